@@ -12,7 +12,6 @@ use venturedex::release::ActiveRelease;
 /// `url`: its address in links.
 pub fn state(catalog: Catalog, auth: Arc<AuthService>, url: &str, clock: fn() -> i64) -> Arc<State> {
     Arc::new(State {
-        replica: None,
         releases: Arc::new(ActiveRelease::new(Arc::new(catalog), 1)),
         alerts: Arc::new(Alerts::new(auth.cursor_secret(), None)),
         auth,

@@ -156,9 +156,7 @@ pub(crate) fn open_cursor(
     let loaded = url.state.releases.loaded(cursor.snapshot);
     match loaded.filter(|catalog| catalog.snapshot().content() == cursor.content) {
         Some(catalog) => Ok(Some((cursor, catalog))),
-        None if url.state.replica.as_ref().is_some_and(|replica| replica.expects(cursor.snapshot)) => {
-            Err(RequestError::NotYetHeld(cursor.snapshot))
-        }
+        None if url.state.releases.expects(cursor.snapshot) => Err(RequestError::NotYetHeld(cursor.snapshot)),
         None => Err(RequestError::CursorExpired(cursor.snapshot)),
     }
 }

@@ -32,6 +32,8 @@ pub(crate) struct Pin {
 #[derive(Clone, Debug)]
 pub(crate) enum PinError {
     Invalid(Vec<ParameterError>),
+    /// Other replicas may serve it by now.
+    NotYetHeld(SnapshotVersion),
     NotHeld {
         version: SnapshotVersion,
         /// The loaded releases.
@@ -83,7 +85,10 @@ fn named_release(state: &State, text: &str) -> Result<Arc<Catalog>, PinError> {
             format!("`{}` is not a snapshot version of the form YYYY-MM-DD.N, such as {served}", shortened(text));
         return Err(PinError::Invalid(vec![ParameterError::invalid(SNAPSHOT, detail)]));
     };
-    state.releases.loaded(version).ok_or_else(|| PinError::NotHeld { version, held: versions(&state.releases.all()) })
+    state.releases.loaded(version).ok_or_else(|| match state.releases.expects(version) {
+        true => PinError::NotYetHeld(version),
+        false => PinError::NotHeld { version, held: versions(&state.releases.all()) },
+    })
 }
 
 /// The newest loaded release of a day or before.
@@ -106,6 +111,7 @@ impl PinError {
     pub(crate) fn with(&self, other: Option<RequestError>) -> RequestError {
         match (self, other) {
             (Self::Invalid(errors), other) => RequestError::joined(errors.clone(), other),
+            (Self::NotYetHeld(version), _) => RequestError::NotYetHeld(*version),
             (Self::NotHeld { version, held }, _) => {
                 RequestError::SnapshotNotHeld { parameter: SNAPSHOT, named: version.to_string(), held: held.clone() }
             }

@@ -27,6 +27,7 @@ use crate::http::telemetry::{Api, Excess, FrontEnd, RouteGroup, STATUS_CLASSES, 
 use crate::http::{ErrorContext, Handler, RequestParts, ResponseCache, State, Telemetry};
 use crate::metrics::{BOUNDS, Observations, panics};
 use crate::quota::Tier;
+use crate::release::remote::Replica;
 use crate::search;
 
 const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -212,15 +213,15 @@ impl ServiceMetrics {
         out.counter("venturedex_release_rejections", "Releases that were not served", rejections)?;
         let changes = releases.map_or(0, |releases| releases.file_changes());
         out.counter("venturedex_release_file_changes", "Times that files of the served release were changed", changes)?;
-        let replica = self.state.get().and_then(|state| state.replica.as_ref());
-        let generation = replica.map_or(0, |replica| replica.generation()) as i64;
+        let replica = releases.and_then(|releases| releases.replica());
+        let generation = replica.map_or(0, Replica::generation) as i64;
         out.gauge(
             "venturedex_object_store_generation",
             None,
             "Changes of the current release, as read last",
             generation,
         )?;
-        let failures = replica.map_or(0, |replica| replica.failures());
+        let failures = replica.map_or(0, Replica::failures);
         out.counter("venturedex_object_store_failures", "Reads of the object store that failed", failures)
     }
 

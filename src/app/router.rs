@@ -32,6 +32,7 @@ use crate::http::{ErrorContext, Handler, Peer, RequestId, RequestParts, RequestT
 use crate::mcp;
 use crate::mcp::{McpEndpoint, McpPath, McpQuota};
 use crate::quota::Overloaded;
+use crate::release::remote::Replica;
 use crate::site;
 use crate::site::account;
 use crate::site::account::AccountRoute;
@@ -464,8 +465,11 @@ fn alive() -> Response<Bytes> {
 fn readiness(state: &State) -> Response<Bytes> {
     let catalog = state.releases.current();
     let loaded: Vec<String> = state.releases.all().iter().map(|catalog| catalog.version().to_string()).collect();
-    // Still 200 without the account database: known keys and pages are served, and no other server could take over the folder.
-    let reason = state.auth.degraded();
+    // Still 200 without the account database or the object store: known keys and pages are served, and no other server would do
+    // better.
+    let is_behind = state.releases.replica().is_some_and(Replica::is_failing);
+    let behind = is_behind.then_some("new releases cannot be read from the object store");
+    let reason = state.auth.degraded().or(behind);
     let (code, status) = match (state.stopping.load(Ordering::Relaxed), &reason) {
         (true, _) => (StatusCode::SERVICE_UNAVAILABLE, "stopping"),
         (false, Some(_)) => (StatusCode::OK, "degraded"),

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -189,7 +189,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
         opening.open(router);
         *alerting_threads.lock().unwrap_or_else(PoisonError::into_inner) = threads;
         // Who reads it finds the server ready.
-        println!("{greeting}");
+        greet(&greeting);
     };
     let watching = match started {
         Ok(watcher) => {
@@ -197,7 +197,11 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
             tokio::spawn(watcher.run(release::POLL_INTERVAL))
         }
         Err(error) => {
-            println!("VentureDex {}, waiting for a release\n\n{}", env!("CARGO_PKG_VERSION"), addresses(&public_url));
+            greet(&format!(
+                "VentureDex {}, waiting for a release\n\n{}",
+                env!("CARGO_PKG_VERSION"),
+                addresses(&public_url)
+            ));
             gate.refuse(error.to_string());
             let gate = gate.clone();
             tokio::spawn(async move {
@@ -259,13 +263,15 @@ impl RouterParts {
             metrics,
         } = self;
         let index = settings.releases().ok();
+        if let Some(replica) = replica {
+            releases.follow(replica);
+        }
         let networks = settings.webhooks.then(|| Networks::new(settings.webhook_networks));
         let alerts = Arc::new(Alerts::new(auth.cursor_secret(), networks));
         let state = Arc::new(State {
             hosts,
             releases,
             index,
-            replica,
             auth,
             public_url: public_url.clone(),
             has_public_url: settings.public_url.is_some(),
@@ -361,6 +367,11 @@ fn request_telemetry(settings: &ServeSettings) -> Result<Arc<Telemetry>, ServeEr
         log.map_err(|error| ServeError::AccessLog { path: path.clone(), error })
     });
     Ok(Arc::new(Telemetry::new(Duration::from_millis(u64::from(settings.log_slow)), access_log.transpose()?)))
+}
+
+/// Prints to whoever may read it: a closed output is no reason to stop.
+fn greet(text: &str) {
+    let _ = writeln!(io::stdout(), "{text}");
 }
 
 /// Follows the object store for as long as the program runs. While the store cannot be read, the time between two tries grows.

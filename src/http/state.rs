@@ -16,7 +16,6 @@ use crate::http::origin_policy::Hosts;
 use crate::http::well_known::WellKnown;
 use crate::http::{BulkAccess, Operator, Peer, RequestParts, ResponseCache, Telemetry};
 use crate::quota::{IpRange, WorkQueue, client_address};
-use crate::release::remote::Replica;
 use crate::release::{ActiveRelease, ReleaseStore, SigningKey};
 
 /// What all front ends share: releases, accounts, and the settings that responses depend on.
@@ -25,8 +24,6 @@ pub struct State {
     pub releases: Arc<ActiveRelease<Catalog>>,
     /// The folder of releases, if the server reads one.
     pub index: Option<ReleaseStore>,
-    /// Follows the object store that has the releases.
-    pub replica: Option<Arc<Replica>>,
     /// Accounts, keys and quotas.
     pub auth: Arc<AuthService>,
     /// The hosts under which clients reach the service.

@@ -160,7 +160,11 @@ impl ToolRelease {
         })?;
         let loaded = self.releases.loaded(cursor.snapshot);
         let loaded = loaded.filter(|catalog| catalog.snapshot().content() == cursor.content).ok_or_else(|| {
-            invalid(format!("its snapshot {} has expired; restart without `cursor`", cursor.snapshot))
+            let version = cursor.snapshot;
+            invalid(match self.releases.expects(version) {
+                true => format!("its snapshot {version} is not loaded here yet; send the same call again in a second"),
+                false => format!("its snapshot {version} has expired; restart without `cursor`"),
+            })
         })?;
         let release = Self { snapshot: cursor.snapshot.to_string(), catalog: loaded, ..self.clone() };
         Ok((release, Some(cursor)))

@@ -5,12 +5,13 @@
 
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arc_swap::{ArcSwap, Guard};
 use time::OffsetDateTime;
 
 use crate::data::SnapshotVersion;
+use crate::release::remote::Replica;
 use crate::release::source::HasVersion;
 
 pub struct ActiveRelease<T> {
@@ -20,6 +21,7 @@ pub struct ActiveRelease<T> {
     rejections: AtomicU64,
     last_rejection: Mutex<Option<Rejection>>,
     file_changes: AtomicU64,
+    replica: OnceLock<Arc<Replica>>,
 }
 
 /// A release that could not be served.
@@ -64,6 +66,7 @@ impl<T: HasVersion> ActiveRelease<T> {
             rejections: AtomicU64::new(0),
             last_rejection: Mutex::default(),
             file_changes: AtomicU64::new(0),
+            replica: OnceLock::new(),
         }
     }
 
@@ -81,6 +84,21 @@ impl<T: HasVersion> ActiveRelease<T> {
         let served = self.served.load();
         let mut all = std::iter::once(&served.current).chain(&served.others);
         all.find(|loaded| loaded.version() == version).map(Arc::clone)
+    }
+
+    /// The releases come from an object store, which `replica` follows from now on; no effect if another one does.
+    pub fn follow(&self, replica: Arc<Replica>) {
+        let _ = self.replica.set(replica);
+    }
+
+    /// Follows the object store that has the releases, if there is one.
+    pub fn replica(&self) -> Option<&Replica> {
+        self.replica.get().map(Arc::as_ref)
+    }
+
+    /// Whether a release that is not loaded will be, as far as is known: other replicas may serve it by now.
+    pub fn expects(&self, version: SnapshotVersion) -> bool {
+        self.replica().is_some_and(|replica| replica.expects(version))
     }
 
     /// All loaded releases, the most recently served first.

@@ -1,6 +1,8 @@
 //! Operator commands, and a running server that applies their changes.
 
+use std::net::TcpListener;
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -10,7 +12,7 @@ use venturedex::auth::password::{Password, Secret};
 use venturedex::auth::{AccountError, AuthError, AuthService};
 
 use crate::harness::{Client, NOON, agent};
-use crate::program::{Ended, Process, run};
+use crate::program::{self, Ended, Process, run};
 
 pub const GOOD: &str = "glacier violin lantern";
 const OTHER: &str = "seven quiet harbours";
@@ -245,4 +247,22 @@ fn a_running_server_applies_changes_by_commands() {
     assert!(refused.code == Some(1) && refused.err.contains("no account has the e-mail"), "{}", refused.err);
     let accounts = run(data.path(), &["--json", "account", "list"], "");
     assert!(accounts.out.is_empty() || !accounts.out.contains("ada@"), "{}", accounts.out);
+}
+
+#[test]
+fn a_server_whose_output_nobody_reads_serves() {
+    let data = tempfile::tempdir().unwrap();
+    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let mut command = program::command(data.path(), &["--listen", &address.to_string()]);
+    let mut child = command.current_dir(data.path()).spawn().unwrap();
+    drop(child.stdout.take());
+    let ready = || agent().get(format!("http://{address}/readyz")).call().is_ok_and(|reply| reply.status() == 200);
+    let began = Instant::now();
+    while !ready() {
+        assert!(began.elapsed() < Duration::from_secs(60));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(Command::new("kill").arg(child.id().to_string()).status().unwrap().success());
+    let ended = Ended::from(child.wait_with_output().unwrap());
+    assert!(ended.code == Some(0) && !ended.err.contains("panic"), "{ended:?}");
 }

@@ -275,7 +275,6 @@ fn state_with(
     let public_url = public_url.unwrap_or_else(|own| own);
     let auth = AuthService::open_with(data, limits, NOON).unwrap();
     Arc::new(State {
-        replica: None,
         releases: Arc::new(ActiveRelease::new(catalog, 3)),
         index: None,
         alerts: Arc::new(Alerts::new(auth.cursor_secret(), Some(Networks::default()))),

@@ -200,6 +200,8 @@ struct Seen {
     read: Option<Instant>,
     /// Whether the folder has its release.
     is_fetched: bool,
+    /// Whether the last attempt failed.
+    is_failing: bool,
 }
 
 impl Replica {
@@ -216,6 +218,7 @@ impl Replica {
         if polled.is_err() {
             self.failures.fetch_add(1, Ordering::Relaxed);
         }
+        self.lock().is_failing = polled.is_err();
         polled
     }
 
@@ -287,6 +290,11 @@ impl Replica {
 
     pub fn place(&self) -> &str {
         self.remote.place()
+    }
+
+    /// Whether the store could not be read at the last attempt, or its release not be fetched.
+    pub fn is_failing(&self) -> bool {
+        self.lock().is_failing
     }
 
     /// The generation of the newest `current` that was read; 0 before there is one.

@@ -4,6 +4,7 @@ mod damage;
 mod not_ready;
 mod overwritten;
 mod policy;
+mod replica;
 mod swap;
 mod system_calls;
 
