@@ -14,7 +14,7 @@ use crate::release::error::At;
 use crate::release::file_system::{Fs, OsFs};
 use crate::release::remote::push::{keep_packing, read_part};
 use crate::release::remote::{
-    Base, Current, PackedFile, Packing, Piece, Pointer, RemoteStore, in_parallel, kept_packing, object_name,
+    Named, Current, PackedFile, Packing, Piece, Pointer, RemoteStore, in_parallel, kept_packing, object_name,
 };
 use crate::release::{Manifest, REMOVING, ReleaseError, ReleaseStore, lock, open, permissions};
 
@@ -63,7 +63,7 @@ impl RemoteStore {
             let reason = "its patches refer to releases without end".into();
             return Err(ReleaseError::Damaged { version, reason });
         }
-        if let Some(Base { version, manifest }) = packing.base {
+        if let Some(Named { version, manifest }) = packing.base {
             self.fetch_below(local, version, manifest, packing.depth)?;
         }
         let draft = local.folder().join(format!("{FETCHING}{version}"));
@@ -240,6 +240,12 @@ impl Replica {
         }
         let path = self.local.folder().join(POINTER);
         fs::write(&path, serde_json::to_vec(&pointer).expect("texts and numbers serialize")).at(&path)?;
+        if self.local.current().is_ok_and(|current| current.is_none()) {
+            // The oldest first, as patches refer to older ones. One that was removed is not needed to serve.
+            for named in pointer.before.iter().take(self.keep.saturating_sub(1)).rev() {
+                let _ = self.remote.fetch(&self.local, named.version, named.manifest);
+            }
+        }
         self.remote.fetch(&self.local, pointer.release, pointer.manifest)?;
         self.lock().is_fetched = true;
         self.remove_drafts()

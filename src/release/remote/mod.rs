@@ -50,6 +50,9 @@ const CONCURRENCY: usize = 8;
 
 const CURRENT: &str = "current";
 
+/// How many releases `current` names besides the one to serve.
+const MAX_BEFORE: usize = 20;
+
 /// What `--index` names: `s3://bucket/prefix` or `file:///folder` is an object store, all else a folder of releases.
 pub fn is_object_store(index: &Path) -> bool {
     index.to_str().is_some_and(|index| index.starts_with("s3://") || index.starts_with("file://"))
@@ -68,6 +71,10 @@ pub struct Pointer {
     pub activate_at: i64,
     /// Random, so that an indexer recognizes its own pointer if the response to its request was lost.
     pub push: String,
+    /// The releases that were current before, the latest first: a replica without any fetches them for cursors, which others
+    /// still serve.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    before: Vec<Named>,
 }
 
 /// `current` as it was read, to be replaced if it is still the same.
@@ -83,14 +90,15 @@ pub(crate) struct Packing {
     format: u32,
     version: SnapshotVersion,
     /// The release that patches refer to.
-    base: Option<Base>,
+    base: Option<Named>,
     /// How many releases a replica without any fetches before this one.
     depth: u32,
     files: Vec<PackedFile>,
 }
 
+/// A release as it was pushed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Base {
+struct Named {
     version: SnapshotVersion,
     manifest: Checksum,
 }

@@ -11,8 +11,8 @@ use crate::data::SnapshotVersion;
 use crate::release::checksum::Checksum;
 use crate::release::error::At;
 use crate::release::remote::{
-    Base, CURRENT, Current, FORMAT, MAX_DEPTH, PIECE, PackedFile, Packing, Part, Piece, Pointer, REACH, RemoteStore,
-    in_parallel, kept_packing, object_name, packing_name, signature_name,
+    CURRENT, Current, FORMAT, MAX_BEFORE, MAX_DEPTH, Named, PIECE, PackedFile, Packing, Part, Piece, Pointer, REACH,
+    RemoteStore, in_parallel, kept_packing, object_name, packing_name, signature_name,
 };
 use crate::release::{ReleaseError, ReleaseStore, SigningKey, files, manifest, permissions};
 
@@ -116,7 +116,17 @@ impl RemoteStore {
         getrandom::fill(&mut random).map_err(|error| self.objects.error(CURRENT, error))?;
         let push = random.iter().map(|byte| format!("{byte:02x}")).collect();
         let generation = read.pointer.as_ref().map_or(1, |pointer| pointer.generation + 1);
-        let pointer = Pointer { format: FORMAT, release, manifest, generation, activate_at, push };
+        let replaced = read.pointer.iter().flat_map(|pointer| {
+            let current = Named { version: pointer.release, manifest: pointer.manifest };
+            std::iter::once(current).chain(pointer.before.iter().cloned())
+        });
+        let mut before: Vec<Named> = Vec::new();
+        for named in replaced.filter(|named| named.version != release) {
+            if before.iter().all(|known| known.version != named.version) && before.len() < MAX_BEFORE {
+                before.push(named);
+            }
+        }
+        let pointer = Pointer { format: FORMAT, release, manifest, generation, activate_at, push, before };
         let json = serde_json::to_vec(&pointer).expect("texts and numbers serialize");
         if self.objects.replace(CURRENT, json, read.found.as_ref())? {
             return Ok(pointer);
@@ -164,12 +174,12 @@ impl RemoteStore {
     }
 
     /// The release that `current` names as the base of patches, if the folder has it as it was pushed.
-    fn base(&self, local: &ReleaseStore, version: SnapshotVersion, pointer: &Pointer) -> Option<(Base, Packing)> {
+    fn base(&self, local: &ReleaseStore, version: SnapshotVersion, pointer: &Pointer) -> Option<(Named, Packing)> {
         let json = fs::read(kept_packing(local.folder(), pointer.release)).ok()?;
         let packing: Packing = serde_json::from_slice(&json).ok()?;
         let is_same = Checksum::of(&json) == pointer.manifest && packing.version != version;
         let is_usable = is_same && packing.depth < MAX_DEPTH && local.manifest(pointer.release).is_ok();
-        is_usable.then_some((Base { version: pointer.release, manifest: pointer.manifest }, packing))
+        is_usable.then_some((Named { version: pointer.release, manifest: pointer.manifest }, packing))
     }
 
     /// Uploads a piece unless it is there. Returns whether it was not.
@@ -178,7 +188,7 @@ impl RemoteStore {
         local: &ReleaseStore,
         content: &[u8],
         place: Place,
-        base: Option<(&Base, &PackedFile)>,
+        base: Option<(&Named, &PackedFile)>,
         now: i64,
     ) -> Result<(Piece, bool), ReleaseError> {
         let sha256 = Checksum::of(content);

@@ -80,6 +80,32 @@ fn a_replica_has_the_files_that_were_pushed_and_switches_at_the_announced_time()
 }
 
 #[test]
+fn a_replica_without_releases_fetches_those_that_were_current_before() {
+    let (store, (_folder, releases), own) = (Store::new(), index(&[FIRST, SECOND]), tempfile::tempdir().unwrap());
+    store.push(&releases, FIRST, NOW);
+    // So that the second is no patch of the first.
+    fs::remove_dir_all(releases.folder().join(".packings")).unwrap();
+    store.push(&releases, SECOND, NOW);
+    let fresh = replica(&store, &own);
+    fresh.poll().unwrap();
+    fresh.activate(NOW).unwrap();
+    assert_eq!(fresh.local.versions().unwrap().len(), 2);
+    let remote = store.open();
+    let read = remote.current().unwrap();
+    let first = read.pointer.as_ref().unwrap().before[0].clone();
+    let back = remote.point(&read, first.version, first.manifest, NOW).unwrap();
+    assert_eq!(back.before.iter().map(|named| named.version).collect::<Vec<_>>(), [version(SECOND)]);
+    // One that was removed is not needed.
+    let manifests = store.folder.path().join("manifests").join(SECOND);
+    fs::remove_dir_all(manifests).unwrap();
+    let other = tempfile::tempdir().unwrap();
+    let fresh = replica(&store, &other);
+    fresh.poll().unwrap();
+    fresh.activate(NOW).unwrap();
+    assert_eq!((current(&fresh), fresh.local.versions().unwrap().len()), (Some(version(FIRST)), 1));
+}
+
+#[test]
 fn a_version_that_was_pushed_with_other_tables_is_taken() {
     let (store, (_folder, releases)) = (Store::new(), index(&[FIRST]));
     store.push(&releases, FIRST, NOW);
