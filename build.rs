@@ -30,10 +30,12 @@ fn main() -> ExitCode {
         println!("cargo::warning={FOLDER}/{warning}");
     }
     let out_dir = std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR");
-    let written = File::create(Path::new(&out_dir).join("bundled.bin")).and_then(|file| {
-        let mut file = BufWriter::new(file);
-        compiled.write(&mut file)?;
-        file.flush()
+    let create = |name: &str| File::create(Path::new(&out_dir).join(name)).map(BufWriter::new);
+    let written = create("bundled.bin").and_then(|mut tables| {
+        let mut records = create("bundled_records.bin")?;
+        compiled.write(&mut tables, &mut records)?;
+        records.flush()?;
+        tables.flush()
     });
     if let Err(error) = written {
         println!("cargo::error=cannot write the bundled snapshot: {error}");

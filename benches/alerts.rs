@@ -21,8 +21,7 @@ use venturedex::auth::watch::{NewWatch, WATCHED};
 use venturedex::auth::{SqliteStore, Store};
 use venturedex::catalog::comparison::SAVED;
 use venturedex::catalog::{Catalog, Request, Resource, RowFilter, Texts};
-use venturedex::data::archive::AlignedBytes;
-use venturedex::data::{Checksums, NoProgress, Snapshot, Table, compile};
+use venturedex::data::{NoProgress, Table, compile};
 use venturedex::datagen;
 use venturedex::datagen::GenConfig;
 use venturedex::quota::Tier;
@@ -68,10 +67,8 @@ fn main() {
 
 fn catalog(dataset: &Path) -> Catalog {
     let Ok(compiled) = compile(dataset, &NoProgress) else { panic!("the generated dataset is refused") };
-    let mut bytes = Vec::new();
-    compiled.write(&mut bytes).expect("memory");
+    let snapshot = compiled.snapshot().expect("an archive");
     drop(compiled);
-    let snapshot = Snapshot::open(Arc::new(AlignedBytes::copy(&bytes)), Checksums::Verify).expect("an archive");
     let texts = Texts::in_memory(&snapshot).expect("text indexes");
     Catalog::new(snapshot, texts)
 }

@@ -9,14 +9,12 @@ mod clock;
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
 use venturedex::catalog::{Catalog, ListPosition, ParseOptions, Query, Request, Resource, Texts};
-use venturedex::data::archive::AlignedBytes;
 use venturedex::data::fold::fold;
-use venturedex::data::{Checksums, NoProgress, Snapshot, compile};
+use venturedex::data::{NoProgress, compile};
 
 use clock::Moment;
 
@@ -64,9 +62,7 @@ fn catalog(data: &Path) -> Catalog {
     let compiled = compile(data, &NoProgress).unwrap_or_else(|report| {
         panic!("{}", report.errors().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
     });
-    let mut bytes = Vec::new();
-    compiled.write(&mut bytes).expect("memory accepts all");
-    let snapshot = Snapshot::open(Arc::new(AlignedBytes::copy(&bytes)), Checksums::Trust).expect("a snapshot");
+    let snapshot = compiled.snapshot().expect("a snapshot");
     let texts = Texts::in_memory(&snapshot).expect("text indexes");
     Catalog::new(snapshot, texts)
 }

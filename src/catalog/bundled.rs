@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::data::{ArchiveError, Checksums, Snapshot};
+use crate::data::{ArchiveError, Checksums, Records, Snapshot};
 use crate::search::SearchError;
 
 use crate::catalog::{Catalog, Texts};
@@ -12,6 +12,8 @@ use crate::catalog::{Catalog, Texts};
 struct Aligned<B: ?Sized>(B);
 
 static ARCHIVE: &Aligned<[u8]> = &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/bundled.bin")));
+
+static RECORDS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/bundled_records.bin"));
 
 struct Bytes;
 
@@ -31,7 +33,7 @@ pub enum BundledError {
 }
 
 pub fn bundled() -> Result<Catalog, BundledError> {
-    let snapshot = Snapshot::open(Arc::new(Bytes), Checksums::Trust)?;
+    let snapshot = Snapshot::open(Arc::new(Bytes), Records::Memory(Arc::new(RECORDS)), Checksums::Trust)?;
     let texts = Texts::in_memory(&snapshot)?;
     Ok(Catalog { is_bundled: true, ..Catalog::new(snapshot, texts) })
 }

@@ -373,10 +373,10 @@ impl<'a> ChangeReader<'a> {
                 _ => None,
             },
             fields: differing.iter().map(|(index, _)| fields[*index].name).collect(),
-            before: before.map(|record| RecordJson::of(table, record, Some(differing))),
+            before: before.map(|record| RecordJson::of(table, &record, Some(differing))),
             record: record.map(|record| match self.fields {
-                Fields::Some(parts) => RecordJson::of(table, record, Some(parts)),
-                _ => RecordJson::of(table, record, None),
+                Fields::Some(parts) => RecordJson::of(table, &record, Some(parts)),
+                _ => RecordJson::of(table, &record, None),
             }),
         };
         serde_json::to_vec(&fields).expect("stored records are JSON")
@@ -385,7 +385,7 @@ impl<'a> ChangeReader<'a> {
 
 impl RecordJson {
     /// The parts of a record; without any, all of it.
-    fn of(table: Table, record: RecordText<'_>, parts: Option<&[(usize, FieldMask)]>) -> Self {
+    fn of(table: Table, record: &RecordText<'_>, parts: Option<&[(usize, FieldMask)]>) -> Self {
         let mut json = Vec::new();
         match parts {
             None => json.extend_from_slice(record.whole()),

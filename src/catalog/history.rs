@@ -39,14 +39,18 @@ impl Catalog {
     fn sectors_of(&self, portfolio: &[(u32, u32)]) -> Vec<(u32, u32)> {
         let snapshot = self.snapshot();
         let field = Table::Startups.field_index("sectors");
-        let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
+        let mut counts: BTreeMap<String, u32> = BTreeMap::new();
         for (startup, _) in portfolio {
-            let value = snapshot.record(Table::Startups, *startup).value(Table::Startups, field);
+            let record = snapshot.record(Table::Startups, *startup);
+            let value = record.value(Table::Startups, field);
             for slug in serde_json::from_slice::<Vec<&str>>(value).expect("`sectors` is a list of slugs") {
-                *counts.entry(slug).or_default() += 1;
+                match counts.get_mut(slug) {
+                    Some(count) => *count += 1,
+                    None => drop(counts.insert(slug.to_owned(), 1)),
+                }
             }
         }
-        let found = counts.into_iter().filter_map(|(slug, count)| Some((snapshot.find(Table::Sectors, slug)?, count)));
+        let found = counts.into_iter().filter_map(|(slug, count)| Some((snapshot.find(Table::Sectors, &slug)?, count)));
         let mut sectors: Vec<(u32, u32)> = found.collect();
         // Ties stay in slug order.
         sectors.sort_by_key(|(_, count)| Reverse(*count));

@@ -121,7 +121,8 @@ impl Catalog {
             record.city = self.text_field((table, row), "city");
         }
         if item.founded_year.is_some() {
-            let value = snapshot.record(table, row).value(table, table.field_index("founded_year"));
+            let stored = snapshot.record(table, row);
+            let value = stored.value(table, table.field_index("founded_year"));
             record.founded_year = serde_json::from_slice(value).expect("the field is a year or null");
         }
         record

@@ -46,7 +46,8 @@ impl Catalog {
 
     pub(crate) fn organization_of(&self, person: u32) -> (Organization, OrganizationRow) {
         let field = Table::People.field_index("organization");
-        let value = self.snapshot().record(Table::People, person).value(Table::People, field);
+        let record = self.snapshot().record(Table::People, person);
+        let value = record.value(Table::People, field);
         let organization: Organization = serde_json::from_slice(value).expect("a person has an organization");
         let table = if organization.kind == "firm" { Table::Firms } else { Table::Startups };
         let row = self.snapshot().find(table, &organization.slug).expect("the organization is in the snapshot");
@@ -54,7 +55,8 @@ impl Catalog {
     }
 
     pub(crate) fn text_field(&self, (table, row): OrganizationRow, name: &str) -> Option<String> {
-        let value = self.snapshot().record(table, row).value(table, table.field_index(name));
+        let record = self.snapshot().record(table, row);
+        let value = record.value(table, table.field_index(name));
         serde_json::from_slice(value).expect("the field is text or null")
     }
 

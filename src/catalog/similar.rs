@@ -26,7 +26,8 @@ impl Catalog {
         let snapshot = self.snapshot();
         let stage = snapshot.row_values(Table::Startups, Facet::Stage).of(startup);
         let field = Table::Startups.field_index("sectors");
-        let value = snapshot.record(Table::Startups, startup).value(Table::Startups, field);
+        let record = snapshot.record(Table::Startups, startup);
+        let value = record.value(Table::Startups, field);
         let slugs: Vec<&str> = serde_json::from_slice(value).expect("`sectors` is a list of slugs");
         let sectors: Vec<u32> = slugs.into_iter().filter_map(|slug| snapshot.find(Table::Sectors, slug)).collect();
         let of_stage = (!stage.is_empty()).then(|| Filter::AnyOf(Facet::Stage, stage.to_vec()));

@@ -9,11 +9,13 @@ mod terms;
 pub use quality::Quality;
 
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::data::archive::Writer;
 use crate::data::archive::column_writer::ColumnWriter;
+use crate::data::archive::records::{RecordWriter, Records};
+use crate::data::archive::{AlignedBytes, Writer};
 use crate::data::compile::terms::Terms;
 use crate::data::derive::alias_candidates::{self, AliasCandidate};
 use crate::data::derive::near_duplicates::{self, NearDuplicate};
@@ -27,8 +29,8 @@ use crate::data::model::Reference;
 use crate::data::snapshot::MetaSection;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{
-    Facet, FirmKind, Metric, NONE_I32, NONE_U8, NONE_U16, NONE_U32, NONE_U64, OrganizationKind, PartialDate, Progress,
-    RecordText, Report, Role, SnapshotVersion, Stage, Table, import,
+    ArchiveError, Checksums, Facet, FirmKind, Metric, NONE_I32, NONE_U8, NONE_U16, NONE_U32, NONE_U64,
+    OrganizationKind, PartialDate, Progress, Report, Role, Snapshot, SnapshotVersion, Stage, Table, import,
 };
 
 pub fn check<'a>(input: impl Into<Input<'a>>, progress: &dyn Progress) -> Report {
@@ -91,16 +93,19 @@ impl Compiled {
         alias_candidates::alias_candidates(&self.dataset, &self.derived)
     }
 
-    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        let mut writer = Writer::new(out)?;
+    /// Writes the archive to `tables`, and the texts of its records to `records`.
+    pub fn write(&self, tables: &mut dyn Write, records: &mut dyn Write) -> io::Result<()> {
+        let mut writer = Writer::new(tables)?;
+        let mut records = RecordWriter::new(records);
         let rows = Table::ALL.map(|table| self.rows(table) as u32).to_vec();
         let section = MetaSection { meta: self.dataset.meta.clone(), rows };
         writer.begin("meta")?;
         writer.append(&serde_json::to_vec(&section)?)?;
         for table in Table::ALL {
-            self.write_records(&mut writer, table)?;
+            self.write_records(&mut writer, &mut records, table)?;
             self.write_redirects(&mut writer, table)?;
         }
+        writer.section("records/sha256", &records.finish()?)?;
         writer.begin("sources")?;
         writer.append(&serde_json::to_vec(&self.dataset.provenance.sources)?)?;
         let terms = Terms::write(&self.dataset, &mut writer)?;
@@ -113,37 +118,37 @@ impl Compiled {
         writer.finish()
     }
 
-    fn write_records(&self, writer: &mut Writer<'_>, table: Table) -> io::Result<()> {
+    /// The snapshot in memory, without a release.
+    pub fn snapshot(&self) -> Result<Snapshot, ArchiveError> {
+        let (mut tables, mut records) = (Vec::new(), Vec::new());
+        self.write(&mut tables, &mut records).expect("memory accepts all");
+        let records = Records::Memory(Arc::new(records));
+        Snapshot::open(Arc::new(AlignedBytes::copy(&tables)), records, Checksums::Verify)
+    }
+
+    fn write_records(&self, writer: &mut Writer<'_>, records: &mut RecordWriter<'_>, table: Table) -> io::Result<()> {
         let name = table.name();
         let old = &self.orders[table].old;
         let mut record = Record::default();
         let mut starts = Vec::with_capacity(old.len() + 1);
-        let mut ends: Vec<u32> = Vec::with_capacity(old.len() * table.fields().len());
         let mut known = vec![0_u32; table.fields().len()];
-        let mut at = 0_u64;
         let provenance = &self.dataset.provenance;
         let mut used: Vec<bool> = Vec::new();
-        writer.begin(&format!("{name}/text"))?;
         for row in old {
-            record.write(&self.dataset, &self.derived, table, *row as usize);
-            starts.push(at);
-            ends.extend_from_slice(&record.ends);
-            let written = RecordText { text: &record.text, ends: &record.ends };
+            let written = record.write(&self.dataset, &self.derived, table, *row as usize);
+            starts.push(records.length());
             for (field, known) in known.iter_mut().enumerate() {
                 *known += u32::from(is_known(written.value(table, field)));
             }
             if provenance.covers(table) {
                 let statements = provenance.statements(table, *row);
-                used.extend(statements.iter().map(|statement| statement.is_used(table, written)));
+                used.extend(statements.iter().map(|statement| statement.is_used(table, &written)));
             }
-            writer.append(&record.text)?;
-            at += record.text.len() as u64;
+            records.append(written.stored())?;
         }
-        starts.push(at);
+        starts.push(records.length());
         writer.section(&format!("{name}/starts"), &starts)?;
         writer.section(&format!("{name}/known"), &known)?;
-        writer.section(&format!("{name}/ends"), &ends)?;
-        // Written after the records, because a section is written as a whole: they may be larger than all else.
         let mut used = used.into_iter();
         let covered = old.iter().filter(|_| provenance.covers(table));
         let texts = covered.map(|row| provenance.stored(table, *row, &mut used));

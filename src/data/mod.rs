@@ -23,6 +23,7 @@ pub mod vocabulary;
 
 pub use archive::none::{NONE_I32, NONE_U8, NONE_U16, NONE_U32, NONE_U64};
 pub use archive::record_text::RecordText;
+pub use archive::records::{RecordFile, Records};
 pub use archive::{ArchiveError, Checksums};
 pub use compile::{Compiled, check, compile};
 pub use country::Country;

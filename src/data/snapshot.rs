@@ -3,6 +3,7 @@
 //! Methods that take a row panic if the table does not have it.
 
 use std::fmt;
+use std::io;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -10,6 +11,7 @@ use serde_json::Value;
 
 use crate::data::archive::facet_column::{FacetColumn, RowSet, RowValues};
 use crate::data::archive::own_columns::{FirmColumns, RoundColumns, TermColumns};
+use crate::data::archive::records::{BlockChecksum, Records};
 use crate::data::archive::table_columns::{TableColumns, check};
 use crate::data::archive::{Archive, Bytes, Column, bounds};
 use crate::data::derive::score::Priors;
@@ -33,6 +35,9 @@ pub(crate) struct MetaSection {
 /// A compiled, versioned release of the data.
 pub struct Snapshot {
     archive: Archive,
+    records: Records,
+    /// Of each block of the records.
+    record_checksums: Column<BlockChecksum>,
     meta: Meta,
     tables: [TableColumns; 6],
     firms: FirmColumns,
@@ -84,16 +89,20 @@ pub enum Direction {
 }
 
 impl Snapshot {
-    pub fn open(bytes: Bytes, checksums: Checksums) -> Result<Self, ArchiveError> {
+    pub fn open(bytes: Bytes, records: Records, checksums: Checksums) -> Result<Self, ArchiveError> {
         let archive = Archive::open(bytes, checksums)?;
         let damaged = |reason: &str| ArchiveError::Damaged(reason.to_owned());
         let MetaSection { meta, rows } =
             serde_json::from_slice(archive.bytes("meta")?).map_err(|_| damaged("section meta"))?;
         let rows: [u32; 6] = rows.try_into().map_err(|_| damaged("section meta"))?;
         let mut tables = Vec::with_capacity(Table::ALL.len());
+        let mut end = 0;
         for (table, count) in Table::ALL.into_iter().zip(rows) {
-            tables.push(TableColumns::open(&archive, table, count, &rows)?);
+            tables.push(TableColumns::open(&archive, table, count, &rows, &mut end)?);
         }
+        let record_checksums = archive.open_column("records/sha256")?;
+        let is_covered = end == records.length() && records.are_covered_by(archive.get(&record_checksums));
+        check(is_covered, "records/sha256")?;
         let tables: [TableColumns; 6] = tables.try_into().ok().expect("six tables");
         let [firms, _, rounds, _, _, sectors] = rows.map(|rows| rows as usize);
         let firms = FirmColumns::open(&archive, firms)?;
@@ -107,7 +116,31 @@ impl Snapshot {
         let score_priors: Column<f64> = archive.column("reviews/priors", 6)?;
         let score_priors: [f64; 6] = archive.get(&score_priors).try_into().map_err(|_| damaged("reviews/priors"))?;
         let score_priors = Priors::from_array(score_priors);
-        Ok(Self { archive, meta, tables, firms, rounds, sector_parent, terms, sources, score_priors })
+        let snapshot = Self {
+            archive,
+            records,
+            record_checksums,
+            meta,
+            tables,
+            firms,
+            rounds,
+            sector_parent,
+            terms,
+            sources,
+            score_priors,
+        };
+        snapshot.check_records()?;
+        Ok(snapshot)
+    }
+
+    /// Checks all records, unless they are on disk.
+    fn check_records(&self) -> Result<(), ArchiveError> {
+        if let Records::File(_) = &self.records {
+            return Ok(());
+        }
+        let mut rows = Table::ALL.into_iter().flat_map(|table| (0..self.rows(table)).map(move |row| (table, row)));
+        let all = rows.try_for_each(|(table, row)| self.read_record(table, row).map(|_| ()));
+        all.map_err(|error| ArchiveError::Damaged(error.to_string()))
     }
 
     pub fn version(&self) -> SnapshotVersion {
@@ -227,12 +260,24 @@ impl Snapshot {
         self.by_slug(table).iter().copied().filter(move |row| self.is_published(table, *row))
     }
 
+    /// The record of a row; panics if it cannot be read, see [`Snapshot::read_record`]: a request that needs it fails, rather
+    /// than having another response.
     pub fn record(&self, table: Table, row: u32) -> RecordText<'_> {
-        let columns = self.table_columns(table);
-        let (row, fields) = (row as usize, table.fields().len());
-        let text = &self.archive.slice(&columns.text)[bounds(self.archive.get(&columns.starts), row)];
-        let ends = &self.archive.get(&columns.ends)[row * fields..(row + 1) * fields];
-        RecordText { text, ends }
+        self.read_record(table, row).unwrap_or_else(|error| {
+            panic!("release {}: the record of {} cannot be read: {error}", self.version(), self.slug(table, row))
+        })
+    }
+
+    /// The record of a row. Blocks if it is on disk.
+    ///
+    /// # Errors
+    /// If it is on disk and cannot be read, or was changed there after its release was opened.
+    pub fn read_record(&self, table: Table, row: u32) -> io::Result<RecordText<'_>> {
+        let starts = &self.archive.get(&self.table_columns(table).starts)[row as usize..][..2];
+        let stored = self.records.read(starts[0]..starts[1], self.archive.get(&self.record_checksums))?;
+        let damaged =
+            || io::Error::new(io::ErrorKind::InvalidData, format!("row {row} of {} is no record", table.name()));
+        RecordText::new(stored, table).ok_or_else(damaged)
     }
 
     /// Number of rows with a value of a field, an index in [`Table::fields`]; an empty list is no value.

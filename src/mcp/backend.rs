@@ -287,7 +287,7 @@ pub(crate) fn text_of(part: &[u8]) -> &str {
 }
 
 /// Some fields of a record, as a JSON object.
-pub(crate) fn fields(record: RecordText<'_>, table: Table, names: &[&str]) -> String {
+pub(crate) fn fields(record: &RecordText<'_>, table: Table, names: &[&str]) -> String {
     let mut text = String::from("{");
     for (index, _) in table.fields().iter().enumerate().filter(|(_, field)| names.contains(&field.name)) {
         if text.len() > 1 {

@@ -145,7 +145,7 @@ impl ToolRelease {
     fn candidates(&self, rows: &[u32], call: &ToolCall, note: Option<String>) -> String {
         let candidate = |row: &u32| {
             let record = self.catalog.snapshot().record(Table::Firms, *row);
-            fields(record, Table::Firms, &CANDIDATE_FIELDS)
+            fields(&record, Table::Firms, &CANDIDATE_FIELDS)
         };
         let items: Vec<String> = rows.iter().take(CANDIDATES).map(candidate).collect();
         let mut notes = call.notes.clone();
@@ -172,7 +172,7 @@ impl ToolRelease {
         let record = self.catalog.snapshot().record(Table::Firms, firm);
         let all = Table::Firms.fields();
         let names: Vec<&str> = all.iter().map(|field| field.name).filter(|name| *name != "score").collect();
-        let mut profile = fields(record, Table::Firms, &names);
+        let mut profile = fields(&record, Table::Firms, &names);
         profile.pop();
         profile.push_str(&format!(",\"url\":{}}}", json(&self.page_url(Table::Firms, firm))));
         let value = |name: &str| text_of(record.value(Table::Firms, Table::Firms.field_index(name))).to_owned();
@@ -225,7 +225,7 @@ impl ToolRelease {
         reviews.filters.push(AnyOf(Facet::Firm, vec![firm]));
         let page = self.catalog.list(&reviews, ListPosition::default(), max);
         let record = |row: &u32| self.catalog.snapshot().record(Table::Reviews, *row);
-        page.rows.iter().map(|row| fields(record(row), Table::Reviews, &REVIEW_FIELDS)).collect()
+        page.rows.iter().map(|row| fields(&record(row), Table::Reviews, &REVIEW_FIELDS)).collect()
     }
 
     /// The startups of a firm, latest investment first, each with the last round that the firm joined.
@@ -243,11 +243,11 @@ impl ToolRelease {
                 continue;
             }
             seen.push(startup);
-            let mut item = fields(snapshot.record(Table::Startups, startup), Table::Startups, &PORTFOLIO_FIELDS);
+            let mut item = fields(&snapshot.record(Table::Startups, startup), Table::Startups, &PORTFOLIO_FIELDS);
             let record = snapshot.record(Table::Rounds, round);
             let leads = text_of(record.value(Table::Rounds, Table::Rounds.field_index("lead_investors")));
             let led = (leads != "null").then(|| leads.contains(&own));
-            let mut joined = fields(record, Table::Rounds, &JOINED_FIELDS);
+            let mut joined = fields(&record, Table::Rounds, &JOINED_FIELDS);
             item.pop();
             joined.pop();
             item.push_str(&format!(",\"last_joined\":{joined},\"led\":{}}}}}", json(&led)));
@@ -262,7 +262,7 @@ impl ToolRelease {
         let page = self.catalog.list(&query, ListPosition::default(), PEOPLE);
         let person = |row: &u32| {
             let record = self.catalog.snapshot().record(Table::People, *row);
-            let mut person = fields(record, Table::People, &PERSON_FIELDS);
+            let mut person = fields(&record, Table::People, &PERSON_FIELDS);
             if let Some(roles) = self.other_roles(*row) {
                 person.pop();
                 person.push_str(&format!(",\"other_roles\":{}}}", json(&roles)));

@@ -103,7 +103,7 @@ mod tests {
         let manifest = copy.manifest(version(VERSION)).unwrap();
         assert_eq!(manifest.files, releases.manifest(version(VERSION)).unwrap().files);
         assert!(manifest.bulk().next().is_some());
-        copy.verify_bulk(&manifest).unwrap();
+        copy.verify_on_disk(&manifest).unwrap();
         assert_eq!(names(copy.folder()), [VERSION, "current"]);
     }
 

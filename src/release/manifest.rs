@@ -12,7 +12,7 @@ use crate::release::error::At;
 use crate::release::signature::TrustedKey;
 
 /// The format of the release folder. A server opens its own format only.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 pub const FILE: &str = "manifest.json";
 
@@ -20,6 +20,9 @@ pub const FILE: &str = "manifest.json";
 pub const SIGNATURE: &str = "manifest.sig";
 
 pub const TABLES: &str = "tables.bin";
+
+/// The texts of the records, which the tables cover with checksums.
+pub const RECORDS: &str = "records.bin";
 
 pub const TEXT: &str = "text";
 
@@ -41,7 +44,7 @@ pub struct File {
 }
 
 impl File {
-    /// Whether it is a bulk file: one that is not read into memory when a release is opened.
+    /// Whether it is a bulk file, which a server sends as it is.
     pub fn is_bulk(&self) -> bool {
         self.path.strip_prefix(BULK).is_some_and(|rest| rest.starts_with('/'))
     }
@@ -167,9 +170,15 @@ impl Manifest {
         self.files.iter().filter(|file| file.is_bulk())
     }
 
-    /// The files that an open release holds in memory.
-    pub(crate) fn in_memory(&self) -> impl Iterator<Item = &File> {
-        self.files.iter().filter(|file| !file.is_bulk())
+    /// The files that may stay on disk when a release is opened.
+    pub(crate) fn on_disk(&self) -> impl Iterator<Item = &File> {
+        self.bulk().chain(self.file(RECORDS))
+    }
+
+    /// The files that an open release holds in memory: all but bulk files, and records of more than `max_records` bytes.
+    pub(crate) fn in_memory(&self, max_records: u64) -> impl Iterator<Item = &File> {
+        let is_large = move |file: &&File| file.path == RECORDS && file.bytes > max_records;
+        self.files.iter().filter(move |file| !file.is_bulk() && !is_large(file))
     }
 
     pub fn file(&self, path: &str) -> Option<&File> {

@@ -1,6 +1,6 @@
 //! The index folder: releases that the indexer publishes and the server opens.
 //!
-//! A release is written once and never changed; a server reads it into memory. Only the small file `current`, which
+//! A release is written once and never changed; a server reads it into memory, but for the records of a large one. Only the small file `current`, which
 //! names the release to serve, is replaced, by an atomic rename. Versions are parsed before they become paths.
 
 mod active;
@@ -69,6 +69,8 @@ pub struct ReleaseStore {
     trusted: Option<TrustedKey>,
     /// Whether the bulk files of releases are opened, too.
     has_bulk_files: bool,
+    /// Records of more bytes stay on disk when a release is opened.
+    max_records_in_memory: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,7 +82,13 @@ pub struct Removed {
 impl ReleaseStore {
     /// The releases in the folder `index`, which need not exist.
     pub fn at(index: impl Into<PathBuf>) -> Self {
-        Self { index: index.into(), is_optional: false, trusted: None, has_bulk_files: false }
+        Self {
+            index: index.into(),
+            is_optional: false,
+            trusted: None,
+            has_bulk_files: false,
+            max_records_in_memory: open::MAX_RECORDS_IN_MEMORY,
+        }
     }
 
     /// The same; releases that are not signed with this key are refused.
@@ -100,6 +108,12 @@ impl ReleaseStore {
     #[must_use]
     pub fn with_bulk_files(self) -> Self {
         Self { has_bulk_files: true, ..self }
+    }
+
+    /// The same; the records of releases stay on disk, however small they are.
+    #[must_use]
+    pub fn with_records_on_disk(self) -> Self {
+        Self { max_records_in_memory: 0, ..self }
     }
 
     /// The key of those whose releases are accepted.
@@ -213,7 +227,7 @@ impl ReleaseStore {
     /// lacks more than a fifth of the rows of a table of the current one is refused.
     pub fn activate(&self, version: SnapshotVersion, is_forced: bool) -> Result<bool, ReleaseError> {
         let release = self.open(version)?;
-        self.verify_bulk(&release.manifest)?;
+        self.verify_on_disk(&release.manifest)?;
         if !is_forced {
             self.check_rows(version, release.manifest.counts)?;
         }

@@ -1,8 +1,10 @@
 //! Opening a release: its files are read into memory, and what was read is verified and served.
 //!
 //! A map of the files would be cheaper, but whoever writes to them or truncates them would change what is served, or end the
-//! server by a signal. In memory, nothing that happens to the files matters. Bulk files are the exception: they may be larger
-//! than the memory, so that only their sizes are checked here.
+//! server by a signal. In memory, nothing that happens to the files matters. Two kinds of files may be larger than the memory
+//! and stay on disk, so that only their sizes are checked here: bulk files, and records of more than
+//! [`MAX_RECORDS_IN_MEMORY`]. What is read of them is verified when it is read, so that a change is an error and never a wrong
+//! response.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -12,20 +14,23 @@ use std::sync::Arc;
 use crate::catalog::{BulkFile, Catalog, Filter, ListPosition, Order, Query, RecordHistory, ValueCount};
 use crate::data::archive::AlignedBytes;
 use crate::data::vocabulary::Vocabulary;
-use crate::data::{Checksums, Direction, NoProgress, Progress, Snapshot, SnapshotVersion, Table};
+use crate::data::{Checksums, Direction, NoProgress, Progress, RecordFile, Records, Snapshot, SnapshotVersion, Table};
 use crate::release::checksum::{Checksum, Hasher};
 use crate::release::error::At;
 use crate::release::{Manifest, ReleaseError, ReleaseStore, manifest, text};
 use crate::search::IndexFiles;
 
-/// An open release, in memory.
+/// Records of more bytes stay on disk: some three quarters of a release, of which a request reads a few kilobytes.
+pub(crate) const MAX_RECORDS_IN_MEMORY: u64 = 1 << 30;
+
+/// An open release.
 pub struct Release {
     pub manifest: Manifest,
     pub catalog: Catalog,
 }
 
 impl ReleaseStore {
-    /// Reads a release and verifies the checksums of all files except bulk files; to be called off the runtime.
+    /// Reads a release and verifies the checksums of all files but those that stay on disk; to be called off the runtime.
     pub fn open(&self, version: SnapshotVersion) -> Result<Release, ReleaseError> {
         self.open_with_progress(version, &NoProgress)
     }
@@ -37,19 +42,27 @@ impl ReleaseStore {
         progress: &dyn Progress,
     ) -> Result<Release, ReleaseError> {
         let manifest = self.manifest(version)?;
-        open(&self.release_folder(version), version, manifest, progress)
+        open(&self.release_folder(version), version, manifest, self.max_records_in_memory, progress)
     }
 
-    /// Verifies the checksums of the bulk files of a release, without holding them in memory.
-    pub fn verify_bulk(&self, manifest: &Manifest) -> Result<(), ReleaseError> {
-        verify(&self.release_folder(manifest.version), manifest.version, manifest.bulk())
+    /// Verifies the checksums of the files of a release that may stay on disk, without holding them in memory.
+    pub fn verify_on_disk(&self, manifest: &Manifest) -> Result<(), ReleaseError> {
+        verify(&self.release_folder(manifest.version), manifest.version, manifest.on_disk())
     }
 
-    /// Opens the tables of a release only, for a comparison.
+    /// The bytes of a release that a server holds in memory.
+    pub fn bytes_in_memory(&self, manifest: &Manifest) -> u64 {
+        manifest.in_memory(self.max_records_in_memory).map(|file| file.bytes).sum()
+    }
+
+    /// Opens the tables and records of a release only, for a comparison. The records stay on disk.
     pub(crate) fn open_tables(&self, version: SnapshotVersion) -> Result<Snapshot, ReleaseError> {
         let manifest = self.manifest(version)?;
-        let file = listed_tables(version, &manifest)?;
-        tables(version, read(&self.release_folder(version), version, file, |_| {})?)
+        let folder = self.release_folder(version);
+        let records = listed(version, &manifest, manifest::RECORDS)?;
+        verify(&folder, version, [records])?;
+        let bytes = read(&folder, version, listed(version, &manifest, manifest::TABLES)?, |_| {})?;
+        tables(version, bytes, records_on_disk(&folder)?)
     }
 
     /// Reads the file with the history of the records of a release; `None` if it has none.
@@ -69,35 +82,38 @@ pub(crate) fn record_history(
     RecordHistory::open(bytes, snapshot).map_err(|error| ReleaseError::archive(version, &error))
 }
 
-/// Opens the release in `folder`.
+/// Opens the release in `folder`. Records of more than `max_records` bytes stay on disk.
 pub(crate) fn open(
     folder: &Path,
     version: SnapshotVersion,
     manifest: Manifest,
+    max_records: u64,
     progress: &dyn Progress,
 ) -> Result<Release, ReleaseError> {
-    listed_tables(version, &manifest)?;
+    listed(version, &manifest, manifest::TABLES)?;
+    listed(version, &manifest, manifest::RECORDS)?;
     // What is missing or cut short is found before anything is read.
     manifest.files.iter().try_for_each(|file| check_size(folder, version, file))?;
-    progress.step("checksums", manifest.in_memory().map(|file| file.bytes).sum());
+    progress.step("checksums", manifest.in_memory(max_records).map(|file| file.bytes).sum());
     let mut read_bytes = 0;
-    let mut snapshot = None;
-    let mut history = None;
+    let (mut table_bytes, mut records, mut history) = (None, None, None);
     let mut indexes = IndexFiles::new();
-    for file in manifest.in_memory() {
+    for file in manifest.in_memory(max_records) {
         let bytes = read(folder, version, file, |part| {
             read_bytes += part;
             progress.advance(read_bytes);
         })?;
         match file.path.strip_prefix(manifest::TEXT).and_then(|path| path.strip_prefix('/')) {
             Some(path) => drop(indexes.insert(path.to_owned(), bytes.as_ref().to_vec())),
-            None if file.path == manifest::TABLES => snapshot = Some(tables(version, bytes)?),
+            None if file.path == manifest::TABLES => table_bytes = Some(bytes),
+            None if file.path == manifest::RECORDS => records = Some(Records::Memory(Arc::new(bytes))),
             None if file.path == manifest::HISTORY => history = Some(bytes),
             None => {}
         }
     }
     progress.done();
-    let snapshot = snapshot.expect("the tables are listed");
+    let records = records.map_or_else(|| records_on_disk(folder), Ok)?;
+    let snapshot = tables(version, table_bytes.expect("the tables are listed"), records)?;
     let (expected, found) = (manifest.counts, snapshot.counts());
     if expected != found {
         let reason = format!("the manifest counts {expected:?}, the tables {found:?}");
@@ -108,8 +124,12 @@ pub(crate) fn open(
     Ok(Release { manifest, catalog: Catalog::new(snapshot, texts).with_record_history(history) })
 }
 
-fn listed_tables(version: SnapshotVersion, manifest: &Manifest) -> Result<&manifest::File, ReleaseError> {
-    manifest.file(manifest::TABLES).ok_or_else(|| damaged(version, manifest::TABLES, "is not in the manifest"))
+fn listed<'m>(
+    version: SnapshotVersion,
+    manifest: &'m Manifest,
+    path: &str,
+) -> Result<&'m manifest::File, ReleaseError> {
+    manifest.file(path).ok_or_else(|| damaged(version, path, "is not in the manifest"))
 }
 
 fn damaged(version: SnapshotVersion, file: &str, what: impl AsRef<str>) -> ReleaseError {
@@ -191,10 +211,20 @@ pub(crate) fn read(
     Ok(bytes)
 }
 
+/// The records of the release in `folder`, each block of which is verified when it is read.
+pub(crate) fn records_on_disk(folder: &Path) -> Result<Records, ReleaseError> {
+    let path = folder.join(manifest::RECORDS);
+    File::open(&path).and_then(RecordFile::new).map(Records::File).at(&path)
+}
+
 /// Opens tables whose bytes were verified.
-pub(crate) fn tables(version: SnapshotVersion, bytes: AlignedBytes) -> Result<Snapshot, ReleaseError> {
-    let snapshot =
-        Snapshot::open(Arc::new(bytes), Checksums::Trust).map_err(|error| ReleaseError::archive(version, &error))?;
+pub(crate) fn tables(
+    version: SnapshotVersion,
+    bytes: AlignedBytes,
+    records: Records,
+) -> Result<Snapshot, ReleaseError> {
+    let snapshot = Snapshot::open(Arc::new(bytes), records, Checksums::Trust)
+        .map_err(|error| ReleaseError::archive(version, &error))?;
     if snapshot.version() != version {
         return Err(damaged(version, manifest::TABLES, format!("is that of release {}", snapshot.version())));
     }
@@ -267,7 +297,9 @@ impl Release {
         if snapshot.find(table, slug) != Some(row) {
             return Err(format!("the {noun} {slug:?} is not found by its slug"));
         }
-        let mut record = snapshot.record(table, row).whole().to_vec();
+        let record = snapshot.read_record(table, row);
+        let mut record =
+            record.map_err(|error| format!("the record of the {noun} {slug:?}: {error}"))?.whole().to_vec();
         record.push(b'}');
         if let Err(error) = serde_json::from_slice::<serde::de::IgnoredAny>(&record) {
             return Err(format!("the record of the {noun} {slug:?} is not JSON: {error}"));

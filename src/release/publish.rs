@@ -149,7 +149,7 @@ impl<'f> Publisher<'f> {
         self.file_system.create_folder(draft).at(draft)?;
         let public = permissions::close(draft).at(draft)?;
         progress.step(manifest::TABLES, 0);
-        let tables = self.write_tables(draft, &compiled)?;
+        let [tables, records] = self.write_tables(draft, &compiled)?;
         drop(compiled);
         progress.done();
         let outcome = match self.existing_state(version, &tables)? {
@@ -159,14 +159,15 @@ impl<'f> Publisher<'f> {
             ExistingState::Damaged => Outcome::Repaired,
             ExistingState::Free => Outcome::Published,
         };
-        let snapshot = open::tables(version, open::read(draft, version, &tables, |_| {})?)?;
+        let bytes = open::read(draft, version, &tables, |_| {})?;
+        let snapshot = open::tables(version, bytes, open::records_on_disk(draft)?)?;
         if !self.policy.is_forced {
             self.releases.check_rows(version, snapshot.counts())?;
         }
         let indexes = text::create(&snapshot, progress)?;
         progress.step("sync", 0);
         let mut listed = self.write_text(draft, indexes)?;
-        listed.push(tables);
+        listed.extend([tables, records]);
         progress.done();
         progress.step("history", 0);
         listed.extend(self.write_history(draft, &snapshot)?);
@@ -188,8 +189,8 @@ impl<'f> Publisher<'f> {
         progress.done();
         drop(snapshot);
         progress.step("smoke test", 0);
-        let release = open::open(draft, version, manifest, &NoProgress)?;
-        open::verify(draft, version, release.manifest.bulk())?;
+        let release = open::open(draft, version, manifest, 0, &NoProgress)?;
+        open::verify(draft, version, release.manifest.on_disk())?;
         release.smoke_test()?;
         progress.done();
         progress.step("publish", 0);
@@ -201,14 +202,21 @@ impl<'f> Publisher<'f> {
         Ok(Publication { manifest, outcome, before, current: Some(version) })
     }
 
-    fn write_tables(&self, draft: &Path, compiled: &Compiled) -> Result<File, ReleaseError> {
-        let path = draft.join(manifest::TABLES);
-        let file = self.file_system.create(&path).at(&path)?;
-        let mut out = HashingWriter::new(BufWriter::with_capacity(1 << 20, file));
-        compiled.write(&mut out).and_then(|()| out.flush()).at(&path)?;
-        let (bytes, sha256) = out.finish();
-        self.finish(&path)?;
-        Ok(File { path: manifest::TABLES.into(), bytes, sha256 })
+    /// Writes the tables and the records.
+    fn write_tables(&self, draft: &Path, compiled: &Compiled) -> Result<[File; 2], ReleaseError> {
+        let create = |name: &str| {
+            let path = draft.join(name);
+            let file = self.file_system.create(&path).at(&path)?;
+            Ok::<_, ReleaseError>(HashingWriter::new(BufWriter::with_capacity(1 << 20, file)))
+        };
+        let (mut tables, mut records) = (create(manifest::TABLES)?, create(manifest::RECORDS)?);
+        compiled.write(&mut tables, &mut records).and_then(|()| tables.flush()).at(draft)?;
+        let files = [(manifest::TABLES, tables), (manifest::RECORDS, records)].map(|(path, written)| {
+            let (bytes, sha256) = written.finish();
+            File { path: path.into(), bytes, sha256 }
+        });
+        files.iter().try_for_each(|file| self.finish(&draft.join(&file.path)))?;
+        Ok(files)
     }
 
     /// Writes the text indexes, syncs them and their folders, and lists them with their checksums.
@@ -326,7 +334,7 @@ impl<'f> Publisher<'f> {
             return Err(self.taken(version));
         }
         match self.releases.open(version).and_then(|release| {
-            self.releases.verify_bulk(&release.manifest)?;
+            self.releases.verify_on_disk(&release.manifest)?;
             Ok(release.manifest)
         }) {
             Ok(_) if !self.is_signed(version) => Ok(ExistingState::Unsigned),

@@ -103,12 +103,12 @@ fn every_changed_truncated_extended_or_missing_file_is_detected() {
 fn another_format_is_distinguished_from_damage() {
     let message = error_after(|place| {
         let path = place.join("manifest.json");
-        let json = fs::read_to_string(&path).unwrap().replace("\"format\": 2", "\"format\": 3");
+        let json = fs::read_to_string(&path).unwrap().replace("\"format\": 3", "\"format\": 4");
         overwrite(&path, json.as_bytes());
     });
     assert_eq!(
         message,
-        "release 2026-11-20.1 has another format: manifest.json has format 3, this program reads 2: \
+        "release 2026-11-20.1 has another format: manifest.json has format 4, this program reads 3: \
          build the release again with its indexer"
     );
 }
@@ -131,6 +131,43 @@ fn a_manifest_with_other_paths_versions_or_counts_is_rejected() {
     assert!(counts.contains("the manifest counts"), "{counts}");
     let without = error_after(|place| forge(place, |manifest| manifest.files.retain(|file| file.path != "tables.bin")));
     assert!(without.contains("tables.bin is not in the manifest"), "{without}");
+}
+
+#[test]
+fn records_on_disk_are_those_of_the_release_or_cannot_be_read() {
+    let (_folder, releases) = index(&[FIRST]);
+    let path = releases.release_folder(version(FIRST)).join("records.bin");
+    let on_disk = releases.clone().with_records_on_disk();
+    let opened = on_disk.open(version(FIRST)).unwrap();
+    opened.smoke_test().unwrap();
+    let (in_memory, on_disk_snapshot) = (releases.open(version(FIRST)).unwrap(), opened.catalog.snapshot());
+    for table in Table::ALL {
+        for row in 0..on_disk_snapshot.rows(table) {
+            let expected = in_memory.catalog.snapshot().record(table, row);
+            assert_eq!(on_disk_snapshot.record(table, row).whole(), expected.whole());
+        }
+    }
+
+    let mut bytes = fs::read(&path).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    overwrite(&path, &bytes);
+    assert!(matches!(releases.open(version(FIRST)), Err(ReleaseError::Damaged { .. })));
+    let damaged = on_disk.open(version(FIRST)).unwrap();
+    let error = on_disk.verify_on_disk(&damaged.manifest).unwrap_err().to_string();
+    assert!(error.contains("records.bin has the checksum"), "{error}");
+    let error = damaged.smoke_test().unwrap_err().to_string();
+    assert!(error.contains("records.bin is damaged or was changed"), "{error}");
+    let damaged = damaged.catalog.snapshot();
+    let rows = |table| (0..on_disk_snapshot.rows(table)).map(move |row| (table, row));
+    let mut unreadable = 0;
+    for (table, row) in Table::ALL.into_iter().flat_map(rows) {
+        match damaged.read_record(table, row) {
+            Ok(record) => assert_eq!(record.whole(), on_disk_snapshot.record(table, row).whole()),
+            Err(_) => unreadable += 1,
+        }
+    }
+    assert!(unreadable > 0);
 }
 
 #[test]

@@ -155,8 +155,8 @@ fn compare_first_co_investors(catalog: &Catalog) -> usize {
     let field = Table::Firms.field_index("top_co_investors");
     let mut tied = 0;
     for row in 0..snapshot.rows(Table::Firms) {
-        let record = snapshot.record(Table::Firms, row).value(Table::Firms, field);
-        let named: Vec<Value> = serde_json::from_slice(record).unwrap();
+        let record = snapshot.record(Table::Firms, row);
+        let named: Vec<Value> = serde_json::from_slice(record.value(Table::Firms, field)).unwrap();
         let named: Vec<(String, u64)> = named
             .iter()
             .map(|firm| (firm["slug"].as_str().unwrap().to_owned(), firm["shared_rounds"].as_u64().unwrap()))

@@ -17,8 +17,7 @@ use venturedex::auth::account::KeyName;
 use venturedex::auth::watch::{Evaluation, NewWatch};
 use venturedex::auth::{AuthService, RateLimitConfig};
 use venturedex::catalog::{Catalog, Texts};
-use venturedex::data::archive::AlignedBytes;
-use venturedex::data::{Checksums, NoProgress, Snapshot, Table, compile};
+use venturedex::data::{NoProgress, Table, compile};
 use venturedex::http::origin_policy::Hosts;
 use venturedex::http::server::Limits;
 use venturedex::http::{BulkAccess, Operator, State};
@@ -90,9 +89,7 @@ pub fn catalog_of(folder: &Path) -> Catalog {
         Ok(compiled) => compiled,
         Err(report) => panic!("{}", report.errors().map(ToString::to_string).collect::<Vec<_>>().join("\n")),
     };
-    let mut bytes = Vec::new();
-    compiled.write(&mut bytes).unwrap();
-    let snapshot = Snapshot::open(Arc::new(AlignedBytes::copy(&bytes)), Checksums::Verify).unwrap();
+    let snapshot = compiled.snapshot().unwrap();
     let texts = Texts::in_memory(&snapshot).unwrap();
     Catalog::new(snapshot, texts)
 }

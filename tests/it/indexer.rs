@@ -202,7 +202,7 @@ fn build_prints_counts_sizes_times_and_the_difference() {
     assert_eq!(second["difference"]["people"], serde_json::json!({ "added": 1, "removed": 1, "changed": 0 }));
     assert_eq!(second["difference"]["startups"], serde_json::json!({ "added": 0, "removed": 0, "changed": 0 }));
     let bytes = |part: &str| second["bytes"][part].as_u64().unwrap();
-    let parts = ["tables", "text", "history"].map(bytes);
+    let parts = ["tables", "records", "text", "history"].map(bytes);
     assert!(parts.iter().all(|bytes| *bytes > 0) && bytes("total") == parts.iter().sum::<u64>(), "{parts:?}");
     assert!(second["steps"].as_array().unwrap().iter().any(|step| step["name"] == "derive"));
 
@@ -501,7 +501,8 @@ fn aliases_of_the_file_are_searched_and_served() {
     let release = index.releases().open(version("2026-11-20.1")).unwrap();
     let snapshot = release.catalog.snapshot();
     let row = snapshot.find(Table::Firms, "ostrava-ventures").unwrap();
-    let aliases = snapshot.record(Table::Firms, row).value(Table::Firms, Table::Firms.field_index("aliases"));
+    let record = snapshot.record(Table::Firms, row);
+    let aliases = record.value(Table::Firms, Table::Firms.field_index("aliases"));
     assert_eq!(aliases, br#"["Silesian Seed"]"#);
 }
 

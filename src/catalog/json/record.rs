@@ -15,7 +15,12 @@ pub(crate) fn write(out: &mut Vec<u8>, catalog: &Catalog, table: Table, row: u32
     let record = catalog.snapshot().record(table, row);
     match fields {
         Fields::DefaultWithDays => {
-            write_with_days(out, table, record, if full { table.fields().len() } else { table.default_fields().len() });
+            write_with_days(
+                out,
+                table,
+                &record,
+                if full { table.fields().len() } else { table.default_fields().len() },
+            );
             out.push(b'}');
         }
         Fields::Default if !full => {
@@ -33,7 +38,7 @@ pub(crate) fn write(out: &mut Vec<u8>, catalog: &Catalog, table: Table, row: u32
         Fields::Some(parts) => {
             for (count, (index, mask)) in parts.iter().enumerate() {
                 out.push(if count == 0 { b'{' } else { b',' });
-                write_field(out, catalog, table, row, record, *index, mask);
+                write_field(out, catalog, table, row, &record, *index, mask);
             }
             out.push(b'}');
         }
@@ -74,7 +79,7 @@ pub(crate) fn write_with_computed(
                     }
                     None => {
                         separate(out);
-                        write_field(out, catalog, table, row, record, *index, mask);
+                        write_field(out, catalog, table, row, &record, *index, mask);
                     }
                 }
             }
@@ -87,7 +92,7 @@ pub(crate) fn write_with_computed(
 }
 
 /// Writes the first `fields` fields without the closing brace, each month or year as its first day.
-fn write_with_days(out: &mut Vec<u8>, table: Table, record: RecordText<'_>, fields: usize) {
+fn write_with_days(out: &mut Vec<u8>, table: Table, record: &RecordText<'_>, fields: usize) {
     let text = record.head(fields);
     let mut start = 0;
     for (index, field) in table.fields()[..fields].iter().enumerate() {
@@ -100,7 +105,7 @@ fn write_with_days(out: &mut Vec<u8>, table: Table, record: RecordText<'_>, fiel
             _ => continue,
         };
         // Before the closing quote.
-        let end = record.ends[index] as usize - 1;
+        let end = record.end(index) - 1;
         out.extend_from_slice(&text[start..end]);
         out.extend_from_slice(rest.as_bytes());
         start = end;
@@ -114,7 +119,7 @@ fn write_field(
     catalog: &Catalog,
     table: Table,
     row: u32,
-    record: RecordText<'_>,
+    record: &RecordText<'_>,
     index: usize,
     mask: &FieldMask,
 ) {

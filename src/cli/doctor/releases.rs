@@ -108,10 +108,10 @@ pub(super) fn check(settings: &ServeSettings, now: i64, findings: &mut Findings)
         }
     }
     let others: Vec<SnapshotVersion> = versions.iter().copied().filter(|version| *version != current).collect();
-    let size = |version: &SnapshotVersion| releases.manifest(*version).map_or(0, |manifest| manifest.bytes(""));
-    let current_bytes = size(&current);
-    let kept_bytes = others.iter().take(settings.keep_releases as usize).map(size).sum::<u64>();
-    index.loaded_bytes = current_bytes + kept_bytes;
+    let manifest = |version: SnapshotVersion| releases.manifest(version).ok();
+    let loaded = |version| manifest(version).map_or(0, |manifest| releases.bytes_in_memory(&manifest));
+    let kept_bytes = others.iter().take(settings.keep_releases as usize).copied().map(loaded).sum::<u64>();
+    index.loaded_bytes = loaded(current) + kept_bytes;
     check_others(&releases, &others, settings.keep_releases, kept_bytes, findings);
     match releases.permission_problem() {
         Some(problem) => {
@@ -120,7 +120,8 @@ pub(super) fn check(settings: &ServeSettings, now: i64, findings: &mut Findings)
         None => findings.ok("index.permissions", "only the owner may write to it"),
     }
     // The next release is written before an old one is removed.
-    machine::check_disk("index.disk", folder, 2 * current_bytes, findings);
+    let bytes = manifest(current).map_or(0, |manifest| manifest.bytes(""));
+    machine::check_disk("index.disk", folder, 2 * bytes, findings);
     index
 }
 

@@ -135,12 +135,14 @@ impl Summary<'_> {
             Outcome::Unchanged => writeln!(out, "{version} is already published with the same content: {folder}")?,
         }
         self.print_tables(&mut out)?;
-        let sizes = [manifest::TABLES, manifest::TEXT, manifest::BULK].map(|prefix| manifest.bytes(prefix));
-        let [tables, text, bulk] = sizes.map(format::size);
+        let sizes =
+            [manifest::TABLES, manifest::RECORDS, manifest::TEXT, manifest::BULK].map(|prefix| manifest.bytes(prefix));
+        let [tables, records, text, bulk] = sizes.map(format::size);
         let bulk = if manifest.bulk().next().is_some() { format!(", bulk {bulk}") } else { String::new() };
         let history = manifest.file(manifest::HISTORY);
         let history = history.map_or_else(String::new, |file| format!(", history {}", format::size(file.bytes)));
-        writeln!(out, "  size: {} (tables {tables}, text {text}{history}{bulk})", format::size(manifest.bytes("")))?;
+        let whole = format::size(manifest.bytes(""));
+        writeln!(out, "  size: {whole} (tables {tables}, records {records}, text {text}{history}{bulk})")?;
         writeln!(out, "  known aliases added: {}", format::count(self.known_aliases as u64))?;
         let steps: Vec<String> =
             self.steps.iter().map(|step| format!("{} {}", step.name, format::time(step.took))).collect();
@@ -215,6 +217,7 @@ struct SummaryJson<'a> {
 #[derive(Serialize)]
 struct Bytes {
     tables: u64,
+    records: u64,
     text: u64,
     history: u64,
     bulk: u64,
@@ -240,6 +243,7 @@ impl<'a> SummaryJson<'a> {
             known_aliases: summary.known_aliases,
             bytes: Bytes {
                 tables: manifest.bytes(manifest::TABLES),
+                records: manifest.bytes(manifest::RECORDS),
                 text: manifest.bytes(manifest::TEXT),
                 history: manifest.bytes(manifest::HISTORY),
                 bulk: manifest.bytes(manifest::BULK),

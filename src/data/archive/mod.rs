@@ -1,4 +1,5 @@
-//! The archive of a snapshot, `tables.bin`: named sections of plain little-endian numbers and bytes.
+//! The archive of a snapshot, `tables.bin`: named sections of plain little-endian numbers and bytes. The texts of records are
+//! apart from it ([`records`]).
 //!
 //! Layout: a head of 64 bytes (magic, format), the sections, each at a multiple of 64 bytes, then the table of contents
 //! and a tail of 64 bytes with its position. The same reader over `&[u8]` is used for the embedded snapshot and a mapped
@@ -9,6 +10,7 @@ pub mod facet_column;
 pub mod none;
 pub(crate) mod own_columns;
 pub mod record_text;
+pub mod records;
 pub(crate) mod table_columns;
 mod writer;
 
@@ -27,7 +29,7 @@ use xxhash_rust::xxh3::xxh3_64;
 compile_error!("the archive is little-endian and its columns are used in place");
 
 /// The archive's format; readers open only their own format.
-pub const FORMAT: u32 = 6;
+pub const FORMAT: u32 = 7;
 
 const ALIGN: usize = 64;
 const HEAD: [u8; 8] = *b"VDXTABLE";

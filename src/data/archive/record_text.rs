@@ -1,35 +1,146 @@
-//! A stored record: JSON text, each field of which is a slice.
+//! A stored record: where each of its fields ends, then its JSON text, each field of which is a slice.
+
+use std::borrow::Cow;
 
 use crate::data::Table;
 
-/// A record's JSON text and the end of each of its fields.
-#[derive(Clone, Copy, Debug)]
+/// Bytes of the end of a field.
+const END: usize = size_of::<u32>();
+
+/// A record as it is stored.
+#[derive(Clone, Debug)]
 pub struct RecordText<'a> {
-    pub(crate) text: &'a [u8],
-    pub(crate) ends: &'a [u32],
+    stored: Cow<'a, [u8]>,
+    /// The number of fields.
+    fields: usize,
 }
 
 impl<'a> RecordText<'a> {
+    /// `None` if the ends of the fields do not ascend within the text.
+    pub(crate) fn new(stored: Cow<'a, [u8]>, table: Table) -> Option<Self> {
+        let fields = table.fields().len();
+        let length = stored.len().checked_sub(END * fields)?;
+        let record = Self { stored, fields };
+        let mut start = 0;
+        // One byte precedes each field.
+        let ascend = (0..fields).all(|field| record.end(field) > std::mem::replace(&mut start, record.end(field)));
+        (ascend && start <= length).then_some(record)
+    }
+
+    /// Where a field ends in the text, by its index in [`Table::fields`].
+    pub(crate) fn end(&self, field: usize) -> usize {
+        let end = &self.stored[END * field..][..END];
+        u32::from_le_bytes(end.try_into().expect("four bytes")) as usize
+    }
+
+    /// Everything that is stored.
+    pub(crate) fn stored(&self) -> &[u8] {
+        &self.stored
+    }
+
     /// The record's first `fields` fields as JSON without the closing brace: `{"slug":…,"name":…`.
-    pub fn head(self, fields: usize) -> &'a [u8] {
-        let end = fields.checked_sub(1).map_or(1, |last| self.ends[last] as usize);
-        &self.text[..end]
+    pub fn head(&self, fields: usize) -> &[u8] {
+        &self.whole()[..fields.checked_sub(1).map_or(1, |last| self.end(last))]
     }
 
     /// All fields, without the closing brace.
-    pub fn whole(self) -> &'a [u8] {
-        self.text
+    pub fn whole(&self) -> &[u8] {
+        &self.stored[END * self.fields..]
     }
 
     /// One field with its name, `"name":…`, by its index in [`Table::fields`].
-    pub fn field(self, field: usize) -> &'a [u8] {
+    pub fn field(&self, field: usize) -> &[u8] {
         // One byte precedes each field: `{` the first, `,` any other.
-        let start = field.checked_sub(1).map_or(0, |last| self.ends[last] as usize);
-        &self.text[start + 1..self.ends[field] as usize]
+        let start = field.checked_sub(1).map_or(0, |last| self.end(last));
+        &self.whole()[start + 1..self.end(field)]
     }
 
-    pub fn value(self, table: Table, field: usize) -> &'a [u8] {
+    pub fn value(&self, table: Table, field: usize) -> &[u8] {
         let name = table.fields().get(field).map_or(0, |field| field.name.len());
         self.field(field).get(name + 3..).unwrap_or(b"null")
+    }
+}
+
+/// Writes a record field by field.
+#[derive(Default)]
+pub(crate) struct RecordBuffer {
+    stored: Vec<u8>,
+    /// Where the text begins.
+    text: usize,
+    /// The number of fields written.
+    fields: usize,
+}
+
+impl RecordBuffer {
+    /// Begins another record.
+    pub(crate) fn clear(&mut self, table: Table) {
+        self.text = END * table.fields().len();
+        self.stored.clear();
+        self.stored.resize(self.text, 0);
+        self.fields = 0;
+    }
+
+    /// Adds a field, whose value `write` appends.
+    pub(crate) fn field(&mut self, name: &str, write: impl FnOnce(&mut Vec<u8>)) {
+        self.stored.push(if self.fields == 0 { b'{' } else { b',' });
+        self.stored.push(b'"');
+        self.stored.extend_from_slice(name.as_bytes());
+        self.stored.extend_from_slice(b"\":");
+        write(&mut self.stored);
+        let end = (self.stored.len() - self.text) as u32;
+        self.stored[END * self.fields..][..END].copy_from_slice(&end.to_le_bytes());
+        self.fields += 1;
+    }
+
+    /// The record, with all its fields.
+    pub(crate) fn record(&self, table: Table) -> RecordText<'_> {
+        RecordText::new(self.stored.as_slice().into(), table).expect("each field was added")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_slices_of_the_text() {
+        let table = Table::Sectors;
+        let mut buffer = RecordBuffer::default();
+        for value in [10, 2_000_000] {
+            buffer.clear(table);
+            for field in table.fields() {
+                buffer.field(field.name, |text| text.extend_from_slice(value.to_string().as_bytes()));
+            }
+            let record = buffer.record(table);
+            let fields: Vec<String> =
+                table.fields().iter().map(|field| format!("\"{}\":{value}", field.name)).collect();
+            assert_eq!(record.whole(), format!("{{{}", fields.join(",")).as_bytes());
+            assert_eq!(record.head(2), format!("{{{},{}", fields[0], fields[1]).as_bytes());
+            assert_eq!(record.head(0), b"{");
+            for (index, field) in fields.iter().enumerate() {
+                assert_eq!(record.field(index), field.as_bytes());
+                assert_eq!(record.value(table, index), value.to_string().as_bytes());
+            }
+        }
+    }
+
+    #[test]
+    fn the_fields_of_a_record_are_within_its_text() {
+        let table = Table::Sectors;
+        let count = table.fields().len() as u32;
+        let stored = |ends: &[u32], length: usize| {
+            let mut stored: Vec<u8> = ends.iter().flat_map(|end| end.to_le_bytes()).collect();
+            stored.resize(stored.len() + length, b'x');
+            RecordText::new(stored.into(), table).is_some()
+        };
+        let ends: Vec<u32> = (1..=count).collect();
+        assert!(stored(&ends, count as usize));
+        assert!(!stored(&ends, count as usize - 1));
+        assert!(!stored(&ends[1..], 0));
+        for (index, end) in [(0, 0), (1, 1), (2, 9)] {
+            let mut changed = ends.clone();
+            changed[index] = end;
+            assert!(!stored(&changed, count as usize), "{index}: {end}");
+        }
     }
 }

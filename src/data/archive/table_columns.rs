@@ -1,7 +1,7 @@
 //! Positions of the columns that every table has: records, slugs, names, sort orders, facets.
 
 use crate::data::archive::facet_column::FacetColumn;
-use crate::data::archive::{Archive, Column, Texts, check_offsets};
+use crate::data::archive::{Archive, Column, Texts};
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{
     ArchiveError, Country, Facet, FirmKind, NONE_U32, OrganizationKind, ReviewStatus, Role, Stage, StartupStatus, Table,
@@ -9,9 +9,8 @@ use crate::data::{
 
 pub(crate) struct TableColumns {
     pub rows: u32,
-    pub text: std::ops::Range<usize>,
+    /// Where the record of each row starts in the records, and where the last ends.
     pub starts: Column<u64>,
-    pub ends: Column<u32>,
     /// Number of rows with a value of each field.
     pub known: Column<u32>,
     pub slugs: Texts,
@@ -43,7 +42,14 @@ pub(crate) struct OrderColumns {
 }
 
 impl TableColumns {
-    pub(crate) fn open(archive: &Archive, table: Table, rows: u32, counts: &[u32; 6]) -> Result<Self, ArchiveError> {
+    /// `end`: where the records of the tables before end; then those of this one.
+    pub(crate) fn open(
+        archive: &Archive,
+        table: Table,
+        rows: u32,
+        counts: &[u32; 6],
+        end: &mut u64,
+    ) -> Result<Self, ArchiveError> {
         let name = table.name();
         let n = rows as usize;
         let names = match table {
@@ -108,18 +114,15 @@ impl TableColumns {
         let merged = (archive.texts(&format!("{name}/merged"), targets.len())?, targets);
         let by_slug = archive.column(&format!("{name}/by_slug"), n)?;
         in_range(archive, &by_slug, n, name)?;
-        let text = archive.range(&format!("{name}/text"))?;
-        let starts = archive.column(&format!("{name}/starts"), n + 1)?;
-        check(check_offsets(archive.get(&starts), text.len()).is_ok(), &format!("{name}/starts"))?;
-        let ends = archive.column(&format!("{name}/ends"), n * table.fields().len())?;
-        check(are_fields(archive.get(&ends), archive.get(&starts), table.fields().len()), &format!("{name}/ends"))?;
+        let starts = archive.column::<u64>(&format!("{name}/starts"), n + 1)?;
+        let all_starts = archive.get(&starts);
+        check(all_starts[0] == *end && all_starts.is_sorted(), &format!("{name}/starts"))?;
+        *end = all_starts[n];
         let slug_rank = archive.column(&format!("{name}/slug_rank"), n)?;
         in_range(archive, &slug_rank, n, &format!("{name}/slug_rank"))?;
         Ok(Self {
             rows,
-            text,
             starts,
-            ends,
             known: archive.column(&format!("{name}/known"), table.fields().len())?,
             slugs: archive.texts(&format!("{name}/slug"), n)?,
             by_slug,
@@ -142,29 +145,7 @@ pub(crate) fn in_range(archive: &Archive, rows: &Column<u32>, count: usize, name
     }
 }
 
-/// Whether the ends of the fields of each row ascend within its text. One byte precedes each field.
-fn are_fields(ends: &[u32], starts: &[u64], fields: usize) -> bool {
-    starts.windows(2).zip(ends.chunks_exact(fields)).all(|(text, ends)| {
-        let mut start = 0;
-        ends.iter().all(|end| *end > std::mem::replace(&mut start, *end)) && u64::from(start) <= text[1] - text[0]
-    })
-}
-
 /// Reports section `name` as damaged unless `is_valid`.
 pub(crate) fn check(is_valid: bool, name: &str) -> Result<(), ArchiveError> {
     if is_valid { Ok(()) } else { Err(ArchiveError::Damaged(format!("section {name} has invalid values"))) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_fields_of_a_row_are_within_its_text() {
-        let starts = [100, 110, 115];
-        assert!(are_fields(&[2, 10, 1, 5], &starts, 2));
-        for ends in [[2, 11, 1, 5], [2, 10, 1, 6], [2, 2, 1, 5], [0, 10, 1, 5], [9, 3, 1, 5]] {
-            assert!(!are_fields(&ends, &starts, 2), "{ends:?}");
-        }
-    }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::data::Table;
 use crate::data::compile::Compiled;
 use crate::data::derive::record::{Record, is_known, reference};
 use crate::data::import::csv_table::TableRow;
@@ -11,7 +12,6 @@ use crate::data::import::referable;
 use crate::data::import::rows::{Firm, Person, Review, Round, Sector, Startup};
 use crate::data::model::Reference;
 use crate::data::vocabulary::Vocabulary;
-use crate::data::{RecordText, Table};
 
 /// A year has a gap if it has less than this share of the year before and of the year after.
 const GAP_SHARE: f64 = 0.2;
@@ -120,8 +120,7 @@ impl Compiled {
             fields.map(|(index, field)| (index, Coverage { field: field.name, known: 0, records })).collect();
         let mut record = Record::default();
         for row in &self.orders[table].old {
-            record.write(&self.dataset, &self.derived, table, *row as usize);
-            let written = RecordText { text: &record.text, ends: &record.ends };
+            let written = record.write(&self.dataset, &self.derived, table, *row as usize);
             for (field, coverage) in &mut coverage {
                 coverage.known += u32::from(is_known(written.value(table, *field)));
             }

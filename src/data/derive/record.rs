@@ -1,10 +1,11 @@
 //! Records as JSON text, written once when a snapshot is compiled.
 //!
 //! A record's text is `{"slug":…,"name":…` without the closing brace; the end of each field is stored with it, so that any
-//! selection of fields is a concatenation of slices.
+//! selection of fields is a concatenation of slices ([`RecordText`]).
 
 use serde::Serialize;
 
+use crate::data::archive::record_text::RecordBuffer;
 use crate::data::derive::{Derived, country_of};
 use crate::data::field::{Field, FieldVisitor, Model};
 use crate::data::identifier;
@@ -14,33 +15,26 @@ use crate::data::model::{
     Startup,
 };
 use crate::data::vocabulary::Vocabulary;
-use crate::data::{Country, OrganizationKind, ReviewStatus, Table};
+use crate::data::{Country, OrganizationKind, RecordText, ReviewStatus, Table};
 
 #[derive(Default)]
-pub(crate) struct Record {
-    pub text: Vec<u8>,
-    pub ends: Vec<u32>,
-}
+pub(crate) struct Record(RecordBuffer);
 
 impl FieldVisitor for Record {
     fn field(&mut self, field: &'static Field, value: &impl Serialize) {
         if field.is_joined {
             return;
         }
-        self.text.push(if self.ends.is_empty() { b'{' } else { b',' });
-        self.text.push(b'"');
-        self.text.extend_from_slice(field.name.as_bytes());
-        self.text.extend_from_slice(b"\":");
-        serde_json::to_writer(&mut self.text, value).expect("record fields always have a JSON form");
-        self.ends.push(self.text.len() as u32);
+        self.0.field(field.name, |text| {
+            serde_json::to_writer(text, value).expect("record fields always have a JSON form");
+        });
     }
 }
 
 impl Record {
-    /// Replaces the text by that of a row, by its index in the dataset.
-    pub(crate) fn write(&mut self, dataset: &Dataset, derived: &Derived, table: Table, row: usize) {
-        self.text.clear();
-        self.ends.clear();
+    /// The record of a row, by its index in the dataset, in place of the one before.
+    pub(crate) fn write(&mut self, dataset: &Dataset, derived: &Derived, table: Table, row: usize) -> RecordText<'_> {
+        self.0.clear(table);
         match table {
             Table::Firms => derived.firm(dataset, row).visit(self),
             Table::Startups => derived.startup(dataset, row).visit(self),
@@ -49,6 +43,7 @@ impl Record {
             Table::Reviews => review(dataset, &dataset.reviews[row]).visit(self),
             Table::Sectors => derived.sector(dataset, row).visit(self),
         }
+        self.0.record(table)
     }
 }
 

@@ -157,7 +157,7 @@ impl Source {
 
 impl Statement {
     /// Whether the record has the value: a field may have several.
-    pub(crate) fn is_used(&self, table: Table, record: RecordText<'_>) -> bool {
+    pub(crate) fn is_used(&self, table: Table, record: &RecordText<'_>) -> bool {
         let (field, part) = match self.field.as_str() {
             "organization_kind" => ("organization", "kind"),
             field if field.starts_with(identifier::FIELD) => ("identifiers", "value"),

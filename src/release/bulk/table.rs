@@ -75,7 +75,7 @@ fn each_record(snapshot: &Snapshot, table: Table, mut write: impl FnMut(&[u8]) -
     let mut record = Vec::new();
     for row in snapshot.published(table) {
         record.clear();
-        record.extend_from_slice(snapshot.record(table, row).whole());
+        record.extend_from_slice(snapshot.read_record(table, row)?.whole());
         record.push(b'}');
         write(&record)?;
     }

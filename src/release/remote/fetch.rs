@@ -151,8 +151,8 @@ fn try_draft(local: &ReleaseStore, packing: &Packing, draft: &Path) -> Result<()
         }
     }
     let manifest = Manifest::read(draft, version, local.trusted.as_ref())?;
-    let release = open::open(draft, version, manifest, &NoProgress)?;
-    open::verify(draft, version, release.manifest.bulk())?;
+    let release = open::open(draft, version, manifest, 0, &NoProgress)?;
+    open::verify(draft, version, release.manifest.on_disk())?;
     release.smoke_test()
 }
 

@@ -112,8 +112,8 @@ pub(super) fn values(catalog: &Catalog, table: Table, row: u32, name: &str) -> V
     if !properties(table).any(|known| known == name) {
         return Vec::new();
     }
-    let json = catalog.snapshot().record(table, row).value(table, table.field_index(name));
-    match serde_json::from_slice(json).expect("a stored field is JSON") {
+    let record = catalog.snapshot().record(table, row);
+    match serde_json::from_slice(record.value(table, table.field_index(name))).expect("a stored field is JSON") {
         Value::Array(values) => values.iter().filter_map(value).collect(),
         single => value(&single).into_iter().collect(),
     }

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use http::HeaderValue;
 use venturedex::catalog::{Catalog, Texts};
 use venturedex::data::archive::AlignedBytes;
-use venturedex::data::{Checksums, NoProgress, Snapshot, Table, compile};
+use venturedex::data::{Checksums, NoProgress, Records, Snapshot, Table, compile};
 use venturedex::search::{IndexFiles, TextIndex};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -43,7 +43,7 @@ fn nearest(archive: &[u8], entries: &[usize], number: u16) -> usize {
 /// dictionary would be to parse all of it each time a release is opened.
 fn is_opaque(archive: &[u8], entry: usize) -> bool {
     let name = name(archive, entry);
-    let parts: [&[u8]; 7] = [b"/text", b"/starts", b"/ends", b"/slug", b"/slug#", b"/by_slug", b"dictionary"];
+    let parts: [&[u8]; 5] = [b"/starts", b"/slug", b"/slug#", b"/by_slug", b"dictionary"];
     parts.iter().any(|part| name.ends_with(part))
 }
 
@@ -89,20 +89,21 @@ fn seal(archive: &mut [u8]) {
 }
 
 fn open(bytes: &[u8]) -> Option<Snapshot> {
-    Snapshot::open(Arc::new(AlignedBytes::copy(bytes)), Checksums::Verify).ok()
+    let records = Records::Memory(Arc::new(original().1.as_slice()));
+    Snapshot::open(Arc::new(AlignedBytes::copy(bytes)), records, Checksums::Verify).ok()
 }
 
-/// The archive of a small dataset.
-fn original() -> &'static [u8] {
-    static ORIGINAL: OnceLock<Vec<u8>> = OnceLock::new();
+/// The archive of a small dataset, and its records.
+fn original() -> &'static (Vec<u8>, Vec<u8>) {
+    static ORIGINAL: OnceLock<(Vec<u8>, Vec<u8>)> = OnceLock::new();
     ORIGINAL.get_or_init(|| {
-        let mut bytes = Vec::new();
+        let (mut bytes, mut records) = (Vec::new(), Vec::new());
         let compiled = compile(&small(), &NoProgress).unwrap_or_else(|report| panic!("{:?}", report.problems));
-        compiled.write(&mut bytes).expect("a snapshot");
+        compiled.write(&mut bytes, &mut records).expect("a snapshot");
         let mut sealed = bytes.clone();
         seal(&mut sealed);
         assert!(sealed == bytes, "the checksums are where this file expects them");
-        bytes
+        (bytes, records)
     })
 }
 
@@ -136,10 +137,10 @@ const PROFILE: &[u8] = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params
 
 /// Edits of an archive, see [`edited`].
 pub fn archive(script: &[u8]) {
-    let changed = edited(original(), script);
+    let changed = edited(&original().0, script);
     let Some(snapshot) = open(&changed) else { return };
     let Ok(texts) = Texts::in_memory(&snapshot) else { return };
-    let whole = open(original()).expect("a valid archive");
+    let whole = open(&original().0).expect("a valid archive");
     let releases = &service().state.releases;
     let catalog = Arc::new(Catalog::new(snapshot, texts));
     releases.replace(Arc::clone(&catalog));
@@ -167,7 +168,7 @@ pub fn text_index(script: &[u8]) {
     const TABLES: &str = "names.tables";
     static INDEX: OnceLock<(Snapshot, IndexFiles)> = OnceLock::new();
     let (snapshot, files) = INDEX.get_or_init(|| {
-        let snapshot = open(original()).expect("a valid archive");
+        let snapshot = open(&original().0).expect("a valid archive");
         let files = TextIndex::create(&snapshot.names(Table::Startups)).expect("an index");
         (snapshot, files)
     });

@@ -2,11 +2,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use tempfile::TempDir;
-use venturedex::data::archive::AlignedBytes;
-use venturedex::data::{Checksums, NoProgress, Severity, Snapshot, check, compile};
+use venturedex::data::{NoProgress, Severity, check, compile};
 
 use super::split;
 
@@ -53,9 +52,7 @@ pub fn dataset(bytes: &[u8]) {
     match compile(folder.path(), &NoProgress) {
         Ok(compiled) => {
             assert!(is_valid, "`check` finds problems that `compile` does not: {:?}", report.problems);
-            let mut bytes = Vec::new();
-            compiled.write(&mut bytes).expect("a snapshot");
-            Snapshot::open(Arc::new(AlignedBytes::copy(&bytes)), Checksums::Verify).expect("what was compiled opens");
+            compiled.snapshot().expect("what was compiled opens");
         }
         Err(report) => {
             assert!(!is_valid, "`compile` finds problems that `check` does not: {:?}", report.problems);

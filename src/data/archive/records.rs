@@ -1,0 +1,244 @@
+//! The texts of records, `records.bin`: most of a snapshot, apart from its tables.
+//!
+//! No query reads them but to present what it found. So those of a large release stay on disk: the tables have the SHA-256 of
+//! each block of the file, and whoever has verified the tables verifies a block when it is read. What happens to the file
+//! after it was opened never changes a record; a record of a block that was changed cannot be read.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, Write};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use sha2::{Digest, Sha256};
+
+use crate::data::archive::Bytes;
+
+/// Bytes that are verified at a time: some ten records. The checksums take 0.4 % of that.
+const BLOCK: u64 = 8 << 10;
+
+/// The number of blocks that are kept in memory, 64 MiB.
+const KEPT: usize = 8 << 10;
+
+pub(crate) type BlockChecksum = [u8; 32];
+
+/// Writes the texts of records one after the other.
+pub(crate) struct RecordWriter<'w> {
+    out: &'w mut dyn Write,
+    length: u64,
+    block: Sha256,
+    checksums: Vec<BlockChecksum>,
+}
+
+impl<'w> RecordWriter<'w> {
+    pub(crate) fn new(out: &'w mut dyn Write) -> Self {
+        Self { out, length: 0, block: Sha256::new(), checksums: Vec::new() }
+    }
+
+    /// Bytes written.
+    pub(crate) fn length(&self) -> u64 {
+        self.length
+    }
+
+    pub(crate) fn append(&mut self, text: &[u8]) -> io::Result<()> {
+        let mut rest = text;
+        while !rest.is_empty() {
+            let room = BLOCK - self.length % BLOCK;
+            let (part, later) = rest.split_at(rest.len().min(room as usize));
+            self.block.update(part);
+            self.length += part.len() as u64;
+            if self.length.is_multiple_of(BLOCK) {
+                self.checksums.push(self.block.finalize_reset().into());
+            }
+            rest = later;
+        }
+        self.out.write_all(text)
+    }
+
+    /// The checksum of each block.
+    pub(crate) fn finish(mut self) -> io::Result<Vec<BlockChecksum>> {
+        if !self.length.is_multiple_of(BLOCK) {
+            self.checksums.push(self.block.finalize().into());
+        }
+        self.out.flush()?;
+        Ok(self.checksums)
+    }
+}
+
+/// Where the texts of records are read from.
+pub enum Records {
+    /// Embedded, or verified as a whole.
+    Memory(Bytes),
+    /// On disk. Each block is verified when it is read.
+    File(RecordFile),
+}
+
+impl Records {
+    pub(crate) fn length(&self) -> u64 {
+        match self {
+            Self::Memory(bytes) => (**bytes).as_ref().len() as u64,
+            Self::File(file) => file.length,
+        }
+    }
+
+    /// Whether there is a checksum of each block, and no other.
+    pub(crate) fn are_covered_by(&self, checksums: &[BlockChecksum]) -> bool {
+        self.length().div_ceil(BLOCK) == checksums.len() as u64
+    }
+
+    /// Reads a part, which is within the length. Blocks while the disk is read.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or is not the one any more whose blocks have these checksums.
+    pub(crate) fn read(&self, part: Range<u64>, checksums: &[BlockChecksum]) -> io::Result<Cow<'_, [u8]>> {
+        match self {
+            Self::Memory(bytes) => Ok((**bytes).as_ref()[part.start as usize..part.end as usize].into()),
+            Self::File(file) => file.read(part, checksums).map(Cow::Owned),
+        }
+    }
+}
+
+/// A block with its index.
+type KeptBlock = Option<(u64, Arc<[u8]>)>;
+
+/// A file with the texts of records, held open.
+pub struct RecordFile {
+    file: File,
+    length: u64,
+    /// The last verified block of each of these places, which is its index modulo their number.
+    kept: Vec<Mutex<KeptBlock>>,
+}
+
+impl RecordFile {
+    pub fn new(file: File) -> io::Result<Self> {
+        let length = file.metadata()?.len();
+        let kept = (0..KEPT as u64).take(length.div_ceil(BLOCK) as usize).map(|_| Mutex::default()).collect();
+        Ok(Self { file, length, kept })
+    }
+
+    fn read(&self, part: Range<u64>, checksums: &[BlockChecksum]) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::with_capacity((part.end - part.start) as usize);
+        let mut at = part.start;
+        while at < part.end {
+            let index = at / BLOCK;
+            let block = self.block(index, checksums)?;
+            let first = index * BLOCK;
+            let end = part.end.min(first + BLOCK);
+            bytes.extend_from_slice(&block[(at - first) as usize..(end - first) as usize]);
+            at = end;
+        }
+        Ok(bytes)
+    }
+
+    fn block(&self, index: u64, checksums: &[BlockChecksum]) -> io::Result<Arc<[u8]>> {
+        let place = &self.kept[(index % self.kept.len() as u64) as usize];
+        let lock = || place.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, block)) = &*lock()
+            && *known == index
+        {
+            return Ok(block.clone());
+        }
+        let first = index * BLOCK;
+        let mut block = vec![0; BLOCK.min(self.length - first) as usize];
+        read_exact_at(&self.file, &mut block, first).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => changed(),
+            _ => error,
+        })?;
+        if BlockChecksum::from(Sha256::digest(&block)) != checksums[index as usize] {
+            return Err(changed());
+        }
+        let block: Arc<[u8]> = block.into();
+        *lock() = Some((index, block.clone()));
+        Ok(block)
+    }
+}
+
+fn changed() -> io::Error {
+    let message = "records.bin is damaged or was changed: check its release with `indexer verify`, and publish it again \
+                   with `indexer build`";
+    io::Error::new(io::ErrorKind::InvalidData, message)
+}
+
+#[cfg(unix)]
+fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset)
+}
+
+#[cfg(windows)]
+fn read_exact_at(file: &File, mut bytes: &mut [u8], mut offset: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match std::os::windows::fs::FileExt::seek_read(file, bytes, offset)? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            read => {
+                bytes = &mut bytes[read..];
+                offset += read as u64;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Seek, SeekFrom};
+
+    use super::*;
+
+    fn sample(length: usize) -> (Vec<u8>, Vec<BlockChecksum>) {
+        let bytes: Vec<u8> = (0..length).map(|place| (place * 31 % 251) as u8).collect();
+        let mut written = Vec::new();
+        let mut writer = RecordWriter::new(&mut written);
+        for part in bytes.chunks(1_777) {
+            writer.append(part).unwrap();
+        }
+        assert_eq!(writer.length(), length as u64);
+        let checksums = writer.finish().unwrap();
+        assert!(written == bytes);
+        (bytes, checksums)
+    }
+
+    fn file_of(bytes: &[u8]) -> (File, Records) {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(bytes).unwrap();
+        let records = Records::File(RecordFile::new(file.try_clone().unwrap()).unwrap());
+        (file, records)
+    }
+
+    #[test]
+    fn parts_are_read_from_a_file_as_from_memory() {
+        const BLOCKS: usize = BLOCK as usize;
+        for length in [0, 1, BLOCKS - 1, BLOCKS, BLOCKS + 1, 3 * BLOCKS + 77] {
+            let (bytes, checksums) = sample(length);
+            let (_, file) = file_of(&bytes);
+            let memory = Records::Memory(Arc::new(bytes.clone()));
+            assert!(file.are_covered_by(&checksums) && memory.are_covered_by(&checksums));
+            for start in (0..=length).step_by(1_001) {
+                for end in [start, start + 1, start + 100, start + BLOCKS, length].map(|end| end.clamp(start, length)) {
+                    let part = start as u64..end as u64;
+                    assert_eq!(*file.read(part.clone(), &checksums).unwrap(), bytes[start..end]);
+                    assert_eq!(*memory.read(part, &checksums).unwrap(), bytes[start..end]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_byte_of_a_block_that_was_changed_is_read() {
+        let (bytes, checksums) = sample(3 * BLOCK as usize + 77);
+        let (mut file, records) = file_of(&bytes);
+        let read = |place: u64| records.read(place..place + 1, &checksums).map(|byte| byte[0]);
+        assert_eq!(read(5).unwrap(), bytes[5]);
+        for block in 0..2 {
+            file.seek(SeekFrom::Start(block * BLOCK + 9)).unwrap();
+            file.write_all(b"another").unwrap();
+        }
+        assert_eq!(read(9).unwrap(), bytes[9], "a block that was read stays as it was");
+        for place in [BLOCK, BLOCK + 9, 2 * BLOCK - 1] {
+            assert_eq!(read(place).unwrap_err().kind(), io::ErrorKind::InvalidData);
+        }
+        assert_eq!(read(2 * BLOCK).unwrap(), bytes[2 * BLOCK as usize]);
+        file.set_len(3 * BLOCK + 1).unwrap();
+        let error = read(3 * BLOCK).unwrap_err().to_string();
+        assert!(error.contains("`indexer build`"), "{error}");
+    }
+}
