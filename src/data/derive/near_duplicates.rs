@@ -4,14 +4,15 @@
 //! nothing that the name of the main record does not say: who types `Alder India` does not mean `Alder`. And the two have
 //! to agree in a place, a website or an investment.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::fmt;
 
+use crate::data::derive::Derived;
 use crate::data::derive::core_name::{CoreName, Similarity};
 use crate::data::derive::row_order::RowOrders;
-use crate::data::derive::{Derived, FirmStats, StartupStats};
 use crate::data::fold::fold;
-use crate::data::import::{Dataset, rows, website};
+use crate::data::import::{Dataset, website};
 use crate::data::{Country, OrganizationKind, Table};
 
 /// So many letters of a core identify a record of which nothing but the name is known.
@@ -24,13 +25,14 @@ const FAR_LARGER: u32 = 10;
 const MAX_COMPARED: usize = 32;
 
 /// What is compared of a record.
+#[derive(Clone)]
 struct NamedRecord<'a> {
     name: &'a str,
     city: Option<&'a str>,
     country: Option<Country>,
     website: Option<&'a str>,
     /// Rows of another table, ascending: the portfolio of a firm, the investors of a startup, the organization of a person.
-    links: Vec<u32>,
+    links: Cow<'a, [u32]>,
     /// Whether a common link identifies a record: a startup shares its investors with many others.
     has_own_links: bool,
     /// Number of rounds.
@@ -80,99 +82,112 @@ pub(crate) fn of_table(
     orders: &RowOrders,
     table: Table,
 ) -> Vec<Option<NearDuplicate>> {
-    let records = match table {
-        Table::Firms => firms(dataset, derived),
-        Table::Startups => startups(dataset, derived),
-        Table::People => people(dataset),
-        Table::Rounds | Table::Reviews | Table::Sectors => return vec![None; orders[table].new.len()],
+    let size = |row: usize| match table {
+        Table::Firms => derived.firms[row].investment_count,
+        Table::Startups => derived.startups[row].round_count,
+        _ => 0,
     };
-    let mut order: Vec<u32> = (0..records.len() as u32).collect();
-    order.sort_unstable_by_key(|row| (Reverse(records[*row as usize].size), orders.new_row(table, *row)));
-    near_duplicates(&records, &order)
+    let mut order: Vec<u32> = (0..orders[table].new.len() as u32).collect();
+    order.sort_unstable_by_key(|row| (Reverse(size(*row as usize)), orders.new_row(table, *row)));
+    match table {
+        Table::Firms => {
+            let portfolios = portfolios(dataset, derived);
+            near_duplicates(|row| firm(dataset, row, size(row), &portfolios[row]), &order)
+        }
+        Table::Startups => near_duplicates(|row| startup(dataset, derived, row, size(row)), &order),
+        Table::People => near_duplicates(|row| person(dataset, row), &order),
+        Table::Rounds | Table::Reviews | Table::Sectors => vec![None; order.len()],
+    }
 }
 
-fn firms<'a>(dataset: &'a Dataset, derived: &Derived) -> Vec<NamedRecord<'a>> {
+fn portfolios(dataset: &Dataset, derived: &Derived) -> Vec<Vec<u32>> {
     let mut portfolios: Vec<Vec<u32>> = vec![Vec::new(); dataset.firms.len()];
     for (startup, stats) in derived.startups.iter().enumerate() {
         stats.investors.iter().for_each(|investor| portfolios[investor.firm as usize].push(startup as u32));
     }
-    let firms = dataset.firms.iter().zip(&derived.firms).zip(portfolios);
-    let record = |((firm, stats), links): ((&'a rows::Firm, &FirmStats), Vec<u32>)| NamedRecord {
+    portfolios
+}
+
+fn firm<'a>(dataset: &'a Dataset, row: usize, size: u32, portfolio: &'a [u32]) -> NamedRecord<'a> {
+    let firm = &dataset.firms[row];
+    NamedRecord {
         name: &firm.name,
         city: firm.city.as_deref(),
         country: firm.country,
         website: firm.website.as_deref(),
-        links,
+        links: portfolio.into(),
         has_own_links: true,
-        size: stats.investment_count,
-    };
-    firms.map(record).collect()
+        size,
+    }
 }
 
-fn startups<'a>(dataset: &'a Dataset, derived: &Derived) -> Vec<NamedRecord<'a>> {
-    let record = |(startup, stats): (&'a rows::Startup, &StartupStats)| {
-        let mut links: Vec<u32> = stats.investors.iter().map(|investor| investor.firm).collect();
-        links.sort_unstable();
-        NamedRecord {
-            name: &startup.name,
-            city: startup.city.as_deref(),
-            country: startup.country,
-            website: startup.website.as_deref(),
-            links,
-            has_own_links: false,
-            size: stats.round_count,
-        }
-    };
-    dataset.startups.iter().zip(&derived.startups).map(record).collect()
+fn startup<'a>(dataset: &'a Dataset, derived: &Derived, row: usize, size: u32) -> NamedRecord<'a> {
+    let startup = &dataset.startups[row];
+    let mut links: Vec<u32> = derived.startups[row].investors.iter().map(|investor| investor.firm).collect();
+    links.sort_unstable();
+    NamedRecord {
+        name: &startup.name,
+        city: startup.city.as_deref(),
+        country: startup.country,
+        website: startup.website.as_deref(),
+        links: links.into(),
+        has_own_links: false,
+        size,
+    }
 }
 
 /// Two people with one name are one person only if they are in one organization.
-fn people(dataset: &Dataset) -> Vec<NamedRecord<'_>> {
-    let people = dataset.people.iter().map(|person| NamedRecord {
+fn person(dataset: &Dataset, row: usize) -> NamedRecord<'_> {
+    let person = &dataset.people[row];
+    NamedRecord {
         name: &person.name,
         city: None,
         country: None,
         website: None,
-        links: vec![person.organization << 1 | u32::from(person.organization_kind == OrganizationKind::Firm)],
+        links: vec![person.organization << 1 | u32::from(person.organization_kind == OrganizationKind::Firm)].into(),
         has_own_links: true,
         size: 0,
-    });
-    people.collect()
+    }
 }
 
 /// The main record of each near-duplicate. `order` lists all records, the most prominent first; no main record is itself a
-/// near-duplicate.
-fn near_duplicates(records: &[NamedRecord<'_>], order: &[u32]) -> Vec<Option<NearDuplicate>> {
-    let names: Vec<CoreName> = records.iter().map(|record| CoreName::of(record.name)).collect();
-    let mut keyed: Vec<(u64, u32)> = Vec::with_capacity(records.len() * 3);
-    for (rank, record) in order.iter().enumerate() {
-        names[*record as usize].each_key(|key| keyed.push((key, rank as u32)));
+/// near-duplicate. Names are taken apart again for each key: all of them at once would take more memory than the table.
+fn near_duplicates<'a>(record: impl Fn(usize) -> NamedRecord<'a>, order: &[u32]) -> Vec<Option<NearDuplicate>> {
+    let mut keyed: Vec<(u64, u32)> = Vec::with_capacity(order.len() * 3);
+    for (rank, row) in order.iter().enumerate() {
+        CoreName::of(record(*row as usize).name).each_key(|key| keyed.push((key, rank as u32)));
     }
     keyed.sort_unstable();
     keyed.dedup();
     // The most prominent record that each record duplicates, by its rank.
-    let mut best: Vec<Option<(u32, Similarity, Evidence)>> = vec![None; records.len()];
-    for block in keyed.chunk_by(|left, right| left.0 == right.0) {
-        for (index, (_, rank)) in block.iter().enumerate() {
-            let record = order[*rank as usize] as usize;
-            for (_, larger) in &block[..index.min(MAX_COMPARED)] {
-                if best[record].is_some_and(|(known, ..)| known <= *larger) {
+    let mut best: Vec<Option<(u32, Similarity, Evidence)>> = vec![None; order.len()];
+    for block in keyed.chunk_by(|left, right| left.0 == right.0).filter(|block| block.len() > 1) {
+        // The largest, which all are compared with.
+        let mut mains: Vec<(u32, CoreName, NamedRecord<'a>)> = Vec::new();
+        for (_, rank) in block {
+            let row = order[*rank as usize] as usize;
+            let (named, best) = (record(row), &mut best[row]);
+            let name = CoreName::of(named.name);
+            for (larger, main_name, main) in &mains {
+                if best.is_some_and(|(known, ..)| known <= *larger) {
                     break;
                 }
-                let main = order[*larger as usize] as usize;
-                let Some(similarity) = names[record].similarity(&names[main]) else { continue };
+                let Some(similarity) = name.similarity(main_name) else { continue };
                 // Of two equally large records, either may be the one that is misspelled.
-                if similarity == Similarity::Misspelled && records[main].size == records[record].size {
+                if similarity == Similarity::Misspelled && main.size == named.size {
                     continue;
                 }
-                if let Some(evidence) = evidence(&records[record], &records[main], names[record].letters()) {
-                    best[record] = Some((*larger, similarity, evidence));
+                if let Some(evidence) = evidence(&named, main, name.letters()) {
+                    *best = Some((*larger, similarity, evidence));
                     break;
                 }
             }
+            if mains.len() < MAX_COMPARED {
+                mains.push((*rank, name, named));
+            }
         }
     }
-    let mut found: Vec<Option<NearDuplicate>> = vec![None; records.len()];
+    let mut found: Vec<Option<NearDuplicate>> = vec![None; order.len()];
     for record in order {
         let Some((rank, similarity, evidence)) = best[*record as usize] else { continue };
         let main = order[rank as usize];

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn record(name: &str) -> NamedRecord<'_> {
-    NamedRecord { name, city: None, country: None, website: None, links: Vec::new(), has_own_links: true, size: 1 }
+    NamedRecord { name, city: None, country: None, website: None, links: Cow::default(), has_own_links: true, size: 1 }
 }
 
 fn in_ulm(name: &str) -> NamedRecord<'_> {
@@ -13,7 +13,7 @@ fn in_ulm(name: &str) -> NamedRecord<'_> {
 /// The index of the main record of each record, the first being the most prominent.
 fn mains(records: &[NamedRecord<'_>]) -> Vec<Option<u32>> {
     let order: Vec<u32> = (0..records.len() as u32).collect();
-    near_duplicates(records, &order).into_iter().map(|duplicate| Some(duplicate?.main)).collect()
+    near_duplicates(|row| records[row].clone(), &order).into_iter().map(|duplicate| Some(duplicate?.main)).collect()
 }
 
 /// Whether a record with one round and no other value is a near-duplicate of one with 400 rounds.
@@ -59,7 +59,13 @@ fn a_name_that_says_more_or_something_else_is_not() {
 #[test]
 fn near_duplicates_agree_in_something_and_contradict_in_nothing() {
     let (us, gb) = (Country::read("US"), Country::read("GB"));
-    let large = |links| NamedRecord { country: us, city: Some("Ulm"), links, size: 20, ..record("Alderway Capital") };
+    let large = |links: Vec<u32>| NamedRecord {
+        country: us,
+        city: Some("Ulm"),
+        links: links.into(),
+        size: 20,
+        ..record("Alderway Capital")
+    };
     let site = |website| NamedRecord { website: Some(website), ..record("Alderway") };
     for (record, main, is_duplicate) in [
         (NamedRecord { city: Some("ULM"), size: 15, ..record("Alderway") }, large(vec![]), true),
@@ -69,14 +75,14 @@ fn near_duplicates_agree_in_something_and_contradict_in_nothing() {
         (NamedRecord { size: 2, ..record("Alderway") }, large(vec![]), true),
         (NamedRecord { size: 3, ..record("Alderway") }, large(vec![]), false),
         // A portfolio outweighs a place, investors in common do not.
-        (NamedRecord { city: Some("Bonn"), links: vec![7], ..record("Alderway") }, large(vec![3, 7]), true),
+        (NamedRecord { city: Some("Bonn"), links: vec![7].into(), ..record("Alderway") }, large(vec![3, 7]), true),
         (
-            NamedRecord { city: Some("Bonn"), links: vec![7], ..record("Alderway") },
+            NamedRecord { city: Some("Bonn"), links: vec![7].into(), ..record("Alderway") },
             NamedRecord { has_own_links: false, ..large(vec![3, 7]) },
             false,
         ),
         (
-            NamedRecord { links: vec![7], size: 15, ..record("Alderway") },
+            NamedRecord { links: vec![7].into(), size: 15, ..record("Alderway") },
             NamedRecord { has_own_links: false, ..large(vec![3, 7]) },
             true,
         ),
@@ -179,7 +185,7 @@ proptest! {
         let records: Vec<NamedRecord<'_>> =
             (1..).zip(&names).map(|(place, name)| NamedRecord { size: 20 / place, ..in_ulm(name) }).collect();
         let order: Vec<u32> = (0..records.len() as u32).collect();
-        let found = near_duplicates(&records, &order);
+        let found = near_duplicates(|row| records[row].clone(), &order);
         for (row, duplicate) in found.iter().enumerate() {
             let is_larger = |main: usize| records[main].size > records[row].size;
             let is_main = |main: &usize| oracle::is_like(&names[row], &names[*main], is_larger(*main));
