@@ -1,6 +1,6 @@
 //! One row of a CSV file: its fields as typed values, with a diagnostic for each that is invalid.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::hash::Hash;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
@@ -10,6 +10,7 @@ use csv::StringRecord;
 use crate::data::import::clean::{clean, clean_line, hidden_count, is_hidden};
 use crate::data::import::csv_table::Columns;
 use crate::data::import::diagnostics::{Diagnostics, quoted, too_long};
+use crate::data::import::key_map::KeyMap;
 use crate::data::import::website;
 use crate::data::vocabulary::{Vocabulary, with_article};
 use crate::data::{Country, Date, PartialDate};
@@ -35,9 +36,9 @@ const EMPTY: &str = "is empty; every row needs a value";
 #[derive(Default)]
 pub(crate) struct Index {
     /// Row and line of each slug or id.
-    pub keys: HashMap<String, (usize, u64)>,
-    /// The first line of each name.
-    names: HashMap<String, u64>,
+    pub keys: KeyMap<(u32, u32)>,
+    /// The first line of each name; none after the file is read.
+    pub names: KeyMap<u32>,
 }
 
 /// One row of a file; its fields are found by column name.
@@ -116,7 +117,7 @@ impl CsvRow<'_, '_> {
         } else if !is_valid(&key) {
             self.error(column, format!("{} is not {expected}", quoted(&key)));
         }
-        if let Some((_, first)) = insert_new(&mut self.index.keys, &key, (self.row, self.line)) {
+        if let Some((_, first)) = self.index.keys.insert_new(&key, (self.row as u32, self.line as u32)) {
             self.error(column, format!("{} is already used in line {first}", quoted(&key)));
         }
         key
@@ -127,7 +128,7 @@ impl CsvRow<'_, '_> {
         let name = self.cleaned(column, clean_line, MAX_LINE);
         if name.is_empty() {
             self.error(column, EMPTY.into());
-        } else if let Some(first) = insert_new(&mut self.index.names, &name, self.line) {
+        } else if let Some(first) = self.index.names.insert_new(&name, self.line as u32) {
             self.warning(column, format!("{} is also the name in line {first}", quoted(&name)));
         }
         name
@@ -265,15 +266,6 @@ impl CsvRow<'_, '_> {
         let rule = "is not a date of the form YYYY-MM-DD, YYYY-MM or YYYY, such as 2026-06-30, 2026-06 or 2026";
         self.read(column, |text| text.parse().ok(), rule)
     }
-}
-
-/// Adds `key` if it is new; otherwise returns its value.
-fn insert_new<V: Copy>(map: &mut HashMap<String, V>, key: &str, value: V) -> Option<V> {
-    let known = map.get(key).copied();
-    if known.is_none() {
-        map.insert(key.to_owned(), value);
-    }
-    known
 }
 
 /// The values in order without duplicates. A set finds them: a comparison with each previous value is quadratic.

@@ -9,6 +9,7 @@ use csv::StringRecord;
 
 use crate::data::import::csv_row::{CsvRow, Index};
 use crate::data::import::diagnostics::{Diagnostics, quoted};
+use crate::data::import::key_map::KeyMap;
 use crate::data::{Progress, Report};
 
 /// Rows between two progress reports.
@@ -158,6 +159,7 @@ impl<T: TableRow> CsvTable<T> {
         if let Some(columns) = Columns::read::<T>(&mut reader, &mut diagnostics) {
             table.state.set(State::Read);
             table.read_rows(&mut reader, &columns, &mut diagnostics, progress, &mut each);
+            table.index.names = KeyMap::default();
         }
         progress.done();
         table
@@ -209,7 +211,7 @@ impl<T: TableRow> CsvTable<T> {
 
     /// The row with this slug.
     pub(crate) fn find(&self, slug: &str) -> Option<u32> {
-        self.index.keys.get(slug).map(|(row, _)| *row as u32)
+        self.index.keys.get(slug).map(|(row, _)| row)
     }
 
     /// The row whose slug is in the field of another table's row. Reports an empty field and an unknown slug.

@@ -9,6 +9,7 @@ pub(crate) mod csv_table;
 pub(crate) mod csv_writer;
 pub mod diagnostics;
 pub mod identifiers;
+pub(crate) mod key_map;
 pub(crate) mod known_aliases;
 pub mod meta;
 pub mod provenance;

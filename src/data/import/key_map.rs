@@ -1,0 +1,89 @@
+//! Maps from texts that hold no text: of tens of millions of slugs, the texts are in the rows already.
+//!
+//! A text is found by 128 bits of its hash under a random seed. That two texts of a dataset have the same is less likely than
+//! that the machine miscounts, and nobody can choose such texts, because the seed differs from run to run.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher, RandomState};
+
+use xxhash_rust::xxh3::xxh3_128_with_seed;
+
+pub(crate) struct KeyMap<V> {
+    seed: u64,
+    values: HashMap<Key, V, BuildHasherDefault<KeyHasher>>,
+}
+
+/// A hash in two halves, so that it needs no more alignment than a value.
+#[derive(PartialEq, Eq)]
+struct Key(u64, u64);
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.0);
+    }
+}
+
+/// Takes the hash that a key is.
+#[derive(Default)]
+struct KeyHasher(u64);
+
+impl Hasher for KeyHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("keys are numbers")
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+}
+
+impl<V> Default for KeyMap<V> {
+    fn default() -> Self {
+        Self { seed: RandomState::new().hash_one(0), values: HashMap::default() }
+    }
+}
+
+impl<V: Copy> KeyMap<V> {
+    fn key(&self, text: &str) -> Key {
+        let hash = xxh3_128_with_seed(text.as_bytes(), self.seed);
+        Key((hash >> 64) as u64, hash as u64)
+    }
+
+    pub(crate) fn get(&self, text: &str) -> Option<V> {
+        self.values.get(&self.key(text)).copied()
+    }
+
+    /// Adds a text if it is new; otherwise returns its value.
+    pub(crate) fn insert_new(&mut self, text: &str, value: V) -> Option<V> {
+        match self.values.entry(self.key(text)) {
+            Entry::Occupied(known) => Some(*known.get()),
+            Entry::Vacant(place) => {
+                place.insert(value);
+                None
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_keeps_its_first_value() {
+        let mut map = KeyMap::default();
+        for number in 0..10_000 {
+            assert_eq!(map.insert_new(&format!("key-{number}"), number), None);
+        }
+        for number in 0..10_000 {
+            assert_eq!(map.insert_new(&format!("key-{number}"), 0), Some(number));
+            assert_eq!(map.get(&format!("key-{number}")), Some(number));
+        }
+        assert_eq!(map.get("key-10000"), None);
+    }
+}
