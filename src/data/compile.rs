@@ -9,7 +9,9 @@ mod terms;
 pub use quality::Quality;
 
 use std::io::{self, Write};
+use std::panic::resume_unwind;
 use std::sync::Arc;
+use std::thread::{self, Builder};
 
 use serde::Serialize;
 
@@ -93,29 +95,38 @@ impl Compiled {
         alias_candidates::alias_candidates(&self.dataset, &self.derived)
     }
 
-    /// Writes the archive to `tables`, and the texts of its records to `records`.
-    pub fn write(&self, tables: &mut dyn Write, records: &mut dyn Write) -> io::Result<()> {
+    /// Writes the archive to `tables`, and its records to `records`, by two threads.
+    pub fn write(&self, tables: &mut dyn Write, records: &mut (dyn Write + Send)) -> io::Result<()> {
         let mut writer = Writer::new(tables)?;
-        let mut records = RecordWriter::new(records);
         let rows = Table::ALL.map(|table| self.rows(table) as u32).to_vec();
         let section = MetaSection { meta: self.dataset.meta.clone(), rows };
         writer.begin("meta")?;
         writer.append(&serde_json::to_vec(&section)?)?;
-        for table in Table::ALL {
-            self.write_records(&mut writer, &mut records, table)?;
+        writer.begin("sources")?;
+        writer.append(&serde_json::to_vec(&self.dataset.provenance.sources)?)?;
+        let mut records = RecordWriter::new(records);
+        let written: io::Result<Vec<WrittenRecords>> = thread::scope(|scope| {
+            let write = || Table::ALL.map(|table| self.write_records(&mut records, table));
+            let written = Builder::new().spawn_scoped(scope, write)?;
+            self.write_columns(&mut writer)?;
+            written.join().unwrap_or_else(|panic| resume_unwind(panic)).into_iter().collect()
+        });
+        for (table, written) in Table::ALL.into_iter().zip(written?) {
+            self.describe_records(&mut writer, table, written)?;
             self.write_redirects(&mut writer, table)?;
         }
         writer.section("records/sha256", &records.finish()?)?;
-        writer.begin("sources")?;
-        writer.append(&serde_json::to_vec(&self.dataset.provenance.sources)?)?;
-        let terms = Terms::write(&self.dataset, &mut writer)?;
-        self.write_firms(&mut writer, &terms)?;
-        self.write_startups(&mut writer, &terms)?;
-        self.write_rounds(&mut writer, &terms)?;
-        self.write_people(&mut writer, &terms)?;
-        self.write_reviews(&mut writer)?;
-        self.write_sectors(&mut writer)?;
         writer.finish()
+    }
+
+    fn write_columns(&self, writer: &mut Writer<'_>) -> io::Result<()> {
+        let terms = Terms::write(&self.dataset, writer)?;
+        self.write_firms(writer, &terms)?;
+        self.write_startups(writer, &terms)?;
+        self.write_rounds(writer, &terms)?;
+        self.write_people(writer, &terms)?;
+        self.write_reviews(writer)?;
+        self.write_sectors(writer)
     }
 
     /// The snapshot in memory, without a release.
@@ -126,8 +137,7 @@ impl Compiled {
         Snapshot::open(Arc::new(AlignedBytes::copy(&tables)), records, Checksums::Verify)
     }
 
-    fn write_records(&self, writer: &mut Writer<'_>, records: &mut RecordWriter<'_>, table: Table) -> io::Result<()> {
-        let name = table.name();
+    fn write_records(&self, records: &mut RecordWriter<'_>, table: Table) -> io::Result<WrittenRecords> {
         let old = &self.orders[table].old;
         let mut record = Record::default();
         let mut starts = Vec::with_capacity(old.len() + 1);
@@ -147,10 +157,17 @@ impl Compiled {
             records.append(written.stored())?;
         }
         starts.push(records.length());
-        writer.section(&format!("{name}/starts"), &starts)?;
-        writer.section(&format!("{name}/known"), &known)?;
-        let mut used = used.into_iter();
-        let covered = old.iter().filter(|_| provenance.covers(table));
+        Ok(WrittenRecords { starts, known, used })
+    }
+
+    /// Writes where the records of a table are, and the statements about them.
+    fn describe_records(&self, writer: &mut Writer<'_>, table: Table, written: WrittenRecords) -> io::Result<()> {
+        let name = table.name();
+        writer.section(&format!("{name}/starts"), &written.starts)?;
+        writer.section(&format!("{name}/known"), &written.known)?;
+        let provenance = &self.dataset.provenance;
+        let mut used = written.used.into_iter();
+        let covered = self.orders[table].old.iter().filter(|_| provenance.covers(table));
         let texts = covered.map(|row| provenance.stored(table, *row, &mut used));
         writer.texts(&format!("{name}/statements"), texts)
     }
@@ -372,7 +389,7 @@ impl Compiled {
             }
         })?;
         columns.facet(Facet::Role, Role::ALL.len(), |row, each| {
-            terms.roles[row].iter().for_each(|role| each(role.index() as u32));
+            terms.roles(row).iter().for_each(|role| each(role.index() as u32));
         })?;
         columns.term_facet(Facet::Title, &terms.title_of_person, |row| row)?;
         terms.identifiers.write(&mut columns, |row| &people[row].identifiers)
@@ -409,6 +426,16 @@ impl Compiled {
         columns.order("average_health_score", |row| stats[row].average_health_tenths)?;
         columns.single_facet(Facet::Parent, sectors.len(), parent)
     }
+}
+
+/// What the archive has of the records of a table.
+struct WrittenRecords {
+    /// Where each starts, and where the last ends.
+    starts: Vec<u64>,
+    /// The number of records with a value of each field.
+    known: Vec<u32>,
+    /// Whether the record has the value of each statement about it.
+    used: Vec<bool>,
 }
 
 /// A record that is probably the same as a more prominent one.

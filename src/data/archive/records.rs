@@ -24,14 +24,14 @@ pub(crate) type BlockChecksum = [u8; 32];
 
 /// Writes the texts of records one after the other.
 pub(crate) struct RecordWriter<'w> {
-    out: &'w mut dyn Write,
+    out: &'w mut (dyn Write + Send),
     length: u64,
     block: Sha256,
     checksums: Vec<BlockChecksum>,
 }
 
 impl<'w> RecordWriter<'w> {
-    pub(crate) fn new(out: &'w mut dyn Write) -> Self {
+    pub(crate) fn new(out: &'w mut (dyn Write + Send)) -> Self {
         Self { out, length: 0, block: Sha256::new(), checksums: Vec::new() }
     }
 

@@ -13,37 +13,50 @@ use crate::data::{Facet, Role};
 /// The number of values of a facet of [`Facet::LISTED`], and the value of each row of the dataset.
 type TermValues = (usize, Vec<Option<u32>>);
 
-/// The values of the facets of [`Facet::LISTED`], and the roles of people.
+/// The values of the facets of [`Facet::LISTED`], and the roles of people, which are those of their titles.
 pub(super) struct Terms {
     pub city_of_firm: TermValues,
     pub city_of_startup: TermValues,
     pub website_of_firm: TermValues,
     pub website_of_startup: TermValues,
     pub title_of_person: TermValues,
-    pub roles: Vec<Vec<Role>>,
+    /// The roles of each title.
+    roles: Vec<Vec<Role>>,
     pub identifiers: Identifiers,
 }
 
 impl Terms {
-    /// Writes the values of the facets of [`Facet::LISTED`].
+    /// Writes the values of the facets of [`Facet::LISTED`], one facet after the other: there are as many texts as rows.
     pub(super) fn write(dataset: &Dataset, writer: &mut Writer<'_>) -> io::Result<Self> {
         let (firms, startups, people) = (&dataset.firms, &dataset.startups, &dataset.people);
-        let folded = |text: &Option<String>| text.as_deref().map(fold).filter(|folded| !folded.is_empty());
-        let host = |url: &Option<String>| url.as_deref().map(website::host).filter(|host| !host.is_empty());
-        let firm_cities: Vec<Option<String>> = firms.iter().map(|firm| folded(&firm.city)).collect();
-        let startup_cities: Vec<Option<String>> = startups.iter().map(|startup| folded(&startup.city)).collect();
-        let firm_hosts: Vec<Option<String>> = firms.iter().map(|firm| host(&firm.website)).collect();
-        let startup_hosts: Vec<Option<String>> = startups.iter().map(|startup| host(&startup.website)).collect();
-        let titles: Vec<Option<String>> = people.iter().map(|person| folded(&person.title)).collect();
-        let (cities, [city_of_firm, city_of_startup]) = numbered([&firm_cities, &startup_cities]);
-        let (hosts, [website_of_firm, website_of_startup]) = numbered([&firm_hosts, &startup_hosts]);
-        let (title_texts, [title_of_person]) = numbered([&titles]);
+        let mut write =
+            |facet: Facet, texts: &[&str]| writer.texts(&format!("{}/terms", facet.name()), texts.iter().copied());
+        let [city_of_firm, city_of_startup] = {
+            let cities = [
+                firms.iter().map(|firm| folded(&firm.city)).collect(),
+                startups.iter().map(|startup| folded(&startup.city)).collect(),
+            ];
+            let (texts, values) = numbered(&cities);
+            write(Facet::City, &texts)?;
+            values
+        };
+        let ([title_of_person], roles) = {
+            let titles = [people.iter().map(|person| folded(&person.title)).collect()];
+            let (texts, values) = numbered(&titles);
+            write(Facet::Title, &texts)?;
+            (values, texts.into_iter().map(Role::of_title).collect())
+        };
+        let [website_of_firm, website_of_startup] = {
+            let hosts = [
+                firms.iter().map(|firm| host(&firm.website)).collect(),
+                startups.iter().map(|startup| host(&startup.website)).collect(),
+            ];
+            let (texts, values) = numbered(&hosts);
+            write(Facet::Website, &texts)?;
+            values
+        };
         let identifiers = Identifiers::of(dataset);
-        let identifier_texts = identifiers.texts.iter().map(String::as_str).collect();
-        for (facet, texts) in Facet::LISTED.into_iter().zip([cities, title_texts, hosts, identifier_texts]) {
-            writer.texts(&format!("{}/terms", facet.name()), texts.into_iter())?;
-        }
-        let roles = titles.iter().map(|title| title.as_deref().map_or_else(Vec::new, Role::of_title)).collect();
+        write(Facet::Identifier, &identifiers.texts.iter().map(String::as_str).collect::<Vec<_>>())?;
         Ok(Self {
             city_of_firm,
             city_of_startup,
@@ -54,6 +67,19 @@ impl Terms {
             identifiers,
         })
     }
+
+    /// The roles of a person of the dataset.
+    pub(super) fn roles(&self, person: usize) -> &[Role] {
+        self.title_of_person.1[person].map_or(&[], |title| &self.roles[title as usize])
+    }
+}
+
+fn folded(text: &Option<String>) -> Option<String> {
+    text.as_deref().map(fold).filter(|folded| !folded.is_empty())
+}
+
+fn host(url: &Option<String>) -> Option<String> {
+    url.as_deref().map(website::host).filter(|host| !host.is_empty())
 }
 
 /// An identifier as it is filtered by: in any letter case.
@@ -92,13 +118,13 @@ impl Identifiers {
 }
 
 /// The distinct texts of all lists, ascending, and the index of each text of each list.
-fn numbered<const N: usize>(lists: [&Vec<Option<String>>; N]) -> (Vec<&str>, [TermValues; N]) {
+fn numbered<const N: usize>(lists: &[Vec<Option<String>>; N]) -> (Vec<&str>, [TermValues; N]) {
     let mut texts: Vec<&str> = lists.iter().flat_map(|list| list.iter().flatten()).map(String::as_str).collect();
     texts.sort_unstable();
     texts.dedup();
     let number = |text: &Option<String>| {
         text.as_deref().map(|text| texts.binary_search(&text).expect("all texts are listed") as u32)
     };
-    let values = lists.map(|list| (texts.len(), list.iter().map(number).collect()));
+    let values = lists.each_ref().map(|list| (texts.len(), list.iter().map(number).collect()));
     (texts, values)
 }
