@@ -16,6 +16,7 @@ pub mod import;
 pub mod model;
 pub mod names;
 pub(crate) mod own_name;
+pub(crate) mod parallel;
 pub mod schema;
 pub mod snapshot;
 pub mod version;

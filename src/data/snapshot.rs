@@ -19,6 +19,7 @@ use crate::data::field::model;
 use crate::data::fold::fold;
 use crate::data::import::meta::Meta;
 use crate::data::import::provenance::{Source, Statement};
+use crate::data::parallel::in_parallel;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{
     ArchiveError, Checksums, Country, Date, Facet, Metric, NONE_I32, NONE_U32, NONE_U64, Names, PartialDate,
@@ -95,10 +96,13 @@ impl Snapshot {
         let MetaSection { meta, rows } =
             serde_json::from_slice(archive.bytes("meta")?).map_err(|_| damaged("section meta"))?;
         let rows: [u32; 6] = rows.try_into().map_err(|_| damaged("section meta"))?;
-        let mut tables = Vec::with_capacity(Table::ALL.len());
+        let open = |table| TableColumns::open(&archive, table, rows[table as usize], &rows);
+        let tables = in_parallel(Table::ALL, open).into_iter().collect::<Result<Vec<TableColumns>, ArchiveError>>()?;
         let mut end = 0;
-        for (table, count) in Table::ALL.into_iter().zip(rows) {
-            tables.push(TableColumns::open(&archive, table, count, &rows, &mut end)?);
+        for columns in &tables {
+            let starts = archive.get(&columns.starts);
+            check(starts[0] == end, "records")?;
+            end = starts[columns.rows as usize];
         }
         let record_checksums = archive.open_column("records/sha256")?;
         let is_covered = end == records.length() && records.are_covered_by(archive.get(&record_checksums));

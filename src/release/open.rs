@@ -192,7 +192,7 @@ pub(crate) fn read(
     folder: &Path,
     version: SnapshotVersion,
     file: &manifest::File,
-    mut advance: impl FnMut(u64),
+    mut advance: impl FnMut(u64) + Send,
 ) -> Result<AlignedBytes, ReleaseError> {
     let path = folder.join(&file.path);
     let length = usize::try_from(file.bytes).map_err(io::Error::other).at(&path)?;

@@ -1,44 +1,45 @@
 //! The text indexes of a release: the files of each table that has names are below the name of the table.
 
 use std::mem;
+use std::sync::{Mutex, PoisonError};
 
 use crate::catalog::Texts;
+use crate::data::parallel::in_parallel;
 use crate::data::{ArchiveError, Progress, Snapshot, SnapshotVersion, Table};
-use crate::release::ReleaseError;
+use crate::release::{ReleaseError, manifest};
 use crate::search::{IndexFiles, SearchError, TextIndex};
 
 /// Builds the text indexes of `snapshot`.
 pub(crate) fn create(snapshot: &Snapshot, progress: &dyn Progress) -> Result<IndexFiles, ReleaseError> {
+    progress.step(manifest::TEXT, 0);
+    let indexes = in_parallel(Texts::TABLES, |table| TextIndex::create(&snapshot.names(table)));
     let mut files = IndexFiles::new();
-    for table in Texts::TABLES {
+    for (table, index) in Texts::TABLES.into_iter().zip(indexes) {
         let name = table.name();
-        progress.step(&format!("text/{name}"), 0);
-        let index = TextIndex::create(&snapshot.names(table));
         let index = index.map_err(|error| ReleaseError::Text { table: name, error })?;
         files.extend(index.into_iter().map(|(file, bytes)| (format!("{name}/{file}"), bytes)));
-        progress.done();
     }
+    progress.done();
     Ok(files)
 }
 
 /// Opens the text indexes of `snapshot`.
 pub(crate) fn open(snapshot: &Snapshot, mut files: IndexFiles) -> Result<Texts, ReleaseError> {
-    let mut of = |table: Table| {
+    let files = Texts::TABLES.map(|table| {
         let prefix = format!("{}/", table.name());
         let of_table = files.iter_mut().filter_map(|(path, bytes)| {
             let file = path.strip_prefix(&prefix)?;
             Some((file.to_owned(), mem::take(bytes)))
         });
-        let of_table = of_table.collect();
-        TextIndex::open(of_table, &snapshot.names(table))
-            .map_err(|error| release_error(snapshot.version(), table, &error))
-    };
-    Ok(Texts {
-        firms: of(Table::Firms)?,
-        startups: of(Table::Startups)?,
-        people: of(Table::People)?,
-        sectors: of(Table::Sectors)?,
-    })
+        (table, Mutex::new(of_table.collect::<IndexFiles>()))
+    });
+    let [firms, startups, people, sectors] = in_parallel(files.each_ref(), |(table, files)| {
+        let files = mem::take(&mut *files.lock().unwrap_or_else(PoisonError::into_inner));
+        TextIndex::open(files, &snapshot.names(*table))
+            .map_err(|error| release_error(snapshot.version(), *table, &error))
+    });
+    let (firms, startups, people, sectors) = (firms?, startups?, people?, sectors?);
+    Ok(Texts { firms, startups, people, sectors })
 }
 
 /// The error of a release whose text index cannot be opened.

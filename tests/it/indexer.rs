@@ -192,7 +192,7 @@ fn build_prints_counts_sizes_times_and_the_difference() {
     assert!(first.out().starts_with("published 2026-11-20.1 in "));
     // If standard error is not a terminal, each step is a line.
     let steps: Vec<String> = first.err().lines().map(|line| line.split_whitespace().next().unwrap().into()).collect();
-    for step in ["firms.csv", "tables.bin", "text/startups", "sync", "publish"] {
+    for step in ["firms.csv", "tables.bin", "text", "sync", "publish"] {
         assert!(steps.iter().any(|text| text == step), "{step} in {steps:?}");
     }
 

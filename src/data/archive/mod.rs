@@ -20,7 +20,8 @@ use std::collections::HashMap;
 use std::io::{self, Read};
 use std::marker::PhantomData;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
+use std::thread::{self, Builder};
 
 use bytemuck::{Pod, Zeroable};
 use xxhash_rust::xxh3::xxh3_64;
@@ -268,36 +269,46 @@ impl AlignedBytes {
         Self { blocks, length: bytes.len() }
     }
 
-    /// Reads `length` bytes, or fewer if `source` ends before. `each` gets all of them, part by part.
-    pub fn read(source: &mut dyn Read, length: usize, mut each: impl FnMut(&[u8])) -> io::Result<Self> {
+    /// Reads `length` bytes, or fewer if `source` ends before. `each` gets all of them, part by part, in another thread: to
+    /// compute their checksum takes longer than to read them.
+    pub fn read(source: &mut dyn Read, length: usize, mut each: impl FnMut(&[u8]) + Send) -> io::Result<Self> {
         const PART: usize = 1 << 20;
-        let mut blocks = Vec::new();
-        // Fails, unlike `with_capacity`, if there is no such memory.
-        blocks.try_reserve_exact(length.div_ceil(ALIGN)).map_err(io::Error::other)?;
-        let mut part = vec![Block([0; ALIGN]); PART / ALIGN];
-        let mut total = 0;
-        while total < length {
-            let wanted = PART.min(length - total);
-            let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut part);
-            let mut filled = 0;
-            while filled < wanted {
-                match source.read(&mut bytes[filled..wanted]) {
-                    Ok(0) => break,
-                    Ok(read) => filled += read,
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                    Err(error) => return Err(error),
+        // Fails, unlike `vec!`, if there is no such memory, and leaves it untouched.
+        let blocks = bytemuck::allocation::try_zeroed_vec(length.div_ceil(ALIGN));
+        let mut blocks: Vec<Block> = blocks.map_err(|()| io::ErrorKind::OutOfMemory)?;
+        let bytes: &mut [u8] = &mut bytemuck::cast_slice_mut(&mut blocks)[..length];
+        let length = thread::scope(|scope| {
+            let (sender, parts) = mpsc::channel::<&[u8]>();
+            Builder::new().spawn_scoped(scope, move || parts.iter().for_each(&mut each))?;
+            let mut total = 0;
+            for part in bytes.chunks_mut(PART) {
+                let filled = fill(source, part)?;
+                let is_last = filled < part.len();
+                total += filled;
+                // If the other thread has panicked, so does this one at the end of the scope.
+                let _ = sender.send(&part[..filled]);
+                if is_last {
+                    break;
                 }
             }
-            bytes[filled..].fill(0);
-            each(&bytes[..filled]);
-            blocks.extend_from_slice(&part[..filled.div_ceil(ALIGN)]);
-            total += filled;
-            if filled < wanted {
-                break;
-            }
-        }
-        Ok(Self { blocks, length: total })
+            Ok::<_, io::Error>(total)
+        })?;
+        Ok(Self { blocks, length })
     }
+}
+
+/// Reads until `part` is full or the source ends. Returns the number of bytes.
+fn fill(source: &mut dyn Read, part: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < part.len() {
+        match source.read(&mut part[filled..]) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
 }
 
 impl AsRef<[u8]> for AlignedBytes {
