@@ -1,18 +1,22 @@
 //! A catalog of any size: time and memory of compiling and opening, and the speed of aggregates and lists.
 //!
-//! `cargo bench --bench catalog [-- --startups 1000000] [--at DIR] [--lists] [--slowest]`
+//! `cargo bench --bench catalog [-- --startups 1000000] [--firms 100000] [--at DIR] [--lists] [--requests] [--slowest]`
 //!
-//! A tenth as many firms as startups, two rounds for each startup. `--at` keeps the dataset and the release in a folder;
-//! `--lists` only measures the lists of a release in it; `--slowest` prints the slowest query of each class.
+//! A tenth as many firms as startups by default, two rounds for each startup. `--at` keeps the dataset and the release in a
+//! folder; `--lists` only measures the lists of a release in it, `--requests` only typical requests with their records;
+//! `--slowest` prints the slowest query of each class.
 //! Times on a shared machine vary, so each list is also compared with two references of the same run: a naive scan of
 //! columns with a sort, whose rows must be the same, and a plain copy of as many numbers.
 
 mod aggregates;
+#[path = "../clock/mod.rs"]
+mod clock;
 mod groups;
 mod lists;
 mod memory;
 mod naive;
 mod queries;
+mod requests;
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -31,22 +35,24 @@ const FIRMS_PER_STARTUP: u32 = 10;
 
 struct Options {
     startups: u32,
+    firms: Option<u32>,
     at: Option<PathBuf>,
     lists: bool,
+    requests: bool,
     slowest: bool,
 }
 
 fn options() -> Options {
-    let mut options = Options { startups: 100_000, at: None, lists: false, slowest: false };
+    let mut options =
+        Options { startups: 100_000, firms: None, at: None, lists: false, requests: false, slowest: false };
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
-            "--startups" => {
-                let number = arguments.next().and_then(|text| text.replace('_', "").parse().ok());
-                options.startups = number.expect("--startups needs a number");
-            }
+            "--startups" => options.startups = number(arguments.next()),
+            "--firms" => options.firms = Some(number(arguments.next())),
             "--at" => options.at = arguments.next().map(PathBuf::from),
             "--lists" => options.lists = true,
+            "--requests" => options.requests = true,
             "--slowest" => options.slowest = true,
             _ => {}
         }
@@ -54,16 +60,25 @@ fn options() -> Options {
     options
 }
 
+fn number(text: Option<String>) -> u32 {
+    text.and_then(|text| text.replace('_', "").parse().ok()).expect("--startups and --firms need a number")
+}
+
 fn main() {
     let options = options();
     let temporary = tempfile::tempdir().expect("a temporary folder");
     let place = options.at.as_deref().unwrap_or(temporary.path());
     let releases = ReleaseStore::at(place.join("index"));
-    if !options.lists {
-        build(&place.join("dataset"), &releases, options.startups);
+    if !options.lists && !options.requests {
+        let firms = options.firms.unwrap_or(options.startups.div_ceil(FIRMS_PER_STARTUP));
+        build(&place.join("dataset"), &releases, GenConfig::of(firms, options.startups));
     }
     let release = open(&releases);
     sizes(&release);
+    requests::run(&release.catalog);
+    if options.requests {
+        return;
+    }
     aggregates::run(&release.catalog);
     lists::run(&release.catalog, options.slowest);
 }
@@ -104,12 +119,12 @@ fn line(name: &str, took: Duration, peak: Option<u64>) {
     println!("  {name:<24}{:>10.2} s{peak}", took.as_secs_f64());
 }
 
-fn build(dataset: &Path, releases: &ReleaseStore, startups: u32) {
+fn build(dataset: &Path, releases: &ReleaseStore, config: GenConfig) {
     println!("build");
     let steps = Steps::default();
     if !datagen::is_generated(dataset).expect("a readable folder") {
         steps.step("generate", 0);
-        datagen::generate(&GenConfig::of(startups.div_ceil(FIRMS_PER_STARTUP), startups), dataset).expect("a dataset");
+        datagen::generate(&config, dataset).expect("a dataset");
         steps.done();
     }
     let building = releases.begin().expect("the lock of the index");
@@ -153,16 +168,16 @@ fn files_of(folder: &Path) -> IndexFiles {
 
 fn sizes(release: &Release) {
     let megabytes = |bytes: u64| bytes as f64 / 1e6;
-    println!("size: tables {:.1} MB, text {:.1} MB", megabytes(release.manifest.bytes("tables.bin")), {
-        megabytes(release.manifest.bytes("text"))
-    });
+    let [tables, records, text] =
+        ["tables.bin", "records.bin", "text"].map(|path| megabytes(release.manifest.bytes(path)));
+    println!("size: tables {tables:.1} MB, records {records:.1} MB, text {text:.1} MB");
     let catalog: &Catalog = &release.catalog;
     for table in Table::ALL {
         let mut groups = [("records", 0_u64), ("names", 0), ("orders", 0), ("facets", 0), ("columns", 0)];
         for (name, bytes) in catalog.snapshot().sections() {
             let Some(inner) = name.strip_prefix(table.name()).and_then(|rest| rest.strip_prefix('/')) else { continue };
             let group = match inner {
-                "text" | "starts" | "ends" => 0,
+                "starts" => 0,
                 _ if inner.starts_with("sort/") || inner.starts_with("by_slug") || inner.starts_with("slug_rank") => 2,
                 _ if inner.starts_with("name") || inner.starts_with("slug") || inner.starts_with("aliases") => 1,
                 _ if inner.contains('.') => 3,
