@@ -1,5 +1,8 @@
 //! Names taken apart: the words that distinguish a record, those that say what it is, and its legal form.
 
+use std::collections::{HashMap, HashSet};
+
+use once_cell::sync::Lazy;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::data::fold::fold;
@@ -11,6 +14,13 @@ const LEGAL: &str = "ab ag and aps as asa bhd bv bvba co com company corp corpor
 /// Words that say what a record is, not which, in the singular; at most 32. The core of a name is its other words.
 const GENERIC: &str = "adviser advisor asset associate capital equity firm fund group holding investment investor lab \
     management partner software solution system tech technology vc venture";
+
+/// Each word of [`LEGAL`].
+static LEGAL_WORDS: Lazy<HashSet<&str>> = Lazy::new(|| LEGAL.split(' ').collect());
+
+/// The bit of each word of [`GENERIC`].
+static GENERIC_BITS: Lazy<HashMap<&str, u32>> =
+    Lazy::new(|| GENERIC.split(' ').zip(0..).map(|(word, index)| (word, 1 << index)).collect());
 
 /// So many letters are enough to see a misspelling in a core.
 const MIN_MISSPELLED: usize = 6;
@@ -48,8 +58,8 @@ impl CoreName {
         let mut core = String::with_capacity(folded.len());
         let mut generic = 0;
         for word in &words {
-            match GENERIC.split(' ').position(|generic| generic == singular(word)) {
-                Some(index) => generic |= 1 << index,
+            match GENERIC_BITS.get(singular(word)) {
+                Some(bit) => generic |= bit,
                 None => push_word(&mut core, word),
             }
         }
@@ -135,7 +145,7 @@ impl CoreName {
 }
 
 fn is_legal(word: &str) -> bool {
-    LEGAL.split(' ').any(|legal| legal == word)
+    LEGAL_WORDS.contains(word)
 }
 
 /// A folded name in which legal forms of single letters are one word: `alder l l c` → `alder llc`.
