@@ -14,7 +14,7 @@ use crate::release::error::At;
 use crate::release::file_system::{Fs, OsFs};
 use crate::release::remote::push::{keep_packing, read_part};
 use crate::release::remote::{
-    Named, Current, PackedFile, Packing, Piece, Pointer, RemoteStore, in_parallel, kept_packing, object_name,
+    Current, Named, PackedFile, Packing, Piece, Pointer, RemoteStore, in_parallel, kept_packing, object_name,
 };
 use crate::release::{Manifest, REMOVING, ReleaseError, ReleaseStore, lock, open, permissions};
 

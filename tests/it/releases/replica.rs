@@ -49,8 +49,8 @@ fn a_replica_that_is_behind_refuses_nothing_for_good_and_says_when_it_cannot_fol
     ahead.wait(|| serves(&ahead, "2026-11-20.2"));
 
     let (first, second) = (ahead.client(&key), behind.client(&key));
-    let next = first.get("/api/v3/startups?limit=1").json()["links"]["next"].as_str().unwrap().to_owned();
-    let next = next.split_once("/api/").map_or(next.clone(), |(_, rest)| format!("/api/{rest}"));
+    let cursor = first.get("/api/v3/startups?limit=1").json()["pagination"]["next_cursor"].as_str().unwrap().to_owned();
+    let next = format!("/api/v3/startups?limit=1&cursor={cursor}");
     let is_announced = || second.get(&next).status == 503;
     behind.wait(is_announced);
     for path in [&*next, "/api/v3/startups?snapshot=2026-11-20.2"] {
