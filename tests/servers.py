@@ -1,5 +1,5 @@
 """Servers that the suites in Python start: processes with a log, an S3 store, PostgreSQL, and the replicas of VentureDex."""
-import contextlib, json, os, pathlib, random, shutil, socket, subprocess, sys, tempfile, time
+import contextlib, json, os, pathlib, random, shutil, signal, socket, subprocess, sys, tempfile, time
 
 
 def free_port():
@@ -19,12 +19,12 @@ class Servers:
         self.work = pathlib.Path(tempfile.mkdtemp(prefix=prefix))
         self.environment = dict(os.environ)
         self.processes = []
-        self.database = None
+        self.databases = []
 
     def start(self, words, log, **variables):
         out = open(self.work / log, "ab")
-        process = subprocess.Popen([str(word) for word in words], stdout=out, stderr=out, cwd=self.work, stdin=subprocess.PIPE,
-                                   env={**self.environment, **variables})
+        process = subprocess.Popen([str(word) for word in words], stdout=out, stderr=out, cwd=self.work,
+                                   stdin=subprocess.DEVNULL, env={**self.environment, **variables})
         self.processes.append(process)
         return process
 
@@ -65,31 +65,65 @@ class Servers:
         self.wait_for("the bucket", 60, lambda: subprocess.run(create, capture_output=True).returncode == 0)
         return process, "s3://releases/production"
 
-    def postgresql(self):
-        """Starts PostgreSQL, and returns its URL. It refuses to run as root."""
-        programs = max(pathlib.Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
-        port = free_port()
-        script = f"""
-            set -e; dir=$(mktemp -d); cd "$dir"; trap 'rm -rf "$dir"' EXIT
-            {programs}/initdb -D data -U postgres -A trust -E UTF8 --locale=C --no-sync
-            {programs}/postgres -D data -p {port} -k "$dir" -c listen_addresses=127.0.0.1 -c fsync=off </dev/null &
-            cat >/dev/null; kill -INT $!; wait $!"""
-        as_user = ["runuser", "-u", "postgres", "--"] if os.getuid() == 0 else []
-        self.database = self.start([*as_user, "bash", "-c", f"cd /; {script}"], "postgresql.log")
-        self.wait_for("PostgreSQL", 60, lambda: socket.create_connection(("127.0.0.1", port), 1).close() is None)
-        return f"postgres://postgres@127.0.0.1:{port}/postgres"
+    def postgresql(self, words=(), **variables):
+        """Starts PostgreSQL; `words` precede its command."""
+        self.databases.append(PostgreSQL(self, words, variables))
+        return self.databases[-1]
 
     def show_logs(self, out):
         for log in sorted(self.work.glob("*.log")):
             print(f"-- {log}\n{log.read_text(errors='replace')[-1500:]}", file=out)
 
-    def end(self):
+    def stop(self):
+        for database in self.databases:
+            database.end()
         for process in self.processes:
-            # PostgreSQL ends with its input.
-            process.stdin.close()
-            if process is self.database:
-                process.wait(30)
             process.kill()
+            process.wait()
+        self.databases, self.processes = [], []
+
+    def end(self):
+        self.stop()
         # After a failure the logs stay.
         if not sys.exc_info()[0]:
             shutil.rmtree(self.work, ignore_errors=True)
+
+
+class PostgreSQL:
+    """A server in a folder of its own, which it alone may read."""
+
+    def __init__(self, servers, words, variables):
+        self.servers, self.words, self.variables = servers, words, variables
+        self.programs = max(pathlib.Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
+        # It refuses to run as root.
+        self.as_user = ["runuser", "-u", "postgres", "--"] if os.getuid() == 0 else []
+        self.folder, self.port = pathlib.Path(tempfile.mkdtemp(prefix="postgresql-")), free_port()
+        if self.as_user:
+            shutil.chown(self.folder, "postgres")
+        self.url = f"postgres://postgres@127.0.0.1:{self.port}/postgres"
+        command = [*self.as_user, self.programs / "initdb", "-D", self.folder / "data", "-U", "postgres", "-A", "trust",
+                   "-E", "UTF8", "--locale=C", "--no-sync"]
+        subprocess.run(command, cwd="/", check=True, capture_output=True)
+        self.start()
+
+    def start(self):
+        command = [*self.as_user, *self.words, self.programs / "postgres", "-D", self.folder / "data", "-p", self.port,
+                   "-k", self.folder, "-c", "fsync=off", "-c", "listen_addresses=127.0.0.1"]
+        self.process = self.servers.start(command, "postgresql.log", **self.variables)
+        self.servers.wait_for("PostgreSQL", 60, lambda: self.sql("SELECT 1") == ["1"])
+
+    def stop(self):
+        os.kill(int((self.folder / "data/postmaster.pid").read_text().split()[0]), signal.SIGINT)
+        self.process.wait()
+        self.servers.processes.remove(self.process)
+
+    def sql(self, sql):
+        """The rows, with columns separated by `|`; none if it cannot be reached."""
+        words = ["psql", "-h", "127.0.0.1", "-p", str(self.port), "-U", "postgres", "-XAtc", sql]
+        done = subprocess.run(words, capture_output=True, text=True)
+        return done.stdout.splitlines() if done.returncode == 0 else None
+
+    def end(self):
+        if self.process in self.servers.processes:
+            self.stop()
+        shutil.rmtree(self.folder)

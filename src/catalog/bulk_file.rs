@@ -11,6 +11,8 @@ use std::path::Path;
 use bytes::Bytes;
 use ring::digest::{Context, SHA256, SHA256_OUTPUT_LEN, digest};
 
+use crate::data::read_at::read_exact_at;
+
 type Checksum = [u8; SHA256_OUTPUT_LEN];
 
 /// A file that is offered as a download.
@@ -90,25 +92,6 @@ fn checksum(bytes: &[u8]) -> Checksum {
 
 fn bytes_of(digest: &ring::digest::Digest) -> Checksum {
     digest.as_ref().try_into().expect("SHA-256 has 32 bytes")
-}
-
-#[cfg(unix)]
-fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset)
-}
-
-#[cfg(windows)]
-fn read_exact_at(file: &File, mut bytes: &mut [u8], mut offset: u64) -> io::Result<()> {
-    while !bytes.is_empty() {
-        match std::os::windows::fs::FileExt::seek_read(file, bytes, offset)? {
-            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-            read => {
-                bytes = &mut bytes[read..];
-                offset += read as u64;
-            }
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

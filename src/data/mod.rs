@@ -17,6 +17,7 @@ pub mod model;
 pub mod names;
 pub(crate) mod own_name;
 pub(crate) mod parallel;
+pub(crate) mod read_at;
 pub mod schema;
 pub mod snapshot;
 pub mod version;

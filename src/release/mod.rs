@@ -1,7 +1,8 @@
 //! The index folder: releases that the indexer publishes and the server opens.
 //!
-//! A release is written once and never changed; a server reads it into memory, but for the records of a large one. Only the small file `current`, which
-//! names the release to serve, is replaced, by an atomic rename. Versions are parsed before they become paths.
+//! A release is written once and never changed; a server reads it into memory, but for the records of a large one. Only the
+//! small file `current`, which names the release to serve, is replaced, by an atomic rename. Versions are parsed before they
+//! become paths.
 
 mod active;
 mod bulk;

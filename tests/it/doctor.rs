@@ -362,7 +362,7 @@ fn a_process_with_few_files_is_found() {
     found.has("process.open_files", "problem", "may open 1024 files, but 4096 connections need 4352");
 }
 
-fn copy_folder(from: &Path, to: &Path) {
+pub fn copy_folder(from: &Path, to: &Path) {
     fs::create_dir(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
         let path = entry.unwrap().path();

@@ -201,7 +201,7 @@ try:
     secrets = work / "secrets"
     subprocess.run([root / "deploy/make-secrets", secrets], check=True)
     store, place = servers.object_store(options.store, secrets / "s3.json")
-    servers.environment.update(VENTUREDEX_STORE=servers.postgresql())
+    servers.environment.update(VENTUREDEX_STORE=servers.postgresql().url)
     run("indexer", "build", "--dataset", options.dataset, "--index", place, "--activate-in", 0, "--cache", work / "indexer",
         "--sign-key", secrets / "sign-key.pem")
     run("venturedex", "account", "create", "--email", "ada@example.com", "--tier", "enterprise", "--password-stdin",

@@ -3,10 +3,10 @@
 
     run.py --bin target/release [--only quota|kills|midnight|outage|guesses|latency]
 
-Needs PostgreSQL's programs (Debian's, or on the PATH), and `faketime` for midnight.
+Needs Debian's PostgreSQL, and `faketime` for midnight.
 """
-import argparse, contextlib, datetime, http.client, os, pathlib, random, shutil, signal, statistics, subprocess, sys, tempfile
-import threading, time, urllib.parse
+import argparse, contextlib, datetime, http.client, pathlib, random, signal, statistics, subprocess, sys, tempfile, threading
+import time, urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from servers import Servers, free_port
@@ -16,8 +16,6 @@ options.add_argument("--bin", type=pathlib.Path, required=True)
 options.add_argument("--only")
 options = options.parse_args()
 host = Servers("store-")
-# PostgreSQL's user reads what is in here.
-host.work.chmod(0o755)
 CLIENTS, TRIES, LIMIT = 64, 20_000, 5_000
 
 
@@ -34,42 +32,6 @@ def create_key(name, tier, *store):
         command = [str(options.bin.resolve() / "venturedex"), *words, "--email", email, *store]
         done = subprocess.run(command, check=True, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     return done.stdout.strip()
-
-
-class Database:
-    def __init__(self, start=None):
-        self.programs = max(pathlib.Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
-        # It refuses to run as root.
-        self.as_user = ["runuser", "-u", "postgres", "--"] if os.getuid() == 0 else []
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="postgres-", dir=host.work))
-        if self.as_user:
-            shutil.chown(self.folder, "postgres")
-        self.port, self.clock = free_port(), clock(start)
-        self.url = f"postgres://postgres@127.0.0.1:{self.port}/postgres"
-        command = [*self.as_user, self.programs / "initdb", "-D", "data", "-U", "postgres", "-A", "trust", "--no-sync"]
-        subprocess.run(command, cwd=self.folder, check=True, capture_output=True)
-        self.start()
-
-    def start(self):
-        words, variables = self.clock
-        command = [*self.as_user, *words, self.programs / "postgres", "-D", self.folder / "data", "-p", self.port, "-k", self.folder,
-                   "-c", "fsync=off", "-c", "listen_addresses=127.0.0.1"]
-        self.process = host.start(command, "postgresql.log", **variables)
-        host.wait_for("PostgreSQL", 60, lambda: self.sql("SELECT 1") == ["1"])
-
-    def stop(self):
-        pid = (self.folder / "data/postmaster.pid").read_text().split()[0]
-        os.kill(int(pid), signal.SIGINT)
-        self.process.wait()
-        host.processes.remove(self.process)
-
-    def sql(self, sql):
-        words = ["psql", "-h", "127.0.0.1", "-p", str(self.port), "-U", "postgres", "-XAtc", sql]
-        done = subprocess.run(words, capture_output=True, text=True)
-        return done.stdout.splitlines() if done.returncode == 0 else None
-
-    def key(self, name, tier="pro"):
-        return create_key(name, tier, "--store", self.url)
 
 
 class Server:
@@ -155,8 +117,8 @@ def counts(answers):
 
 def quota():
     """Three servers admit exactly the limit, and store that many as used."""
-    database = Database()
-    key = database.key("quota")
+    database = host.postgresql()
+    key = create_key("quota", "pro", "--store", database.url)
     servers = [Server(database) for _ in range(3)]
     found = counts(load(servers, key))
     assert set(found) == {200, 429} and found[200] == LIMIT, found
@@ -168,8 +130,8 @@ def quota():
 
 def kills():
     """With `kill -9` of a random server every two seconds, never more than the limit is admitted."""
-    database = Database()
-    key = database.key("kills")
+    database = host.postgresql()
+    key = create_key("kills", "pro", "--store", database.url)
     servers = [Server(database) for _ in range(3)]
     killed = 0
 
@@ -194,8 +156,9 @@ def kills():
 def midnight():
     """Clocks ten minutes apart: the database decides which day it is, and each day has its limit."""
     start = datetime.datetime(2026, 11, 24, 23, 59, 30)
-    database = Database(start)
-    key = database.key("midnight")
+    words, variables = clock(start)
+    database = host.postgresql(words, **variables)
+    key = create_key("midnight", "pro", "--store", database.url)
     began = time.monotonic()
     apart = [datetime.timedelta(minutes=minutes) for minutes in (-10, 0, 10)]
     servers = [Server(database, start + offset + datetime.timedelta(seconds=time.monotonic() - began)) for offset in apart]
@@ -214,9 +177,10 @@ def midnight():
 
 def outage():
     """The database is stopped for half a minute under load: known keys see no 5xx, and what was admitted is counted afterwards."""
-    database = Database()
+    database = host.postgresql()
     # A key of another store: nobody can know whether it is valid here.
-    key, unknown = database.key("outage"), create_key("unknown", "pro", "--data", host.work / "other")
+    key = create_key("outage", "pro", "--store", database.url)
+    unknown = create_key("unknown", "pro", "--data", host.work / "other")
     servers = [Server(database) for _ in range(3)]
     load(servers, key, tries=640)
     late = None
@@ -256,7 +220,7 @@ def outage():
 
 def guesses():
     """Three servers give no more guesses of a password than one."""
-    database = Database()
+    database = host.postgresql()
     servers = [Server(database) for _ in range(3)]
     found = {}
     for number in range(45):
@@ -271,8 +235,8 @@ def guesses():
 
 def latency():
     """What leases add to a request: the same load with a key that has a limit, and with one that has none, alternately."""
-    database = Database()
-    keys = {"leased": database.key("leased"), "unlimited": database.key("unlimited", "enterprise")}
+    database = host.postgresql()
+    keys = {name: create_key(name, tier, "--store", database.url) for name, tier in (("leased", "pro"), ("unlimited", "enterprise"))}
     servers = [Server(database) for _ in range(3)]
     times = {name: [] for name in keys}
     # At a rate that the machine sustains, so that nothing queues.
@@ -290,10 +254,7 @@ try:
     for suite in (quota, kills, midnight, outage, guesses, latency):
         if options.only in (None, suite.__name__):
             suite()
-            for process in host.processes:
-                process.send_signal(signal.SIGINT)
-                process.wait()
-            host.processes.clear()
+            host.stop()
 except BaseException:
     host.show_logs(sys.stderr)
     raise

@@ -385,6 +385,6 @@ fn different(table: &str) -> PostgresError {
 #[cfg(test)]
 pub(crate) fn is_copied(table: &str, column: &str) -> bool {
     let is_listed = |known: &Table| known.name == table && known.columns.iter().any(|(name, _)| *name == column);
-    // Leases follow from usage, and servers report themselves.
+    // Leases follow from usage, servers report themselves, and windows last an hour at most.
     ["service", "store_version", "leases", "servers", "windows"].contains(&table) || TABLES.iter().any(is_listed)
 }

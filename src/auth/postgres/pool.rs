@@ -162,12 +162,24 @@ impl Pool {
 
     fn connect(&self, limit: Duration) -> Result<Connection, PostgresError> {
         let runtime = self.runtime.as_ref().expect("the runtime ends with the pool");
+        let started = Instant::now();
         let connection = Connection::open(runtime.handle(), &self.address, self.tls.as_ref(), limit);
         let reason = connection.as_ref().err().map(|error| match error {
             PostgresError::Rule(StoreError::Unreachable { reason, .. }) => reason.clone(),
             error => error.to_string(),
         });
-        self.state().away = reason.map(|reason| (reason, Instant::now() + AWAY));
+        let mut state = self.state();
+        match (reason, &mut state.away) {
+            (None, away) => *away = None,
+            // The server may only be farther than this call could wait: whether it is away, the next finds out.
+            (Some(_), away) if limit < self.address.connect_limit() && started.elapsed() >= limit => {
+                if let Some((_, until)) = away {
+                    *until = Instant::now();
+                }
+            }
+            (Some(reason), away) => *away = Some((reason, Instant::now() + AWAY)),
+        }
+        drop(state);
         connection
     }
 

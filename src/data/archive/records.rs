@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use sha2::{Digest, Sha256};
 
 use crate::data::archive::Bytes;
+use crate::data::read_at::read_exact_at;
 
 /// Bytes that are verified at a time: some ten records. The checksums take 0.4 % of that.
 const BLOCK: u64 = 8 << 10;
@@ -157,25 +158,6 @@ fn changed() -> io::Error {
     let message = "records.bin is damaged or was changed: check its release with `indexer verify`, and publish it again \
                    with `indexer build`";
     io::Error::new(io::ErrorKind::InvalidData, message)
-}
-
-#[cfg(unix)]
-fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset)
-}
-
-#[cfg(windows)]
-fn read_exact_at(file: &File, mut bytes: &mut [u8], mut offset: u64) -> io::Result<()> {
-    while !bytes.is_empty() {
-        match std::os::windows::fs::FileExt::seek_read(file, bytes, offset)? {
-            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-            read => {
-                bytes = &mut bytes[read..];
-                offset += read as u64;
-            }
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -37,8 +37,8 @@ pub(super) fn add(builder: AmazonS3Builder) -> Result<AmazonS3Builder, String> {
 
 /// Reads the lines `name = value` below `[profile]`.
 fn parse(text: &str, profile: &str) -> Option<Credentials> {
-    let mut lines = text.lines().map(str::trim).skip_while(|line| section(line) != Some(profile)).skip(1);
-    let lines: Vec<_> = lines.by_ref().take_while(|line| section(line).is_none()).collect();
+    let lines = text.lines().map(str::trim).skip_while(|line| section(line) != Some(profile)).skip(1);
+    let lines: Vec<_> = lines.take_while(|line| section(line).is_none()).collect();
     let value = |wanted: &str| {
         let mut pairs = lines.iter().filter_map(|line| line.split_once('='));
         pairs.find(|(name, _)| name.trim() == wanted).map(|(_, value)| value.trim().to_owned())

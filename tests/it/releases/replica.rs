@@ -1,10 +1,10 @@
 //! Replicas that follow an object store, of which one is behind.
 
 use std::fs;
-use std::process::Command;
 
 use serde_json::{Value, json};
 
+use crate::doctor::copy_folder;
 use crate::harness::{Client, copy_as};
 use crate::releases::{Installation, Serving, small};
 
@@ -34,8 +34,7 @@ fn a_replica_that_is_behind_refuses_nothing_for_good_and_says_when_it_cannot_fol
     let place = format!("file://{}", store.path().display());
     let key = ahead.key();
     // One secret signs the cursors of both.
-    let copied = Command::new("cp").arg("-r").arg(ahead.data()).arg(behind.data()).status();
-    assert!(copied.unwrap().success());
+    copy_folder(&ahead.data(), &behind.data());
     let serve = |installation: &Installation| {
         let cache = installation.index().join("replica");
         installation.serve_in(&[("VENTUREDEX_INDEX", &place), ("VENTUREDEX_CACHE", cache.to_str().unwrap())], &[])

@@ -158,7 +158,8 @@ fn a_lock_is_waited_for_only_so_long() {
     let transaction = Transaction::begin(&connection, "BEGIN").unwrap();
     accounts::lock(&transaction, account).unwrap();
     let started = Instant::now();
-    assert!(matches!(store.set_operator(account, true), Err(StoreError::Busy)));
+    let refused = store.set_operator(account, true);
+    assert!(matches!(refused, Err(StoreError::Busy)), "after {:?}: {refused:?}", started.elapsed());
     assert!(started.elapsed() < Duration::from_secs(10));
     transaction.roll_back();
     store.set_operator(account, true).unwrap();
@@ -261,6 +262,23 @@ fn a_database_that_stops_answering_is_noticed_within_seconds() {
         assert!(Instant::now() < until);
         std::thread::sleep(Duration::from_millis(20));
     }
+}
+
+#[test]
+fn a_lease_that_cannot_wait_for_a_connection_takes_the_database_from_nobody() {
+    let Some(server) = own_server() else { return };
+    let database = Database::create().unwrap();
+    let (port, is_frozen) = freezable(server.port);
+    let store =
+        PostgresStore::open(&settings(&format!("postgres://postgres@127.0.0.1:{port}/{}", database.name()))).unwrap();
+    add_key(&store, 1);
+    store.pool.drop_idle();
+    is_frozen.store(true, Ordering::Relaxed);
+    let request =
+        LeaseRequest { counter: SharedCounter::Client(1), day: Date::from_unix(NOON), limit: 100, needed: 1, owed: 0 };
+    assert!(matches!(CounterStore::lease(&store, request), Err(StoreError::Unreachable { .. })));
+    is_frozen.store(false, Ordering::Relaxed);
+    store.session(&SessionDigest::from_bytes([1; 32]), NOON).unwrap();
 }
 
 #[tokio::test]
