@@ -2,6 +2,9 @@
 //!
 //! Tables are sorted by a value, such as the date of rounds: a filter on it is a range of rows.
 
+#[cfg(test)]
+mod tests;
+
 use std::ops::{Range, RangeInclusive};
 
 use crate::data::archive::facet_column::{Bits, RowSet, bit_words};
@@ -9,8 +12,11 @@ use crate::data::{Facet, NONE_U32, NONE_U64, PartialDate, Snapshot, Table};
 
 use crate::catalog::{Filter, Property};
 
-/// Maximum number of rows of short lists that are merged into one.
-const MAX_MERGED: usize = 2_048;
+/// Maximum number of rows of short lists that are merged into one. Small in unit tests, as their tables are.
+const MAX_MERGED: usize = if cfg!(test) { 128 } else { 2_048 };
+
+/// Cost of testing a row of a range of ranks, whose rows are anywhere in the table, in tests of rows that follow each other.
+const SLICE_COST: usize = if cfg!(test) { 2 } else { 16 };
 
 /// The rows of a table that match all filters, computed lazily except for merged short lists.
 pub struct RowFilter<'a> {
@@ -26,10 +32,17 @@ enum Predicate<'a> {
     Sets(Vec<RowSet<'a>>),
     /// Given rows, or those of several short lists, ascending.
     Merged(Vec<u32>),
-    /// Rows whose rank is in this range.
-    Ranks(&'a [u32], Range<u32>),
+    Ranks(Ranks<'a>),
     CheckRange(&'a [u64], &'a [u64], RangeInclusive<u64>),
     Not(Box<Self>),
+}
+
+/// Rows whose rank by a sort key is in a range.
+struct Ranks<'a> {
+    of_rows: &'a [u32],
+    range: Range<u32>,
+    /// These rows, in the order of their ranks.
+    rows: &'a [u32],
 }
 
 impl<'a> RowFilter<'a> {
@@ -72,7 +85,10 @@ impl<'a> RowFilter<'a> {
             Filter::Unknown(Property::Facet(facet)) => {
                 Predicate::Not(Box::new(Predicate::Sets(vec![snapshot.known_rows(table, *facet)])))
             }
-            Filter::Unknown(Property::Key(key)) => Predicate::Ranks(snapshot.ranks(table, *key), NONE_U32..NONE_U32),
+            Filter::Unknown(Property::Key(key)) => {
+                let rows = snapshot.rows_without(table, *key);
+                Predicate::Ranks(Ranks { of_rows: snapshot.ranks(table, *key), range: NONE_U32..NONE_U32, rows })
+            }
             Filter::Known(Property::Key(key)) => return self.add_range(snapshot, table, *key, i64::MIN, i64::MAX),
             Filter::Range { key, min, max } => return self.add_range(snapshot, table, *key, *min, *max),
         };
@@ -123,7 +139,14 @@ impl<'a> RowFilter<'a> {
         }
         match self.driver() {
             Some((index, rows)) => rows.iter().filter(|row| self.contains_except(**row, index)).count() as u64,
-            None => BitWords::from(self, 0).map(|(_, word)| u64::from(word.count_ones())).sum(),
+            None => match self.slice() {
+                Some((_, rows)) if self.predicates.len() == 1 && self.bounds == (0..self.rows) => rows.len() as u64,
+                Some((index, rows)) if rows.len() < self.bounds.len() / SLICE_COST => {
+                    let matches = |row: &&u32| self.bounds.contains(row) && self.contains_except(**row, index);
+                    rows.iter().filter(matches).count() as u64
+                }
+                _ => BitWords::from(self, 0).map(|(_, word)| u64::from(word.count_ones())).sum(),
+            },
         }
     }
 
@@ -187,9 +210,14 @@ impl<'a> RowFilter<'a> {
     /// A bit for each row of the table.
     pub(crate) fn bits(&self) -> Vec<u64> {
         let mut bits = vec![0; bit_words(self.rows)];
-        match self.driver() {
-            Some(_) => self.rows_from(0).for_each(|row| bits[row as usize / 64] |= 1 << (row % 64)),
-            None => BitWords::from(self, 0).for_each(|(index, word)| bits[index] = word),
+        let mut set = |row: u32| bits[row as usize / 64] |= 1 << (row % 64);
+        match (self.driver(), self.slice()) {
+            (Some(_), _) => self.rows_from(0).for_each(set),
+            (None, Some((index, rows))) if rows.len() < self.bounds.len() / SLICE_COST => {
+                let matches = |row: &&u32| self.bounds.contains(row) && self.contains_except(**row, index);
+                rows.iter().filter(matches).for_each(|row| set(*row));
+            }
+            _ => BitWords::from(self, 0).for_each(|(index, word)| bits[index] = word),
         }
         bits
     }
@@ -221,6 +249,23 @@ impl<'a> RowFilter<'a> {
         let start = rows.partition_point(|row| *row < self.bounds.start);
         let end = rows.partition_point(|row| *row < self.bounds.end);
         Some((index, &rows[start..end]))
+    }
+
+    /// The rows of the range of these ranks that a filter is, in their order.
+    pub(crate) fn rows_in_range(&self, of_rows: &[u32]) -> Option<&'a [u32]> {
+        self.predicates.iter().find_map(|predicate| match predicate {
+            Predicate::Ranks(ranks) if std::ptr::eq(ranks.of_rows, of_rows) => Some(ranks.rows),
+            _ => None,
+        })
+    }
+
+    /// The shortest range of ranks, where a filter is one: its rows, in the order of their ranks.
+    fn slice(&self) -> Option<(usize, &'a [u32])> {
+        let slices = self.predicates.iter().enumerate().filter_map(|(index, predicate)| match predicate {
+            Predicate::Ranks(ranks) => Some((index, ranks.rows)),
+            _ => None,
+        });
+        slices.min_by_key(|(_, rows)| rows.len())
     }
 
     /// The bits of those of 64 rows that are within the bounds.
@@ -260,9 +305,9 @@ impl<'a> Predicate<'a> {
     }
 
     /// The rows of a range of ranks by a sort key.
-    fn of_ranks(ranks: &'a [u32], range: Range<u32>, rows: &[u32]) -> Self {
+    fn of_ranks(of_rows: &'a [u32], range: Range<u32>, rows: &'a [u32]) -> Self {
         if rows.len() > MAX_MERGED {
-            return Self::Ranks(ranks, range);
+            return Self::Ranks(Ranks { of_rows, range, rows });
         }
         let mut rows = rows.to_vec();
         rows.sort_unstable();
@@ -301,7 +346,7 @@ impl<'a> Predicate<'a> {
         match self {
             Self::Sets(sets) => sets.iter().any(|set| set.contains(row)),
             Self::Merged(rows) => rows.binary_search(&row).is_ok(),
-            Self::Ranks(ranks, range) => ranks.get(at).is_some_and(|rank| passes_rank(*rank, range)),
+            Self::Ranks(ranks) => ranks.of_rows.get(at).is_some_and(|rank| passes_rank(*rank, &ranks.range)),
             Self::Not(predicate) => !predicate.contains(row),
             Self::CheckRange(mins, maxes, range) => {
                 mins.get(at).zip(maxes.get(at)).is_some_and(|(min, max)| passes_check(*min, *max, range))
@@ -319,7 +364,7 @@ impl<'a> Predicate<'a> {
                 }
             }),
             Self::Merged(rows) => list_word(rows, index, &mut cursors[0]),
-            Self::Ranks(ranks, range) => bits(chunk(ranks, index).iter(), |rank| passes_rank(*rank, range)),
+            Self::Ranks(ranks) => bits(chunk(ranks.of_rows, index).iter(), |rank| passes_rank(*rank, &ranks.range)),
             Self::Not(predicate) => !predicate.word(index, cursors),
             Self::CheckRange(mins, maxes, range) => {
                 let checks = chunk(mins, index).iter().zip(chunk(maxes, index));

@@ -316,6 +316,12 @@ impl Snapshot {
         &order[start_of(range.start)..start_of(range.end)]
     }
 
+    /// The rows without a value of a key.
+    pub fn rows_without(&self, table: Table, key: usize) -> &[u32] {
+        let (order, ranks) = (self.order(table, key, Direction::Ascending), self.ranks(table, key));
+        &order[order.partition_point(|row| ranks[*row as usize] != NONE_U32)..]
+    }
+
     fn facet(&self, table: Table, facet: Facet) -> Option<&FacetColumn> {
         self.table_columns(table).facets.iter().find(|(known, _)| *known == facet).map(|(_, column)| column)
     }

@@ -86,7 +86,7 @@ impl<'a> Sorted<'a> {
         let initial_len = page.len();
         let last = depth + 1 == self.keys.keys.len();
         let mut at = match start {
-            Start::Skip(0) => 0,
+            Start::Skip(0) => first_possible(key, members),
             Start::Skip(skip) => match self.locate(key, members, skip) {
                 Some(index) if last => index,
                 Some(index) => self.add_rest_of_group(depth, key, members, index, false, limit, page),
@@ -325,6 +325,13 @@ impl<'a> Sorted<'a> {
         rest.sort_unstable_by(compare);
         page.append(&mut rest);
     }
+}
+
+/// The index before which the order of a key has no member, because a filter is a range of its values.
+fn first_possible(key: &Key<'_>, members: &Members<'_>) -> usize {
+    let Within::RowFilter(row_filter) = members.within else { return 0 };
+    let ends = row_filter.rows_in_range(key.ranks).and_then(|rows| Some([*rows.first()?, *rows.last()?]));
+    ends.and_then(|ends| ends.into_iter().map(|row| key.group_start(row)).min()).unwrap_or(0)
 }
 
 /// The result of a scan with a budget.
