@@ -25,6 +25,8 @@ pub struct RowFilter<'a> {
     /// All matching rows are in this range.
     bounds: Range<u32>,
     predicates: Vec<Predicate<'a>>,
+    /// The ranges of values among the filters.
+    ranges: Vec<Ranks<'a>>,
 }
 
 /// A filter with the columns that it reads.
@@ -48,7 +50,8 @@ struct Ranks<'a> {
 impl<'a> RowFilter<'a> {
     pub fn of(snapshot: &'a Snapshot, table: Table, filters: &[Filter]) -> Self {
         let rows = snapshot.rows(table);
-        let mut row_filter = Self { rows, bounds: 0..rows, predicates: Vec::with_capacity(filters.len()) };
+        let predicates = Vec::with_capacity(filters.len());
+        let mut row_filter = Self { rows, bounds: 0..rows, predicates, ranges: Vec::new() };
         filters.iter().for_each(|filter| row_filter.add(snapshot, table, filter));
         row_filter.bounds.end = row_filter.bounds.end.max(row_filter.bounds.start);
         row_filter
@@ -67,7 +70,8 @@ impl<'a> RowFilter<'a> {
             }
             Filter::Rows(rows) => Predicate::Merged(rows.clone()),
             Filter::Not(filter) => {
-                let mut inner = Self { rows: self.rows, bounds: 0..self.rows, predicates: Vec::new() };
+                let mut inner =
+                    Self { rows: self.rows, bounds: 0..self.rows, predicates: Vec::new(), ranges: Vec::new() };
                 inner.add(snapshot, table, filter);
                 self.predicates
                     .extend(inner.predicates.into_iter().map(|predicate| Predicate::Not(Box::new(predicate))));
@@ -111,6 +115,8 @@ impl<'a> RowFilter<'a> {
                 }
             }
         }
+        let in_range = snapshot.rows_of_ranks(table, key, low..high.max(low));
+        self.ranges.push(Ranks { of_rows: ranks, range: low..high, rows: in_range });
         // Tables are sorted by their first key, descending: a range of values is a range of rows.
         let first_key = table.default_sort().split(',').next().and_then(|key| key.strip_prefix('-'));
         if first_key == Some(table.sort_keys()[key]) {
@@ -119,7 +125,6 @@ impl<'a> RowFilter<'a> {
             self.bounds.end = self.bounds.end.min(from(low));
             return;
         }
-        let in_range = snapshot.rows_of_ranks(table, key, low..high.max(low));
         if in_range.len() < self.rows as usize {
             self.predicates.push(Predicate::of_ranks(ranks, low..high, in_range));
         }
@@ -253,10 +258,7 @@ impl<'a> RowFilter<'a> {
 
     /// The rows of the range of these ranks that a filter is, in their order.
     pub(crate) fn rows_in_range(&self, of_rows: &[u32]) -> Option<&'a [u32]> {
-        self.predicates.iter().find_map(|predicate| match predicate {
-            Predicate::Ranks(ranks) if std::ptr::eq(ranks.of_rows, of_rows) => Some(ranks.rows),
-            _ => None,
-        })
+        self.ranges.iter().find(|ranks| std::ptr::eq(ranks.of_rows, of_rows)).map(|ranks| ranks.rows)
     }
 
     /// The shortest range of ranks, where a filter is one: its rows, in the order of their ranks.
