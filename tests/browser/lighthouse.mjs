@@ -16,9 +16,19 @@ const browser = await launch({
   chromeFlags: ["--headless=new", "--disable-gpu", ...process.getuid() === 0 ? ["--no-sandbox"] : []],
 });
 
+// A busy machine can make an audit fail, which then has no score: that says nothing about the page, and is tried again.
+async function measure(address) {
+  for (let attempt = 1; ; attempt++) {
+    const { lhr } = await lighthouse(address, { port: browser.port, logLevel: "error" });
+    if (attempt === 3 || Object.values(lhr.categories).every(({ score }) => score !== null)) return lhr;
+    const { id, errorMessage } = Object.values(lhr.audits).find(({ errorMessage }) => errorMessage) ?? {};
+    console.error(`  not measured, once more: ${id}: ${errorMessage}`);
+  }
+}
+
 let failed = false;
 for (const path of PAGES) {
-  const { lhr } = await lighthouse(process.argv[2] + path, { port: browser.port, logLevel: "error" });
+  const lhr = await measure(process.argv[2] + path);
   const scores = Object.values(lhr.categories).map(({ id, score }) => [id, Math.round(score * 100)]);
   console.log(path, scores.map(([id, score]) => `${id} ${score}`).join(", "));
   if (scores.some(([, score]) => score < LEAST)) {
