@@ -25,7 +25,7 @@ pub struct RowFilter<'a> {
     /// All matching rows are in this range.
     bounds: Range<u32>,
     predicates: Vec<Predicate<'a>>,
-    /// The ranges of values among the filters.
+    /// The ranges of values among the filters, also those that are bounds.
     ranges: Vec<Ranks<'a>>,
 }
 
@@ -34,27 +34,29 @@ enum Predicate<'a> {
     Sets(Vec<RowSet<'a>>),
     /// Given rows, or those of several short lists, ascending.
     Merged(Vec<u32>),
-    Ranks(Ranks<'a>),
+    /// A range of ranks, and its rows in the order of their ranks.
+    Ranks(Ranks<'a>, &'a [u32]),
     CheckRange(&'a [u64], &'a [u64], RangeInclusive<u64>),
     Not(Box<Self>),
 }
 
 /// Rows whose rank by a sort key is in a range.
+#[derive(Clone)]
 struct Ranks<'a> {
     of_rows: &'a [u32],
     range: Range<u32>,
-    /// These rows, in the order of their ranks.
-    rows: &'a [u32],
 }
 
 impl<'a> RowFilter<'a> {
     pub fn of(snapshot: &'a Snapshot, table: Table, filters: &[Filter]) -> Self {
-        let rows = snapshot.rows(table);
-        let predicates = Vec::with_capacity(filters.len());
-        let mut row_filter = Self { rows, bounds: 0..rows, predicates, ranges: Vec::new() };
+        let mut row_filter = Self::everything(snapshot.rows(table));
         filters.iter().for_each(|filter| row_filter.add(snapshot, table, filter));
         row_filter.bounds.end = row_filter.bounds.end.max(row_filter.bounds.start);
         row_filter
+    }
+
+    fn everything(rows: u32) -> Self {
+        Self { rows, bounds: 0..rows, predicates: Vec::new(), ranges: Vec::new() }
     }
 
     fn add(&mut self, snapshot: &'a Snapshot, table: Table, filter: &Filter) {
@@ -70,8 +72,7 @@ impl<'a> RowFilter<'a> {
             }
             Filter::Rows(rows) => Predicate::Merged(rows.clone()),
             Filter::Not(filter) => {
-                let mut inner =
-                    Self { rows: self.rows, bounds: 0..self.rows, predicates: Vec::new(), ranges: Vec::new() };
+                let mut inner = Self::everything(self.rows);
                 inner.add(snapshot, table, filter);
                 self.predicates
                     .extend(inner.predicates.into_iter().map(|predicate| Predicate::Not(Box::new(predicate))));
@@ -90,8 +91,8 @@ impl<'a> RowFilter<'a> {
                 Predicate::Not(Box::new(Predicate::Sets(vec![snapshot.known_rows(table, *facet)])))
             }
             Filter::Unknown(Property::Key(key)) => {
-                let rows = snapshot.rows_without(table, *key);
-                Predicate::Ranks(Ranks { of_rows: snapshot.ranks(table, *key), range: NONE_U32..NONE_U32, rows })
+                let ranks = Ranks { of_rows: snapshot.ranks(table, *key), range: NONE_U32..NONE_U32 };
+                Predicate::Ranks(ranks, snapshot.rows_without(table, *key))
             }
             Filter::Known(Property::Key(key)) => return self.add_range(snapshot, table, *key, i64::MIN, i64::MAX),
             Filter::Range { key, min, max } => return self.add_range(snapshot, table, *key, *min, *max),
@@ -101,7 +102,11 @@ impl<'a> RowFilter<'a> {
 
     /// Adds the condition that the value of a sort key is from `min` to `max`.
     fn add_range(&mut self, snapshot: &'a Snapshot, table: Table, key: usize, min: i64, max: i64) {
-        let (values, ranks) = (snapshot.values(table, key), snapshot.ranks(table, key));
+        let (values, of_rows) = (snapshot.values(table, key), snapshot.ranks(table, key));
+        let with_rows = |range: Range<u32>| {
+            let rows = snapshot.rows_of_ranks(table, key, range.clone());
+            Predicate::of_ranks(Ranks { of_rows, range }, rows)
+        };
         let low = values.partition_point(|value| *value < min) as u32;
         let high = values.partition_point(|value| *value <= max) as u32;
         if table.is_date(key) && max < i64::MAX {
@@ -109,24 +114,20 @@ impl<'a> RowFilter<'a> {
             for period in PartialDate::unfinished(PartialDate::from_code(max as i32).first_day()) {
                 if let Ok(rank) = values.binary_search(&i64::from(period.code())) {
                     let rank = rank as u32;
-                    let rows = snapshot.rows_of_ranks(table, key, rank..rank + 1);
-                    let in_period = Predicate::of_ranks(ranks, rank..rank + 1, rows);
-                    self.predicates.push(Predicate::Not(Box::new(in_period)));
+                    self.predicates.push(Predicate::Not(Box::new(with_rows(rank..rank + 1))));
                 }
             }
         }
-        let in_range = snapshot.rows_of_ranks(table, key, low..high.max(low));
-        self.ranges.push(Ranks { of_rows: ranks, range: low..high, rows: in_range });
+        let high = high.max(low);
+        self.ranges.push(Ranks { of_rows, range: low..high });
         // Tables are sorted by their first key, descending: a range of values is a range of rows.
         let first_key = table.default_sort().split(',').next().and_then(|key| key.strip_prefix('-'));
         if first_key == Some(table.sort_keys()[key]) {
-            let from = |rank: u32| ranks.partition_point(|known| *known != NONE_U32 && *known >= rank) as u32;
+            let from = |rank: u32| of_rows.partition_point(|known| *known != NONE_U32 && *known >= rank) as u32;
             self.bounds.start = self.bounds.start.max(from(high));
             self.bounds.end = self.bounds.end.min(from(low));
-            return;
-        }
-        if in_range.len() < self.rows as usize {
-            self.predicates.push(Predicate::of_ranks(ranks, low..high, in_range));
+        } else if (low, high as usize) != (0, values.len()) || !snapshot.rows_without(table, key).is_empty() {
+            self.predicates.push(with_rows(low..high));
         }
     }
 
@@ -144,12 +145,9 @@ impl<'a> RowFilter<'a> {
         }
         match self.driver() {
             Some((index, rows)) => rows.iter().filter(|row| self.contains_except(**row, index)).count() as u64,
-            None => match self.slice() {
-                Some((_, rows)) if self.predicates.len() == 1 && self.bounds == (0..self.rows) => rows.len() as u64,
-                Some((index, rows)) if rows.len() < self.bounds.len() / SLICE_COST => {
-                    let matches = |row: &&u32| self.bounds.contains(row) && self.contains_except(**row, index);
-                    rows.iter().filter(matches).count() as u64
-                }
+            None => match (self.predicates.as_slice(), self.short_slice()) {
+                ([Predicate::Ranks(_, rows)], _) if self.bounds == (0..self.rows) => rows.len() as u64,
+                (_, Some(rows)) => rows.count() as u64,
                 _ => BitWords::from(self, 0).map(|(_, word)| u64::from(word.count_ones())).sum(),
             },
         }
@@ -215,13 +213,10 @@ impl<'a> RowFilter<'a> {
     /// A bit for each row of the table.
     pub(crate) fn bits(&self) -> Vec<u64> {
         let mut bits = vec![0; bit_words(self.rows)];
-        let mut set = |row: u32| bits[row as usize / 64] |= 1 << (row % 64);
-        match (self.driver(), self.slice()) {
+        let set = |row: u32| bits[row as usize / 64] |= 1 << (row % 64);
+        match (self.driver(), self.short_slice()) {
             (Some(_), _) => self.rows_from(0).for_each(set),
-            (None, Some((index, rows))) if rows.len() < self.bounds.len() / SLICE_COST => {
-                let matches = |row: &&u32| self.bounds.contains(row) && self.contains_except(**row, index);
-                rows.iter().filter(matches).for_each(|row| set(*row));
-            }
+            (None, Some(rows)) => rows.for_each(set),
             _ => BitWords::from(self, 0).for_each(|(index, word)| bits[index] = word),
         }
         bits
@@ -256,18 +251,20 @@ impl<'a> RowFilter<'a> {
         Some((index, &rows[start..end]))
     }
 
-    /// The rows of the range of these ranks that a filter is, in their order.
-    pub(crate) fn rows_in_range(&self, of_rows: &[u32]) -> Option<&'a [u32]> {
-        self.ranges.iter().find(|ranks| std::ptr::eq(ranks.of_rows, of_rows)).map(|ranks| ranks.rows)
+    /// The range of these ranks that a filter is.
+    pub(crate) fn rank_range(&self, of_rows: &[u32]) -> Option<Range<u32>> {
+        self.ranges.iter().find(|ranks| std::ptr::eq(ranks.of_rows, of_rows)).map(|ranks| ranks.range.clone())
     }
 
-    /// The shortest range of ranks, where a filter is one: its rows, in the order of their ranks.
-    fn slice(&self) -> Option<(usize, &'a [u32])> {
+    /// The matching rows, in any order, if a filter is a range of ranks that is short enough to test its rows one by one.
+    fn short_slice(&self) -> Option<impl Iterator<Item = u32> + '_> {
         let slices = self.predicates.iter().enumerate().filter_map(|(index, predicate)| match predicate {
-            Predicate::Ranks(ranks) => Some((index, ranks.rows)),
+            Predicate::Ranks(_, rows) => Some((index, *rows)),
             _ => None,
         });
-        slices.min_by_key(|(_, rows)| rows.len())
+        let (index, rows) = slices.min_by_key(|(_, rows)| rows.len())?;
+        let matches = move |row: &u32| self.bounds.contains(row) && self.contains_except(*row, index);
+        (rows.len() < self.bounds.len() / SLICE_COST).then(|| rows.iter().copied().filter(matches))
     }
 
     /// The bits of those of 64 rows that are within the bounds.
@@ -307,9 +304,9 @@ impl<'a> Predicate<'a> {
     }
 
     /// The rows of a range of ranks by a sort key.
-    fn of_ranks(of_rows: &'a [u32], range: Range<u32>, rows: &'a [u32]) -> Self {
+    fn of_ranks(ranks: Ranks<'a>, rows: &'a [u32]) -> Self {
         if rows.len() > MAX_MERGED {
-            return Self::Ranks(Ranks { of_rows, range, rows });
+            return Self::Ranks(ranks, rows);
         }
         let mut rows = rows.to_vec();
         rows.sort_unstable();
@@ -348,7 +345,7 @@ impl<'a> Predicate<'a> {
         match self {
             Self::Sets(sets) => sets.iter().any(|set| set.contains(row)),
             Self::Merged(rows) => rows.binary_search(&row).is_ok(),
-            Self::Ranks(ranks) => ranks.of_rows.get(at).is_some_and(|rank| passes_rank(*rank, &ranks.range)),
+            Self::Ranks(ranks, _) => ranks.of_rows.get(at).is_some_and(|rank| passes_rank(*rank, &ranks.range)),
             Self::Not(predicate) => !predicate.contains(row),
             Self::CheckRange(mins, maxes, range) => {
                 mins.get(at).zip(maxes.get(at)).is_some_and(|(min, max)| passes_check(*min, *max, range))
@@ -366,7 +363,7 @@ impl<'a> Predicate<'a> {
                 }
             }),
             Self::Merged(rows) => list_word(rows, index, &mut cursors[0]),
-            Self::Ranks(ranks) => bits(chunk(ranks.of_rows, index).iter(), |rank| passes_rank(*rank, &ranks.range)),
+            Self::Ranks(ranks, _) => bits(chunk(ranks.of_rows, index).iter(), |rank| passes_rank(*rank, &ranks.range)),
             Self::Not(predicate) => !predicate.word(index, cursors),
             Self::CheckRange(mins, maxes, range) => {
                 let checks = chunk(mins, index).iter().zip(chunk(maxes, index));

@@ -168,16 +168,13 @@ impl Pool {
             PostgresError::Rule(StoreError::Unreachable { reason, .. }) => reason.clone(),
             error => error.to_string(),
         });
+        // A call that gave up early does not know whether the server is away: the next finds out.
+        let gave_up = limit < self.address.connect_limit() && started.elapsed() >= limit;
         let mut state = self.state();
         match (reason, &mut state.away) {
-            (None, away) => *away = None,
-            // The server may only be farther than this call could wait: whether it is away, the next finds out.
-            (Some(_), away) if limit < self.address.connect_limit() && started.elapsed() >= limit => {
-                if let Some((_, until)) = away {
-                    *until = Instant::now();
-                }
-            }
-            (Some(reason), away) => *away = Some((reason, Instant::now() + AWAY)),
+            (Some(_), Some((_, until))) if gave_up => *until = Instant::now(),
+            (Some(_), None) if gave_up => {}
+            (reason, away) => *away = reason.map(|reason| (reason, Instant::now() + AWAY)),
         }
         drop(state);
         connection

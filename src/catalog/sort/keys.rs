@@ -1,6 +1,7 @@
 //! The keys of an order: how rows compare, and which rows share a value.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
 use crate::data::{Direction, Snapshot, Table};
 
@@ -20,7 +21,11 @@ impl<'a> Key<'a> {
 
     /// The rank of a row's value in this direction; rows without a value come last in both.
     fn directed_rank(&self, row: u32) -> u32 {
-        match (self.rank(row), self.direction) {
+        self.directed(self.rank(row))
+    }
+
+    fn directed(&self, rank: u32) -> u32 {
+        match (rank, self.direction) {
             (NO_RANK, _) => NO_RANK,
             (rank, Direction::Ascending) => rank,
             (rank, Direction::Descending) => NO_RANK - 1 - rank,
@@ -29,8 +34,20 @@ impl<'a> Key<'a> {
 
     /// The index in the order of the first row with the value of `row`.
     pub(crate) fn group_start(&self, row: u32) -> usize {
-        let rank = self.directed_rank(row);
-        self.order.partition_point(|other| self.directed_rank(*other) < rank)
+        self.start_of(self.directed_rank(row))
+    }
+
+    /// The index in the order of the first row whose rank is in a range, or after it.
+    pub(crate) fn start_of_range(&self, range: &Range<u32>) -> usize {
+        let first = match self.direction {
+            Direction::Ascending => range.start,
+            Direction::Descending => range.end.saturating_sub(1),
+        };
+        self.start_of(self.directed(first))
+    }
+
+    fn start_of(&self, directed_rank: u32) -> usize {
+        self.order.partition_point(|row| self.directed_rank(*row) < directed_rank)
     }
 
     /// The index after the last row with the value of `row`; `from` is the index of one of them.

@@ -330,8 +330,7 @@ impl<'a> Sorted<'a> {
 /// The index before which the order of a key has no member, because a filter is a range of its values.
 fn first_possible(key: &Key<'_>, members: &Members<'_>) -> usize {
     let Within::RowFilter(row_filter) = members.within else { return 0 };
-    let ends = row_filter.rows_in_range(key.ranks).and_then(|rows| Some([*rows.first()?, *rows.last()?]));
-    ends.and_then(|ends| ends.into_iter().map(|row| key.group_start(row)).min()).unwrap_or(0)
+    row_filter.rank_range(key.ranks).map_or(0, |range| key.start_of_range(&range))
 }
 
 /// The result of a scan with a budget.

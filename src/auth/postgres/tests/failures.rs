@@ -227,14 +227,20 @@ fn freezable(port: u16) -> (u16, Arc<AtomicBool>) {
     (own, is_frozen)
 }
 
+/// A store with one key that gets no answers while the flag is set.
+fn freezable_store() -> Option<(PostgresStore, Arc<AtomicBool>, Database)> {
+    let server = own_server()?;
+    let database = Database::create()?;
+    let (port, is_frozen) = freezable(server.port);
+    let url = format!("postgres://postgres@127.0.0.1:{port}/{}", database.name());
+    let store = PostgresStore::open(&settings(&url)).unwrap();
+    add_key(&store, 1);
+    Some((store, is_frozen, database))
+}
+
 #[test]
 fn a_database_that_stops_answering_is_noticed_within_seconds() {
-    let Some(server) = own_server() else { return };
-    let database = Database::create().unwrap();
-    let (port, is_frozen) = freezable(server.port);
-    let store =
-        PostgresStore::open(&settings(&format!("postgres://postgres@127.0.0.1:{port}/{}", database.name()))).unwrap();
-    add_key(&store, 1);
+    let Some((store, is_frozen, _database)) = freezable_store() else { return };
     let timed = |call: &dyn Fn() -> bool| {
         let started = Instant::now();
         (call(), started.elapsed())
@@ -270,12 +276,7 @@ fn a_database_that_stops_answering_is_noticed_within_seconds() {
 
 #[test]
 fn a_lease_that_cannot_wait_for_a_connection_takes_the_database_from_nobody() {
-    let Some(server) = own_server() else { return };
-    let database = Database::create().unwrap();
-    let (port, is_frozen) = freezable(server.port);
-    let store =
-        PostgresStore::open(&settings(&format!("postgres://postgres@127.0.0.1:{port}/{}", database.name()))).unwrap();
-    add_key(&store, 1);
+    let Some((store, is_frozen, _database)) = freezable_store() else { return };
     store.pool.drop_idle();
     is_frozen.store(true, Ordering::Relaxed);
     let request =
