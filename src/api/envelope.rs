@@ -1,10 +1,12 @@
 //! What surrounds the data of a response: pagination and `meta`.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use serde::Serialize;
 
 use crate::api::Version;
+use crate::catalog::snippet::Snippet;
 use crate::catalog::{Amounts, ParameterError};
 use crate::data::Snapshot;
 use crate::data::field::{SNAPSHOT, model};
@@ -82,6 +84,38 @@ model! {
         /// The amounts of all matching rounds (`amounts=true`).
         #[serde(skip_serializing_if = "Option::is_none")]
         pub amounts: Option<Amounts> [optional],
+        /// What the descriptions of the records say of the words of `text`.
+        #[serde(skip_serializing_if = "<[_]>::is_empty")]
+        pub snippets: &'a [Snippet] [optional],
+        /// What was understood of the question (`ask`).
+        #[serde(flatten)]
+        pub asked: Option<Asked<'a>> [flat],
+    }
+
+    /// What was understood of a question (`ask`).
+    #[derive(Serialize)]
+    pub(crate) struct Asked<'a> {
+        /// The words that were read as parameters, in their order.
+        pub interpreted: Vec<ReadWords<'a>> [optional],
+        /// The words of which nothing was understood; they change nothing.
+        pub unread: &'a [String] [optional],
+        /// The same request without a question.
+        pub url: String [optional, uri],
+        /// The same request as arguments of the tool of this list.
+        pub arguments: BTreeMap<&'static str, String> [optional],
+    }
+
+    /// Words that were read as the value of a parameter.
+    #[derive(Serialize)]
+    pub(crate) struct ReadWords<'a> as "Interpreted" {
+        /// As they were written.
+        pub text: &'a str,
+        /// The parameter.
+        pub parameter: &'a str,
+        /// Its value, as in a request.
+        pub value: &'a str,
+        /// Why they mean it.
+        pub why: &'a str,
     }
 
     /// Notes on the request.
@@ -122,6 +156,8 @@ impl<'a> Meta<'a> {
             did_you_mean: &[],
             explain: &[],
             amounts: None,
+            snippets: &[],
+            asked: None,
         }
     }
 }

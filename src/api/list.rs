@@ -119,8 +119,19 @@ pub(crate) fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<Ap
         Request::List(query) if list.amounts => Some(catalog.amounts(&query.filters)),
         _ => None,
     };
-    let meta =
-        Meta { did_you_mean: &suggestions, explain: &explained, amounts, ..Meta::of(catalog.snapshot(), &warnings) };
+    let snippets = match (&rows, list.parsed.canonical.iter().find(|(name, _)| *name == "text")) {
+        (Rows::Plain(page), Some((_, text))) => catalog.snippets(table, text, &page.rows),
+        _ => Vec::new(),
+    };
+    let asked = list.question.as_ref().map(|question| question.meta(list.query(version), list.url(request)));
+    let meta = Meta {
+        did_you_mean: &suggestions,
+        explain: &explained,
+        amounts,
+        snippets: &snippets,
+        asked,
+        ..Meta::of(catalog.snapshot(), &warnings)
+    };
     let release = append_meta(&mut body, version, &meta);
     Ok(ApiResponse { body, release, snapshot, next_link, receipt: None })
 }
@@ -148,7 +159,7 @@ pub(crate) fn warnings(
         let is_given = |name: &str| {
             let own = resource.parameter(name);
             let mut given = values.iter().filter_map(|(name, _)| resource.parameter(name));
-            given.any(|given| Some(given.name) == own.map(|own| own.name))
+            given.any(|given| Some(given.name) == own.map(|own| own.name)) || list.asks_for(name)
         };
         let options = ParseOptions { strict: true, review_statuses: version.review_statuses(), other_names: &[] };
         let relaxation = catalog.relaxation(resource, &list.parsed.canonical, options, is_given);

@@ -5,6 +5,7 @@
 //! `If-None-Match` names is known after execution, unless the response is cached: then it is compared, and the quota is taken
 //! if it differs.
 
+pub(crate) mod asked;
 pub(crate) mod changes;
 pub mod envelope;
 mod etag;

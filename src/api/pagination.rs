@@ -6,13 +6,15 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::catalog::cursor::WINDOW;
+use crate::catalog::cursor::{SEARCHES, WINDOW};
 use crate::catalog::json::fields;
 use crate::catalog::param_error::shortened;
 use crate::catalog::{Catalog, Cursor, Issues, ListPosition, ParameterError, ParsedRequest, Resource};
 use crate::http::problem::Code;
 
+use crate::api::ApiRequest;
 use crate::api::Version;
+use crate::api::asked::{ASK, Question};
 use crate::api::pin::PIN;
 use crate::api::request::{Canonical, RequestError, RequestUrl};
 use crate::api::routes::settled_by_path;
@@ -31,6 +33,8 @@ pub(crate) struct ListRequest {
     pub amounts: bool,
     /// The parameter `fields` of the request or of the cursor.
     pub fields: Vec<(String, String)>,
+    /// The parameter `ask`.
+    pub question: Option<Question>,
     cursor: Option<String>,
 }
 
@@ -50,12 +54,24 @@ impl ListRequest {
             Some((cursor, _)) => with_window(url.values, cursor),
             None => Cow::Borrowed(url.values),
         };
+        let catalog = cursor.as_ref().map_or(url.catalog, |(_, catalog)| catalog);
+        let settled = settled_by_path(resource, &fixed.iter().map(|(name, _)| *name).collect::<Vec<_>>());
+        let question = match url.version {
+            Version::V3 if resource.takes_questions() => {
+                issues.collect(Question::parse(&values, resource, &settled, catalog).map_err(Issues::from)).flatten()
+            }
+            _ => None,
+        };
+        let values = match &question {
+            Some(question) => Cow::Owned(values.iter().cloned().chain(question.interpretation.values()).collect()),
+            None => values,
+        };
         let window = issues.collect(PageWindow::parse(url.version, &values, url.max_limit));
         let explain = issues.collect(parse_flag(url.version, &values, "explain"));
         let amounts = issues.collect(parse_flag(url.version, &values, "amounts"));
         let offset = window.as_ref().map_or(0, PageWindow::offset);
-        let catalog = cursor.as_ref().map_or(url.catalog, |(_, catalog)| catalog);
-        let parsed = issues.collect(parse_query(url, resource, fixed, catalog, cursor.as_ref().map(|(c, _)| c)));
+        let cursor_query = cursor.as_ref().map(|(cursor, _)| cursor);
+        let parsed = issues.collect(parse_query(url, &values, resource, fixed, &settled, catalog, cursor_query));
         match (window, explain.zip(amounts), parsed) {
             (Some(window), Some((explain, amounts)), Some(parsed)) if issues.is_empty() => Ok(Self {
                 resource,
@@ -66,6 +82,7 @@ impl ListRequest {
                 explain,
                 amounts,
                 fields: values.iter().filter(|(name, _)| name == "fields").cloned().collect(),
+                question,
                 cursor: cursor
                     .is_some()
                     .then(|| single_value(url.values, "cursor", &mut Vec::new()).map(str::to_owned))
@@ -91,11 +108,17 @@ impl ListRequest {
         canonical.extend((!fields.is_empty()).then_some(("fields", fields)));
         canonical.extend(self.explain.then(|| ("explain", "true".to_owned())));
         canonical.extend(self.amounts.then(|| ("amounts", "true".to_owned())));
+        canonical.extend(self.question.as_ref().map(|question| (ASK, question.text.clone())));
         Some(canonical)
     }
 
-    /// The cursor of the page at `position`, for the same path and query.
-    pub(crate) fn cursor_at(&self, position: ListPosition, version: Version, path: &str) -> Cursor {
+    /// Whether the question sets a parameter.
+    pub(crate) fn asks_for(&self, name: &str) -> bool {
+        self.question.iter().any(|question| question.interpretation.values().any(|(known, _)| known == name))
+    }
+
+    /// The request without a question and a position.
+    pub(crate) fn query(&self, version: Version) -> impl Iterator<Item = (&'static str, String)> {
         let fields = fields::canonical(pairs(&self.fields)).filter(|fields| !fields.is_empty());
         let limit = self.window.limit;
         let window = [
@@ -105,7 +128,20 @@ impl ListRequest {
             ("amounts", self.amounts.then(|| "true".to_owned())),
         ];
         let window = window.into_iter().filter_map(|(name, value)| Some((name, value?)));
-        let query = self.without_defaults(version).chain(window).map(|(name, value)| (name.to_owned(), value));
+        self.without_defaults(version).chain(window)
+    }
+
+    /// The address of [`Self::query`].
+    pub(crate) fn url(&self, request: &ApiRequest<'_>) -> String {
+        let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(self.query(request.version)).finish();
+        let separator = if query.is_empty() { "" } else { "?" };
+        let version = request.version.segment();
+        format!("{}/api/{version}/{}{separator}{query}", request.state.public_url, request.path)
+    }
+
+    /// The cursor of the page at `position`, for the same path and query.
+    pub(crate) fn cursor_at(&self, position: ListPosition, version: Version, path: &str) -> Cursor {
+        let query = self.query(version).map(|(name, value)| (name.to_owned(), value));
         Cursor {
             snapshot: self.catalog.version(),
             content: self.catalog.snapshot().content(),
@@ -118,7 +154,7 @@ impl ListRequest {
     /// The query without explicit defaults, so that they make no other cursor and no other `ETag`.
     fn without_defaults(&self, version: Version) -> impl Iterator<Item = (&'static str, String)> {
         let canonical = &self.parsed.canonical;
-        let has_text = canonical.iter().any(|(name, _)| *name == "q");
+        let has_text = canonical.iter().any(|(name, _)| SEARCHES.contains(name));
         let options = version.parse_options(self.resource);
         let is_default =
             move |name: &str, value: &String| options.default_of(self.resource, name, has_text).as_ref() == Some(value);
@@ -171,26 +207,26 @@ pub(crate) fn with_window<'v>(values: &'v [(String, String)], cursor: &Cursor) -
 /// Parses filters and `sort`: those of the cursor, if there is one, which given ones must agree with.
 fn parse_query(
     url: &RequestUrl<'_>,
+    values: &[(String, String)],
     resource: Resource,
     fixed: &[(&'static str, String)],
+    settled: &[&'static str],
     catalog: &Arc<Catalog>,
     cursor: Option<&Cursor>,
 ) -> Result<ParsedRequest, Issues> {
     let options = url.version.parse_options(resource);
     let invalid = |name: &str, detail: String| Issues::from(vec![ParameterError::invalid(name, detail)]);
-    let names: Vec<&'static str> = fixed.iter().map(|(name, _)| *name).collect();
-    let settled = settled_by_path(resource, &names);
-    for name in &settled {
+    for name in settled {
         if url.values.iter().any(|(known, _)| known == name) {
             return Err(invalid(name, format!("the path settles `{name}`; omit it")));
         }
     }
     let fixed = fixed.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
     let values = match fixed.len() {
-        0 => Cow::Borrowed(url.values),
-        _ => Cow::Owned(url.values.iter().cloned().chain(fixed).collect()),
+        0 => Cow::Borrowed(values),
+        _ => Cow::Owned(values.iter().cloned().chain(fixed).collect()),
     };
-    let mut given = catalog.parse(resource, &values, options).map_err(|issues| issues.not_accepting(&settled))?;
+    let mut given = catalog.parse(resource, &values, options).map_err(|issues| issues.not_accepting(settled))?;
     // The path is no filter that the client chose.
     let retain = |parsed: &mut ParsedRequest| {
         parsed.notes.retain(|note| !settled.contains(&note.parameter.as_str()));

@@ -3,6 +3,7 @@
 use crate::catalog::{ParseOptions, Resource};
 use crate::data::ReviewStatus;
 
+use crate::api::asked::ASK;
 use crate::api::pin::{AS_OF, SNAPSHOT};
 use crate::api::receipt::RECEIPT;
 use crate::api::routes::split_version;
@@ -70,10 +71,13 @@ impl Version {
         match self {
             Self::V1 => &["limit", "offset"],
             Self::V2 => &["limit", "page"],
-            Self::V3 if resource.is_searchable() => &["limit", "cursor", "fields", "explain", SNAPSHOT, AS_OF, RECEIPT],
             Self::V3 if resource == Resource::Rounds => {
-                &["limit", "cursor", "fields", "amounts", SNAPSHOT, AS_OF, RECEIPT]
+                &["limit", "cursor", "fields", ASK, "amounts", SNAPSHOT, AS_OF, RECEIPT]
             }
+            Self::V3 if resource.takes_questions() => {
+                &["limit", "cursor", "fields", ASK, "explain", SNAPSHOT, AS_OF, RECEIPT]
+            }
+            Self::V3 if resource.is_searchable() => &["limit", "cursor", "fields", "explain", SNAPSHOT, AS_OF, RECEIPT],
             Self::V3 => &["limit", "cursor", "fields", SNAPSHOT, AS_OF, RECEIPT],
         }
     }

@@ -11,6 +11,9 @@ use crate::data::{Date, SnapshotVersion};
 /// Parameters of a cursor that a request may change from page to page; filters and `sort` may not.
 pub const WINDOW: [&str; 4] = ["limit", "fields", "explain", "amounts"];
 
+/// Parameters whose matches are ordered by relevance.
+pub const SEARCHES: [&str; 2] = ["q", "text"];
+
 const FORMAT: u8 = 1;
 /// Bytes of the tag: HMAC-SHA-256 truncated to half, as RFC 2104 allows.
 const TAG_LEN: usize = 16;
@@ -55,7 +58,7 @@ impl Cursor {
         default_of: impl Fn(&str, bool) -> Option<String>,
     ) -> Result<(), ParameterError> {
         let carried = self.filters();
-        let has_text = carried.iter().any(|(name, _)| name == "q");
+        let has_text = carried.iter().any(|(name, _)| SEARCHES.contains(&name.as_str()));
         for (name, value) in given {
             let known = carried.iter().find(|(known, _)| known == name).map(|(_, carried)| carried.clone());
             if known.or_else(|| default_of(name, has_text)).as_ref() != Some(value) {

@@ -18,6 +18,12 @@ impl Catalog {
         if start.offset >= total {
             return Page { total, ..Page::default() };
         }
+        if let Order::Described(text) = &query.order {
+            let rows = self.rows_described(query.table, text);
+            let rows = rows.iter().copied().filter(|row| filter.contains(*row)).collect();
+            let (rows, total, next) = start.page_of(rows, limit);
+            return Page { rows, total, next, ..Page::default() };
+        }
         let (rows, position) = match &query.order {
             Order::Keys(keys) if !keys.is_empty() => {
                 let keys = Keys::of(self.snapshot(), query.table, keys);
@@ -39,7 +45,7 @@ impl Catalog {
         limit: usize,
     ) -> Page {
         match &query.order {
-            Order::Relevance => {}
+            Order::Relevance | Order::Described(_) => {}
             Order::Natural => rows.sort_unstable(),
             Order::Keys(keys) => {
                 let keys = Keys::of(self.snapshot(), query.table, keys);

@@ -6,6 +6,7 @@
 mod address;
 pub mod aggregate;
 pub mod amounts;
+pub mod ask;
 pub mod bulk_file;
 pub mod bundled;
 pub mod changes;
@@ -39,6 +40,7 @@ pub mod row_filter;
 mod search_cache;
 pub mod sector_names;
 pub mod similar;
+pub mod snippet;
 pub mod sort;
 mod staff;
 pub mod stats;
@@ -46,6 +48,7 @@ pub mod suggest;
 
 pub use aggregate::{Aggregate, AggregateOptions};
 pub use amounts::Amounts;
+pub use ask::{Interpretation, ReadPart};
 pub use bulk_file::BulkFile;
 pub use bundled::{BundledError, bundled};
 pub use changes::{ChangeCounts, ChangeFilter, ChangePage, RowChange, row_changes};
@@ -79,6 +82,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use once_cell::sync::OnceCell;
 
 use crate::catalog::address::Address;
+use crate::catalog::ask::lexicon::Lexicon;
 use crate::catalog::changes::AllChanges;
 use crate::catalog::param_error::shortened;
 use crate::catalog::round_years::RoundYears;
@@ -91,6 +95,8 @@ use crate::search::{Candidates, Explanation, MatchClass, SearchError, SearchResu
 /// Maximum number of values of a [`Cache`] of numbers.
 const MAX_CACHED: usize = 4_096;
 /// Maximum number of cached aggregates, of which the largest have some 200 KB.
+/// Recent texts of descriptions.
+const MAX_TEXTS: usize = 128;
 const MAX_AGGREGATES: usize = 128;
 /// Maximum number of pictures of records, each of some 20 KB.
 const MAX_PICTURES: usize = 256;
@@ -145,6 +151,8 @@ pub struct Catalog {
     counts: Cache<(Table, Vec<Filter>), u64>,
     amounts: Cache<Vec<Filter>, Amounts>,
     searches: SearchCache,
+    /// The rows that texts describe, best first.
+    described: Cache<(Table, String), Arc<Vec<u32>>, MAX_TEXTS>,
     aggregates: Cache<(Query, AggregateOptions), Arc<Aggregate>, MAX_AGGREGATES>,
     /// The rows that differ from releases before, by version and content.
     changes: Cache<(SnapshotVersion, u64), Arc<AllChanges>, MAX_CHANGES>,
@@ -155,6 +163,7 @@ pub struct Catalog {
     /// Slugs of sectors: what a mistyped one is compared with.
     sectors: OnceCell<Candidates>,
     sector_names: OnceCell<SectorNames>,
+    lexicon: OnceCell<Lexicon>,
     /// For each table the values of the facets of [`Facet::LISTED`], most frequent first: what a mistyped one is compared
     /// with.
     terms: [[OnceCell<FrequentTerms>; Facet::LISTED.len()]; Table::ALL.len()],
@@ -173,6 +182,7 @@ impl Catalog {
             counts: Cache::default(),
             amounts: Cache::default(),
             searches: SearchCache::default(),
+            described: Cache::default(),
             aggregates: Cache::default(),
             changes: Cache::default(),
             pictures: Cache::default(),
@@ -180,6 +190,7 @@ impl Catalog {
             round_years: OnceCell::new(),
             sectors: OnceCell::new(),
             sector_names: OnceCell::new(),
+            lexicon: OnceCell::new(),
             terms: Default::default(),
             example_terms: Default::default(),
         }

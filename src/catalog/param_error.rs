@@ -329,7 +329,12 @@ fn unknown_value(
             let best = nearest(value, slugs.iter().map(String::as_str)).map(str::to_owned);
             ("firm or startup", best.or_else(|| slugs.into_iter().next()))
         }
-        ParamType::Text | ParamType::Number { .. } | ParamType::Range { .. } | ParamType::Bool(_) | ParamType::Sort => {
+        ParamType::Text
+        | ParamType::Words
+        | ParamType::Number { .. }
+        | ParamType::Range { .. }
+        | ParamType::Bool(_)
+        | ParamType::Sort => {
             unreachable!("`{}` has no unknown values, only invalid ones", parameter.name)
         }
     };
@@ -391,7 +396,7 @@ const OTHER_NAMES: &[(&str, &str, &str)] = &[
         "sort",
         "; `sort=-name` sorts by a key, descending",
     ),
-    ("name keyword keywords term text title search query", "q", ""),
+    ("name keyword keywords term title search query", "q", ""),
     ("industry industries category categories vertical", "sector", ""),
     ("round round_type series funding_stage", "stage", ""),
     ("country_code nation location region hq headquarters", "country", ""),

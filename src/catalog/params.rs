@@ -144,6 +144,8 @@ impl Parameter {
 pub enum ParamType {
     /// A name to search for, at most [`MAX_TEXT_CHARS`] characters.
     Text,
+    /// Words of descriptions, sectors, places and titles, at most [`MAX_TEXT_CHARS`] characters.
+    Words,
     /// Terms of a closed vocabulary.
     Terms(Terms, Facet),
     /// Countries by ISO 3166-1 code or English name.
@@ -267,6 +269,11 @@ impl Resource {
         self.parameters().iter().find(|parameter| parameter.is_named(name))
     }
 
+    /// Whether it reads questions in words ([`Catalog::interpret`]).
+    pub fn takes_questions(self) -> bool {
+        matches!(self, Self::Firms | Self::Startups | Self::Rounds | Self::People)
+    }
+
     /// Whether it can be searched by name (`q`).
     pub fn is_searchable(self) -> bool {
         self.parameter("q").is_some()
@@ -278,6 +285,7 @@ impl Catalog {
     pub fn example(&self, resource: Resource, parameter: &Parameter) -> String {
         match parameter.kind {
             ParamType::Text => self.example_name(resource.table()),
+            ParamType::Words => self.example_words(resource.table()),
             _ => self.example_value(parameter),
         }
     }
@@ -298,6 +306,14 @@ impl Catalog {
         match first {
             None => format!("some-{}", table.noun().replace(' ', "-")),
             Some(row) => self.snapshot().slug(table, row).to_owned(),
+        }
+    }
+
+    /// Words that describe a row: a sector's or, of people, a title's.
+    fn example_words(&self, table: Table) -> String {
+        match table {
+            Table::People => self.example_term(table, Facet::Title),
+            _ => self.example_name(Table::Sectors),
         }
     }
 

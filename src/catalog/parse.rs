@@ -74,6 +74,8 @@ struct ParamParser<'a> {
     options: ParseOptions,
     filters: Vec<Filter>,
     text: Option<String>,
+    /// The words of descriptions.
+    words: Option<String>,
     metric: Option<Metric>,
     order: Option<Order>,
     canonical: Vec<(&'static str, String)>,
@@ -96,6 +98,7 @@ impl Catalog {
             options,
             filters: Vec::new(),
             text: None,
+            words: None,
             metric: None,
             order: None,
             canonical: Vec::new(),
@@ -121,7 +124,7 @@ impl Catalog {
         given.dedup();
         for parameter in given.iter().map(|index| &resource.parameters()[*index]) {
             let is_empty = |value: &str| match parameter.kind {
-                ParamType::Text => value.is_empty(),
+                ParamType::Text | ParamType::Words => value.is_empty(),
                 _ => is_empty_list(value),
             };
             let values: Vec<(&str, &str)> = values
@@ -214,15 +217,22 @@ impl ParamParser<'_> {
 
     fn read_single(&mut self, parameter: &'static Parameter, (name, text): (&str, &str)) {
         let parsed = match parameter.kind {
-            ParamType::Text => {
-                let chars = text.chars().count();
-                if chars <= MAX_TEXT_CHARS {
-                    self.text = Some(text.to_owned());
-                    Ok(text.to_owned())
-                } else {
+            ParamType::Text | ParamType::Words => match text.chars().count() {
+                chars if chars > MAX_TEXT_CHARS => {
                     Err(format!("the search text has {chars} characters; the maximum is {MAX_TEXT_CHARS}"))
                 }
-            }
+                _ if matches!(parameter.kind, ParamType::Words) => {
+                    let mut rows = self.catalog.rows_described(self.resource.table(), text).to_vec();
+                    rows.sort_unstable();
+                    self.filters.push(Filter::Rows(rows));
+                    self.words = Some(text.to_owned());
+                    Ok(text.to_owned())
+                }
+                _ => {
+                    self.text = Some(text.to_owned());
+                    Ok(text.to_owned())
+                }
+            },
             ParamType::Metric => match Metric::read(text) {
                 Some(metric) => {
                     self.metric = Some(metric);
@@ -397,8 +407,11 @@ impl ParamParser<'_> {
         }
         let order = match self.order.take() {
             // Without a search text there is no relevance; the default order is then the table's own.
-            Some(Order::Relevance) | None if self.text.is_some() => Order::Relevance,
-            Some(Order::Relevance) | None => Order::Natural,
+            Some(Order::Relevance) | None => match (&self.text, self.words.take()) {
+                (Some(_), _) => Order::Relevance,
+                (None, Some(words)) => Order::Described(words),
+                (None, None) => Order::Natural,
+            },
             Some(order) => order,
         };
         self.join_active_bounds();

@@ -77,6 +77,8 @@ pub enum Order {
     Natural,
     /// Best match first; only with a search text.
     Relevance,
+    /// By how well descriptions match a text, best first.
+    Described(String),
     /// By keys of [`Table::sort_keys`]. Ties are ordered by slug, rows without a value come last.
     Keys(Vec<(usize, Direction)>),
 }

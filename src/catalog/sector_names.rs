@@ -53,10 +53,15 @@ impl SectorNames {
         let larger = larger.collect();
         Self { joined, by_initials, larger }
     }
+
+    /// A larger sector that is spelled like this one.
+    pub(crate) fn larger(&self, row: u32) -> Option<u32> {
+        self.larger[row as usize]
+    }
 }
 
 impl Catalog {
-    fn sector_names(&self) -> &SectorNames {
+    pub(crate) fn sector_names(&self) -> &SectorNames {
         self.sector_names.get_or_init(|| SectorNames::of(self.snapshot()))
     }
 
@@ -73,7 +78,7 @@ impl Catalog {
     /// A note that a larger sector is spelled like the chosen one.
     /// `given` are the texts that are requested together.
     pub(crate) fn larger_sector_note(&self, parameter: &str, row: u32, given: &BTreeSet<String>) -> Option<String> {
-        let other = self.sector_names().larger[row as usize]?;
+        let other = self.sector_names().larger(row)?;
         let snapshot = self.snapshot();
         let names = [snapshot.slug(Table::Sectors, other), snapshot.name(Table::Sectors, other)];
         if names.into_iter().any(|name| given.contains(&fold(name))) {

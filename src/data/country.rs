@@ -156,6 +156,11 @@ impl Country {
         REGIONS.iter().find(|(names, _)| names.contains(&name)).map(|(_, countries)| countries.as_slice())
     }
 
+    /// The names of each region.
+    pub(crate) fn region_names() -> impl Iterator<Item = &'static [&'static str]> {
+        REGIONS.iter().map(|(names, _)| names.as_slice())
+    }
+
     /// The first name of each region.
     pub fn regions() -> impl Iterator<Item = &'static str> {
         REGIONS.iter().filter_map(|(names, _)| names.first().copied())

@@ -27,6 +27,11 @@ pub trait Names: Sync {
         String::new()
     }
 
+    /// What the record says of itself; empty if it says nothing.
+    fn description(&self, _row: u32) -> String {
+        String::new()
+    }
+
     /// Whether the last word of a name is that of a family.
     fn has_surnames(&self) -> bool {
         false

@@ -513,6 +513,14 @@ impl Names for TableNames<'_> {
         self.table == Table::People
     }
 
+    fn description(&self, row: u32) -> String {
+        let Some(field) = self.table.fields().iter().position(|field| field.name == "description") else {
+            return String::new();
+        };
+        let record = self.snapshot.record(self.table, row);
+        serde_json::from_slice::<Option<String>>(record.value(self.table, field)).ok().flatten().unwrap_or_default()
+    }
+
     fn context(&self, row: u32) -> String {
         let record = self.snapshot.record(self.table, row);
         let fields = ["city", "country", "sectors", "title", "organization"];

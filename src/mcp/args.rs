@@ -45,7 +45,9 @@ impl ArgType {
     /// The type of the argument that corresponds to a parameter.
     pub(crate) fn of(parameter: ParamType) -> Self {
         match parameter {
-            ParamType::Text | ParamType::Metric | ParamType::Range { unit: Unit::Date, .. } => Self::Text,
+            ParamType::Text | ParamType::Words | ParamType::Metric | ParamType::Range { unit: Unit::Date, .. } => {
+                Self::Text
+            }
             ParamType::Number { .. } | ParamType::Range { .. } => Self::Number,
             ParamType::Bool(_) => Self::Bool,
             _ => Self::Texts,
@@ -398,7 +400,7 @@ mod tests {
         }
         assert_eq!(query(json!({ "name": "a", "q": "a" })).unwrap(), [("q", "a".to_owned())]);
         for (arguments, name) in
-            [(json!({ "name": "a", "query": "b" }), "name"), (json!({ "q": "a", "text": "b" }), "text")]
+            [(json!({ "name": "a", "query": "b" }), "name"), (json!({ "q": "a", "search": "b" }), "search")]
         {
             let errors = query(arguments).unwrap_err();
             assert_eq!((errors.len(), errors[0].argument.as_str()), (1, name));

@@ -4,12 +4,13 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde::Serialize;
+use serde_json::json;
 
 use crate::catalog::aggregate::MAX_GROUPS;
 use crate::catalog::json::computed::{self, MatchFields};
 use crate::catalog::json::record;
 use crate::catalog::param_error::shortened;
-use crate::catalog::{Catalog, Filter, ParameterError, RelatedRoles, Resource};
+use crate::catalog::{Catalog, Filter, Interpretation, ParameterError, RelatedRoles, Resource};
 use crate::data::model::RelatedRole;
 use crate::data::{Facet, RecordText, Table};
 use crate::release::ActiveRelease;
@@ -99,7 +100,7 @@ impl ToolRelease {
 
     fn search(&self, call: &ToolCall, resource: Resource) -> Result<String, Vec<ArgError>> {
         let searched = self.continued(call).and_then(|(release, cursor)| {
-            let list = ListCall::parse(&release, call, resource, cursor.as_ref())?;
+            let list = ListCall::read(&release, call, resource, cursor.as_ref())?;
             Ok((release, list))
         });
         let (release, list) = searched.map_err(|errors| arg_errors(call, errors))?;
@@ -142,6 +143,22 @@ impl ToolRelease {
             let may_grow = options.limit == list.group_by.limit && options.limit < MAX_GROUPS;
             notes.extend(found.0.groups.iter().filter_map(|groups| list_call::cut_groups(groups, may_grow)));
             result = result.field("groups", groups);
+        }
+        if let Some(question) = &list.question {
+            let (noun, text) = (table.noun(), shortened(call.value("q").unwrap_or_default()));
+            notes.push(format!("no {noun} is named `{text}`: `query` was read as a question, see `question`"));
+            let Interpretation { parts, unread } = question;
+            let read = json!({ "interpreted": parts, "unread": unread, "arguments": list.arguments() });
+            result = result.field("question", read.to_string());
+        }
+        if let Some(text) =
+            query.text.as_deref().filter(|_| page.total == 0 && list.resource.parameter("text").is_some())
+        {
+            let described = self.catalog.rows_described(table, text).len();
+            let noun = table.noun();
+            notes.extend((described > 0).then(|| {
+                format!("{described} records of the kind {noun} have words of it in descriptions or sectors: pass it as `text`")
+            }));
         }
         if !page.did_you_mean.is_empty() {
             result = result.field("did_you_mean", json(&self.named(table, &page.did_you_mean)));

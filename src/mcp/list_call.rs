@@ -2,6 +2,8 @@
 //!
 //! A cursor carries all of it but `count_by`: groups are those of all matches, on the first page. What is given with a cursor must agree with it, except for `limit` and `fields`.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use crate::catalog::aggregate::{DEFAULT_GROUPS, GroupOrder, Grouping, MAX_GROUPS};
@@ -12,8 +14,8 @@ use crate::catalog::param_error::shortened;
 use crate::catalog::parse::scalars::parse_amount;
 use crate::catalog::relaxation::Relaxation;
 use crate::catalog::{
-    AggregateOptions, Catalog, Cursor, FirmMatch, Issues, ListPosition, MatchQuery, Order, Page, ParameterError,
-    ParseOptions, Query, Request, Resource,
+    AggregateOptions, Catalog, Cursor, FirmMatch, Interpretation, Issues, ListPosition, MatchQuery, Order, Page,
+    ParameterError, ParseOptions, Query, Request, Resource,
 };
 use crate::data::field::{Field, Model, model};
 use crate::data::model::RelatedRole;
@@ -110,6 +112,8 @@ pub(crate) struct ListCall {
     pub(crate) limit: usize,
     /// By what the matches are counted (`count_by`).
     pub(crate) group_by: AggregateOptions,
+    /// What was understood of `query`, if it is no name but a question.
+    pub(crate) question: Option<Interpretation>,
     start: ListPosition,
 }
 
@@ -243,10 +247,46 @@ impl ListCall {
         let start = cursor.map_or(ListPosition::default(), |cursor| cursor.position);
         match (parsed, fields, group_by) {
             (Some(rows), Some(fields), Some(group_by)) if errors.is_empty() => {
-                Ok(Self { resource, rows, fields, field_names, limit, group_by, start })
+                Ok(Self { resource, rows, fields, field_names, limit, group_by, question: None, start })
             }
             _ => Err(errors),
         }
+    }
+
+    /// The call as it is or, if its `query` is no name but words that can be read, with these as filters.
+    pub(crate) fn read(
+        release: &ToolRelease,
+        call: &ToolCall,
+        resource: Resource,
+        cursor: Option<&Cursor>,
+    ) -> Result<Self, Vec<ParameterError>> {
+        let catalog = &release.catalog;
+        // The pages after the first are of the same reading.
+        let is_of_question = cursor.is_some_and(|cursor| !cursor.query.iter().any(|(name, _)| name == "q"));
+        let list = match call.value("q") {
+            Some(_) if is_of_question => None,
+            _ => Some(Self::parse(release, call, resource, cursor)?),
+        };
+        if list.as_ref().is_some_and(|list| cursor.is_some() || !list.names_nothing(catalog)) {
+            return list.ok_or_else(Vec::new);
+        }
+        match call.read_question(catalog, resource) {
+            Some((call, question)) => {
+                Ok(Self { question: Some(question), ..Self::parse(release, &call, resource, cursor)? })
+            }
+            None => list.map_or_else(|| Self::parse(release, call, resource, cursor), Ok),
+        }
+    }
+
+    /// The filters and the order as arguments.
+    pub(crate) fn arguments(&self) -> BTreeMap<&'static str, &str> {
+        self.rows.canonical.iter().map(|(name, value)| (*name, value.as_str())).collect()
+    }
+
+    /// Whether there is a search text that is like no name.
+    fn names_nothing(&self, catalog: &Catalog) -> bool {
+        let query = Query { filters: Vec::new(), ..self.rows.query.clone() };
+        query.text.is_some() && catalog.list(&query, ListPosition::default(), 1).total == 0
     }
 
     /// The condition of a search without a match to drop.
@@ -271,6 +311,25 @@ impl ListCall {
                 ListPage { rows, total, next, did_you_mean, notes, match_classes, ..ListPage::default() }
             }
         }
+    }
+}
+
+impl ToolCall {
+    /// The call with what is understood of `query`; `None` if that is no filter, or less than what is not.
+    fn read_question(&self, catalog: &Catalog, resource: Resource) -> Option<(Self, Interpretation)> {
+        let text = self.value("q")?;
+        let given: Vec<&str> = self.pairs.iter().map(|(name, _)| *name).collect();
+        let question = catalog.interpret(resource, text).without(resource, &given);
+        if question.filters() == 0 || question.filters() < question.unread.len() {
+            return None;
+        }
+        let mut call = self.clone();
+        call.pairs.retain(|(name, _)| *name != "q");
+        for (name, value) in question.values() {
+            let parameter = resource.parameter(&name).map_or("limit", |parameter| parameter.name);
+            call.pairs.push((parameter, value));
+        }
+        Some((call, question))
     }
 }
 

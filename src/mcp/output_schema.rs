@@ -48,6 +48,7 @@ fn search(table: Table, extra: Value) -> Value {
     // Rounds have no names.
     if table != Table::Rounds {
         properties["did_you_mean"] = list(kind("string", false));
+        properties["question"] = kind("object", false);
     }
     json!({ "type": "object", "properties": properties, "required": ["total", "items"] })
 }

@@ -42,7 +42,7 @@ fn is_listed(parameter: &Parameter) -> bool {
     match parameter.mode {
         Mode::Any => !matches!(
             parameter.kind,
-            ParamType::Rows(_) | ParamType::Known(..) | ParamType::Listed(_, Facet::Identifier)
+            ParamType::Words | ParamType::Rows(_) | ParamType::Known(..) | ParamType::Listed(_, Facet::Identifier)
         ),
         Mode::All | Mode::Not => ["investor_all", "not_country", "stage_all"].contains(&parameter.name),
     }
@@ -54,17 +54,17 @@ const fn argument(name: &'static str, parameter: &'static str, kind: ArgType, de
 
 /// What the name of an argument does not say, by tool. What is said of an argument of search_vcs is not repeated.
 const DESCRIPTIONS: &[(Tool, &str, &str)] = &[
-    (Tool::SearchVcs, "query", "Name or alias; tolerates typos."),
+    (Tool::SearchVcs, "query", "Name, alias or question."),
     (Tool::SearchVcs, "stage", "pre-seed,seed,series-a,...,growth,debt,grant,ipo."),
     (Tool::SearchVcs, "sector", "E.g. fintech; of a firm its main 8."),
     (Tool::SearchVcs, "country", "E.g. DE,France,nordics."),
     (Tool::SearchVcs, "kind", "E.g. vc,angel,accelerator."),
     (Tool::SearchVcs, "check_usd", "Amount sought, e.g. 500000."),
     (Tool::SearchVcs, "active_since", "E.g. 2026-03-01."),
-    (Tool::SearchVcs, "raise_usd", "Round size, e.g. 2000000: ranks by fit."),
-    (Tool::SearchVcs, "sort", "E.g. ghosting_rate,-portfolio_count."),
+    (Tool::SearchVcs, "raise_usd", "E.g. 2000000: ranks by fit."),
+    (Tool::SearchVcs, "sort", "E.g. -portfolio_count."),
     (Tool::SearchVcs, "fields", "E.g. slug,name; * for all."),
-    (Tool::SearchVcs, "cursor", "next_cursor of the last result."),
+    (Tool::SearchVcs, "cursor", "next_cursor of a result."),
     (Tool::SearchStartups, "status", "operating,acquired,ipo,closed."),
     (Tool::GetFundingRounds, "kind", "Of an investor."),
     (Tool::GetFundingRounds, "sort", "E.g. -amount_usd."),

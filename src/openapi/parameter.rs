@@ -6,6 +6,7 @@ use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn, ParameterS
 use utoipa::openapi::schema::{ArrayBuilder, KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{Ref, RefOr, Required, Schema};
 
+use crate::api::asked::ASK;
 use crate::api::changes::{FROM, TO};
 use crate::api::include::{INCLUDE, INCLUDED_ROWS, Include};
 use crate::api::pin::{AS_OF, SNAPSHOT};
@@ -13,6 +14,7 @@ use crate::api::receipt::RECEIPT;
 use crate::api::saved::{AFTER, SAVED};
 use crate::api::{DEFAULT_LIMIT, EndpointKind, MAX_LIMIT, MAX_PAID_LIMIT, Route, SUGGESTIONS, Version};
 use crate::catalog::aggregate::{DEFAULT_GROUPS, MAX_GROUPS, group_bys};
+use crate::catalog::ask::MAX_QUESTION_CHARS;
 use crate::catalog::json::FieldSet;
 use crate::catalog::json::fields::MAX_NAMES;
 use crate::catalog::params::{MAX_TEXT_CHARS, ParamType, Unit};
@@ -26,6 +28,10 @@ use crate::openapi::schema::{Schemas, item_name};
 use crate::openapi::vocabulary::{
     GROUP_ORDER, field_name, group_name, include_name, property_name, sort_name, sort_values, vocabulary_of,
 };
+
+const ASK_DOC: &str = "A question in words, such as `AI startups in Berlin that raised over $5m`. What is understood becomes \
+     parameters of this list, which other parameters of the request override; `meta.interpreted` says which, `meta.unread` what \
+     was not understood.";
 
 /// The parameters of an endpoint, path parameters first.
 pub(crate) fn of(version: Version, route: &Route, schemas: &Schemas, catalog: &Catalog) -> Vec<Parameter> {
@@ -116,6 +122,9 @@ fn filter(version: Version, resource: Resource, parameter: &params::Parameter, c
     let values = |example: &str| Value::from(example.split(',').collect::<Vec<_>>());
     let (builder, schema, example): (ParameterBuilder, RefOr<Schema>, Value) = match parameter.kind {
         ParamType::Text => (builder, any_text().max_length(Some(MAX_TEXT_CHARS)).into(), example.into()),
+        ParamType::Words => {
+            (builder, any_text().max_length(Some(MAX_TEXT_CHARS)).pattern(Some(r"\S")).into(), example.into())
+        }
         ParamType::Terms(terms, _) => {
             if resource == Resource::Reviews && parameter.name == "status" {
                 let default: Vec<String> =
@@ -362,6 +371,10 @@ fn paging(version: Version, route: &Route, name: &str, schemas: &Schemas, catalo
         )
         .schema(Some(ObjectBuilder::new().schema_type(Type::Boolean).default(Some(false.into()))))
         .build(),
+        ASK => query(version, name, ASK_DOC)
+            .schema(Some(any_text().max_length(Some(MAX_QUESTION_CHARS)).pattern(Some(r"\S"))))
+            .example(Some("seed rounds in Germany since 2023".into()))
+            .build(),
         "explain" => query(version, name, "Explain in `meta.explain` why each record matches the search (with `q`).")
             .schema(Some(ObjectBuilder::new().schema_type(Type::Boolean).default(Some(false.into()))))
             .build(),

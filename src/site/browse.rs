@@ -15,6 +15,7 @@ use crate::site::filters::{FieldConfig, Filters, Given, RangeConfig};
 use crate::site::format;
 use crate::site::layout::PageLayout;
 use crate::site::link::Link;
+use crate::site::question::Question;
 
 pub(crate) const PER_PAGE: u64 = 25;
 /// Rows of a page to choose from.
@@ -73,6 +74,8 @@ pub(crate) struct Browse {
     pub warnings: Vec<Warning>,
     /// The name and path of records with a similar name.
     pub suggestions: Vec<(String, String)>,
+    /// The name as a question, if no record has it.
+    pub question: Option<Question>,
     pub pager: Pager,
     /// The URL of the same query in the API.
     pub api: String,
@@ -247,7 +250,20 @@ impl Browse {
                 Warning { text: relaxation.detail(relaxation.parameter), suggestion: Some((counted, href)) }
             }));
         }
+        let question = match &query.text {
+            Some(text)
+                if found.total == 0
+                    && catalog
+                        .list(&Query { filters: Vec::new(), ..query.clone() }, ListPosition::default(), 1)
+                        .total
+                        == 0 =>
+            {
+                Question::read(catalog, config.resource, text, 0)?
+            }
+            _ => None,
+        };
         let browse = Self {
+            question,
             path: config.path,
             is_searchable: config.resource.is_searchable(),
             q: link.text("q").to_owned(),

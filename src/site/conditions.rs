@@ -11,8 +11,8 @@ use crate::site::link::Link;
 pub(crate) fn active_filters(catalog: &Catalog, link: &Link) -> Vec<(String, String)> {
     let mut filters = Vec::new();
     for (name, text) in link.others(&["sort", "metric", SIZE]) {
-        if name == "q" {
-            filters.push((format!("“{text}”"), link.with("q", "").href()));
+        if name == "q" || name == "text" {
+            filters.push((format!("“{text}”"), link.with(&name, "").href()));
             continue;
         }
         for value in link.values(&name) {
@@ -57,6 +57,8 @@ pub(crate) fn title(catalog: &Catalog, resource: Resource, link: &Link) -> Strin
     for (name, text) in others.filter(|(name, _)| !in_title.contains(&name.as_str()) || !is_named(name)) {
         let label = if name == "q" {
             format!("named “{text}”")
+        } else if name == "text" {
+            format!("described by “{text}”")
         } else {
             self::named(catalog, link, &name).unwrap_or_default()
         };

@@ -16,6 +16,7 @@ use crate::site::error_page::{PageError, named, path_of};
 use crate::site::layout::PageLayout;
 use crate::site::link::Link;
 use crate::site::market::{countries, rounds_by_year, sectors};
+use crate::site::question::Question;
 use crate::site::records::{record, records};
 use crate::site::round_rows::RoundRows;
 use crate::site::{PageRequest, format, respond_with};
@@ -68,6 +69,10 @@ struct SearchPage {
     startups: Found<Startup>,
     people: Found<Person>,
     suggestions: Vec<(String, String)>,
+    /// The text as a question, if it surely matches no name.
+    question: Option<Question>,
+    /// Lists of the records whose descriptions have words of it, if nothing else is found: their number in words, and the path.
+    described: Vec<(String, String)>,
 }
 
 /// The results in one table.
@@ -79,6 +84,17 @@ struct Found<R> {
     all: String,
     /// The name and path of records with a similar name, if there are no results.
     suggestions: Vec<(String, String)>,
+}
+
+impl<R: DeserializeOwned> Found<R> {
+    fn is_sure(&self) -> bool {
+        self.total > 0 && !self.is_loose
+    }
+
+    fn of_question(catalog: &Catalog, table: Table, rows: &[u32], total: u64, all: &str) -> Result<Self, PageError> {
+        let records = records(catalog, table, rows)?;
+        Ok(Self { records, total, is_loose: false, all: all.to_owned(), suggestions: Vec::new() })
+    }
 }
 
 fn found<R: DeserializeOwned>(catalog: &Catalog, table: Table, path: &str, text: &str) -> Result<Found<R>, PageError> {
@@ -94,6 +110,19 @@ fn found<R: DeserializeOwned>(catalog: &Catalog, table: Table, path: &str, text:
         all,
         suggestions,
     })
+}
+
+fn described(catalog: &Catalog, text: &str) -> Vec<(String, String)> {
+    let lists = [
+        (Table::Startups, "/startups", "startup", "startups"),
+        (Table::Firms, "/vcs", "firm", "firms"),
+        (Table::People, "/people", "person", "people"),
+    ];
+    let described = lists.into_iter().filter_map(|(table, path, one, many)| {
+        let count = catalog.rows_described(table, text).len() as u64;
+        (count > 0).then(|| (format::counted(count, one, many), Link::new(path, Vec::new()).with("text", text).href()))
+    });
+    described.collect()
 }
 
 fn search_text(query: &str) -> String {
@@ -159,16 +188,36 @@ fn ranked(catalog: &Catalog, rows: impl Iterator<Item = (u64, u32)>) -> Result<V
 }
 
 fn search(catalog: &Catalog, request: PageRequest<'_>, q: String) -> Result<String, PageError> {
-    let firms = found(catalog, Table::Firms, "/vcs", &q)?;
-    let startups = found(catalog, Table::Startups, "/startups", &q)?;
-    let people = found(catalog, Table::People, "/people", &q)?;
+    let mut firms = found(catalog, Table::Firms, "/vcs", &q)?;
+    let mut startups = found(catalog, Table::Startups, "/startups", &q)?;
+    let mut people = found(catalog, Table::People, "/people", &q)?;
+    let is_sure = firms.is_sure() || startups.is_sure() || people.is_sure();
+    let question = match is_sure {
+        true => None,
+        false => Question::read(catalog, catalog.subject(&q), &q, MAX_RESULTS)?,
+    };
+    // What the question finds goes before names that are only similar.
+    if let Some(Question { table, rows, total, href, .. }) = &question {
+        match table {
+            Table::Firms => firms = Found::of_question(catalog, *table, rows, *total, href)?,
+            Table::Startups => startups = Found::of_question(catalog, *table, rows, *total, href)?,
+            Table::People => people = Found::of_question(catalog, *table, rows, *total, href)?,
+            _ => {}
+        }
+    }
+    let described = match firms.total + startups.total + people.total == 0
+        && question.as_ref().is_none_or(|read| read.total == 0)
+    {
+        true => described(catalog, &q),
+        false => Vec::new(),
+    };
     let suggestions =
         [&firms.suggestions, &startups.suggestions, &people.suggestions].into_iter().flatten().cloned().collect();
     let title = format!("Search: {q}");
     let layout = PageLayout::of(catalog.snapshot(), &title, "Firms, startups and people by name.", request.path)
         .not_indexed()
         .by(&request.state.operator);
-    Ok(SearchPage { layout, q, firms, startups, people, suggestions }.render()?)
+    Ok(SearchPage { layout, q, firms, startups, people, suggestions, question, described }.render()?)
 }
 
 /// `/suggest/opensearch?q=`: the same for the address bar of a browser, in its form: the text, names, notes and addresses.

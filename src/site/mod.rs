@@ -32,6 +32,7 @@ mod market;
 mod matching;
 mod moves;
 mod person;
+mod question;
 pub(crate) mod reconcile;
 mod records;
 pub(crate) mod resolve;

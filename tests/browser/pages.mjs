@@ -6,12 +6,13 @@ const data = process.argv[3] ?? "bundled";
 const WIDTHS = [1440, 768, 390, 320];
 
 const PAGES = [
-  "/", "/?q=zzxqwy", "/vcs", "/vcs?stage=seed,series-a&country=DE", "/vcs?check_usd=abc&per_page=50", "/startups", "/people", "/rounds",
+  "/", "/?q=zzxqwy", "/?q=newest+seed+startups+in+the+US+that+glow", "/vcs", "/vcs?stage=seed,series-a&country=DE", "/vcs?check_usd=abc&per_page=50", "/startups", "/people", "/rounds",
   "/sectors", "/markets", "/countries/us", "/match", "/match?stage=seed&country=US&raise_usd=2m", "/match?raise_usd=abc", "/compare",
   "/leaderboard", "/leaderboard?metric=activity&stage=seed", "/data", "/releases", "/resolve", "/docs", "/docs/reference",
 ];
 const BUNDLED = [
-  "/?q=aldr+captial", "/vcs?stage=seed&stge=1&sector=fintec", "/vcs/alder-capital", "/vcs/alder-capital/reviews",
+  "/?q=aldr+captial", "/startups?q=the+5+largest+fintech+startups", "/startups?text=workflow+tools", "/?q=workflow+pilots",
+  "/vcs?stage=seed&stge=1&sector=fintec", "/vcs/alder-capital", "/vcs/alder-capital/reviews",
   "/leaderboard?metric=ghosting_rate&stage=seed", "/sectors/fintech", "/countries/de/seed", "/cities/london",
   "/match?stage=seed&sector=fintech&country=US&raise_usd=2m&pick=alder-capital", "/compare?firm=alder-capital,lunpentanza-ventures",
   "/docs/clients", "/docs/mcp", "/docs/paging", "/docs/search", "/docs/score", "/docs/match", "/docs/limits", "/docs/versions",

@@ -51,7 +51,7 @@ const EXEMPT: [&str; 6] = [
 ];
 
 /// A JSON key that the contract keeps, and names of parameters that callers try.
-const KEYS: [&str; 4] = ["\"likeness\"", "\"cheque\"", "\"cheque_size\"", "cheque cheque_size"];
+const KEYS: [&str; 5] = ["\"likeness\"", "\"cheque\"", "\"cheques\"", "\"cheque_size\"", "cheque cheque_size"];
 
 fn files(dir: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(dir).unwrap() {

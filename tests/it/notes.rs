@@ -123,7 +123,7 @@ fn tools_say_when_no_name_is_the_one_searched_for() {
     assert_eq!(notes("tidewicks"), json!(["no startup is named exactly `tidewicks`; the items have similar names"]));
     assert_eq!(
         notes("fintech"),
-        json!(["no startup is named exactly `fintech`; no similar one either; for the sector use `sector=fintech`"])
+        json!(["no startup is named `fintech`: `query` was read as a question, see `question`"])
     );
 }
 

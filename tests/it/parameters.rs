@@ -39,7 +39,7 @@ fn cases(server: &Server, parameter: &Parameter) -> Cases {
     };
     let usd: &'static [&'static str] = &["5x", "1,00", "-5", "1.5", "9007199254740992", "99999999999999999999999"];
     match (parameter.kind, parameter.name) {
-        (ParamType::Text, _) => numbers(&["capital", &"\u{fc}".repeat(200)], &[]),
+        (ParamType::Text | ParamType::Words, _) => numbers(&["capital", &"\u{fc}".repeat(200)], &[]),
         (ParamType::Terms(terms, _), _) => match terms.noun {
             "stage" => words(&["Series A", "series_a", "a", "seed,growth", "D+"], "sede", "seed"),
             "role" => words(&["founder", "Founders", "VP,partner"], "foundr", "founder"),

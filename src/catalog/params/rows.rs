@@ -11,6 +11,10 @@ const fn text(doc: &'static str) -> Parameter {
 }
 
 /// Records by slug; the example is a slug of the snapshot.
+const fn words(doc: &'static str) -> Parameter {
+    param("text", ParamType::Words, "", doc)
+}
+
 const fn records(name: &'static str, table: Table, facet: Facet, doc: &'static str) -> Parameter {
     param(name, ParamType::Records(table, facet), "", doc)
 }
@@ -97,6 +101,7 @@ const fn sort(example: &'static str) -> Parameter {
 
 pub(super) const FIRMS: &[Parameter] = &[
     text("Search by a firm's name or alias; tolerates typos, missing words and other spellings."),
+    words("Firms whose description, sectors or place have these words, best first."),
     slug(Table::Firms),
     STAGE,
     SECTOR,
@@ -188,6 +193,7 @@ pub(super) const LEADERBOARD: &[Parameter] = &[
 
 pub(super) const STARTUPS: &[Parameter] = &[
     text("Search by a startup's name or alias; tolerates typos, missing words and other spellings."),
+    words("Startups whose description, sectors or place have these words, best first."),
     slug(Table::Startups),
     STAGE,
     SECTOR,
@@ -240,6 +246,7 @@ pub(super) const ROUNDS: &[Parameter] = &[
 
 pub(super) const PEOPLE: &[Parameter] = &[
     text("Search by a person's name; tolerates typos, initials, nicknames and other word orders."),
+    words("People whose title, organization or country has these words, best first."),
     slug(Table::People),
     param(
         "kind",

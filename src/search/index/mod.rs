@@ -2,6 +2,7 @@
 
 mod build;
 mod complete;
+mod descriptions;
 mod dictionary;
 mod hash_multi_map;
 mod read_only_directory;
@@ -12,6 +13,8 @@ mod weights;
 pub(crate) use build::{raw_term, texts};
 pub(crate) use complete::typed_part;
 pub use complete::{Completed, Completion};
+pub use descriptions::DescribedHit;
+pub(crate) use descriptions::marks;
 #[cfg(test)]
 pub(crate) use dictionary::DictionaryBuilder;
 pub(crate) use dictionary::{Dictionary, MAX_WORD_BYTES};
@@ -31,6 +34,7 @@ use crate::data::archive::facet_column::{RowSet, bit_words};
 use crate::data::fold::fold;
 use crate::metrics::Histogram;
 use crate::search::index::build::split;
+use crate::search::index::descriptions::DescriptionIndex;
 use crate::search::index::read_only_directory::ReadOnlyDirectory;
 use crate::search::index::tables::SideTables;
 use crate::search::query::Query;
@@ -46,12 +50,16 @@ use crate::search::{CLOSE_SCORE, FORMAT, MATCH_SCORE, MAX_HITS, SURE_SCORE, Sear
 /// The files of an index by name.
 pub type IndexFiles = BTreeMap<String, Vec<u8>>;
 
-/// Text index over one table's names. Row `n` of the table is document `n`.
+/// What the names of the files of descriptions begin with.
+const DESCRIPTIONS: &str = "descriptions.";
+
+/// Text index over one table's names, and over what its records say of themselves. Row `n` of the table is document `n`.
 pub struct TextIndex {
     terms: TermIndex,
     weights: Weights,
     rows: u32,
     buffers: BufferPool,
+    descriptions: DescriptionIndex,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -114,12 +122,15 @@ impl TextIndex {
     /// Builds an index in memory, for the bundled snapshot.
     pub fn in_memory(names: &dyn Names) -> Result<Self, SearchError> {
         let (index, tables) = build::build_in_memory(names)?;
-        Self::new(&index, tables, names)
+        Self::new(&index, tables, DescriptionIndex::in_memory(names)?, names)
     }
 
     /// Builds an index as files, to be stored.
     pub fn create(names: &dyn Names) -> Result<IndexFiles, SearchError> {
-        build::build_files(names)
+        let mut files = build::build_files(names)?;
+        let descriptions = DescriptionIndex::create(names)?.into_iter();
+        files.extend(descriptions.map(|(file, bytes)| (format!("{DESCRIPTIONS}{file}"), bytes)));
+        Ok(files)
     }
 
     /// Opens the index that was created for the same names.
@@ -131,10 +142,19 @@ impl TextIndex {
             return Err(SearchError::Format { found: found.trim().chars().take(20).collect() });
         }
         let tables = SideTables::read(&take(build::TABLES_FILE)?, names.len())?;
-        Self::new(&Index::open(ReadOnlyDirectory::of(files))?, tables, names)
+        let (descriptions, files): (IndexFiles, IndexFiles) =
+            files.into_iter().partition(|(file, _)| file.starts_with(DESCRIPTIONS));
+        let descriptions = descriptions.into_iter().map(|(file, bytes)| (file[DESCRIPTIONS.len()..].to_owned(), bytes));
+        let descriptions = DescriptionIndex::open(descriptions.collect(), names.len())?;
+        Self::new(&Index::open(ReadOnlyDirectory::of(files))?, tables, descriptions, names)
     }
 
-    fn new(index: &Index, tables: SideTables, names: &dyn Names) -> Result<Self, SearchError> {
+    fn new(
+        index: &Index,
+        tables: SideTables,
+        descriptions: DescriptionIndex,
+        names: &dyn Names,
+    ) -> Result<Self, SearchError> {
         let rows = names.len();
         let reader: IndexReader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
         let searcher = reader.searcher();
@@ -152,7 +172,12 @@ impl TextIndex {
         };
         let weights = Weights::parse(rows, &tables.lookups.frequent_words);
         let terms = TermIndex::new(words, raw, tables).ok_or(SearchError::Damaged { part: "the table of words" })?;
-        Ok(Self { terms, weights, rows, buffers: BufferPool::default() })
+        Ok(Self { terms, weights, rows, buffers: BufferPool::default(), descriptions })
+    }
+
+    /// The rows of which descriptions, sectors, places or titles have words of a text, best first; names play no part.
+    pub fn described(&self, names: &dyn Names, text: &str) -> Vec<DescribedHit> {
+        self.descriptions.search(names, text)
     }
 
     /// The matches of a query, best first. Deterministic. An empty query has no matches. Of the readings of the query the

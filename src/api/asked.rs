@@ -1,0 +1,52 @@
+//! Questions in words (`ask`): what is understood becomes parameters of the request.
+
+use crate::api::envelope::{Asked as AskedMeta, ReadWords};
+use crate::catalog::ask::MAX_QUESTION_CHARS;
+use crate::catalog::{Catalog, Interpretation, ParameterError, Resource};
+
+use crate::api::window::single_value;
+
+pub(crate) const ASK: &str = "ask";
+
+/// A question, and what was understood of it.
+pub(crate) struct Question {
+    pub(crate) text: String,
+    pub(crate) interpretation: Interpretation,
+}
+
+impl Question {
+    /// The question of a request, without what other parameters or the path settle.
+    pub(crate) fn parse(
+        values: &[(String, String)],
+        resource: Resource,
+        settled: &[&str],
+        catalog: &Catalog,
+    ) -> Result<Option<Self>, Vec<ParameterError>> {
+        let mut errors = Vec::new();
+        let text = single_value(values, ASK, &mut errors);
+        let Some(text) = text.filter(|_| errors.is_empty()) else {
+            return if errors.is_empty() { Ok(None) } else { Err(errors) };
+        };
+        if text.chars().count() > MAX_QUESTION_CHARS {
+            let detail = format!("a question has at most {MAX_QUESTION_CHARS} characters; shorten it");
+            return Err(vec![ParameterError::invalid(ASK, detail)]);
+        }
+        let given = values.iter().filter(|(_, value)| !value.trim().is_empty()).map(|(name, _)| name.as_str());
+        let given: Vec<&str> = given.chain(settled.iter().copied()).collect();
+        let interpretation = catalog.interpret(resource, text).without(resource, &given);
+        Ok(Some(Self { text: text.to_owned(), interpretation }))
+    }
+
+    /// What the answer says of it. `query`: the equivalent request without a question, `url` its address.
+    pub(crate) fn meta(&self, query: impl Iterator<Item = (&'static str, String)>, url: String) -> AskedMeta<'_> {
+        let interpreted = self.interpretation.parts.iter().map(|part| ReadWords {
+            text: &part.text,
+            parameter: &part.parameter,
+            value: &part.value,
+            why: &part.why,
+        });
+        let name = |name: &'static str| if name == "q" { "query" } else { name };
+        let arguments = query.map(|(known, value)| (name(known), value)).collect();
+        AskedMeta { interpreted: interpreted.collect(), unread: &self.interpretation.unread, url, arguments }
+    }
+}

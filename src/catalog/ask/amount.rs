@@ -1,0 +1,236 @@
+//! Amounts and numbers with their bounds: `over $5m`, `between 1 and 3 million dollars`, `at least 20`.
+
+use crate::catalog::ask::period::count_of;
+use crate::catalog::ask::token::Token;
+use crate::catalog::parse::scalars::parse_amount;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Amount {
+    pub(crate) min: Option<u64>,
+    pub(crate) max: Option<u64>,
+    /// Whether it has a unit or the sign of dollars, so that it cannot be a count.
+    pub(crate) is_money: bool,
+    /// Whether it is in another currency.
+    pub(crate) is_foreign: bool,
+    pub(crate) is_percent: bool,
+    /// Whether it has no word for a bound.
+    pub(crate) is_bare: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Bound {
+    Min { above: bool },
+    Max { below: bool },
+    About,
+}
+
+/// What sets a bound, longest first.
+const BOUNDS: &[(&[&str], Bound)] = &[
+    (&["or", "more", "than"], Bound::Min { above: false }),
+    (&["no", "more", "than"], Bound::Max { below: false }),
+    (&["not", "more", "than"], Bound::Max { below: false }),
+    (&["no", "less", "than"], Bound::Min { above: false }),
+    (&["not", "less", "than"], Bound::Min { above: false }),
+    (&["a", "minimum", "of"], Bound::Min { above: false }),
+    (&["a", "maximum", "of"], Bound::Max { below: false }),
+    (&["more", "than"], Bound::Min { above: true }),
+    (&["greater", "than"], Bound::Min { above: true }),
+    (&["larger", "than"], Bound::Min { above: true }),
+    (&["bigger", "than"], Bound::Min { above: true }),
+    (&["higher", "than"], Bound::Min { above: true }),
+    (&["at", "least"], Bound::Min { above: false }),
+    (&["minimum", "of"], Bound::Min { above: false }),
+    (&["in", "excess", "of"], Bound::Min { above: true }),
+    (&["less", "than"], Bound::Max { below: true }),
+    (&["fewer", "than"], Bound::Max { below: true }),
+    (&["lower", "than"], Bound::Max { below: true }),
+    (&["smaller", "than"], Bound::Max { below: true }),
+    (&["at", "most"], Bound::Max { below: false }),
+    (&["up", "to"], Bound::Max { below: false }),
+    (&["maximum", "of"], Bound::Max { below: false }),
+    (&["over"], Bound::Min { above: true }),
+    (&["above"], Bound::Min { above: true }),
+    (&["exceeding"], Bound::Min { above: true }),
+    (&["minimum"], Bound::Min { above: false }),
+    (&["min"], Bound::Min { above: false }),
+    (&["under"], Bound::Max { below: true }),
+    (&["below"], Bound::Max { below: true }),
+    (&["maximum"], Bound::Max { below: false }),
+    (&["max"], Bound::Max { below: false }),
+    (&["around"], Bound::About),
+    (&["about"], Bound::About),
+];
+
+const UNITS: [&str; 12] =
+    ["k", "thousand", "m", "mn", "mm", "mio", "million", "millions", "b", "bn", "billion", "billions"];
+
+/// One number with its unit and currency.
+struct Number {
+    value: u64,
+    unit: Option<&'static str>,
+    is_money: bool,
+    is_foreign: bool,
+    is_percent: bool,
+    is_open: bool,
+}
+
+fn unit_of(word: &str) -> Option<&'static str> {
+    Some(match UNITS.iter().find(|unit| **unit == word)? {
+        &"mio" | &"millions" => "million",
+        &"billions" => "billion",
+        unit => unit,
+    })
+}
+
+/// The number at the start, with the number of its words.
+fn number(tokens: &[Token], unit_after: Option<&'static str>) -> Option<(Number, usize)> {
+    // `half a million`
+    if let [half, article, unit, ..] = tokens
+        && half.is(&["half"])
+        && article.is(&["a"])
+        && let Some(unit) = unit_of(&unit.word)
+    {
+        let value = parse_amount(&format!("1 {unit}"))? / 2;
+        let number =
+            Number { value, unit: Some(unit), is_money: true, is_foreign: false, is_percent: false, is_open: false };
+        return Some((number, 3));
+    }
+    let word = tokens.first()?.word.as_str();
+    let bare = word.trim_start_matches(['>', '<', '=', '~']);
+    let is_foreign = bare.contains(['€', '£']) || bare.ends_with("eur");
+    let is_dollar = bare.starts_with('$') || bare.ends_with("usd");
+    let bare = bare.trim_matches(['€', '£', '$']).trim_end_matches("eur").trim_end_matches("usd");
+    let is_percent = bare.ends_with('%');
+    let is_open = bare.ends_with('+');
+    let bare = bare.trim_end_matches(['+', '%', ',', '.']);
+    let has_unit = bare.ends_with(|char: char| char.is_ascii_alphabetic())
+        && bare.starts_with(|char: char| char.is_ascii_digit() || char == '.');
+    let digits = match count_of(bare).filter(|_| bare.len() > 2 && !bare.contains(|char: char| char.is_ascii_digit())) {
+        Some(count) => count.to_string(),
+        None => bare.to_owned(),
+    };
+    let mut length = 1;
+    let mut unit = tokens.get(1).and_then(|token| unit_of(&token.word)).filter(|_| !has_unit);
+    length += usize::from(unit.is_some());
+    unit = unit.or(unit_after.filter(|_| !has_unit));
+    let value = parse_amount(&format!("{digits} {}", unit.unwrap_or_default()))
+        .or_else(|| parse_amount(&format!("{digits}{}", unit.unwrap_or_default())))?;
+    let mut number =
+        Number { value, unit, is_money: is_dollar || has_unit || unit.is_some(), is_foreign, is_percent, is_open };
+    while let Some(token) = tokens.get(length) {
+        match token.word.as_str() {
+            "usd" | "dollars" | "dollar" | "bucks" => number.is_money = true,
+            "eur" | "euro" | "euros" | "gbp" | "pounds" | "chf" | "inr" | "rupees" | "yen" | "yuan" => {
+                number.is_foreign = true;
+            }
+            "us" if tokens.get(length + 1).is_some_and(|next| next.is(&["dollars", "dollar"])) => {}
+            "percent" => number.is_percent = true,
+            _ => break,
+        }
+        length += 1;
+    }
+    number.is_money |= number.is_foreign;
+    Some((number, length))
+}
+
+/// Two numbers in one word: `$1-3m`.
+fn range(word: &str) -> Option<Amount> {
+    let (first, last) = word.split_once('-')?;
+    let is_foreign = word.contains(['€', '£']);
+    let plain = |text: &str| text.trim_matches(['€', '£', '$']).to_owned();
+    let (first, last) = (plain(first), plain(last));
+    let unit = last.trim_start_matches(|char: char| char.is_ascii_digit() || matches!(char, '.' | ','));
+    let is_money = !unit.is_empty() || word.contains('$') || is_foreign;
+    let has_unit = first.ends_with(|char: char| char.is_ascii_alphabetic());
+    let first = if has_unit { parse_amount(&first) } else { parse_amount(&format!("{first}{unit}")) };
+    let (min, max) = (first, parse_amount(&last));
+    (min.is_some() && max.is_some() && is_money).then_some(Amount {
+        min,
+        max,
+        is_money,
+        is_foreign,
+        is_percent: false,
+        is_bare: false,
+    })
+}
+
+fn between(low: &Number, high: &Number) -> Amount {
+    Amount {
+        min: Some(low.value),
+        max: Some(high.value),
+        is_money: low.is_money || high.is_money,
+        is_foreign: low.is_foreign || high.is_foreign,
+        is_percent: low.is_percent || high.is_percent,
+        is_bare: false,
+    }
+}
+
+/// The amount that a question names next, with the number of its words.
+pub(crate) fn amount(tokens: &[Token]) -> Option<(Amount, usize)> {
+    let first = tokens.first()?;
+    if let Some(amount) = range(&first.word) {
+        return Some((amount, 1));
+    }
+    if first.is(&["between", "from"]) {
+        if let Some(amount) = tokens.get(1).and_then(|token| range(&token.word)) {
+            return Some((amount, 2));
+        }
+        let joint = (2..6).find(|at| tokens.get(*at).is_some_and(|token| token.is(&["and", "to"])))?;
+        let (high, more) = number(&tokens[joint + 1..], None)?;
+        // `between 1 and 3 million`: the unit is that of both.
+        let (low, length) = number(&tokens[1..], high.unit.or_else(|| unit_within(&tokens[joint + 1].word)))?;
+        return (1 + length == joint).then(|| (between(&low, &high), joint + 1 + more));
+    }
+    let words = |length: usize| tokens.iter().take(length).map(|token| token.word.as_str());
+    let bound = BOUNDS.iter().find(|(known, _)| words(known.len()).eq(known.iter().copied()));
+    let start = bound.map_or(0, |(words, _)| words.len());
+    let rest = tokens.get(start..)?;
+    let sign = rest.first()?.word.chars().next();
+    let (number, length) = number(rest, None)?;
+    let after: Vec<&str> = tokens.iter().skip(start + length).take(2).map(|token| token.word.as_str()).collect();
+    let (value, mut length) = (number.value, start + length);
+    let mut amount = Amount {
+        min: Some(value),
+        max: Some(value),
+        is_money: number.is_money,
+        is_foreign: number.is_foreign,
+        is_percent: number.is_percent,
+        is_bare: false,
+    };
+    match (bound.map(|(_, bound)| *bound), sign, after.as_slice()) {
+        (Some(Bound::Min { above }), ..) => {
+            amount.max = None;
+            // More than 3 rounds are at least 4; of money the difference does not matter.
+            amount.min = Some(value.saturating_add(u64::from(above && !number.is_money && !number.is_percent)));
+        }
+        (Some(Bound::Max { below }), ..) => {
+            amount.min = None;
+            amount.max = Some(value.saturating_sub(u64::from(below && !number.is_money && !number.is_percent)));
+        }
+        (Some(Bound::About), ..) => {
+            amount.min = Some(value - value / 5);
+            amount.max = Some(value.saturating_add(value / 5));
+        }
+        (None, Some('>'), _) => amount.max = None,
+        (None, Some('<'), _) => amount.min = None,
+        (None, _, ["or" | "and", "more" | "above" | "over" | "higher" | "up"]) => {
+            amount.max = None;
+            length += 2;
+        }
+        (None, _, ["or" | "and", "less" | "below" | "under" | "fewer"]) => {
+            amount.min = None;
+            length += 2;
+        }
+        (None, _, ["plus", ..]) => {
+            amount.max = None;
+            length += 1;
+        }
+        (None, ..) if number.is_open => amount.max = None,
+        (None, ..) => amount.is_bare = true,
+    }
+    Some((amount, length))
+}
+
+fn unit_within(word: &str) -> Option<&'static str> {
+    unit_of(word.trim_start_matches(|char: char| !char.is_ascii_alphabetic()))
+}

@@ -1,0 +1,303 @@
+//! The words that a release has for its values: its sectors and cities, countries and regions, and the terms of the closed vocabularies.
+
+use std::collections::{HashMap, HashSet};
+
+use once_cell::sync::Lazy;
+
+use crate::catalog::sector_names::SectorNames;
+use crate::data::fold::fold;
+use crate::data::vocabulary::Vocabulary;
+use crate::data::{Country, Facet, FirmKind, Role, Snapshot, Stage, StartupStatus, Table};
+
+/// A city needs so many records of a table: a rare one is more often a slip of the pen.
+const MIN_CITY_RECORDS: u32 = 2;
+
+/// How many times as many records the main name of a city has.
+const FAR_MORE: u32 = 10;
+
+/// Cities that are also plain words: they are meant only if they are capitalized after a preposition of place.
+static PLAIN_CITIES: Lazy<HashSet<&str>> = Lazy::new(|| include_str!("plain_cities.txt").lines().collect());
+
+/// States of the USA, which no parameter has; New York and Washington are cities, too.
+static US_STATES: Lazy<HashSet<&str>> = Lazy::new(|| include_str!("us_states.txt").lines().collect());
+
+/// What a phrase means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Meaning {
+    /// Values of `country`: codes or a region.
+    Country(String),
+    /// A value of `city`. `is_plain`: also a plain word.
+    City {
+        name: String,
+        is_plain: bool,
+    },
+    /// Slugs of sectors.
+    Sector(Vec<String>),
+    Stage(Vec<&'static str>),
+    Kind(&'static str),
+    Status(&'static str),
+    Role(&'static str),
+}
+
+/// Made when a question is first read.
+pub(crate) struct Lexicon {
+    phrases: HashMap<String, Vec<Meaning>>,
+    /// Words of the longest phrase.
+    pub(crate) longest: usize,
+}
+
+/// Terms in the words of people, next to the names and synonyms of the vocabularies.
+const STAGES: &[(&str, &[Stage])] = &[
+    ("angel round", &[Stage::PreSeed]),
+    ("early stage", &[Stage::PreSeed, Stage::Seed, Stage::SeriesA]),
+    ("growth equity", &[Stage::Growth]),
+    ("growth stage", &[Stage::Growth]),
+    ("late stage", &[Stage::SeriesC, Stage::SeriesDPlus, Stage::Growth]),
+    ("later stage", &[Stage::SeriesC, Stage::SeriesDPlus, Stage::Growth]),
+    ("pre seed", &[Stage::PreSeed]),
+    ("preseed", &[Stage::PreSeed]),
+    ("seed stage", &[Stage::Seed]),
+    ("venture debt", &[Stage::Debt]),
+];
+
+const KINDS: &[(&str, FirmKind)] = &[
+    ("accelerator", FirmKind::Accelerator),
+    ("incubator", FirmKind::Accelerator),
+    ("startup accelerator", FirmKind::Accelerator),
+    ("angel", FirmKind::Angel),
+    ("angel investor", FirmKind::Angel),
+    ("business angel", FirmKind::Angel),
+    ("angel group", FirmKind::AngelNetwork),
+    ("angel network", FirmKind::AngelNetwork),
+    ("angel syndicate", FirmKind::AngelNetwork),
+    ("business angel network", FirmKind::AngelNetwork),
+    ("bank", FirmKind::Bank),
+    ("corporate", FirmKind::Corporate),
+    ("corporate fund", FirmKind::Corporate),
+    ("corporate investor", FirmKind::Corporate),
+    ("corporate vc", FirmKind::Corporate),
+    ("corporate venture", FirmKind::Corporate),
+    ("corporate venture arm", FirmKind::Corporate),
+    ("corporate venture capital", FirmKind::Corporate),
+    ("corporate venture fund", FirmKind::Corporate),
+    ("cvc", FirmKind::Corporate),
+    ("crowdfunding platform", FirmKind::Crowdfunding),
+    ("equity crowdfunding", FirmKind::Crowdfunding),
+    ("family office", FirmKind::FamilyOffice),
+    ("government", FirmKind::Government),
+    ("government fund", FirmKind::Government),
+    ("public fund", FirmKind::Government),
+    ("state fund", FirmKind::Government),
+    ("pe firm", FirmKind::PrivateEquity),
+    ("pe fund", FirmKind::PrivateEquity),
+    ("private equity", FirmKind::PrivateEquity),
+    ("private equity firm", FirmKind::PrivateEquity),
+    ("private equity fund", FirmKind::PrivateEquity),
+    ("university", FirmKind::University),
+    ("university fund", FirmKind::University),
+];
+
+const STATUSES: &[(&str, StartupStatus)] = &[
+    ("bankrupt", StartupStatus::Closed),
+    ("bought", StartupStatus::Acquired),
+    ("folded", StartupStatus::Closed),
+    ("gone bust", StartupStatus::Closed),
+    ("gone out of business", StartupStatus::Closed),
+    ("got bought", StartupStatus::Acquired),
+    ("in business", StartupStatus::Operating),
+    ("inactive", StartupStatus::Closed),
+    ("no longer operating", StartupStatus::Closed),
+    ("out of business", StartupStatus::Closed),
+    ("shuttered", StartupStatus::Closed),
+    ("stock listed", StartupStatus::Ipo),
+    ("taken over", StartupStatus::Acquired),
+    ("went bankrupt", StartupStatus::Closed),
+    ("went under", StartupStatus::Closed),
+    ("still running", StartupStatus::Operating),
+    ("still around", StartupStatus::Operating),
+    ("operational", StartupStatus::Operating),
+    ("acquired", StartupStatus::Acquired),
+    ("been acquired", StartupStatus::Acquired),
+    ("got acquired", StartupStatus::Acquired),
+    ("were bought", StartupStatus::Acquired),
+    ("closed", StartupStatus::Closed),
+    ("closed down", StartupStatus::Closed),
+    ("dead", StartupStatus::Closed),
+    ("defunct", StartupStatus::Closed),
+    ("failed", StartupStatus::Closed),
+    ("shut down", StartupStatus::Closed),
+    ("went bust", StartupStatus::Closed),
+    ("went out of business", StartupStatus::Closed),
+    ("ipoed", StartupStatus::Ipo),
+    ("listed", StartupStatus::Ipo),
+    ("publicly traded", StartupStatus::Ipo),
+    ("public", StartupStatus::Ipo),
+    ("gone public", StartupStatus::Ipo),
+    ("went public", StartupStatus::Ipo),
+    ("had an ipo", StartupStatus::Ipo),
+    ("still alive", StartupStatus::Operating),
+    ("still active", StartupStatus::Operating),
+    ("still in business", StartupStatus::Operating),
+    ("still operating", StartupStatus::Operating),
+];
+
+const ROLES: &[(&str, Role)] = &[
+    ("angel investor", Role::Investor),
+    ("chief executive", Role::Ceo),
+    ("chief executive officer", Role::Ceo),
+    ("chief financial officer", Role::Cfo),
+    ("chief operating officer", Role::Coo),
+    ("chief technology officer", Role::Cto),
+    ("co founder", Role::Founder),
+    ("cofounder", Role::Founder),
+    ("founding team", Role::Founder),
+    ("board member", Role::Board),
+    ("general partner", Role::Partner),
+    ("gp", Role::Partner),
+    ("managing partner", Role::Partner),
+    ("vice president", Role::VicePresident),
+    ("vp", Role::VicePresident),
+];
+
+impl Lexicon {
+    pub(crate) fn of(snapshot: &Snapshot, sectors: &SectorNames) -> Self {
+        let mut lexicon = Self { phrases: HashMap::new(), longest: 1 };
+        for (phrase, stages) in STAGES {
+            lexicon.add(phrase, Meaning::Stage(stages.iter().map(|stage| stage.name()).collect()));
+        }
+        for stage in Stage::ALL.iter().filter(|stage| **stage != Stage::Other) {
+            lexicon.add(&fold(stage.name()), Meaning::Stage(vec![stage.name()]));
+        }
+        for letter in ["d", "e", "f", "g", "h"] {
+            lexicon.add(&format!("series {letter}"), Meaning::Stage(vec![Stage::SeriesDPlus.name()]));
+        }
+        for (phrase, kind) in KINDS {
+            lexicon.add(phrase, Meaning::Kind(kind.name()));
+            lexicon.add(&format!("{phrase}s"), Meaning::Kind(kind.name()));
+        }
+        STATUSES.iter().for_each(|(phrase, status)| lexicon.add(phrase, Meaning::Status(status.name())));
+        for (phrase, role) in ROLES {
+            lexicon.add(phrase, Meaning::Role(role.name()));
+            lexicon.add(&format!("{phrase}s"), Meaning::Role(role.name()));
+        }
+        for role in Role::ALL.iter().filter(|role| !matches!(role, Role::Other | Role::Investor)) {
+            lexicon.add(&fold(role.name()), Meaning::Role(role.name()));
+        }
+        lexicon.add_places(snapshot);
+        lexicon.add_sectors(snapshot, sectors);
+        lexicon
+    }
+
+    fn add(&mut self, phrase: &str, meaning: Meaning) {
+        if phrase.is_empty() {
+            return;
+        }
+        self.longest = self.longest.max(phrase.split(' ').count());
+        let meanings = self.phrases.entry(phrase.to_owned()).or_default();
+        if !meanings.contains(&meaning) {
+            meanings.push(meaning);
+        }
+    }
+
+    fn add_places(&mut self, snapshot: &Snapshot) {
+        for (name, country) in Country::names() {
+            self.add(name, Meaning::Country(country.alpha2().to_owned()));
+        }
+        for (name, code) in [("uk", "GB"), ("usa", "US"), ("us", "US"), ("uae", "AE")] {
+            self.add(name, Meaning::Country(code.to_owned()));
+        }
+        for names in Country::region_names() {
+            names.iter().filter(|name| **name != "sea").for_each(|name| {
+                self.add(name, Meaning::Country(names[0].to_owned()));
+            });
+        }
+        let lines = include_str!("demonyms.txt").lines().filter(|line| !line.starts_with('#'));
+        for line in lines {
+            let regions = Country::region_names().flatten().copied();
+            let region =
+                regions.filter(|region| line.ends_with(&format!(" {region}"))).max_by_key(|region| region.len());
+            let place = region.or_else(|| line.rsplit(' ').next()).unwrap_or_default();
+            let phrase = line[..line.len() - place.len()].trim_end();
+            self.add(phrase, Meaning::Country(place.to_owned()));
+        }
+        let records = |name: &str| {
+            let value = snapshot.find_term(Facet::City, name);
+            let of_table = |table: Table| value.map_or(0, |value| snapshot.facet_count(table, Facet::City, value));
+            of_table(Table::Firms) + of_table(Table::Startups)
+        };
+        for name in snapshot.terms(Facet::City) {
+            let own = records(name);
+            let is_no_city = US_STATES.contains(name) || name.ends_with(" area") || name.chars().count() < 3;
+            if own < MIN_CITY_RECORDS || is_no_city {
+                continue;
+            }
+            let meaning = |name: &str| Meaning::City { name: name.to_owned(), is_plain: PLAIN_CITIES.contains(name) };
+            let others = crate::data::city::names_of(name);
+            // The name that far more records have: `NYC` is New York.
+            let main = others.iter().copied().max_by_key(|other| records(other));
+            let main = main.filter(|main| records(main) >= own.saturating_mul(FAR_MORE)).unwrap_or(name);
+            self.add(name, meaning(main));
+            // Names of the city that hardly a record has.
+            others.iter().filter(|other| main == name && records(other) < MIN_CITY_RECORDS).for_each(|other| {
+                self.add(other, meaning(name));
+            });
+        }
+    }
+
+    fn add_sectors(&mut self, snapshot: &Snapshot, sectors: &SectorNames) {
+        let slug = |row: u32| snapshot.slug(Table::Sectors, row).to_owned();
+        let size = |row: &u32| snapshot.facet_count(Table::Startups, Facet::Sector, *row);
+        let mut by_name: HashMap<String, Vec<u32>> = HashMap::new();
+        for row in 0..snapshot.rows(Table::Sectors) {
+            let names = [fold(snapshot.name(Table::Sectors, row)), fold(snapshot.slug(Table::Sectors, row))];
+            for name in names {
+                let rows = by_name.entry(name).or_default();
+                if !rows.contains(&row) {
+                    rows.push(row);
+                }
+            }
+        }
+        let lines = include_str!("sector_words.txt").lines().filter(|line| !line.starts_with('#'));
+        for (words, names) in lines.filter_map(|line| line.split_once(" = ")) {
+            let mut known: Vec<u32> =
+                names.split('|').filter_map(|name| by_name.get(name)).flatten().copied().collect();
+            known.extend(by_name.get(words).into_iter().flatten());
+            let mut seen = HashSet::new();
+            known.retain(|row| seen.insert(*row));
+            if !known.is_empty() {
+                self.phrases.entry(words.to_owned()).or_default().retain(|known| !matches!(known, Meaning::Sector(_)));
+                self.add(words, Meaning::Sector(known.into_iter().map(slug).collect()));
+            }
+        }
+        for (name, rows) in &by_name {
+            let is_known = |meaning: &Meaning| matches!(meaning, Meaning::Sector(_));
+            if self.phrases.get(name).is_some_and(|meanings| meanings.iter().any(is_known)) {
+                continue;
+            }
+            let mut rows = rows.clone();
+            rows.sort_by_key(|row| std::cmp::Reverse(size(row)));
+            let larger: Vec<u32> = rows.iter().filter_map(|row| sectors.larger(*row)).collect();
+            rows.extend(larger);
+            let mut seen = HashSet::new();
+            rows.retain(|row| seen.insert(*row));
+            self.add(name, Meaning::Sector(rows.into_iter().map(slug).collect()));
+        }
+    }
+
+    /// What a phrase means, also in the plural or the singular.
+    pub(crate) fn meanings(&self, phrase: &str) -> &[Meaning] {
+        let find = |phrase: &str| self.phrases.get(phrase).map(Vec::as_slice).filter(|known| !known.is_empty());
+        if let Some(known) = find(phrase) {
+            return known;
+        }
+        let singular = |end: &str, replacement: &str| {
+            let stem = phrase.strip_suffix(end).filter(|stem| stem.len() > 2)?;
+            find(&format!("{stem}{replacement}"))
+        };
+        let found = singular("ies", "y").or_else(|| singular("es", "")).or_else(|| singular("s", ""));
+        let found = found.or_else(|| find(&format!("{phrase}s")).filter(|_| phrase.len() > 3));
+        // `nanotech`, `biotech`.
+        let found = found.or_else(|| find(&format!("{phrase}nology")).filter(|_| phrase.ends_with("tech")));
+        found.unwrap_or_default()
+    }
+}

@@ -1,0 +1,81 @@
+//! Questions in words, read as the parameters of a list: "AI startups in Berlin that raised a seed round last year".
+//!
+//! Nothing but rules over the words that the release has for its values: the longest phrase counts, kinds of records are read
+//! before sectors, and what was not understood is said. The result is parameters, which are parsed as any others.
+
+mod amount;
+pub(crate) mod lexicon;
+mod period;
+mod reader;
+mod token;
+
+use serde::Serialize;
+
+use crate::catalog::{Catalog, Resource};
+
+use crate::catalog::ask::lexicon::Lexicon;
+use crate::catalog::ask::reader::Reader;
+
+/// Maximum length of a question in characters.
+pub const MAX_QUESTION_CHARS: usize = 500;
+
+/// What was understood of a question.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Interpretation {
+    /// In the order of the text.
+    pub parts: Vec<ReadPart>,
+    /// The words that nothing was understood of.
+    pub unread: Vec<String>,
+}
+
+/// Words that were read as a value of a parameter.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ReadPart {
+    /// As they were written.
+    pub text: String,
+    /// `limit` or a parameter of the list.
+    pub parameter: String,
+    pub value: String,
+    /// Why they mean it.
+    pub why: String,
+}
+
+impl Interpretation {
+    /// Without the parts whose parameter is given otherwise: their words change nothing.
+    pub fn without(mut self, resource: Resource, given: &[&str]) -> Self {
+        let is_given = |name: &str| {
+            let own = resource.parameter(name).map_or(name, |own| own.included());
+            given.iter().any(|given| resource.parameter(given).map_or(*given, |given| given.included()) == own)
+        };
+        let (given, parts): (Vec<_>, Vec<_>) = self.parts.into_iter().partition(|part| is_given(&part.parameter));
+        self.parts = parts;
+        self.unread.extend(given.into_iter().map(|part| part.text));
+        self
+    }
+
+    /// The number of parts that are conditions.
+    pub fn filters(&self) -> usize {
+        self.parts.iter().filter(|part| !matches!(part.parameter.as_str(), "q" | "sort" | "limit")).count()
+    }
+
+    /// The names and values of parameters.
+    pub fn values(&self) -> impl Iterator<Item = (String, String)> + '_ {
+        self.parts.iter().map(|part| (part.parameter.clone(), part.value.clone()))
+    }
+}
+
+impl Catalog {
+    /// Reads a question about the records of a list. What it says of time is counted from the day of the release.
+    pub fn interpret(&self, resource: Resource, text: &str) -> Interpretation {
+        Reader::new(self, self.lexicon(), resource, text).read()
+    }
+
+    /// The list that a question is about, by its first word for records; startups if it has none.
+    pub fn subject(&self, text: &str) -> Resource {
+        Resource::of_table(reader::subject(text))
+    }
+
+    fn lexicon(&self) -> &Lexicon {
+        self.lexicon.get_or_init(|| Lexicon::of(self.snapshot(), self.sector_names()))
+    }
+}

@@ -1,0 +1,237 @@
+//! Periods of time in words, on the day of the release: `since March 2021`, `last year`, `between 2018 and 2020`, `Q3 2014`.
+
+use crate::catalog::ask::token::Token;
+use crate::data::Date;
+
+/// The first and the last day, either of which may be open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Period {
+    pub(crate) from: Option<Date>,
+    pub(crate) to: Option<Date>,
+}
+
+const MONTHS: [&[&str]; 12] = [
+    &["january", "jan"],
+    &["february", "feb"],
+    &["march", "mar"],
+    &["april", "apr"],
+    &["may"],
+    &["june", "jun"],
+    &["july", "jul"],
+    &["august", "aug"],
+    &["september", "sep", "sept"],
+    &["october", "oct"],
+    &["november", "nov"],
+    &["december", "dec"],
+];
+
+const NUMBERS: [&str; 21] = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+    "twenty",
+];
+
+/// A count in digits or as a word.
+pub(crate) fn count_of(word: &str) -> Option<u32> {
+    let number = NUMBERS.iter().position(|known| *known == word).map(|number| number as u32);
+    number.or_else(|| word.parse().ok())
+}
+
+fn day(year: i32, month: i32, day: i32) -> Option<Date> {
+    let (year, month) = (year + (month - 1).div_euclid(12), (month - 1).rem_euclid(12) + 1);
+    (1..=day).rev().take(4).find_map(|day| format!("{year:04}-{month:02}-{day:02}").parse().ok())
+}
+
+/// From the first day of a month to the last of another.
+fn months(year: i32, first: i32, last: i32) -> Option<Period> {
+    Some(Period { from: day(year, first, 1), to: day(year, last, 31) })
+}
+
+fn year_of(word: &str) -> Option<i32> {
+    word.parse().ok().filter(|year| word.len() == 4 && (1900..2100).contains(year))
+}
+
+/// A period that is named: a year, a quarter, a month, a decade. With the number of its words.
+fn named(tokens: &[Token]) -> Option<(Period, usize)> {
+    let first = &tokens.first()?.word;
+    let second = tokens.get(1).map_or("", |token| token.word.as_str());
+    if let Some(year) = year_of(first) {
+        if let Some(quarter) = quarter(second) {
+            return Some((months(year, quarter * 3 - 2, quarter * 3)?, 2));
+        }
+        return Some((months(year, 1, 12)?, 1));
+    }
+    if let Some((year, month)) = first.split_once('-')
+        && let (Some(year), Some(month)) = (year_of(year), month.parse().ok().filter(|_| month.len() == 2))
+        && (1..=12).contains(&month)
+    {
+        return Some((months(year, month, month)?, 1));
+    }
+    if let Some(quarter) = quarter(first)
+        && let Some(year) = year_of(second)
+    {
+        return Some((months(year, quarter * 3 - 2, quarter * 3)?, 2));
+    }
+    if let Some(month) = MONTHS.iter().position(|names| names.contains(&first.as_str()))
+        && let Some(year) = year_of(second)
+    {
+        let month = month as i32 + 1;
+        return Some((months(year, month, month)?, 2));
+    }
+    let decade = first.strip_suffix('s').and_then(year_of).filter(|year| year % 10 == 0)?;
+    Some((Period { from: day(decade, 1, 1), to: day(decade + 9, 12, 31) }, 1))
+}
+
+fn quarter(word: &str) -> Option<i32> {
+    word.strip_prefix('q')?.parse().ok().filter(|quarter| (1..=4).contains(quarter))
+}
+
+/// Two years in one word: `2018-2020`.
+fn years(word: &str) -> Option<Period> {
+    let (first, last) = word.split_once('-')?;
+    Some(Period { from: day(year_of(first)?, 1, 1), to: day(year_of(last)?, 12, 31) })
+}
+
+/// `last year`, `past three months`, `this quarter`.
+fn relative(tokens: &[Token], today: Date) -> Option<(Period, usize)> {
+    let (year, month) = (today.year(), month_of(today));
+    let words: Vec<&str> = tokens.iter().take(3).map(|token| token.word.as_str()).collect();
+    let quarter = (month - 1) / 3 + 1;
+    let of_quarter = |quarter: i32| months(year, quarter * 3 - 2, quarter * 3);
+    let period = match words.as_slice() {
+        ["last" | "previous", "year", ..] => months(year - 1, 1, 12)?,
+        ["this" | "current", "year", ..] => months(year, 1, 12)?,
+        ["last" | "previous", "month", ..] => months(year, month - 1, month - 1)?,
+        ["this" | "current", "month", ..] => months(year, month, month)?,
+        ["last" | "previous", "quarter", ..] => of_quarter(quarter - 1)?,
+        ["this" | "current", "quarter", ..] => of_quarter(quarter)?,
+        ["past" | "last", "decade", ..] => Period { from: day_before(today, 120), to: None },
+        ["past", "year", ..] => Period { from: day_before(today, 12), to: None },
+        ["last" | "past", number, unit, ..] => {
+            let number = count_of(number)? as i32;
+            let length = match *unit {
+                "years" | "year" => number.checked_mul(12)?,
+                "quarters" => number.checked_mul(3)?,
+                "months" | "month" => number,
+                "weeks" | "days" => {
+                    let days = if *unit == "weeks" { number.checked_mul(7)? } else { number };
+                    let from = Date::from_days(today.days() - days.min(36_500));
+                    return Some((Period { from: Some(from), to: None }, 3));
+                }
+                _ => return None,
+            };
+            return Some((Period { from: day_before(today, length.min(1_200)), to: None }, 3));
+        }
+        _ => return None,
+    };
+    Some((period, 2))
+}
+
+fn month_of(date: Date) -> i32 {
+    date.to_string().get(5..7).and_then(|month| month.parse().ok()).unwrap_or(1)
+}
+
+/// The same day so many months before.
+fn day_before(today: Date, months: i32) -> Option<Date> {
+    let of_month = today.to_string().get(8..10).and_then(|day| day.parse().ok()).unwrap_or(1);
+    day(today.year(), month_of(today) - months, of_month)
+}
+
+/// The period that a question names next, with the number of its words.
+pub(crate) fn period(tokens: &[Token], today: Date) -> Option<(Period, usize)> {
+    let words: Vec<&str> = tokens.iter().take(3).map(|token| token.word.as_str()).collect();
+    let after = |skip: usize| tokens.get(skip..).and_then(|rest| relative(rest, today).or_else(|| named(rest)));
+    let next = |date: Date| Date::from_days(date.days() + 1);
+    let before = |date: Date| Date::from_days(date.days() - 1);
+    let skip_the = |at: usize| at + usize::from(tokens.get(at).is_some_and(|token| token.is(&["the"])));
+    match words.as_slice() {
+        ["between" | "from", ..] => {
+            if let Some(period) = tokens.get(1).and_then(|token| years(&token.word)) {
+                return Some((period, 2));
+            }
+            let (first, length) = after(1)?;
+            let joint = 1 + length;
+            if !tokens.get(joint)?.is(&["and", "to", "until", "till", "through"]) {
+                return (words[0] == "from").then_some((first, joint));
+            }
+            let (last, more) = after(joint + 1)?;
+            Some((Period { from: first.from, to: last.to }, joint + 1 + more))
+        }
+        ["since" | "starting", ..] => {
+            let at = skip_the(1);
+            let (period, length) = after(at)?;
+            Some((Period { from: period.from, to: None }, at + length))
+        }
+        ["after", ..] => {
+            let (period, length) = after(1)?;
+            Some((Period { from: period.to.map(next), to: None }, 1 + length))
+        }
+        ["before", ..] => {
+            let (period, length) = after(1)?;
+            Some((Period { from: None, to: period.from.map(before) }, 1 + length))
+        }
+        ["until" | "till" | "by" | "through", ..] => {
+            let (period, length) = after(1)?;
+            Some((Period { from: None, to: period.to }, 1 + length))
+        }
+        ["in" | "during" | "within" | "over" | "of" | "for" | "on", ..] => {
+            let at = skip_the(1);
+            if let Some(period) = tokens.get(at).and_then(|token| years(&token.word)) {
+                return Some((period, at + 1));
+            }
+            let (period, length) = after(at)?;
+            Some(with_later(period, at + length, tokens))
+        }
+        ["the", ..] => {
+            let (period, length) = relative(tokens.get(1..)?, today)?;
+            Some((period, 1 + length))
+        }
+        [first, ..] => {
+            if let Some(period) = years(first) {
+                return Some((period, 1));
+            }
+            let (period, length) = after(0)?;
+            Some(with_later(period, length, tokens))
+        }
+        [] => None,
+    }
+}
+
+/// `2019 or later`, `2019 to 2021`, `2020+`.
+fn with_later(period: Period, length: usize, tokens: &[Token]) -> (Period, usize) {
+    let words: Vec<&str> = tokens.iter().skip(length).take(2).map(|token| token.word.as_str()).collect();
+    match words.as_slice() {
+        ["or" | "and", "later" | "after" | "newer" | "onwards", ..] => {
+            (Period { from: period.from, to: None }, length + 2)
+        }
+        ["or" | "and", "earlier" | "before" | "older", ..] => (Period { from: None, to: period.to }, length + 2),
+        ["onwards" | "onward", ..] => (Period { from: period.from, to: None }, length + 1),
+        ["to" | "until" | "through" | "till" | "or" | "and", next]
+            if year_of(next).is_some() || words[0].len() > 3 || words[0] == "to" =>
+        {
+            match named(&tokens[length + 1..]) {
+                Some((last, more)) => (Period { from: period.from, to: last.to }, length + 1 + more),
+                None => (period, length),
+            }
+        }
+        _ => (period, length),
+    }
+}

@@ -1,0 +1,101 @@
+//! The words of a question.
+
+use std::ops::Range;
+
+use crate::data::fold::fold;
+
+/// A word, with its place in the text.
+#[derive(Clone, Debug)]
+pub(crate) struct Token {
+    pub(crate) place: Range<usize>,
+    /// As it is written, without the punctuation around it.
+    pub(crate) raw: String,
+    /// Folded; a number with its signs in lower case: `$1.5m`, `2018-2020`, `10%`.
+    pub(crate) word: String,
+    /// Whether it ended with `'s`.
+    pub(crate) is_possessive: bool,
+    /// Whether a comma or the end of a sentence follows.
+    pub(crate) ends_clause: bool,
+}
+
+impl Token {
+    pub(crate) fn is(&self, words: &[&str]) -> bool {
+        words.contains(&self.word.as_str())
+    }
+
+    pub(crate) fn is_capitalized(&self) -> bool {
+        self.raw.starts_with(char::is_uppercase)
+    }
+}
+
+/// Splits a text at spaces, and words also at hyphens and slashes: `Berlin-based`, `AI/ML`. Numbers keep theirs.
+pub(crate) fn tokens(text: &str) -> Vec<Token> {
+    let mut tokens: Vec<Token> = Vec::new();
+    let offset = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
+    for part in text.split_whitespace() {
+        let ends_clause = part.ends_with([',', ';', '.', '?', '!', ':', ')']);
+        let is_number = part.contains(|char: char| char.is_ascii_digit()) && is_amount_like(part);
+        let before = tokens.len();
+        if is_number {
+            push(&mut tokens, offset(part), part, true);
+        } else {
+            for word in part.split_inclusive(['-', '/', '–', '—', ',']) {
+                let known = tokens.len();
+                push(&mut tokens, offset(word), word, false);
+                if tokens.len() > known
+                    && word.ends_with(['/', ','])
+                    && let Some(last) = tokens.last_mut()
+                {
+                    last.ends_clause = true;
+                }
+            }
+        }
+        if tokens.len() > before
+            && let Some(last) = tokens.last_mut()
+        {
+            last.ends_clause = ends_clause;
+        }
+    }
+    tokens
+}
+
+/// Whether a part with a digit is a number or a range of numbers, not a name such as `3D-printing`.
+fn is_amount_like(part: &str) -> bool {
+    let part = part.to_ascii_lowercase();
+    let rest = part.trim_start_matches(['$', '€', '£', '(', '>', '<', '=', '~', 'q']);
+    let has_unit = |text: &str| {
+        let unit = text.trim_start_matches(|char: char| char.is_ascii_digit() || matches!(char, '.' | ','));
+        let unit = unit.trim_end_matches(['+', ',', '.', '?', '!', ')', ';', ':']);
+        matches!(
+            unit,
+            "" | "k" | "m" | "mn" | "mm" | "b" | "bn" | "%" | "s" | "usd" | "eur" | "€" | "q1" | "q2" | "q3" | "q4"
+        )
+    };
+    rest.starts_with(|char: char| char.is_ascii_digit())
+        && rest.split(['-', '–']).all(|end| has_unit(end.trim_start_matches(['$', '€', '£'])))
+}
+
+fn push(tokens: &mut Vec<Token>, at: usize, part: &str, is_number: bool) {
+    let is_edge = |char: char| {
+        !(char.is_alphanumeric() || (is_number && matches!(char, '$' | '€' | '£' | '%' | '+' | '>' | '<')))
+    };
+    let left = part.trim_start_matches(is_edge);
+    let start = at + part.len() - left.len();
+    let raw = left.trim_end_matches(is_edge);
+    let owner = ["'s", "’s", "s'", "s’"].iter().find(|end| left.trim_end_matches([',', '?', '.']).ends_with(**end));
+    let name = match owner {
+        Some(end) if end.starts_with('s') => raw,
+        Some(_) => raw.strip_suffix("'s").or_else(|| raw.strip_suffix("’s")).unwrap_or(raw),
+        None => raw,
+    };
+    let word = if is_number { raw.to_ascii_lowercase().replace('–', "-") } else { fold(name) };
+    if !word.is_empty() {
+        tokens.push(Token {
+            place: start..start + raw.len(),
+            raw: name.to_owned(),
+            word,
+            is_possessive: owner.is_some(),
+            ends_clause: false,
+        });
+    }
+}

@@ -1,0 +1,68 @@
+//! The part of a description that has the words of a text.
+
+use serde::Serialize;
+
+use crate::catalog::Catalog;
+use crate::data::field::model;
+use crate::data::{Names, Table};
+use crate::search::marks;
+
+/// Length of a part in characters, approximately: it ends between words.
+const LENGTH: usize = 160;
+/// Characters before the first word of the text.
+const BEFORE: usize = 40;
+
+model! {
+    /// The part of a record's description that has words of `text`.
+    #[derive(Serialize)]
+    pub(crate) struct Snippet {
+        /// The record's slug.
+        pub slug: String,
+        /// The part; `…` is in place of what is left out.
+        pub text: String,
+        /// The words: from the first character, counted from 0 in Unicode code points, to before the last.
+        pub marks: Vec<Mark>,
+    }
+
+    /// A part of a text.
+    #[derive(Serialize)]
+    pub(crate) struct Mark {
+        /// The first character.
+        pub start: u32,
+        /// The character after the last one.
+        pub end: u32,
+    }
+}
+
+impl Catalog {
+    /// Of each row whose description has a word of `text`, the part with the first ones.
+    pub(crate) fn snippets(&self, table: Table, text: &str, rows: &[u32]) -> Vec<Snippet> {
+        let names = self.snapshot().names(table);
+        let snippets = rows.iter().filter_map(|row| {
+            let (text, marks) = cut(&names.description(*row), text)?;
+            Some(Snippet { slug: self.snapshot().slug(table, *row).to_owned(), text, marks })
+        });
+        snippets.collect()
+    }
+}
+
+/// The part of a description around the first word of `text` in it; `None` if it has none.
+fn cut(description: &str, text: &str) -> Option<(String, Vec<Mark>)> {
+    let marks = marks(text, description);
+    let first = marks.first()?.start;
+    let is_end = |at: usize| description[at..].starts_with(char::is_whitespace) || at == description.len();
+    // From a word that begins at most so many characters before, to one that ends at most so many after it.
+    let before = description[..first].char_indices().rev().take(BEFORE).map(|(at, _)| at);
+    let start = before.filter(|at| *at == 0 || is_end(*at)).last().unwrap_or(first);
+    let after = description[start..].char_indices().map(|(at, _)| start + at).chain([description.len()]);
+    let end = after.take(LENGTH).filter(|at| *at > first && is_end(*at)).last().unwrap_or(description.len());
+    let part = description[start..end].trim_start();
+    let start = end - part.len();
+    let lead = if start > 0 { "…" } else { "" };
+    let tail = if end < description.len() { "…" } else { "" };
+    let count = |from: usize, to: usize| description[from..to].chars().count();
+    let position = |at: usize| (lead.chars().count() + count(start, at)) as u32;
+    let within = marks.into_iter().filter(|mark| mark.start >= start && mark.end <= end);
+    let marks = within.map(|mark| Mark { start: position(mark.start), end: position(mark.end) }).collect();
+    Some((format!("{lead}{part}{tail}"), marks))
+}

@@ -1,0 +1,291 @@
+//! Full-text search over what records say of themselves: descriptions, and next to them sectors, places and titles.
+//!
+//! A tantivy segment of its own, in which document `n` is row `n`; it has terms and their frequencies only. Rows are ranked by
+//! Okapi BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009) with tantivy's parameters, k1 = 1.2 and
+//! b = 0.75. Words are stemmed by the language of the description, which its stop words tell; a query is stemmed by each.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ops::Range;
+
+use once_cell::sync::Lazy;
+use tantivy::directory::{Directory, RamDirectory};
+use tantivy::query::{
+    Bm25StatisticsProvider, BooleanQuery, BoostQuery, DisjunctionMaxQuery, EnableScoring, Occur, Query, TermQuery,
+};
+use tantivy::schema::{Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
+use tantivy::tokenizer::{
+    AsciiFoldingFilter, Language, LowerCaser, PreTokenizedString, RemoveLongFilter, SimpleTokenizer, Stemmer,
+    StopWordFilter, TextAnalyzer, TextAnalyzerBuilder, TokenStream, Tokenizer,
+};
+use tantivy::{Index, IndexReader, ReloadPolicy, Searcher, TantivyDocument, TantivyError, Term};
+
+use crate::data::Names;
+use crate::data::names::MAX_PROMINENCE;
+use crate::search::index::read_only_directory::ReadOnlyDirectory;
+use crate::search::{IndexFiles, SearchError};
+
+/// The languages whose words are stemmed. The first is that of sectors, places and titles, and of texts that tell none.
+const LANGUAGES: [Language; 8] = [
+    Language::English,
+    Language::German,
+    Language::French,
+    Language::Spanish,
+    Language::Italian,
+    Language::Portuguese,
+    Language::Dutch,
+    Language::Swedish,
+];
+
+/// Words that a query looks up; the rest is ignored.
+const MAX_WORDS: usize = 16;
+/// A word of so many names describes what they name: `Dental` of `Star Dental`. Others are looked for by name.
+const MIN_NAMES: u32 = 4;
+/// Longest word in bytes.
+const MAX_WORD: usize = 40;
+/// Memory of the writer in bytes; with more it would start a second segment.
+const WRITER_MEMORY: usize = 2 << 30;
+/// The weight of sectors, places and titles; that of descriptions is 1.
+const CONTEXT_BOOST: f32 = 1.5;
+/// What prominence adds to the score of the most prominent row, as a part of it.
+const PROMINENCE_BOOST: f32 = 0.1;
+/// Rows with more words of a query that make those with fewer unnecessary.
+const ENOUGH: usize = 20;
+
+/// A row whose texts match.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DescribedHit {
+    pub row: u32,
+    pub score: f32,
+}
+
+pub(crate) struct DescriptionIndex {
+    searcher: Searcher,
+    fields: [Field; 2],
+    /// The number of rows that have each field.
+    filled: [u64; 2],
+}
+
+/// The statistics of a segment, in which a field is as long on average as in the rows that have it: of most data, most rows have
+/// no description, which would make any description a long one.
+struct OfFilled<'a>(&'a DescriptionIndex);
+
+impl Bm25StatisticsProvider for OfFilled<'_> {
+    fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {
+        let DescriptionIndex { searcher, fields, filled } = self.0;
+        let rows = searcher.total_num_docs()?;
+        let filled = fields.iter().zip(filled).find(|(known, _)| **known == field).map_or(rows, |(_, filled)| *filled);
+        Ok((searcher.total_num_tokens(field)? as f64 * rows as f64 / filled.max(1) as f64) as u64)
+    }
+
+    fn total_num_docs(&self) -> tantivy::Result<u64> {
+        self.0.searcher.total_num_docs()
+    }
+
+    fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
+        self.0.searcher.doc_freq(term)
+    }
+}
+
+/// Words in lower case.
+static PLAIN: Lazy<TextAnalyzer> = Lazy::new(|| words_of_text().build());
+
+/// The same without stop words, by language.
+static WITHOUT_STOP_WORDS: Lazy<Vec<TextAnalyzer>> =
+    Lazy::new(|| LANGUAGES.iter().map(|language| words_of_text().filter(stop_words(*language)).build()).collect());
+
+/// The same, stemmed and without accents.
+static STEMMED: Lazy<Vec<TextAnalyzer>> = Lazy::new(|| {
+    let stemmed = |language: Language| {
+        words_of_text().filter(stop_words(language)).filter(Stemmer::new(language)).filter(AsciiFoldingFilter).build()
+    };
+    LANGUAGES.iter().map(|language| stemmed(*language)).collect()
+});
+
+fn words_of_text() -> TextAnalyzerBuilder<impl Tokenizer> {
+    TextAnalyzer::builder(SimpleTokenizer::default()).filter(RemoveLongFilter::limit(MAX_WORD)).filter(LowerCaser)
+}
+
+fn stop_words(language: Language) -> StopWordFilter {
+    StopWordFilter::new(language).expect("the language has stop words")
+}
+
+/// The words of a text with their places, in bytes.
+fn words(analyzer: &TextAnalyzer, text: &str) -> Vec<(String, Range<usize>)> {
+    let mut analyzer = analyzer.clone();
+    let mut stream = analyzer.token_stream(text);
+    let mut words = Vec::new();
+    while let Some(token) = stream.next() {
+        words.push((token.text.clone(), token.offset_from..token.offset_to));
+    }
+    words
+}
+
+/// The language with the most stop words in a text, as an index of [`LANGUAGES`].
+fn language_of(text: &str) -> usize {
+    let count = |analyzer: &TextAnalyzer| words(analyzer, text).len();
+    let all = count(&PLAIN);
+    let stop_words = WITHOUT_STOP_WORDS.iter().map(|analyzer| all - count(analyzer)).enumerate();
+    stop_words.rev().max_by_key(|(_, count)| *count).map_or(0, |(index, _)| index)
+}
+
+/// The fields of the segment: what is around a record, and what it says of itself.
+const FIELDS: [&str; 2] = ["context", "description"];
+
+fn schema() -> (Schema, [Field; 2]) {
+    let mut schema = Schema::builder();
+    let indexing = TextFieldIndexing::default().set_index_option(IndexRecordOption::WithFreqs);
+    let options = TextOptions::default().set_indexing_options(indexing);
+    let fields = FIELDS.map(|name| schema.add_text_field(name, options.clone()));
+    (schema.build(), fields)
+}
+
+/// The stems of a text in a language, by its index, as the terms of a document.
+fn stems(text: &str, language: usize) -> PreTokenizedString {
+    let mut tokens = Vec::new();
+    STEMMED[language].clone().token_stream(text).process(&mut |token| tokens.push(token.clone()));
+    PreTokenizedString { text: String::new(), tokens }
+}
+
+/// How many names have each stem.
+fn stems_in_names(names: &dyn Names) -> HashMap<String, u32> {
+    let mut counts = HashMap::new();
+    for row in 0..names.len() {
+        for stem in stems(names.name(row), 0).tokens {
+            *counts.entry(stem.text).or_default() += 1;
+        }
+    }
+    counts
+}
+
+fn build(directory: impl Into<Box<dyn Directory>>, names: &dyn Names) -> Result<Index, SearchError> {
+    let (schema, [context, description]) = schema();
+    let mut writer =
+        Index::builder().schema(schema).single_segment_index_writer::<TantivyDocument>(directory, WRITER_MEMORY)?;
+    let in_names = stems_in_names(names);
+    for row in 0..names.len() {
+        let mut document = TantivyDocument::default();
+        let text = names.description(row);
+        if !text.is_empty() {
+            document.add_pre_tokenized_text(description, stems(&text, language_of(&text)));
+        }
+        let mut around = stems(&names.context(row), 0);
+        let of_name = stems(names.name(row), 0).tokens.into_iter();
+        around.tokens.extend(of_name.filter(|stem| in_names.get(&stem.text).is_some_and(|names| *names >= MIN_NAMES)));
+        if !around.tokens.is_empty() {
+            document.add_pre_tokenized_text(context, around);
+        }
+        writer.add_document(document)?;
+    }
+    Ok(writer.finalize()?)
+}
+
+impl DescriptionIndex {
+    pub(crate) fn in_memory(names: &dyn Names) -> Result<Self, SearchError> {
+        Self::new(&build(RamDirectory::create(), names)?, names.len())
+    }
+
+    /// Builds an index as files.
+    pub(crate) fn create(names: &dyn Names) -> Result<IndexFiles, SearchError> {
+        let directory = RamDirectory::create();
+        let index = build(directory.clone(), names)?;
+        let mut files = IndexFiles::new();
+        for path in index.directory().list_managed_files() {
+            let bytes =
+                directory.open_read(&path).map_err(TantivyError::from)?.read_bytes().map_err(TantivyError::from)?;
+            files.insert(path.to_string_lossy().into_owned(), bytes.to_vec());
+        }
+        Ok(files)
+    }
+
+    pub(crate) fn open(files: IndexFiles, rows: u32) -> Result<Self, SearchError> {
+        Self::new(&Index::open(ReadOnlyDirectory::of(files))?, rows)
+    }
+
+    fn new(index: &Index, rows: u32) -> Result<Self, SearchError> {
+        let reader: IndexReader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
+        let searcher = reader.searcher();
+        let documents = searcher.segment_readers().iter().map(|segment| segment.max_doc()).sum();
+        if documents != rows || searcher.segment_readers().len() > 1 {
+            return Err(SearchError::Shape { segments: searcher.segment_readers().len(), documents, rows });
+        }
+        let [context, description] = FIELDS.map(|name| index.schema().get_field(name));
+        let fields = [context?, description?];
+        let mut filled = [0; 2];
+        for segment in searcher.segment_readers() {
+            for (field, filled) in fields.iter().zip(&mut filled) {
+                // Reads all files of the field: what is missing is known now.
+                segment.inverted_index(*field)?;
+                let lengths = segment.get_fieldnorms_reader(*field)?;
+                *filled += (0..rows).filter(|row| lengths.fieldnorm(*row) > 0).count() as u64;
+            }
+        }
+        Ok(Self { searcher, fields, filled })
+    }
+
+    /// The rows whose texts have the words of a query, best first; if they are few, followed by those with fewer words.
+    /// Deterministic.
+    pub(crate) fn search(&self, names: &dyn Names, text: &str) -> Vec<DescribedHit> {
+        let words = self.words(text);
+        let mut hits: Vec<DescribedHit> = Vec::new();
+        let mut known: HashSet<u32> = HashSet::new();
+        for required in (1..=words.len()).rev() {
+            let clauses = words.iter().map(|(occur, query)| (*occur, query.box_clone())).collect();
+            let query = BooleanQuery::with_minimum_required_clauses(clauses, required);
+            let first = hits.len();
+            self.collect(&query, |row, score| {
+                if known.insert(row) {
+                    let prominence = names.prominence(row) as f32 / MAX_PROMINENCE as f32;
+                    hits.push(DescribedHit { row, score: score * (1.0 + PROMINENCE_BOOST * prominence) });
+                }
+            });
+            hits[first..].sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.row.cmp(&b.row)));
+            if hits.len() >= ENOUGH {
+                break;
+            }
+        }
+        hits
+    }
+
+    fn collect(&self, query: &BooleanQuery, mut each: impl FnMut(u32, f32)) {
+        let statistics = OfFilled(self);
+        let weight = query.weight(EnableScoring::enabled_from_statistics_provider(&statistics, &self.searcher));
+        for segment in self.searcher.segment_readers() {
+            let read = weight.as_ref().map(|weight| weight.for_each(segment, &mut each));
+            // Only reading a file can fail, and the files are in memory.
+            debug_assert!(matches!(read, Ok(Ok(()))), "{read:?}");
+        }
+    }
+
+    /// A query for each word; of the fields that have it, the best counts.
+    fn words(&self, text: &str) -> Vec<(Occur, Box<dyn Query>)> {
+        let [context, description] = self.fields;
+        let mut of_words: BTreeMap<usize, BTreeSet<(Field, String)>> = BTreeMap::new();
+        for (index, analyzer) in STEMMED.iter().enumerate() {
+            for (stem, place) in words(analyzer, text) {
+                let terms = of_words.entry(place.start).or_default();
+                if index == 0 {
+                    terms.insert((context, stem.clone()));
+                }
+                terms.insert((description, stem));
+            }
+        }
+        let words = of_words.into_values().take(MAX_WORDS).map(|terms| -> (Occur, Box<dyn Query>) {
+            let terms = terms.into_iter().map(|(field, stem)| -> Box<dyn Query> {
+                let term = TermQuery::new(Term::from_field_text(field, &stem), IndexRecordOption::WithFreqs);
+                Box::new(BoostQuery::new(Box::new(term), if field == context { CONTEXT_BOOST } else { 1.0 }))
+            });
+            (Occur::Should, Box::new(DisjunctionMaxQuery::new(terms.collect())))
+        });
+        words.collect()
+    }
+}
+
+/// The places of a text's words in a description, in bytes.
+pub(crate) fn marks(text: &str, description: &str) -> Vec<Range<usize>> {
+    let analyzer = &STEMMED[language_of(description)];
+    let wanted: Vec<String> = words(analyzer, text).into_iter().map(|(word, _)| word).collect();
+    words(analyzer, description).into_iter().filter(|(word, _)| wanted.contains(word)).map(|(_, place)| place).collect()
+}

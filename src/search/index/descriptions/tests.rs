@@ -1,0 +1,116 @@
+use crate::data::Names;
+use crate::search::index::descriptions::{DescriptionIndex, ENOUGH, marks};
+
+/// Rows of a description and what is around it.
+struct Records(Vec<(&'static str, &'static str)>);
+
+impl Names for Records {
+    fn len(&self) -> u32 {
+        self.0.len() as u32
+    }
+
+    fn name(&self, _row: u32) -> &str {
+        "Acme"
+    }
+
+    fn aliases(&self, _row: u32) -> &str {
+        ""
+    }
+
+    fn prominence(&self, _row: u32) -> u32 {
+        0
+    }
+
+    fn description(&self, row: u32) -> String {
+        self.0[row as usize].0.to_owned()
+    }
+
+    fn context(&self, row: u32) -> String {
+        self.0[row as usize].1.to_owned()
+    }
+}
+
+fn records() -> Records {
+    Records(vec![
+        ("Booking software for dentists and their patients", "health berlin germany"),
+        ("We sell the tools that are used by a dental clinic", "dental paris"),
+        ("Software für Zahnärzte und ihre Patienten, die nicht warten wollen", "health"),
+        ("Une plateforme pour les réservations de restaurants et des hôtels", "travel paris"),
+        ("", "payments"),
+        ("", ""),
+        ("Bookings of hotels, and of nothing but hotels", ""),
+    ])
+}
+
+fn found(index: &DescriptionIndex, text: &str) -> Vec<u32> {
+    index.search(&records(), text).into_iter().map(|hit| hit.row).collect()
+}
+
+#[test]
+fn words_are_found_by_their_stem_in_the_language_of_the_text() {
+    let records = records();
+    let stored = DescriptionIndex::open(DescriptionIndex::create(&records).unwrap(), records.len()).unwrap();
+    let in_memory = DescriptionIndex::in_memory(&records).unwrap();
+    for (text, rows) in [
+        ("dentist", vec![0]),
+        ("DENTISTS!", vec![0]),
+        ("booked", vec![0, 6]),
+        ("Zahnärzten", vec![2]),
+        ("patienten", vec![0, 2]),
+        ("réservation", vec![3]),
+        ("reservations", vec![3]),
+        ("hotel", vec![6, 3]),
+        ("payment", vec![4]),
+        // Stop words and what no row has.
+        ("for the of and", vec![]),
+        ("submarine", vec![]),
+        ("", vec![]),
+    ] {
+        assert_eq!(found(&stored, text), rows, "{text}");
+        assert_eq!(found(&in_memory, text), rows, "{text}");
+    }
+    // All or most words, in whichever field, before fewer.
+    for text in ["booking software in Berlin", "software paris dentist"] {
+        assert_eq!(found(&stored, text)[0], 0, "{text}");
+    }
+}
+
+#[test]
+fn rows_with_more_words_come_first_and_few_are_followed_by_others() {
+    let texts = ["solar power", "solar", "power", "wind"];
+    let records = Records((0..40).map(|row| (texts[row % 2], "")).chain([("power plants", "")]).collect());
+    let index = DescriptionIndex::in_memory(&records).unwrap();
+    let rows: Vec<u32> = index.search(&records, "solar power").into_iter().map(|hit| hit.row).collect();
+    assert!(rows.len() >= ENOUGH && rows.iter().all(|row| row % 2 == 0 && *row < 40), "{rows:?}");
+    let few = Records(vec![("wind", ""), ("solar power", ""), ("solar", ""), ("power", "")]);
+    let index = DescriptionIndex::in_memory(&few).unwrap();
+    let mut rows: Vec<u32> = index.search(&few, "solar power").into_iter().map(|hit| hit.row).collect();
+    assert_eq!(rows.remove(0), 1);
+    rows.sort_unstable();
+    assert_eq!(rows, [2, 3]);
+}
+
+#[test]
+fn the_words_of_a_text_are_marked() {
+    let marked = |text: &str, description: &'static str| -> Vec<&str> {
+        marks(text, description).into_iter().map(|place| &description[place]).collect()
+    };
+    assert_eq!(marked("dentist software", records().0[0].0), ["software", "dentists"]);
+    assert_eq!(marked("zahnarzt patient", records().0[2].0), ["Zahnärzte", "Patienten"]);
+    assert_eq!(marked("the", records().0[1].0), Vec::<&str>::new());
+}
+
+#[test]
+fn an_index_of_other_rows_is_rejected() {
+    let records = records();
+    let files = DescriptionIndex::create(&records).unwrap();
+    for file in files.keys() {
+        let mut fewer = files.clone();
+        fewer.remove(file);
+        assert!(DescriptionIndex::open(fewer, records.len()).is_err(), "{file}");
+    }
+    assert!(DescriptionIndex::open(files, 3).is_err());
+    let none = Records(Vec::new());
+    let index = DescriptionIndex::open(DescriptionIndex::create(&none).unwrap(), 0).unwrap();
+    assert!(index.search(&none, "dentist").is_empty());
+}

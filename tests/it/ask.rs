@@ -1,0 +1,402 @@
+//! Questions in words (`ask`): read as parameters, which the answer lists, on lists, pages and in tools.
+
+use std::sync::{Arc, LazyLock};
+
+use proptest::prelude::*;
+use proptest::sample::select;
+use serde_json::{Value, json};
+use venturedex::catalog::{Catalog, ParseOptions, Resource, bundled};
+use venturedex::data::ReviewStatus;
+use venturedex::mcp::Tool;
+use venturedex::quota::Tier;
+
+use crate::harness::{Client, Server, code, real_catalog};
+use crate::mcp::tools::TestTools;
+
+/// List, question, parameters, unread words.
+const QUESTIONS: &[(&str, &str, &str, &str)] = &[
+    ("startups", "fintech startups in London founded after 2010", "sector=fintech city=london founded_from=2011", ""),
+    (
+        "startups",
+        "AI startups for diagnostics in Berlin that raised a seed round last year",
+        "sector_all=artificial-intelligence sector_all=diagnostics city=berlin stage=seed last_round_since=2025-01-01 \
+         last_round_until=2025-12-31",
+        "",
+    ),
+    ("startups", "fintech or insurtech, Germany", "sector=fintech sector=insurtech country=DE", ""),
+    (
+        "startups",
+        "German payments companies that raised more than $1.5m",
+        "country=DE sector=payments min_raised_usd=1500000",
+        "",
+    ),
+    (
+        "startups",
+        "between 1 and 3 million dollars raised, not in the US or Canada",
+        "min_raised_usd=1000000 max_raised_usd=3000000 not_country=US not_country=CA",
+        "",
+    ),
+    (
+        "startups",
+        "the 5 most funded biotech companies in the Nordics",
+        "sort=-total_raised_usd limit=5 sector=biotech country=nordics",
+        "",
+    ),
+    ("startups", "acquired SaaS startups with at least 2 rounds", "status=acquired sector=saas min_rounds=2", ""),
+    (
+        "startups",
+        "companies that closed a series A in 2024",
+        "stage=series-a last_round_since=2024-01-01 last_round_until=2024-12-31",
+        "",
+    ),
+    ("startups", "Series A/B startups", "stage=series-a,series-b", ""),
+    ("startups", "backed by Alder Capital and Aldern Ventures", "investor_all=alder-capital,aldern-ventures", ""),
+    ("startups", "startups backed by Alder Capital or Aldern Ventures", "investor=alder-capital,aldern-ventures", ""),
+    ("startups", "Alder Capital portfolio in the UK", "investor=alder-capital country=GB", "portfolio"),
+    ("startups", "the newest solar startup", "sort=-founded_year limit=1 sector=solar", ""),
+    ("startups", "solar startups like Tidewick that glow", "sector=solar", "like Tidewick; glow"),
+    (
+        "startups",
+        "pre-seed travel startups founded between 2018 and 2020",
+        "stage=pre-seed sector=travel founded_from=2018 founded_to=2020",
+        "",
+    ),
+    ("startups", "raised over €5m", "", "over €5m"),
+    ("startups", "startups that do both payments and lending", "sector_all=payments sector_all=lending", ""),
+    (
+        "startups",
+        "raised half a million or more, founded in 2019 or 2020",
+        "min_raised_usd=500000 founded_from=2019 founded_to=2020",
+        "",
+    ),
+    ("startups", "valuation over $50m", "", "valuation over $50m"),
+    ("startups", "payments startups in California called Tidewick", "sector=payments q=Tidewick", "California"),
+    ("startups", "whose last round was before 2024", "last_round_until=2023-12-31", ""),
+    ("vcs", "most active seed investors in France", "sort=-investment_count stage=seed country=FR", ""),
+    ("vcs", "angel networks and accelerators in Austin", "kind=angel-network kind=accelerator city=austin", ""),
+    ("vcs", "VCs investing in German startups", "", "German"),
+    ("vcs", "top 10 corporate VCs that write $500k checks", "limit=10 kind=corporate check_usd=500000", ""),
+    (
+        "vcs",
+        "family offices with at least 3 companies, active since March 2024",
+        "kind=family-office min_portfolio=3 active_since=2024-03-01",
+        "",
+    ),
+    (
+        "rounds",
+        "largest fintech rounds in Q2 2024",
+        "sort=-amount_usd sector=fintech since=2024-04-01 until=2024-06-30",
+        "",
+    ),
+    (
+        "rounds",
+        "seed deals over 2 million in the past three months",
+        "stage=seed min_amount_usd=2000000 since=2026-08-20",
+        "",
+    ),
+    ("rounds", "rounds led by Alder Capital since 2023", "lead=alder-capital since=2023-01-01", ""),
+    ("rounds", "who invested in Tidewick Health?", "startup=tidewick-health", ""),
+    ("people", "partners at Alder Capital", "role=partner organization=alder-capital", ""),
+    ("people", "who is Nora Kelridge?", "q=Nora Kelridge", ""),
+    ("people", "partners at firms", "role=partner kind=firm", ""),
+    ("vcs", "firms that have not invested since 2020", "active_until=2019-12-31", ""),
+    (
+        "vcs",
+        "accelerators by portfolio size, not in the US",
+        "kind=accelerator sort=-portfolio_count not_country=US",
+        "",
+    ),
+    ("rounds", "the first round of Tidewick Health", "sort=announced_on limit=1 startup=tidewick-health", ""),
+    ("people", "founders of Tidewick", "role=founder organization=tidewick", ""),
+];
+
+fn path(list: &str) -> String {
+    format!("/api/v3/{}", if list == "rounds" { "funding-rounds" } else { list })
+}
+
+fn ask(client: &Client, list: &str, question: &str) -> Value {
+    let reply = client.list(&path(list), &[("ask", question)]);
+    assert_eq!(reply.status, 200, "{question}: {}", reply.text);
+    reply.json()
+}
+
+fn read(meta: &Value) -> Vec<String> {
+    let text = |part: &Value, name: &str| part[name].as_str().unwrap().to_owned();
+    let parts = meta["interpreted"].as_array().unwrap().iter();
+    let mut read: Vec<String> =
+        parts.map(|part| format!("{}={}", text(part, "parameter"), text(part, "value"))).collect();
+    read.sort();
+    read
+}
+
+#[test]
+fn questions_are_read_as_parameters() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    for (list, question, parameters, unread) in QUESTIONS {
+        let meta = ask(&client, list, question)["meta"].clone();
+        // A value of `q` is the last, and may have spaces.
+        let (others, name) =
+            parameters.split_once("q=").map_or((*parameters, None), |(others, name)| (others, Some(name)));
+        let named = name.map(|name| format!("q={name}"));
+        let mut expected: Vec<String> = others.split_whitespace().map(str::to_owned).chain(named).collect();
+        expected.sort();
+        assert_eq!(read(&meta), expected, "{question}: {meta}");
+        let unread: Vec<&str> = unread.split("; ").filter(|words| !words.is_empty()).collect();
+        assert_eq!(meta["unread"], json!(unread), "{question}");
+        for part in meta["interpreted"].as_array().unwrap() {
+            let words = part["text"].as_str().unwrap();
+            assert!(question.contains(words) && !part["why"].as_str().unwrap().is_empty(), "{question}: {part}");
+        }
+    }
+}
+
+#[test]
+fn the_equivalent_url_and_arguments_give_the_same_records() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let tools = TestTools::bundled();
+    for (list, question, ..) in QUESTIONS {
+        let asked = ask(&client, list, question);
+        let url = asked["meta"]["url"].as_str().unwrap();
+        let at = url.find("/api/v3/").unwrap();
+        assert!(!url.contains("ask="), "{url}");
+        let plain = client.get(&url[at..]).json();
+        assert_eq!(plain["data"], asked["data"], "{question}");
+        assert_eq!(plain["pagination"]["total"], asked["pagination"]["total"], "{question}");
+        assert!(plain["meta"].get("interpreted").is_none());
+        let tool = match *list {
+            "startups" => Tool::SearchStartups,
+            "vcs" => Tool::SearchVcs,
+            "rounds" => Tool::GetFundingRounds,
+            _ => Tool::SearchPeople,
+        };
+        let result = tools.call(tool, &asked["meta"]["arguments"]).unwrap();
+        assert_eq!(result["total"], asked["pagination"]["total"], "{question}");
+    }
+}
+
+#[test]
+fn other_parameters_go_before_the_question() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let with = |parameters: &[(&str, &str)]| client.list("/api/v3/startups", parameters);
+    let question = ("ask", "fintech startups in London");
+    let reply = with(&[question, ("city", "Berlin"), ("limit", "3")]).json();
+    assert_eq!(
+        reply["pagination"]["total"],
+        with(&[("sector", "fintech"), ("city", "berlin")]).json()["pagination"]["total"]
+    );
+    assert_eq!(
+        (read(&reply["meta"]), &reply["meta"]["unread"]),
+        (vec!["sector=fintech".to_owned()], &json!(["London"]))
+    );
+    // The same filters without or with another question are another response, in caches too.
+    for _ in 0..3 {
+        let asked = with(&[question]);
+        let plain = with(&[("sector", "fintech"), ("city", "london")]);
+        assert_eq!(asked.json()["data"], plain.json()["data"]);
+        assert_ne!(asked.text, plain.text);
+        assert_ne!(asked.header("etag"), plain.header("etag"));
+    }
+    let long = "seed ".repeat(101);
+    assert_eq!(code(&with(&[("ask", &long)])), (400, "invalid_parameter".to_owned()));
+    assert_eq!(with(&[("ask", "fintech"), ("ask", "seed")]).status, 400);
+    assert_eq!(with(&[("ask", "")]).json()["meta"].get("interpreted"), None);
+    assert!(client.get("/api/v1/startups?ask=fintech").text.contains("unknown"));
+    assert_eq!(code(&client.get("/api/v3/sectors?ask=fintech")).0, 400);
+}
+
+#[test]
+fn a_cursor_continues_the_question() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let question = "seed startups in the US";
+    let (mut slugs, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let continued = [("ask", question), ("limit", "7"), ("cursor", cursor.as_str())];
+        let page = client.list("/api/v3/startups", &continued[..if cursor.is_empty() { 2 } else { 3 }]);
+        assert_eq!(page.status, 200, "{}", page.text);
+        slugs.extend(page.slugs());
+        match page.json()["pagination"]["next_cursor"].as_str() {
+            Some(next) => next.clone_into(&mut cursor),
+            None => break,
+        }
+    }
+    let all = client.list("/api/v3/startups", &[("stage", "seed"), ("country", "US"), ("limit", "1000")]);
+    assert!(slugs.len() > 14);
+    assert_eq!(slugs, all.slugs());
+    let other = client.list("/api/v3/startups", &[("ask", "fintech"), ("cursor", &cursor)]);
+    assert_eq!(other.status, 400, "{}", other.text);
+}
+
+#[test]
+fn a_search_that_is_no_name_is_read_as_a_question() {
+    let server = Server::bundled();
+    let page = server.anonymous().get("/?q=seed+fintech+startups+in+the+US+that+glow").text;
+    for text in [
+        "Read as a question",
+        "stage=seed",
+        "sector=fintech",
+        "country=US",
+        "“glow”",
+        "<th scope=\"row\"><a href=\"/startups/",
+    ] {
+        assert!(page.contains(text), "{text}");
+    }
+    // Each chip leads to the list without it.
+    for (_, chip) in page.match_indices("<a class=\"chip on\" href=\"") {
+        assert!(!chip.is_empty());
+    }
+    let chips: Vec<&str> =
+        page.split("<a class=\"chip on\" href=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    assert_eq!(chips.len(), 3);
+    for chip in chips {
+        let href = chip.replace("&#38;", "&");
+        let list = server.anonymous().get(&href);
+        assert_eq!(list.status, 200, "{href}");
+        assert_eq!(href.matches('=').count(), 2, "{href}");
+    }
+    let list = server.anonymous().get("/vcs?q=seed+accelerators+in+the+US").text;
+    assert!(list.contains("Read as a question") && list.contains("kind=accelerator"), "{list}");
+    // What is neither may be in descriptions.
+    let page = server.anonymous().get("/?q=workflow+pilots").text;
+    assert!(page.contains("In descriptions and sectors:") && page.contains("/startups?text=workflow+pilots"), "{page}");
+    for name in ["Alder Capital", "Tidewick"] {
+        let page = server.anonymous().get(&format!("/?q={}", name.replace(' ', "+"))).text;
+        assert!(!page.contains("Read as a question"), "{name}");
+    }
+}
+
+#[test]
+fn a_tool_reads_a_query_that_is_no_name_as_a_question() {
+    let tools = TestTools::bundled();
+    let result = tools.call(Tool::SearchStartups, &json!({"query": "seed startups in the US", "limit": 5})).unwrap();
+    assert_eq!(read(&result["question"]), ["country=US", "stage=seed"]);
+    assert_eq!(result["question"]["arguments"], json!({"country": "US", "stage": "seed"}));
+    assert!(result["notes"][0].as_str().unwrap().contains("was read as a question"), "{}", result["notes"]);
+    let plain = tools.call(Tool::SearchStartups, &json!({"stage": "seed", "country": "US", "limit": 5})).unwrap();
+    assert_eq!(result["items"], plain["items"]);
+    // The next page with the same arguments.
+    let cursor = &result["next_cursor"];
+    let next = tools
+        .call(Tool::SearchStartups, &json!({"query": "seed startups in the US", "limit": 5, "cursor": cursor}))
+        .unwrap();
+    let plain_next = tools.call(Tool::SearchStartups, &json!({"limit": 5, "cursor": plain["next_cursor"]})).unwrap();
+    assert_eq!(next["items"], plain_next["items"]);
+    // A name stays a name, and so does what cannot be read.
+    for query in ["Tidewick", "zzyzx qqq"] {
+        let result = tools.call(Tool::SearchStartups, &json!({"query": query})).unwrap();
+        assert_eq!(result.get("question"), None, "{query}");
+    }
+    // What is given otherwise goes first.
+    let result =
+        tools.call(Tool::SearchStartups, &json!({"query": "seed startups in the US", "country": "DE"})).unwrap();
+    let question = &result["question"];
+    assert_eq!((read(question), &question["unread"]), (vec!["stage=seed".to_owned()], &json!(["US"])));
+}
+
+const WORDS: &[&str] = &[
+    "the",
+    "5",
+    "10",
+    "top",
+    "largest",
+    "newest",
+    "most",
+    "active",
+    "funded",
+    "AI",
+    "fintech",
+    "health",
+    "startups",
+    "VCs",
+    "rounds",
+    "in",
+    "Berlin",
+    "London",
+    "not",
+    "Germany",
+    "or",
+    "US",
+    "Nordics",
+    "seed",
+    "series",
+    "A",
+    "B/C",
+    "founded",
+    "raised",
+    "after",
+    "since",
+    "before",
+    "2019",
+    "2020-2022",
+    "last",
+    "year",
+    "past",
+    "3",
+    "months",
+    "over",
+    "under",
+    "$5m",
+    "€1m",
+    "between",
+    "and",
+    "1",
+    "million",
+    "at",
+    "least",
+    "20%",
+    "backed",
+    "by",
+    "Alder",
+    "Capital",
+    "Tidewick",
+    "led",
+    "of",
+    "like",
+    "angel",
+    "acquired",
+    "closed",
+    "99999999999999999999",
+    "Q1",
+    "2024",
+    "founders",
+    "check",
+    "score",
+    "0",
+    "-",
+    "’s",
+    "<",
+    "½",
+    "१",
+    "",
+];
+
+/// The bundled data and, if it is there, real data.
+static CATALOGS: LazyLock<Vec<Arc<Catalog>>> =
+    LazyLock::new(|| [Some(Arc::new(bundled().unwrap())), real_catalog()].into_iter().flatten().collect());
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1_500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_is_asked_is_read_as_valid_parameters(words in prop::collection::vec(select(WORDS), 0..12)) {
+        let text = words.join(" ");
+        for catalog in CATALOGS.iter() {
+            for resource in [Resource::Firms, Resource::Startups, Resource::Rounds, Resource::People] {
+                let read = catalog.interpret(resource, &text);
+                let again = catalog.interpret(resource, &text);
+                prop_assert_eq!(&read, &again);
+                let values: Vec<(String, String)> = read.values().filter(|(name, _)| name != "limit").collect();
+                let options =
+                    ParseOptions { strict: true, review_statuses: &[ReviewStatus::Approved], other_names: &[] };
+                let parsed = catalog.parse(resource, &values, options).map_err(|issues| issues.report(catalog));
+                prop_assert!(parsed.is_ok(), "{text}: {parsed:?}");
+                for part in &read.parts {
+                    prop_assert!(text.contains(&part.text), "{}: {:?}", text, part);
+                }
+            }
+        }
+    }
+}
