@@ -1,6 +1,6 @@
 //! Questions in words (`ask`): what is understood becomes parameters of the request.
 
-use crate::api::envelope::{Asked as AskedMeta, ReadWords};
+use crate::api::envelope::Asked;
 use crate::catalog::ask::MAX_QUESTION_CHARS;
 use crate::catalog::{Catalog, Interpretation, ParameterError, Resource};
 
@@ -24,9 +24,10 @@ impl Question {
     ) -> Result<Option<Self>, Vec<ParameterError>> {
         let mut errors = Vec::new();
         let text = single_value(values, ASK, &mut errors);
-        let Some(text) = text.filter(|_| errors.is_empty()) else {
-            return if errors.is_empty() { Ok(None) } else { Err(errors) };
-        };
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        let Some(text) = text else { return Ok(None) };
         if text.chars().count() > MAX_QUESTION_CHARS {
             let detail = format!("a question has at most {MAX_QUESTION_CHARS} characters; shorten it");
             return Err(vec![ParameterError::invalid(ASK, detail)]);
@@ -38,15 +39,10 @@ impl Question {
     }
 
     /// What the answer says of it. `query`: the equivalent request without a question, `url` its address.
-    pub(crate) fn meta(&self, query: impl Iterator<Item = (&'static str, String)>, url: String) -> AskedMeta<'_> {
-        let interpreted = self.interpretation.parts.iter().map(|part| ReadWords {
-            text: &part.text,
-            parameter: &part.parameter,
-            value: &part.value,
-            why: &part.why,
-        });
+    pub(crate) fn meta(&self, query: impl Iterator<Item = (&'static str, String)>, url: String) -> Asked<'_> {
+        let Interpretation { parts, unread } = &self.interpretation;
         let name = |name: &'static str| if name == "q" { "query" } else { name };
         let arguments = query.map(|(known, value)| (name(known), value)).collect();
-        AskedMeta { interpreted: interpreted.collect(), unread: &self.interpretation.unread, url, arguments }
+        Asked { interpreted: parts, unread, url, arguments }
     }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::api::Version;
 use crate::catalog::snippet::Snippet;
-use crate::catalog::{Amounts, ParameterError};
+use crate::catalog::{Amounts, ParameterError, ReadPart};
 use crate::data::Snapshot;
 use crate::data::field::{SNAPSHOT, model};
 use crate::search::Explanation;
@@ -96,26 +96,13 @@ model! {
     #[derive(Serialize)]
     pub(crate) struct Asked<'a> {
         /// The words that were read as parameters, in their order.
-        pub interpreted: Vec<ReadWords<'a>> [optional],
+        pub interpreted: &'a [ReadPart] [optional],
         /// The words of which nothing was understood; they change nothing.
         pub unread: &'a [String] [optional],
         /// The same request without a question.
         pub url: String [optional, uri],
         /// The same request as arguments of the tool of this list.
         pub arguments: BTreeMap<&'static str, String> [optional],
-    }
-
-    /// Words that were read as the value of a parameter.
-    #[derive(Serialize)]
-    pub(crate) struct ReadWords<'a> as "Interpreted" {
-        /// As they were written.
-        pub text: &'a str,
-        /// The parameter.
-        pub parameter: &'a str,
-        /// Its value, as in a request.
-        pub value: &'a str,
-        /// Why they mean it.
-        pub why: &'a str,
     }
 
     /// Notes on the request.

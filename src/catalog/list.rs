@@ -36,6 +36,12 @@ impl Catalog {
         Page { rows, total, next, ..Page::default() }
     }
 
+    /// Whether the search text of a query is like no name, whatever its filters are.
+    pub fn names_nothing(&self, query: &Query) -> bool {
+        let query = Query { filters: Vec::new(), ..query.clone() };
+        query.text.is_some() && self.list(&query, ListPosition::default(), 1).total == 0
+    }
+
     fn page_of_matches(
         &self,
         query: &Query,

@@ -221,15 +221,15 @@ impl ParamParser<'_> {
                 chars if chars > MAX_TEXT_CHARS => {
                     Err(format!("the search text has {chars} characters; the maximum is {MAX_TEXT_CHARS}"))
                 }
-                _ if matches!(parameter.kind, ParamType::Words) => {
-                    let mut rows = self.catalog.rows_described(self.resource.table(), text).to_vec();
-                    rows.sort_unstable();
-                    self.filters.push(Filter::Rows(rows));
-                    self.words = Some(text.to_owned());
-                    Ok(text.to_owned())
-                }
                 _ => {
-                    self.text = Some(text.to_owned());
+                    if matches!(parameter.kind, ParamType::Words) {
+                        let mut rows = self.catalog.rows_described(self.resource.table(), text).to_vec();
+                        rows.sort_unstable();
+                        self.filters.push(Filter::Rows(rows));
+                        self.words = Some(text.to_owned());
+                    } else {
+                        self.text = Some(text.to_owned());
+                    }
                     Ok(text.to_owned())
                 }
             },

@@ -86,9 +86,9 @@ impl Catalog {
     pub(crate) fn rows_described(&self, table: Table, text: &str) -> Arc<Vec<u32>> {
         self.described.get_or_insert_with((table, text.to_owned()), || {
             let Some(index) = self.texts.of(table) else { return Arc::default() };
-            let mut hits = index.described(&self.snapshot().names(table), text);
-            hits.truncate(MAX_DESCRIBED);
-            Arc::new(hits.into_iter().map(|hit| hit.row).collect())
+            let mut rows = index.described(&self.snapshot().names(table), text);
+            rows.truncate(MAX_DESCRIBED);
+            Arc::new(rows)
         })
     }
 

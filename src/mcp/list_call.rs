@@ -263,30 +263,23 @@ impl ListCall {
         let catalog = &release.catalog;
         // The pages after the first are of the same reading.
         let is_of_question = cursor.is_some_and(|cursor| !cursor.query.iter().any(|(name, _)| name == "q"));
-        let list = match call.value("q") {
-            Some(_) if is_of_question => None,
-            _ => Some(Self::parse(release, call, resource, cursor)?),
-        };
-        if list.as_ref().is_some_and(|list| cursor.is_some() || !list.names_nothing(catalog)) {
-            return list.ok_or_else(Vec::new);
+        if call.value("q").is_none() || !is_of_question {
+            let list = Self::parse(release, call, resource, cursor)?;
+            if cursor.is_some() || !catalog.names_nothing(&list.rows.query) {
+                return Ok(list);
+            }
         }
         match call.read_question(catalog, resource) {
             Some((call, question)) => {
                 Ok(Self { question: Some(question), ..Self::parse(release, &call, resource, cursor)? })
             }
-            None => list.map_or_else(|| Self::parse(release, call, resource, cursor), Ok),
+            None => Self::parse(release, call, resource, cursor),
         }
     }
 
     /// The filters and the order as arguments.
     pub(crate) fn arguments(&self) -> BTreeMap<&'static str, &str> {
         self.rows.canonical.iter().map(|(name, value)| (*name, value.as_str())).collect()
-    }
-
-    /// Whether there is a search text that is like no name.
-    fn names_nothing(&self, catalog: &Catalog) -> bool {
-        let query = Query { filters: Vec::new(), ..self.rows.query.clone() };
-        query.text.is_some() && catalog.list(&query, ListPosition::default(), 1).total == 0
     }
 
     /// The condition of a search without a match to drop.

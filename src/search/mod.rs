@@ -24,9 +24,10 @@ mod tests;
 pub(crate) use edit_distance::{Candidates, nearest, similarity};
 pub use error::SearchError;
 pub(crate) use index::marks;
-pub use index::{Completed, Completion, DURATIONS, DescribedHit, Hit, IndexFiles, SearchResults, TextIndex};
+pub use index::{Completed, Completion, DURATIONS, Hit, IndexFiles, SearchResults, TextIndex};
 pub(crate) use index::{texts, typed_part};
 pub(crate) use query::nickname::forms;
+pub(crate) use query::number_words::up_to_twenty;
 pub(crate) use query::phonetic::phonetic_key;
 pub use rank::{Explanation, MatchClass, ScorePart};
 

@@ -251,13 +251,7 @@ impl Browse {
             }));
         }
         let question = match &query.text {
-            Some(text)
-                if found.total == 0
-                    && catalog
-                        .list(&Query { filters: Vec::new(), ..query.clone() }, ListPosition::default(), 1)
-                        .total
-                        == 0 =>
-            {
+            Some(text) if found.total == 0 && catalog.names_nothing(&query) => {
                 Question::read(catalog, config.resource, text, 0)?
             }
             _ => None,

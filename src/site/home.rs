@@ -16,7 +16,7 @@ use crate::site::error_page::{PageError, named, path_of};
 use crate::site::layout::PageLayout;
 use crate::site::link::Link;
 use crate::site::market::{countries, rounds_by_year, sectors};
-use crate::site::question::Question;
+use crate::site::question::{Question, list_of};
 use crate::site::records::{record, records};
 use crate::site::round_rows::RoundRows;
 use crate::site::{PageRequest, format, respond_with};
@@ -113,12 +113,8 @@ fn found<R: DeserializeOwned>(catalog: &Catalog, table: Table, path: &str, text:
 }
 
 fn described(catalog: &Catalog, text: &str) -> Vec<(String, String)> {
-    let lists = [
-        (Table::Startups, "/startups", "startup", "startups"),
-        (Table::Firms, "/vcs", "firm", "firms"),
-        (Table::People, "/people", "person", "people"),
-    ];
-    let described = lists.into_iter().filter_map(|(table, path, one, many)| {
+    let described = [Table::Startups, Table::Firms, Table::People].into_iter().filter_map(|table| {
+        let (path, one, many) = list_of(table);
         let count = catalog.rows_described(table, text).len() as u64;
         (count > 0).then(|| (format::counted(count, one, many), Link::new(path, Vec::new()).with("text", text).href()))
     });

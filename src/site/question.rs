@@ -50,12 +50,7 @@ impl Question {
             return Ok(None);
         }
         let Interpretation { parts, unread } = interpretation;
-        let (path, one, many) = match resource.table() {
-            Table::Firms => ("/vcs", "firm", "firms"),
-            Table::Rounds => ("/rounds", "round", "rounds"),
-            Table::People => ("/people", "person", "people"),
-            _ => ("/startups", "startup", "startups"),
-        };
+        let (path, one, many) = list_of(resource.table());
         // A page of a list has its own number of rows.
         let of_list = |left_out: Option<usize>| {
             let parts =
@@ -86,6 +81,16 @@ impl Question {
             rows: page.rows,
             table: resource.table(),
         }))
+    }
+}
+
+/// The path of a table's list, and what one and several of its records are called.
+pub(crate) fn list_of(table: Table) -> (&'static str, &'static str, &'static str) {
+    match table {
+        Table::Firms => ("/vcs", "firm", "firms"),
+        Table::Rounds => ("/rounds", "round", "rounds"),
+        Table::People => ("/people", "person", "people"),
+        _ => ("/startups", "startup", "startups"),
     }
 }
 

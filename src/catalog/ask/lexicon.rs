@@ -171,15 +171,9 @@ impl Lexicon {
         for letter in ["d", "e", "f", "g", "h"] {
             lexicon.add(&format!("series {letter}"), Meaning::Stage(vec![Stage::SeriesDPlus.name()]));
         }
-        for (phrase, kind) in KINDS {
-            lexicon.add(phrase, Meaning::Kind(kind.name()));
-            lexicon.add(&format!("{phrase}s"), Meaning::Kind(kind.name()));
-        }
+        KINDS.iter().for_each(|(phrase, kind)| lexicon.add_with_plural(phrase, &Meaning::Kind(kind.name())));
         STATUSES.iter().for_each(|(phrase, status)| lexicon.add(phrase, Meaning::Status(status.name())));
-        for (phrase, role) in ROLES {
-            lexicon.add(phrase, Meaning::Role(role.name()));
-            lexicon.add(&format!("{phrase}s"), Meaning::Role(role.name()));
-        }
+        ROLES.iter().for_each(|(phrase, role)| lexicon.add_with_plural(phrase, &Meaning::Role(role.name())));
         for role in Role::ALL.iter().filter(|role| !matches!(role, Role::Other | Role::Investor)) {
             lexicon.add(&fold(role.name()), Meaning::Role(role.name()));
         }
@@ -197,6 +191,11 @@ impl Lexicon {
         if !meanings.contains(&meaning) {
             meanings.push(meaning);
         }
+    }
+
+    fn add_with_plural(&mut self, phrase: &str, meaning: &Meaning) {
+        self.add(phrase, meaning.clone());
+        self.add(&format!("{phrase}s"), meaning.clone());
     }
 
     fn add_places(&mut self, snapshot: &Snapshot) {
@@ -245,7 +244,12 @@ impl Lexicon {
     }
 
     fn add_sectors(&mut self, snapshot: &Snapshot, sectors: &SectorNames) {
-        let slug = |row: u32| snapshot.slug(Table::Sectors, row).to_owned();
+        // Each once, in this order.
+        let slugs = |mut rows: Vec<u32>| {
+            let mut seen = HashSet::new();
+            rows.retain(|row| seen.insert(*row));
+            Meaning::Sector(rows.into_iter().map(|row| snapshot.slug(Table::Sectors, row).to_owned()).collect())
+        };
         let size = |row: &u32| snapshot.facet_count(Table::Startups, Facet::Sector, *row);
         let mut by_name: HashMap<String, Vec<u32>> = HashMap::new();
         for row in 0..snapshot.rows(Table::Sectors) {
@@ -262,11 +266,8 @@ impl Lexicon {
             let mut known: Vec<u32> =
                 names.split('|').filter_map(|name| by_name.get(name)).flatten().copied().collect();
             known.extend(by_name.get(words).into_iter().flatten());
-            let mut seen = HashSet::new();
-            known.retain(|row| seen.insert(*row));
             if !known.is_empty() {
-                self.phrases.entry(words.to_owned()).or_default().retain(|known| !matches!(known, Meaning::Sector(_)));
-                self.add(words, Meaning::Sector(known.into_iter().map(slug).collect()));
+                self.add(words, slugs(known));
             }
         }
         for (name, rows) in &by_name {
@@ -278,9 +279,7 @@ impl Lexicon {
             rows.sort_by_key(|row| std::cmp::Reverse(size(row)));
             let larger: Vec<u32> = rows.iter().filter_map(|row| sectors.larger(*row)).collect();
             rows.extend(larger);
-            let mut seen = HashSet::new();
-            rows.retain(|row| seen.insert(*row));
-            self.add(name, Meaning::Sector(rows.into_iter().map(slug).collect()));
+            self.add(name, slugs(rows));
         }
     }
 

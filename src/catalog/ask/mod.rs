@@ -15,6 +15,7 @@ use crate::catalog::{Catalog, Resource};
 
 use crate::catalog::ask::lexicon::Lexicon;
 use crate::catalog::ask::reader::Reader;
+use crate::data::field::model;
 
 /// Maximum length of a question in characters.
 pub const MAX_QUESTION_CHARS: usize = 500;
@@ -28,16 +29,19 @@ pub struct Interpretation {
     pub unread: Vec<String>,
 }
 
-/// Words that were read as a value of a parameter.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ReadPart {
-    /// As they were written.
-    pub text: String,
-    /// `limit` or a parameter of the list.
-    pub parameter: String,
-    pub value: String,
-    /// Why they mean it.
-    pub why: String,
+model! {
+    /// Words that were read as the value of a parameter.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+    pub struct ReadPart as "Interpreted" {
+        /// As they were written.
+        pub text: String,
+        /// The parameter.
+        pub parameter: String,
+        /// Its value, as in a request.
+        pub value: String,
+        /// Why they mean it.
+        pub why: String,
+    }
 }
 
 impl Interpretation {

@@ -2,6 +2,7 @@
 
 use crate::catalog::ask::token::Token;
 use crate::data::Date;
+use crate::search::up_to_twenty;
 
 /// The first and the last day, either of which may be open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,34 +26,9 @@ const MONTHS: [&[&str]; 12] = [
     &["december", "dec"],
 ];
 
-const NUMBERS: [&str; 21] = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-    "twenty",
-];
-
 /// A count in digits or as a word.
 pub(crate) fn count_of(word: &str) -> Option<u32> {
-    let number = NUMBERS.iter().position(|known| *known == word).map(|number| number as u32);
-    number.or_else(|| word.parse().ok())
+    up_to_twenty(word).or_else(|| word.parse().ok())
 }
 
 fn day(year: i32, month: i32, day: i32) -> Option<Date> {

@@ -127,10 +127,7 @@ const INVESTING: &[&str] = &[
 /// The table of the first word for records.
 pub(crate) fn subject(text: &str) -> Table {
     let tokens = tokens(text);
-    let words = tokens.iter().map(|token| token.word.as_str());
-    let tables = words.filter_map(|word| KINDS_OF_RECORDS.iter().find(|(_, words)| words.contains(&word)));
-    let mut tables = tables.map(|(table, _)| *table);
-    tables.next().unwrap_or(Table::Startups)
+    tokens.iter().find_map(|token| records_meant(&token.word)).unwrap_or(Table::Startups)
 }
 
 /// Of several sectors that mean the same, the one with the most startups.
@@ -142,8 +139,9 @@ fn largest_sector(catalog: &Catalog, slugs: &str) -> String {
     slugs.split(',').max_by_key(size).unwrap_or_default().to_owned()
 }
 
-fn is_kind_of_record(phrase: &str) -> bool {
-    KINDS_OF_RECORDS.iter().any(|(_, words)| words.contains(&phrase))
+/// The table of the records that a phrase is a word for.
+fn records_meant(phrase: &str) -> Option<Table> {
+    KINDS_OF_RECORDS.iter().find(|(_, words)| words.contains(&phrase)).map(|(table, _)| *table)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -231,6 +229,11 @@ impl<'a> Reader<'a> {
         self.tokens.get(at).is_some_and(|token| token.is(words))
     }
 
+    /// Whether these words follow each other from `at`.
+    fn starts(&self, at: usize, words: &[&str]) -> bool {
+        words.iter().enumerate().all(|(index, word)| self.is_at(at + index, &[*word]))
+    }
+
     fn written(&self, range: &Range<usize>) -> String {
         let (first, last) = (&self.tokens[range.start].place, &self.tokens[range.end - 1].place);
         self.text[first.start..last.end].to_owned()
@@ -276,7 +279,7 @@ impl<'a> Reader<'a> {
     fn record_kind(&mut self, at: usize) -> Option<usize> {
         let length = (1..=4)
             .rev()
-            .find(|length| self.phrase_at(at, *length).is_some_and(|phrase| is_kind_of_record(&phrase)))?;
+            .find(|length| self.phrase_at(at, *length).is_some_and(|phrase| records_meant(&phrase).is_some()))?;
         // A longer phrase of the release goes first: `angel investors`, `corporate venture`.
         (self.longest_meaning(at).is_none_or(|(longest, _)| longest <= length)).then_some(length)
     }
@@ -291,9 +294,8 @@ impl<'a> Reader<'a> {
             Meaning::Kind(kind) => Some(*kind),
             _ => None,
         })?;
-        // `bank`, `government` and `university` are kinds next to a word for firms; `corporate` is.
-        let next = self.tokens.get(at + length).map_or("", |token| token.word.as_str());
-        let is_firm = KINDS_OF_RECORDS[0].1.contains(&next);
+        // Of rounds, `bank`, `government` and the like are kinds of firms only next to a word for firms.
+        let is_firm = self.tokens.get(at + length).and_then(|token| records_meant(&token.word)) == Some(Table::Firms);
         let is_plain = matches!(kind, "bank" | "government" | "university" | "corporate" | "crowdfunding");
         if self.table == Table::Rounds && is_plain && !is_firm && length == 1 {
             return None;
@@ -310,7 +312,7 @@ impl<'a> Reader<'a> {
             let meanings = self.lexicon.meanings(&phrase);
             // Of a sector such as `AI startups` the last word says which records are meant.
             let names_records = length > 1
-                && is_kind_of_record(&self.tokens[at + length - 1].word)
+                && records_meant(&self.tokens[at + length - 1].word).is_some()
                 && meanings.iter().all(|meaning| matches!(meaning, Meaning::Sector(_)))
                 && self.phrase_at(at, length - 1).is_some_and(|phrase| !self.lexicon.meanings(&phrase).is_empty());
             (!meanings.is_empty() && !names_records).then_some((length, meanings))
@@ -380,15 +382,11 @@ impl<'a> Reader<'a> {
 
     /// Whether a place is that of other records than those of the list: `German` in `VCs that invest in German startups`.
     fn is_of_others(&self, at: usize) -> bool {
-        let others: &[Table] = match self.table {
-            Table::Firms => &[Table::Startups],
-            _ => &[Table::Firms],
-        };
+        let other = if self.table == Table::Firms { Table::Startups } else { Table::Firms };
         for length in 0..3 {
             let Some(token) = self.tokens.get(at + length) else { return false };
-            let kind = KINDS_OF_RECORDS.iter().find(|(_, words)| words.contains(&token.word.as_str()));
-            if let Some((table, _)) = kind {
-                return others.contains(table);
+            if let Some(table) = records_meant(&token.word) {
+                return table == other;
             }
             let is_break = self.tokens[at + length - 1].ends_clause;
             if is_break || GLUE.contains(token.word.as_str()) {
@@ -518,15 +516,14 @@ impl<'a> Reader<'a> {
             (&["of"], "organization"),
             (&["from"], "organization"),
         ];
-        let starts = |words: &[&str]| words.iter().enumerate().all(|(index, word)| self.is_at(at + index, &[*word]));
         // Startups are filtered by who invested, not by who led.
         let own = |parameter: &'static str| match (parameter, self.table) {
             ("lead", Table::Startups) => "investor",
             _ => parameter,
         };
         let mut markers = MARKERS.iter().map(|(words, parameter)| (*words, own(parameter)));
-        let (words, parameter) =
-            markers.find(|(words, parameter)| starts(words) && self.resource.parameter(parameter).is_some())?;
+        let (words, parameter) = markers
+            .find(|(words, parameter)| self.starts(at, words) && self.resource.parameter(parameter).is_some())?;
         let tables: &[Table] = match parameter {
             "startup" => &[Table::Startups],
             "organization" => &[Table::Firms, Table::Startups],
@@ -592,9 +589,11 @@ impl<'a> Reader<'a> {
         if self.table != Table::People || !self.is_at(at, &["at"]) {
             return None;
         }
-        let word = self.tokens.get(at + 1)?.word.as_str();
-        let kinds = [(0, "firm"), (1, "startup")];
-        let (_, kind) = kinds.into_iter().find(|(index, _)| KINDS_OF_RECORDS[*index].1.contains(&word))?;
+        let kind = match records_meant(&self.tokens.get(at + 1)?.word)? {
+            Table::Firms => "firm",
+            Table::Startups => "startup",
+            _ => return None,
+        };
         self.add(at..at + 2, "kind", kind.to_owned(), "kind of organization").then_some(2)
     }
 
@@ -654,8 +653,9 @@ impl<'a> Reader<'a> {
             self.tokens.get(at).and_then(|token| count_of(&token.word)).filter(|count| (1..=100).contains(count))
         };
         let start = at + usize::from(self.is_at(at, &["the"]));
-        if self.is_at(start, &["top", "first"]) && count(start + 1).is_some() {
-            let number = count(start + 1)?;
+        if self.is_at(start, &["top", "first"])
+            && let Some(number) = count(start + 1)
+        {
             self.add(at..start + 2, "limit", number.to_string(), "that many records");
             return Some(start + 2 - at);
         }
@@ -675,9 +675,8 @@ impl<'a> Reader<'a> {
 
     /// Whether the next word for a kind of record is in the singular: `the largest fintech round`.
     fn is_singular(&self, at: usize) -> bool {
-        let words = self.tokens.iter().skip(at).take(4).map(|token| token.word.as_str());
-        let kind = words.into_iter().find(|word| KINDS_OF_RECORDS.iter().any(|(_, kinds)| kinds.contains(word)));
-        kind.is_some_and(|word| !word.ends_with('s'))
+        let kind = self.tokens.iter().skip(at).take(4).find(|token| records_meant(&token.word).is_some());
+        kind.is_some_and(|kind| !kind.word.ends_with('s'))
     }
 
     fn sort_at(&self, at: usize) -> Option<(&'static str, usize)> {
@@ -710,7 +709,6 @@ impl<'a> Reader<'a> {
             (Table::Startups, ("recently" | "newly", "funded", _)) => ("-last_round_on", 2),
             (Table::Startups, ("most", "recently", "founded")) => ("-founded_year", 3),
             (Table::Startups, ("recently" | "newly", "founded", _)) => ("-founded_year", 2),
-            (Table::Startups, ("most", "valuable", _)) => return None,
             (Table::Startups, ("highest", "total" | "funding" | "raised", _)) => ("-total_raised_usd", 2),
             (Table::Startups, ("most", "rounds", _)) => ("-round_count", 2),
             (Table::Startups, ("largest" | "biggest", _, _)) => ("-total_raised_usd", 1),
@@ -829,8 +827,7 @@ impl<'a> Reader<'a> {
 
     /// The name of a field, next to which its value is.
     fn field_name(&mut self, at: usize) -> Option<usize> {
-        let starts = |words: &[&str]| words.iter().enumerate().all(|(index, word)| self.is_at(at + index, &[*word]));
-        FIELDS.iter().find(|words| starts(words)).map(|words| words.len())
+        FIELDS.iter().find(|words| self.starts(at, words)).map(|words| words.len())
     }
 
     fn glue(&mut self, at: usize) -> Option<usize> {
@@ -852,12 +849,18 @@ impl<'a> Reader<'a> {
         let all = format!("{}_all", self.parts[first].1.parameter);
         let pair = self.parts.get(first..first + 2).filter(|pair| pair[0].1.parameter == pair[1].1.parameter);
         if pair.is_some() && self.resource.parameter(&all).is_some() {
-            for (_, part) in &mut self.parts[first..first + 2] {
-                part.parameter.clone_from(&all);
-                if all == "sector_all" {
-                    part.value = largest_sector(self.catalog, &part.value);
-                }
+            self.require(&[first, first + 1]);
+        }
+    }
+
+    /// Makes these parts required: of sectors that mean the same, the largest.
+    fn require(&mut self, places: &[usize]) {
+        for place in places {
+            let part = &mut self.parts[*place].1;
+            if part.parameter == "sector" {
+                part.value = largest_sector(self.catalog, &part.value);
             }
+            part.parameter.push_str("_all");
         }
     }
 
@@ -872,11 +875,7 @@ impl<'a> Reader<'a> {
         if places.len() < 2 || places.windows(2).any(is_joined) || self.resource.parameter("sector_all").is_none() {
             return;
         }
-        for index in places {
-            let part = &mut self.parts[index].1;
-            part.parameter = "sector_all".to_owned();
-            part.value = largest_sector(self.catalog, &part.value);
-        }
+        self.require(&places);
     }
 
     /// Parts in the order of the text; a name as a whole goes before words of it.

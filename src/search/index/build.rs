@@ -19,7 +19,7 @@ use crate::search::rank::{is_connecting, static_rank};
 use crate::search::{FORMAT, IndexFiles, SearchError};
 
 /// Memory of the writer in bytes; with more it would start a second segment.
-const WRITER_MEMORY: usize = 2 << 30;
+pub(super) const WRITER_MEMORY: usize = 2 << 30;
 
 /// The file that contains the format of an index.
 pub(crate) const FORMAT_FILE: &str = "format";
@@ -70,13 +70,19 @@ pub(crate) fn build_in_memory(names: &dyn Names) -> Result<(Index, SideTables), 
 pub(crate) fn build_files(names: &dyn Names) -> Result<IndexFiles, SearchError> {
     let directory = RamDirectory::create();
     let (index, tables) = build(directory.clone(), names)?;
+    let mut files = files_of(&index, &directory)?;
+    files.insert(TABLES_FILE.into(), tables.to_bytes().map_err(TantivyError::from)?);
+    files.insert(FORMAT_FILE.into(), format!("{FORMAT}\n").into_bytes());
+    Ok(files)
+}
+
+/// The files of an index that was built in `directory`.
+pub(super) fn files_of(index: &Index, directory: &RamDirectory) -> Result<IndexFiles, SearchError> {
     let mut files = IndexFiles::new();
     for path in index.directory().list_managed_files() {
         let bytes = directory.open_read(&path).map_err(TantivyError::from)?.read_bytes().map_err(TantivyError::from)?;
         files.insert(path.to_string_lossy().into_owned(), bytes.to_vec());
     }
-    files.insert(TABLES_FILE.into(), tables.to_bytes().map_err(TantivyError::from)?);
-    files.insert(FORMAT_FILE.into(), format!("{FORMAT}\n").into_bytes());
     Ok(files)
 }
 

@@ -20,10 +20,11 @@ use tantivy::tokenizer::{
     AsciiFoldingFilter, Language, LowerCaser, PreTokenizedString, RemoveLongFilter, SimpleTokenizer, Stemmer,
     StopWordFilter, TextAnalyzer, TextAnalyzerBuilder, TokenStream, Tokenizer,
 };
-use tantivy::{Index, IndexReader, ReloadPolicy, Searcher, TantivyDocument, TantivyError, Term};
+use tantivy::{Index, IndexReader, ReloadPolicy, Searcher, TantivyDocument, Term};
 
 use crate::data::Names;
 use crate::data::names::MAX_PROMINENCE;
+use crate::search::index::build::{WRITER_MEMORY, files_of};
 use crate::search::index::read_only_directory::ReadOnlyDirectory;
 use crate::search::{IndexFiles, SearchError};
 
@@ -45,21 +46,12 @@ const MAX_WORDS: usize = 16;
 const MIN_NAMES: u32 = 4;
 /// Longest word in bytes.
 const MAX_WORD: usize = 40;
-/// Memory of the writer in bytes; with more it would start a second segment.
-const WRITER_MEMORY: usize = 2 << 30;
 /// The weight of sectors, places and titles; that of descriptions is 1.
 const CONTEXT_BOOST: f32 = 1.5;
 /// What prominence adds to the score of the most prominent row, as a part of it.
 const PROMINENCE_BOOST: f32 = 0.1;
 /// Rows with more words of a query that make those with fewer unnecessary.
 const ENOUGH: usize = 20;
-
-/// A row whose texts match.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DescribedHit {
-    pub row: u32,
-    pub score: f32,
-}
 
 pub(crate) struct DescriptionIndex {
     searcher: Searcher,
@@ -125,7 +117,11 @@ fn words(analyzer: &TextAnalyzer, text: &str) -> Vec<(String, Range<usize>)> {
 
 /// The language with the most stop words in a text, as an index of [`LANGUAGES`].
 fn language_of(text: &str) -> usize {
-    let count = |analyzer: &TextAnalyzer| words(analyzer, text).len();
+    let count = |analyzer: &TextAnalyzer| {
+        let mut count = 0_usize;
+        analyzer.clone().token_stream(text).process(&mut |_| count += 1);
+        count
+    };
     let all = count(&PLAIN);
     let stop_words = WITHOUT_STOP_WORDS.iter().map(|analyzer| all - count(analyzer)).enumerate();
     stop_words.rev().max_by_key(|(_, count)| *count).map_or(0, |(index, _)| index)
@@ -190,14 +186,7 @@ impl DescriptionIndex {
     /// Builds an index as files.
     pub(crate) fn create(names: &dyn Names) -> Result<IndexFiles, SearchError> {
         let directory = RamDirectory::create();
-        let index = build(directory.clone(), names)?;
-        let mut files = IndexFiles::new();
-        for path in index.directory().list_managed_files() {
-            let bytes =
-                directory.open_read(&path).map_err(TantivyError::from)?.read_bytes().map_err(TantivyError::from)?;
-            files.insert(path.to_string_lossy().into_owned(), bytes.to_vec());
-        }
-        Ok(files)
+        files_of(&build(directory.clone(), names)?, &directory)
     }
 
     pub(crate) fn open(files: IndexFiles, rows: u32) -> Result<Self, SearchError> {
@@ -227,26 +216,27 @@ impl DescriptionIndex {
 
     /// The rows whose texts have the words of a query, best first; if they are few, followed by those with fewer words.
     /// Deterministic.
-    pub(crate) fn search(&self, names: &dyn Names, text: &str) -> Vec<DescribedHit> {
+    pub(crate) fn search(&self, names: &dyn Names, text: &str) -> Vec<u32> {
         let words = self.words(text);
-        let mut hits: Vec<DescribedHit> = Vec::new();
+        let mut rows: Vec<u32> = Vec::new();
         let mut known: HashSet<u32> = HashSet::new();
         for required in (1..=words.len()).rev() {
             let clauses = words.iter().map(|(occur, query)| (*occur, query.box_clone())).collect();
             let query = BooleanQuery::with_minimum_required_clauses(clauses, required);
-            let first = hits.len();
+            let mut scored: Vec<(f32, u32)> = Vec::new();
             self.collect(&query, |row, score| {
                 if known.insert(row) {
                     let prominence = names.prominence(row) as f32 / MAX_PROMINENCE as f32;
-                    hits.push(DescribedHit { row, score: score * (1.0 + PROMINENCE_BOOST * prominence) });
+                    scored.push((score * (1.0 + PROMINENCE_BOOST * prominence), row));
                 }
             });
-            hits[first..].sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.row.cmp(&b.row)));
-            if hits.len() >= ENOUGH {
+            scored.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+            rows.extend(scored.into_iter().map(|(_, row)| row));
+            if rows.len() >= ENOUGH {
                 break;
             }
         }
-        hits
+        rows
     }
 
     fn collect(&self, query: &BooleanQuery, mut each: impl FnMut(u32, f32)) {

@@ -13,7 +13,6 @@ mod weights;
 pub(crate) use build::{raw_term, texts};
 pub(crate) use complete::typed_part;
 pub use complete::{Completed, Completion};
-pub use descriptions::DescribedHit;
 pub(crate) use descriptions::marks;
 #[cfg(test)]
 pub(crate) use dictionary::DictionaryBuilder;
@@ -175,8 +174,8 @@ impl TextIndex {
         Ok(Self { terms, weights, rows, buffers: BufferPool::default(), descriptions })
     }
 
-    /// The rows of which descriptions, sectors, places or titles have words of a text, best first; names play no part.
-    pub fn described(&self, names: &dyn Names, text: &str) -> Vec<DescribedHit> {
+    /// The rows of which descriptions, sectors, places, titles or common words of names have words of a text, best first.
+    pub fn described(&self, names: &dyn Names, text: &str) -> Vec<u32> {
         self.descriptions.search(names, text)
     }
 

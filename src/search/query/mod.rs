@@ -2,7 +2,7 @@
 
 pub(crate) mod expansion;
 pub(crate) mod nickname;
-mod number_words;
+pub(crate) mod number_words;
 pub(crate) mod phonetic;
 pub(crate) mod reading;
 

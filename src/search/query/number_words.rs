@@ -89,6 +89,12 @@ pub(crate) fn to_words(words: &[String]) -> Option<Vec<String>> {
     (read != words).then_some(read)
 }
 
+/// A number up to twenty in one word.
+pub(crate) fn up_to_twenty(word: &str) -> Option<u32> {
+    let known = SMALL.iter().chain(&TENS[..1]).position(|known| *known == word);
+    known.map(|value| value as u32)
+}
+
 fn position(words: &[&str], word: &str) -> Option<u32> {
     words.iter().position(|known| *known == word).map(|index| index as u32)
 }
