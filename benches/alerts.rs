@@ -175,7 +175,7 @@ fn count(catalog: &Catalog, table: Table, query: &str) -> u64 {
     let values: Vec<(String, String)> = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
     let Ok(parsed) = catalog.parse(Resource::of_table(table), &values, SAVED) else { return 0 };
     let Request::List(query) = parsed.request else { unreachable!("a plain list") };
-    let filter = RowFilter::of(catalog.snapshot(), table, &query.filters);
+    let filter = RowFilter::of(catalog, table, &query.filters);
     match &query.text {
         Some(text) => catalog.search(table, text).hits.iter().filter(|hit| filter.contains(hit.row)).count() as u64,
         None => filter.count(),

@@ -6,6 +6,7 @@ use std::ops::Range;
 use serde::Serialize;
 
 use crate::api::Version;
+use crate::catalog::similar::Similarity;
 use crate::catalog::snippet::Snippet;
 use crate::catalog::{Amounts, ParameterError, ReadPart};
 use crate::data::Snapshot;
@@ -87,6 +88,9 @@ model! {
         /// What the descriptions of the records say of the words of `text`.
         #[serde(skip_serializing_if = "<[_]>::is_empty")]
         pub snippets: &'a [Snippet] [optional],
+        /// What each record has in common with that of `like`.
+        #[serde(skip_serializing_if = "<[_]>::is_empty")]
+        pub similar: &'a [Similarity<'a>] [optional],
         /// What was understood of the question (`ask`).
         #[serde(flatten)]
         pub asked: Option<Asked<'a>> [flat],
@@ -144,6 +148,7 @@ impl<'a> Meta<'a> {
             explain: &[],
             amounts: None,
             snippets: &[],
+            similar: &[],
             asked: None,
         }
     }

@@ -119,9 +119,11 @@ pub(crate) fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<Ap
         Request::List(query) if list.amounts => Some(catalog.amounts(&query.filters)),
         _ => None,
     };
-    let snippets = match (&rows, list.parsed.canonical.iter().find(|(name, _)| *name == "text")) {
-        (Rows::Plain(page), Some((_, text))) => catalog.snippets(table, text, &page.rows),
-        _ => Vec::new(),
+    let (snippets, similar) = match (&rows, &list.parsed.request) {
+        (Rows::Plain(page), Request::List(query)) => {
+            (catalog.snippets_of(query, &page.rows), catalog.similarities_of(query, &page.rows))
+        }
+        _ => Default::default(),
     };
     let asked = list.question.as_ref().map(|question| question.meta(list.query(version), list.url(request)));
     let meta = Meta {
@@ -129,6 +131,7 @@ pub(crate) fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<Ap
         explain: &explained,
         amounts,
         snippets: &snippets,
+        similar: &similar,
         asked,
         ..Meta::of(catalog.snapshot(), &warnings)
     };

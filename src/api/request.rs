@@ -209,7 +209,7 @@ impl Operation {
                     Request::List(Query { text: Some(text), table, .. }) => {
                         list.explain || !list.catalog.has_matches(*table, text)
                     }
-                    Request::List(_) => false,
+                    Request::List(query) => query.is_ranked(),
                     Request::Match(_) => true,
                     Request::Leaderboard(_) | Request::CoInvestors(_) => false,
                 };
@@ -221,8 +221,8 @@ impl Operation {
             }
             // Each part of a file is work of the queue.
             Self::Export(_) => true,
-            Self::Facets { query, .. } => query.text.is_some(),
-            Self::Aggregate { query, is_expensive, .. } => query.text.is_some() || *is_expensive,
+            Self::Facets { query, .. } => query.is_ranked(),
+            Self::Aggregate { query, is_expensive, .. } => query.is_ranked() || *is_expensive,
             Self::Record { warnings, .. } => !warnings.is_empty(),
             Self::Suggest { .. } | Self::LookUp(_) | Self::Saved | Self::Alerts(_) => true,
             Self::Changes(changes) => changes.is_expensive(),

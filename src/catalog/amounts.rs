@@ -134,7 +134,7 @@ impl Catalog {
     /// The amounts of the rounds that match all filters; cached for the life of the release.
     pub fn amounts(&self, filters: &[Filter]) -> Amounts {
         self.amounts.get_or_insert_with(filters.to_vec(), || {
-            let rounds = RowFilter::of(self.snapshot(), Table::Rounds, filters);
+            let rounds = RowFilter::of(self, Table::Rounds, filters);
             let counter = self.amount_counter(Table::Rounds);
             counter.map(|mut counter| counter.of(rounds.rows_from(0), rounds.count())).unwrap_or_default()
         })

@@ -58,7 +58,7 @@ impl Comparison {
         let was_there = |row: &u32| former[*row as usize] != NONE_U32;
         Ok(match (after, query.text.is_some()) {
             (Rows::Few(rows), false) => {
-                let filter = RowFilter::of(self.before.snapshot(), query.table, &query.filters);
+                let filter = RowFilter::of(&self.before, query.table, &query.filters);
                 rows.into_iter().filter(|row| !was_there(row) || !filter.contains(former[*row as usize])).collect()
             }
             (rows_after, _) => {
@@ -132,7 +132,7 @@ enum Rows {
 
 /// The rows that match a query.
 fn rows(catalog: &Catalog, query: &Query) -> Rows {
-    let filter = RowFilter::of(catalog.snapshot(), query.table, &query.filters);
+    let filter = RowFilter::of(catalog, query.table, &query.filters);
     match &query.text {
         None => filter.list_or_bits(FEW).map_or_else(Rows::Many, Rows::Few),
         Some(text) => {

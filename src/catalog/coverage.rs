@@ -63,14 +63,16 @@ impl Catalog {
         let snapshot = self.snapshot();
         let (name, known) = match filter {
             // These are known of all records: a sector without a parent is a top-level one.
-            Filter::AnyOf(Facet::Parent, _) | Filter::MemberOf { .. } | Filter::Rows(_) => return None,
+            Filter::AnyOf(Facet::Parent, _) | Filter::MemberOf { .. } | Filter::Rows(_) | Filter::Ranked(_) => {
+                return None;
+            }
             Filter::Not(_) | Filter::Known(_) | Filter::Unknown(_) | Filter::JoinedRound { .. } => return None,
             Filter::AnyOf(facet, _) => (facet.name(), snapshot.known_count(table, *facet)),
             Filter::Range { key, .. } => return self.low_coverage_of_key(table, *key),
             // A firm with either bound has a check range, which no field names.
             Filter::CheckRange { .. } => {
                 let filters = [Filter::CheckRange { min: 0, max: u64::MAX }];
-                let known = self.count(table, &filters, &RowFilter::of(snapshot, table, &filters)) as u32;
+                let known = self.count(table, &filters, &RowFilter::of(self, table, &filters)) as u32;
                 return known_for("check sizes are", known, snapshot.rows(table), table);
             }
         };

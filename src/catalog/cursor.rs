@@ -12,7 +12,7 @@ use crate::data::{Date, SnapshotVersion};
 pub const WINDOW: [&str; 4] = ["limit", "fields", "explain", "amounts"];
 
 /// Parameters whose matches are ordered by relevance.
-pub const SEARCHES: [&str; 2] = ["q", "text"];
+pub const SEARCHES: [&str; 3] = ["q", "text", "like"];
 
 const FORMAT: u8 = 1;
 /// Bytes of the tag: HMAC-SHA-256 truncated to half, as RFC 2104 allows.

@@ -54,7 +54,7 @@ impl Catalog {
     pub(crate) fn rows_of(&self, query: &Query) -> (Rows, Vec<ParameterError>) {
         let table_rows = self.snapshot().rows(query.table);
         let few = (table_rows / FEW) as usize;
-        let filter = RowFilter::of(self.snapshot(), query.table, &query.filters);
+        let filter = RowFilter::of(self, query.table, &query.filters);
         if let Some(text) = &query.text {
             let matches = self.all_matches(query.table, text);
             let mut rows: Vec<u32> = matches.rows.iter().copied().filter(|row| filter.contains(*row)).collect();
@@ -289,7 +289,7 @@ mod tests {
         for facet in table.facets() {
             for value in 0..snapshot.facet_values(table, *facet).min(40) {
                 let filters = [Filter::AnyOf(*facet, vec![value, value / 2])];
-                let filter = RowFilter::of(snapshot, table, &filters);
+                let filter = RowFilter::of(&catalog, table, &filters);
                 let expected: Vec<u32> = (0..snapshot.rows(table)).filter(|row| filter.contains(*row)).collect();
                 assert_eq!(filter.list_or_bits(expected.len()).unwrap(), expected);
                 if let Some(max) = expected.len().checked_sub(1) {

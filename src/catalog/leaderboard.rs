@@ -64,7 +64,7 @@ impl Catalog {
 
     /// Passes each ranked row with its rank and its stored value, best first.
     fn each_ranked(&self, query: &LeaderboardQuery, mut ranked: impl FnMut(u32, u64, i32)) {
-        let selection = RowFilter::of(self.snapshot(), Table::Firms, &query.filters);
+        let selection = RowFilter::of(self, Table::Firms, &query.filters);
         let (rows, values) = self.snapshot().leaderboard(query.metric);
         let passing = rows.iter().zip(values).filter(|(row, _)| selection.contains(**row));
         let mut rank = 0;

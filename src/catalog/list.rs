@@ -8,7 +8,7 @@ use crate::catalog::{Catalog, ListPosition, Order, Page, ParameterError, Query, 
 
 impl Catalog {
     pub fn list(&self, query: &Query, start: ListPosition, limit: usize) -> Page {
-        let filter = RowFilter::of(self.snapshot(), query.table, &query.filters);
+        let filter = RowFilter::of(self, query.table, &query.filters);
         if let Some(text) = &query.text {
             let matches = self.all_matches(query.table, text);
             let rows = matches.rows.iter().copied().filter(|row| filter.contains(*row)).collect();
@@ -18,9 +18,9 @@ impl Catalog {
         if start.offset >= total {
             return Page { total, ..Page::default() };
         }
-        if let Order::Described(text) = &query.order {
-            let rows = self.rows_described(query.table, text);
-            let rows = rows.iter().copied().filter(|row| filter.contains(*row)).collect();
+        if let Order::Ranked(ranking) = &query.order {
+            let ranked = self.ranked(query.table, ranking);
+            let rows = ranked.rows().filter(|row| filter.contains(*row)).collect();
             let (rows, total, next) = start.page_of(rows, limit);
             return Page { rows, total, next, ..Page::default() };
         }
@@ -36,10 +36,12 @@ impl Catalog {
         Page { rows, total, next, ..Page::default() }
     }
 
-    /// Whether the search text of a query is like no name, whatever its filters are.
-    pub fn names_nothing(&self, query: &Query) -> bool {
-        let query = Query { filters: Vec::new(), ..query.clone() };
-        query.text.is_some() && self.list(&query, ListPosition::default(), 1).total == 0
+    /// The names that the search text of a query is like only without some of its words, whatever its filters are; empty if it
+    /// is like none, `None` if it is like some with all of its words, or there is no text.
+    pub fn partly_named(&self, query: &Query) -> Option<Vec<u32>> {
+        let matches = self.all_matches(query.table, query.text.as_deref()?);
+        let is_partial = matches.rows.is_empty() || !matches.found.left_out.is_empty();
+        is_partial.then(|| matches.rows.clone())
     }
 
     fn page_of_matches(
@@ -51,7 +53,7 @@ impl Catalog {
         limit: usize,
     ) -> Page {
         match &query.order {
-            Order::Relevance | Order::Described(_) => {}
+            Order::Relevance | Order::Ranked(_) => {}
             Order::Natural => rows.sort_unstable(),
             Order::Keys(keys) => {
                 let keys = Keys::of(self.snapshot(), query.table, keys);

@@ -177,8 +177,8 @@ impl Catalog {
     /// One pass over the sets and columns, 64 firms at a time, with a heap of the page. Later pages begin after the last
     /// firm of the page before, so they cost no more.
     pub fn matches(&self, query: &MatchQuery, start: ListPosition, limit: usize) -> MatchPage {
-        let scorer = MatchScorer::new(self.snapshot(), query);
-        let conditions = RowFilter::of(self.snapshot(), Table::Firms, &query.conditions);
+        let scorer = MatchScorer::new(self, query);
+        let conditions = RowFilter::of(self, Table::Firms, &query.conditions);
         let after = start.position.map(|row| (100 - scorer.points(row).sum(), row));
         // Without the last row of the page before, the rows before are found again.
         let skipped = if after.is_none() { usize::try_from(start.offset).unwrap_or(usize::MAX) } else { 0 };

@@ -31,6 +31,7 @@ pub mod params;
 pub mod parse;
 pub mod provenance;
 pub mod query;
+pub mod ranked;
 pub mod record_history;
 pub mod relaxation;
 pub mod reviews;
@@ -67,12 +68,13 @@ pub use namesakes::Named;
 pub use param_error::{Issue, Issues, ParameterError};
 pub use params::Resource;
 pub use parse::{ParseOptions, ParsedRequest, Request};
-pub use query::{Filter, ListPosition, Order, Page, Property, Query};
+pub use query::{Filter, ListPosition, Order, Page, Property, Query, Ranking};
+pub use ranked::Ranked;
 pub use record_history::{RecordHistory, record_history};
 pub use relaxation::Relaxation;
 pub use roles::RelatedRoles;
 pub use row_filter::RowFilter;
-pub use similar::SimilarFirm;
+pub use similar::Similar;
 pub use stats::Totals;
 
 use std::collections::HashMap;
@@ -94,9 +96,9 @@ use crate::search::{Candidates, Explanation, MatchClass, SearchError, SearchResu
 
 /// Maximum number of values of a [`Cache`] of numbers.
 const MAX_CACHED: usize = 4_096;
+/// Maximum number of cached rankings, of which the largest have some 200 KB.
+const MAX_RANKINGS: usize = 128;
 /// Maximum number of cached aggregates, of which the largest have some 200 KB.
-/// Recent texts of descriptions.
-const MAX_TEXTS: usize = 128;
 const MAX_AGGREGATES: usize = 128;
 /// Maximum number of pictures of records, each of some 20 KB.
 const MAX_PICTURES: usize = 256;
@@ -151,8 +153,7 @@ pub struct Catalog {
     counts: Cache<(Table, Vec<Filter>), u64>,
     amounts: Cache<Vec<Filter>, Amounts>,
     searches: SearchCache,
-    /// The rows that texts describe, best first.
-    described: Cache<(Table, String), Arc<Vec<u32>>, MAX_TEXTS>,
+    rankings: Cache<(Table, Ranking), Arc<Ranked>, MAX_RANKINGS>,
     aggregates: Cache<(Query, AggregateOptions), Arc<Aggregate>, MAX_AGGREGATES>,
     /// The rows that differ from releases before, by version and content.
     changes: Cache<(SnapshotVersion, u64), Arc<AllChanges>, MAX_CHANGES>,
@@ -182,7 +183,7 @@ impl Catalog {
             counts: Cache::default(),
             amounts: Cache::default(),
             searches: SearchCache::default(),
-            described: Cache::default(),
+            rankings: Cache::default(),
             aggregates: Cache::default(),
             changes: Cache::default(),
             pictures: Cache::default(),

@@ -323,7 +323,7 @@ fn unknown_value(
             return unknown_term(parameter.name, value, "property", names, suggest);
         }
         ParamType::Records(Table::Sectors, _) => ("sector", suggest.then(|| catalog.nearest_sector(value)).flatten()),
-        ParamType::Records(table, _) => (table.noun(), nearest_slug(table)),
+        ParamType::Records(table, _) | ParamType::Like(table) => (table.noun(), nearest_slug(table)),
         ParamType::Organizations => {
             let slugs: Vec<String> = [Table::Firms, Table::Startups].into_iter().filter_map(nearest_slug).collect();
             let best = nearest(value, slugs.iter().map(String::as_str)).map(str::to_owned);

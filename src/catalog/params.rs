@@ -72,7 +72,11 @@ impl Parameter {
 
     /// Maximum number of values. The words of a title are looked for in all titles.
     pub(crate) fn max_values(&self) -> usize {
-        if self.facet() == Some(Facet::Title) { MAX_TITLES } else { MAX_VALUES }
+        match self.kind {
+            ParamType::Like(_) => 1,
+            _ if self.facet() == Some(Facet::Title) => MAX_TITLES,
+            _ => MAX_VALUES,
+        }
     }
 
     /// An example that is valid with any data; empty if there is none.
@@ -155,6 +159,8 @@ pub enum ParamType {
     Listed(Table, Facet),
     /// Records of a table by slug or name.
     Records(Table, Facet),
+    /// One record of the list, by slug or name, that others are like.
+    Like(Table),
     /// Firms or startups by slug or name.
     Organizations,
     /// Rows of the list by slug or id.
@@ -294,7 +300,7 @@ impl Catalog {
     pub(crate) fn example_value(&self, parameter: &Parameter) -> String {
         match parameter.kind {
             ParamType::Listed(table, facet) => self.example_term(table, facet),
-            ParamType::Rows(table) | ParamType::Records(table, _) => self.example_slug(table),
+            ParamType::Rows(table) | ParamType::Records(table, _) | ParamType::Like(table) => self.example_slug(table),
             ParamType::Organizations => self.example_slug(Table::Firms),
             _ => parameter.example.to_owned(),
         }

@@ -15,7 +15,7 @@ use crate::catalog::json::fields::snake_case;
 use crate::catalog::param_error::{Issue, Issues, ParameterError, RELEVANCE, shortened};
 use crate::catalog::params::{MAX_PARAMETERS, MAX_TEXT_CHARS, ParamType, Parameter, Unit};
 use crate::catalog::parse::scalars::{Bound, parse_amount, parse_bool, parse_date, parse_percent};
-use crate::catalog::{Catalog, Filter, LeaderboardQuery, MatchQuery, Order, Query, Resource};
+use crate::catalog::{Catalog, Filter, LeaderboardQuery, MatchQuery, Order, Query, Ranking, Resource};
 
 /// How strictly names and values are parsed, and which other parameters a request may have.
 #[derive(Clone, Copy, Debug)]
@@ -74,8 +74,8 @@ struct ParamParser<'a> {
     options: ParseOptions,
     filters: Vec<Filter>,
     text: Option<String>,
-    /// The words of descriptions.
-    words: Option<String>,
+    /// What ranks the rows, if no name and no order is given.
+    ranking: Option<Ranking>,
     metric: Option<Metric>,
     order: Option<Order>,
     canonical: Vec<(&'static str, String)>,
@@ -98,7 +98,7 @@ impl Catalog {
             options,
             filters: Vec::new(),
             text: None,
-            words: None,
+            ranking: None,
             metric: None,
             order: None,
             canonical: Vec::new(),
@@ -202,6 +202,7 @@ impl ParamParser<'_> {
             ParamType::Known(_, known) => self.known(parameter, known, values),
             ParamType::Records(table, facet) => self.records(parameter, table, facet, values),
             ParamType::Organizations => self.organizations(parameter, values),
+            ParamType::Like(_) => self.like(parameter, values),
             ParamType::Sort => self.sort(parameter, values),
             _ => {
                 let first = values[0];
@@ -223,10 +224,7 @@ impl ParamParser<'_> {
                 }
                 _ => {
                     if matches!(parameter.kind, ParamType::Words) {
-                        let mut rows = self.catalog.rows_described(self.resource.table(), text).to_vec();
-                        rows.sort_unstable();
-                        self.filters.push(Filter::Rows(rows));
-                        self.words = Some(text.to_owned());
+                        self.rank_by(Ranking::Described(text.to_owned()));
                     } else {
                         self.text = Some(text.to_owned());
                     }
@@ -259,6 +257,12 @@ impl ParamParser<'_> {
             Ok(canonical) => self.canonical.push((parameter.name, canonical)),
             Err(detail) => self.invalid(name, detail),
         }
+    }
+
+    /// Lists the rows that fit best; what is closest is given last.
+    fn rank_by(&mut self, ranking: Ranking) {
+        self.filters.push(Filter::Ranked(ranking.clone()));
+        self.ranking = Some(ranking);
     }
 
     /// Adds the filter of a bound and returns the value's canonical text.
@@ -407,9 +411,9 @@ impl ParamParser<'_> {
         }
         let order = match self.order.take() {
             // Without a search text there is no relevance; the default order is then the table's own.
-            Some(Order::Relevance) | None => match (&self.text, self.words.take()) {
+            Some(Order::Relevance) | None => match (&self.text, self.ranking.take()) {
                 (Some(_), _) => Order::Relevance,
-                (None, Some(words)) => Order::Described(words),
+                (None, Some(ranking)) => Order::Ranked(ranking),
                 (None, None) => Order::Natural,
             },
             Some(order) => order,

@@ -16,6 +16,8 @@ pub enum Filter {
     },
     /// The row is one of these, ascending.
     Rows(Vec<u32>),
+    /// The row is one of those that fit best.
+    Ranked(Ranking),
     /// The row does not match the filter, a list of values, and its value is known.
     Not(Box<Filter>),
     /// The value of a sort key is within these bounds, in the unit of [`Snapshot::values`]. A month or a year is so if all
@@ -71,14 +73,23 @@ impl Property {
     }
 }
 
+/// What rows fit more or less; [`Catalog::ranked`](crate::catalog::Catalog::ranked) has those that fit best.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Ranking {
+    /// By how well descriptions match a text.
+    Described(String),
+    /// By what they have in common with a row of the table.
+    Like(u32),
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Order {
     /// The row order of the table, which is its default order.
     Natural,
     /// Best match first; only with a search text.
     Relevance,
-    /// By how well descriptions match a text, best first.
-    Described(String),
+    /// Best first; only the rows of [`Filter::Ranked`].
+    Ranked(Ranking),
     /// By keys of [`Table::sort_keys`]. Ties are ordered by slug, rows without a value come last.
     Keys(Vec<(usize, Direction)>),
 }
@@ -97,6 +108,27 @@ impl Query {
     /// All rows of a table in its default order.
     pub fn all(table: Table) -> Self {
         Self { table, text: None, filters: Vec::new(), order: Order::Natural }
+    }
+
+    /// What its rows fit.
+    pub fn rankings(&self) -> impl Iterator<Item = &Ranking> {
+        self.filters.iter().filter_map(|filter| match filter {
+            Filter::Ranked(ranking) => Some(ranking),
+            _ => None,
+        })
+    }
+
+    /// The row that its rows are like.
+    pub fn like(&self) -> Option<u32> {
+        self.rankings().find_map(|ranking| match ranking {
+            Ranking::Like(row) => Some(*row),
+            Ranking::Described(_) => None,
+        })
+    }
+
+    /// Whether some of its rows fit better than others.
+    pub fn is_ranked(&self) -> bool {
+        self.text.is_some() || self.rankings().next().is_some()
     }
 
     /// Whether a filter reads the rounds of a period.

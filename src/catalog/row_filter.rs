@@ -10,7 +10,7 @@ use std::ops::{Range, RangeInclusive};
 use crate::data::archive::facet_column::{Bits, RowSet, bit_words};
 use crate::data::{Facet, NONE_U32, NONE_U64, PartialDate, Snapshot, Table};
 
-use crate::catalog::{Filter, Property};
+use crate::catalog::{Catalog, Filter, Property};
 
 /// Maximum number of rows of short lists that are merged into one. Small in unit tests, as their tables are.
 const MAX_MERGED: usize = if cfg!(test) { 128 } else { 2_048 };
@@ -48,9 +48,9 @@ struct Ranks<'a> {
 }
 
 impl<'a> RowFilter<'a> {
-    pub fn of(snapshot: &'a Snapshot, table: Table, filters: &[Filter]) -> Self {
-        let mut row_filter = Self::everything(snapshot.rows(table));
-        filters.iter().for_each(|filter| row_filter.add(snapshot, table, filter));
+    pub fn of(catalog: &'a Catalog, table: Table, filters: &[Filter]) -> Self {
+        let mut row_filter = Self::everything(catalog.snapshot().rows(table));
+        filters.iter().for_each(|filter| row_filter.add(catalog, table, filter));
         row_filter.bounds.end = row_filter.bounds.end.max(row_filter.bounds.start);
         row_filter
     }
@@ -59,7 +59,8 @@ impl<'a> RowFilter<'a> {
         Self { rows, bounds: 0..rows, predicates: Vec::new(), ranges: Vec::new() }
     }
 
-    fn add(&mut self, snapshot: &'a Snapshot, table: Table, filter: &Filter) {
+    fn add(&mut self, catalog: &'a Catalog, table: Table, filter: &Filter) {
+        let snapshot = catalog.snapshot();
         let sets = |facet: Facet, values: &[u32]| -> Vec<RowSet<'a>> {
             values.iter().map(|value| snapshot.facet_rows(table, facet, *value)).collect()
         };
@@ -71,9 +72,10 @@ impl<'a> RowFilter<'a> {
                 Predicate::Sets(all)
             }
             Filter::Rows(rows) => Predicate::Merged(rows.clone()),
+            Filter::Ranked(ranking) => Predicate::Merged(catalog.ranked(table, ranking).ascending()),
             Filter::Not(filter) => {
                 let mut inner = Self::everything(self.rows);
-                inner.add(snapshot, table, filter);
+                inner.add(catalog, table, filter);
                 self.predicates
                     .extend(inner.predicates.into_iter().map(|predicate| Predicate::Not(Box::new(predicate))));
                 match **filter {
@@ -81,7 +83,7 @@ impl<'a> RowFilter<'a> {
                     _ => return,
                 }
             }
-            Filter::JoinedRound { min, max } => Predicate::Merged(investors_within(snapshot, *min, *max)),
+            Filter::JoinedRound { min, max } => Predicate::Merged(investors_within(catalog, *min, *max)),
             Filter::CheckRange { min, max } => {
                 let (mins, maxes) = snapshot.check_sizes();
                 Predicate::CheckRange(mins, maxes, *min..=*max)
@@ -374,10 +376,11 @@ impl<'a> Predicate<'a> {
 }
 
 /// The firms that joined a round whose date is within these bounds, ascending.
-fn investors_within(snapshot: &Snapshot, min: i64, max: i64) -> Vec<u32> {
+fn investors_within(catalog: &Catalog, min: i64, max: i64) -> Vec<u32> {
+    let snapshot = catalog.snapshot();
     let in_window = Filter::Range { key: Table::Rounds.sort_key("announced_on"), min, max };
     let mut firms = vec![0_u64; bit_words(snapshot.rows(Table::Firms))];
-    RowFilter::of(snapshot, Table::Rounds, &[in_window]).each(|round| {
+    RowFilter::of(catalog, Table::Rounds, &[in_window]).each(|round| {
         snapshot.round_investors(round).for_each(|(firm, _)| firms[firm as usize / 64] |= 1 << (firm % 64));
     });
     RowSet::Dense(&firms).iter().collect()

@@ -16,8 +16,6 @@ use crate::search::{Hit, SearchResults};
 const CAPACITY: u64 = 16 * 1024 * 1024;
 /// Expected number of cached texts: most have few matches.
 const EXPECTED: usize = 16_384;
-/// Maximum number of rows that a text describes, the best.
-const MAX_DESCRIBED: usize = 10_000;
 /// More rows take long to filter and sort.
 const FEW: usize = 4_096;
 
@@ -80,16 +78,6 @@ impl Catalog {
     /// Whether the matches of `text` are at hand and few, so that a page of them takes no time to speak of.
     pub(crate) fn has_matches(&self, table: Table, text: &str) -> bool {
         self.searches.0.peek(&Key(table, text)).is_some_and(|known| known.rows.len() <= FEW)
-    }
-
-    /// The rows whose descriptions, sectors, places or titles match `text`, best first; at most [`MAX_DESCRIBED`].
-    pub(crate) fn rows_described(&self, table: Table, text: &str) -> Arc<Vec<u32>> {
-        self.described.get_or_insert_with((table, text.to_owned()), || {
-            let Some(index) = self.texts.of(table) else { return Arc::default() };
-            let mut rows = index.described(&self.snapshot().names(table), text);
-            rows.truncate(MAX_DESCRIBED);
-            Arc::new(rows)
-        })
     }
 
     pub(super) fn find_all_matches(&self, table: Table, text: &str) -> Matches {

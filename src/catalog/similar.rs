@@ -1,163 +1,409 @@
-//! Records like one: startups by stage, sectors and size, firms by the startups that they share.
+//! Records like one (`like`): whole points for what two records have in common, which anyone can check. Deterministic, no
+//! model. [`METHOD`] and [`Common::explanation`] are the public text of the rules.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use crate::catalog::{Catalog, Filter, RowFilter};
-use crate::data::{Facet, Table};
+use serde::Serialize;
 
-/// A firm that shares startups with another one.
+use crate::catalog::{Catalog, Query, Ranked, Ranking};
+use crate::data::field::model;
+use crate::data::vocabulary::Vocabulary;
+use crate::data::{Country, Facet, Stage, Table};
+
+/// How similar records are found, for the docs.
+pub const METHOD: &str = "Each record gets whole points for what it has in common with that of `like`, at most 100. Records \
+    with fewer than 20 points are left out, and so are those that share neither a sector, nor startups or investors, nor \
+    words of descriptions. Of very common sectors the first 5,000 records in the default order of the list are compared, \
+    and a list has the best 10,000. Equal points are ordered by their value before rounding, then in the default order. \
+    What is unknown gives no points. The same request on the same snapshot has the same response.";
+
+/// Fewer points are no resemblance.
+const MIN_POINTS: u8 = 20;
+/// Firms that share fewer startups have none in common: one may be chance.
+const MIN_SHARED: u32 = 2;
+/// Records of a sector that are compared, the first in the order of the table. The rarest sectors go first.
+const MAX_OF_SECTORS: usize = 5_000;
+/// Years between foundations that give no point.
+const FAR_YEARS: u32 = 10;
+/// `other` may be any stage.
+const OTHER_STAGE: u32 = Stage::Other as u32;
+/// Maximum number of reasons that are put in words, those with most points.
+const MAX_REASONS: usize = 3;
+/// Maximum number of values that a reason names.
+const MAX_NAMED: usize = 5;
+
+/// What two records may have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SimilarFirm {
-    pub row: u32,
-    /// The startups of both portfolios.
-    pub shared: u32,
-    /// All startups of its portfolio.
-    pub portfolio: u32,
+pub enum Common {
+    Startups,
+    Investors,
+    Sectors,
+    Description,
+    Stage,
+    Country,
+    City,
+    FoundedYear,
 }
 
-/// Firms that share fewer startups are not compared: one may be chance.
-const MIN_SHARED: u32 = 2;
+impl Common {
+    pub const ALL: [Self; 8] = [
+        Self::Startups,
+        Self::Investors,
+        Self::Sectors,
+        Self::Description,
+        Self::Stage,
+        Self::Country,
+        Self::City,
+        Self::FoundedYear,
+    ];
+
+    /// Its name, and the maximum number of points among firms and among startups.
+    fn definition(self) -> (&'static str, u8, u8) {
+        match self {
+            Self::Startups => ("startups", 55, 0),
+            Self::Investors => ("investors", 0, 10),
+            Self::Sectors => ("sectors", 20, 40),
+            Self::Description => ("description", 5, 20),
+            Self::Stage => ("stage", 10, 10),
+            Self::Country => ("country", 5, 5),
+            Self::City => ("city", 5, 5),
+            Self::FoundedYear => ("founded_year", 0, 10),
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        self.definition().0
+    }
+
+    /// How the points are computed, for the docs.
+    pub fn explanation(self) -> &'static str {
+        match self {
+            Self::Startups => {
+                "The maximum × √cosine, where the cosine is the number of startups in both portfolios divided by the root \
+                 of the product of their sizes. A single one may be chance and gives no points."
+            }
+            Self::Investors => "The maximum × √cosine of their investors, as for startups of firms; one is enough.",
+            Self::Sectors => {
+                "The maximum × the weight of the common sectors divided by that of all sectors of both (weighted Jaccard \
+                 index), with all sectors above. A sector weighs ln(1 + n ÷ k), with k of n records in it: rare ones \
+                 count more."
+            }
+            Self::Description => {
+                "The maximum × the BM25 score of the other description for the up to 16 rarest words of the record's own, as \
+                 a part of the score of its own. Words beyond those that 20,000 descriptions have together are left out, and \
+                 the best 1,000 descriptions count."
+            }
+            Self::Stage => "The maximum × the common stages divided by all stages of both; `other` is none.",
+            Self::Country => "The same country.",
+            Self::City => "The same city.",
+            Self::FoundedYear => "The maximum less a tenth of it for each year between the years of foundation.",
+        }
+    }
+
+    /// Maximum number of points; 0 if records of the table are not compared by it.
+    pub fn max_points(self, table: Table) -> u8 {
+        let (_, of_firms, of_startups) = self.definition();
+        if table == Table::Firms { of_firms } else { of_startups }
+    }
+}
+
+/// A record that is like another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Similar {
+    pub row: u32,
+    /// In the order of [`Common::ALL`].
+    points: [u8; Common::ALL.len()],
+}
+
+impl Similar {
+    /// At most 100.
+    pub fn points(&self) -> u8 {
+        self.points.iter().sum()
+    }
+}
+
+model! {
+    /// What a record has in common with that of `like`.
+    #[derive(Serialize)]
+    pub(crate) struct Similarity<'a> {
+        /// The record's slug.
+        pub slug: &'a str [slug],
+        /// Sum of the points of all reasons; the maximum is 100.
+        pub points: u8 [max(100)],
+        /// What both have in common.
+        pub reasons: Vec<SimilarityReason>,
+    }
+
+    /// Points for something that two records have in common.
+    #[derive(Serialize)]
+    pub(crate) struct SimilarityReason {
+        /// What it is.
+        pub name: &'static str [one_of("SimilarityReasonName")],
+        /// Whole points.
+        pub points: u8 [max(100)],
+        /// Maximum number of points.
+        pub max_points: u8 [max(100)],
+        /// In words.
+        pub detail: String,
+    }
+}
+
+impl Similarity<'_> {
+    /// The reasons with most points, in words.
+    pub(crate) fn in_words(&self) -> String {
+        let mut reasons: Vec<&SimilarityReason> = self.reasons.iter().collect();
+        reasons.sort_by_key(|reason| Reverse(reason.points));
+        let details: Vec<&str> = reasons.into_iter().take(MAX_REASONS).map(|reason| reason.detail.as_str()).collect();
+        details.join(" · ")
+    }
+}
+
+/// A record that others are compared with.
+#[derive(Clone, Copy)]
+struct Record<'a> {
+    catalog: &'a Catalog,
+    table: Table,
+    row: u32,
+}
+
+/// The same, with what is looked up in advance.
+struct Profile<'a> {
+    record: Record<'a>,
+    /// Firms by the startups that they share with it, or startups by the investors.
+    linked: HashMap<u32, u32>,
+    /// Rows by how well their descriptions have its words.
+    described: HashMap<u32, f32>,
+    /// The weight of each sector.
+    weights: Vec<f32>,
+}
+
+impl<'a> Profile<'a> {
+    fn new(record: Record<'a>) -> Self {
+        let Record { catalog, table, row } = record;
+        let snapshot = catalog.snapshot();
+        let weight = |sector: u32| {
+            let count = snapshot.facet_count(table, Facet::Sector, sector).max(1);
+            (1.0 + snapshot.rows(table) as f32 / count as f32).ln()
+        };
+        let described =
+            catalog.text_index(table).map(|index| index.described_like(&catalog.snapshot().names(table), row));
+        let described = described.unwrap_or_default();
+        let weights = (0..snapshot.rows(Table::Sectors)).map(weight).collect();
+        Self { record, linked: catalog.linked(table, row), described, weights }
+    }
+
+    /// The rows that have startups, investors, a sector or words of descriptions in common with it.
+    fn candidates(&self) -> HashSet<u32> {
+        let Record { catalog, table, row } = self.record;
+        let snapshot = catalog.snapshot();
+        let mut sectors = self.record.values(Facet::Sector, row).to_vec();
+        sectors.sort_by_key(|sector| snapshot.facet_count(table, Facet::Sector, *sector));
+        let of_sectors = sectors.iter().flat_map(|sector| snapshot.facet_rows(table, Facet::Sector, *sector).iter());
+        let linked = self.linked.keys().chain(self.described.keys()).copied();
+        let mut candidates: HashSet<u32> = linked.chain(of_sectors.take(MAX_OF_SECTORS)).collect();
+        candidates.remove(&row);
+        candidates
+    }
+
+    /// How much both have in common, from 0 to 1.
+    fn part(&self, common: Common, other: u32) -> f32 {
+        let Record { catalog, table, row } = self.record;
+        match common {
+            Common::Startups | Common::Investors => {
+                let Some(shared) = self.linked.get(&other) else { return 0.0 };
+                let size = |row: u32| catalog.links(table, row) as f32;
+                (*shared as f32 / (size(row) * size(other)).sqrt()).sqrt()
+            }
+            Common::Sectors => self.record.share(Facet::Sector, other, |sector| self.weights[sector as usize]),
+            Common::Description => self.described.get(&other).copied().unwrap_or_default(),
+            Common::Stage => self.record.share(Facet::Stage, other, |stage| f32::from(u8::from(stage != OTHER_STAGE))),
+            Common::Country => self.record.share(Facet::Country, other, |_| 1.0),
+            Common::City => self.record.share(Facet::City, other, |_| 1.0),
+            Common::FoundedYear => {
+                let years = self.record.years_between(other);
+                years.map_or(0.0, |years| 1.0 - years as f32 / FAR_YEARS as f32)
+            }
+        }
+    }
+
+    /// The points of another record, and the sum before rounding.
+    fn compare(&self, other: u32) -> (Similar, f32) {
+        let mut sum = 0.0;
+        let points = Common::ALL.map(|common| match common.max_points(self.record.table) {
+            0 => 0,
+            max => {
+                let points = f32::from(max) * self.part(common, other);
+                sum += points;
+                points.round() as u8
+            }
+        });
+        (Similar { row: other, points }, sum)
+    }
+}
+
+impl<'a> Record<'a> {
+    fn values(self, facet: Facet, row: u32) -> &'a [u32] {
+        self.catalog.snapshot().row_values(self.table, facet).of(row)
+    }
+
+    fn common(self, facet: Facet, other: u32) -> impl Iterator<Item = u32> + 'a {
+        let own = self.values(facet, self.row);
+        self.values(facet, other).iter().copied().filter(|value| own.contains(value))
+    }
+
+    /// The part of their values that both have in common, by weight; none without values.
+    fn share(self, facet: Facet, other: u32, weight: impl Fn(u32) -> f32) -> f32 {
+        let sum = |values: &[u32]| values.iter().map(|value| weight(*value)).sum::<f32>();
+        let common: f32 = self.common(facet, other).map(&weight).sum();
+        if common == 0.0 {
+            return 0.0;
+        }
+        common / (sum(self.values(facet, self.row)) + sum(self.values(facet, other)) - common)
+    }
+
+    fn founded(self, row: u32) -> Option<i64> {
+        let (snapshot, key) = (self.catalog.snapshot(), self.table.sort_key("founded_year"));
+        let rank = snapshot.ranks(self.table, key)[row as usize];
+        snapshot.values(self.table, key).get(rank as usize).copied()
+    }
+
+    fn years_between(self, other: u32) -> Option<u32> {
+        let years = self.founded(self.row)?.abs_diff(self.founded(other)?);
+        u32::try_from(years).ok().filter(|years| *years < FAR_YEARS)
+    }
+
+    /// In words, what both have in common.
+    fn detail(self, common: Common, other: u32) -> String {
+        let snapshot = self.catalog.snapshot();
+        let names = |table: Table, rows: &[u32]| -> Vec<String> {
+            rows.iter().take(MAX_NAMED).map(|row| snapshot.name(table, *row).to_owned()).collect()
+        };
+        let some = |count: usize, noun: &str, names: Vec<String>| {
+            let noun = if count == 1 { noun.to_owned() } else { format!("{noun}s") };
+            let these = if count > names.len() { ", such as " } else { ": " };
+            format!("{count} {noun} in common{these}{}", names.join(", "))
+        };
+        match common {
+            Common::Startups => {
+                let own = snapshot.facet_rows(Table::Startups, Facet::Investor, self.row);
+                let others = snapshot.facet_rows(Table::Startups, Facet::Investor, other);
+                let both: Vec<u32> = own.iter().filter(|startup| others.contains(*startup)).collect();
+                some(both.len(), "startup", names(Table::Startups, &both))
+            }
+            Common::Investors => {
+                let mut both: Vec<u32> = self.common(Facet::Investor, other).collect();
+                both.sort_unstable();
+                some(both.len(), "investor", names(Table::Firms, &both))
+            }
+            Common::Sectors => {
+                let mut both: Vec<u32> = self.common(Facet::Sector, other).collect();
+                // The rarest say most.
+                both.sort_by_key(|sector| (snapshot.facet_count(self.table, Facet::Sector, *sector), *sector));
+                some(both.len(), "sector", names(Table::Sectors, &both))
+            }
+            Common::Description => {
+                let index = self.catalog.text_index(self.table);
+                let both = index.map(|index| index.words_in_common(&snapshot.names(self.table), self.row, other));
+                let both = both.unwrap_or_default();
+                let named = both.iter().take(MAX_NAMED).map(|word| format!("“{word}”")).collect();
+                some(both.len(), "distinctive word", named)
+            }
+            Common::Stage => {
+                let both = self.common(Facet::Stage, other).filter(|stage| *stage != OTHER_STAGE);
+                let both: Vec<&str> = both.map(|stage| Stage::ALL[stage as usize].name()).collect();
+                if self.table == Table::Firms {
+                    some(both.len(), "stage", both.into_iter().map(str::to_owned).collect())
+                } else {
+                    format!("both at {}", both.join(", "))
+                }
+            }
+            Common::Country => {
+                let country =
+                    self.common(Facet::Country, other).next().and_then(|country| Country::at(country as usize));
+                format!("both in {}", country.map_or("", Country::name))
+            }
+            Common::City => {
+                let city = self.common(Facet::City, other).next().and_then(|city| snapshot.city_name(city));
+                format!("both in {}", city.unwrap_or_default())
+            }
+            Common::FoundedYear => match self.years_between(other) {
+                Some(0) => "founded in the same year".to_owned(),
+                Some(1) => "founded a year apart".to_owned(),
+                years => format!("founded {} years apart", years.unwrap_or_default()),
+            },
+        }
+    }
+}
 
 impl Catalog {
-    /// What startups like this one have in common with it: its stage, if it is known, and one of the sectors of its record.
-    /// `None` without sectors.
-    pub fn kind_of(&self, startup: u32) -> Option<Vec<Filter>> {
-        let snapshot = self.snapshot();
-        let stage = snapshot.row_values(Table::Startups, Facet::Stage).of(startup);
-        let field = Table::Startups.field_index("sectors");
-        let record = snapshot.record(Table::Startups, startup);
-        let value = record.value(Table::Startups, field);
-        let slugs: Vec<&str> = serde_json::from_slice(value).expect("`sectors` is a list of slugs");
-        let sectors: Vec<u32> = slugs.into_iter().filter_map(|slug| snapshot.find(Table::Sectors, slug)).collect();
-        let of_stage = (!stage.is_empty()).then(|| Filter::AnyOf(Facet::Stage, stage.to_vec()));
-        let is_known = !sectors.is_empty();
-        is_known.then(|| of_stage.into_iter().chain([Filter::AnyOf(Facet::Sector, sectors)]).collect())
-    }
-
-    /// The startups of [`Catalog::kind_of`] that are most like one: those with most sectors in common, then those of its
-    /// country, then those nearest in the order of `/startups`, which is that of the total raised.
-    pub fn similar_startups(&self, startup: u32, limit: usize) -> Vec<u32> {
-        let Some(filters) = self.kind_of(startup) else { return Vec::new() };
-        let snapshot = self.snapshot();
-        let [sectors, countries] = [Facet::Sector, Facet::Country].map(|by| snapshot.row_values(Table::Startups, by));
-        let (own_sectors, own_country) = (sectors.of(startup), countries.of(startup));
-        let distance = |row: u32| {
-            let common = sectors.of(row).iter().filter(|sector| own_sectors.contains(sector)).count();
-            let is_near = !own_country.is_empty() && countries.of(row) == own_country;
-            (Reverse(common), !is_near, row.abs_diff(startup), row)
-        };
-        let mut found = Vec::new();
-        RowFilter::of(snapshot, Table::Startups, &filters).each(|row| {
-            if row != startup {
-                found.push(distance(row));
-            }
+    /// The records that are most like one, best first.
+    pub(crate) fn similar(&self, table: Table, row: u32, limit: usize) -> Vec<Similar> {
+        let profile = Profile::new(Record { catalog: self, table, row });
+        let compared = profile.candidates().into_iter().map(|other| profile.compare(other));
+        let mut similar: Vec<(Similar, f32)> = compared.filter(|(similar, _)| similar.points() >= MIN_POINTS).collect();
+        similar.sort_unstable_by(|(one, exact), (other, of_other)| {
+            let by_points = other.points().cmp(&one.points());
+            by_points.then(of_other.total_cmp(exact)).then(one.row.cmp(&other.row))
         });
-        if found.len() > limit {
-            found.select_nth_unstable(limit);
-            found.truncate(limit);
-        }
-        found.sort_unstable();
-        found.into_iter().map(|(.., row)| row).collect()
+        similar.truncate(limit);
+        similar.into_iter().map(|(similar, _)| similar).collect()
     }
 
-    /// The firms whose portfolios are most like that of one: by the cosine of both (shared startups divided by the root of
-    /// the product of their sizes), then by slug. The work grows with the firm's own portfolio, not with the table.
-    pub fn similar_firms(&self, firm: u32, limit: usize) -> Vec<SimilarFirm> {
+    /// What the records at some of the rows that are like one have in common with it, in the order of the rows.
+    pub(crate) fn similarities(&self, table: Table, row: u32, rows: &[u32]) -> Vec<Similarity<'_>> {
+        let record = Record { catalog: self, table, row };
+        let Ranked::Like(similar) = &*self.ranked(table, &Ranking::Like(row)) else { return Vec::new() };
+        let places: HashMap<u32, usize> = rows.iter().enumerate().map(|(place, row)| (*row, place)).collect();
+        let mut found: Vec<(usize, &Similar)> =
+            similar.iter().filter_map(|similar| Some((*places.get(&similar.row)?, similar))).collect();
+        found.sort_unstable_by_key(|(place, _)| *place);
+        let similarity = |(_, similar): (usize, &Similar)| {
+            let reasons = Common::ALL.into_iter().zip(similar.points).filter(|(_, points)| *points > 0);
+            let reasons = reasons.map(|(common, points)| SimilarityReason {
+                name: common.name(),
+                points,
+                max_points: common.max_points(table),
+                detail: record.detail(common, similar.row),
+            });
+            Similarity {
+                slug: self.snapshot().slug(table, similar.row),
+                points: similar.points(),
+                reasons: reasons.collect(),
+            }
+        };
+        found.into_iter().map(similarity).collect()
+    }
+
+    /// What rows of a list have in common with the record that they are like, in their order; nothing of other lists.
+    pub(crate) fn similarities_of(&self, query: &Query, rows: &[u32]) -> Vec<Similarity<'_>> {
+        query.like().map(|row| self.similarities(query.table, row, rows)).unwrap_or_default()
+    }
+
+    /// The firms that share startups with one, or the startups that share investors, with how many.
+    fn linked(&self, table: Table, row: u32) -> HashMap<u32, u32> {
         let snapshot = self.snapshot();
         let investors = snapshot.row_values(Table::Startups, Facet::Investor);
-        let mut shared: HashMap<u32, u32> = HashMap::new();
-        for startup in snapshot.facet_rows(Table::Startups, Facet::Investor, firm).iter() {
-            investors.of(startup).iter().for_each(|other| *shared.entry(*other).or_default() += 1);
-        }
-        let similar = |(row, shared): (u32, u32)| {
-            let portfolio = snapshot.facet_count(Table::Startups, Facet::Investor, row);
-            (row != firm && shared >= MIN_SHARED).then_some(SimilarFirm { row, shared, portfolio })
-        };
-        let mut firms: Vec<SimilarFirm> = shared.into_iter().filter_map(similar).collect();
-        let slugs = snapshot.slug_ranks(Table::Firms);
-        // The firm's own size is the same for all: squares of cosines, without fractions.
-        let part = |one: &SimilarFirm, other: &SimilarFirm| {
-            u128::from(one.shared) * u128::from(one.shared) * u128::from(other.portfolio)
-        };
-        firms.sort_unstable_by(|one, other| {
-            let by_cosine = part(other, one).cmp(&part(one, other));
-            by_cosine.then(slugs[one.row as usize].cmp(&slugs[other.row as usize]))
-        });
-        firms.truncate(limit);
-        firms
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-    use crate::catalog::{ListPosition, Query};
-
-    /// The rows of a list with one filter.
-    fn rows(catalog: &Catalog, table: Table, filters: Vec<Filter>) -> Vec<u32> {
-        catalog.list(&Query { filters, ..Query::all(table) }, ListPosition::default(), usize::MAX).rows
-    }
-
-    #[test]
-    fn similar_firms_are_those_with_the_largest_cosine() {
-        let catalog = crate::catalog::bundled().unwrap();
-        let firms = catalog.snapshot().rows(Table::Firms);
-        let portfolio = |firm: u32| -> BTreeSet<u32> {
-            rows(&catalog, Table::Startups, vec![Filter::AnyOf(Facet::Investor, vec![firm])]).into_iter().collect()
-        };
-        let portfolios: Vec<BTreeSet<u32>> = (0..firms).map(portfolio).collect();
-        let mut with_some = 0;
-        for firm in 0..firms {
-            let own = &portfolios[firm as usize];
-            let cosine = |other: &BTreeSet<u32>| {
-                own.intersection(other).count() as f64 / ((own.len() * other.len()) as f64).sqrt()
-            };
-            let found = catalog.similar_firms(firm, 8);
-            for similar in &found {
-                let other = &portfolios[similar.row as usize];
-                assert_eq!(own.intersection(other).count(), similar.shared as usize);
-                assert_eq!(other.len(), similar.portfolio as usize);
+        let startups_of = |firm: u32| snapshot.facet_rows(Table::Startups, Facet::Investor, firm).iter();
+        let mut linked: HashMap<u32, u32> = HashMap::new();
+        let mut count = |other: u32| *linked.entry(other).or_default() += 1;
+        match table {
+            Table::Firms => {
+                startups_of(row).for_each(|startup| investors.of(startup).iter().copied().for_each(&mut count))
             }
-            let mut expected: Vec<f64> = (0..firms)
-                .filter(|other| *other != firm)
-                .map(|other| &portfolios[other as usize])
-                .filter(|other| own.intersection(other).count() >= 2)
-                .map(cosine)
-                .collect();
-            expected.sort_by(|one, other| other.total_cmp(one));
-            expected.truncate(8);
-            let shown: Vec<f64> = found.iter().map(|similar| cosine(&portfolios[similar.row as usize])).collect();
-            assert_eq!(shown.len(), expected.len());
-            assert!(shown.iter().zip(&expected).all(|(one, other)| (one - other).abs() < 1e-12), "{firm}");
-            with_some += u32::from(!found.is_empty());
+            Table::Startups => investors.of(row).iter().for_each(|firm| startups_of(*firm).for_each(&mut count)),
+            _ => {}
         }
-        assert!(with_some > 100, "{with_some}");
+        linked.remove(&row);
+        linked.retain(|_, shared| table == Table::Startups || *shared >= MIN_SHARED);
+        linked
     }
 
-    #[test]
-    fn similar_startups_are_of_one_kind_and_the_nearest_come_first() {
-        let catalog = crate::catalog::bundled().unwrap();
-        let snapshot = catalog.snapshot();
-        let sectors = snapshot.row_values(Table::Startups, Facet::Sector);
-        let mut full = 0;
-        for startup in (0..snapshot.rows(Table::Startups)).step_by(7) {
-            let found = catalog.similar_startups(startup, 6);
-            let Some(filters) = catalog.kind_of(startup) else {
-                assert!(found.is_empty());
-                continue;
-            };
-            let all = rows(&catalog, Table::Startups, filters);
-            assert_eq!(found.len(), 6.min(all.len() - 1));
-            assert!(found.iter().all(|row| all.contains(row) && *row != startup));
-            let common = |row: &u32| sectors.of(*row).iter().filter(|one| sectors.of(startup).contains(one)).count();
-            let least = found.iter().map(common).min();
-            let left_out = all.iter().filter(|row| **row != startup && !found.contains(row)).map(common).max();
-            assert!(left_out.is_none() || left_out <= least);
-            full += u32::from(found.len() == 6);
+    /// The number of startups of a firm, or of investors of a startup.
+    fn links(&self, table: Table, row: u32) -> usize {
+        match table {
+            Table::Firms => self.snapshot().facet_count(Table::Startups, Facet::Investor, row) as usize,
+            _ => self.snapshot().row_values(Table::Startups, Facet::Investor).of(row).len(),
         }
-        assert!(full > 50, "{full}");
     }
 }

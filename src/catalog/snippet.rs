@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Query, Ranking};
+use crate::data::Names;
 use crate::data::field::model;
-use crate::data::{Names, Table};
 use crate::search::marks;
 
 /// Length of a part in characters, approximately: it ends between words.
@@ -35,12 +35,18 @@ model! {
 }
 
 impl Catalog {
-    /// Of each row whose description has a word of `text`, the part with the first ones.
-    pub(crate) fn snippets(&self, table: Table, text: &str, rows: &[u32]) -> Vec<Snippet> {
-        let names = self.snapshot().names(table);
+    /// Of each row whose description has a word of the text that a query looks for in descriptions, the part with the first
+    /// ones.
+    pub(crate) fn snippets_of(&self, query: &Query, rows: &[u32]) -> Vec<Snippet> {
+        let text = query.rankings().find_map(|ranking| match ranking {
+            Ranking::Described(text) => Some(text),
+            Ranking::Like(_) => None,
+        });
+        let Some(text) = text else { return Vec::new() };
+        let names = self.snapshot().names(query.table);
         let snippets = rows.iter().filter_map(|row| {
             let (text, marks) = cut(&names.description(*row), text)?;
-            Some(Snippet { slug: self.snapshot().slug(table, *row).to_owned(), text, marks })
+            Some(Snippet { slug: self.snapshot().slug(query.table, *row).to_owned(), text, marks })
         });
         snippets.collect()
     }

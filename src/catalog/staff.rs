@@ -41,7 +41,7 @@ impl Catalog {
             return Vec::new();
         }
         let filters = [Filter::MemberOf { firms, startups }];
-        let people = RowFilter::of(self.snapshot(), Table::People, &filters);
+        let people = RowFilter::of(self, Table::People, &filters);
         let has_title = |row: &u32| {
             let own = self.text_field((Table::People, *row), "title").map(|title| fold(&title)).unwrap_or_default();
             // `founders` are all that are a founder.

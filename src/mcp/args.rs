@@ -45,9 +45,11 @@ impl ArgType {
     /// The type of the argument that corresponds to a parameter.
     pub(crate) fn of(parameter: ParamType) -> Self {
         match parameter {
-            ParamType::Text | ParamType::Words | ParamType::Metric | ParamType::Range { unit: Unit::Date, .. } => {
-                Self::Text
-            }
+            ParamType::Text
+            | ParamType::Words
+            | ParamType::Like(_)
+            | ParamType::Metric
+            | ParamType::Range { unit: Unit::Date, .. } => Self::Text,
             ParamType::Number { .. } | ParamType::Range { .. } => Self::Number,
             ParamType::Bool(_) => Self::Bool,
             _ => Self::Texts,

@@ -10,7 +10,7 @@ use crate::catalog::aggregate::MAX_GROUPS;
 use crate::catalog::json::computed::{self, MatchFields};
 use crate::catalog::json::record;
 use crate::catalog::param_error::shortened;
-use crate::catalog::{Catalog, Filter, Interpretation, ParameterError, RelatedRoles, Resource};
+use crate::catalog::{Catalog, Filter, Interpretation, ParameterError, Ranking, RelatedRoles, Resource};
 use crate::data::model::RelatedRole;
 use crate::data::{Facet, RecordText, Table};
 use crate::release::ActiveRelease;
@@ -154,7 +154,7 @@ impl ToolRelease {
         if let Some(text) =
             query.text.as_deref().filter(|_| page.total == 0 && list.resource.parameter("text").is_some())
         {
-            let described = self.catalog.rows_described(table, text).len();
+            let described = self.catalog.ranked(table, &Ranking::Described(text.to_owned())).len();
             let noun = table.noun();
             notes.extend((described > 0).then(|| {
                 format!("{described} records of the kind {noun} have words of it in descriptions or sectors: pass it as `text`")
@@ -253,11 +253,18 @@ impl ToolRelease {
         let table = list.resource.table();
         let catalog = &self.catalog;
         let mut text = Vec::with_capacity(1_024);
-        let match_class = page.match_of(row);
+        let (match_class, in_common) = (page.match_of(row), page.in_common(row));
         match (table, self.page_url(table, row)) {
             (Table::Firms, Some(url)) => {
                 let fit = page.fit_of(row).map(|fit| MatchFields::of(catalog.snapshot(), fit, page.max_points));
-                computed::write_row(&mut text, catalog, table, row, &list.fields, &FirmItem { url, match_class, fit });
+                computed::write_row(
+                    &mut text,
+                    catalog,
+                    table,
+                    row,
+                    &list.fields,
+                    &FirmItem { url, match_class, in_common, fit },
+                );
             }
             (Table::People, Some(url)) => {
                 let is_selected = list.fields.selects(item_fields(table), "other_roles");
@@ -265,9 +272,14 @@ impl ToolRelease {
                 let item = PersonItem { url, match_class, other_roles };
                 computed::write_row(&mut text, catalog, table, row, &list.fields, &item);
             }
-            (_, Some(url)) => {
-                computed::write_row(&mut text, catalog, table, row, &list.fields, &RecordItem { url, match_class })
-            }
+            (_, Some(url)) => computed::write_row(
+                &mut text,
+                catalog,
+                table,
+                row,
+                &list.fields,
+                &RecordItem { url, match_class, in_common },
+            ),
             (_, None) => record::write(&mut text, catalog, table, row, &list.fields, false),
         }
         String::from_utf8(text).expect("records are JSON")

@@ -13,6 +13,7 @@ use crate::catalog::json::{FieldSet, Fields, fields};
 use crate::catalog::param_error::shortened;
 use crate::catalog::parse::scalars::parse_amount;
 use crate::catalog::relaxation::Relaxation;
+use crate::catalog::similar::Similarity;
 use crate::catalog::{
     AggregateOptions, Catalog, Cursor, FirmMatch, Interpretation, Issues, ListPosition, MatchQuery, Order, Page,
     ParameterError, ParseOptions, Query, Request, Resource,
@@ -65,6 +66,9 @@ model! {
         /// How the name matches the search.
         #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
         pub match_class: Option<&'static str> [optional, named("match"), one_of("MatchClass")],
+        /// What the record has in common with that of `like`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub in_common: Option<String> [optional],
     }
 
     /// What a person has in addition to their record.
@@ -87,6 +91,9 @@ model! {
         /// How the name matches the search.
         #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
         pub match_class: Option<&'static str> [optional, named("match"), one_of("MatchClass")],
+        /// What the record has in common with that of `like`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub in_common: Option<String> [optional],
         /// How well the firm fits the startup (`raise_usd`).
         pub fit: Option<MatchFields<'a>> [optional],
     }
@@ -114,6 +121,8 @@ pub(crate) struct ListCall {
     pub(crate) group_by: AggregateOptions,
     /// What was understood of `query`, if it is no name but a question.
     pub(crate) question: Option<Interpretation>,
+    /// The rows whose names have some of its words.
+    partly_named: Vec<u32>,
     start: ListPosition,
 }
 
@@ -139,6 +148,8 @@ pub(crate) struct ListPage {
     pub(crate) notes: Vec<ParameterError>,
     /// How the rows match a search, in their order; empty without one.
     pub(crate) match_classes: Vec<MatchClass>,
+    /// What the rows have in common with the record that they are like, in their order; empty without one.
+    in_common: Vec<String>,
     fits: Vec<FirmMatch>,
     pub(crate) max_points: u8,
 }
@@ -146,6 +157,10 @@ pub(crate) struct ListPage {
 impl ListPage {
     pub(crate) fn match_of(&self, row: u32) -> Option<&'static str> {
         self.rows.iter().zip(&self.match_classes).find(|(known, _)| **known == row).map(|(_, class)| class.name())
+    }
+
+    pub(crate) fn in_common(&self, row: u32) -> Option<String> {
+        self.rows.iter().zip(&self.in_common).find(|(known, _)| **known == row).map(|(_, words)| words.clone())
     }
 
     pub(crate) fn fit_of(&self, row: u32) -> Option<&FirmMatch> {
@@ -246,9 +261,17 @@ impl ListCall {
         let limit = carried_limit.and_then(|limit| limit.parse().ok()).unwrap_or_else(|| call.count("limit"));
         let start = cursor.map_or(ListPosition::default(), |cursor| cursor.position);
         match (parsed, fields, group_by) {
-            (Some(rows), Some(fields), Some(group_by)) if errors.is_empty() => {
-                Ok(Self { resource, rows, fields, field_names, limit, group_by, question: None, start })
-            }
+            (Some(rows), Some(fields), Some(group_by)) if errors.is_empty() => Ok(Self {
+                resource,
+                rows,
+                fields,
+                field_names,
+                limit,
+                group_by,
+                question: None,
+                partly_named: Vec::new(),
+                start,
+            }),
             _ => Err(errors),
         }
     }
@@ -263,17 +286,21 @@ impl ListCall {
         let catalog = &release.catalog;
         // The pages after the first are of the same reading.
         let is_of_question = cursor.is_some_and(|cursor| !cursor.query.iter().any(|(name, _)| name == "q"));
+        let mut partly_named = Vec::new();
         if call.value("q").is_none() || !is_of_question {
             let list = Self::parse(release, call, resource, cursor)?;
-            if cursor.is_some() || !catalog.names_nothing(&list.rows.query) {
-                return Ok(list);
+            match catalog.partly_named(&list.rows.query) {
+                Some(rows) if cursor.is_none() => partly_named = rows,
+                _ => return Ok(list),
             }
         }
         match call.read_question(catalog, resource) {
-            Some((call, question)) => {
-                Ok(Self { question: Some(question), ..Self::parse(release, &call, resource, cursor)? })
+            // Names that have some of the words give way only to a question of which each word is understood.
+            Some((call, question)) if partly_named.is_empty() || question.unread.is_empty() => {
+                let list = Self::parse(release, &call, resource, cursor)?;
+                Ok(Self { question: Some(question), partly_named, ..list })
             }
-            None => Self::parse(release, call, resource, cursor),
+            _ => Self::parse(release, call, resource, cursor),
         }
     }
 
@@ -298,10 +325,13 @@ impl ListCall {
             }
             None => {
                 let query = &self.rows.query;
-                let Page { rows, total, next, did_you_mean, notes } = catalog.list(query, self.start, limit);
+                let Page { rows, total, next, mut did_you_mean, notes } = catalog.list(query, self.start, limit);
+                did_you_mean.extend(&self.partly_named);
                 let classes = query.text.as_deref().map(|text| catalog.match_classes(query.table, text, &rows));
                 let match_classes = classes.unwrap_or_default();
-                ListPage { rows, total, next, did_you_mean, notes, match_classes, ..ListPage::default() }
+                let similarities = catalog.similarities_of(query, &rows);
+                let in_common = similarities.iter().map(Similarity::in_words).collect();
+                ListPage { rows, total, next, did_you_mean, notes, match_classes, in_common, ..ListPage::default() }
             }
         }
     }
@@ -340,7 +370,9 @@ impl RowQuery {
             let detail = format!("`{amount}` is not an amount in US dollars, such as 500k or 1500000");
             return Err(vec![ParameterError::invalid(RAISE, detail)].into());
         };
-        let given = [("q", query.text.is_some()), ("sort", query.order != Order::Natural)];
+        let has = |name: &str| canonical.iter().any(|(known, _)| *known == name);
+        let given = ["q", "text", "like"].map(|name| (name, has(name)));
+        let given = given.into_iter().chain([("sort", query.order != Order::Natural)]);
         if let Some((name, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
             let detail = "cannot be combined with `raise_usd`, which lists firms by fit; omit one of the two";
             return Err(vec![ParameterError::invalid(name, detail)].into());

@@ -42,7 +42,11 @@ fn is_listed(parameter: &Parameter) -> bool {
     match parameter.mode {
         Mode::Any => !matches!(
             parameter.kind,
-            ParamType::Words | ParamType::Rows(_) | ParamType::Known(..) | ParamType::Listed(_, Facet::Identifier)
+            ParamType::Words
+                | ParamType::Like(_)
+                | ParamType::Rows(_)
+                | ParamType::Known(..)
+                | ParamType::Listed(_, Facet::Identifier)
         ),
         Mode::All | Mode::Not => ["investor_all", "not_country", "stage_all"].contains(&parameter.name),
     }
@@ -59,7 +63,7 @@ const DESCRIPTIONS: &[(Tool, &str, &str)] = &[
     (Tool::SearchVcs, "sector", "E.g. fintech; of a firm its main 8."),
     (Tool::SearchVcs, "country", "E.g. DE,France,nordics."),
     (Tool::SearchVcs, "kind", "E.g. vc,angel,accelerator."),
-    (Tool::SearchVcs, "check_usd", "Amount sought, e.g. 500000."),
+    (Tool::SearchVcs, "check_usd", "E.g. 500000."),
     (Tool::SearchVcs, "active_since", "E.g. 2026-03-01."),
     (Tool::SearchVcs, "raise_usd", "E.g. 2000000: ranks by fit."),
     (Tool::SearchVcs, "sort", "E.g. -portfolio_count."),
@@ -151,8 +155,8 @@ impl Tool {
     pub fn description(self) -> &'static str {
         match self {
             Self::SearchVcs => {
-                "Find venture capital firms, best first. health_score (0-100, founders' peer score) and ghosting_rate (% of \
-                 reviewers who got no answer) are null below 3 reviews. In all searches, \
+                "Find venture firms, best first. health_score (0-100, by founders) and ghosting_rate (% of \
+                 reviewers who got no answer) are null below 3 reviews. In searches, \
                  comma-separated values mean any; x_all requires all, not_x excludes; count_by counts all matches. \
                  Example: {\"stage\":\"seed\",\"sector\":\"fintech\",\"country\":\"DE\",\"sort\":\"ghosting_rate\"}"
             }
@@ -166,8 +170,8 @@ impl Tool {
                  Example: {\"sector\":\"health\",\"country\":\"FR,DE\",\"stage\":\"series-a\"}"
             }
             Self::GetFundingRounds => {
-                "Funding rounds, newest first, with amounts (sum, median, ...) of all matches and of each group of \
-                 count_by. Example: {\"sector\":\"climate\",\"since\":\"2026\"}"
+                "Funding rounds, newest first, with amounts (sum, median, ...) of all matches and \
+                 groups. Example: {\"sector\":\"climate\",\"since\":\"2026\"}"
             }
             Self::GetPlatformStats => "Counts, field coverage, dates, sources. Example: {}",
             Self::SearchPeople => {

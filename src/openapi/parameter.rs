@@ -150,6 +150,7 @@ fn filter(version: Version, resource: Resource, parameter: &params::Parameter, c
             let name = any_text().pattern(version.is_strict().then_some(r"[^\s,]"));
             (listed(builder), many(version, name.into(), parameter.max_values()), values(&example))
         }
+        ParamType::Like(_) => (builder, any_text().pattern(Some(r"[^\s,]")).into(), example.into()),
         ParamType::Number { min, max, .. } => {
             let number = long(min).maximum(Some(max as f64 as i64));
             (builder, number.into(), example.parse::<u64>().expect("an example of a number is a number").into())

@@ -13,6 +13,7 @@ use crate::catalog::changes::{self, Operation};
 use crate::catalog::json::FieldSet;
 use crate::catalog::matching::Reason;
 use crate::catalog::params::ParamType;
+use crate::catalog::similar::Common;
 use crate::catalog::{Item, Property, Resource, Suggestion, Texts};
 use crate::data::vocabulary::{Vocabulary, values_of};
 use crate::data::{LookUpStatus, Metric, Role, Table};
@@ -166,6 +167,11 @@ fn vocabularies() -> impl Iterator<Item = (&'static str, &'static str, Vec<&'sta
         ("WatchKind", "What an account keeps.", WatchKind::names()),
         ("WatchedTable", "A table whose records can be saved: the last segment of the path of its list.", watched()),
         ("FitReasonName", "A criterion of the match.", Reason::ALL.into_iter().map(Reason::name).collect()),
+        (
+            "SimilarityReasonName",
+            "What two records have in common.",
+            Common::ALL.into_iter().map(Common::name).collect(),
+        ),
     ];
     let of_records =
         OF_RECORDS.into_iter().map(|(name, doc)| (name, doc, values_of(name).expect("fields have the vocabulary")));
@@ -191,6 +197,7 @@ fn used_vocabularies(version: Version) -> impl Iterator<Item = &'static str> {
             "LookUpStatus",
             "SuggestedKind",
             "FitReasonName",
+            "SimilarityReasonName",
             "MatchClass",
             "ChangedTable",
             "ChangeOperation",

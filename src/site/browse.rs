@@ -1,6 +1,8 @@
 //! Browsing a table: filters with the number of rows each would leave, a sort order, pages, and the same query as an API
 //! URL.
 
+use std::collections::HashMap;
+
 use askama::Template;
 
 use crate::catalog::{
@@ -74,6 +76,8 @@ pub(crate) struct Browse {
     pub warnings: Vec<Warning>,
     /// The name and path of records with a similar name.
     pub suggestions: Vec<(String, String)>,
+    /// By slug, what records have in common with the one that they are like.
+    in_common: HashMap<String, String>,
     /// The name as a question, if no record has it.
     pub question: Option<Question>,
     pub pager: Pager,
@@ -251,13 +255,13 @@ impl Browse {
             }));
         }
         let question = match &query.text {
-            Some(text) if found.total == 0 && catalog.names_nothing(&query) => {
-                Question::read(catalog, config.resource, text, 0)?
-            }
+            Some(text) if catalog.partly_named(&query).is_some() => Question::read(catalog, config.resource, text, 0)?,
             _ => None,
         };
+        let similarities = catalog.similarities_of(&query, &found.rows);
         let browse = Self {
             question,
+            in_common: similarities.iter().map(|one| (one.slug.to_owned(), one.in_words())).collect(),
             path: config.path,
             is_searchable: config.resource.is_searchable(),
             q: link.text("q").to_owned(),
@@ -290,12 +294,17 @@ impl Browse {
                 })
                 .collect(),
             order: match link.text("sort") {
-                "" if query.text.is_none() => config.sort_options[0].0.to_owned(),
+                "" if !query.is_ranked() => config.sort_options[0].0.to_owned(),
                 sort => sort.to_owned(),
             },
             link,
         };
         Ok((browse, found.rows))
+    }
+
+    /// What a record has in common with the one that it is like.
+    pub(crate) fn in_common(&self, slug: &str) -> Option<&str> {
+        self.in_common.get(slug).map(String::as_str)
     }
 
     /// The heading of a column that sorts by a key, first in the direction that its default begins with.
@@ -375,7 +384,7 @@ fn sort_options(
     query: &Query,
     sort: &str,
 ) -> Vec<(String, &'static str, bool)> {
-    let is_search = query.text.is_some();
+    let is_search = query.is_ranked();
     let mut options = Vec::new();
     let is_ordered = |key: &str| {
         let (table, key) = (config.resource.table(), key.trim_start_matches('-'));

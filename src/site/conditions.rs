@@ -119,6 +119,9 @@ pub(crate) fn label_of(catalog: &Catalog, name: &str, value: &str) -> String {
         "sector" | "parent" => name_of(Table::Sectors).to_owned(),
         "country" => format::country(value).to_owned(),
         "investor" => format!("backed by {}", name_of(Table::Firms)),
+        // Startups and firms with the same slug have hardly different names.
+        "like" if snapshot.find(Table::Startups, value).is_some() => format!("like {}", name_of(Table::Startups)),
+        "like" => format!("like {}", name_of(Table::Firms)),
         "organization" => match snapshot.find(Table::Firms, value) {
             Some(firm) => format!("at {}", snapshot.name(Table::Firms, firm)),
             None => format!("at {}", name_of(Table::Startups)),

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::catalog::params::MAX_TEXT_CHARS;
-use crate::catalog::{Catalog, LeaderboardQuery, ListPosition, Order, Query, Texts, Totals};
+use crate::catalog::{Catalog, LeaderboardQuery, ListPosition, Order, Query, Ranking, Texts, Totals};
 use crate::data::model::{Firm, Person, Startup};
 use crate::data::{Direction, Metric, Table};
 use crate::http::headers::{Caching, CommonHeaders, set};
@@ -115,7 +115,7 @@ fn found<R: DeserializeOwned>(catalog: &Catalog, table: Table, path: &str, text:
 fn described(catalog: &Catalog, text: &str) -> Vec<(String, String)> {
     let described = [Table::Startups, Table::Firms, Table::People].into_iter().filter_map(|table| {
         let (path, one, many) = list_of(table);
-        let count = catalog.rows_described(table, text).len() as u64;
+        let count = catalog.ranked(table, &Ranking::Described(text.to_owned())).len() as u64;
         (count > 0).then(|| (format::counted(count, one, many), Link::new(path, Vec::new()).with("text", text).href()))
     });
     described.collect()

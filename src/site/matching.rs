@@ -289,7 +289,7 @@ fn label(reason: Reason) -> &'static str {
 pub(crate) fn led(catalog: &Catalog, firm: u32, filters: &[Filter]) -> Option<(u64, u64)> {
     let count = |more: &[Filter]| {
         let filters: Vec<Filter> = filters.iter().chain(more).cloned().collect();
-        RowFilter::of(catalog.snapshot(), Table::Rounds, &filters).count()
+        RowFilter::of(catalog, Table::Rounds, &filters).count()
     };
     let joined = Filter::AnyOf(Facet::Investor, vec![firm]);
     let named = count(&[joined, Filter::Known(Property::Facet(Facet::Lead))]);

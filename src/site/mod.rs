@@ -39,6 +39,7 @@ pub(crate) mod resolve;
 pub mod review;
 mod round_rows;
 mod sectors;
+mod similar;
 mod sitemap;
 mod snippets;
 mod stage_strip;

@@ -14,6 +14,7 @@ use crate::site::error_page::PageError;
 use crate::site::layout::PageLayout;
 use crate::site::link::Link;
 use crate::site::records::{record, records};
+use crate::site::similar::SimilarRecords;
 use crate::site::startup_charts::{funding, investors};
 use crate::site::{PageRequest, format, linked_data};
 
@@ -35,21 +36,13 @@ struct StartupPage {
     investors: Option<Matrix>,
     people: Vec<Person>,
     people_count: u64,
-    similar: Option<Similar>,
+    similar: SimilarRecords,
+    /// Each with what it has in common with this startup.
+    similar_startups: Vec<(Startup, String)>,
     /// The next round, in words, and the firms for it.
     next_round: Option<(String, String)>,
     statements: Vec<Statement>,
     api: String,
-}
-
-/// Startups of the same stage and sectors.
-struct Similar {
-    startups: Vec<Startup>,
-    /// What they have in common, in words.
-    kind: String,
-    /// Their number, this startup included, and their list.
-    count: u64,
-    list: String,
 }
 
 /// `/startups/{slug}`.
@@ -69,6 +62,12 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
     let about = linked_data::startup(&startup, snapshot.is_invented());
     let all_shown = rounds.total <= rounds.rows.len() as u64;
     let rounds: Vec<FundingRound> = records(catalog, Table::Rounds, &rounds.rows)?;
+    let similar = SimilarRecords::of(catalog, Table::Startups, row, MAX_SIMILAR);
+    let similar_startups = similar.rows.iter().map(|(row, in_common)| {
+        let startup = record(catalog, Table::Startups, *row)?;
+        Ok((startup, in_common.clone()))
+    });
+    let similar_startups = similar_startups.collect::<Result<_, PageError>>()?;
     let page = StartupPage {
         layout: PageLayout::of(snapshot, &startup.name, &description(&startup), &path)
             .with_twins(request.state, "")
@@ -80,33 +79,14 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
         rounds,
         people: records(catalog, Table::People, &people.rows)?,
         people_count: people.total,
-        similar: similar(catalog, row, &startup)?,
+        similar_startups,
+        similar,
         next_round: next_round(catalog, &startup),
         statements: catalog.provenance(Table::Startups, row),
         api: format!("{}/api/v3/startups/{}", request.state.public_url, startup.slug),
         startup,
     };
     Ok(page.render()?)
-}
-
-/// The conditions of the list of startups like one.
-fn conditions_of(startup: &Startup) -> Vec<(String, String)> {
-    let stage = startup.stage.clone().map(|stage| ("stage".to_owned(), stage));
-    stage.into_iter().chain([("sector".to_owned(), startup.sectors.join(","))]).collect()
-}
-
-fn similar(catalog: &Catalog, row: u32, startup: &Startup) -> Result<Option<Similar>, PageError> {
-    let rows = catalog.similar_startups(row, MAX_SIMILAR);
-    let Some(filters) = catalog.kind_of(row).filter(|_| !rows.is_empty()) else { return Ok(None) };
-    let query = Query { filters, ..Query::all(Table::Startups) };
-    let stage = startup.stage.as_deref().map(|stage| format!("at {}", format::word(stage)));
-    let one_of = if startup.sectors.len() > 1 { "in one of its sectors" } else { "in its sector" };
-    Ok(Some(Similar {
-        startups: records(catalog, Table::Startups, &rows)?,
-        kind: stage.into_iter().chain([one_of.to_owned()]).collect::<Vec<_>>().join(" and "),
-        count: catalog.list(&query, ListPosition::default(), 0).total,
-        list: Link::new("/startups", conditions_of(startup)).href(),
-    }))
 }
 
 /// What the startup may raise next, and where; `None` if neither stage nor sectors are known, or it raises no more.

@@ -54,7 +54,7 @@ const QUESTIONS: &[(&str, &str, &str, &str)] = &[
     ("startups", "startups backed by Alder Capital or Aldern Ventures", "investor=alder-capital,aldern-ventures", ""),
     ("startups", "Alder Capital portfolio in the UK", "investor=alder-capital country=GB", "portfolio"),
     ("startups", "the newest solar startup", "sort=-founded_year limit=1 sector=solar", ""),
-    ("startups", "solar startups like Tidewick that glow", "sector=solar", "like Tidewick; glow"),
+    ("startups", "solar startups like Tidewick that glow", "sector=solar like=tidewick", "glow"),
     (
         "startups",
         "pre-seed travel startups founded between 2018 and 2020",

@@ -82,6 +82,7 @@ mod schema;
 mod search_sets;
 mod shared_store;
 mod silent_choice;
+mod similar;
 mod simulator;
 mod snapshots;
 mod suggestions;

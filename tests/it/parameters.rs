@@ -68,7 +68,7 @@ fn cases(server: &Server, parameter: &Parameter) -> Cases {
             Table::Reviews => words(&["stage", "created_on,ghosted"], "staeg", "stage"),
             _ => words(&["country", "Country"], "coutnry", "country"),
         },
-        (ParamType::Records(table, _), _) => row(table),
+        (ParamType::Records(table, _) | ParamType::Like(table), _) => row(table),
         (ParamType::Organizations, _) => row(Table::Firms),
         (ParamType::Number { .. }, "raise_usd") => numbers(&["1", "$1.5m"], &["0", "5x", "99999999999999999999999"]),
         (ParamType::Number { .. }, "check_usd") => numbers(&["0", "500k", "5,000,000"], usd),

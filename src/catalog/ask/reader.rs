@@ -597,16 +597,28 @@ impl<'a> Reader<'a> {
         self.add(at..at + 2, "kind", kind.to_owned(), "kind of organization").then_some(2)
     }
 
-    /// `like Stripe`, `similar to Stripe`: no parameter of a list.
+    /// `like Stripe`, `similar to Stripe`, `Stripe competitors`.
     fn like(&mut self, at: usize) -> Option<usize> {
-        let words = match () {
-            () if self.is_at(at, &["like"]) => 1,
-            () if self.is_at(at, &["similar"]) && self.is_at(at + 1, &["to"]) => 2,
-            () => return None,
-        };
-        let (_, length) = self.name_at(at + words, &[self.table])?;
-        let range = at..at + words + length;
-        self.unread.push((range.clone(), self.written(&range)));
+        const BEFORE: &[&[&str]] = &[
+            &["like"],
+            &["similar", "to"],
+            &["comparable", "to"],
+            &["competitors", "of"],
+            &["competitors", "to"],
+            &["alternatives", "to"],
+        ];
+        const AFTER: &[&str] = &["competitors", "competitor", "alternatives", "alternative"];
+        let before = BEFORE.iter().find(|words| self.starts(at, words)).map_or(0, |words| words.len());
+        if before == 0 && !self.mentions(AFTER) {
+            return None;
+        }
+        let (slug, length) = self.name_at(at + before, &[self.table])?;
+        let after = usize::from(self.is_at(at + before + length, AFTER));
+        if before + after == 0 {
+            return None;
+        }
+        let range = at..at + before + length + after;
+        self.add(range.clone(), "like", slug, "records like this one");
         Some(range.len())
     }
 

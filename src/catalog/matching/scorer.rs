@@ -6,7 +6,7 @@ use crate::data::vocabulary::Vocabulary;
 use crate::data::{Facet, NONE_U64, PartialDate, Snapshot, Stage, StartupStatus, Table};
 
 use crate::catalog::matching::Reason;
-use crate::catalog::{Filter, FirmMatch, MatchQuery, RowFilter};
+use crate::catalog::{Catalog, Filter, FirmMatch, MatchQuery, RowFilter};
 
 /// Stages in the order of a startup's growth; neighbors are adjacent stages.
 const LADDER: [Stage; 7] =
@@ -50,13 +50,14 @@ struct QueryPart<'a> {
 }
 
 impl<'a> QueryPart<'a> {
-    fn new(snapshot: &'a Snapshot, facet: Facet, values: &'a [u32], near_values: Vec<u32>) -> Self {
-        let select = |values: &[u32]| RowFilter::of(snapshot, Table::Firms, &[Filter::AnyOf(facet, values.to_vec())]);
+    fn new(catalog: &'a Catalog, facet: Facet, values: &'a [u32], near_values: Vec<u32>) -> Self {
+        let select = |values: &[u32]| RowFilter::of(catalog, Table::Firms, &[Filter::AnyOf(facet, values.to_vec())]);
         Self { facet, values, full: select(values), near: select(&near_values), near_values }
     }
 }
 
 pub(crate) struct MatchScorer<'a> {
+    catalog: &'a Catalog,
     snapshot: &'a Snapshot,
     query: &'a MatchQuery,
     /// The date that activity is counted back from.
@@ -67,9 +68,10 @@ pub(crate) struct MatchScorer<'a> {
 }
 
 impl<'a> MatchScorer<'a> {
-    pub(crate) fn new(snapshot: &'a Snapshot, query: &'a MatchQuery) -> Self {
+    pub(crate) fn new(catalog: &'a Catalog, query: &'a MatchQuery) -> Self {
+        let snapshot = catalog.snapshot();
         let matching = |facet, values: &'a Option<Vec<u32>>, near: &dyn Fn(&[u32]) -> Vec<u32>| {
-            values.as_deref().map(|values| QueryPart::new(snapshot, facet, values, near(values)))
+            values.as_deref().map(|values| QueryPart::new(catalog, facet, values, near(values)))
         };
         let parents = |sectors: &[u32]| {
             let mut parents: Vec<u32> = sectors.iter().filter_map(|sector| snapshot.sector_parent(*sector)).collect();
@@ -78,6 +80,7 @@ impl<'a> MatchScorer<'a> {
             parents
         };
         Self {
+            catalog,
             snapshot,
             query,
             until: snapshot.activity_until(),
@@ -94,7 +97,7 @@ impl<'a> MatchScorer<'a> {
         let mut sector = words(self.sector.as_ref().map(|part| &part.full));
         let mut near_sector = words(self.sector.as_ref().map(|part| &part.near));
         let mut country = words(self.country.as_ref().map(|part| &part.full));
-        let everything = RowFilter::of(self.snapshot, Table::Firms, &[]);
+        let everything = RowFilter::of(self.catalog, Table::Firms, &[]);
         let by_location = self.stage.is_none() && self.sector.is_none();
         for (index, mut candidates) in everything.words().enumerate() {
             let next = |words: &mut dyn Iterator<Item = u64>| words.next().unwrap_or(0);

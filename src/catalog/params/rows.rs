@@ -15,6 +15,10 @@ const fn words(doc: &'static str) -> Parameter {
     param("text", ParamType::Words, "", doc)
 }
 
+const fn like(table: Table, doc: &'static str) -> Parameter {
+    param("like", ParamType::Like(table), "", doc)
+}
+
 const fn records(name: &'static str, table: Table, facet: Facet, doc: &'static str) -> Parameter {
     param(name, ParamType::Records(table, facet), "", doc)
 }
@@ -102,6 +106,11 @@ const fn sort(example: &'static str) -> Parameter {
 pub(super) const FIRMS: &[Parameter] = &[
     text("Search by a firm's name or alias; tolerates typos, missing words and other spellings."),
     words("Firms whose description, sectors or place have these words, best first."),
+    like(
+        Table::Firms,
+        "Firms like this one, slug or name, the most similar first: shared startups, sectors, stages, place, description. \
+         Of each, `meta.similar` has what both have in common.",
+    ),
     slug(Table::Firms),
     STAGE,
     SECTOR,
@@ -194,6 +203,11 @@ pub(super) const LEADERBOARD: &[Parameter] = &[
 pub(super) const STARTUPS: &[Parameter] = &[
     text("Search by a startup's name or alias; tolerates typos, missing words and other spellings."),
     words("Startups whose description, sectors or place have these words, best first."),
+    like(
+        Table::Startups,
+        "Startups like this one, slug or name, the most similar first: sectors, description, investors, stage, year and \
+         place. Of each, `meta.similar` has what both have in common.",
+    ),
     slug(Table::Startups),
     STAGE,
     SECTOR,

@@ -11,7 +11,7 @@ use crate::data::{Country, Facet, Snapshot, Table};
 use crate::catalog::param_error::{Issue, ParameterError, shortened};
 use crate::catalog::params::{Mode, ParamType, Parameter, Terms};
 use crate::catalog::parse::{NamedValues, ParamParser};
-use crate::catalog::{Catalog, Filter, Named, Property};
+use crate::catalog::{Catalog, Filter, Named, Property, Ranking};
 
 /// The rows of a firm and of a startup that one text names.
 type Organization = (Option<u32>, Option<u32>);
@@ -154,6 +154,32 @@ impl ParamParser<'_> {
         self.note_interpretations(parameter, notes);
     }
 
+    /// The record that others are like.
+    pub(super) fn like(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {
+        let (catalog, strict, table) = (self.catalog, self.options.strict, self.resource.table());
+        let mut notes: Vec<String> = Vec::new();
+        let read = |text: &str| -> Vec<(String, u32)> {
+            let row = one_of(catalog, strict, table, text).inspect(|row| {
+                notes.extend(catalog.moved_note(table, *row, text));
+                notes.extend(catalog.namesake_note(parameter.name, table, text, *row));
+            });
+            row.map(|row| (catalog.snapshot().slug(table, row).to_owned(), row)).into_iter().collect()
+        };
+        let Some(found) = self.parse_values(parameter, values, read) else { return };
+        self.note_interpretations(parameter, notes);
+        match found.into_iter().next() {
+            Some((slug, row)) => {
+                self.canonical.push((parameter.name, slug));
+                self.rank_by(Ranking::Like(row));
+            }
+            // Nothing is like a record that is not there.
+            None => {
+                self.canonical.push((parameter.name, String::new()));
+                self.filters.push(Filter::Rows(Vec::new()));
+            }
+        }
+    }
+
     fn note_interpretations(&mut self, parameter: &Parameter, mut notes: Vec<String>) {
         notes.dedup();
         let notes = notes.into_iter().map(|detail| ParameterError::value_interpreted(parameter.name, detail));
@@ -232,7 +258,8 @@ impl ParamParser<'_> {
         let count = values.iter().map(|(_, text)| text.split(',').count()).sum::<usize>();
         let max = parameter.max_values();
         if count > max {
-            let detail = format!("`{}` takes at most {max} values, {count} are given", parameter.name);
+            let values = if max == 1 { "value" } else { "values" };
+            let detail = format!("`{}` takes at most {max} {values}, {count} are given", parameter.name);
             self.invalid(parameter.name, detail);
             return None;
         }
@@ -273,7 +300,7 @@ impl ParamParser<'_> {
     /// that begins so is no operator.
     fn has_sign(&self, parameter: &Parameter, text: &str) -> bool {
         let tables: &[Table] = match &parameter.kind {
-            ParamType::Records(table, _) | ParamType::Rows(table) => &[*table],
+            ParamType::Records(table, _) | ParamType::Rows(table) | ParamType::Like(table) => &[*table],
             ParamType::Organizations => &[Table::Firms, Table::Startups],
             _ => &[],
         };

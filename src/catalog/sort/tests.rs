@@ -5,7 +5,7 @@ use crate::data::{Direction, Facet, Table};
 /// All rows of a filter, sorted by their keys.
 fn naive(catalog: &Catalog, table: Table, filters: &[Filter], order: &[(usize, Direction)]) -> Vec<u32> {
     let snapshot = catalog.snapshot();
-    let row_filter = RowFilter::of(snapshot, table, filters);
+    let row_filter = RowFilter::of(catalog, table, filters);
     let mut rows: Vec<u32> = (0..snapshot.rows(table)).filter(|row| row_filter.contains(*row)).collect();
     let value = |row: u32, key: usize, direction: Direction| match snapshot.ranks(table, key)[row as usize] {
         u32::MAX => i64::MAX,
@@ -54,7 +54,7 @@ fn every_page_of_every_order_equals_that_of_a_plain_sort_for_any_budget() {
     for (filters, order) in filters.iter().flat_map(|filters| orders.map(|order| (filters, order))) {
         let expected = naive(&catalog, Table::Startups, filters, order);
         assert!(expected.len() > 50);
-        let row_filter = RowFilter::of(snapshot, Table::Startups, filters);
+        let row_filter = RowFilter::of(&catalog, Table::Startups, filters);
         let keys = Keys::of(snapshot, Table::Startups, order);
         for budget in [0, 5, 200, TEST_BUDGET] {
             let total = expected.len() as u64;

@@ -40,10 +40,15 @@ const LANGUAGES: [Language; 8] = [
     Language::Swedish,
 ];
 
-/// Words that a query looks up; the rest is ignored.
+/// Words that a query looks up; the rest of it, or the more frequent ones of a description, are ignored.
 const MAX_WORDS: usize = 16;
 /// A word of so many names describes what they name: `Dental` of `Star Dental`. Others are looked for by name.
 const MIN_NAMES: u32 = 4;
+/// Rows that have the distinctive words of a description together, so that all are looked at in time. The rarest word counts
+/// anyhow.
+const MAX_POSTINGS: u64 = 20_000;
+/// Rows whose descriptions are like another.
+const MAX_LIKE: usize = 1_000;
 /// Longest word in bytes.
 const MAX_WORD: usize = 40;
 /// The weight of sectors, places and titles; that of descriptions is 1.
@@ -214,29 +219,69 @@ impl DescriptionIndex {
         Ok(Self { searcher, fields, filled })
     }
 
-    /// The rows whose texts have the words of a query, best first; if they are few, followed by those with fewer words.
-    /// Deterministic.
-    pub(crate) fn search(&self, names: &dyn Names, text: &str) -> Vec<u32> {
+    /// The rows whose texts have the words of a query, the `max` best ones first; if they are few, followed by those with fewer
+    /// words. Deterministic.
+    pub(crate) fn search(&self, names: &dyn Names, text: &str, max: usize) -> Vec<u32> {
         let words = self.words(text);
         let mut rows: Vec<u32> = Vec::new();
-        let mut known: HashSet<u32> = HashSet::new();
         for required in (1..=words.len()).rev() {
             let clauses = words.iter().map(|(occur, query)| (*occur, query.box_clone())).collect();
             let query = BooleanQuery::with_minimum_required_clauses(clauses, required);
             let mut scored: Vec<(f32, u32)> = Vec::new();
             self.collect(&query, |row, score| {
-                if known.insert(row) {
+                // Fewer than `ENOUGH`.
+                if !rows.contains(&row) {
                     let prominence = names.prominence(row) as f32 / MAX_PROMINENCE as f32;
                     scored.push((score * (1.0 + PROMINENCE_BOOST * prominence), row));
                 }
             });
-            scored.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-            rows.extend(scored.into_iter().map(|(_, row)| row));
-            if rows.len() >= ENOUGH {
+            rows.extend(best_of(scored, max - rows.len()).into_iter().map(|(_, row)| row));
+            if rows.len() >= ENOUGH.min(max) {
                 break;
             }
         }
         rows
+    }
+
+    /// The rows whose descriptions have most of the distinctive words of a row's, with their scores as parts of its own.
+    pub(crate) fn like(&self, names: &dyn Names, row: u32) -> HashMap<u32, f32> {
+        let [_, description] = self.fields;
+        let words = self.distinctive(&names.description(row)).into_iter().map(|stem| -> (Occur, Box<dyn Query>) {
+            let term = Term::from_field_text(description, &stem);
+            (Occur::Should, Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs)))
+        });
+        let (mut scored, mut own) = (Vec::new(), 0.0);
+        self.collect(&BooleanQuery::new(words.collect()), |other, score| {
+            if other == row { own = score } else { scored.push((score, other)) }
+        });
+        best_of(scored, MAX_LIKE).into_iter().map(|(score, row)| (row, (score / own).min(1.0))).collect()
+    }
+
+    /// The distinctive words of a row's description that another's has, in its order and spelling.
+    pub(crate) fn words_in_common(&self, names: &dyn Names, row: u32, other: u32) -> Vec<String> {
+        let distinctive = self.distinctive(&names.description(row));
+        let text = names.description(other);
+        let mut known = HashSet::new();
+        let words = words(&STEMMED[language_of(&text)], &text).into_iter();
+        let words = words.filter(|(stem, _)| distinctive.contains(stem) && known.insert(stem.clone()));
+        words.map(|(_, place)| text[place].to_lowercase()).collect()
+    }
+
+    /// The stems of a description that are rarest in the others.
+    fn distinctive(&self, text: &str) -> Vec<String> {
+        let [_, description] = self.fields;
+        let stems: BTreeSet<String> = stems(text, language_of(text)).tokens.into_iter().map(|stem| stem.text).collect();
+        let rows = |stem: &str| self.searcher.doc_freq(&Term::from_field_text(description, stem)).unwrap_or(0);
+        let counted = stems.into_iter().map(|stem| (rows(&stem), stem));
+        let mut counted: Vec<(u64, String)> = counted.filter(|(rows, _)| *rows > 1).collect();
+        counted.sort_unstable();
+        let mut postings = 0;
+        let few = counted.into_iter().take(MAX_WORDS).take_while(|(rows, _)| {
+            let is_first = postings == 0;
+            postings += rows;
+            is_first || postings <= MAX_POSTINGS
+        });
+        few.map(|(_, stem)| stem).collect()
     }
 
     fn collect(&self, query: &BooleanQuery, mut each: impl FnMut(u32, f32)) {
@@ -271,6 +316,17 @@ impl DescriptionIndex {
         });
         words.collect()
     }
+}
+
+/// The best scores with their rows, at most `max`, in order.
+fn best_of(mut scored: Vec<(f32, u32)>, max: usize) -> Vec<(f32, u32)> {
+    let order = |one: &(f32, u32), other: &(f32, u32)| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1));
+    if scored.len() > max {
+        scored.select_nth_unstable_by(max, order);
+        scored.truncate(max);
+    }
+    scored.sort_unstable_by(order);
+    scored
 }
 
 /// The places of a text's words in a description, in bytes.

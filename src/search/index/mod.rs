@@ -21,7 +21,7 @@ pub(crate) use tables::MAX_ROWS;
 pub(crate) use term_index::TermIndex;
 pub(crate) use weights::{GENERIC, Weights};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -174,9 +174,20 @@ impl TextIndex {
         Ok(Self { terms, weights, rows, buffers: BufferPool::default(), descriptions })
     }
 
-    /// The rows of which descriptions, sectors, places, titles or common words of names have words of a text, best first.
-    pub fn described(&self, names: &dyn Names, text: &str) -> Vec<u32> {
-        self.descriptions.search(names, text)
+    /// The rows of which descriptions, sectors, places, titles or common words of names have words of a text, the `max` best
+    /// ones first.
+    pub fn described(&self, names: &dyn Names, text: &str, max: usize) -> Vec<u32> {
+        self.descriptions.search(names, text, max)
+    }
+
+    /// The rows whose descriptions have distinctive words of a row's, with their scores as parts of its own, from 0 to 1.
+    pub fn described_like(&self, names: &dyn Names, row: u32) -> HashMap<u32, f32> {
+        self.descriptions.like(names, row)
+    }
+
+    /// The distinctive words of a row's description that another's has.
+    pub fn words_in_common(&self, names: &dyn Names, row: u32, other: u32) -> Vec<String> {
+        self.descriptions.words_in_common(names, row, other)
     }
 
     /// The matches of a query, best first. Deterministic. An empty query has no matches. Of the readings of the query the

@@ -1,8 +1,10 @@
-//! The page that explains how firms are matched to a startup.
+//! The pages that explain how firms are matched to a startup, and how records are compared.
 
 use askama::Template;
 
-use crate::catalog::matching::{METHOD, Reason};
+use crate::catalog::matching::{self, Reason};
+use crate::catalog::similar::{self, Common};
+use crate::data::Table;
 use crate::site::docs::html;
 
 #[derive(Template)]
@@ -11,6 +13,16 @@ struct MatchPage {
     method: &'static str,
 }
 
+#[derive(Template)]
+#[template(path = "docs/similar.html")]
+struct SimilarPage {
+    method: &'static str,
+}
+
 pub(crate) fn page() -> askama::Result<String> {
-    MatchPage { method: METHOD }.render()
+    MatchPage { method: matching::METHOD }.render()
+}
+
+pub(crate) fn similar() -> askama::Result<String> {
+    SimilarPage { method: similar::METHOD }.render()
 }

@@ -171,6 +171,7 @@ const PAGES: &[(&str, StaticEntry)] = &[
         PRIVACY,
     ),
     page("/docs/match", "Match", "How the firms that fit a startup are found and explained.", |_| matching::page()),
+    page("/docs/similar", "Similar records", "How records like one are found and explained.", |_| matching::similar()),
     text("/docs/score", "Peer score", "How the peer score is computed, so that anyone can recompute it.", SCORE),
 ];
 

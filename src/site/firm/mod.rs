@@ -10,7 +10,7 @@ mod score;
 use askama::Template;
 
 use crate::catalog::provenance::Statement;
-use crate::catalog::{Catalog, Filter, ListPosition, Query};
+use crate::catalog::{Catalog, Filter, ListPosition, Query, RowFilter};
 use crate::data::model::{Firm, Person, Review};
 use crate::data::{Facet, Table};
 use crate::site::charts::{Breakdown, Graph, Heatmap, StackedBars, Timeline};
@@ -22,6 +22,7 @@ use crate::site::firm::score::{ScoreBar, Trend, ratings};
 use crate::site::layout::PageLayout;
 use crate::site::matching::led;
 use crate::site::records::{record, records};
+use crate::site::similar::SimilarRecords;
 use crate::site::{PageRequest, format, linked_data};
 
 const MAX_PORTFOLIO: usize = 10;
@@ -57,7 +58,8 @@ struct FirmPage {
     portfolio_properties: Vec<Property>,
     graph: Option<Graph>,
     co_investor_count: u64,
-    similar: Vec<Similar>,
+    similar: SimilarRecords,
+    similar_firms: Vec<SimilarFirm>,
     people: Vec<Person>,
     people_count: u64,
     reviews: Vec<Review>,
@@ -76,12 +78,12 @@ struct ResponseCounts {
 }
 
 /// A firm with a similar portfolio.
-struct Similar {
+struct SimilarFirm {
     slug: String,
     name: String,
-    /// Startups of both portfolios, and of the other one.
-    shared: u32,
-    portfolio: u32,
+    /// The number of startups of both portfolios.
+    shared: u64,
+    in_common: String,
 }
 
 impl FirmPage {
@@ -95,7 +97,7 @@ impl FirmPage {
             (self.has_focus() || self.firm.investment_count > 0, "investments", "How it invests"),
             (!self.portfolio.is_empty(), "portfolio", "Portfolio"),
             (self.graph.is_some(), "co-investors", "Co-investors"),
-            (!self.similar.is_empty(), "similar", "Similar firms"),
+            (!self.similar_firms.is_empty(), "similar", "Similar firms"),
             (!self.people.is_empty(), "people", "People"),
             (self.firm.review_count > 0, "score", "Score"),
             (true, "reviews", "Reviews"),
@@ -131,6 +133,16 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
         .with_twins(request.state, "")
         .with_picture()
         .about(linked_data::of_record(&request.state.public_url, ("/vcs", "Firms"), &path, &about));
+    let similar = SimilarRecords::of(catalog, Table::Firms, row, MAX_SIMILAR);
+    let similar_firm = |(other, in_common): &(u32, String)| {
+        let shared = [row, *other].map(|firm| Filter::AnyOf(Facet::Investor, vec![firm]));
+        SimilarFirm {
+            slug: snapshot.slug(Table::Firms, *other).to_owned(),
+            name: snapshot.name(Table::Firms, *other).to_owned(),
+            shared: RowFilter::of(catalog, Table::Startups, &shared).count(),
+            in_common: in_common.clone(),
+        }
+    };
     let page = FirmPage {
         sentence: facts::sentence(catalog, &history, counts.countries(), &shared.firms),
         news: News::new(catalog, row),
@@ -153,16 +165,8 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
         portfolio_properties: counts.properties(),
         graph: co_investors(catalog, row, &shared.firms),
         co_investor_count: shared.total,
-        similar: catalog
-            .similar_firms(row, MAX_SIMILAR)
-            .iter()
-            .map(|other| Similar {
-                slug: snapshot.slug(Table::Firms, other.row).to_owned(),
-                name: snapshot.name(Table::Firms, other.row).to_owned(),
-                shared: other.shared,
-                portfolio: other.portfolio,
-            })
-            .collect(),
+        similar_firms: similar.rows.iter().map(similar_firm).collect(),
+        similar,
         people: records(catalog, Table::People, &members.rows)?,
         people_count: members.total,
         led: led(catalog, row, &[]),

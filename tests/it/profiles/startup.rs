@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use venturedex::quota::Tier;
 
 use crate::charts::{Round, all, chart, rounds, text};
+use crate::docs::unescaped;
 use crate::harness::Server;
 use crate::pages::{between, rendered};
 use crate::profiles::{links, section};
@@ -79,10 +80,16 @@ fn similar_startups_are_counted_as_the_list_counts_them_and_the_next_round_has_f
             assert!(similar.contains(&format!("see all {total}</a>")), "{slug}: {total}");
             checked += 1;
         }
-        for other in links(similar).iter().filter_map(|href| href.strip_prefix("/startups/")) {
-            let other = client.get(&format!("/api/v3/startups/{other}")).json();
-            let (other, own) = (&other["data"], startup);
-            assert!(own["stage"].is_null() || other["stage"] == own["stage"], "{slug}");
+        // They are the first of the list, each with what both have in common.
+        let listed = client.get(&format!("/api/v3/startups?like={slug}&limit=6")).json();
+        let shown = links(similar).into_iter().filter_map(|href| href.strip_prefix("/startups/").map(str::to_owned));
+        let of_list = listed["data"].as_array().unwrap().iter().map(|other| text(&other["slug"]).to_owned());
+        assert!(shown.eq(of_list), "{slug}");
+        for other in listed["meta"]["similar"].as_array().into_iter().flatten() {
+            let reasons = other["reasons"].as_array().unwrap();
+            let best = reasons.iter().rev().max_by_key(|reason| reason["points"].as_u64()).unwrap();
+            let detail = text(&best["detail"]);
+            assert!(unescaped(similar).contains(&detail), "{slug}: {detail}");
         }
         let next = section(&page, "next");
         let is_over = startup["status"].as_str().is_some_and(|status| status != "operating");

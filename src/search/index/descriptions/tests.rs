@@ -43,7 +43,7 @@ fn records() -> Records {
 }
 
 fn found(index: &DescriptionIndex, text: &str) -> Vec<u32> {
-    index.search(&records(), text)
+    index.search(&records(), text, 100)
 }
 
 #[test]
@@ -80,11 +80,11 @@ fn rows_with_more_words_come_first_and_few_are_followed_by_others() {
     let texts = ["solar power", "solar", "power", "wind"];
     let records = Records((0..40).map(|row| (texts[row % 2], "")).chain([("power plants", "")]).collect());
     let index = DescriptionIndex::in_memory(&records).unwrap();
-    let rows: Vec<u32> = index.search(&records, "solar power");
+    let rows: Vec<u32> = index.search(&records, "solar power", 100);
     assert!(rows.len() >= ENOUGH && rows.iter().all(|row| row % 2 == 0 && *row < 40), "{rows:?}");
     let few = Records(vec![("wind", ""), ("solar power", ""), ("solar", ""), ("power", "")]);
     let index = DescriptionIndex::in_memory(&few).unwrap();
-    let mut rows: Vec<u32> = index.search(&few, "solar power");
+    let mut rows: Vec<u32> = index.search(&few, "solar power", 100);
     assert_eq!(rows.remove(0), 1);
     rows.sort_unstable();
     assert_eq!(rows, [2, 3]);
@@ -112,5 +112,5 @@ fn an_index_of_other_rows_is_rejected() {
     assert!(DescriptionIndex::open(files, 3).is_err());
     let none = Records(Vec::new());
     let index = DescriptionIndex::open(DescriptionIndex::create(&none).unwrap(), 0).unwrap();
-    assert!(index.search(&none, "dentist").is_empty());
+    assert!(index.search(&none, "dentist", 100).is_empty());
 }

@@ -1,0 +1,59 @@
+//! The rows that fit a text or a record best; cached, since all pages and filters of a list share them.
+
+use std::sync::Arc;
+
+use crate::catalog::{Catalog, Ranking, Similar};
+use crate::data::Table;
+
+/// Maximum number of rows of a ranking, the best.
+const MAX_RANKED: usize = 10_000;
+
+/// Rows, best first.
+pub enum Ranked {
+    Described(Vec<u32>),
+    Like(Vec<Similar>),
+}
+
+impl Ranked {
+    pub fn rows(&self) -> impl Iterator<Item = u32> + '_ {
+        let (described, similar): (&[u32], &[Similar]) = match self {
+            Self::Described(rows) => (rows, &[]),
+            Self::Like(similar) => (&[], similar),
+        };
+        described.iter().copied().chain(similar.iter().map(|similar| similar.row))
+    }
+
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Described(rows) => rows.len(),
+            Self::Like(similar) => similar.len(),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The rows in the order of the table.
+    pub(crate) fn ascending(&self) -> Vec<u32> {
+        let mut rows: Vec<u32> = self.rows().collect();
+        rows.sort_unstable();
+        rows
+    }
+}
+
+impl Catalog {
+    /// The rows that fit best, at most [`MAX_RANKED`].
+    pub fn ranked(&self, table: Table, ranking: &Ranking) -> Arc<Ranked> {
+        self.rankings.get_or_insert_with((table, ranking.clone()), || {
+            Arc::new(match ranking {
+                Ranking::Described(text) => {
+                    let index = self.text_index(table);
+                    let rows = index.map(|index| index.described(&self.snapshot().names(table), text, MAX_RANKED));
+                    Ranked::Described(rows.unwrap_or_default())
+                }
+                Ranking::Like(row) => Ranked::Like(self.similar(table, *row, MAX_RANKED)),
+            })
+        })
+    }
+}

@@ -1,0 +1,30 @@
+//! Records like one, with what they have in common.
+
+use crate::catalog::similar::Similarity;
+use crate::catalog::{Catalog, Ranking};
+use crate::data::Table;
+use crate::site::link::Link;
+use crate::site::question::list_of;
+
+pub(crate) struct SimilarRecords {
+    /// The most similar ones, best first, each with what it has in common with the record.
+    pub rows: Vec<(u32, String)>,
+    /// The number of all similar ones, and their list.
+    pub total: u64,
+    pub list: String,
+}
+
+impl SimilarRecords {
+    pub(crate) fn of(catalog: &Catalog, table: Table, row: u32, max: usize) -> Self {
+        let ranked = catalog.ranked(table, &Ranking::Like(row));
+        let first: Vec<u32> = ranked.rows().take(max).collect();
+        let similarities = catalog.similarities(table, row, &first);
+        let in_common = similarities.iter().map(Similarity::in_words);
+        let (path, ..) = list_of(table);
+        Self {
+            rows: first.iter().copied().zip(in_common).collect(),
+            total: ranked.len() as u64,
+            list: Link::new(path, Vec::new()).with("like", catalog.snapshot().slug(table, row)).href(),
+        }
+    }
+}
