@@ -39,10 +39,17 @@ impl Question {
     }
 
     /// What the answer says of it. `query`: the equivalent request without a question, `url` its address.
-    pub(crate) fn meta(&self, query: impl Iterator<Item = (&'static str, String)>, url: String) -> Asked<'_> {
+    pub(crate) fn meta(
+        &self,
+        catalog: &Catalog,
+        resource: Resource,
+        query: impl Iterator<Item = (&'static str, String)>,
+        url: String,
+    ) -> Asked<'_> {
         let Interpretation { parts, unread } = &self.interpretation;
         let name = |name: &'static str| if name == "q" { "query" } else { name };
         let arguments = query.map(|(known, value)| (name(known), value)).collect();
-        Asked { interpreted: parts, unread, url, arguments }
+        let suggested = catalog.associations(resource, unread);
+        Asked { interpreted: parts, unread, suggested, url, arguments }
     }
 }

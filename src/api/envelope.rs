@@ -6,6 +6,7 @@ use std::ops::Range;
 use serde::Serialize;
 
 use crate::api::Version;
+use crate::catalog::ask::association::Association;
 use crate::catalog::similar::Similarity;
 use crate::catalog::snippet::Snippet;
 use crate::catalog::{Amounts, ParameterError, ReadPart};
@@ -103,6 +104,9 @@ model! {
         pub interpreted: &'a [ReadPart] [optional],
         /// The words of which nothing was understood; they change nothing.
         pub unread: &'a [String] [optional],
+        /// Sectors that these words may mean, by the startups that use them; they change nothing.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub suggested: Vec<Association> [optional],
         /// The same request without a question.
         pub url: String [optional, uri],
         /// The same request as arguments of the tool of this list.

@@ -125,7 +125,8 @@ pub(crate) fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<Ap
         }
         _ => Default::default(),
     };
-    let asked = list.question.as_ref().map(|question| question.meta(list.query(version), list.url(request)));
+    let asked = list.question.as_ref();
+    let asked = asked.map(|question| question.meta(catalog, resource, list.query(version), list.url(request)));
     let meta = Meta {
         did_you_mean: &suggestions,
         explain: &explained,

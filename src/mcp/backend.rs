@@ -148,7 +148,11 @@ impl ToolRelease {
             let (noun, text) = (table.noun(), shortened(call.value("q").unwrap_or_default()));
             notes.push(format!("no {noun} is named `{text}`: `query` was read as a question, see `question`"));
             let Interpretation { parts, unread } = question;
-            let read = json!({ "interpreted": parts, "unread": unread, "arguments": list.arguments() });
+            let mut read = json!({ "interpreted": parts, "unread": unread, "arguments": list.arguments() });
+            let suggested = self.catalog.associations(list.resource, unread);
+            if !suggested.is_empty() {
+                read["suggested"] = json!(suggested);
+            }
             result = result.field("question", read.to_string());
         }
         if let Some(text) =

@@ -16,6 +16,8 @@ pub(crate) struct Question {
     /// What was read: the words, their meaning and the list without them.
     pub chips: Vec<Chip>,
     pub unread: Vec<String>,
+    /// Sectors that these may mean: the word, the sector with the number of startups, and the list with it as a condition.
+    pub suggested: Vec<(String, String, String)>,
     /// The list.
     pub href: String,
     /// Its rows in words: `12 startups`.
@@ -65,6 +67,15 @@ impl Question {
         let (parsed, ..) = parse(catalog, resource, path, &link.query())?;
         let Request::List(query) = parsed.request else { return Ok(None) };
         let page = catalog.list(&query, ListPosition::default(), rows);
+        let snapshot = catalog.snapshot();
+        let suggested = catalog.associations(resource, &unread).into_iter().filter_map(|found| {
+            let name = snapshot.name(Table::Sectors, snapshot.find(Table::Sectors, &found.sector)?);
+            // A condition of the list is none to add.
+            link.values("sector").all(|known| known != found.sector).then_some(())?;
+            let counted = format!("{name} ({} of {} startups with this word)", found.count, found.of);
+            Some((found.text, counted, link.toggled("sector", &found.sector).href()))
+        });
+        let suggested = suggested.collect();
         let chips = parts.iter().enumerate().map(|(index, part)| {
             let labels: Vec<String> =
                 part.value.split(',').take(MAX_LABELS).map(|value| meaning(catalog, &part.parameter, value)).collect();
@@ -75,6 +86,7 @@ impl Question {
         Ok(Some(Self {
             chips: chips.collect(),
             unread,
+            suggested,
             href: link.href(),
             counted: format::counted(page.total, one, many),
             total: page.total,

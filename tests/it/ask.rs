@@ -10,8 +10,10 @@ use venturedex::data::ReviewStatus;
 use venturedex::mcp::Tool;
 use venturedex::quota::Tier;
 
+use crate::docs::unescaped;
 use crate::harness::{Client, Server, code, real_catalog};
 use crate::mcp::tools::TestTools;
+use crate::pages::rendered;
 
 /// List, question, parameters, unread words.
 const QUESTIONS: &[(&str, &str, &str, &str)] = &[
@@ -265,6 +267,60 @@ fn a_search_that_is_no_name_is_read_as_a_question() {
     for name in ["Alder Capital", "Tidewick"] {
         let page = server.anonymous().get(&format!("/?q={}", name.replace(' ', "+"))).text;
         assert!(!page.contains("Read as a question"), "{name}");
+    }
+}
+
+#[test]
+fn words_that_are_not_understood_suggest_sectors_by_the_startups_that_use_them() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let walk = |parameters: &[(&str, &str)]| -> Vec<Value> {
+        let (mut rows, mut cursor) = (Vec::new(), None::<String>);
+        loop {
+            let mut with = [parameters, &[("limit", "1000"), ("fields", "slug,name,description")]].concat();
+            with.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
+            let page = client.list("/api/v3/startups", &with).json();
+            rows.extend(page["data"].as_array().unwrap().iter().cloned());
+            match page["pagination"]["next_cursor"].as_str() {
+                Some(next) => cursor = Some(next.to_owned()),
+                None => return rows,
+            }
+        }
+    };
+    let startups = walk(&[]);
+    for (word, stem) in [("freelancers", "freelanc"), ("disks", "disk"), ("currencies", "currenc")] {
+        let has_word = |startup: &&Value| {
+            let texts = ["name", "description"].map(|field| startup[field].as_str().unwrap_or("").to_lowercase());
+            let text = texts.join(" ");
+            text.split(|char: char| !char.is_alphanumeric()).any(|word| word.starts_with(stem))
+        };
+        let with_word: Vec<&str> =
+            startups.iter().filter(has_word).map(|startup| startup["slug"].as_str().unwrap()).collect();
+        assert!(with_word.len() > 5, "{word}");
+        let meta = ask(&client, "startups", &format!("US startups for {word}"))["meta"].clone();
+        assert_eq!(meta["unread"], json!([word]));
+        let suggested = meta["suggested"].as_array().unwrap();
+        assert!((1..=2).contains(&suggested.len()), "{meta}");
+        for suggestion in suggested {
+            let sector = suggestion["sector"].as_str().unwrap();
+            let of_sector: Vec<Value> = walk(&[("sector", sector)]);
+            let both =
+                of_sector.iter().filter(|startup| with_word.contains(&startup["slug"].as_str().unwrap())).count();
+            assert_eq!((&suggestion["count"], &suggestion["of"]), (&json!(both), &json!(with_word.len())), "{word}");
+            let lift = both as f64 / with_word.len() as f64 * startups.len() as f64 / of_sector.len() as f64;
+            assert!((suggestion["lift"].as_f64().unwrap() - lift).abs() < 0.051 && lift >= 5.0, "{suggestion}");
+        }
+        // It is only a suggestion.
+        assert_eq!(read(&meta), ["country=US"]);
+        let page = unescaped(&rendered(&server, &format!("/?q=US+startups+for+{word}")));
+        let first = &suggested[0];
+        assert!(page.contains(&format!("({} of {} startups with this word)", first["count"], first["of"])), "{page}");
+        assert!(page.contains(&format!("/startups?country=US&sector={}", first["sector"].as_str().unwrap())), "{page}");
+    }
+    // A word of every kind of startup suggests none, and neither does one that no startup has.
+    for word in ["customers", "zzyzx"] {
+        let meta = ask(&client, "startups", &format!("US startups for {word}"))["meta"].clone();
+        assert_eq!((&meta["unread"], meta.get("suggested")), (&json!([word]), None), "{meta}");
     }
 }
 

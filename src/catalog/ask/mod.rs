@@ -4,6 +4,7 @@
 //! before sectors, and what was not understood is said. The result is parameters, which are parsed as any others.
 
 mod amount;
+pub(crate) mod association;
 pub(crate) mod lexicon;
 mod period;
 mod reader;

@@ -44,9 +44,9 @@ const LANGUAGES: [Language; 8] = [
 const MAX_WORDS: usize = 16;
 /// A word of so many names describes what they name: `Dental` of `Star Dental`. Others are looked for by name.
 const MIN_NAMES: u32 = 4;
-/// Rows that have the distinctive words of a description together, so that all are looked at in time. The rarest word counts
-/// anyhow.
-const MAX_POSTINGS: u64 = 20_000;
+/// Postings of the distinctive words of a description together, and of each word of a query where not all are required, so that
+/// all are read in time. The rarest word is read anyhow. Few in unit tests, as their records are.
+const MAX_POSTINGS: u64 = if cfg!(test) { 30 } else { 20_000 };
 /// Rows whose descriptions are like another.
 const MAX_LIKE: usize = 1_000;
 /// Longest word in bytes.
@@ -223,9 +223,13 @@ impl DescriptionIndex {
     /// words. Deterministic.
     pub(crate) fn search(&self, names: &dyn Names, text: &str, max: usize) -> Vec<u32> {
         let words = self.words(text);
+        let rarest = words.iter().map(|(postings, _)| *postings).min().unwrap_or(0);
         let mut rows: Vec<u32> = Vec::new();
         for required in (1..=words.len()).rev() {
-            let clauses = words.iter().map(|(occur, query)| (*occur, query.box_clone())).collect();
+            // A frequent word tells little where others are missing, and takes long to read.
+            let is_read = |postings: u64| required == words.len() || postings <= MAX_POSTINGS.max(rarest);
+            let read = words.iter().filter(|(postings, _)| is_read(*postings));
+            let clauses = read.map(|(_, query)| (Occur::Should, query.box_clone())).collect();
             let query = BooleanQuery::with_minimum_required_clauses(clauses, required);
             let mut scored: Vec<(f32, u32)> = Vec::new();
             self.collect(&query, |row, score| {
@@ -257,6 +261,21 @@ impl DescriptionIndex {
         best_of(scored, MAX_LIKE).into_iter().map(|(score, row)| (row, (score / own).min(1.0))).collect()
     }
 
+    /// The rows that have a word, ascending; none if more than `max` may have it.
+    pub(crate) fn rows_with(&self, word: &str, max: u64) -> Vec<u32> {
+        let terms = self.terms(word).next().unwrap_or_default();
+        let terms: Vec<Term> = terms.into_iter().map(|(field, stem)| Term::from_field_text(field, &stem)).collect();
+        let mut rows = Vec::new();
+        if terms.iter().map(|term| self.postings(term)).sum::<u64>() <= max {
+            let terms = terms.into_iter().map(|term| -> (Occur, Box<dyn Query>) {
+                (Occur::Should, Box::new(TermQuery::new(term, IndexRecordOption::Basic)))
+            });
+            self.collect(&BooleanQuery::new(terms.collect()), |row, _| rows.push(row));
+        }
+        rows.sort_unstable();
+        rows
+    }
+
     /// The distinctive words of a row's description that another's has, in its order and spelling.
     pub(crate) fn words_in_common(&self, names: &dyn Names, row: u32, other: u32) -> Vec<String> {
         let distinctive = self.distinctive(&names.description(row));
@@ -271,7 +290,7 @@ impl DescriptionIndex {
     fn distinctive(&self, text: &str) -> Vec<String> {
         let [_, description] = self.fields;
         let stems: BTreeSet<String> = stems(text, language_of(text)).tokens.into_iter().map(|stem| stem.text).collect();
-        let rows = |stem: &str| self.searcher.doc_freq(&Term::from_field_text(description, stem)).unwrap_or(0);
+        let rows = |stem: &str| self.postings(&Term::from_field_text(description, stem));
         let counted = stems.into_iter().map(|stem| (rows(&stem), stem));
         let mut counted: Vec<(u64, String)> = counted.filter(|(rows, _)| *rows > 1).collect();
         counted.sort_unstable();
@@ -294,8 +313,30 @@ impl DescriptionIndex {
         }
     }
 
-    /// A query for each word; of the fields that have it, the best counts.
-    fn words(&self, text: &str) -> Vec<(Occur, Box<dyn Query>)> {
+    /// For each word the number of postings to read, and its query; of the fields that have it, the best counts.
+    fn words(&self, text: &str) -> Vec<(u64, Box<dyn Query>)> {
+        let [context, _] = self.fields;
+        let words = self.terms(text).take(MAX_WORDS).map(|terms| -> (u64, Box<dyn Query>) {
+            let mut postings = 0;
+            let terms = terms.into_iter().map(|(field, stem)| -> Box<dyn Query> {
+                let term = Term::from_field_text(field, &stem);
+                postings += self.postings(&term);
+                let term = TermQuery::new(term, IndexRecordOption::WithFreqs);
+                Box::new(BoostQuery::new(Box::new(term), if field == context { CONTEXT_BOOST } else { 1.0 }))
+            });
+            let query = DisjunctionMaxQuery::new(terms.collect());
+            (postings, Box::new(query))
+        });
+        words.collect()
+    }
+
+    /// The number of rows that have a term.
+    fn postings(&self, term: &Term) -> u64 {
+        self.searcher.doc_freq(term).unwrap_or(0)
+    }
+
+    /// The terms of each word of a text: its stems by language, and in which field they may be.
+    fn terms(&self, text: &str) -> impl Iterator<Item = BTreeSet<(Field, String)>> + use<> {
         let [context, description] = self.fields;
         let mut of_words: BTreeMap<usize, BTreeSet<(Field, String)>> = BTreeMap::new();
         for (index, analyzer) in STEMMED.iter().enumerate() {
@@ -307,14 +348,7 @@ impl DescriptionIndex {
                 terms.insert((description, stem));
             }
         }
-        let words = of_words.into_values().take(MAX_WORDS).map(|terms| -> (Occur, Box<dyn Query>) {
-            let terms = terms.into_iter().map(|(field, stem)| -> Box<dyn Query> {
-                let term = TermQuery::new(Term::from_field_text(field, &stem), IndexRecordOption::WithFreqs);
-                Box::new(BoostQuery::new(Box::new(term), if field == context { CONTEXT_BOOST } else { 1.0 }))
-            });
-            (Occur::Should, Box::new(DisjunctionMaxQuery::new(terms.collect())))
-        });
-        words.collect()
+        of_words.into_values()
     }
 }
 

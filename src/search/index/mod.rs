@@ -185,6 +185,12 @@ impl TextIndex {
         self.descriptions.like(names, row)
     }
 
+    /// The rows of which descriptions, sectors, places, titles or common words of names have a word; none if more than `max` may
+    /// have it.
+    pub fn rows_described(&self, word: &str, max: u64) -> Vec<u32> {
+        self.descriptions.rows_with(word, max)
+    }
+
     /// The distinctive words of a row's description that another's has.
     pub fn words_in_common(&self, names: &dyn Names, row: u32, other: u32) -> Vec<String> {
         self.descriptions.words_in_common(names, row, other)

@@ -91,6 +91,17 @@ fn rows_with_more_words_come_first_and_few_are_followed_by_others() {
 }
 
 #[test]
+fn a_frequent_word_alone_is_no_match_if_others_are_missing() {
+    let texts = (0..40).map(|row| (["solar", "solar panels"][row % 2], "")).chain([("dentist", "")]);
+    let records = Records(texts.collect());
+    let index = DescriptionIndex::in_memory(&records).unwrap();
+    assert_eq!(index.search(&records, "solar dentist", 100), [40]);
+    assert_eq!(index.search(&records, "solar panels", 100).len(), 20);
+    assert_eq!(index.search(&records, "solar", 100).len(), 40);
+    assert_eq!(index.search(&records, "solar", 7), index.search(&records, "solar", 100)[..7]);
+}
+
+#[test]
 fn the_words_of_a_text_are_marked() {
     let marked = |text: &str, description: &'static str| -> Vec<&str> {
         marks(text, description).into_iter().map(|place| &description[place]).collect()

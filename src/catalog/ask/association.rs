@@ -1,0 +1,86 @@
+//! Sectors that words of a question may mean, since the startups that use them are often in these: suggestions only.
+//!
+//! Counted when they are needed, from the index of descriptions: a table of all words would hold the same numbers.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use crate::catalog::{Catalog, Resource};
+use crate::data::field::model;
+use crate::data::{Facet, Table};
+
+/// Words of a question that are looked at.
+const MAX_WORDS: usize = 5;
+/// Startups that have a word at most: a more frequent one says little, and takes long to count.
+const MAX_STARTUPS: u64 = 20_000;
+/// Startups with the word that must be in the sector: fewer may be chance.
+const MIN_COUNT: u32 = 3;
+/// The part of the startups with the word that must be in the sector.
+const MIN_SHARE: f64 = 0.1;
+/// How many times as frequent the sector must be among them as among all.
+const MIN_LIFT: f64 = 5.0;
+/// Sectors of a word.
+const MAX_SECTORS: usize = 2;
+
+model! {
+    /// A sector that a word which was not understood may mean. It changes nothing.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub(crate) struct Association as "SuggestedSector" {
+        /// The word.
+        pub text: String,
+        /// The sector, a value of `sector`.
+        pub sector: String [slug],
+        /// The number of startups in the sector whose descriptions or names have the word.
+        pub count: u32 [min(1)],
+        /// The number of all startups that have the word.
+        pub of: u32 [min(1)],
+        /// How many times as frequent the sector is among them as among all startups.
+        pub lift: f64,
+    }
+}
+
+impl Catalog {
+    /// The sectors that the unread words of a question about a list suggest, the most likely one of each word first.
+    pub(crate) fn associations(&self, resource: Resource, unread: &[String]) -> Vec<Association> {
+        if resource.parameter("sector").is_none() {
+            return Vec::new();
+        }
+        let words = unread.iter().flat_map(|part| part.split_whitespace()).take(MAX_WORDS);
+        words.flat_map(|word| self.sectors_of_word(word)).collect()
+    }
+
+    fn sectors_of_word(&self, word: &str) -> Vec<Association> {
+        let Some(index) = self.text_index(Table::Startups) else { return Vec::new() };
+        let snapshot = self.snapshot();
+        let sectors = snapshot.row_values(Table::Startups, Facet::Sector);
+        let rows = index.rows_described(word, MAX_STARTUPS);
+        let mut counts: HashMap<u32, u32> = HashMap::new();
+        for row in &rows {
+            sectors.of(*row).iter().for_each(|sector| *counts.entry(*sector).or_default() += 1);
+        }
+        let (of, all) = (rows.len() as u32, f64::from(snapshot.rows(Table::Startups)));
+        let association = |(sector, count): (u32, u32)| {
+            let share = f64::from(count) / f64::from(of);
+            let lift = share * all / f64::from(snapshot.facet_count(Table::Startups, Facet::Sector, sector));
+            let is_likely = count >= MIN_COUNT && share >= MIN_SHARE && lift >= MIN_LIFT;
+            is_likely.then_some((sector, count, lift))
+        };
+        let mut likely: Vec<(u32, u32, f64)> = counts.into_iter().filter_map(association).collect();
+        // Many startups, and far more than by chance: the count weighed by the information of the lift.
+        let weight = |(sector, count, lift): &(u32, u32, f64)| (f64::from(*count) * lift.ln(), Reverse(*sector));
+        likely.sort_unstable_by(|one, other| {
+            let ((one, by_row), (other, of_other)) = (weight(one), weight(other));
+            other.total_cmp(&one).then(of_other.cmp(&by_row))
+        });
+        let associations = likely.into_iter().take(MAX_SECTORS).map(|(sector, count, lift)| Association {
+            text: word.to_owned(),
+            sector: snapshot.slug(Table::Sectors, sector).to_owned(),
+            count,
+            of,
+            lift: (lift * 10.0).round() / 10.0,
+        });
+        associations.collect()
+    }
+}
