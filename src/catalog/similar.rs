@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::catalog::{Catalog, Query, Ranked, Ranking};
 use crate::data::field::model;
-use crate::data::vocabulary::Vocabulary;
+use crate::data::vocabulary::{Vocabulary, word};
 use crate::data::{Country, Facet, Stage, Table};
 
 /// How similar records are found, for the docs.
@@ -311,9 +311,9 @@ impl<'a> Record<'a> {
             }
             Common::Stage => {
                 let both = self.common(Facet::Stage, other).filter(|stage| *stage != OTHER_STAGE);
-                let both: Vec<&str> = both.map(|stage| Stage::ALL[stage as usize].name()).collect();
+                let both: Vec<String> = both.map(|stage| word(Stage::ALL[stage as usize].name())).collect();
                 if self.table == Table::Firms {
-                    some(both.len(), "stage", both.into_iter().map(str::to_owned).collect())
+                    some(both.len(), "stage", both)
                 } else {
                     format!("both at {}", both.join(", "))
                 }

@@ -63,6 +63,25 @@ pub fn values_of(name: &str) -> Option<Vec<&'static str>> {
     })
 }
 
+/// A word of a vocabulary as it is shown: `Series A` for `series-a`.
+pub(crate) fn word(name: &str) -> String {
+    match name {
+        "vc" => "Venture capital".to_owned(),
+        "ipo" => "IPO".to_owned(),
+        "pre-seed" => "Pre-seed".to_owned(),
+        "series-d-plus" => "Series D+".to_owned(),
+        _ => match name.strip_prefix("series-") {
+            Some(letter) => format!("Series {}", letter.to_uppercase()),
+            None => capitalized(&name.replace(['-', '_'], " ")),
+        },
+    }
+}
+
+fn capitalized(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
 /// Lowercase, with one `-` for each run of spaces, `_` and `-`.
 pub fn normal(text: &str) -> String {
     let mut normal = String::with_capacity(text.len());

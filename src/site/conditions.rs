@@ -62,7 +62,8 @@ pub(crate) fn title(catalog: &Catalog, resource: Resource, link: &Link) -> Strin
         } else {
             self::named(catalog, link, &name).unwrap_or_default()
         };
-        title = format!("{title}, {label}");
+        let comma = if name == "like" { "" } else { "," };
+        title = format!("{title}{comma} {label}");
     }
     title
 }

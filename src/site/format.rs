@@ -3,6 +3,7 @@
 use std::fmt::Display;
 
 use crate::data::model::Review;
+pub(crate) use crate::data::vocabulary::word;
 use crate::data::{Country, Date, PartialDate, identifier};
 
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -111,28 +112,9 @@ pub(crate) fn place(city: &Option<String>, code: &Option<String>) -> String {
     }
 }
 
-/// A word of a vocabulary as it is shown: `Series A` for `series-a`.
-pub(crate) fn word(name: &str) -> String {
-    match name {
-        "vc" => "Venture capital".to_owned(),
-        "ipo" => "IPO".to_owned(),
-        "pre-seed" => "Pre-seed".to_owned(),
-        "series-d-plus" => "Series D+".to_owned(),
-        _ => match name.strip_prefix("series-") {
-            Some(letter) => format!("Series {}", letter.to_uppercase()),
-            None => capitalized(&name.replace(['-', '_'], " ")),
-        },
-    }
-}
-
 /// The kind of a firm; that it is another one says no more than that it invests.
 pub(crate) fn firm_kind(kind: &Option<String>) -> String {
     kind.as_deref().filter(|kind| *kind != "other").map_or_else(|| "Investor".to_owned(), word)
-}
-
-fn capitalized(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
 /// A website without scheme and `www.`: `alder.example`.

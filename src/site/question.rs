@@ -16,8 +16,9 @@ pub(crate) struct Question {
     /// What was read: the words, their meaning and the list without them.
     pub chips: Vec<Chip>,
     pub unread: Vec<String>,
-    /// Sectors that these may mean: the word, the sector with the number of startups, and the list with it as a condition.
-    pub suggested: Vec<(String, String, String)>,
+    /// Sectors that these may mean: the word, and of each sector its name with the number of startups, and the list with it as
+    /// a condition.
+    pub suggested: Vec<(String, Vec<(String, String)>)>,
     /// The list.
     pub href: String,
     /// Its rows in words: `12 startups`.
@@ -68,14 +69,20 @@ impl Question {
         let Request::List(query) = parsed.request else { return Ok(None) };
         let page = catalog.list(&query, ListPosition::default(), rows);
         let snapshot = catalog.snapshot();
-        let suggested = catalog.associations(resource, &unread).into_iter().filter_map(|found| {
-            let name = snapshot.name(Table::Sectors, snapshot.find(Table::Sectors, &found.sector)?);
+        let mut suggested: Vec<(String, Vec<(String, String)>)> = Vec::new();
+        for found in catalog.associations(resource, &unread) {
+            let Some(row) = snapshot.find(Table::Sectors, &found.sector) else { continue };
             // A condition of the list is none to add.
-            link.values("sector").all(|known| known != found.sector).then_some(())?;
-            let counted = format!("{name} ({} of {} startups with this word)", found.count, found.of);
-            Some((found.text, counted, link.toggled("sector", &found.sector).href()))
-        });
-        let suggested = suggested.collect();
+            if link.values("sector").any(|known| known == found.sector) {
+                continue;
+            }
+            let counted = format!("{} ({} of {})", snapshot.name(Table::Sectors, row), found.count, found.of);
+            let sector = (counted, link.toggled("sector", &found.sector).href());
+            match suggested.last_mut() {
+                Some((word, sectors)) if *word == found.text => sectors.push(sector),
+                _ => suggested.push((found.text, vec![sector])),
+            }
+        }
         let chips = parts.iter().enumerate().map(|(index, part)| {
             let labels: Vec<String> =
                 part.value.split(',').take(MAX_LABELS).map(|value| meaning(catalog, &part.parameter, value)).collect();

@@ -314,7 +314,7 @@ fn words_that_are_not_understood_suggest_sectors_by_the_startups_that_use_them()
         assert_eq!(read(&meta), ["country=US"]);
         let page = unescaped(&rendered(&server, &format!("/?q=US+startups+for+{word}")));
         let first = &suggested[0];
-        assert!(page.contains(&format!("({} of {} startups with this word)", first["count"], first["of"])), "{page}");
+        assert!(page.contains(&format!("({} of {})</a>", first["count"], first["of"])), "{page}");
         assert!(page.contains(&format!("/startups?country=US&sector={}", first["sector"].as_str().unwrap())), "{page}");
     }
     // A word of every kind of startup suggests none, and neither does one that no startup has.

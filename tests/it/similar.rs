@@ -280,7 +280,7 @@ fn tools_and_pages_say_what_records_have_in_common() {
     let (own, name) = (slug(&startups[0]), startups[0]["name"].as_str().unwrap());
     let listed = list(&client, "/api/v3/startups", &[("like", own), ("limit", "10")]);
     let page = unescaped(&rendered(&server, &format!("/startups?like={own}")));
-    assert!(page.contains(&format!("<h1>Startups, like {name}</h1>")), "{page}");
+    assert!(page.contains(&format!("<h1>Startups like {name}</h1>")), "{page}");
     let tools = TestTools::bundled();
     let asked = tools.call(Tool::SearchStartups, &json!({"query": format!("{name} competitors")})).unwrap();
     assert_eq!(asked["question"]["arguments"], json!({"like": own}));
