@@ -98,12 +98,17 @@ class Truth:
         self.db.executescript(VIEWS)
 
     def leave_out_suspect_amounts(self):
-        """An amount above ten times what 99 % of the amounts of its stage do not exceed is documented to be left out."""
+        """An amount above ten times what 99 % of the amounts of its stage do not exceed is documented to be left out.
+
+        It counts as known all the same, so the table `suspect_amounts` keeps it."""
+        self.db.execute("CREATE TABLE suspect_amounts (amount_usd)")
         stages = collections.defaultdict(list)
         for stage, amount in self.db.execute("SELECT stage, amount_usd FROM rounds_csv WHERE amount_usd IS NOT NULL ORDER BY 2"):
             stages[stage].append(amount)
         for stage, amounts in stages.items():
             limit = 10 * amounts[-(-99 * len(amounts) // 100) - 1]
+            above = "FROM rounds_csv WHERE stage = ? AND amount_usd > ?"
+            self.db.execute(f"INSERT INTO suspect_amounts SELECT amount_usd {above}", (stage, limit))
             self.db.execute("UPDATE rounds_csv SET amount_usd = NULL WHERE stage = ? AND amount_usd > ?", (stage, limit))
 
     def load(self, file, key, table=None):

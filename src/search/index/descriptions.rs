@@ -10,15 +10,17 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
+use foldhash::fast::RandomState;
 use once_cell::sync::Lazy;
+use once_cell::unsync::OnceCell;
 use tantivy::directory::{Directory, RamDirectory};
 use tantivy::query::{
     Bm25StatisticsProvider, BooleanQuery, BoostQuery, DisjunctionMaxQuery, EnableScoring, Occur, Query, TermQuery,
 };
 use tantivy::schema::{Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use tantivy::tokenizer::{
-    AsciiFoldingFilter, Language, LowerCaser, PreTokenizedString, RemoveLongFilter, SimpleTokenizer, Stemmer,
-    StopWordFilter, TextAnalyzer, TextAnalyzerBuilder, TokenStream, Tokenizer,
+    AsciiFoldingFilter, Language, LowerCaser, RawTokenizer, RemoveLongFilter, SimpleTokenizer, Stemmer, StopWordFilter,
+    TextAnalyzer, TextAnalyzerBuilder, TokenStream, Tokenizer, TokenizerManager, WhitespaceTokenizer,
 };
 use tantivy::{Index, IndexReader, ReloadPolicy, Searcher, TantivyDocument, Term};
 
@@ -89,11 +91,7 @@ impl Bm25StatisticsProvider for OfFilled<'_> {
 /// Words in lower case.
 static PLAIN: Lazy<TextAnalyzer> = Lazy::new(|| words_of_text().build());
 
-/// The same without stop words, by language.
-static WITHOUT_STOP_WORDS: Lazy<Vec<TextAnalyzer>> =
-    Lazy::new(|| LANGUAGES.iter().map(|language| words_of_text().filter(stop_words(*language)).build()).collect());
-
-/// The same, stemmed and without accents.
+/// The same without stop words, stemmed and without accents, by language.
 static STEMMED: Lazy<Vec<TextAnalyzer>> = Lazy::new(|| {
     let stemmed = |language: Language| {
         words_of_text().filter(stop_words(language)).filter(Stemmer::new(language)).filter(AsciiFoldingFilter).build()
@@ -120,16 +118,85 @@ fn words(analyzer: &TextAnalyzer, text: &str) -> Vec<(String, Range<usize>)> {
     words
 }
 
-/// The language with the most stop words in a text, as an index of [`LANGUAGES`].
+/// Words of texts, each with what is worked out of it once.
+struct Vocabulary {
+    plain: TextAnalyzer,
+    /// By language, what is left of a single word without stop words, and its stem.
+    without_stop_words: Vec<TextAnalyzer>,
+    stemmed: Vec<TextAnalyzer>,
+    known: HashMap<String, usize, RandomState>,
+    words: Vec<Word>,
+}
+
+struct Word {
+    text: String,
+    /// By language, whether it is a stop word.
+    stops: [bool; LANGUAGES.len()],
+    /// By language, its stem; a stop word has none.
+    stems: [OnceCell<Option<String>>; LANGUAGES.len()],
+}
+
+impl Vocabulary {
+    fn new() -> Self {
+        let raw = || TextAnalyzer::builder(RawTokenizer::default());
+        let without = |language: &Language| raw().filter(stop_words(*language)).build();
+        let stemmed = |language: &Language| {
+            raw().filter(stop_words(*language)).filter(Stemmer::new(*language)).filter(AsciiFoldingFilter).build()
+        };
+        Self {
+            plain: PLAIN.clone(),
+            without_stop_words: LANGUAGES.iter().map(without).collect(),
+            stemmed: LANGUAGES.iter().map(stemmed).collect(),
+            known: HashMap::default(),
+            words: Vec::new(),
+        }
+    }
+
+    /// The words of a text, as indexes.
+    fn read(&mut self, text: &str) -> Vec<usize> {
+        let Self { plain, without_stop_words, known, words, .. } = self;
+        let mut read = Vec::new();
+        plain.token_stream(text).process(&mut |token| {
+            read.push(known.get(&token.text).copied().unwrap_or_else(|| {
+                let mut is_stop = |index: usize| only_word(&mut without_stop_words[index], &token.text).is_none();
+                let stops = std::array::from_fn(&mut is_stop);
+                words.push(Word { text: token.text.clone(), stops, stems: Default::default() });
+                known.insert(token.text.clone(), words.len() - 1);
+                words.len() - 1
+            }));
+        });
+        read
+    }
+
+    /// The language with the most stop words among some words, as an index of [`LANGUAGES`].
+    fn language_of(&self, words: &[usize]) -> usize {
+        let count = |language: usize| words.iter().filter(|word| self.words[**word].stops[language]).count();
+        (0..LANGUAGES.len()).rev().max_by_key(|language| count(*language)).unwrap_or(0)
+    }
+
+    /// The stems of some words in a language.
+    fn stems(&mut self, words: &[usize], language: usize) -> impl Iterator<Item = &str> {
+        let Self { stemmed, words: known, .. } = self;
+        for word in words {
+            let Word { text, stems, .. } = &known[*word];
+            stems[language].get_or_init(|| only_word(&mut stemmed[language], text));
+        }
+        let known = &*known;
+        words.iter().filter_map(move |word| known[*word].stems[language].get()?.as_deref())
+    }
+}
+
+/// What an analyzer leaves of a word.
+fn only_word(analyzer: &mut TextAnalyzer, word: &str) -> Option<String> {
+    let mut stream = analyzer.token_stream(word);
+    stream.advance().then(|| stream.token().text.clone())
+}
+
+/// The language of a text, as an index of [`LANGUAGES`].
 fn language_of(text: &str) -> usize {
-    let count = |analyzer: &TextAnalyzer| {
-        let mut count = 0_usize;
-        analyzer.clone().token_stream(text).process(&mut |_| count += 1);
-        count
-    };
-    let all = count(&PLAIN);
-    let stop_words = WITHOUT_STOP_WORDS.iter().map(|analyzer| all - count(analyzer)).enumerate();
-    stop_words.rev().max_by_key(|(_, count)| *count).map_or(0, |(index, _)| index)
+    let mut vocabulary = Vocabulary::new();
+    let words = vocabulary.read(text);
+    vocabulary.language_of(&words)
 }
 
 /// The fields of the segment: what is around a record, and what it says of itself.
@@ -137,46 +204,60 @@ const FIELDS: [&str; 2] = ["context", "description"];
 
 fn schema() -> (Schema, [Field; 2]) {
     let mut schema = Schema::builder();
-    let indexing = TextFieldIndexing::default().set_index_option(IndexRecordOption::WithFreqs);
+    // Documents are made of stems.
+    let indexing = TextFieldIndexing::default().set_tokenizer(STEMS).set_index_option(IndexRecordOption::WithFreqs);
     let options = TextOptions::default().set_indexing_options(indexing);
     let fields = FIELDS.map(|name| schema.add_text_field(name, options.clone()));
     (schema.build(), fields)
 }
 
-/// The stems of a text in a language, by its index, as the terms of a document.
-fn stems(text: &str, language: usize) -> PreTokenizedString {
-    let mut tokens = Vec::new();
-    STEMMED[language].clone().token_stream(text).process(&mut |token| tokens.push(token.clone()));
-    PreTokenizedString { text: String::new(), tokens }
-}
+/// The name of the tokenizer that splits a text at white space.
+const STEMS: &str = "whitespace";
 
-/// How many names have each stem.
-fn stems_in_names(names: &dyn Names) -> HashMap<String, u32> {
-    let mut counts = HashMap::new();
-    for row in 0..names.len() {
-        for stem in stems(names.name(row), 0).tokens {
-            *counts.entry(stem.text).or_default() += 1;
-        }
-    }
-    counts
+/// Adds stems to those of a document.
+fn extend<'a>(stems: &mut String, more: impl Iterator<Item = &'a str>) {
+    more.for_each(|stem| {
+        stems.push_str(stem);
+        stems.push(' ');
+    });
 }
 
 fn build(directory: impl Into<Box<dyn Directory>>, names: &dyn Names) -> Result<Index, SearchError> {
     let (schema, [context, description]) = schema();
-    let mut writer =
-        Index::builder().schema(schema).single_segment_index_writer::<TantivyDocument>(directory, WRITER_MEMORY)?;
-    let in_names = stems_in_names(names);
+    let tokenizers = TokenizerManager::new();
+    tokenizers.register(STEMS, WhitespaceTokenizer::default());
+    let index = Index::builder().schema(schema).tokenizers(tokenizers);
+    let mut writer = index.single_segment_index_writer::<TantivyDocument>(directory, WRITER_MEMORY)?;
+    let mut vocabulary = Vocabulary::new();
+    // How many names have each stem.
+    let mut in_names: HashMap<String, u32> = HashMap::new();
+    for row in 0..names.len() {
+        let words = vocabulary.read(names.name(row));
+        for stem in vocabulary.stems(&words, 0) {
+            match in_names.get_mut(stem) {
+                Some(count) => *count += 1,
+                None => drop(in_names.insert(stem.to_owned(), 1)),
+            }
+        }
+    }
     for row in 0..names.len() {
         let mut document = TantivyDocument::default();
         let text = names.description(row);
         if !text.is_empty() {
-            document.add_pre_tokenized_text(description, stems(&text, language_of(&text)));
+            let words = vocabulary.read(&text);
+            let language = vocabulary.language_of(&words);
+            let mut own = String::new();
+            extend(&mut own, vocabulary.stems(&words, language));
+            document.add_text(description, own);
         }
-        let mut around = stems(&names.context(row), 0);
-        let of_name = stems(names.name(row), 0).tokens.into_iter();
-        around.tokens.extend(of_name.filter(|stem| in_names.get(&stem.text).is_some_and(|names| *names >= MIN_NAMES)));
-        if !around.tokens.is_empty() {
-            document.add_pre_tokenized_text(context, around);
+        let words = vocabulary.read(&names.context(row));
+        let mut around = String::new();
+        extend(&mut around, vocabulary.stems(&words, 0));
+        let words = vocabulary.read(names.name(row));
+        let is_common = |stem: &&str| in_names.get(*stem).is_some_and(|names| *names >= MIN_NAMES);
+        extend(&mut around, vocabulary.stems(&words, 0).filter(is_common));
+        if !around.is_empty() {
+            document.add_text(context, around);
         }
         writer.add_document(document)?;
     }
@@ -289,7 +370,10 @@ impl DescriptionIndex {
     /// The stems of a description that are rarest in the others.
     fn distinctive(&self, text: &str) -> Vec<String> {
         let [_, description] = self.fields;
-        let stems: BTreeSet<String> = stems(text, language_of(text)).tokens.into_iter().map(|stem| stem.text).collect();
+        let mut vocabulary = Vocabulary::new();
+        let words = vocabulary.read(text);
+        let language = vocabulary.language_of(&words);
+        let stems: BTreeSet<String> = vocabulary.stems(&words, language).map(str::to_owned).collect();
         let rows = |stem: &str| self.postings(&Term::from_field_text(description, stem));
         let counted = stems.into_iter().map(|stem| (rows(&stem), stem));
         let mut counted: Vec<(u64, String)> = counted.filter(|(rows, _)| *rows > 1).collect();

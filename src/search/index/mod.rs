@@ -31,6 +31,7 @@ use tantivy::{Index, IndexReader, InvertedIndexReader, ReloadPolicy};
 use crate::data::Names;
 use crate::data::archive::facet_column::{RowSet, bit_words};
 use crate::data::fold::fold;
+use crate::data::parallel::in_parallel;
 use crate::metrics::Histogram;
 use crate::search::index::build::split;
 use crate::search::index::descriptions::DescriptionIndex;
@@ -126,8 +127,11 @@ impl TextIndex {
 
     /// Builds an index as files, to be stored.
     pub fn create(names: &dyn Names) -> Result<IndexFiles, SearchError> {
-        let mut files = build::build_files(names)?;
-        let descriptions = DescriptionIndex::create(names)?.into_iter();
+        let [files, descriptions] = in_parallel([false, true], |is_of_descriptions| match is_of_descriptions {
+            false => build::build_files(names),
+            true => DescriptionIndex::create(names),
+        });
+        let (mut files, descriptions) = (files?, descriptions?.into_iter());
         files.extend(descriptions.map(|(file, bytes)| (format!("{DESCRIPTIONS}{file}"), bytes)));
         Ok(files)
     }
