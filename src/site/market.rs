@@ -130,7 +130,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, market: Market<'
     let names: Vec<String> = ["stage", "sector", "country", "city"]
         .iter()
         .filter(|name| !link.text(name).is_empty())
-        .map(|name| label_of(catalog, name, link.text(name)))
+        .map(|name| name_of(catalog, name, link.text(name)))
         .collect();
     let title = if names.is_empty() { "Markets".to_owned() } else { names.join(" · ") };
 
@@ -197,6 +197,11 @@ fn canonical_path(market: Market<'_>, link: &Link) -> String {
     }
 }
 
+/// The name of a market: `London`, where a condition is `in London`.
+fn name_of(catalog: &Catalog, parameter: &str, value: &str) -> String {
+    label_of(catalog, parameter, value).trim_start_matches("in ").to_owned()
+}
+
 fn crumbs(catalog: &Catalog, market: Market<'_>, link: &Link) -> Vec<(String, String)> {
     let mut crumbs = Vec::new();
     if market != Market::All {
@@ -205,7 +210,7 @@ fn crumbs(catalog: &Catalog, market: Market<'_>, link: &Link) -> Vec<(String, St
     if !link.text("stage").is_empty() {
         let above = link.with("stage", "");
         for name in ["sector", "country", "city"].into_iter().filter(|name| !above.text(name).is_empty()) {
-            crumbs.push((canonical_path(market, &above), label_of(catalog, name, above.text(name))));
+            crumbs.push((canonical_path(market, &above), name_of(catalog, name, above.text(name))));
         }
     }
     crumbs

@@ -6,7 +6,7 @@ use serde_json::Value;
 use venturedex::quota::Tier;
 
 use crate::harness::{Client, Server, bundled_folder, catalog_of, copy_as};
-use crate::pages::{between, check, list_of};
+use crate::pages::{between, check, list_of, rendered};
 
 /// The cells of the rows of a table in a section, each as its text.
 fn rows(page: &str, section: &str) -> Vec<Vec<String>> {
@@ -62,6 +62,16 @@ fn data(client: &Client, path: &str) -> Value {
 
 fn fact(page: &str, label: &str) -> String {
     text_of(between(page, &format!("<dt>{label}</dt><dd>"), "</dd>"))
+}
+
+#[test]
+fn a_market_is_headed_by_its_name() {
+    let server = Server::bundled();
+    for (path, name) in
+        [("/cities/london", "London"), ("/cities/london/seed", "Seed · London"), ("/countries/de", "Germany")]
+    {
+        assert!(rendered(&server, path).contains(&format!("<h1>{name}")), "{path}");
+    }
 }
 
 #[test]
