@@ -51,6 +51,8 @@ const MIN_NAMES: u32 = 4;
 const MAX_POSTINGS: u64 = if cfg!(test) { 30 } else { 20_000 };
 /// Rows whose descriptions are like another.
 const MAX_LIKE: usize = 1_000;
+/// Words that a [`Vocabulary`] remembers, approximately.
+const MAX_KNOWN: usize = if cfg!(test) { 8 } else { 1 << 17 };
 /// Longest word in bytes.
 const MAX_WORD: usize = 40;
 /// The weight of sectors, places and titles; that of descriptions is 1.
@@ -152,9 +154,14 @@ impl Vocabulary {
         }
     }
 
-    /// The words of a text, as indexes.
+    /// The words of a text, as indexes that are valid until the next text is read.
     fn read(&mut self, text: &str) -> Vec<usize> {
         let Self { plain, without_stop_words, known, words, .. } = self;
+        // Names have ever new words, which are seldom met again.
+        if words.len() > MAX_KNOWN {
+            words.clear();
+            known.clear();
+        }
         let mut read = Vec::new();
         plain.token_stream(text).process(&mut |token| {
             read.push(known.get(&token.text).copied().unwrap_or_else(|| {
