@@ -10,7 +10,6 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
-use foldhash::fast::RandomState;
 use once_cell::sync::Lazy;
 use once_cell::unsync::OnceCell;
 use tantivy::directory::{Directory, RamDirectory};
@@ -126,7 +125,7 @@ struct Vocabulary {
     /// By language, what is left of a single word without stop words, and its stem.
     without_stop_words: Vec<TextAnalyzer>,
     stemmed: Vec<TextAnalyzer>,
-    known: HashMap<String, usize, RandomState>,
+    known: HashMap<String, usize>,
     words: Vec<Word>,
 }
 
@@ -149,7 +148,7 @@ impl Vocabulary {
             plain: PLAIN.clone(),
             without_stop_words: LANGUAGES.iter().map(without).collect(),
             stemmed: LANGUAGES.iter().map(stemmed).collect(),
-            known: HashMap::default(),
+            known: HashMap::new(),
             words: Vec::new(),
         }
     }
