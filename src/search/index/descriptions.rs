@@ -100,6 +100,15 @@ static STEMMED: Lazy<Vec<TextAnalyzer>> = Lazy::new(|| {
     LANGUAGES.iter().map(|language| stemmed(*language)).collect()
 });
 
+/// What is left of a single word without stop words, and its stem, by language.
+static OF_WORDS: Lazy<(Vec<TextAnalyzer>, Vec<TextAnalyzer>)> = Lazy::new(|| {
+    let without = |language: &Language| TextAnalyzer::builder(RawTokenizer::default()).filter(stop_words(*language));
+    let stemmed =
+        |language: &Language| without(language).filter(Stemmer::new(*language)).filter(AsciiFoldingFilter).build();
+    let without = LANGUAGES.iter().map(|language| without(language).build()).collect();
+    (without, LANGUAGES.iter().map(stemmed).collect())
+});
+
 fn words_of_text() -> TextAnalyzerBuilder<impl Tokenizer> {
     TextAnalyzer::builder(SimpleTokenizer::default()).filter(RemoveLongFilter::limit(MAX_WORD)).filter(LowerCaser)
 }
@@ -139,18 +148,9 @@ struct Word {
 
 impl Vocabulary {
     fn new() -> Self {
-        let raw = || TextAnalyzer::builder(RawTokenizer::default());
-        let without = |language: &Language| raw().filter(stop_words(*language)).build();
-        let stemmed = |language: &Language| {
-            raw().filter(stop_words(*language)).filter(Stemmer::new(*language)).filter(AsciiFoldingFilter).build()
-        };
-        Self {
-            plain: PLAIN.clone(),
-            without_stop_words: LANGUAGES.iter().map(without).collect(),
-            stemmed: LANGUAGES.iter().map(stemmed).collect(),
-            known: HashMap::new(),
-            words: Vec::new(),
-        }
+        // Copies share their lists of stop words.
+        let (without_stop_words, stemmed) = OF_WORDS.clone();
+        Self { plain: PLAIN.clone(), without_stop_words, stemmed, known: HashMap::new(), words: Vec::new() }
     }
 
     /// The words of a text, as indexes that are valid until the next text is read.
