@@ -18,7 +18,7 @@ impl Catalog {
         if start.offset >= total {
             return Page { total, ..Page::default() };
         }
-        if let Order::Ranked(ranking) = &query.order {
+        if let (Order::Relevance, Some(ranking)) = (&query.order, query.rankings().last()) {
             let ranked = self.ranked(query.table, ranking);
             let rows = ranked.rows().filter(|row| filter.contains(*row)).collect();
             let (rows, total, next) = start.page_of(rows, limit);
@@ -53,7 +53,7 @@ impl Catalog {
         limit: usize,
     ) -> Page {
         match &query.order {
-            Order::Relevance | Order::Ranked(_) => {}
+            Order::Relevance => {}
             Order::Natural => rows.sort_unstable(),
             Order::Keys(keys) => {
                 let keys = Keys::of(self.snapshot(), query.table, keys);

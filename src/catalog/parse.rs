@@ -74,8 +74,6 @@ struct ParamParser<'a> {
     options: ParseOptions,
     filters: Vec<Filter>,
     text: Option<String>,
-    /// What ranks the rows, if no name and no order is given.
-    ranking: Option<Ranking>,
     metric: Option<Metric>,
     order: Option<Order>,
     canonical: Vec<(&'static str, String)>,
@@ -98,7 +96,6 @@ impl Catalog {
             options,
             filters: Vec::new(),
             text: None,
-            ranking: None,
             metric: None,
             order: None,
             canonical: Vec::new(),
@@ -224,7 +221,7 @@ impl ParamParser<'_> {
                 }
                 _ => {
                     if matches!(parameter.kind, ParamType::Words) {
-                        self.rank_by(Ranking::Described(text.to_owned()));
+                        self.filters.push(Filter::Ranked(Ranking::Described(text.to_owned())));
                     } else {
                         self.text = Some(text.to_owned());
                     }
@@ -257,12 +254,6 @@ impl ParamParser<'_> {
             Ok(canonical) => self.canonical.push((parameter.name, canonical)),
             Err(detail) => self.invalid(name, detail),
         }
-    }
-
-    /// Lists the rows that fit best; what is closest is given last.
-    fn rank_by(&mut self, ranking: Ranking) {
-        self.filters.push(Filter::Ranked(ranking.clone()));
-        self.ranking = Some(ranking);
     }
 
     /// Adds the filter of a bound and returns the value's canonical text.
@@ -409,18 +400,16 @@ impl ParamParser<'_> {
             let statuses = self.options.review_statuses.iter().map(|status| status.index() as u32).collect();
             self.filters.push(Filter::AnyOf(Facet::Status, statuses));
         }
-        let order = match self.order.take() {
-            // Without a search text there is no relevance; the default order is then the table's own.
-            Some(Order::Relevance) | None => match (&self.text, self.ranking.take()) {
-                (Some(_), _) => Order::Relevance,
-                (None, Some(ranking)) => Order::Ranked(ranking),
-                (None, None) => Order::Natural,
-            },
-            Some(order) => order,
-        };
         self.join_active_bounds();
         let filters = std::mem::take(&mut self.filters);
-        Query { table: self.resource.table(), text: self.text.take(), filters, order }
+        let mut query = Query { text: self.text.take(), filters, ..Query::all(self.resource.table()) };
+        query.order = match self.order.take() {
+            // Without anything to match there is no relevance; the default order is then the table's own.
+            Some(Order::Relevance) | None if query.is_ranked() => Order::Relevance,
+            Some(Order::Relevance) | None => Order::Natural,
+            Some(order) => order,
+        };
+        query
     }
 
     /// Makes one filter of both bounds of a firm's last investment: who was active in 2012 has a round of that year, even

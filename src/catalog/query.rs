@@ -86,10 +86,8 @@ pub enum Ranking {
 pub enum Order {
     /// The row order of the table, which is its default order.
     Natural,
-    /// Best match first; only with a search text.
+    /// Best match first: of the search text or, without one, of the last [`Filter::Ranked`].
     Relevance,
-    /// Best first; only the rows of [`Filter::Ranked`].
-    Ranked(Ranking),
     /// By keys of [`Table::sort_keys`]. Ties are ordered by slug, rows without a value come last.
     Keys(Vec<(usize, Direction)>),
 }
@@ -123,6 +121,14 @@ impl Query {
         self.rankings().find_map(|ranking| match ranking {
             Ranking::Like(row) => Some(*row),
             Ranking::Described(_) => None,
+        })
+    }
+
+    /// The text that descriptions of its rows have words of.
+    pub fn described(&self) -> Option<&str> {
+        self.rankings().find_map(|ranking| match ranking {
+            Ranking::Described(text) => Some(text.as_str()),
+            Ranking::Like(_) => None,
         })
     }
 

@@ -94,7 +94,7 @@ impl Common {
                  a part of the score of its own. Words beyond those that 20,000 descriptions have together are left out, and \
                  the best 1,000 descriptions count."
             }
-            Self::Stage => "The maximum × the common stages divided by all stages of both; `other` is none.",
+            Self::Stage => "The maximum × the common stages divided by all stages of both; `other` does not count.",
             Self::Country => "The same country.",
             Self::City => "The same city.",
             Self::FoundedYear => "The maximum less a tenth of it for each year between the years of foundation.",
@@ -273,8 +273,8 @@ impl<'a> Record<'a> {
         u32::try_from(years).ok().filter(|years| *years < FAR_YEARS)
     }
 
-    /// In words, what both have in common.
-    fn detail(self, common: Common, other: u32) -> String {
+    /// In words, what both have in common; `distinctive`: of its description.
+    fn detail(self, common: Common, distinctive: &[String], other: u32) -> String {
         let snapshot = self.catalog.snapshot();
         let names = |table: Table, rows: &[u32]| -> Vec<String> {
             rows.iter().take(MAX_NAMED).map(|row| snapshot.name(table, *row).to_owned()).collect()
@@ -304,7 +304,7 @@ impl<'a> Record<'a> {
             }
             Common::Description => {
                 let index = self.catalog.text_index(self.table);
-                let both = index.map(|index| index.words_in_common(&snapshot.names(self.table), self.row, other));
+                let both = index.map(|index| index.words_in_common(&snapshot.names(self.table), distinctive, other));
                 let both = both.unwrap_or_default();
                 let named = both.iter().take(MAX_NAMED).map(|word| format!("“{word}”")).collect();
                 some(both.len(), "distinctive word", named)
@@ -354,6 +354,8 @@ impl Catalog {
     pub(crate) fn similarities(&self, table: Table, row: u32, rows: &[u32]) -> Vec<Similarity<'_>> {
         let record = Record { catalog: self, table, row };
         let Ranked::Like(similar) = &*self.ranked(table, &Ranking::Like(row)) else { return Vec::new() };
+        let distinctive = self.text_index(table).map(|index| index.distinctive(&self.snapshot().names(table), row));
+        let distinctive = distinctive.unwrap_or_default();
         let places: HashMap<u32, usize> = rows.iter().enumerate().map(|(place, row)| (*row, place)).collect();
         let mut found: Vec<(usize, &Similar)> =
             similar.iter().filter_map(|similar| Some((*places.get(&similar.row)?, similar))).collect();
@@ -364,7 +366,7 @@ impl Catalog {
                 name: common.name(),
                 points,
                 max_points: common.max_points(table),
-                detail: record.detail(common, similar.row),
+                detail: record.detail(common, &distinctive, similar.row),
             });
             Similarity {
                 slug: self.snapshot().slug(table, similar.row),

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::catalog::{Catalog, Query, Ranking};
+use crate::catalog::{Catalog, Query};
 use crate::data::Names;
 use crate::data::field::model;
 use crate::search::marks;
@@ -38,11 +38,7 @@ impl Catalog {
     /// Of each row whose description has a word of the text that a query looks for in descriptions, the part with the first
     /// ones.
     pub(crate) fn snippets_of(&self, query: &Query, rows: &[u32]) -> Vec<Snippet> {
-        let text = query.rankings().find_map(|ranking| match ranking {
-            Ranking::Described(text) => Some(text),
-            Ranking::Like(_) => None,
-        });
-        let Some(text) = text else { return Vec::new() };
+        let Some(text) = query.described() else { return Vec::new() };
         let names = self.snapshot().names(query.table);
         let snippets = rows.iter().filter_map(|row| {
             let (text, marks) = cut(&names.description(*row), text)?;

@@ -72,7 +72,7 @@ impl Question {
         let mut suggested: Vec<(String, Vec<(String, String)>)> = Vec::new();
         for found in catalog.associations(resource, &unread) {
             let Some(row) = snapshot.find(Table::Sectors, &found.sector) else { continue };
-            // A condition of the list is none to add.
+            // The list has this condition already.
             if link.values("sector").any(|known| known == found.sector) {
                 continue;
             }

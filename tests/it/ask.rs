@@ -10,6 +10,7 @@ use venturedex::data::ReviewStatus;
 use venturedex::mcp::Tool;
 use venturedex::quota::Tier;
 
+use crate::charts::all_of;
 use crate::docs::unescaped;
 use crate::harness::{Client, Server, code, real_catalog};
 use crate::mcp::tools::TestTools;
@@ -274,20 +275,7 @@ fn a_search_that_is_no_name_is_read_as_a_question() {
 fn words_that_are_not_understood_suggest_sectors_by_the_startups_that_use_them() {
     let server = Server::bundled();
     let client = server.client(Tier::Enterprise);
-    let walk = |parameters: &[(&str, &str)]| -> Vec<Value> {
-        let (mut rows, mut cursor) = (Vec::new(), None::<String>);
-        loop {
-            let mut with = [parameters, &[("limit", "1000"), ("fields", "slug,name,description")]].concat();
-            with.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
-            let page = client.list("/api/v3/startups", &with).json();
-            rows.extend(page["data"].as_array().unwrap().iter().cloned());
-            match page["pagination"]["next_cursor"].as_str() {
-                Some(next) => cursor = Some(next.to_owned()),
-                None => return rows,
-            }
-        }
-    };
-    let startups = walk(&[]);
+    let startups = all_of(&client, "startups", "fields=slug,name,description");
     for (word, stem) in [("freelancers", "freelanc"), ("disks", "disk"), ("currencies", "currenc")] {
         let has_word = |startup: &&Value| {
             let texts = ["name", "description"].map(|field| startup[field].as_str().unwrap_or("").to_lowercase());
@@ -303,7 +291,7 @@ fn words_that_are_not_understood_suggest_sectors_by_the_startups_that_use_them()
         assert!((1..=2).contains(&suggested.len()), "{meta}");
         for suggestion in suggested {
             let sector = suggestion["sector"].as_str().unwrap();
-            let of_sector: Vec<Value> = walk(&[("sector", sector)]);
+            let of_sector = all_of(&client, "startups", &format!("sector={sector}"));
             let both =
                 of_sector.iter().filter(|startup| with_word.contains(&startup["slug"].as_str().unwrap())).count();
             assert_eq!((&suggestion["count"], &suggestion["of"]), (&json!(both), &json!(with_word.len())), "{word}");

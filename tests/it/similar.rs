@@ -142,7 +142,7 @@ fn points_are_those_of_the_records() {
             for other in data.records.iter().filter(|other| slug(other) != slug(one)) {
                 let expected = data.points(one, other);
                 let Some(similar) = found.get(slug(other)) else {
-                    // Half a point may be rounded either way, and no reason but a place is none.
+                    // Half a point may be rounded either way, and a place alone is no reason.
                     let has_ground = expected[0].1 > 0.0 || expected[1].1 > 0.0;
                     let least: f64 = expected.iter().map(|(_, points)| (points - 0.01).max(0.0).round()).sum();
                     assert!(!has_ground || least < 20.0, "{} {} {expected:?}", slug(one), slug(other));

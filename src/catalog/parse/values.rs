@@ -142,12 +142,7 @@ impl ParamParser<'_> {
                     notes.extend(found.and_then(|row| catalog.larger_sector_note(parameter.name, row, &given)));
                     found
                 }
-                _ => one_of(catalog, strict, table, text).inspect(|row| {
-                    if notes.len() < MAX_NOTES {
-                        notes.extend(catalog.moved_note(table, *row, text));
-                        notes.extend(catalog.namesake_note(parameter.name, table, text, *row));
-                    }
-                }),
+                _ => noted_one_of(catalog, strict, parameter, table, text, &mut notes),
             };
             row.map(|row| (catalog.snapshot().slug(table, row).to_owned(), row)).into_iter().collect()
         });
@@ -159,10 +154,7 @@ impl ParamParser<'_> {
         let (catalog, strict, table) = (self.catalog, self.options.strict, self.resource.table());
         let mut notes: Vec<String> = Vec::new();
         let read = |text: &str| -> Vec<(String, u32)> {
-            let row = one_of(catalog, strict, table, text).inspect(|row| {
-                notes.extend(catalog.moved_note(table, *row, text));
-                notes.extend(catalog.namesake_note(parameter.name, table, text, *row));
-            });
+            let row = noted_one_of(catalog, strict, parameter, table, text, &mut notes);
             row.map(|row| (catalog.snapshot().slug(table, row).to_owned(), row)).into_iter().collect()
         };
         let Some(found) = self.parse_values(parameter, values, read) else { return };
@@ -170,7 +162,7 @@ impl ParamParser<'_> {
         match found.into_iter().next() {
             Some((slug, row)) => {
                 self.canonical.push((parameter.name, slug));
-                self.rank_by(Ranking::Like(row));
+                self.filters.push(Filter::Ranked(Ranking::Like(row)));
             }
             // Nothing is like a record that is not there.
             None => {
@@ -190,14 +182,8 @@ impl ParamParser<'_> {
         let (catalog, strict) = (self.catalog, self.options.strict);
         let mut notes: Vec<String> = Vec::new();
         let read = |text: &str| -> Vec<(String, Organization)> {
-            let [firm, startup] = [Table::Firms, Table::Startups].map(|table| {
-                one_of(catalog, strict, table, text).inspect(|row| {
-                    if notes.len() < MAX_NOTES {
-                        notes.extend(catalog.moved_note(table, *row, text));
-                        notes.extend(catalog.namesake_note(parameter.name, table, text, *row));
-                    }
-                })
-            });
+            let [firm, startup] = [Table::Firms, Table::Startups]
+                .map(|table| noted_one_of(catalog, strict, parameter, table, text, &mut notes));
             let slug = match (firm, startup) {
                 (Some(row), _) => catalog.snapshot().slug(Table::Firms, row),
                 (None, Some(row)) => catalog.snapshot().slug(Table::Startups, row),
@@ -369,6 +355,23 @@ fn one_of(catalog: &Catalog, strict: bool, table: Table, text: &str) -> Option<u
         Named::Several(_) if !strict => catalog.find(table, text),
         Named::Several(_) | Named::Nothing => None,
     }
+}
+
+/// The same, with what the caller should know about it.
+fn noted_one_of(
+    catalog: &Catalog,
+    strict: bool,
+    parameter: &Parameter,
+    table: Table,
+    text: &str,
+    notes: &mut Vec<String>,
+) -> Option<u32> {
+    one_of(catalog, strict, table, text).inspect(|row| {
+        if notes.len() < MAX_NOTES {
+            notes.extend(catalog.moved_note(table, *row, text));
+            notes.extend(catalog.namesake_note(parameter.name, table, text, *row));
+        }
+    })
 }
 
 /// The values of [`Facet::Title`] that have all words of a folded text.

@@ -363,9 +363,8 @@ impl DescriptionIndex {
         rows
     }
 
-    /// The distinctive words of a row's description that another's has, in its order and spelling.
-    pub(crate) fn words_in_common(&self, names: &dyn Names, row: u32, other: u32) -> Vec<String> {
-        let distinctive = self.distinctive(&names.description(row));
+    /// The words of a row's description that are among the distinctive stems of another, in its order and spelling.
+    pub(crate) fn words_in_common(&self, names: &dyn Names, distinctive: &[String], other: u32) -> Vec<String> {
         let text = names.description(other);
         let mut known = HashSet::new();
         let words = words(&STEMMED[language_of(&text)], &text).into_iter();
@@ -374,7 +373,7 @@ impl DescriptionIndex {
     }
 
     /// The stems of a description that are rarest in the others.
-    fn distinctive(&self, text: &str) -> Vec<String> {
+    pub(crate) fn distinctive(&self, text: &str) -> Vec<String> {
         let [_, description] = self.fields;
         let mut vocabulary = Vocabulary::new();
         let words = vocabulary.read(text);

@@ -195,9 +195,14 @@ impl TextIndex {
         self.descriptions.rows_with(word, max)
     }
 
-    /// The distinctive words of a row's description that another's has.
-    pub fn words_in_common(&self, names: &dyn Names, row: u32, other: u32) -> Vec<String> {
-        self.descriptions.words_in_common(names, row, other)
+    /// The stems of a row's description that are rarest in the others.
+    pub fn distinctive(&self, names: &dyn Names, row: u32) -> Vec<String> {
+        self.descriptions.distinctive(&names.description(row))
+    }
+
+    /// The words of a row's description that are among the distinctive stems of another.
+    pub fn words_in_common(&self, names: &dyn Names, distinctive: &[String], row: u32) -> Vec<String> {
+        self.descriptions.words_in_common(names, distinctive, row)
     }
 
     /// The matches of a query, best first. Deterministic. An empty query has no matches. Of the readings of the query the
