@@ -57,6 +57,7 @@ const QUESTIONS: &[(&str, &str, &str, &str)] = &[
     ("startups", "startups backed by Alder Capital or Aldern Ventures", "investor=alder-capital,aldern-ventures", ""),
     ("startups", "Alder Capital portfolio in the UK", "investor=alder-capital country=GB", "portfolio"),
     ("startups", "the newest solar startup", "sort=-founded_year limit=1 sector=solar", ""),
+    ("startups", "health AI not health", "sector=health sector=artificial-intelligence not_sector=health", ""),
     ("startups", "solar startups like Tidewick that glow", "sector=solar like=tidewick", "glow"),
     (
         "startups",

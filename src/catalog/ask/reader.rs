@@ -261,9 +261,14 @@ impl<'a> Reader<'a> {
 
     /// Whether the list takes the value next to the others: a number may be too large, a range empty.
     fn is_valid(&self, parameter: &str, value: &str) -> bool {
+        self.are_valid(&self.parts, Some((parameter.to_owned(), value.to_owned())))
+    }
+
+    /// Whether the list takes the values of some parts, and one more, together.
+    fn are_valid(&self, parts: &[(Range<usize>, ReadPart)], more: Option<(String, String)>) -> bool {
         let options = ParseOptions { strict: true, review_statuses: &[], other_names: &["limit"] };
-        let read = self.parts.iter().map(|(_, part)| (part.parameter.clone(), part.value.clone()));
-        let values: Vec<(String, String)> = read.chain([(parameter.to_owned(), value.to_owned())]).collect();
+        let read = parts.iter().map(|(_, part)| (part.parameter.clone(), part.value.clone()));
+        let values: Vec<(String, String)> = read.chain(more).collect();
         self.catalog.parse(self.resource, &values, options).is_ok()
     }
 
@@ -865,14 +870,18 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Makes these parts required: of sectors that mean the same, the largest.
+    /// Makes these parts required, unless that contradicts another part: of sectors that mean the same, the largest.
     fn require(&mut self, places: &[usize]) {
+        let mut parts = self.parts.clone();
         for place in places {
-            let part = &mut self.parts[*place].1;
+            let part = &mut parts[*place].1;
             if part.parameter == "sector" {
                 part.value = largest_sector(self.catalog, &part.value);
             }
             part.parameter.push_str("_all");
+        }
+        if self.are_valid(&parts, None) {
+            self.parts = parts;
         }
     }
 
