@@ -186,7 +186,8 @@ pub(crate) fn rounds(catalog: &Catalog, request: PageRequest<'_>) -> Result<Stri
     let (browse, rows) = Browse::read(request.state, catalog, &ROUNDS, request.query)?;
     let description = "Funding rounds with their amounts, dates and investors, by stage, sector and country.";
     let layout = browse.layout(catalog, request, description);
-    Ok(RoundsPage { layout, browse, rounds: RoundRows::read(catalog, &rows)? }.render()?)
+    let rounds = RoundRows::read(catalog, &rows)?.sortable(&browse);
+    Ok(RoundsPage { layout, browse, rounds }.render()?)
 }
 
 /// `/people`.

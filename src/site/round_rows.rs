@@ -5,6 +5,7 @@ use askama::Template;
 use crate::catalog::Catalog;
 use crate::data::Table;
 use crate::data::model::FundingRound;
+use crate::site::browse::{Browse, Heading};
 use crate::site::error_page::PageError;
 use crate::site::format;
 use crate::site::lists::SECTORS;
@@ -18,6 +19,8 @@ pub(crate) struct RoundRows {
     rounds: Vec<(FundingRound, Vec<(String, String)>)>,
     shows_sectors: bool,
     shows_country: bool,
+    /// Headings that sort the list: of amounts and of dates.
+    headings: Option<[Heading; 2]>,
 }
 
 impl RoundRows {
@@ -32,7 +35,14 @@ impl RoundRows {
             shows_sectors: rounds.iter().any(|(_, sectors)| !sectors.is_empty()),
             shows_country: rounds.iter().any(|(round, _)| round.country.is_some()),
             rounds,
+            headings: None,
         })
+    }
+
+    /// The rows of a list, whose headings sort it.
+    pub(crate) fn sortable(self, list: &Browse) -> Self {
+        let headings = [list.heading("Amount", "right", "-amount_usd"), list.heading("Date", "", "-announced_on")];
+        Self { headings: Some(headings), ..self }
     }
 
     pub(crate) fn is_empty(&self) -> bool {

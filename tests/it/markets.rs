@@ -409,7 +409,7 @@ fn rounds_have_the_sectors_and_country_of_the_startup_unless_no_row_has_any() {
 fn headings_sort_and_a_wrong_value_is_marked_while_the_list_stays() {
     let server = Server::bundled();
     let visitor = server.anonymous();
-    for path in ["/vcs", "/startups", "/people"] {
+    for path in ["/vcs", "/startups", "/rounds", "/people"] {
         let page = visitor.get(path).text;
         let head = between(list_of(&page), "<thead>", "</thead>");
         let links: BTreeSet<&str> =
