@@ -485,7 +485,7 @@ impl ServeSettings {
     /// The releases to serve.
     pub fn releases(&self) -> Result<ReleaseStore, KeyError> {
         let releases = match &self.index {
-            Some(index) if is_object_store(index) => ReleaseStore::at(&self.cache),
+            Some(index) if is_object_store(index) => ReleaseStore::at(&self.cache).copied_from(index),
             Some(index) => ReleaseStore::at(index),
             None => ReleaseStore::at(DEFAULT_INDEX).or_bundled(),
         };

@@ -64,6 +64,8 @@ const BUILDING: &str = ".building-";
 #[derive(Clone, Debug)]
 pub struct ReleaseStore {
     index: PathBuf,
+    /// The object store whose releases the folder has copies of.
+    origin: Option<PathBuf>,
     /// Whether the bundled snapshot may be served if the folder has no release.
     is_optional: bool,
     /// Releases that are not signed with it are refused.
@@ -85,11 +87,18 @@ impl ReleaseStore {
     pub fn at(index: impl Into<PathBuf>) -> Self {
         Self {
             index: index.into(),
+            origin: None,
             is_optional: false,
             trusted: None,
             has_bulk_files: false,
             max_records_in_memory: open::MAX_RECORDS_IN_MEMORY,
         }
+    }
+
+    /// The same; its releases are copies of those in an object store, which messages name.
+    #[must_use]
+    pub fn copied_from(self, origin: &Path) -> Self {
+        Self { origin: Some(origin.to_owned()), ..self }
     }
 
     /// The same; releases that are not signed with this key are refused.
@@ -124,6 +133,11 @@ impl ReleaseStore {
 
     pub fn folder(&self) -> &Path {
         &self.index
+    }
+
+    /// Where its releases are published.
+    pub fn place(&self) -> &Path {
+        self.origin.as_deref().unwrap_or(&self.index)
     }
 
     pub fn release_folder(&self, version: SnapshotVersion) -> PathBuf {

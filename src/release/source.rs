@@ -55,7 +55,7 @@ impl ReleaseSource for ReleaseStore {
     fn unpublished(&self, newest: Option<SnapshotVersion>) -> Result<Catalog, ReleaseError> {
         match newest {
             None if self.is_optional => Ok(bundled()?),
-            _ => Err(ReleaseError::NoneActive { index: self.folder().to_owned(), newest }),
+            _ => Err(ReleaseError::NoneActive { index: self.place().to_owned(), newest }),
         }
     }
 

@@ -342,7 +342,10 @@ fn warn_of_permissions(command: &Command) {
 }
 
 fn releases_at(index: &Index) -> ReleaseStore {
-    ReleaseStore::at(if is_object_store(&index.index) { &index.cache } else { &index.index })
+    match is_object_store(&index.index) {
+        true => ReleaseStore::at(&index.cache).copied_from(&index.index),
+        false => ReleaseStore::at(&index.index),
+    }
 }
 
 fn trusting(index: &Index, trust: &Trust) -> Result<ReleaseStore, KeyError> {

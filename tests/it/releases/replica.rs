@@ -39,6 +39,12 @@ fn a_replica_that_is_behind_refuses_nothing_for_good_and_says_when_it_cannot_fol
         let cache = installation.index().join("replica");
         installation.serve_in(&[("VENTUREDEX_INDEX", &place), ("VENTUREDEX_CACHE", cache.to_str().unwrap())], &[])
     };
+    // One that has nothing yet says where a release is missing.
+    let empty = Installation::new();
+    let waiting = serve(&empty);
+    let missing = format!("{place} names no release to serve: run `indexer build --dataset DIR --index {place}`");
+    waiting.wait(|| waiting.logged(&missing) > 0);
+    drop(waiting);
     push(&behind, &place, "2026-11-20.1", "0");
     let behind = serve(&behind);
     behind.wait(|| serves(&behind, "2026-11-20.1"));
