@@ -1,7 +1,7 @@
 //! Questions in words (`ask`): what is understood becomes parameters of the request.
 
 use crate::api::envelope::Asked;
-use crate::catalog::ask::MAX_QUESTION_CHARS;
+use crate::catalog::ask::{COUNT_BY, MAX_QUESTION_CHARS};
 use crate::catalog::{Catalog, Interpretation, ParameterError, Resource};
 
 use crate::api::window::single_value;
@@ -38,18 +38,21 @@ impl Question {
         Ok(Some(Self { text: text.to_owned(), interpretation }))
     }
 
-    /// What the answer says of it. `query`: the equivalent request without a question, `url` its address.
+    /// What the answer says of it. `query`: the equivalent request without a question, `url` its address, `groups_url` that of
+    /// its counts.
     pub(crate) fn meta(
         &self,
         catalog: &Catalog,
         resource: Resource,
         query: impl Iterator<Item = (&'static str, String)>,
         url: String,
+        groups_url: Option<String>,
     ) -> Asked<'_> {
         let Interpretation { parts, unread } = &self.interpretation;
         let name = |name: &'static str| if name == "q" { "query" } else { name };
-        let arguments = query.map(|(known, value)| (name(known), value)).collect();
+        let groups = self.interpretation.groups().map(|groups| (COUNT_BY, groups.to_owned()));
+        let arguments = query.map(|(known, value)| (name(known), value)).chain(groups).collect();
         let suggested = catalog.associations(resource, unread);
-        Asked { interpreted: parts, unread, suggested, url, arguments }
+        Asked { interpreted: parts, unread, suggested, url, groups_url, arguments }
     }
 }

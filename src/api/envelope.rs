@@ -109,6 +109,9 @@ model! {
         pub suggested: Vec<Association> [optional],
         /// The same request without a question.
         pub url: String [optional, uri],
+        /// The counts of the matches, if the question asks for them: `by country`, `per year`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub groups_url: Option<String> [optional, uri],
         /// The same request as arguments of the tool of this list.
         pub arguments: BTreeMap<&'static str, String> [optional],
     }

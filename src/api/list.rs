@@ -126,7 +126,9 @@ pub(crate) fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<Ap
         _ => Default::default(),
     };
     let asked = list.question.as_ref();
-    let asked = asked.map(|question| question.meta(catalog, resource, list.query(version), list.url(request)));
+    let asked = asked.map(|question| {
+        question.meta(catalog, resource, list.query(version), list.url(request), list.groups_url(request))
+    });
     let meta = Meta {
         did_you_mean: &suggestions,
         explain: &explained,

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use crate::catalog::ask::GROUP_BY;
 use crate::catalog::cursor::{SEARCHES, WINDOW};
 use crate::catalog::json::fields;
 use crate::catalog::param_error::shortened;
@@ -137,6 +138,17 @@ impl ListRequest {
         let separator = if query.is_empty() { "" } else { "?" };
         let version = request.version.segment();
         format!("{}/api/{version}/{}{separator}{query}", request.state.public_url, request.path)
+    }
+
+    /// The address of the counts that the question asks for.
+    pub(crate) fn groups_url(&self, request: &ApiRequest<'_>) -> Option<String> {
+        let groups = self.question.as_ref()?.interpretation.groups()?;
+        let filters = self.without_defaults(request.version).filter(|(name, _)| *name != "sort");
+        let query = filters.chain([(GROUP_BY, groups.to_owned())]);
+        let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(query).finish();
+        // A list within another has no counts of its own.
+        let path = Some(request.path).filter(|path| *path == self.resource.path())?;
+        Some(format!("{}/api/{}/{path}/aggregate?{query}", request.state.public_url, request.version.segment()))
     }
 
     /// The cursor of the page at `position`, for the same path and query.

@@ -1,5 +1,6 @@
 //! One page of the rows that match a query, in its order.
 
+use crate::data::Table;
 use crate::search::SearchResults;
 
 use crate::catalog::sort::Sorted;
@@ -42,6 +43,11 @@ impl Catalog {
         let matches = self.all_matches(query.table, query.text.as_deref()?);
         let is_partial = matches.rows.is_empty() || !matches.found.left_out.is_empty();
         is_partial.then(|| matches.rows.clone())
+    }
+
+    /// The names that are most similar to a text.
+    pub fn similar_names(&self, table: Table, text: &str) -> Vec<u32> {
+        self.all_matches(table, text).found.did_you_mean.clone()
     }
 
     fn page_of_matches(

@@ -2,22 +2,23 @@
 
 use std::sync::Arc;
 
-use crate::catalog::{Catalog, Ranking, Similar};
+use crate::catalog::{Catalog, Ranking, Resource, Similar};
 use crate::data::Table;
+use crate::search::Described;
 
 /// Maximum number of rows of a ranking, the best.
 const MAX_RANKED: usize = 10_000;
 
 /// Rows, best first.
 pub enum Ranked {
-    Described(Vec<u32>),
+    Described(Described),
     Like(Vec<Similar>),
 }
 
 impl Ranked {
     pub fn rows(&self) -> impl Iterator<Item = u32> + '_ {
         let (described, similar): (&[u32], &[Similar]) = match self {
-            Self::Described(rows) => (rows, &[]),
+            Self::Described(described) => (&described.rows, &[]),
             Self::Like(similar) => (&[], similar),
         };
         described.iter().copied().chain(similar.iter().map(|similar| similar.row))
@@ -25,7 +26,15 @@ impl Ranked {
 
     pub fn len(&self) -> usize {
         match self {
-            Self::Described(rows) => rows.len(),
+            Self::Described(described) => described.rows.len(),
+            Self::Like(similar) => similar.len(),
+        }
+    }
+
+    /// So many of its rows, the first, have all that is looked for.
+    pub fn complete(&self) -> usize {
+        match self {
+            Self::Described(described) => described.complete,
             Self::Like(similar) => similar.len(),
         }
     }
@@ -43,14 +52,21 @@ impl Ranked {
 }
 
 impl Catalog {
+    /// The number of a list's records whose descriptions, sectors, places or titles have all words of a text; at most
+    /// [`MAX_RANKED`].
+    pub fn count_described(&self, resource: Resource, text: &str) -> usize {
+        let ranking = Ranking::Described(text.to_owned());
+        resource.parameter("text").map_or(0, |_| self.ranked(resource.table(), &ranking).complete())
+    }
+
     /// The rows that fit best, at most [`MAX_RANKED`].
     pub fn ranked(&self, table: Table, ranking: &Ranking) -> Arc<Ranked> {
         self.rankings.get_or_insert_with((table, ranking.clone()), || {
             Arc::new(match ranking {
                 Ranking::Described(text) => {
                     let index = self.text_index(table);
-                    let rows = index.map(|index| index.described(&self.snapshot().names(table), text, MAX_RANKED));
-                    Ranked::Described(rows.unwrap_or_default())
+                    let found = index.map(|index| index.described(&self.snapshot().names(table), text, MAX_RANKED));
+                    Ranked::Described(found.unwrap_or_default())
                 }
                 Ranking::Like(row) => Ranked::Like(self.similar(table, *row, MAX_RANKED)),
             })

@@ -90,9 +90,9 @@ impl Common {
                  count more."
             }
             Self::Description => {
-                "The maximum × the BM25 score of the other description for the up to 16 rarest words of the record's own, as \
-                 a part of the score of its own. Words beyond those that 20,000 descriptions have together are left out, and \
-                 the best 1,000 descriptions count."
+                "The maximum × the BM25 score of the other's description, sectors, place and name for the up to 16 rarest words \
+                 of the record's own description, as a part of its own score. Words beyond those that 20,000 records have \
+                 together are left out, and the best 1,000 records count."
             }
             Self::Stage => "The maximum × the common stages divided by all stages of both; `other` does not count.",
             Self::Country => "The same country.",
@@ -172,7 +172,7 @@ struct Profile<'a> {
     record: Record<'a>,
     /// Firms by the startups that they share with it, or startups by the investors.
     linked: HashMap<u32, u32>,
-    /// Rows by how well their descriptions have its words.
+    /// Rows by how well their texts have the words of its description.
     described: HashMap<u32, f32>,
     /// The weight of each sector.
     weights: Vec<f32>,

@@ -34,6 +34,25 @@ model! {
     }
 }
 
+impl Snippet {
+    /// The text in parts, each with whether it is a word looked for.
+    pub(crate) fn parts(&self) -> Vec<(String, bool)> {
+        let mut chars = self.text.chars();
+        let mut at = 0;
+        let mut take = |end: u32| -> String {
+            let part = chars.by_ref().take(end.saturating_sub(at) as usize).collect();
+            at = end;
+            part
+        };
+        let mut parts: Vec<(String, bool)> = Vec::new();
+        for Mark { start, end } in &self.marks {
+            parts.extend([(take(*start), false), (take(*end), true)]);
+        }
+        parts.push((take(u32::MAX), false));
+        parts
+    }
+}
+
 impl Catalog {
     /// Of each row whose description has a word of the text that a query looks for in descriptions, the part with the first
     /// ones.

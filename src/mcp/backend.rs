@@ -1,16 +1,17 @@
 //! The tools' results: the same catalog queries as REST, presented for models.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::json;
 
 use crate::catalog::aggregate::MAX_GROUPS;
+use crate::catalog::ask::COUNT_BY;
 use crate::catalog::json::computed::{self, MatchFields};
 use crate::catalog::json::record;
 use crate::catalog::param_error::shortened;
-use crate::catalog::{Catalog, Filter, Interpretation, ParameterError, Ranking, RelatedRoles, Resource};
+use crate::catalog::{Catalog, Filter, Interpretation, ParameterError, RelatedRoles, Resource};
 use crate::data::model::RelatedRole;
 use crate::data::{Facet, RecordText, Table};
 use crate::release::ActiveRelease;
@@ -148,22 +149,16 @@ impl ToolRelease {
             let (noun, text) = (table.noun(), shortened(call.value("q").unwrap_or_default()));
             notes.push(format!("no {noun} is named `{text}`: `query` was read as a question, see `question`"));
             let Interpretation { parts, unread } = question;
-            let mut read = json!({ "interpreted": parts, "unread": unread, "arguments": list.arguments() });
+            let arguments: BTreeMap<_, _> =
+                list.arguments().into_iter().chain(question.groups().map(|groups| (COUNT_BY, groups))).collect();
+            let mut read = json!({ "interpreted": parts, "unread": unread, "arguments": arguments });
             let suggested = self.catalog.associations(list.resource, unread);
             if !suggested.is_empty() {
                 read["suggested"] = json!(suggested);
             }
             result = result.field("question", read.to_string());
         }
-        if let Some(text) =
-            query.text.as_deref().filter(|_| page.total == 0 && list.resource.parameter("text").is_some())
-        {
-            let described = self.catalog.ranked(table, &Ranking::Described(text.to_owned())).len();
-            let noun = table.noun();
-            notes.extend((described > 0).then(|| {
-                format!("{described} records of the kind {noun} have words of it in descriptions or sectors: pass it as `text`")
-            }));
-        }
+        notes.extend(list.described_note(&self.catalog, call));
         if !page.did_you_mean.is_empty() {
             result = result.field("did_you_mean", json(&self.named(table, &page.did_you_mean)));
         }

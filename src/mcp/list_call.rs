@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::catalog::aggregate::{DEFAULT_GROUPS, GroupOrder, Grouping, MAX_GROUPS};
+use crate::catalog::ask::GROUP_BY;
 use crate::catalog::cursor::WINDOW;
 use crate::catalog::json::computed::MatchFields;
 use crate::catalog::json::{FieldSet, Fields, fields};
@@ -121,8 +122,8 @@ pub(crate) struct ListCall {
     pub(crate) group_by: AggregateOptions,
     /// What was understood of `query`, if it is no name but a question.
     pub(crate) question: Option<Interpretation>,
-    /// The rows whose names have some of its words.
-    partly_named: Vec<u32>,
+    /// Rows whose names are like `query`, if it was not searched for as a name.
+    similar_names: Vec<u32>,
     start: ListPosition,
 }
 
@@ -269,14 +270,15 @@ impl ListCall {
                 limit,
                 group_by,
                 question: None,
-                partly_named: Vec::new(),
+                similar_names: Vec::new(),
                 start,
             }),
             _ => Err(errors),
         }
     }
 
-    /// The call as it is or, if its `query` is no name but words that can be read, with these as filters.
+    /// The call as it is or, if its `query` is no name, with the words that can be read as filters or else with all of them as
+    /// `text`.
     pub(crate) fn read(
         release: &ToolRelease,
         call: &ToolCall,
@@ -298,9 +300,30 @@ impl ListCall {
             // Names that have some of the words give way only to a question of which each word is understood.
             Some((call, question)) if partly_named.is_empty() || question.unread.is_empty() => {
                 let list = Self::parse(release, &call, resource, cursor)?;
-                Ok(Self { question: Some(question), partly_named, ..list })
+                Ok(Self { question: Some(question), similar_names: partly_named, ..list })
             }
-            _ => Self::parse(release, call, resource, cursor),
+            _ => {
+                let described = if partly_named.is_empty() { call.described(catalog, resource) } else { None };
+                let list = Self::parse(release, described.as_ref().unwrap_or(call), resource, cursor)?;
+                let similar = described.and(call.value("q")).map(|text| catalog.similar_names(resource.table(), text));
+                Ok(Self { similar_names: similar.unwrap_or_default(), ..list })
+            }
+        }
+    }
+
+    /// That descriptions have the words of `query`, if no name has all of them.
+    pub(crate) fn described_note(&self, catalog: &Catalog, call: &ToolCall) -> Option<String> {
+        let text = call.value("q").filter(|_| self.question.is_none() && call.value("text").is_none())?;
+        let count = catalog.count_described(self.resource, text);
+        let (noun, shown) = (self.resource.table().noun(), shortened(text));
+        let having =
+            format!("records of the kind {noun} with all of its words in descriptions, sectors or places: {count}");
+        match self.rows.query.described() {
+            Some(_) => Some(format!("no {noun} is named `{shown}`: `query` was searched as `text`; {having}")),
+            None if count > 0 && catalog.partly_named(&self.rows.query).is_some() => {
+                Some(format!("{having}; pass `{shown}` as `text`"))
+            }
+            None => None,
         }
     }
 
@@ -326,7 +349,7 @@ impl ListCall {
             None => {
                 let query = &self.rows.query;
                 let Page { rows, total, next, mut did_you_mean, notes } = catalog.list(query, self.start, limit);
-                did_you_mean.extend(&self.partly_named);
+                did_you_mean.extend(&self.similar_names);
                 let classes = query.text.as_deref().map(|text| catalog.match_classes(query.table, text, &rows));
                 let match_classes = classes.unwrap_or_default();
                 let similarities = catalog.similarities_of(query, &rows);
@@ -343,7 +366,7 @@ impl ToolCall {
         let text = self.value("q")?;
         let given: Vec<&str> = self.pairs.iter().map(|(name, _)| *name).collect();
         let question = catalog.interpret(resource, text).without(resource, &given);
-        if question.filters() == 0 || question.filters() < question.unread.len() {
+        if question.conditions() == 0 || question.conditions() < question.unread.len() {
             return None;
         }
         let mut call = self.clone();
@@ -352,7 +375,19 @@ impl ToolCall {
             let parameter = resource.parameter(&name).map_or("limit", |parameter| parameter.name);
             call.pairs.push((parameter, value));
         }
+        call.pairs.extend(question.groups().map(|groups| (GROUP_BY, groups.to_owned())));
         Some((call, question))
+    }
+
+    /// The call with the words of `query` as `text`; `None` if no record has all of them.
+    fn described(&self, catalog: &Catalog, resource: Resource) -> Option<Self> {
+        let text = self.value("q")?;
+        if self.value("text").is_some() || catalog.count_described(resource, text) == 0 {
+            return None;
+        }
+        let mut call = self.clone();
+        call.pairs.iter_mut().filter(|(name, _)| *name == "q").for_each(|(name, _)| *name = "text");
+        Some(call)
     }
 }
 

@@ -24,7 +24,7 @@ mod tests;
 pub(crate) use edit_distance::{Candidates, nearest, similarity};
 pub use error::SearchError;
 pub(crate) use index::marks;
-pub use index::{Completed, Completion, DURATIONS, Hit, IndexFiles, SearchResults, TextIndex};
+pub use index::{Completed, Completion, DURATIONS, Described, Hit, IndexFiles, SearchResults, TextIndex};
 pub(crate) use index::{texts, typed_part};
 pub(crate) use query::nickname::forms;
 pub(crate) use query::number_words::up_to_twenty;
@@ -32,7 +32,7 @@ pub(crate) use query::phonetic::phonetic_key;
 pub use rank::{Explanation, MatchClass, ScorePart};
 
 /// The version of the index files. A program opens its own format only.
-pub(crate) const FORMAT: u32 = 4;
+pub(crate) const FORMAT: u32 = 5;
 
 /// The score from which a row is a match.
 pub const MATCH_SCORE: f32 = 0.6;

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use askama::Template;
+use form_urlencoded::Serializer;
 
 use crate::catalog::{
     Catalog, Issues, ListPosition, ParameterError, ParseOptions, ParsedRequest, Query, Request, Resource,
@@ -17,7 +18,7 @@ use crate::site::filters::{FieldConfig, Filters, Given, RangeConfig};
 use crate::site::format;
 use crate::site::layout::PageLayout;
 use crate::site::link::Link;
-use crate::site::question::Question;
+use crate::site::question::{Question, list_of};
 
 pub(crate) const PER_PAGE: u64 = 25;
 /// Rows of a page to choose from.
@@ -76,10 +77,13 @@ pub(crate) struct Browse {
     pub warnings: Vec<Warning>,
     /// The name and path of records with a similar name.
     pub suggestions: Vec<(String, String)>,
-    /// By slug, what records have in common with the one that they are like.
-    in_common: HashMap<String, String>,
+    /// By slug, why records are in the list, in parts, each with whether it is a word looked for: what they have in common with
+    /// the one that they are like, or what their descriptions say.
+    remarks: HashMap<String, Vec<(String, bool)>>,
     /// The name as a question, if no record has it.
     pub question: Option<Question>,
+    /// The records whose descriptions have the words of a name that none has: their number in words, and their list.
+    pub described: Option<(String, String)>,
     pub pager: Pager,
     /// The URL of the same query in the API.
     pub api: String,
@@ -246,6 +250,34 @@ impl Browse {
         let canonical = parsed.canonical;
         let Request::List(query) = parsed.request else { unreachable!("{:?} is a list", config.resource) };
         let found = catalog.list(&query, position_of(&link, page), page_size(&link) as usize);
+        let partly_named = catalog.partly_named(&query);
+        let question = match &query.text {
+            Some(text) if partly_named.is_some() => Question::read(catalog, config.resource, text, 0)?,
+            _ => None,
+        };
+        let text = query.text.as_deref().filter(|_| question.is_none() && query.described().is_none());
+        let described =
+            text.filter(|_| partly_named.is_some()).map_or(0, |text| catalog.count_described(config.resource, text));
+        let (_, one, many) = list_of(query.table);
+        let counted = format::counted(described as u64, one, many);
+        if let Some(text) = text
+            && described > 0
+            && partly_named.is_some_and(|rows| rows.is_empty())
+        {
+            let of_text = |name: &str| config.resource.parameter(name).is_some_and(|parameter| parameter.name == "q");
+            let given = given.iter().map(|(name, value)| (if of_text(name) { "text" } else { name }, value));
+            let described = Serializer::new(String::new()).extend_pairs(given).finish();
+            let (mut browse, rows) = Self::read(state, catalog, config, &described)?;
+            browse.q = text.to_owned();
+            browse.filters.kept.retain(|(name, _)| name != "text");
+            browse.suggestions =
+                found.did_you_mean.iter().take(5).map(|row| named(catalog, query.table, *row)).collect();
+            let note = format!(
+                "No {one} is named “{text}”. With all of its words in descriptions, sectors or places: {counted}."
+            );
+            browse.search_notes.insert(0, note);
+            return Ok((browse, rows));
+        }
         if found.total == 0 {
             let relaxation = catalog.relaxation(config.resource, &canonical, PARSE_OPTIONS, |_| true);
             warnings.extend(relaxation.map(|relaxation| {
@@ -254,14 +286,15 @@ impl Browse {
                 Warning { text: relaxation.detail(relaxation.parameter), suggestion: Some((counted, href)) }
             }));
         }
-        let question = match &query.text {
-            Some(text) if catalog.partly_named(&query).is_some() => Question::read(catalog, config.resource, text, 0)?,
-            _ => None,
-        };
+        let snippets = catalog.snippets_of(&query, &found.rows).into_iter();
+        let snippets = snippets.map(|snippet| (snippet.slug.clone(), snippet.parts()));
         let similarities = catalog.similarities_of(&query, &found.rows);
+        let similarities = similarities.iter().map(|one| (one.slug.to_owned(), vec![(one.in_words(), false)]));
+        let of_text = link.with("q", "").with("text", link.text("q"));
         let browse = Self {
             question,
-            in_common: similarities.iter().map(|one| (one.slug.to_owned(), one.in_words())).collect(),
+            described: (described > 0).then(|| (counted, of_text.href())),
+            remarks: snippets.chain(similarities).collect(),
             path: config.path,
             is_searchable: config.resource.is_searchable(),
             q: link.text("q").to_owned(),
@@ -302,9 +335,9 @@ impl Browse {
         Ok((browse, found.rows))
     }
 
-    /// What a record has in common with the one that it is like.
-    pub(crate) fn in_common(&self, slug: &str) -> Option<&str> {
-        self.in_common.get(slug).map(String::as_str)
+    /// Why a record is in the list, in parts, each with whether it is a word looked for.
+    pub(crate) fn remark(&self, slug: &str) -> &[(String, bool)] {
+        self.remarks.get(slug).map_or(&[], Vec::as_slice)
     }
 
     /// The heading of a column that sorts by a key, first in the direction that its default begins with.

@@ -1,12 +1,14 @@
 //! The home page: search over all names, totals, and links to get started.
 
+use std::collections::HashMap;
+
 use askama::Template;
 use http::{Response, StatusCode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::catalog::params::MAX_TEXT_CHARS;
-use crate::catalog::{Catalog, LeaderboardQuery, ListPosition, Order, Query, Ranking, Texts, Totals};
+use crate::catalog::{Catalog, Filter, LeaderboardQuery, ListPosition, Order, Query, Ranking, Resource, Texts, Totals};
 use crate::data::model::{Firm, Person, Startup};
 use crate::data::{Direction, Metric, Table};
 use crate::http::headers::{Caching, CommonHeaders, set};
@@ -26,6 +28,8 @@ const MAX_RESULTS: usize = 8;
 const MAX_SUGGESTIONS: usize = 8;
 const MAX_LEADERS: usize = 5;
 const MAX_NEWEST: usize = 8;
+/// The lists that are searched.
+const RESOURCES: [Resource; 3] = [Resource::Firms, Resource::Startups, Resource::People];
 /// All of them have room for their names.
 const MAX_SECTORS: usize = 12;
 
@@ -71,8 +75,12 @@ struct SearchPage {
     suggestions: Vec<(String, String)>,
     /// The text as a question, if it surely matches no name.
     question: Option<Question>,
-    /// Lists of the records whose descriptions have words of it, if nothing else is found: their number in words, and the path.
+    /// Whether the results are records whose descriptions have its words, since nothing else is found.
+    is_described: bool,
+    /// Lists of such records next to names that are only similar: their number in words, and the path.
     described: Vec<(String, String)>,
+    /// By slug, what these say, in parts, each with whether it is a word looked for.
+    snippets: HashMap<String, Vec<(String, bool)>>,
 }
 
 /// The results in one table.
@@ -86,12 +94,23 @@ struct Found<R> {
     suggestions: Vec<(String, String)>,
 }
 
+impl SearchPage {
+    fn remark(&self, slug: &str) -> &[(String, bool)] {
+        self.snippets.get(slug).map_or(&[], Vec::as_slice)
+    }
+
+    fn total(&self) -> u64 {
+        self.firms.total + self.startups.total + self.people.total
+    }
+}
+
 impl<R: DeserializeOwned> Found<R> {
     fn is_sure(&self) -> bool {
         self.total > 0 && !self.is_loose
     }
 
-    fn of_question(catalog: &Catalog, table: Table, rows: &[u32], total: u64, all: &str) -> Result<Self, PageError> {
+    /// The first rows of a list that is no search for a name.
+    fn of_list(catalog: &Catalog, table: Table, rows: &[u32], total: u64, all: &str) -> Result<Self, PageError> {
         let records = records(catalog, table, rows)?;
         Ok(Self { records, total, is_loose: false, all: all.to_owned(), suggestions: Vec::new() })
     }
@@ -112,13 +131,24 @@ fn found<R: DeserializeOwned>(catalog: &Catalog, table: Table, path: &str, text:
     })
 }
 
-fn described(catalog: &Catalog, text: &str) -> Vec<(String, String)> {
-    let described = [Table::Startups, Table::Firms, Table::People].into_iter().filter_map(|table| {
-        let (path, one, many) = list_of(table);
-        let count = catalog.ranked(table, &Ranking::Described(text.to_owned())).len() as u64;
-        (count > 0).then(|| (format::counted(count, one, many), Link::new(path, Vec::new()).with("text", text).href()))
-    });
-    described.collect()
+/// Records whose descriptions, or what is around them, have all words of a text; what they say is added to `snippets`.
+fn described<R: DeserializeOwned>(
+    catalog: &Catalog,
+    resource: Resource,
+    text: &str,
+    snippets: &mut HashMap<String, Vec<(String, bool)>>,
+) -> Result<Option<Found<R>>, PageError> {
+    if catalog.count_described(resource, text) == 0 {
+        return Ok(None);
+    }
+    let table = resource.table();
+    let filters = vec![Filter::Ranked(Ranking::Described(text.to_owned()))];
+    let query = Query { filters, order: Order::Relevance, ..Query::all(table) };
+    let page = catalog.list(&query, ListPosition::default(), MAX_RESULTS);
+    let found = catalog.snippets_of(&query, &page.rows).into_iter();
+    snippets.extend(found.map(|snippet| (snippet.slug.clone(), snippet.parts())));
+    let all = Link::new(list_of(table).0, Vec::new()).with("text", text).href();
+    Found::of_list(catalog, table, &page.rows, page.total, &all).map(Some)
 }
 
 fn search_text(query: &str) -> String {
@@ -195,25 +225,46 @@ fn search(catalog: &Catalog, request: PageRequest<'_>, q: String) -> Result<Stri
     // What the question finds goes before names that are only similar.
     if let Some(Question { table, rows, total, href, .. }) = &question {
         match table {
-            Table::Firms => firms = Found::of_question(catalog, *table, rows, *total, href)?,
-            Table::Startups => startups = Found::of_question(catalog, *table, rows, *total, href)?,
-            Table::People => people = Found::of_question(catalog, *table, rows, *total, href)?,
+            Table::Firms => firms = Found::of_list(catalog, *table, rows, *total, href)?,
+            Table::Startups => startups = Found::of_list(catalog, *table, rows, *total, href)?,
+            Table::People => people = Found::of_list(catalog, *table, rows, *total, href)?,
             _ => {}
         }
     }
-    let described = match firms.total + startups.total + people.total == 0
-        && question.as_ref().is_none_or(|read| read.total == 0)
-    {
-        true => described(catalog, &q),
-        false => Vec::new(),
-    };
     let suggestions =
         [&firms.suggestions, &startups.suggestions, &people.suggestions].into_iter().flatten().cloned().collect();
+    let total = firms.total + startups.total + people.total;
+    let is_described = total == 0 && question.as_ref().is_none_or(|read| read.total == 0);
+    let (mut snippets, mut elsewhere) = (HashMap::new(), Vec::new());
+    if !is_described && !is_sure && question.is_none() {
+        elsewhere.extend(RESOURCES.into_iter().filter_map(|resource| {
+            let (path, one, many) = list_of(resource.table());
+            let count = catalog.count_described(resource, &q) as u64;
+            let href = Link::new(path, Vec::new()).with("text", &q).href();
+            (count > 0).then(|| (format::counted(count, one, many), href))
+        }));
+    } else if is_described {
+        firms = described(catalog, Resource::Firms, &q, &mut snippets)?.unwrap_or(firms);
+        startups = described(catalog, Resource::Startups, &q, &mut snippets)?.unwrap_or(startups);
+        people = described(catalog, Resource::People, &q, &mut snippets)?.unwrap_or(people);
+    }
     let title = format!("Search: {q}");
     let layout = PageLayout::of(catalog.snapshot(), &title, "Firms, startups and people by name.", request.path)
         .not_indexed()
         .by(&request.state.operator);
-    Ok(SearchPage { layout, q, firms, startups, people, suggestions, question, described }.render()?)
+    Ok(SearchPage {
+        layout,
+        q,
+        firms,
+        startups,
+        people,
+        suggestions,
+        question,
+        is_described,
+        described: elsewhere,
+        snippets,
+    }
+    .render()?)
 }
 
 /// `/suggest/opensearch?q=`: the same for the address bar of a browser, in its form: the text, names, notes and addresses.

@@ -1,6 +1,7 @@
 //! A search that is no name, read as a question: each word that was read is a chip that can be removed.
 
-use crate::catalog::{Catalog, Interpretation, ListPosition, Request, Resource};
+use crate::catalog::ask::GROUP_BY;
+use crate::catalog::{AggregateOptions, Catalog, Interpretation, ListPosition, Query, Request, Resource};
 use crate::data::Table;
 use crate::data::fold::fold;
 use crate::site::browse::parse;
@@ -9,6 +10,8 @@ use crate::site::error_page::PageError;
 use crate::site::format;
 use crate::site::link::Link;
 
+/// Values of a property that rows are counted by.
+const MAX_GROUPS: usize = 12;
 /// Values that a chip lists.
 const MAX_LABELS: usize = 3;
 
@@ -27,6 +30,18 @@ pub(crate) struct Question {
     /// Its first rows.
     pub rows: Vec<u32>,
     pub table: Table,
+    /// What its rows are counted by.
+    pub groups: Vec<Counts>,
+}
+
+/// How many rows have each value of a property.
+pub(crate) struct Counts {
+    /// In words: `country`.
+    pub by: String,
+    /// The first values: their name, the number of rows, and the list of these.
+    pub values: Vec<(String, String, String)>,
+    /// The number of further values.
+    pub others: u64,
 }
 
 pub(crate) struct Chip {
@@ -49,15 +64,17 @@ impl Question {
         rows: usize,
     ) -> Result<Option<Self>, PageError> {
         let interpretation = catalog.interpret(resource, text);
-        if interpretation.filters() == 0 {
+        if interpretation.conditions() == 0 {
             return Ok(None);
         }
+        let group_by = interpretation.groups().map(str::to_owned);
         let Interpretation { parts, unread } = interpretation;
         let (path, one, many) = list_of(resource.table());
         // A page of a list has its own number of rows.
         let of_list = |left_out: Option<usize>| {
-            let parts =
-                parts.iter().enumerate().filter(|(index, part)| Some(*index) != left_out && part.parameter != "limit");
+            let parts = parts.iter().enumerate().filter(|(index, part)| {
+                Some(*index) != left_out && !matches!(part.parameter.as_str(), "limit" | GROUP_BY)
+            });
             parts.fold(Link::new(path, Vec::new()), |link, (_, part)| {
                 let values: Vec<&str> = link.values(&part.parameter).chain(part.value.split(',')).collect();
                 let joined = values.join(",");
@@ -83,6 +100,7 @@ impl Question {
                 _ => suggested.push((found.text, vec![sector])),
             }
         }
+        let groups = group_by.map(|names| counts(catalog, resource, &query, &names, &link)).unwrap_or_default();
         let chips = parts.iter().enumerate().map(|(index, part)| {
             let labels: Vec<String> =
                 part.value.split(',').take(MAX_LABELS).map(|value| meaning(catalog, &part.parameter, value)).collect();
@@ -99,7 +117,39 @@ impl Question {
             total: page.total,
             rows: page.rows,
             table: resource.table(),
+            groups,
         }))
+    }
+}
+
+/// The counts of a query's rows by some properties, as in `group_by`.
+fn counts(catalog: &Catalog, resource: Resource, query: &Query, names: &str, link: &Link) -> Vec<Counts> {
+    let options = [(GROUP_BY.to_owned(), names.to_owned()), ("limit".to_owned(), MAX_GROUPS.to_string())];
+    let Ok(options) = AggregateOptions::parse(resource, &options) else { return Vec::new() };
+    let (found, _) = catalog.aggregate(query, &options);
+    let counts = found.groups.iter().map(|group| Counts {
+        by: group.by.replace('_', " "),
+        values: group
+            .values
+            .iter()
+            .map(|value| {
+                let href = with_value(link, resource, group.by, &value.value).href();
+                (value.name.clone(), format::number(value.count), href)
+            })
+            .collect(),
+        others: group.other_values,
+    });
+    counts.collect()
+}
+
+/// A list with a value of a property that its rows are counted by as a further condition.
+fn with_value(link: &Link, resource: Resource, by: &str, value: &str) -> Link {
+    let all = format!("{by}_all");
+    match by {
+        "founded_year" => link.with("founded_from", value).with("founded_to", value),
+        "year" | "quarter" => link.with("since", value).with("until", value),
+        _ if link.text(by).is_empty() || resource.parameter(&all).is_none() => link.with(by, value),
+        _ => link.toggled(&all, value),
     }
 }
 
@@ -117,6 +167,7 @@ pub(crate) fn list_of(table: Table) -> (&'static str, &'static str, &'static str
 fn meaning(catalog: &Catalog, parameter: &str, value: &str) -> String {
     match parameter {
         "sort" => "order".to_owned(),
+        GROUP_BY => "counts".to_owned(),
         "limit" => format!("first {value}"),
         "sector_all" => label_of(catalog, "sector", value),
         _ => match parameter.strip_prefix("not_") {

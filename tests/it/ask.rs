@@ -74,7 +74,7 @@ const QUESTIONS: &[(&str, &str, &str, &str)] = &[
         "",
     ),
     ("startups", "valuation over $50m", "", "valuation over $50m"),
-    ("startups", "payments startups in California called Tidewick", "sector=payments q=Tidewick", "California"),
+    ("startups", "payments startups in Ruritania called Tidewick", "sector=payments q=Tidewick", "Ruritania"),
     ("startups", "whose last round was before 2024", "last_round_until=2023-12-31", ""),
     ("vcs", "most active seed investors in France", "sort=-investment_count stage=seed country=FR", ""),
     ("vcs", "angel networks and accelerators in Austin", "kind=angel-network kind=accelerator city=austin", ""),
@@ -112,6 +112,85 @@ const QUESTIONS: &[(&str, &str, &str, &str)] = &[
     ),
     ("rounds", "the first round of Tidewick Health", "sort=announced_on limit=1 startup=tidewick-health", ""),
     ("people", "founders of Tidewick", "role=founder organization=tidewick", ""),
+    ("startups", "how many fintech startups by country", "sector=fintech group_by=country", ""),
+    ("startups", "which cities have the most payments startups?", "sector=payments group_by=city", ""),
+    ("startups", "count of acquired companies for each sector and stage", "status=acquired group_by=sector,stage", ""),
+    ("startups", "backed by investors in seed rounds", "stage=seed", ""),
+    ("vcs", "number of accelerators per country", "kind=accelerator group_by=country", ""),
+    ("rounds", "seed deals grouped by year", "stage=seed group_by=year", ""),
+    ("people", "partners split by country", "role=partner group_by=country", ""),
+    ("startups", "health startups in California", "sector=health city=california country=US", ""),
+    ("vcs", "angel networks in Austin, Texas", "kind=angel-network city=austin country=US", ""),
+    ("startups", "US solar startups outside Texas", "country=US sector=solar not_city=texas", ""),
+    ("startups", "neither in fintech nor in payments", "not_sector=fintech not_sector=payments", ""),
+    ("startups", "startups that are not in Germany but weren't closed", "not_country=DE not_status=closed", ""),
+    (
+        "startups",
+        "startups that Alder Capital backed but Aldern Ventures hasn't",
+        "investor=alder-capital not_investor=aldern-ventures",
+        "",
+    ),
+    ("startups", "10 fintech companies in London", "limit=10 sector=fintech city=london", ""),
+    ("startups", "payments startups, limit 5", "sector=payments limit=5", ""),
+    ("startups", "solar startups sorted by name, first 20", "sector=solar sort=name limit=20", ""),
+    ("startups", "who competes with Tidewick?", "like=tidewick", ""),
+    ("vcs", "an alternative to Alder Capital in France", "like=alder-capital country=FR", ""),
+    ("startups", "women-led health startups", "sector=health", "women; led"),
+    (
+        "rounds",
+        "deals over $5m in the first half of 2024, oldest first",
+        "min_amount_usd=5000000 since=2024-01-01 until=2024-06-30 sort=announced_on",
+        "",
+    ),
+    (
+        "rounds",
+        "rounds in which Alder Capital co-invested with Aldern Ventures",
+        "investor_all=alder-capital,aldern-ventures",
+        "",
+    ),
+    ("people", "people of investment firms in Berlin", "kind=firm city=berlin", ""),
+    ("people", "do you have Nora Kelridge", "q=Nora Kelridge", ""),
+    (
+        "startups",
+        "payments startups of the 2010s that died",
+        "sector=payments founded_from=2010 founded_to=2019 status=closed",
+        "",
+    ),
+    ("startups", "health startups from the 90s", "sector=health founded_from=1990 founded_to=1999", ""),
+    ("startups", "number of solar startups by founding year", "sector=solar group_by=founded_year", ""),
+    (
+        "rounds",
+        "deals above 2 mln usd between January and April 2024",
+        "min_amount_usd=2000000 since=2024-01-01 until=2024-04-30",
+        "",
+    ),
+    ("rounds", "how many seed rounds every year in France", "stage=seed group_by=year country=FR", ""),
+    ("rounds", "seed rounds with a bank as investor", "stage=seed kind=bank", ""),
+    ("rounds", "for a university assignment: seed rounds", "stage=seed", "university; assignment"),
+    (
+        "rounds",
+        "French rounds between 15 March 2024 and 30 June 2024",
+        "country=FR since=2024-03-15 until=2024-06-30",
+        "",
+    ),
+    ("rounds", "rounds since July 1, 2024 in chronological order", "since=2024-07-01 sort=announced_on", ""),
+    ("rounds", "seed deals in the first quarter of 2024", "stage=seed since=2024-01-01 until=2024-03-31", ""),
+    (
+        "rounds",
+        "rounds in London from 2024 onwards, other than seed",
+        "city=london since=2024-01-01 not_stage=seed",
+        "",
+    ),
+    ("rounds", "seed rounds, how many a year", "stage=seed group_by=year", ""),
+    ("startups", "solar startups acquired by Google", "sector=solar status=acquired", "by Google"),
+    ("startups", "health apps in Berlin", "sector=health city=berlin", ""),
+    ("startups", "ex-google payments startups", "sector=payments", "ex-google"),
+    ("startups", "least funded startups that resemble Tidewick", "sort=total_raised_usd like=tidewick", ""),
+    ("vcs", "non-dilutive seed funds by number of deals", "stage=seed sort=-investment_count", "non-dilutive"),
+    ("vcs", "evergreen funds in Berlin", "city=berlin", "evergreen"),
+    ("people", "people working for startups in Berlin", "kind=startup city=berlin", ""),
+    ("people", "who set up Tidewick?", "role=founder organization=tidewick", ""),
+    ("vcs", "universities in Germany, a to z", "kind=university country=DE sort=name", ""),
 ];
 
 fn path(list: &str) -> String {
@@ -178,6 +257,45 @@ fn the_equivalent_url_and_arguments_give_the_same_records() {
         let result = tools.call(tool, &asked["meta"]["arguments"]).unwrap();
         assert_eq!(result["total"], asked["pagination"]["total"], "{question}");
     }
+}
+
+#[test]
+fn what_records_are_counted_by_is_read() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let meta = ask(&client, "startups", "how many fintech startups by country")["meta"].clone();
+    let url = meta["groups_url"].as_str().unwrap();
+    let counts = client.get(&url[url.find("/api/v3/").unwrap()..]).json();
+    let groups = counts["data"]["groups"][0]["values"].as_array().unwrap();
+    assert!(groups.len() > 3, "{counts}");
+    // The tool has them at once.
+    let result = TestTools::bundled()
+        .call(Tool::SearchStartups, &json!({"query": "how many fintech startups by country"}))
+        .unwrap();
+    assert_eq!(result["groups"][0]["values"], counts["data"]["groups"][0]["values"]);
+    assert_eq!(result["question"]["arguments"], json!({"sector": "fintech", "count_by": "country"}));
+    assert_eq!(meta["arguments"], result["question"]["arguments"]);
+    // So do pages, each count with the list of its rows.
+    let page = unescaped(&rendered(&server, "/?q=how+many+fintech+startups+by+country"));
+    let line = page.split_once("<p>By country: ").unwrap().1.split_once("</p>").unwrap().0;
+    for group in groups.iter().take(12) {
+        let (name, count) = (group["name"].as_str().unwrap(), group["count"].as_u64().unwrap());
+        let link = line.split("<a href=\"").find(|rest| rest.contains(&format!(">{name}</a>"))).unwrap();
+        assert!(link.contains(&format!("<span class=\"number\">{count}</span>")), "{link}");
+        let list = unescaped(&rendered(&server, link.split('"').next().unwrap()));
+        let noun = if count == 1 { "startup" } else { "startups" };
+        assert!(list.contains(&format!("{count} {noun}</strong>")), "{link}: {count}");
+    }
+    for question in ["fintech startups by year", "fintech startups by sector", "how many startups by stage"] {
+        let page = unescaped(&rendered(&server, &format!("/?q={}", question.replace(' ', "+"))));
+        let line = page.split_once("<p>By ").unwrap().1.split_once("</p>").unwrap().0;
+        let (href, count) =
+            line.split_once("<a href=\"").unwrap().1.split_once("</span>").unwrap().0.split_once('"').unwrap();
+        let count = count.rsplit_once('>').unwrap().1;
+        let list = unescaped(&rendered(&server, href));
+        assert!(list.contains(&format!("{count} startup")), "{question}: {href} {count}");
+    }
+    assert_eq!(ask(&client, "startups", "fintech startups")["meta"].get("groups_url"), None);
 }
 
 #[test]
@@ -264,8 +382,23 @@ fn a_search_that_is_no_name_is_read_as_a_question() {
     let list = server.anonymous().get("/vcs?q=seed+accelerators+in+the+US").text;
     assert!(list.contains("Read as a question") && list.contains("kind=accelerator"), "{list}");
     // What is neither may be in descriptions.
-    let page = server.anonymous().get("/?q=workflow+pilots").text;
-    assert!(page.contains("In descriptions and sectors:") && page.contains("/startups?text=workflow+pilots"), "{page}");
+    let page = unescaped(&rendered(&server, "/?q=workflow+pilots"));
+    assert!(page.contains("These have its words") && page.contains("/startups?text=workflow+pilots"), "{page}");
+    assert!(page.contains("<mark>workflow</mark>"), "{page}");
+    let list = unescaped(&rendered(&server, "/startups?q=workflow+pilots&country=US"));
+    let of_text = unescaped(&rendered(&server, "/startups?text=workflow+pilots&country=US"));
+    assert!(list.contains("No startup is named “workflow pilots”"), "{list}");
+    let rows = |page: &str| page.rsplit_once("<tbody>").unwrap().1.split_once("</tbody>").unwrap().0.trim().to_owned();
+    assert_eq!(rows(&list), rows(&of_text));
+    assert!(rows(&list).contains("<mark>"), "{list}");
+    // The field keeps the words, and a filter that is added to them leaves them there.
+    assert!(list.contains("name=\"q\" type=\"search\" value=\"workflow pilots\""), "{list}");
+    let form = list.split_once("<form id=\"conditions\"").unwrap().1.split_once("</form>").unwrap().0;
+    assert!(!form.contains("name=\"text\""), "{form}");
+    assert!(list.contains("/startups?text=workflow+pilots&country=US&page=2"), "{list}");
+    // Fewer than all of the words are no match.
+    let none = unescaped(&rendered(&server, "/startups?q=workflow+zzyzx"));
+    assert!(none.contains("No results.") && !none.contains("No startup is named"), "{none}");
     for name in ["Alder Capital", "Tidewick"] {
         let page = server.anonymous().get(&format!("/?q={}", name.replace(' ', "+"))).text;
         assert!(!page.contains("Read as a question"), "{name}");
@@ -334,6 +467,25 @@ fn a_tool_reads_a_query_that_is_no_name_as_a_question() {
         let result = tools.call(Tool::SearchStartups, &json!({"query": query})).unwrap();
         assert_eq!(result.get("question"), None, "{query}");
     }
+    // What is no name and cannot be read is looked for in descriptions, if these have all of its words.
+    let query = json!({"query": "workflow pilots", "country": "US", "limit": 3});
+    let result = tools.call(Tool::SearchStartups, &query).unwrap();
+    let plain =
+        tools.call(Tool::SearchStartups, &json!({"text": "workflow pilots", "country": "US", "limit": 3})).unwrap();
+    assert_eq!((&result["items"], &result["total"]), (&plain["items"], &plain["total"]));
+    assert!(result["total"].as_u64().is_some_and(|total| total > 3), "{result}");
+    let note = result["notes"][0].as_str().unwrap();
+    assert!(note.starts_with("no startup is named `workflow pilots`: `query` was searched as `text`"), "{note}");
+    let mut next = query.clone();
+    next["cursor"] = result["next_cursor"].clone();
+    let next = tools.call(Tool::SearchStartups, &next).unwrap();
+    let plain = tools.call(Tool::SearchStartups, &json!({"limit": 3, "cursor": plain["next_cursor"]})).unwrap();
+    assert_eq!(next["items"], plain["items"]);
+    let result = tools.call(Tool::SearchStartups, &json!({"query": "workflow zzyzx"})).unwrap();
+    assert_eq!(result["total"], 0);
+    // Names that have some of the words go first, and it is said where the rest is.
+    let result = tools.call(Tool::SearchStartups, &json!({"query": "Tidewick workflow"})).unwrap();
+    assert!(result["total"].as_u64().is_some_and(|total| total > 0), "{result}");
     // What is given otherwise goes first.
     let result =
         tools.call(Tool::SearchStartups, &json!({"query": "seed startups in the US", "country": "DE"})).unwrap();
@@ -342,6 +494,35 @@ fn a_tool_reads_a_query_that_is_no_name_as_a_question() {
 }
 
 const WORDS: &[&str] = &[
+    "by",
+    "country",
+    "per",
+    "each",
+    "every",
+    "which",
+    "cities",
+    "have",
+    "most",
+    "first",
+    "half",
+    "H1",
+    "January",
+    "90s",
+    "Texas",
+    "California",
+    "hasn't",
+    "don't",
+    "nor",
+    "limit",
+    "sorted",
+    "name",
+    "alongside",
+    "co-invested",
+    "with",
+    "competitors",
+    "tidewick.example",
+    "women-led",
+    "space",
     "the",
     "5",
     "10",

@@ -184,6 +184,36 @@ fn nothing_dissimilar_is_suggested() {
 }
 
 #[test]
+fn states_of_the_usa_are_all_their_cities_and_echoed() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let total = |path: &str| client.get(path).json()["pagination"]["total"].clone();
+    let cities = total("/api/v3/startups?city=san-francisco,los-angeles&country=US");
+    assert!(cities.as_u64().is_some_and(|cities| cities > 50));
+    assert_eq!(total("/api/v3/startups?city=california&country=US"), cities);
+    assert_eq!(
+        total("/api/v3/startups?city=California,Boston&country=US"),
+        total("/api/v3/startups?city=los-angeles,san-francisco,boston&country=US")
+    );
+    let note = "`texas` was read as 2 cities of the state";
+    let path = "/api/v3/vcs?city=texas&country=US";
+    assert_eq!(warnings(&client, path), [("value_interpreted".to_owned(), note.to_owned())]);
+    // One of them is a city of France.
+    for path in
+        ["/api/v3/vcs?city=texas", "/api/v3/startups?not_city=texas", "/api/v3/startups?city=texas&country=US,FR"]
+    {
+        let reply = client.get(path);
+        assert!(reply.status == 400 && reply.text.contains("add `country=US`"), "{path}: {}", reply.text);
+    }
+    // The city, not the state.
+    assert!(warnings(&client, "/api/v3/startups?city=new-york").iter().all(|(_, note)| !note.contains("state")));
+    // No city of the release is in it.
+    assert_eq!(client.get("/api/v3/startups?city=wyoming&country=US").status, 400);
+    let page = server.anonymous().get("/startups?city=california&country=US").text;
+    assert!(page.contains("in California"), "{page}");
+}
+
+#[test]
 fn regions_are_all_their_countries_and_echoed() {
     let server = Server::bundled();
     let client = server.client(Tier::Enterprise);

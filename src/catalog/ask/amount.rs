@@ -61,8 +61,8 @@ const BOUNDS: &[(&[&str], Bound)] = &[
     (&["about"], Bound::About),
 ];
 
-const UNITS: [&str; 12] =
-    ["k", "thousand", "m", "mn", "mm", "mio", "million", "millions", "b", "bn", "billion", "billions"];
+const UNITS: [&str; 14] =
+    ["k", "thousand", "m", "mn", "mm", "mio", "mln", "million", "millions", "b", "bn", "bln", "billion", "billions"];
 
 /// One number with its unit and currency.
 struct Number {
@@ -76,8 +76,8 @@ struct Number {
 
 fn unit_of(word: &str) -> Option<&'static str> {
     Some(match UNITS.iter().find(|unit| **unit == word)? {
-        &"mio" | &"millions" => "million",
-        &"billions" => "billion",
+        &"mio" | &"mln" | &"millions" => "million",
+        &"bln" | &"billions" => "billion",
         unit => unit,
     })
 }

@@ -7,10 +7,16 @@ use once_cell::sync::Lazy;
 use crate::catalog::sector_names::SectorNames;
 use crate::data::fold::fold;
 use crate::data::vocabulary::Vocabulary;
-use crate::data::{Country, Facet, FirmKind, Role, Snapshot, Stage, StartupStatus, Table};
+use crate::data::{Country, Facet, FirmKind, Role, Snapshot, Stage, StartupStatus, Table, city};
 
 /// A city needs so many records of a table: a rare one is more often a slip of the pen.
 const MIN_CITY_RECORDS: u32 = 2;
+
+/// Startups of the sectors that words mean, below which broader ones are meant, too.
+const MIN_STARTUPS: u32 = 20;
+
+/// A city with fewer records is meant in lower case only after a preposition of place.
+const MIN_PLAIN_RECORDS: u32 = 20;
 
 /// How many times as many records the main name of a city has.
 const FAR_MORE: u32 = 10;
@@ -18,19 +24,19 @@ const FAR_MORE: u32 = 10;
 /// Cities that are also plain words: they are meant only if they are capitalized after a preposition of place.
 static PLAIN_CITIES: Lazy<HashSet<&str>> = Lazy::new(|| include_str!("plain_cities.txt").lines().collect());
 
-/// States of the USA, which no parameter has; New York and Washington are cities, too.
-static US_STATES: Lazy<HashSet<&str>> = Lazy::new(|| include_str!("us_states.txt").lines().collect());
-
 /// What a phrase means.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Meaning {
     /// Values of `country`: codes or a region.
     Country(String),
-    /// A value of `city`. `is_plain`: also a plain word.
+    /// A value of `city`. `is_plain`: also a plain word; `is_rare`: of few records, so that the word may be another.
     City {
         name: String,
         is_plain: bool,
+        is_rare: bool,
     },
+    /// A state of the USA, which is a value of `city`.
+    State(String),
     /// Slugs of sectors.
     Sector(Vec<String>),
     Stage(Vec<&'static str>),
@@ -82,6 +88,9 @@ const KINDS: &[(&str, FirmKind)] = &[
     ("corporate venture fund", FirmKind::Corporate),
     ("cvc", FirmKind::Corporate),
     ("crowdfunding platform", FirmKind::Crowdfunding),
+    ("crowdfunding portal", FirmKind::Crowdfunding),
+    ("equity crowdfunding platform", FirmKind::Crowdfunding),
+    ("equity crowdfunding portal", FirmKind::Crowdfunding),
     ("equity crowdfunding", FirmKind::Crowdfunding),
     ("family office", FirmKind::FamilyOffice),
     ("government", FirmKind::Government),
@@ -105,6 +114,8 @@ const STATUSES: &[(&str, StartupStatus)] = &[
     ("gone out of business", StartupStatus::Closed),
     ("got bought", StartupStatus::Acquired),
     ("in business", StartupStatus::Operating),
+    ("in operation", StartupStatus::Operating),
+    ("still in operation", StartupStatus::Operating),
     ("inactive", StartupStatus::Closed),
     ("no longer operating", StartupStatus::Closed),
     ("out of business", StartupStatus::Closed),
@@ -123,6 +134,7 @@ const STATUSES: &[(&str, StartupStatus)] = &[
     ("closed", StartupStatus::Closed),
     ("closed down", StartupStatus::Closed),
     ("dead", StartupStatus::Closed),
+    ("died", StartupStatus::Closed),
     ("defunct", StartupStatus::Closed),
     ("failed", StartupStatus::Closed),
     ("shut down", StartupStatus::Closed),
@@ -195,7 +207,8 @@ impl Lexicon {
 
     fn add_with_plural(&mut self, phrase: &str, meaning: &Meaning) {
         self.add(phrase, meaning.clone());
-        self.add(&format!("{phrase}s"), meaning.clone());
+        let plural = phrase.strip_suffix('y').map_or_else(|| format!("{phrase}s"), |stem| format!("{stem}ies"));
+        self.add(&plural, meaning.clone());
     }
 
     fn add_places(&mut self, snapshot: &Snapshot) {
@@ -219,6 +232,7 @@ impl Lexicon {
             let phrase = line[..line.len() - place.len()].trim_end();
             self.add(phrase, Meaning::Country(place.to_owned()));
         }
+        city::us_states().for_each(|state| self.add(state, Meaning::State(state.to_owned())));
         let records = |name: &str| {
             let value = snapshot.find_term(Facet::City, name);
             let of_table = |table: Table| value.map_or(0, |value| snapshot.facet_count(table, Facet::City, value));
@@ -226,12 +240,16 @@ impl Lexicon {
         };
         for name in snapshot.terms(Facet::City) {
             let own = records(name);
-            let is_no_city = US_STATES.contains(name) || name.ends_with(" area") || name.chars().count() < 3;
+            let is_no_city = city::of_us_state(name).is_some() || name.ends_with(" area") || name.chars().count() < 3;
             if own < MIN_CITY_RECORDS || is_no_city {
                 continue;
             }
-            let meaning = |name: &str| Meaning::City { name: name.to_owned(), is_plain: PLAIN_CITIES.contains(name) };
-            let others = crate::data::city::names_of(name);
+            let meaning = |name: &str| Meaning::City {
+                name: name.to_owned(),
+                is_plain: PLAIN_CITIES.contains(name),
+                is_rare: records(name) < MIN_PLAIN_RECORDS,
+            };
+            let others = city::names_of(name);
             // The name that far more records have: `NYC` is New York.
             let main = others.iter().copied().max_by_key(|other| records(other));
             let main = main.filter(|main| records(main) >= own.saturating_mul(FAR_MORE)).unwrap_or(name);
@@ -263,8 +281,12 @@ impl Lexicon {
         }
         let lines = include_str!("sector_words.txt").lines().filter(|line| !line.starts_with('#'));
         for (words, names) in lines.filter_map(|line| line.split_once(" = ")) {
-            let mut known: Vec<u32> =
-                names.split('|').filter_map(|name| by_name.get(name)).flatten().copied().collect();
+            let named = |names: &'static str| names.split('|').filter_map(|name| by_name.get(name)).flatten().copied();
+            let (names, broader) = names.split_once(" > ").unwrap_or((names, ""));
+            let mut known: Vec<u32> = named(names).collect();
+            if known.iter().map(size).sum::<u32>() < MIN_STARTUPS {
+                known.extend(named(broader));
+            }
             known.extend(by_name.get(words).into_iter().flatten());
             if !known.is_empty() {
                 self.add(words, slugs(known));
@@ -289,6 +311,12 @@ impl Lexicon {
         if let Some(known) = find(phrase) {
             return known;
         }
+        // Places have no plural.
+        let find = |phrase: &str| {
+            let is_place =
+                |meaning: &Meaning| matches!(meaning, Meaning::City { .. } | Meaning::State(_) | Meaning::Country(_));
+            find(phrase).filter(|known| !known.iter().all(is_place))
+        };
         let singular = |end: &str, replacement: &str| {
             let stem = phrase.strip_suffix(end).filter(|stem| stem.len() > 2)?;
             find(&format!("{stem}{replacement}"))

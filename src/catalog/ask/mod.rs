@@ -6,6 +6,8 @@
 mod amount;
 pub(crate) mod association;
 pub(crate) mod lexicon;
+mod names;
+mod order;
 mod period;
 mod reader;
 mod token;
@@ -17,6 +19,12 @@ use crate::catalog::{Catalog, Resource};
 use crate::catalog::ask::lexicon::Lexicon;
 use crate::catalog::ask::reader::Reader;
 use crate::data::field::model;
+
+/// The parameter of aggregates for what records are counted by.
+pub(crate) const GROUP_BY: &str = "group_by";
+
+/// Its name as an argument of tools.
+pub(crate) const COUNT_BY: &str = "count_by";
 
 /// Maximum length of a question in characters.
 pub const MAX_QUESTION_CHARS: usize = 500;
@@ -58,14 +66,20 @@ impl Interpretation {
         self
     }
 
-    /// The number of parts that are conditions.
-    pub fn filters(&self) -> usize {
+    /// The number of parts that are conditions or groups.
+    pub fn conditions(&self) -> usize {
         self.parts.iter().filter(|part| !matches!(part.parameter.as_str(), "q" | "sort" | "limit")).count()
     }
 
-    /// The names and values of parameters.
+    /// The names and values of the list's parameters.
     pub fn values(&self) -> impl Iterator<Item = (String, String)> + '_ {
-        self.parts.iter().map(|part| (part.parameter.clone(), part.value.clone()))
+        let of_list = self.parts.iter().filter(|part| part.parameter != GROUP_BY);
+        of_list.map(|part| (part.parameter.clone(), part.value.clone()))
+    }
+
+    /// What the records are counted by, as in `group_by` of their aggregates.
+    pub fn groups(&self) -> Option<&str> {
+        self.parts.iter().find(|part| part.parameter == GROUP_BY).map(|part| part.value.as_str())
     }
 }
 

@@ -66,13 +66,55 @@ fn named(tokens: &[Token]) -> Option<(Period, usize)> {
     {
         return Some((months(year, quarter * 3 - 2, quarter * 3)?, 2));
     }
+    // `15 March 2014`, `March 15, 2014`
+    let third = tokens.get(2).and_then(|token| year_of(&token.word));
+    let month_of = |word: &str| MONTHS.iter().position(|names| names.contains(&word)).map(|month| month as i32 + 1);
+    let day_of = |word: &str| {
+        let number = word.trim_end_matches("st").trim_end_matches("nd").trim_end_matches("rd").trim_end_matches("th");
+        number.parse().ok().filter(|day| (1..=31).contains(day))
+    };
+    let dated = day_of(first).zip(month_of(second)).or_else(|| day_of(second).zip(month_of(first)));
+    if let (Some((number, month)), Some(year)) = (dated, third)
+        && let Some(date) = day(year, month, number)
+    {
+        return Some((Period { from: Some(date), to: Some(date) }, 3));
+    }
+    if let Some(date) = first.parse().ok().filter(|_| first.len() == 10) {
+        return Some((Period { from: Some(date), to: Some(date) }, 1));
+    }
+    // `first quarter of 2015`
+    if let Some(quarter) = ["first", "second", "third", "fourth"].iter().position(|word| word == first)
+        && second == "quarter"
+    {
+        let at = 2 + usize::from(tokens.get(2).is_some_and(|token| token.is(&["of", "in"])));
+        let (year, quarter) = (tokens.get(at).and_then(|token| year_of(&token.word))?, quarter as i32 + 1);
+        return Some((months(year, quarter * 3 - 2, quarter * 3)?, at + 1));
+    }
+    // `first half of 2012`, `H1 2012`
+    let (half, length) = match (first.as_str(), second) {
+        ("first", "half") => (1, 2),
+        ("second", "half") => (2, 2),
+        ("h1", _) => (1, 1),
+        ("h2", _) => (2, 1),
+        _ => (0, 0),
+    };
+    let length = length + usize::from(half > 0 && tokens.get(length).is_some_and(|token| token.is(&["of", "in"])));
+    if half > 0
+        && let Some(year) = tokens.get(length).and_then(|token| year_of(&token.word))
+    {
+        return Some((months(year, half * 6 - 5, half * 6)?, length + 1));
+    }
     if let Some(month) = MONTHS.iter().position(|names| names.contains(&first.as_str()))
         && let Some(year) = year_of(second)
     {
         let month = month as i32 + 1;
         return Some((months(year, month, month)?, 2));
     }
-    let decade = first.strip_suffix('s').and_then(year_of).filter(|year| year % 10 == 0)?;
+    // `the 2010s`, `the 90s`
+    let decade = first.strip_suffix('s')?;
+    let short =
+        decade.parse().ok().filter(|year| decade.len() == 2 && (50..100).contains(year)).map(|year: i32| 1900 + year);
+    let decade = year_of(decade).or(short).filter(|year| year % 10 == 0)?;
     Some((Period { from: day(decade, 1, 1), to: day(decade + 9, 12, 31) }, 1))
 }
 
@@ -143,10 +185,10 @@ pub(crate) fn period(tokens: &[Token], today: Date) -> Option<(Period, usize)> {
             if let Some(period) = tokens.get(1).and_then(|token| years(&token.word)) {
                 return Some((period, 2));
             }
-            let (first, length) = after(1)?;
+            let (first, length) = after(1).or_else(|| month_before_year(tokens.get(1..)?))?;
             let joint = 1 + length;
             if !tokens.get(joint)?.is(&["and", "to", "until", "till", "through"]) {
-                return (words[0] == "from").then_some((first, joint));
+                return (words[0] == "from").then(|| with_later(first, joint, tokens));
             }
             let (last, more) = after(joint + 1)?;
             Some((Period { from: first.from, to: last.to }, joint + 1 + more))
@@ -189,6 +231,14 @@ pub(crate) fn period(tokens: &[Token], today: Date) -> Option<(Period, usize)> {
         }
         [] => None,
     }
+}
+
+/// `January` in `between January and April 2015`: the year is that of the other month.
+fn month_before_year(tokens: &[Token]) -> Option<(Period, usize)> {
+    let first = tokens.first()?;
+    let month = MONTHS.iter().position(|names| first.is(names))? as i32 + 1;
+    let year = tokens.get(3).and_then(|token| year_of(&token.word))?;
+    Some((months(year, month, month)?, 1))
 }
 
 /// `2019 or later`, `2019 to 2021`, `2020+`.

@@ -7,21 +7,12 @@ use once_cell::sync::Lazy;
 
 use crate::catalog::ask::amount::{Amount, amount};
 use crate::catalog::ask::lexicon::{Lexicon, Meaning};
-use crate::catalog::ask::period::{Period, count_of, period};
+use crate::catalog::ask::period::{Period, period};
 use crate::catalog::ask::token::{Token, tokens};
-use crate::catalog::ask::{Interpretation, ReadPart};
-use crate::catalog::{Catalog, Named, ParseOptions, Resource};
-use crate::data::fold::fold;
+use crate::catalog::ask::{GROUP_BY, Interpretation, ReadPart};
+use crate::catalog::{Catalog, ParseOptions, Resource};
+use crate::data::import::website;
 use crate::data::{Date, Facet, Table};
-
-/// Size of a record, by [`Catalog::size`], from which its name in lower case is read.
-const MIN_PLAIN_SIZE: u32 = 20;
-
-/// How many times as large a record must be to be meant by the beginning of its name, although that is the name of another.
-const FAR_LARGER: u32 = 10;
-
-/// Maximum number of words of a name.
-const MAX_NAME_WORDS: usize = 6;
 
 /// Words that say which records are meant; they come before sectors, one of which may have the same name.
 const KINDS_OF_RECORDS: [(Table, &[&str]); 4] = [
@@ -59,7 +50,19 @@ const KINDS_OF_RECORDS: [(Table, &[&str]); 4] = [
     ),
     (
         Table::Startups,
-        &["startup", "startups", "start up", "start ups", "company", "companies", "scaleup", "scaleups", "businesses"],
+        &[
+            "startup",
+            "startups",
+            "start up",
+            "start ups",
+            "company",
+            "companies",
+            "scaleup",
+            "scaleups",
+            "businesses",
+            "alumni",
+            "alums",
+        ],
     ),
     (
         Table::Rounds,
@@ -86,7 +89,7 @@ const KINDS_OF_RECORDS: [(Table, &[&str]); 4] = [
 ];
 
 /// Words that carry no condition of their own.
-static GLUE: Lazy<HashSet<&str>> = Lazy::new(|| include_str!("glue.txt").lines().collect());
+pub(super) static GLUE: Lazy<HashSet<&str>> = Lazy::new(|| include_str!("glue.txt").lines().collect());
 
 /// Names of fields, next to which their value is.
 const FIELDS: &[&[&str]] = &[
@@ -101,6 +104,10 @@ const FIELDS: &[&[&str]] = &[
 /// What an amount may be of that no parameter has.
 const OTHER_AMOUNTS: &[&str] =
     &["valuation", "valuations", "valued", "revenue", "revenues", "arr", "profit", "sales", "turnover"];
+
+/// Words for what a sector makes.
+const PRODUCTS: &[&str] =
+    &["tech", "technology", "app", "apps", "platform", "platforms", "products", "tools", "solutions"];
 
 /// Verbs that say what a date or an amount is of.
 const FOUNDING: &[&str] =
@@ -140,7 +147,7 @@ fn largest_sector(catalog: &Catalog, slugs: &str) -> String {
 }
 
 /// The table of the records that a phrase is a word for.
-fn records_meant(phrase: &str) -> Option<Table> {
+pub(super) fn records_meant(phrase: &str) -> Option<Table> {
     KINDS_OF_RECORDS.iter().find(|(_, words)| words.contains(&phrase)).map(|(table, _)| *table)
 }
 
@@ -152,14 +159,14 @@ enum Topic {
 }
 
 pub(crate) struct Reader<'a> {
-    catalog: &'a Catalog,
+    pub(super) catalog: &'a Catalog,
     lexicon: &'a Lexicon,
-    table: Table,
-    resource: Resource,
-    text: &'a str,
-    tokens: Vec<Token>,
-    parts: Vec<(Range<usize>, ReadPart)>,
-    unread: Vec<(Range<usize>, String)>,
+    pub(super) table: Table,
+    pub(super) resource: Resource,
+    pub(super) text: &'a str,
+    pub(super) tokens: Vec<Token>,
+    pub(super) parts: Vec<(Range<usize>, ReadPart)>,
+    pub(super) unread: Vec<(Range<usize>, String)>,
     topic: Option<Topic>,
     /// Set by a word such as `not` until the next value.
     is_negated: bool,
@@ -191,8 +198,10 @@ impl<'a> Reader<'a> {
 
     /// Reads what begins at a word and returns its length in words.
     fn step(&mut self, at: usize) -> usize {
-        let readers: [fn(&mut Self, usize) -> Option<usize>; 16] = [
+        let readers: [fn(&mut Self, usize) -> Option<usize>; 20] = [
             Self::called,
+            Self::groups,
+            Self::acquirer,
             Self::at_organizations,
             Self::relation,
             Self::like,
@@ -203,6 +212,8 @@ impl<'a> Reader<'a> {
             Self::record_kind_of_firms,
             Self::record_kind,
             Self::field_name,
+            Self::host,
+            Self::state,
             Self::phrase,
             Self::verb,
             Self::negation,
@@ -217,7 +228,7 @@ impl<'a> Reader<'a> {
         1
     }
 
-    fn phrase_at(&self, at: usize, length: usize) -> Option<String> {
+    pub(super) fn phrase_at(&self, at: usize, length: usize) -> Option<String> {
         let words = self.tokens.get(at..at + length)?;
         // A comma is within no phrase.
         let is_split = words[..length - 1].iter().any(|token| token.ends_clause);
@@ -225,22 +236,27 @@ impl<'a> Reader<'a> {
         (!is_split).then(|| words.join(" "))
     }
 
-    fn is_at(&self, at: usize, words: &[&str]) -> bool {
+    pub(super) fn is_at(&self, at: usize, words: &[&str]) -> bool {
         self.tokens.get(at).is_some_and(|token| token.is(words))
     }
 
+    /// The table of the records that a word is one for.
+    fn record_at(&self, at: usize) -> Option<Table> {
+        self.tokens.get(at).and_then(|token| records_meant(&token.word))
+    }
+
     /// Whether these words follow each other from `at`.
-    fn starts(&self, at: usize, words: &[&str]) -> bool {
+    pub(super) fn starts(&self, at: usize, words: &[&str]) -> bool {
         words.iter().enumerate().all(|(index, word)| self.is_at(at + index, &[*word]))
     }
 
-    fn written(&self, range: &Range<usize>) -> String {
+    pub(super) fn written(&self, range: &Range<usize>) -> String {
         let (first, last) = (&self.tokens[range.start].place, &self.tokens[range.end - 1].place);
         self.text[first.start..last.end].to_owned()
     }
 
     /// Adds a value, if the list has the parameter and, of a parameter with one value, no other was read.
-    fn add(&mut self, range: Range<usize>, parameter: &str, value: String, why: impl Into<String>) -> bool {
+    pub(super) fn add(&mut self, range: Range<usize>, parameter: &str, value: String, why: impl Into<String>) -> bool {
         let continues = self.continues_negation(range.start, parameter);
         let parameter = match std::mem::take(&mut self.is_negated) || continues {
             true => format!("not_{parameter}"),
@@ -267,7 +283,10 @@ impl<'a> Reader<'a> {
     /// Whether the list takes the values of some parts, and one more, together.
     fn are_valid(&self, parts: &[(Range<usize>, ReadPart)], more: Option<(String, String)>) -> bool {
         let options = ParseOptions { strict: true, review_statuses: &[], other_names: &["limit"] };
-        let read = parts.iter().map(|(_, part)| (part.parameter.clone(), part.value.clone()));
+        let read = parts
+            .iter()
+            .filter(|(_, part)| part.parameter != GROUP_BY)
+            .map(|(_, part)| (part.parameter.clone(), part.value.clone()));
         let values: Vec<(String, String)> = read.chain(more).collect();
         self.catalog.parse(self.resource, &values, options).is_ok()
     }
@@ -299,10 +318,15 @@ impl<'a> Reader<'a> {
             Meaning::Kind(kind) => Some(*kind),
             _ => None,
         })?;
-        // Of rounds, `bank`, `government` and the like are kinds of firms only next to a word for firms.
-        let is_firm = self.tokens.get(at + length).and_then(|token| records_meant(&token.word)) == Some(Table::Firms);
+        // Of rounds, `bank`, `government` and the like are kinds of firms only next to a word for firms, and as `a bank`.
+        let is_firm = self.record_at(at + length) == Some(Table::Firms);
         let is_plain = matches!(kind, "bank" | "government" | "university" | "corporate" | "crowdfunding");
-        if self.table == Table::Rounds && is_plain && !is_firm && length == 1 {
+        let is_article = at > 0 && self.is_at(at - 1, &["a", "an", "any", "some"]);
+        let is_one = is_article
+            && (self.tokens.len() == at + 1
+                || self.tokens[at].ends_clause
+                || self.is_at(at + 1, &["as", "in", "was", "took", "joined", "invested", "participated"]));
+        if self.table == Table::Rounds && is_plain && !is_firm && !is_one && length == 1 {
             return None;
         }
         let range = at..at + length + usize::from(is_firm);
@@ -311,7 +335,7 @@ impl<'a> Reader<'a> {
         Some(range.len())
     }
 
-    fn longest_meaning(&self, at: usize) -> Option<(usize, &'a [Meaning])> {
+    pub(super) fn longest_meaning(&self, at: usize) -> Option<(usize, &'a [Meaning])> {
         (1..=self.lexicon.longest).rev().find_map(|length| {
             let phrase = self.phrase_at(at, length)?;
             let meanings = self.lexicon.meanings(&phrase);
@@ -327,11 +351,30 @@ impl<'a> Reader<'a> {
     /// A value of the release: a stage, a place, a sector, a state, a role.
     fn phrase(&mut self, at: usize) -> Option<usize> {
         let (length, meanings) = self.longest_meaning(at)?;
-        if length == 1 && GLUE.contains(self.tokens[at].word.as_str()) && !self.is_country_us(at) {
+        if length == 1 && self.is_at(at, &["search"]) && (at == 0 || self.is_at(at - 1, &["i", "we", "to", "please"])) {
+            return Some(1);
+        }
+        // `space startups`, but `startups in the AI space`.
+        let is_sector = self.is_at(at, &["space"]) && self.record_at(at + 1).is_some();
+        if length == 1 && GLUE.contains(self.tokens[at].word.as_str()) && !self.is_country_us(at) && !is_sector {
+            return None;
+        }
+        if length == 1 && self.is_product(at) {
             return None;
         }
         let mut range = at..at + length;
-        let (parameter, mut value, why) = meanings.iter().find_map(|meaning| self.value_of(meaning, &range))?;
+        let mut values = meanings.iter().filter_map(|meaning| self.value_of(meaning, &range));
+        let (parameter, mut value, why) = if self.joins_city(at) {
+            let values: Vec<_> = values.collect();
+            let city = values.iter().find(|(parameter, ..)| *parameter == "city").or(values.first());
+            city.cloned()?
+        } else {
+            values.next()?
+        };
+        if parameter == "sector" && self.is_of_compound(range.end) {
+            self.unread.push((range.clone(), self.written(&range)));
+            return Some(length);
+        }
         if parameter == "status" && self.raises_next(range.end) {
             self.topic = Some(Topic::Raising);
             return Some(length);
@@ -352,6 +395,67 @@ impl<'a> Reader<'a> {
         let length = range.len();
         self.add(range, parameter, value, why);
         Some(length)
+    }
+
+    /// Whether `or` or `and` joins a phrase to a city: `Shenzhen or Hong Kong`.
+    fn joins_city(&self, at: usize) -> bool {
+        let joined = self.parts.iter().find(|(range, _)| range.end + 1 == at);
+        joined.is_some_and(|(_, part)| part.parameter.ends_with("city")) && self.is_at(at - 1, &["or", "and", "nor"])
+    }
+
+    /// Whether a hyphen joins a word to one that makes it something else: `women-led`.
+    fn is_of_compound(&self, at: usize) -> bool {
+        let is_joined = at > 0
+            && self
+                .tokens
+                .get(at)
+                .is_some_and(|next| self.text[self.tokens[at - 1].place.end..next.place.start] == *"-");
+        is_joined && self.is_at(at, &["led", "owned", "run", "founded"])
+    }
+
+    /// A state of the USA. With one of its cities before it, the city is meant: `Austin, Texas`.
+    fn state(&mut self, at: usize) -> Option<usize> {
+        let (length, meanings) = self.longest_meaning(at)?;
+        let state = meanings.iter().find(|meaning| matches!(meaning, Meaning::State(_)))?;
+        let range = at..at + length;
+        // `Georgia` is a country, `Georgia, USA` is not.
+        let is_american = self.is_at(range.end, &["usa", "us"]);
+        let is_city = self.value_of(&meanings[0], &range).is_some_and(|(parameter, ..)| parameter == "city");
+        if !(is_city || is_american) || self.is_of_others(range.end) {
+            return None;
+        }
+        let (parameter, value, why) = self.value_of(state, &range)?;
+        let is_negated = self.is_negated;
+        let has_country = self.parts.iter().any(|(_, part)| part.parameter == "country");
+        if !is_negated && !has_country {
+            self.add(range.clone(), "country", "US".to_owned(), "country of the state");
+        }
+        let follows_city = self.parts.iter().any(|(other, part)| other.end == at && part.parameter == "city");
+        if !follows_city {
+            self.add(range, parameter, value, why);
+        }
+        Some(length)
+    }
+
+    /// Who acquired startups is not known: `by Google` of `acquired by Google`.
+    fn acquirer(&mut self, at: usize) -> Option<usize> {
+        if at == 0 || !self.is_at(at, &["by"]) || !self.is_at(at - 1, &["acquired", "bought"]) {
+            return None;
+        }
+        let names = self.tokens[at + 1..].iter().take_while(|token| token.is_capitalized()).count();
+        let range = at..at + 1 + names;
+        (names > 0).then(|| self.unread.push((range.clone(), self.written(&range)))).map(|()| range.len())
+    }
+
+    /// `dropbox.com`, `the domain dropbox.com`: a website of the release.
+    fn host(&mut self, at: usize) -> Option<usize> {
+        let named = at + usize::from(self.is_at(at, &["domain", "website", "site", "url"]));
+        let token = self.tokens.get(named).filter(|token| token.raw.contains('.'))?;
+        let host = website::host(&token.raw);
+        self.catalog.snapshot().find_term(Facet::Website, &host)?;
+        self.resource.parameter("website")?;
+        self.add(at..named + 1, "website", host, "website of the release");
+        Some(named + 1 - at)
     }
 
     /// The stages of the letters that follow a series, and where they end: `series A or B`.
@@ -401,59 +505,7 @@ impl<'a> Reader<'a> {
         false
     }
 
-    /// A capitalized name of several words, unless the words mean something longer: `Founders Fund deals`.
-    fn long_name(&mut self, at: usize) -> Option<usize> {
-        if !self.tokens[at].is_capitalized() {
-            return None;
-        }
-        let (parameter, slug, length) = self.own_name(at)?;
-        let is_longer = |(longest, _): (usize, _)| length > longest;
-        let all_capitalized = self.tokens[at..at + length].iter().all(Token::is_capitalized);
-        if length < 2 || !all_capitalized || !self.longest_meaning(at).is_none_or(is_longer) {
-            return None;
-        }
-        self.add_name(at..at + length, parameter, slug)
-    }
-
-    /// A name that no other reading has: `Sequoia deals`, `stripe founders`.
-    fn short_name(&mut self, at: usize) -> Option<usize> {
-        let (parameter, slug, length) = self.own_name(at)?;
-        self.add_name(at..at + length, parameter, slug)
-    }
-
-    fn add_name(&mut self, range: Range<usize>, parameter: &'static str, slug: String) -> Option<usize> {
-        let length = range.len();
-        let leads = self.is_at(range.end, &["led", "leads", "lead", "leading"])
-            || (self.is_at(range.end, &["was", "is", "as"])
-                && self.tokens.iter().skip(range.end).take(4).any(|token| token.is(&["lead"])));
-        let parameter = if leads && self.resource.parameter("lead").is_some() { "lead" } else { parameter };
-        self.add(range, parameter, slug, "name of a record").then_some(length)
-    }
-
-    /// The record whose name begins at a word, with the parameter that it is a value of: an investor or an organization.
-    fn own_name(&self, at: usize) -> Option<(&'static str, String, usize)> {
-        let (parameter, tables): (_, &[Table]) = match self.table {
-            Table::Startups => ("investor", &[Table::Firms]),
-            Table::Rounds => ("investor", &[Table::Firms, Table::Startups]),
-            Table::People => ("organization", &[Table::Firms, Table::Startups]),
-            _ => return None,
-        };
-        let named = tables.iter().filter_map(|table| {
-            let (slug, length) = self.name_at(at, &[*table])?;
-            let row = self.catalog.snapshot().find(*table, &slug)?;
-            let size = self.catalog.size(*table, row);
-            // A word in lower case is a name only of a record that many know.
-            let tokens = &self.tokens[at..at + length];
-            let is_sure = tokens[length - 1].is_possessive
-                || tokens.iter().all(|token| token.is_capitalized() || GLUE.contains(token.word.as_str()));
-            (is_sure || size >= MIN_PLAIN_SIZE).then_some((*table, slug, length, size))
-        });
-        let (table, slug, length, _) = named.max_by_key(|(_, _, length, size)| (*length, *size))?;
-        let parameter = if self.table == Table::Rounds && table == Table::Startups { "startup" } else { parameter };
-        Some((parameter, slug, length))
-    }
-
-    fn has_meaning(&self, at: usize, length: usize) -> bool {
+    pub(super) fn has_meaning(&self, at: usize, length: usize) -> bool {
         self.longest_meaning(at).is_some_and(|(longest, _)| longest >= length)
     }
 
@@ -468,11 +520,18 @@ impl<'a> Reader<'a> {
         let has = |parameter: &str| self.resource.parameter(parameter).is_some();
         let joined = |names: &[String]| names.join(",");
         let (parameter, value, why) = match meaning {
+            Meaning::State(name) => {
+                ("city", name.clone(), "cities of the state, as far as no other state has one of the name".to_owned())
+            }
             Meaning::Country(code) => ("country", code.clone(), "country or region".to_owned()),
-            Meaning::City { name, is_plain } => {
+            Meaning::City { name, is_plain, is_rare } => {
                 let token = &self.tokens[range.start];
                 let after_place = range.start > 0 && self.is_at(range.start - 1, &["in", "from", "near", "around"]);
-                if *is_plain && !(token.is_capitalized() && after_place) {
+                let is_joined =
+                    range.start > 0 && (self.joins_city(range.start) || self.tokens[range.start - 1].ends_clause);
+                if (*is_plain && !(token.is_capitalized() && after_place))
+                    || (*is_rare && !token.is_capitalized() && !after_place && !is_joined)
+                {
                     return None;
                 }
                 ("city", name.clone(), "city of the release".to_owned())
@@ -487,255 +546,6 @@ impl<'a> Reader<'a> {
             Meaning::Kind(_) => return None,
         };
         has(parameter).then_some((parameter, value, why))
-    }
-
-    /// `backed by Sequoia and Accel`, `led by …`, `founders of …`.
-    fn relation(&mut self, at: usize) -> Option<usize> {
-        const MARKERS: &[(&[&str], &str)] = &[
-            (&["portfolio", "companies", "of"], "investor"),
-            (&["investment", "from"], "investor"),
-            (&["money", "from"], "investor"),
-            (&["funding", "from"], "investor"),
-            (&["capital", "from"], "investor"),
-            (&["portfolio", "of"], "investor"),
-            (&["invested", "in", "by"], "investor"),
-            (&["backed", "by"], "investor"),
-            (&["funded", "by"], "investor"),
-            (&["financed", "by"], "investor"),
-            (&["joined", "by"], "investor"),
-            (&["led", "by"], "lead"),
-            (&["raised", "by"], "startup"),
-            (&["rounds", "of"], "startup"),
-            (&["investors", "in"], "startup"),
-            (&["investors", "of"], "startup"),
-            (&["invested", "in"], "startup"),
-            (&["backed"], "startup"),
-            (&["funded"], "startup"),
-            (&["founded"], "organization"),
-            (&["started"], "organization"),
-            (&["runs"], "organization"),
-            (&["work", "for"], "organization"),
-            (&["works", "for"], "organization"),
-            (&["working", "for"], "organization"),
-            (&["at"], "organization"),
-            (&["of"], "organization"),
-            (&["from"], "organization"),
-        ];
-        // Startups are filtered by who invested, not by who led.
-        let own = |parameter: &'static str| match (parameter, self.table) {
-            ("lead", Table::Startups) => "investor",
-            _ => parameter,
-        };
-        let mut markers = MARKERS.iter().map(|(words, parameter)| (*words, own(parameter)));
-        let (words, parameter) = markers
-            .find(|(words, parameter)| self.starts(at, words) && self.resource.parameter(parameter).is_some())?;
-        let tables: &[Table] = match parameter {
-            "startup" => &[Table::Startups],
-            "organization" => &[Table::Firms, Table::Startups],
-            _ => &[Table::Firms],
-        };
-        let mut from = at + words.len();
-        let is_both = self.is_at(from, &["both"]);
-        from += usize::from(is_both);
-        let (mut names, mut end) = (Vec::new(), from);
-        let mut joint = is_both;
-        while let Some((slug, length)) = self.name_at(end, tables) {
-            // A name that is not capitalized may be anything: `backed by angels`.
-            if !self.tokens[end].is_capitalized() && self.has_meaning(end, length) {
-                break;
-            }
-            names.push(slug);
-            end += length;
-            let follows = self.is_at(end, &["and", "or"]);
-            if !follows || self.name_at(end + 1, tables).is_none() {
-                break;
-            }
-            joint |= self.is_at(end, &["and"]);
-            end += 1;
-        }
-        if names.is_empty() {
-            return None;
-        }
-        let all = format!("{parameter}_all");
-        let has_all = joint && names.len() > 1 && self.resource.parameter(&all).is_some();
-        let parameter = if has_all { all.as_str() } else { parameter };
-        let is_founding = self.is_at(at, &["founded", "started"]);
-        self.add(at..end, parameter, names.join(","), "name of a record");
-        if is_founding {
-            self.add(at..at + 1, "role", "founder".to_owned(), "role of a person");
-        }
-        Some(end - at)
-    }
-
-    /// `called Blink`, `who is Jane Doe`: a name to search for, to the end of the clause.
-    fn called(&mut self, at: usize) -> Option<usize> {
-        let is_marked = self.is_at(at, &["called", "named"]);
-        let is_person = self.table == Table::People && self.is_at(at, &["who"]) && self.is_at(at + 1, &["is"]);
-        let from = at + if is_marked { 1 } else { 2 };
-        if !(is_marked || is_person) || !self.resource.is_searchable() || from >= self.tokens.len() {
-            return None;
-        }
-        let mut end = from + 1;
-        while end < self.tokens.len()
-            && !self.tokens[end - 1].ends_clause
-            && !GLUE.contains(self.tokens[end].word.as_str())
-        {
-            end += 1;
-        }
-        let name = self.written(&(from..end));
-        if is_person && self.catalog.rows_named(self.table, &name).is_empty() {
-            return None;
-        }
-        self.add(from..end, "q", name, "name to search for").then_some(end - at)
-    }
-
-    /// `at startups`, `at VCs` among people.
-    fn at_organizations(&mut self, at: usize) -> Option<usize> {
-        if self.table != Table::People || !self.is_at(at, &["at"]) {
-            return None;
-        }
-        let kind = match records_meant(&self.tokens.get(at + 1)?.word)? {
-            Table::Firms => "firm",
-            Table::Startups => "startup",
-            _ => return None,
-        };
-        self.add(at..at + 2, "kind", kind.to_owned(), "kind of organization").then_some(2)
-    }
-
-    /// `like Stripe`, `similar to Stripe`, `Stripe competitors`.
-    fn like(&mut self, at: usize) -> Option<usize> {
-        const BEFORE: &[&[&str]] = &[
-            &["like"],
-            &["similar", "to"],
-            &["comparable", "to"],
-            &["competitors", "of"],
-            &["competitors", "to"],
-            &["alternatives", "to"],
-        ];
-        const AFTER: &[&str] = &["competitors", "competitor", "alternatives", "alternative"];
-        let before = BEFORE.iter().find(|words| self.starts(at, words)).map_or(0, |words| words.len());
-        if before == 0 && !self.mentions(AFTER) {
-            return None;
-        }
-        let (slug, length) = self.name_at(at + before, &[self.table])?;
-        let after = usize::from(self.is_at(at + before + length, AFTER));
-        if before + after == 0 {
-            return None;
-        }
-        let range = at..at + before + length + after;
-        self.add(range.clone(), "like", slug, "records like this one");
-        Some(range.len())
-    }
-
-    /// The slug of the record whose name begins at a word, with the number of words.
-    fn name_at(&self, at: usize, tables: &[Table]) -> Option<(String, usize)> {
-        let longest = MAX_NAME_WORDS.min(self.tokens.len().saturating_sub(at));
-        (1..=longest).rev().find_map(|length| {
-            self.phrase_at(at, length)?;
-            let text = self.written(&(at..at + length));
-            let (table, row) = tables.iter().find_map(|table| Some((*table, self.row_of_name(*table, &text)?)))?;
-            Some((self.catalog.snapshot().slug(table, row).to_owned(), length))
-        })
-    }
-
-    /// The record of a name; a far larger one whose name begins with it goes first: `Sequoia` is Sequoia Capital.
-    fn row_of_name(&self, table: Table, text: &str) -> Option<u32> {
-        let size = |row: &u32| self.catalog.size(table, *row);
-        let row = match self.catalog.named(table, text) {
-            Named::One(row) => row,
-            Named::Several(rows) => rows.into_iter().max_by_key(size)?,
-            Named::Nothing => return self.numeronym(table, text),
-        };
-        let larger = self.catalog.namesakes(table, text, row).into_iter().max_by_key(size);
-        Some(larger.filter(|larger| size(larger) >= size(&row).max(1).saturating_mul(FAR_LARGER)).unwrap_or(row))
-    }
-
-    /// A name by its first and last letter and the number of those between: `a16z`.
-    fn numeronym(&self, table: Table, text: &str) -> Option<u32> {
-        let mut chars = text.chars();
-        let (first, last) = (chars.next()?.to_ascii_lowercase(), chars.next_back()?.to_ascii_lowercase());
-        let between: usize =
-            chars.as_str().parse().ok().filter(|_| first.is_ascii_alphabetic() && last.is_ascii_alphabetic())?;
-        let snapshot = self.catalog.snapshot();
-        let is_meant = |row: &u32| {
-            let name: String = fold(snapshot.name(table, *row)).split(' ').collect();
-            name.len() == between + 2 && name.starts_with(first) && name.ends_with(last)
-        };
-        (0..snapshot.rows(table)).filter(is_meant).max_by_key(|row| self.catalog.size(table, *row))
-    }
-
-    /// `the 10 largest`, `newest`, `most active`, `top 5`.
-    fn superlative(&mut self, at: usize) -> Option<usize> {
-        let count = |at: usize| {
-            self.tokens.get(at).and_then(|token| count_of(&token.word)).filter(|count| (1..=100).contains(count))
-        };
-        let start = at + usize::from(self.is_at(at, &["the"]));
-        if self.is_at(start, &["top", "first"])
-            && let Some(number) = count(start + 1)
-        {
-            self.add(at..start + 2, "limit", number.to_string(), "that many records");
-            return Some(start + 2 - at);
-        }
-        let before = count(start);
-        let from = start + usize::from(before.is_some());
-        let (sort, length) = self.sort_at(from)?;
-        let after = count(from + length).filter(|_| before.is_none());
-        let end = from + length + usize::from(after.is_some());
-        self.add(at..end, "sort", sort.to_owned(), "order");
-        if let Some(number) = before.or(after) {
-            self.add(at..end, "limit", number.to_string(), "that many records");
-        } else if (start > at || at == 0) && self.is_singular(end) {
-            self.add(at..end, "limit", "1".to_owned(), "a single record");
-        }
-        Some(end - at)
-    }
-
-    /// Whether the next word for a kind of record is in the singular: `the largest fintech round`.
-    fn is_singular(&self, at: usize) -> bool {
-        let kind = self.tokens.iter().skip(at).take(4).find(|token| records_meant(&token.word).is_some());
-        kind.is_some_and(|kind| !kind.word.ends_with('s'))
-    }
-
-    fn sort_at(&self, at: usize) -> Option<(&'static str, usize)> {
-        let word = |offset: usize| self.tokens.get(at + offset).map_or("", |token| token.word.as_str());
-        let words = (word(0), word(1), word(2));
-        Some(match (self.table, words) {
-            (Table::Firms, ("most", "active" | "prolific", _)) => ("-investment_count", 2),
-            (Table::Firms, ("busiest", _, _)) => ("-investment_count", 1),
-            (Table::Firms, ("most", "responsive", _)) => ("-responsiveness", 2),
-            (Table::Firms, ("best" | "top" | "highest", "rated" | "scored", _)) => ("-health_score", 2),
-            (Table::Firms, ("by", "portfolio", "size")) => ("-portfolio_count", 3),
-            (Table::Firms, ("by", "portfolio", _)) => ("-portfolio_count", 2),
-            (Table::Firms, ("by", "investments" | "deals" | "rounds" | "activity", _)) => ("-investment_count", 2),
-            (Table::Startups, ("by", "funding" | "money", "raised")) => ("-total_raised_usd", 3),
-            (Table::Startups, ("by", "funding", _)) => ("-total_raised_usd", 2),
-            (Table::Rounds, ("by", "amount" | "size", _)) => ("-amount_usd", 2),
-            (Table::Rounds, ("first", "round", _)) => ("announced_on", 1),
-            (Table::Firms, ("most", "investments" | "deals" | "rounds", _)) => ("-investment_count", 2),
-            (Table::Firms, ("most", "companies" | "startups", _)) => ("-portfolio_count", 2),
-            (Table::Firms, ("most", "portfolio", "companies")) => ("-portfolio_count", 3),
-            (Table::Firms, ("largest" | "biggest", "portfolio" | "portfolios", _)) => ("-portfolio_count", 2),
-            (Table::Firms, ("largest" | "biggest", _, _)) => ("-portfolio_count", 1),
-            (Table::Startups, ("most", "money" | "funding" | "capital", _)) => ("-total_raised_usd", 2),
-            (Table::Startups, ("raised" | "raising", "most", _)) => ("-total_raised_usd", 2),
-            (Table::Startups, ("raised" | "raising", "the", "most")) => ("-total_raised_usd", 3),
-            (Table::Firms | Table::Startups, ("newest" | "youngest", _, _)) => ("-founded_year", 1),
-            (Table::Firms | Table::Startups, ("oldest", _, _)) => ("founded_year", 1),
-            (Table::Startups, ("most" | "best" | "highest" | "top", "funded", _)) => ("-total_raised_usd", 2),
-            (Table::Startups, ("most", "recently", "funded")) => ("-last_round_on", 3),
-            (Table::Startups, ("recently" | "newly", "funded", _)) => ("-last_round_on", 2),
-            (Table::Startups, ("most", "recently", "founded")) => ("-founded_year", 3),
-            (Table::Startups, ("recently" | "newly", "founded", _)) => ("-founded_year", 2),
-            (Table::Startups, ("highest", "total" | "funding" | "raised", _)) => ("-total_raised_usd", 2),
-            (Table::Startups, ("most", "rounds", _)) => ("-round_count", 2),
-            (Table::Startups, ("largest" | "biggest", _, _)) => ("-total_raised_usd", 1),
-            (Table::Rounds, ("largest" | "biggest" | "highest", _, _)) => ("-amount_usd", 1),
-            (Table::Rounds, ("smallest", _, _)) => ("amount_usd", 1),
-            (Table::Rounds, ("most", "recent", _)) => ("-announced_on", 2),
-            (Table::Rounds, ("newest" | "latest" | "recent", _, _)) => ("-announced_on", 1),
-            (Table::Rounds, ("oldest" | "earliest", _, _)) => ("announced_on", 1),
-            _ => return None,
-        })
     }
 
     fn date(&mut self, at: usize) -> Option<usize> {
@@ -799,7 +609,9 @@ impl<'a> Reader<'a> {
             {
                 (Some("check_usd"), Some("check_usd"))
             }
-            (Table::Firms, _) if is_money && self.mentions(&["aum", "assets", "management"]) => {
+            (Table::Firms, _)
+                if is_money && self.mentions(&["aum", "assets", "management", "manage", "manages", "managing"]) =>
+            {
                 (Some("min_aum_usd"), None)
             }
             (Table::Firms, _) if !is_money && self.mentions(&["score", "scored", "rated"]) => {
@@ -821,7 +633,7 @@ impl<'a> Reader<'a> {
         read.then(|| end.min(self.tokens.len()) - at)
     }
 
-    fn mentions(&self, words: &[&str]) -> bool {
+    pub(super) fn mentions(&self, words: &[&str]) -> bool {
         self.tokens.iter().any(|token| token.is(words))
     }
 
@@ -837,9 +649,41 @@ impl<'a> Reader<'a> {
     }
 
     fn negation(&mut self, at: usize) -> Option<usize> {
-        let is_word = self.is_at(at, &["not", "non", "except", "excluding", "without", "outside", "no"]);
-        self.is_negated |= is_word;
-        is_word.then_some(1)
+        if self.starts(at, &["other", "than"]) {
+            self.is_negated = true;
+            return Some(2);
+        }
+        // `ex-Google`, `non-dilutive`: something else than the word.
+        let is_joined =
+            self.tokens.get(at + 1).is_some_and(|next| self.text[self.tokens[at].place.end..next.place.start] == *"-");
+        let is_value = self.longest_meaning(at + 1).is_some();
+        if is_joined && (self.is_at(at, &["ex"]) || (self.is_at(at, &["non"]) && !is_value)) {
+            self.unread.push((at..at + 2, self.written(&(at..at + 2))));
+            return Some(2);
+        }
+        const BEFORE: &[&str] =
+            &["not", "non", "except", "excluding", "without", "outside", "no", "neither", "nor", "never"];
+        const VERBS: &[&str] =
+            &["isnt", "arent", "wasnt", "werent", "hasnt", "havent", "hadnt", "didnt", "doesnt", "dont", "cant"];
+        let is_verb = self.is_at(at, VERBS);
+        if self.is_at(at + 1, &["know", "care", "mind", "matter"]) || !(is_verb || self.is_at(at, BEFORE)) {
+            return None;
+        }
+        let is_end = is_verb && (self.tokens.len() == at + 1 || self.tokens[at].ends_clause);
+        match self.parts.last() {
+            // `backed by Sequoia, but Accel hasn't`
+            Some((range, part))
+                if is_end
+                    && range.end == at
+                    && self.resource.parameter(&format!("not_{}", part.parameter)).is_some() =>
+            {
+                let (range, part) = self.parts.pop().expect("it is the last");
+                self.is_negated = true;
+                self.add(range, &part.parameter, part.value, part.why);
+            }
+            _ => self.is_negated = true,
+        }
+        Some(1)
     }
 
     /// The name of a field, next to which its value is.
@@ -849,7 +693,30 @@ impl<'a> Reader<'a> {
 
     fn glue(&mut self, at: usize) -> Option<usize> {
         let is_glue = GLUE.contains(self.tokens[at].word.as_str()) || self.is_at(at, &["cheque", "cheques"]);
-        is_glue.then_some(1)
+        (is_glue || self.is_product(at)).then_some(1)
+    }
+
+    /// Whether a word says what a sector before it makes: `language learning apps`, `payments technology`.
+    fn is_product(&self, at: usize) -> bool {
+        let follows = self.parts.last().is_some_and(|(range, part)| range.end == at && part.parameter == "sector");
+        follows && self.is_at(at, PRODUCTS)
+    }
+
+    /// A country that is a city too, joined to another city, is one: `Singapore or Jakarta`.
+    fn join_cities(&mut self) {
+        for index in 1..self.parts.len() {
+            let [(range, country), (next, city)] = &self.parts[index - 1..=index] else { continue };
+            let is_joined = range.end + 1 == next.start && self.is_at(range.end, &["or", "and"]);
+            if !is_joined || country.parameter != "country" || city.parameter != "city" {
+                continue;
+            }
+            let meanings = self.phrase_at(range.start, range.len()).map(|phrase| self.lexicon.meanings(&phrase));
+            let own = meanings.unwrap_or_default().iter().filter_map(|meaning| self.value_of(meaning, range));
+            if let Some((parameter, value, why)) = own.into_iter().find(|(parameter, ..)| *parameter == "city") {
+                let part = &mut self.parts[index - 1].1;
+                (part.parameter, part.value, part.why) = (parameter.to_owned(), value, why);
+            }
+        }
     }
 
     /// Two values of a list are required after `both`, `both mobile and payments`, and investors that `and` joins.
@@ -913,6 +780,7 @@ impl<'a> Reader<'a> {
             return Interpretation { parts: vec![part], unread: Vec::new() };
         }
         self.parts.sort_by_key(|(range, _)| range.start);
+        self.join_cities();
         self.require_both();
         self.require_all_sectors();
         self.unread.sort_by_key(|(range, _)| range.start);

@@ -105,7 +105,7 @@ const fn sort(example: &'static str) -> Parameter {
 
 pub(super) const FIRMS: &[Parameter] = &[
     text("Search by a firm's name or alias; tolerates typos, missing words and other spellings."),
-    words("Firms whose description, sectors or place have these words, best first."),
+    words("Firms whose description, sectors, place or name have these words, best first."),
     like(
         Table::Firms,
         "Firms like this one, slug or name, the most similar first: shared startups, sectors, stages, place, description. \
@@ -115,7 +115,7 @@ pub(super) const FIRMS: &[Parameter] = &[
     STAGE,
     SECTOR,
     COUNTRY,
-    city(Table::Firms, "Filter by city (any of)."),
+    city(Table::Firms, "Filter by city or state of the USA (any of)."),
     FIRM_KIND,
     website(Table::Firms),
     identifier(Table::Firms),
@@ -202,7 +202,7 @@ pub(super) const LEADERBOARD: &[Parameter] = &[
 
 pub(super) const STARTUPS: &[Parameter] = &[
     text("Search by a startup's name or alias; tolerates typos, missing words and other spellings."),
-    words("Startups whose description, sectors or place have these words, best first."),
+    words("Startups whose description, sectors, place or name have these words, best first."),
     like(
         Table::Startups,
         "Startups like this one, slug or name, the most similar first: sectors, description, investors, stage, year and \
@@ -212,7 +212,7 @@ pub(super) const STARTUPS: &[Parameter] = &[
     STAGE,
     SECTOR,
     COUNTRY,
-    city(Table::Startups, "Filter by city (any of)."),
+    city(Table::Startups, "Filter by city or state of the USA (any of)."),
     param(
         "status",
         ParamType::Terms(Terms::of::<StartupStatus>(), Facet::Status),

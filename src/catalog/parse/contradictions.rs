@@ -5,10 +5,12 @@ use crate::catalog::params::{Mode, ParamType, Parameter, Unit};
 use crate::catalog::parse::ParamParser;
 use crate::catalog::parse::scalars::Bound;
 use crate::catalog::{Filter, Property};
+use crate::data::{Country, Facet, city};
 
 impl ParamParser<'_> {
     pub(super) fn contradictions(&self) -> Vec<Issue> {
         let details = self.crossed_bounds().into_iter().chain(self.excluded_values()).chain(self.unknown_values());
+        let details = details.chain(self.states_of_any_country());
         details.map(|(name, detail)| Issue::Invalid(ParameterError::invalid(name, detail))).collect()
     }
 
@@ -73,6 +75,28 @@ impl ParamParser<'_> {
                     format!("`{name}` excludes what `{included}` requires, so that nothing matches; omit it{kept}"),
                 ));
             }
+        }
+        details
+    }
+
+    /// States of the USA without the country: others have cities of the same names, such as Paris.
+    fn states_of_any_country(&self) -> Vec<(&'static str, String)> {
+        let usa = Country::read("US").map(|country| vec![country.index() as u32]);
+        let is_usa =
+            |filter: &Filter| matches!(filter, Filter::AnyOf(Facet::Country, values) if Some(values) == usa.as_ref());
+        if self.filters.iter().any(is_usa) {
+            return Vec::new();
+        }
+        let mut details = Vec::new();
+        for (name, values) in &self.canonical {
+            let is_city = self.resource.parameter(name).is_some_and(|parameter| parameter.facet() == Some(Facet::City));
+            let state = values.split(',').find(|value| city::of_us_state(value).is_some()).filter(|_| is_city);
+            details.extend(state.map(|state| {
+                let detail = format!(
+                    "`{state}` is a state of the USA, and other countries have cities of the same names as its cities; add `country=US`"
+                );
+                (*name, detail)
+            }));
         }
         details
     }

@@ -76,12 +76,18 @@ impl ParamParser<'_> {
         self.add_values(parameter, names, Filter::AnyOf(facet, distinct(indexes.concat())));
     }
 
-    /// Cities by one of their names, also with their country: `Berlin, Germany`.
+    /// Cities by one of their names, also with their country: `Berlin, Germany`; and states of the USA as all of their cities.
     fn cities(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {
         let (catalog, table, strict) = (self.catalog, self.resource.table(), self.options.strict);
         let mut notes: Vec<String> = Vec::new();
         let given = folded_texts(values);
         let read = |text: &str| -> Vec<(String, u32)> {
+            // A state keeps its name, as a region does.
+            if let Some(state) = catalog.cities_of_state(text) {
+                let cities = if state.len() == 1 { "city" } else { "cities" };
+                notes.push(format!("`{}` was read as {} {cities} of the state", shortened(text), state.len()));
+                return state.into_iter().map(|city| (fold(text), city)).collect();
+            }
             let found = catalog.city(table, parameter.name, text, strict, &given);
             found
                 .map(|city| {

@@ -1,8 +1,9 @@
-//! Full-text search over what records say of themselves: descriptions, and next to them sectors, places and titles.
+//! Full-text search over what is said of records: descriptions, sectors, places, titles and names.
 //!
-//! A tantivy segment of its own, in which document `n` is row `n`; it has terms and their frequencies only. Rows are ranked by
-//! Okapi BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009) with tantivy's parameters, k1 = 1.2 and
-//! b = 0.75. Words are stemmed by the language of the description, which its stop words tell; a query is stemmed by each.
+//! A tantivy segment of its own, in which document `n` is all that is said of row `n`; it has terms and their frequencies only.
+//! Rows are ranked by Okapi BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009) with tantivy's
+//! parameters, k1 = 1.2 and b = 0.75. Words are stemmed by the language of the description, which its stop words tell, those of
+//! the rest in English; a query is stemmed by each.
 
 #[cfg(test)]
 mod tests;
@@ -13,15 +14,13 @@ use std::ops::Range;
 use once_cell::sync::Lazy;
 use once_cell::unsync::OnceCell;
 use tantivy::directory::{Directory, RamDirectory};
-use tantivy::query::{
-    Bm25StatisticsProvider, BooleanQuery, BoostQuery, DisjunctionMaxQuery, EnableScoring, Occur, Query, TermQuery,
-};
+use tantivy::query::{BooleanQuery, DisjunctionMaxQuery, EnableScoring, Occur, Query, TermQuery};
 use tantivy::schema::{Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use tantivy::tokenizer::{
     AsciiFoldingFilter, Language, LowerCaser, RawTokenizer, RemoveLongFilter, SimpleTokenizer, Stemmer, StopWordFilter,
     TextAnalyzer, TextAnalyzerBuilder, TokenStream, Tokenizer, TokenizerManager, WhitespaceTokenizer,
 };
-use tantivy::{Index, IndexReader, ReloadPolicy, Searcher, TantivyDocument, Term};
+use tantivy::{DocSet, Index, IndexReader, ReloadPolicy, Searcher, TERMINATED, TantivyDocument, Term};
 
 use crate::data::Names;
 use crate::data::names::MAX_PROMINENCE;
@@ -29,7 +28,7 @@ use crate::search::index::build::{WRITER_MEMORY, files_of};
 use crate::search::index::read_only_directory::ReadOnlyDirectory;
 use crate::search::{IndexFiles, SearchError};
 
-/// The languages whose words are stemmed. The first is that of sectors, places and titles, and of texts that tell none.
+/// The languages whose words are stemmed. The first is that of sectors, places, titles and names, and of texts that tell none.
 const LANGUAGES: [Language; 8] = [
     Language::English,
     Language::German,
@@ -43,50 +42,36 @@ const LANGUAGES: [Language; 8] = [
 
 /// Words that a query looks up; the rest of it, or the more frequent ones of a description, are ignored.
 const MAX_WORDS: usize = 16;
-/// A word of so many names describes what they name: `Dental` of `Star Dental`. Others are looked for by name.
-const MIN_NAMES: u32 = 4;
+/// A word of a name that so many names have, or a description, says what they name: `Dental` of `Star Dental`.
+const MIN_USES: u32 = 4;
 /// Postings of the distinctive words of a description together, and of each word of a query where not all are required, so that
 /// all are read in time. The rarest word is read anyhow. Few in unit tests, as their records are.
 const MAX_POSTINGS: u64 = if cfg!(test) { 30 } else { 20_000 };
+/// Rows that are scored, the first in the default order of the table, which begins with the most prominent ones. Few in unit
+/// tests, as their records are.
+const MAX_SCORED: usize = if cfg!(test) { 35 } else { 20_000 };
 /// Rows whose descriptions are like another.
 const MAX_LIKE: usize = 1_000;
 /// Words that a [`Vocabulary`] remembers, approximately.
 const MAX_KNOWN: usize = if cfg!(test) { 8 } else { 1 << 17 };
 /// Longest word in bytes.
 const MAX_WORD: usize = 40;
-/// The weight of sectors, places and titles; that of descriptions is 1.
-const CONTEXT_BOOST: f32 = 1.5;
 /// What prominence adds to the score of the most prominent row, as a part of it.
 const PROMINENCE_BOOST: f32 = 0.1;
 /// Rows with more words of a query that make those with fewer unnecessary.
 const ENOUGH: usize = 20;
 
-pub(crate) struct DescriptionIndex {
-    searcher: Searcher,
-    fields: [Field; 2],
-    /// The number of rows that have each field.
-    filled: [u64; 2],
+/// Rows whose texts have words of a query, best first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Described {
+    pub rows: Vec<u32>,
+    /// So many of them, the first, have all of the words.
+    pub complete: usize,
 }
 
-/// The statistics of a segment, in which a field is as long on average as in the rows that have it: of most data, most rows have
-/// no description, which would make any description a long one.
-struct OfFilled<'a>(&'a DescriptionIndex);
-
-impl Bm25StatisticsProvider for OfFilled<'_> {
-    fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {
-        let DescriptionIndex { searcher, fields, filled } = self.0;
-        let rows = searcher.total_num_docs()?;
-        let filled = fields.iter().zip(filled).find(|(known, _)| **known == field).map_or(rows, |(_, filled)| *filled);
-        Ok((searcher.total_num_tokens(field)? as f64 * rows as f64 / filled.max(1) as f64) as u64)
-    }
-
-    fn total_num_docs(&self) -> tantivy::Result<u64> {
-        self.0.searcher.total_num_docs()
-    }
-
-    fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
-        self.0.searcher.doc_freq(term)
-    }
+pub(crate) struct DescriptionIndex {
+    searcher: Searcher,
+    field: Field,
 }
 
 /// Words in lower case.
@@ -205,16 +190,15 @@ fn language_of(text: &str) -> usize {
     vocabulary.language_of(&words)
 }
 
-/// The fields of the segment: what is around a record, and what it says of itself.
-const FIELDS: [&str; 2] = ["context", "description"];
+/// The field of the segment.
+const FIELD: &str = "text";
 
-fn schema() -> (Schema, [Field; 2]) {
+fn schema() -> (Schema, Field) {
     let mut schema = Schema::builder();
     // Documents are made of stems.
     let indexing = TextFieldIndexing::default().set_tokenizer(STEMS).set_index_option(IndexRecordOption::WithFreqs);
-    let options = TextOptions::default().set_indexing_options(indexing);
-    let fields = FIELDS.map(|name| schema.add_text_field(name, options.clone()));
-    (schema.build(), fields)
+    let field = schema.add_text_field(FIELD, TextOptions::default().set_indexing_options(indexing));
+    (schema.build(), field)
 }
 
 /// The name of the tokenizer that splits a text at white space.
@@ -229,42 +213,41 @@ fn extend<'a>(stems: &mut String, more: impl Iterator<Item = &'a str>) {
 }
 
 fn build(directory: impl Into<Box<dyn Directory>>, names: &dyn Names) -> Result<Index, SearchError> {
-    let (schema, [context, description]) = schema();
+    let (schema, field) = schema();
     let tokenizers = TokenizerManager::new();
     tokenizers.register(STEMS, WhitespaceTokenizer::default());
     let index = Index::builder().schema(schema).tokenizers(tokenizers);
     let mut writer = index.single_segment_index_writer::<TantivyDocument>(directory, WRITER_MEMORY)?;
     let mut vocabulary = Vocabulary::new();
-    // How many names have each stem.
-    let mut in_names: HashMap<String, u32> = HashMap::new();
+    // How often each stem is used: names made of others are looked for by name.
+    let mut uses: HashMap<String, u32> = HashMap::new();
     for row in 0..names.len() {
-        let words = vocabulary.read(names.name(row));
-        for stem in vocabulary.stems(&words, 0) {
-            match in_names.get_mut(stem) {
-                Some(count) => *count += 1,
-                None => drop(in_names.insert(stem.to_owned(), 1)),
+        for (text, count) in [(names.description(row).as_str(), MIN_USES), (names.name(row), 1)] {
+            let words = vocabulary.read(text);
+            for stem in vocabulary.stems(&words, 0) {
+                match uses.get_mut(stem) {
+                    Some(uses) => *uses = uses.saturating_add(count),
+                    None => drop(uses.insert(stem.to_owned(), count)),
+                }
             }
         }
     }
     for row in 0..names.len() {
         let mut document = TantivyDocument::default();
-        let text = names.description(row);
-        if !text.is_empty() {
-            let words = vocabulary.read(&text);
-            let language = vocabulary.language_of(&words);
-            let mut own = String::new();
-            extend(&mut own, vocabulary.stems(&words, language));
-            document.add_text(description, own);
-        }
+        let words = vocabulary.read(&names.description(row));
+        let language = vocabulary.language_of(&words);
+        let mut stems = String::new();
+        extend(&mut stems, vocabulary.stems(&words, language));
+        // What a record says of itself counts twice.
+        document.add_text(field, &stems);
         let words = vocabulary.read(&names.context(row));
-        let mut around = String::new();
-        extend(&mut around, vocabulary.stems(&words, 0));
+        extend(&mut stems, vocabulary.stems(&words, 0));
         let words = vocabulary.read(names.name(row));
-        let is_common = |stem: &&str| in_names.get(*stem).is_some_and(|names| *names >= MIN_NAMES);
-        extend(&mut around, vocabulary.stems(&words, 0).filter(is_common));
-        if !around.is_empty() {
-            document.add_text(context, around);
-        }
+        extend(
+            &mut stems,
+            vocabulary.stems(&words, 0).filter(|stem| uses.get(*stem).is_some_and(|uses| *uses >= MIN_USES)),
+        );
+        document.add_text(field, stems);
         writer.add_document(document)?;
     }
     Ok(writer.finalize()?)
@@ -292,26 +275,22 @@ impl DescriptionIndex {
         if documents != rows || searcher.segment_readers().len() > 1 {
             return Err(SearchError::Shape { segments: searcher.segment_readers().len(), documents, rows });
         }
-        let [context, description] = FIELDS.map(|name| index.schema().get_field(name));
-        let fields = [context?, description?];
-        let mut filled = [0; 2];
+        let field = index.schema().get_field(FIELD)?;
         for segment in searcher.segment_readers() {
-            for (field, filled) in fields.iter().zip(&mut filled) {
-                // Reads all files of the field: what is missing is known now.
-                segment.inverted_index(*field)?;
-                let lengths = segment.get_fieldnorms_reader(*field)?;
-                *filled += (0..rows).filter(|row| lengths.fieldnorm(*row) > 0).count() as u64;
-            }
+            // Reads all files of the field: what is missing is known now.
+            segment.inverted_index(field)?;
+            segment.get_fieldnorms_reader(field)?;
         }
-        Ok(Self { searcher, fields, filled })
+        Ok(Self { searcher, field })
     }
 
     /// The rows whose texts have the words of a query, the `max` best ones first; if they are few, followed by those with fewer
     /// words. Deterministic.
-    pub(crate) fn search(&self, names: &dyn Names, text: &str, max: usize) -> Vec<u32> {
+    pub(crate) fn search(&self, names: &dyn Names, text: &str, max: usize) -> Described {
         let words = self.words(text);
         let rarest = words.iter().map(|(postings, _)| *postings).min().unwrap_or(0);
-        let mut rows: Vec<u32> = Vec::new();
+        let mut found = Described::default();
+        let rows = &mut found.rows;
         for required in (1..=words.len()).rev() {
             // A frequent word tells little where others are missing, and takes long to read.
             let is_read = |postings: u64| required == words.len() || postings <= MAX_POSTINGS.max(rarest);
@@ -319,7 +298,7 @@ impl DescriptionIndex {
             let clauses = read.map(|(_, query)| (Occur::Should, query.box_clone())).collect();
             let query = BooleanQuery::with_minimum_required_clauses(clauses, required);
             let mut scored: Vec<(f32, u32)> = Vec::new();
-            self.collect(&query, |row, score| {
+            self.collect(&query, MAX_SCORED, |row, score| {
                 // Fewer than `ENOUGH`.
                 if !rows.contains(&row) {
                     let prominence = names.prominence(row) as f32 / MAX_PROMINENCE as f32;
@@ -327,22 +306,22 @@ impl DescriptionIndex {
                 }
             });
             rows.extend(best_of(scored, max - rows.len()).into_iter().map(|(_, row)| row));
+            if required == words.len() {
+                found.complete = rows.len();
+            }
             if rows.len() >= ENOUGH.min(max) {
                 break;
             }
         }
-        rows
+        found
     }
 
-    /// The rows whose descriptions have most of the distinctive words of a row's, with their scores as parts of its own.
+    /// The rows that have most of the distinctive words of a row's description, with their scores as parts of its own.
     pub(crate) fn like(&self, names: &dyn Names, row: u32) -> HashMap<u32, f32> {
-        let [_, description] = self.fields;
-        let words = self.distinctive(&names.description(row)).into_iter().map(|stem| -> (Occur, Box<dyn Query>) {
-            let term = Term::from_field_text(description, &stem);
-            (Occur::Should, Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs)))
-        });
+        let words = self.distinctive(&names.description(row)).into_iter();
+        let words = words.map(|stem| -> (Occur, Box<dyn Query>) { (Occur::Should, Box::new(self.query(&stem))) });
         let (mut scored, mut own) = (Vec::new(), 0.0);
-        self.collect(&BooleanQuery::new(words.collect()), |other, score| {
+        self.collect(&BooleanQuery::new(words.collect()), usize::MAX, |other, score| {
             if other == row { own = score } else { scored.push((score, other)) }
         });
         best_of(scored, MAX_LIKE).into_iter().map(|(score, row)| (row, (score / own).min(1.0))).collect()
@@ -350,37 +329,38 @@ impl DescriptionIndex {
 
     /// The rows that have a word, ascending; none if more than `max` may have it.
     pub(crate) fn rows_with(&self, word: &str, max: u64) -> Vec<u32> {
-        let terms = self.terms(word).next().unwrap_or_default();
-        let terms: Vec<Term> = terms.into_iter().map(|(field, stem)| Term::from_field_text(field, &stem)).collect();
+        let stems = self.stems(word).next().unwrap_or_default();
         let mut rows = Vec::new();
-        if terms.iter().map(|term| self.postings(term)).sum::<u64>() <= max {
-            let terms = terms.into_iter().map(|term| -> (Occur, Box<dyn Query>) {
-                (Occur::Should, Box::new(TermQuery::new(term, IndexRecordOption::Basic)))
-            });
-            self.collect(&BooleanQuery::new(terms.collect()), |row, _| rows.push(row));
+        if stems.iter().map(|stem| self.postings(stem)).sum::<u64>() <= max {
+            let stems =
+                stems.iter().map(|stem| -> (Occur, Box<dyn Query>) { (Occur::Should, Box::new(self.query(stem))) });
+            self.collect(&BooleanQuery::new(stems.collect()), usize::MAX, |row, _| rows.push(row));
         }
         rows.sort_unstable();
         rows
     }
 
-    /// The words of a row's description that are among the distinctive stems of another, in its order and spelling.
+    /// The words of what is said of a row that are among the distinctive stems of another, in their order and spelling.
     pub(crate) fn words_in_common(&self, names: &dyn Names, distinctive: &[String], other: u32) -> Vec<String> {
-        let text = names.description(other);
+        let description = names.description(other);
+        let (language, context) = (language_of(&description), names.context(other));
         let mut known = HashSet::new();
-        let words = words(&STEMMED[language_of(&text)], &text).into_iter();
-        let words = words.filter(|(stem, _)| distinctive.contains(stem) && known.insert(stem.clone()));
-        words.map(|(_, place)| text[place].to_lowercase()).collect()
+        let mut both = Vec::new();
+        for (language, text) in [(language, description.as_str()), (0, context.as_str()), (0, names.name(other))] {
+            let words = words(&STEMMED[language], text).into_iter();
+            let words = words.filter(|(stem, _)| distinctive.contains(stem) && known.insert(stem.clone()));
+            both.extend(words.map(|(_, place)| text[place].to_lowercase()));
+        }
+        both
     }
 
-    /// The stems of a description that are rarest in the others.
+    /// The stems of a description that are rarest in what is said of others.
     pub(crate) fn distinctive(&self, text: &str) -> Vec<String> {
-        let [_, description] = self.fields;
         let mut vocabulary = Vocabulary::new();
         let words = vocabulary.read(text);
         let language = vocabulary.language_of(&words);
         let stems: BTreeSet<String> = vocabulary.stems(&words, language).map(str::to_owned).collect();
-        let rows = |stem: &str| self.postings(&Term::from_field_text(description, stem));
-        let counted = stems.into_iter().map(|stem| (rows(&stem), stem));
+        let counted = stems.into_iter().map(|stem| (self.postings(&stem), stem));
         let mut counted: Vec<(u64, String)> = counted.filter(|(rows, _)| *rows > 1).collect();
         counted.sort_unstable();
         let mut postings = 0;
@@ -392,52 +372,65 @@ impl DescriptionIndex {
         few.map(|(_, stem)| stem).collect()
     }
 
-    fn collect(&self, query: &BooleanQuery, mut each: impl FnMut(u32, f32)) {
-        let statistics = OfFilled(self);
-        let weight = query.weight(EnableScoring::enabled_from_statistics_provider(&statistics, &self.searcher));
+    /// The rows of a query with their scores, at most the first `max`.
+    fn collect(&self, query: &BooleanQuery, max: usize, mut each: impl FnMut(u32, f32)) {
+        let weight = query.weight(EnableScoring::enabled_from_searcher(&self.searcher));
         for segment in self.searcher.segment_readers() {
-            let read = weight.as_ref().map(|weight| weight.for_each(segment, &mut each));
+            let scorer = weight.as_ref().map(|weight| weight.scorer(segment, 1.0));
             // Only reading a file can fail, and the files are in memory.
-            debug_assert!(matches!(read, Ok(Ok(()))), "{read:?}");
+            let Ok(Ok(mut scorer)) = scorer else {
+                debug_assert!(false, "a file cannot be read");
+                continue;
+            };
+            let mut rows = 0;
+            while scorer.doc() != TERMINATED && rows < max {
+                each(scorer.doc(), scorer.score());
+                scorer.advance();
+                rows += 1;
+            }
         }
     }
 
-    /// For each word the number of postings to read, and its query; of the fields that have it, the best counts.
+    /// For each word the number of postings to read, and its query; of its stems the best counts.
     fn words(&self, text: &str) -> Vec<(u64, Box<dyn Query>)> {
-        let [context, _] = self.fields;
-        let words = self.terms(text).take(MAX_WORDS).map(|terms| -> (u64, Box<dyn Query>) {
-            let mut postings = 0;
-            let terms = terms.into_iter().map(|(field, stem)| -> Box<dyn Query> {
-                let term = Term::from_field_text(field, &stem);
-                postings += self.postings(&term);
-                let term = TermQuery::new(term, IndexRecordOption::WithFreqs);
-                Box::new(BoostQuery::new(Box::new(term), if field == context { CONTEXT_BOOST } else { 1.0 }))
-            });
-            let query = DisjunctionMaxQuery::new(terms.collect());
-            (postings, Box::new(query))
+        let words = self.stems(text).take(MAX_WORDS).map(|stems| -> (u64, Box<dyn Query>) {
+            let postings = stems.iter().map(|stem| self.postings(stem)).sum();
+            let stems = stems.iter().map(|stem| -> Box<dyn Query> { Box::new(self.query(stem)) });
+            (postings, Box::new(DisjunctionMaxQuery::new(stems.collect())))
         });
         words.collect()
     }
 
-    /// The number of rows that have a term.
-    fn postings(&self, term: &Term) -> u64 {
-        self.searcher.doc_freq(term).unwrap_or(0)
+    fn query(&self, stem: &str) -> TermQuery {
+        TermQuery::new(Term::from_field_text(self.field, stem), IndexRecordOption::WithFreqs)
     }
 
-    /// The terms of each word of a text: its stems by language, and in which field they may be.
-    fn terms(&self, text: &str) -> impl Iterator<Item = BTreeSet<(Field, String)>> + use<> {
-        let [context, description] = self.fields;
-        let mut of_words: BTreeMap<usize, BTreeSet<(Field, String)>> = BTreeMap::new();
-        for (index, analyzer) in STEMMED.iter().enumerate() {
+    /// The number of rows that have a word; those of several stems count several times.
+    pub(crate) fn saying(&self, word: &str) -> u64 {
+        self.stems(word).flatten().map(|stem| self.postings(&stem)).sum()
+    }
+
+    /// The number of rows that have a stem.
+    fn postings(&self, stem: &str) -> u64 {
+        self.searcher.doc_freq(&Term::from_field_text(self.field, stem)).unwrap_or(0)
+    }
+
+    /// The stems of each word of a text, by language.
+    fn stems(&self, text: &str) -> impl Iterator<Item = BTreeSet<String>> + use<> {
+        let mut of_words: BTreeMap<usize, BTreeSet<String>> = BTreeMap::new();
+        for analyzer in STEMMED.iter() {
             for (stem, place) in words(analyzer, text) {
-                let terms = of_words.entry(place.start).or_default();
-                if index == 0 {
-                    terms.insert((context, stem.clone()));
-                }
-                terms.insert((description, stem));
+                of_words.entry(place.start).or_default().insert(stem);
             }
         }
-        of_words.into_values()
+        // A word twice is one word.
+        let mut known: Vec<BTreeSet<String>> = Vec::new();
+        for stems in of_words.into_values() {
+            if !known.iter().any(|known| known.is_subset(&stems) || stems.is_subset(known)) {
+                known.push(stems);
+            }
+        }
+        known.into_iter()
     }
 }
 

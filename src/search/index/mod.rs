@@ -13,6 +13,7 @@ mod weights;
 pub(crate) use build::{raw_term, texts};
 pub(crate) use complete::typed_part;
 pub use complete::{Completed, Completion};
+pub use descriptions::Described;
 pub(crate) use descriptions::marks;
 #[cfg(test)]
 pub(crate) use dictionary::DictionaryBuilder;
@@ -180,7 +181,7 @@ impl TextIndex {
 
     /// The rows of which descriptions, sectors, places, titles or common words of names have words of a text, the `max` best
     /// ones first.
-    pub fn described(&self, names: &dyn Names, text: &str, max: usize) -> Vec<u32> {
+    pub fn described(&self, names: &dyn Names, text: &str, max: usize) -> Described {
         self.descriptions.search(names, text, max)
     }
 
@@ -193,6 +194,11 @@ impl TextIndex {
     /// have it.
     pub fn rows_described(&self, word: &str, max: u64) -> Vec<u32> {
         self.descriptions.rows_with(word, max)
+    }
+
+    /// The number of rows that say a word of themselves; approximately, if it has several forms.
+    pub fn saying(&self, word: &str) -> u64 {
+        self.descriptions.saying(word)
     }
 
     /// The stems of a row's description that are rarest in the others.

@@ -1,5 +1,5 @@
 use crate::data::Names;
-use crate::search::index::descriptions::{DescriptionIndex, ENOUGH, marks};
+use crate::search::index::descriptions::{Described, DescriptionIndex, ENOUGH, MAX_SCORED, marks};
 
 /// Rows of a description and what is around it.
 struct Records(Vec<(&'static str, &'static str)>);
@@ -43,7 +43,7 @@ fn records() -> Records {
 }
 
 fn found(index: &DescriptionIndex, text: &str) -> Vec<u32> {
-    index.search(&records(), text, 100)
+    index.search(&records(), text, 100).rows
 }
 
 #[test]
@@ -54,9 +54,9 @@ fn words_are_found_by_their_stem_in_the_language_of_the_text() {
     for (text, rows) in [
         ("dentist", vec![0]),
         ("DENTISTS!", vec![0]),
-        ("booked", vec![0, 6]),
+        ("booked", vec![6, 0]),
         ("Zahnärzten", vec![2]),
-        ("patienten", vec![0, 2]),
+        ("patienten", vec![2, 0]),
         ("réservation", vec![3]),
         ("reservations", vec![3]),
         ("hotel", vec![6, 3]),
@@ -80,11 +80,13 @@ fn rows_with_more_words_come_first_and_few_are_followed_by_others() {
     let texts = ["solar power", "solar", "power", "wind"];
     let records = Records((0..40).map(|row| (texts[row % 2], "")).chain([("power plants", "")]).collect());
     let index = DescriptionIndex::in_memory(&records).unwrap();
-    let rows: Vec<u32> = index.search(&records, "solar power", 100);
+    let Described { rows, complete } = index.search(&records, "solar power", 100);
+    assert_eq!(complete, rows.len());
     assert!(rows.len() >= ENOUGH && rows.iter().all(|row| row % 2 == 0 && *row < 40), "{rows:?}");
     let few = Records(vec![("wind", ""), ("solar power", ""), ("solar", ""), ("power", "")]);
     let index = DescriptionIndex::in_memory(&few).unwrap();
-    let mut rows: Vec<u32> = index.search(&few, "solar power", 100);
+    let Described { mut rows, complete } = index.search(&few, "solar power", 100);
+    assert_eq!(complete, 1);
     assert_eq!(rows.remove(0), 1);
     rows.sort_unstable();
     assert_eq!(rows, [2, 3]);
@@ -95,10 +97,14 @@ fn a_frequent_word_alone_is_no_match_if_others_are_missing() {
     let texts = (0..40).map(|row| (["solar", "solar panels"][row % 2], "")).chain([("dentist", "")]);
     let records = Records(texts.collect());
     let index = DescriptionIndex::in_memory(&records).unwrap();
-    assert_eq!(index.search(&records, "solar dentist", 100), [40]);
-    assert_eq!(index.search(&records, "solar panels", 100).len(), 20);
-    assert_eq!(index.search(&records, "solar", 100).len(), 40);
-    assert_eq!(index.search(&records, "solar", 7), index.search(&records, "solar", 100)[..7]);
+    assert_eq!(index.search(&records, "solar dentist", 100), Described { rows: vec![40], complete: 0 });
+    assert_eq!(index.search(&records, "solar panels", 100).rows.len(), 20);
+    // Of a word that very many rows have, the first ones.
+    assert_eq!(index.search(&records, "solar", 100).rows.len(), MAX_SCORED);
+    assert!(index.search(&records, "solar", 100).rows.iter().all(|row| *row < MAX_SCORED as u32));
+    // A word twice is one word.
+    assert_eq!(index.search(&records, "panels panel panels", 100), index.search(&records, "panels", 100));
+    assert_eq!(index.search(&records, "solar", 7).rows, index.search(&records, "solar", 100).rows[..7]);
 }
 
 #[test]
@@ -123,5 +129,5 @@ fn an_index_of_other_rows_is_rejected() {
     assert!(DescriptionIndex::open(files, 3).is_err());
     let none = Records(Vec::new());
     let index = DescriptionIndex::open(DescriptionIndex::create(&none).unwrap(), 0).unwrap();
-    assert!(index.search(&none, "dentist", 100).is_empty());
+    assert!(index.search(&none, "dentist", 100).rows.is_empty());
 }

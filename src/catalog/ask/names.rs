@@ -1,0 +1,360 @@
+//! Names of firms, startups and people in questions, and what they are to the records that are listed.
+
+use std::ops::Range;
+
+use crate::catalog::Named;
+use crate::catalog::ask::reader::{GLUE, Reader, records_meant};
+use crate::catalog::ask::token::Token;
+use crate::data::Table;
+use crate::data::fold::fold;
+
+/// Size of a record, by [`Catalog::size`], from which its name in lower case is read.
+const MIN_PLAIN_SIZE: u32 = 20;
+
+/// The same of a name that the words around it say to be one.
+const MIN_NAMED_SIZE: u32 = 3;
+
+/// Records that say a word of themselves, at most, if it is a name rather than a word.
+const MAX_COINED: u64 = 5;
+
+/// Letters of a word that a name is known by, at least.
+const MIN_BEGUN: usize = 5;
+
+/// How many times as large a record must be to be meant by the beginning of its name, although that is the name of another.
+const FAR_LARGER: u32 = 10;
+
+/// Maximum number of words of a name.
+const MAX_NAME_WORDS: usize = 6;
+
+impl Reader<'_> {
+    /// `called Blink`, `who is Jane Doe`: a name to search for, to the end of the clause.
+    pub(super) fn called(&mut self, at: usize) -> Option<usize> {
+        let is_marked = self.is_at(at, &["called", "named"]);
+        let is_person = self.table == Table::People && self.is_at(at, &["who"]) && self.is_at(at + 1, &["is"]);
+        let from = at + if is_marked { 1 } else { 2 };
+        if !(is_marked || is_person) || !self.resource.is_searchable() || from >= self.tokens.len() {
+            return None;
+        }
+        let mut end = from + 1;
+        while end < self.tokens.len()
+            && !self.tokens[end - 1].ends_clause
+            && !GLUE.contains(self.tokens[end].word.as_str())
+        {
+            end += 1;
+        }
+        let name = self.written(&(from..end));
+        if is_person && self.catalog.rows_named(self.table, &name).is_empty() {
+            return None;
+        }
+        self.add(from..end, "q", name, "name to search for").then_some(end - at)
+    }
+
+    /// `at startups`, `at VCs` among people.
+    pub(super) fn at_organizations(&mut self, at: usize) -> Option<usize> {
+        let works = at > 0 && self.is_at(at, &["for"]) && self.is_at(at - 1, &["work", "works", "working"]);
+        if self.table != Table::People || !(works || self.is_at(at, &["at", "of"])) {
+            return None;
+        }
+        let meant = |length: usize| Some((records_meant(&self.phrase_at(at + 1, length)?)?, length));
+        let (table, length) = (1..=4).rev().find_map(meant)?;
+        let kind = match table {
+            Table::Firms => "firm",
+            Table::Startups if works || self.is_at(at, &["at"]) => "startup",
+            _ => return None,
+        };
+        let range = at..at + 1 + length;
+        self.add(range.clone(), "kind", kind.to_owned(), "kind of organization").then_some(range.len())
+    }
+
+    /// `backed by Sequoia and Accel`, `led by …`, `founders of …`.
+    pub(super) fn relation(&mut self, at: usize) -> Option<usize> {
+        const MARKERS: &[(&[&str], &str)] = &[
+            (&["portfolio", "companies", "of"], "investor"),
+            (&["investment", "from"], "investor"),
+            (&["money", "from"], "investor"),
+            (&["funding", "from"], "investor"),
+            (&["capital", "from"], "investor"),
+            (&["portfolio", "of"], "investor"),
+            (&["invested", "in", "by"], "investor"),
+            (&["backed", "by"], "investor"),
+            (&["funded", "by"], "investor"),
+            (&["financed", "by"], "investor"),
+            (&["joined", "by"], "investor"),
+            (&["co", "invested", "with"], "investor"),
+            (&["co", "invests", "with"], "investor"),
+            (&["coinvested", "with"], "investor"),
+            (&["together", "with"], "investor"),
+            (&["alongside"], "investor"),
+            (&["led", "by"], "lead"),
+            (&["raised", "by"], "startup"),
+            (&["rounds", "of"], "startup"),
+            (&["investors", "in"], "startup"),
+            (&["investors", "of"], "startup"),
+            (&["invested", "in"], "startup"),
+            (&["backed"], "startup"),
+            (&["funded"], "startup"),
+            (&["founded"], "organization"),
+            (&["set", "up"], "organization"),
+            (&["started"], "organization"),
+            (&["runs"], "organization"),
+            (&["work", "for"], "organization"),
+            (&["works", "for"], "organization"),
+            (&["working", "for"], "organization"),
+            (&["at"], "organization"),
+            (&["of"], "organization"),
+            (&["from"], "organization"),
+        ];
+        // Startups are filtered by who invested, not by who led.
+        let own = |parameter: &'static str| match (parameter, self.table) {
+            ("lead", Table::Startups) => "investor",
+            _ => parameter,
+        };
+        let mut markers = MARKERS.iter().map(|(words, parameter)| (*words, own(parameter)));
+        let (words, parameter) = markers
+            .find(|(words, parameter)| self.starts(at, words) && self.resource.parameter(parameter).is_some())?;
+        let tables: &[Table] = match parameter {
+            "startup" => &[Table::Startups],
+            "organization" => &[Table::Firms, Table::Startups],
+            _ => &[Table::Firms],
+        };
+        let mut from = at + words.len();
+        let is_both = self.is_at(from, &["both"]);
+        from += usize::from(is_both);
+        let (mut names, mut end) = (Vec::new(), from);
+        let (mut joint, mut start) = (is_both, at);
+        let is_expected = !self.is_at(at, &["at", "of", "from"]);
+        while let Some((slug, length)) =
+            self.name_at(end, tables).or_else(|| self.begun_name(end, tables).filter(|_| is_expected))
+        {
+            // A name that is not capitalized may be anything: `backed by angels`.
+            if !self.tokens[end].is_capitalized() && self.has_meaning(end, length) {
+                break;
+            }
+            names.push(slug);
+            end += length;
+            let follows = self.is_at(end, &["and", "or"]);
+            if !follows || self.name_at(end + 1, tables).is_none() {
+                break;
+            }
+            joint |= self.is_at(end, &["and"]);
+            end += 1;
+        }
+        if names.is_empty() {
+            return None;
+        }
+        // `Sequoia alongside Accel`
+        let is_joint = self.is_at(at, &["co", "coinvested", "together", "alongside"]);
+        let partner =
+            self.parts.last().filter(|(range, part)| is_joint && range.end == at && part.parameter == parameter);
+        if let Some((range, part)) = partner.cloned() {
+            self.parts.pop();
+            names.insert(0, part.value);
+            start = range.start;
+            joint = true;
+        }
+        let all = format!("{parameter}_all");
+        let has_all = joint && names.len() > 1 && self.resource.parameter(&all).is_some();
+        let parameter = if has_all { all.as_str() } else { parameter };
+        let is_founding = self.is_at(at, &["founded", "started", "set"]);
+        self.add(start..end, parameter, names.join(","), "name of a record");
+        if is_founding {
+            self.add(at..at + 1, "role", "founder".to_owned(), "role of a person");
+        }
+        Some(end - at)
+    }
+
+    /// `like Stripe`, `similar to Stripe`, `Stripe competitors`.
+    pub(super) fn like(&mut self, at: usize) -> Option<usize> {
+        const BEFORE: &[&[&str]] = &[
+            &["like"],
+            &["similar", "to"],
+            &["comparable", "to"],
+            &["competitors", "of"],
+            &["competitors", "to"],
+            &["competitor", "of"],
+            &["competitor", "to"],
+            &["competes", "with"],
+            &["compete", "with"],
+            &["competing", "with"],
+            &["resembles"],
+            &["resemble"],
+            &["resembling"],
+            &["peers", "of"],
+            &["in", "the", "style", "of"],
+            &["rivals", "of"],
+            &["rival", "of"],
+            &["alternatives", "to"],
+            &["alternative", "to"],
+        ];
+        const AFTER: &[&str] = &["competitors", "competitor", "rivals", "rival", "alternatives", "alternative"];
+        let before = BEFORE.iter().find(|words| self.starts(at, words)).map_or(0, |words| words.len());
+        if before == 0 && !self.mentions(AFTER) {
+            return None;
+        }
+        let begun = || self.begun_name(at + before, &[self.table]).filter(|_| before > 0);
+        let (slug, length) = self.name_at(at + before, &[self.table]).or_else(begun)?;
+        let after = usize::from(self.is_at(at + before + length, AFTER));
+        if before + after == 0 {
+            return None;
+        }
+        let range = at..at + before + length + after;
+        self.add(range.clone(), "like", slug, "records like this one");
+        Some(range.len())
+    }
+
+    /// A name of several words, unless the words mean something longer: `Founders Fund deals`.
+    pub(super) fn long_name(&mut self, at: usize) -> Option<usize> {
+        if self.table == Table::People
+            && self.tokens[at].is_capitalized()
+            && let Some((_, length)) = self.name_at(at, &[Table::People]).filter(|(_, length)| *length > 1)
+        {
+            let name = self.written(&(at..at + length));
+            return self.add(at..at + length, "q", name, "name to search for").then_some(length);
+        }
+        let (parameter, slug, length) = self.own_name(at)?;
+        let is_longer = |(longest, _): (usize, _)| length > longest;
+        // In lower case it is a large record, but `the first round` is not one.
+        let is_plain = |token: &Token| {
+            GLUE.contains(token.word.as_str()) || token.is(&["first", "last"]) || records_meant(&token.word).is_some()
+        };
+        let tokens = &self.tokens[at..at + length];
+        let is_name = tokens.iter().all(Token::is_capitalized) || !tokens.iter().all(is_plain);
+        if length < 2 || !is_name || !self.longest_meaning(at).is_none_or(is_longer) {
+            return None;
+        }
+        self.add_name(at..at + length, parameter, slug)
+    }
+
+    /// A name that no other reading has: `Sequoia deals`, `stripe founders`.
+    pub(super) fn short_name(&mut self, at: usize) -> Option<usize> {
+        let (parameter, slug, length) = self.own_name(at)?;
+        self.add_name(at..at + length, parameter, slug)
+    }
+
+    fn add_name(&mut self, range: Range<usize>, parameter: &'static str, slug: String) -> Option<usize> {
+        let length = range.len();
+        let leads = self.is_at(range.end, &["led", "leads", "lead", "leading"])
+            || (self.is_at(range.end, &["was", "is", "as"])
+                && self.tokens.iter().skip(range.end).take(4).any(|token| token.is(&["lead"])));
+        let parameter = if leads && self.resource.parameter("lead").is_some() { "lead" } else { parameter };
+        self.add(range, parameter, slug, "name of a record").then_some(length)
+    }
+
+    /// The record whose name begins at a word, with the parameter that it is a value of: an investor or an organization.
+    fn own_name(&self, at: usize) -> Option<(&'static str, String, usize)> {
+        let (parameter, tables): (_, &[Table]) = match self.table {
+            Table::Startups => ("investor", &[Table::Firms]),
+            Table::Rounds => ("investor", &[Table::Firms, Table::Startups]),
+            Table::People => ("organization", &[Table::Firms, Table::Startups]),
+            _ => return None,
+        };
+        let named = tables.iter().filter_map(|table| {
+            let begun = || self.begun_name(at, &[*table]).filter(|(_, length)| self.names_record(at, *length));
+            let (slug, length) = self.name_at(at, &[*table]).or_else(begun)?;
+            let row = self.catalog.snapshot().find(*table, &slug)?;
+            let size = self.catalog.size(*table, row);
+            // A word in lower case is a name only of a record that many know.
+            let tokens = &self.tokens[at..at + length];
+            let is_sure = tokens[length - 1].is_possessive
+                || tokens.iter().all(|token| token.is_capitalized() || GLUE.contains(token.word.as_str()));
+            let is_name = self.names_record(at, length) || (length == 1 && self.is_coined(at));
+            let least = if is_name { MIN_NAMED_SIZE } else { MIN_PLAIN_SIZE };
+            (is_sure || size >= least).then_some((*table, slug, length, size))
+        });
+        let (table, slug, length, _) = named.max_by_key(|(_, _, length, size)| (*length, *size))?;
+        let parameter = if self.table == Table::Rounds && table == Table::Startups { "startup" } else { parameter };
+        Some((parameter, slug, length))
+    }
+
+    /// Whether what is around some words says that they name a record: `what did zomato raise`, `solarcity rounds`.
+    fn names_record(&self, at: usize, length: usize) -> bool {
+        const AFTER: &[&str] = &[
+            "raise",
+            "raised",
+            "raises",
+            "round",
+            "rounds",
+            "deal",
+            "deals",
+            "funding",
+            "financing",
+            "portfolio",
+            "co",
+            "coinvested",
+        ];
+        self.tokens[at + length - 1].is_possessive
+            || self.is_at(at + length, AFTER)
+            || (at > 0 && self.is_at(at - 1, &["did", "does", "has"]))
+    }
+
+    /// Whether hardly a record says a word of itself: `zomato`, but not `bridge`.
+    fn is_coined(&self, at: usize) -> bool {
+        let index = self.catalog.text_index(Table::Startups);
+        self.table != Table::Startups && index.is_some_and(|index| index.saying(&self.tokens[at].word) <= MAX_COINED)
+    }
+
+    /// A large record whose name begins with a capitalized word: `Greylock` is Greylock Partners.
+    fn begun_name(&self, at: usize, tables: &[Table]) -> Option<(String, usize)> {
+        let token = self.tokens.get(at).filter(|token| token.is_capitalized() && token.word.len() >= MIN_BEGUN)?;
+        if GLUE.contains(token.word.as_str()) || self.has_meaning(at, 1) {
+            return None;
+        }
+        let snapshot = self.catalog.snapshot();
+        let begun = tables.iter().flat_map(|table| {
+            let matches = self.catalog.all_matches(*table, &token.word);
+            let begins = |row: &u32| fold(snapshot.name(*table, *row)).split(' ').next() == Some(token.word.as_str());
+            let rows: Vec<u32> = matches.rows.iter().copied().filter(begins).collect();
+            rows.into_iter().map(|row| (self.catalog.size(*table, row), *table, row))
+        });
+        let (_, table, row) = begun.filter(|(size, ..)| *size >= MIN_PLAIN_SIZE).max()?;
+        Some((snapshot.slug(table, row).to_owned(), 1))
+    }
+
+    /// The slug of the record whose name begins at a word, with the number of words.
+    fn name_at(&self, at: usize, tables: &[Table]) -> Option<(String, usize)> {
+        let longest = MAX_NAME_WORDS.min(self.tokens.len().saturating_sub(at));
+        (1..=longest).rev().find_map(|length| {
+            self.phrase_at(at, length)?;
+            let text = self.written(&(at..at + length));
+            let (table, row) = tables.iter().find_map(|table| Some((*table, self.row_of_name(*table, &text)?)))?;
+            Some((self.catalog.snapshot().slug(table, row).to_owned(), length))
+        })
+    }
+
+    /// The record of a name; a far larger one whose name begins with it goes first: `Sequoia` is Sequoia Capital.
+    fn row_of_name(&self, table: Table, text: &str) -> Option<u32> {
+        let size = |row: &u32| self.catalog.size(table, *row);
+        let row = match self.catalog.named(table, text) {
+            Named::One(row) => row,
+            Named::Several(rows) => rows.into_iter().max_by_key(size)?,
+            Named::Nothing => return self.abbreviated(table, text).or_else(|| self.numeronym(table, text)),
+        };
+        let larger = self.catalog.namesakes(table, text, row).into_iter().max_by_key(size);
+        Some(larger.filter(|larger| size(larger) >= size(&row).max(1).saturating_mul(FAR_LARGER)).unwrap_or(row))
+    }
+
+    /// A large record with an alias in capital letters: `YC`.
+    fn abbreviated(&self, table: Table, text: &str) -> Option<u32> {
+        if !(2..=6).contains(&text.len()) || !text.chars().all(|char| char.is_ascii_uppercase()) {
+            return None;
+        }
+        let matches = self.catalog.all_matches(table, text);
+        let size = |row: &u32| self.catalog.size(table, *row);
+        let named = matches.rows.iter().copied().filter(|row| self.catalog.is_named(table, *row, text));
+        named.filter(|row| size(row) >= MIN_PLAIN_SIZE).max_by_key(size)
+    }
+
+    /// A name by its first and last letter and the number of those between: `a16z`.
+    fn numeronym(&self, table: Table, text: &str) -> Option<u32> {
+        let mut chars = text.chars();
+        let (first, last) = (chars.next()?.to_ascii_lowercase(), chars.next_back()?.to_ascii_lowercase());
+        let between: usize =
+            chars.as_str().parse().ok().filter(|_| first.is_ascii_alphabetic() && last.is_ascii_alphabetic())?;
+        let snapshot = self.catalog.snapshot();
+        let is_meant = |row: &u32| {
+            let name: String = fold(snapshot.name(table, *row)).split(' ').collect();
+            name.len() == between + 2 && name.starts_with(first) && name.ends_with(last)
+        };
+        (0..snapshot.rows(table)).filter(is_meant).max_by_key(|row| self.catalog.size(table, *row))
+    }
+}

@@ -1,0 +1,205 @@
+//! The order of the records that a question is about, how many of them, and what they are counted by.
+
+use crate::catalog::Resource;
+use crate::catalog::aggregate::group_bys;
+use crate::catalog::ask::period::count_of;
+use crate::catalog::ask::reader::{GLUE, Reader, records_meant};
+use crate::catalog::ask::{GROUP_BY, ReadPart};
+use crate::data::Table;
+
+/// Words after which `by` says who or in which order.
+const BEFORE_BY: &[&str] = &[
+    "backed", "funded", "financed", "led", "made", "done", "acquired", "bought", "owned", "run", "sort", "sorted",
+    "order", "ordered", "rank", "ranked",
+];
+
+/// The property of `group_by` that a word means.
+fn group_by(resource: Resource, word: &str) -> Option<&'static str> {
+    let name = match word {
+        "industry" | "industries" | "vertical" | "verticals" => "sector",
+        "countries" => "country",
+        "cities" | "town" | "towns" => "city",
+        "type" | "types" => "kind",
+        "statuses" => "status",
+        "funder" | "backer" => "investor",
+        "year" | "years" if resource != Resource::Rounds => "founded_year",
+        word => word.strip_suffix('s').unwrap_or(word),
+    };
+    group_bys(resource).into_iter().map(|(known, _)| known).find(|known| *known == name || *known == word)
+}
+
+impl Reader<'_> {
+    /// `by country`, `per year and stage`, `for each sector`, `which cities have the most`: what records are counted by.
+    pub(super) fn groups(&mut self, at: usize) -> Option<usize> {
+        let property = |at: usize| self.tokens.get(at).and_then(|token| group_by(self.resource, &token.word));
+        // `by founding year`
+        let founded =
+            |at: usize| self.is_at(at, &["founding", "foundation"]) && property(at + 1) == Some("founded_year");
+        let is_every = |at: usize| {
+            self.is_at(at, &["every"]) && matches!(property(at + 1), Some("year" | "quarter" | "founded_year"))
+        };
+        // `have the most`
+        let most = |at: usize| {
+            let is_the = self.is_at(at + 1, &["the"]);
+            let is_most =
+                self.is_at(at, &["have", "has", "with"]) && self.is_at(at + 1 + usize::from(is_the), &["most"]);
+            if is_most { 2 + usize::from(is_the) } else { 0 }
+        };
+        let start = at + usize::from(self.is_at(at, &["group", "grouped", "split", "counted"]));
+        // `how many a year`
+        let is_yearly = at > 0
+            && self.is_at(at, &["a"])
+            && self.is_at(at - 1, &["many", "rounds", "deals"])
+            && self.is_at(at + 1, &["year", "quarter"]);
+        let first = if self.is_at(start, &["by", "per", "each"]) || is_every(start) || is_yearly {
+            // `backed by investors`, `sorted by year`
+            let is_other = start == at && at > 0 && self.is_at(start, &["by"]) && self.is_at(at - 1, BEFORE_BY);
+            if is_other {
+                return None;
+            }
+            start + 1 + usize::from(self.is_at(start + 1, &["each"]))
+        } else {
+            let first = at + usize::from(self.is_at(at, &["which", "what"]));
+            if most(first + 1) == 0 || !matches!(property(first)?, "country" | "city" | "sector" | "stage") {
+                return None;
+            }
+            first
+        };
+        let first = first + usize::from(founded(first));
+        let mut properties = vec![property(first)?];
+        let mut end = first + 1;
+        while self.is_at(end, &["and", "by", "per"])
+            && let Some(further) = property(end + 1).filter(|further| !properties.contains(further))
+        {
+            properties.push(further);
+            end += 2;
+        }
+        end += most(end);
+        if self.parts.iter().any(|(_, part)| part.parameter == GROUP_BY) {
+            return None;
+        }
+        let (text, value) = (self.written(&(at..end)), properties.join(","));
+        let why = "what records are counted by".to_owned();
+        self.parts.push((at..end, ReadPart { text, parameter: GROUP_BY.to_owned(), value, why }));
+        Some(end - at)
+    }
+
+    /// `the 10 largest`, `newest`, `most active`, `top 5`.
+    pub(super) fn superlative(&mut self, at: usize) -> Option<usize> {
+        let count = |at: usize| {
+            self.tokens.get(at).and_then(|token| count_of(&token.word)).filter(|count| (1..=100).contains(count))
+        };
+        let start = at + usize::from(self.is_at(at, &["the"]));
+        if self.is_at(start, &["top", "first"])
+            && let Some(number) = count(start + 1)
+        {
+            self.add(at..start + 2, "limit", number.to_string(), "that many records");
+            return Some(start + 2 - at);
+        }
+        if self.is_at(at, &["limit"])
+            && let to = at + 1 + usize::from(self.is_at(at + 1, &["to", "of"]))
+            && let Some(number) = count(to)
+        {
+            self.add(at..to + 1, "limit", number.to_string(), "that many records");
+            return Some(to + 1 - at);
+        }
+        let before = count(start);
+        let from = start + usize::from(before.is_some());
+        let Some((sort, length)) = self.sort_at(from) else {
+            let number = before.filter(|_| self.counts_records(from))?;
+            self.add(at..from, "limit", number.to_string(), "that many records");
+            return Some(from - at);
+        };
+        let after = count(from + length).filter(|_| before.is_none());
+        let end = from + length + usize::from(after.is_some());
+        // `oldest first`
+        let end = end + usize::from(self.is_at(end, &["first"]) && count(end + 1).is_none());
+        self.add(at..end, "sort", sort.to_owned(), "order");
+        if let Some(number) = before.or(after) {
+            self.add(at..end, "limit", number.to_string(), "that many records");
+        } else if (start > at || at == 0) && self.is_singular(end) {
+            self.add(at..end, "limit", "1".to_owned(), "a single record");
+        }
+        Some(end - at)
+    }
+
+    /// Whether a number before a word is that of the records to list: `10 fintech companies in Berlin`.
+    fn counts_records(&self, at: usize) -> bool {
+        let is_first = self.tokens[..at - 1].iter().all(|token| GLUE.contains(token.word.as_str()));
+        let kind = |at: &usize| self.tokens.get(*at).and_then(|token| records_meant(&token.word));
+        let until =
+            (at..at + 5).find(|at| kind(at).is_some() || self.tokens.get(*at).is_none_or(|token| token.ends_clause));
+        is_first
+            && until.and_then(|at| kind(&at)) == Some(self.table)
+            && !self.is_at(
+                at,
+                &["million", "billion", "year", "years", "month", "months", "day", "days", "person", "or", "and", "to"],
+            )
+    }
+
+    /// Whether the next word for a kind of record is in the singular: `the largest fintech round`.
+    fn is_singular(&self, at: usize) -> bool {
+        let kind = self.tokens.iter().skip(at).take(4).find(|token| records_meant(&token.word).is_some());
+        kind.is_some_and(|kind| !kind.word.ends_with('s'))
+    }
+
+    fn sort_at(&self, at: usize) -> Option<(&'static str, usize)> {
+        let word = |offset: usize| self.tokens.get(at + offset).map_or("", |token| token.word.as_str());
+        // `by number of deals`
+        let counted = ["by", "number", "of"].iter().enumerate().all(|(offset, known)| word(offset) == *known);
+        match (self.table, word(3)) {
+            (Table::Firms, "deals" | "investments" | "rounds") if counted => return Some(("-investment_count", 4)),
+            (Table::Firms, "companies" | "startups") if counted => return Some(("-portfolio_count", 4)),
+            (Table::Startups, "rounds") if counted => return Some(("-round_count", 4)),
+            _ => {}
+        }
+        let words = (word(0), word(1), word(2));
+        Some(match (self.table, words) {
+            (_, ("by", "name" | "names", _)) => ("name", 2),
+            (_, ("alphabetically", ..)) => ("name", 1),
+            (_, ("a", "to", "z")) => ("name", 3),
+            (_, ("alphabetical", "order", _)) => ("name", 2),
+            (Table::Rounds, ("by", "date", _)) => ("-announced_on", 2),
+            (Table::Firms, ("most", "active" | "prolific", _)) => ("-investment_count", 2),
+            (Table::Firms, ("least", "active", _)) => ("investment_count", 2),
+            (Table::Startups, ("least", "funded", _)) => ("total_raised_usd", 2),
+            (Table::Rounds, ("chronological", "order", _)) => ("announced_on", 2),
+            (Table::Rounds, ("chronologically", ..)) => ("announced_on", 1),
+            (Table::Firms, ("busiest", _, _)) => ("-investment_count", 1),
+            (Table::Firms, ("most", "responsive", _)) => ("-responsiveness", 2),
+            (Table::Firms, ("best" | "top" | "highest", "rated" | "scored", _)) => ("-health_score", 2),
+            (Table::Firms, ("by", "portfolio", "size")) => ("-portfolio_count", 3),
+            (Table::Firms, ("by", "portfolio", _)) => ("-portfolio_count", 2),
+            (Table::Firms, ("by", "investments" | "deals" | "rounds" | "activity", _)) => ("-investment_count", 2),
+            (Table::Startups, ("by", "funding" | "money", "raised")) => ("-total_raised_usd", 3),
+            (Table::Startups, ("by", "funding", _)) => ("-total_raised_usd", 2),
+            (Table::Rounds, ("by", "amount" | "size", _)) => ("-amount_usd", 2),
+            (Table::Rounds, ("first", "round", _)) => ("announced_on", 1),
+            (Table::Firms, ("most", "investments" | "deals" | "rounds", _)) => ("-investment_count", 2),
+            (Table::Firms, ("most", "companies" | "startups", _)) => ("-portfolio_count", 2),
+            (Table::Firms, ("most", "portfolio", "companies")) => ("-portfolio_count", 3),
+            (Table::Firms, ("largest" | "biggest", "portfolio" | "portfolios", _)) => ("-portfolio_count", 2),
+            (Table::Firms, ("largest" | "biggest", _, _)) => ("-portfolio_count", 1),
+            (Table::Startups, ("most", "money" | "funding" | "capital", "raised")) => ("-total_raised_usd", 3),
+            (Table::Startups, ("most", "money" | "funding" | "capital", _)) => ("-total_raised_usd", 2),
+            (Table::Startups, ("raised" | "raising", "most", _)) => ("-total_raised_usd", 2),
+            (Table::Startups, ("raised" | "raising", "the", "most")) => ("-total_raised_usd", 3),
+            (Table::Firms | Table::Startups, ("newest" | "youngest", _, _)) => ("-founded_year", 1),
+            (Table::Firms | Table::Startups, ("oldest", _, _)) => ("founded_year", 1),
+            (Table::Startups, ("most" | "best" | "highest" | "top", "funded", _)) => ("-total_raised_usd", 2),
+            (Table::Startups, ("most", "recently", "funded")) => ("-last_round_on", 3),
+            (Table::Startups, ("recently" | "newly", "funded", _)) => ("-last_round_on", 2),
+            (Table::Startups, ("most", "recently", "founded")) => ("-founded_year", 3),
+            (Table::Startups, ("recently" | "newly", "founded", _)) => ("-founded_year", 2),
+            (Table::Startups, ("highest", "total" | "funding" | "raised", _)) => ("-total_raised_usd", 2),
+            (Table::Startups, ("most", "rounds", _)) => ("-round_count", 2),
+            (Table::Startups, ("largest" | "biggest", _, _)) => ("-total_raised_usd", 1),
+            (Table::Rounds, ("largest" | "biggest" | "highest", _, _)) => ("-amount_usd", 1),
+            (Table::Rounds, ("smallest", _, _)) => ("amount_usd", 1),
+            (Table::Rounds, ("most", "recent", _)) => ("-announced_on", 2),
+            (Table::Rounds, ("newest" | "latest" | "recent", _, _)) => ("-announced_on", 1),
+            (Table::Rounds, ("oldest" | "earliest", _, _)) => ("announced_on", 1),
+            _ => return None,
+        })
+    }
+}
