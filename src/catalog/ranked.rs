@@ -6,7 +6,7 @@ use crate::catalog::{Catalog, Ranking, Resource, Similar};
 use crate::data::Table;
 use crate::search::Described;
 
-/// Maximum number of rows of a ranking, the best.
+/// Maximum number of rows of a ranking.
 const MAX_RANKED: usize = 10_000;
 
 /// Rows, best first.

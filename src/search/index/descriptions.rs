@@ -47,9 +47,6 @@ const MIN_USES: u32 = 4;
 /// Postings of the distinctive words of a description together, and of each word of a query where not all are required, so that
 /// all are read in time. The rarest word is read anyhow. Few in unit tests, as their records are.
 const MAX_POSTINGS: u64 = if cfg!(test) { 30 } else { 20_000 };
-/// Rows that are scored, the first in the default order of the table, which begins with the most prominent ones. Few in unit
-/// tests, as their records are.
-const MAX_SCORED: usize = if cfg!(test) { 35 } else { 20_000 };
 /// Rows whose descriptions are like another.
 const MAX_LIKE: usize = 1_000;
 /// Words that a [`Vocabulary`] remembers, approximately.
@@ -284,8 +281,8 @@ impl DescriptionIndex {
         Ok(Self { searcher, field })
     }
 
-    /// The rows whose texts have the words of a query, the `max` best ones first; if they are few, followed by those with fewer
-    /// words. Deterministic.
+    /// The rows whose texts have the words of a query, best first; if they are few, followed by those with fewer words. Of more
+    /// than `max` the first ones, which are the most prominent: rows are in the default order of their list. Deterministic.
     pub(crate) fn search(&self, names: &dyn Names, text: &str, max: usize) -> Described {
         let words = self.words(text);
         let rarest = words.iter().map(|(postings, _)| *postings).min().unwrap_or(0);
@@ -298,7 +295,7 @@ impl DescriptionIndex {
             let clauses = read.map(|(_, query)| (Occur::Should, query.box_clone())).collect();
             let query = BooleanQuery::with_minimum_required_clauses(clauses, required);
             let mut scored: Vec<(f32, u32)> = Vec::new();
-            self.collect(&query, MAX_SCORED, |row, score| {
+            self.collect(&query, max, |row, score| {
                 // Fewer than `ENOUGH`.
                 if !rows.contains(&row) {
                     let prominence = names.prominence(row) as f32 / MAX_PROMINENCE as f32;

@@ -179,8 +179,8 @@ impl TextIndex {
         Ok(Self { terms, weights, rows, buffers: BufferPool::default(), descriptions })
     }
 
-    /// The rows of which descriptions, sectors, places, titles or common words of names have words of a text, the `max` best
-    /// ones first.
+    /// The rows of which descriptions, sectors, places, titles or common words of names have words of a text, best first; of
+    /// more than `max` the first ones.
     pub fn described(&self, names: &dyn Names, text: &str, max: usize) -> Described {
         self.descriptions.search(names, text, max)
     }
