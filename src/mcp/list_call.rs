@@ -311,16 +311,17 @@ impl ListCall {
         }
     }
 
-    /// That descriptions have the words of `query`, if no name has all of them.
+    /// That descriptions have the words of `query`, if no name has all of them and not each is understood.
     pub(crate) fn described_note(&self, catalog: &Catalog, call: &ToolCall) -> Option<String> {
-        let text = call.value("q").filter(|_| self.question.is_none() && call.value("text").is_none())?;
+        let is_unread = self.question.as_ref().is_none_or(|question| !question.unread.is_empty());
+        let text = call.value("q").filter(|_| is_unread && call.value("text").is_none())?;
         let count = catalog.count_described(self.resource, text);
         let (noun, shown) = (self.resource.table().noun(), shortened(text));
         let having =
             format!("records of the kind {noun} with all of its words in descriptions, sectors or places: {count}");
         match self.rows.query.described() {
             Some(_) => Some(format!("no {noun} is named `{shown}`: `query` was searched as `text`; {having}")),
-            None if count > 0 && catalog.partly_named(&self.rows.query).is_some() => {
+            None if count > 0 && (self.question.is_some() || catalog.partly_named(&self.rows.query).is_some()) => {
                 Some(format!("{having}; pass `{shown}` as `text`"))
             }
             None => None,

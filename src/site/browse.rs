@@ -255,13 +255,15 @@ impl Browse {
             Some(text) if partly_named.is_some() => Question::read(catalog, config.resource, text, 0)?,
             _ => None,
         };
-        let text = query.text.as_deref().filter(|_| question.is_none() && query.described().is_none());
+        let is_unread = question.as_ref().is_none_or(|question| !question.unread.is_empty());
+        let text = query.text.as_deref().filter(|_| is_unread && query.described().is_none());
         let described =
             text.filter(|_| partly_named.is_some()).map_or(0, |text| catalog.count_described(config.resource, text));
         let (_, one, many) = list_of(query.table);
         let counted = format::counted(described as u64, one, many);
         if let Some(text) = text
             && described > 0
+            && question.is_none()
             && partly_named.is_some_and(|rows| rows.is_empty())
         {
             let of_text = |name: &str| config.resource.parameter(name).is_some_and(|parameter| parameter.name == "q");

@@ -236,7 +236,8 @@ fn search(catalog: &Catalog, request: PageRequest<'_>, q: String) -> Result<Stri
     let total = firms.total + startups.total + people.total;
     let is_described = total == 0 && question.as_ref().is_none_or(|read| read.total == 0);
     let (mut snippets, mut elsewhere) = (HashMap::new(), Vec::new());
-    if !is_described && !is_sure && question.is_none() {
+    let is_unread = question.as_ref().is_none_or(|question| !question.unread.is_empty());
+    if !is_described && !is_sure && is_unread {
         elsewhere.extend(RESOURCES.into_iter().filter_map(|resource| {
             let (path, one, many) = list_of(resource.table());
             let count = catalog.count_described(resource, &q) as u64;

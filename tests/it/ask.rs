@@ -396,6 +396,15 @@ fn a_search_that_is_no_name_is_read_as_a_question() {
     let form = list.split_once("<form id=\"conditions\"").unwrap().1.split_once("</form>").unwrap().0;
     assert!(!form.contains("name=\"text\""), "{form}");
     assert!(list.contains("/startups?text=workflow+pilots&country=US&page=2"), "{list}");
+    // Of a question that is not understood entirely, descriptions may have all words.
+    for path in ["/?q=payments+pilot+customers", "/startups?q=payments+pilot+customers"] {
+        let page = unescaped(&rendered(&server, path));
+        assert!(page.contains("Read as a question") && page.contains("Not understood: “pilot”, “customers”"), "{page}");
+        assert!(
+            page.contains("In descriptions, sectors and places: <a href=\"/startups?text=payments+pilot+customers\">"),
+            "{page}"
+        );
+    }
     // Fewer than all of the words are no match.
     let none = unescaped(&rendered(&server, "/startups?q=workflow+zzyzx"));
     assert!(none.contains("No results.") && !none.contains("No startup is named"), "{none}");
@@ -481,6 +490,11 @@ fn a_tool_reads_a_query_that_is_no_name_as_a_question() {
     let next = tools.call(Tool::SearchStartups, &next).unwrap();
     let plain = tools.call(Tool::SearchStartups, &json!({"limit": 3, "cursor": plain["next_cursor"]})).unwrap();
     assert_eq!(next["items"], plain["items"]);
+    let result = tools.call(Tool::SearchStartups, &json!({"query": "seed startups in the US for pilots"})).unwrap();
+    assert_eq!(result["question"]["unread"], json!(["pilots"]));
+    let result = tools.call(Tool::SearchStartups, &json!({"query": "payments pilot"})).unwrap();
+    let notes = result["notes"].as_array().unwrap();
+    assert!(notes.iter().any(|note| note.as_str().unwrap().ends_with("; pass `payments pilot` as `text`")), "{result}");
     let result = tools.call(Tool::SearchStartups, &json!({"query": "workflow zzyzx"})).unwrap();
     assert_eq!(result["total"], 0);
     // Names that have some of the words go first, and it is said where the rest is.
