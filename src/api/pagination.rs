@@ -134,21 +134,16 @@ impl ListRequest {
 
     /// The address of [`Self::query`].
     pub(crate) fn url(&self, request: &ApiRequest<'_>) -> String {
-        let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(self.query(request.version)).finish();
-        let separator = if query.is_empty() { "" } else { "?" };
-        let version = request.version.segment();
-        format!("{}/api/{version}/{}{separator}{query}", request.state.public_url, request.path)
+        address(request, request.path, self.query(request.version))
     }
 
     /// The address of the counts that the question asks for.
     pub(crate) fn groups_url(&self, request: &ApiRequest<'_>) -> Option<String> {
         let groups = self.question.as_ref()?.interpretation.groups()?;
-        let filters = self.without_defaults(request.version).filter(|(name, _)| *name != "sort");
-        let query = filters.chain([(GROUP_BY, groups.to_owned())]);
-        let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(query).finish();
         // A list within another has no counts of its own.
         let path = Some(request.path).filter(|path| *path == self.resource.path())?;
-        Some(format!("{}/api/{}/{path}/aggregate?{query}", request.state.public_url, request.version.segment()))
+        let filters = self.without_defaults(request.version).filter(|(name, _)| *name != "sort");
+        Some(address(request, &format!("{path}/aggregate"), filters.chain([(GROUP_BY, groups.to_owned())])))
     }
 
     /// The cursor of the page at `position`, for the same path and query.
@@ -172,6 +167,13 @@ impl ListRequest {
             move |name: &str, value: &String| options.default_of(self.resource, name, has_text).as_ref() == Some(value);
         canonical.iter().filter(move |(name, value)| !value.is_empty() && !is_default(name, value)).cloned()
     }
+}
+
+/// The address of a path of the API with parameters.
+fn address(request: &ApiRequest<'_>, path: &str, query: impl Iterator<Item = (&'static str, String)>) -> String {
+    let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(query).finish();
+    let separator = if query.is_empty() { "" } else { "?" };
+    format!("{}/api/{}/{path}{separator}{query}", request.state.public_url, request.version.segment())
 }
 
 /// Opens the cursor of a request and finds its release.

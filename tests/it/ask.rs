@@ -120,6 +120,7 @@ const QUESTIONS: &[(&str, &str, &str, &str)] = &[
     ("rounds", "seed deals grouped by year", "stage=seed group_by=year", ""),
     ("people", "partners split by country", "role=partner group_by=country", ""),
     ("startups", "health startups in California", "sector=health city=california country=US", ""),
+    ("startups", "payments startups in Georgia or Austin", "sector=payments country=GE city=austin", ""),
     ("vcs", "angel networks in Austin, Texas", "kind=angel-network city=austin country=US", ""),
     ("startups", "US solar startups outside Texas", "country=US sector=solar not_city=texas", ""),
     ("startups", "neither in fintech nor in payments", "not_sector=fintech not_sector=payments", ""),

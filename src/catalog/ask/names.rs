@@ -144,10 +144,8 @@ impl Reader<'_> {
         }
         // `Sequoia alongside Accel`
         let is_joint = self.is_at(at, &["co", "coinvested", "together", "alongside"]);
-        let partner =
-            self.parts.last().filter(|(range, part)| is_joint && range.end == at && part.parameter == parameter);
-        if let Some((range, part)) = partner.cloned() {
-            self.parts.pop();
+        let partner = self.parts.pop_if(|(range, part)| is_joint && range.end == at && part.parameter == parameter);
+        if let Some((range, part)) = partner {
             names.insert(0, part.value);
             start = range.start;
             joint = true;

@@ -68,12 +68,11 @@ fn named(tokens: &[Token]) -> Option<(Period, usize)> {
     }
     // `15 March 2014`, `March 15, 2014`
     let third = tokens.get(2).and_then(|token| year_of(&token.word));
-    let month_of = |word: &str| MONTHS.iter().position(|names| names.contains(&word)).map(|month| month as i32 + 1);
     let day_of = |word: &str| {
         let number = word.trim_end_matches("st").trim_end_matches("nd").trim_end_matches("rd").trim_end_matches("th");
         number.parse().ok().filter(|day| (1..=31).contains(day))
     };
-    let dated = day_of(first).zip(month_of(second)).or_else(|| day_of(second).zip(month_of(first)));
+    let dated = day_of(first).zip(month_named(second)).or_else(|| day_of(second).zip(month_named(first)));
     if let (Some((number, month)), Some(year)) = (dated, third)
         && let Some(date) = day(year, month, number)
     {
@@ -104,10 +103,9 @@ fn named(tokens: &[Token]) -> Option<(Period, usize)> {
     {
         return Some((months(year, half * 6 - 5, half * 6)?, length + 1));
     }
-    if let Some(month) = MONTHS.iter().position(|names| names.contains(&first.as_str()))
+    if let Some(month) = month_named(first)
         && let Some(year) = year_of(second)
     {
-        let month = month as i32 + 1;
         return Some((months(year, month, month)?, 2));
     }
     // `the 2010s`, `the 90s`
@@ -116,6 +114,11 @@ fn named(tokens: &[Token]) -> Option<(Period, usize)> {
         decade.parse().ok().filter(|year| decade.len() == 2 && (50..100).contains(year)).map(|year: i32| 1900 + year);
     let decade = year_of(decade).or(short).filter(|year| year % 10 == 0)?;
     Some((Period { from: day(decade, 1, 1), to: day(decade + 9, 12, 31) }, 1))
+}
+
+/// The number of a month, from 1.
+fn month_named(word: &str) -> Option<i32> {
+    MONTHS.iter().position(|names| names.contains(&word)).map(|month| month as i32 + 1)
 }
 
 fn quarter(word: &str) -> Option<i32> {
@@ -235,8 +238,7 @@ pub(crate) fn period(tokens: &[Token], today: Date) -> Option<(Period, usize)> {
 
 /// `January` in `between January and April 2015`: the year is that of the other month.
 fn month_before_year(tokens: &[Token]) -> Option<(Period, usize)> {
-    let first = tokens.first()?;
-    let month = MONTHS.iter().position(|names| first.is(names))? as i32 + 1;
+    let month = month_named(&tokens.first()?.word)?;
     let year = tokens.get(3).and_then(|token| year_of(&token.word))?;
     Some((months(year, month, month)?, 1))
 }

@@ -364,13 +364,8 @@ impl<'a> Reader<'a> {
         }
         let mut range = at..at + length;
         let mut values = meanings.iter().filter_map(|meaning| self.value_of(meaning, &range));
-        let (parameter, mut value, why) = if self.joins_city(at) {
-            let values: Vec<_> = values.collect();
-            let city = values.iter().find(|(parameter, ..)| *parameter == "city").or(values.first());
-            city.cloned()?
-        } else {
-            values.next()?
-        };
+        let city = values.clone().find(|(parameter, ..)| *parameter == "city").filter(|_| self.joins_city(at));
+        let (parameter, mut value, why) = city.or_else(|| values.next())?;
         if parameter == "sector" && self.is_of_compound(range.end) {
             self.unread.push((range.clone(), self.written(&range)));
             return Some(length);
@@ -403,28 +398,30 @@ impl<'a> Reader<'a> {
         joined.is_some_and(|(_, part)| part.parameter.ends_with("city")) && self.is_at(at - 1, &["or", "and", "nor"])
     }
 
-    /// Whether a hyphen joins a word to one that makes it something else: `women-led`.
+    /// Whether a hyphen joins a word to one before it that it makes something else: `women-led`.
     fn is_of_compound(&self, at: usize) -> bool {
-        let is_joined = at > 0
-            && self
-                .tokens
-                .get(at)
-                .is_some_and(|next| self.text[self.tokens[at - 1].place.end..next.place.start] == *"-");
-        is_joined && self.is_at(at, &["led", "owned", "run", "founded"])
+        at > 0 && self.is_hyphenated(at - 1) && self.is_at(at, &["led", "owned", "run", "founded"])
+    }
+
+    /// Whether a hyphen joins a word to the next.
+    fn is_hyphenated(&self, at: usize) -> bool {
+        self.tokens.get(at + 1).is_some_and(|next| self.text[self.tokens[at].place.end..next.place.start] == *"-")
     }
 
     /// A state of the USA. With one of its cities before it, the city is meant: `Austin, Texas`.
     fn state(&mut self, at: usize) -> Option<usize> {
         let (length, meanings) = self.longest_meaning(at)?;
-        let state = meanings.iter().find(|meaning| matches!(meaning, Meaning::State(_)))?;
+        let state = meanings.iter().find_map(|meaning| match meaning {
+            Meaning::State(state) => Some(state),
+            _ => None,
+        })?;
         let range = at..at + length;
         // `Georgia` is a country, `Georgia, USA` is not.
-        let is_american = self.is_at(range.end, &["usa", "us"]);
-        let is_city = self.value_of(&meanings[0], &range).is_some_and(|(parameter, ..)| parameter == "city");
-        if !(is_city || is_american) || self.is_of_others(range.end) {
+        let is_country = meanings.iter().any(|meaning| matches!(meaning, Meaning::Country(_)));
+        let is_american = !is_country || self.is_at(range.end, &["usa", "us"]);
+        if !is_american || self.is_of_others(range.end) || self.resource.parameter("city").is_none() {
             return None;
         }
-        let (parameter, value, why) = self.value_of(state, &range)?;
         let is_negated = self.is_negated;
         let has_country = self.parts.iter().any(|(_, part)| part.parameter == "country");
         if !is_negated && !has_country {
@@ -432,7 +429,8 @@ impl<'a> Reader<'a> {
         }
         let follows_city = self.parts.iter().any(|(other, part)| other.end == at && part.parameter == "city");
         if !follows_city {
-            self.add(range, parameter, value, why);
+            let why = "cities of the state, as far as no other state has one of the name";
+            self.add(range, "city", state.clone(), why);
         }
         Some(length)
     }
@@ -520,9 +518,6 @@ impl<'a> Reader<'a> {
         let has = |parameter: &str| self.resource.parameter(parameter).is_some();
         let joined = |names: &[String]| names.join(",");
         let (parameter, value, why) = match meaning {
-            Meaning::State(name) => {
-                ("city", name.clone(), "cities of the state, as far as no other state has one of the name".to_owned())
-            }
             Meaning::Country(code) => ("country", code.clone(), "country or region".to_owned()),
             Meaning::City { name, is_plain, is_rare } => {
                 let token = &self.tokens[range.start];
@@ -543,7 +538,7 @@ impl<'a> Reader<'a> {
             }
             Meaning::Status(status) => ("status", (*status).to_owned(), "state of the startup".to_owned()),
             Meaning::Role(role) => ("role", (*role).to_owned(), "role of a person".to_owned()),
-            Meaning::Kind(_) => return None,
+            Meaning::Kind(_) | Meaning::State(_) => return None,
         };
         has(parameter).then_some((parameter, value, why))
     }
@@ -654,10 +649,8 @@ impl<'a> Reader<'a> {
             return Some(2);
         }
         // `ex-Google`, `non-dilutive`: something else than the word.
-        let is_joined =
-            self.tokens.get(at + 1).is_some_and(|next| self.text[self.tokens[at].place.end..next.place.start] == *"-");
         let is_value = self.longest_meaning(at + 1).is_some();
-        if is_joined && (self.is_at(at, &["ex"]) || (self.is_at(at, &["non"]) && !is_value)) {
+        if self.is_hyphenated(at) && (self.is_at(at, &["ex"]) || (self.is_at(at, &["non"]) && !is_value)) {
             self.unread.push((at..at + 2, self.written(&(at..at + 2))));
             return Some(2);
         }
@@ -670,18 +663,14 @@ impl<'a> Reader<'a> {
             return None;
         }
         let is_end = is_verb && (self.tokens.len() == at + 1 || self.tokens[at].ends_clause);
-        match self.parts.last() {
-            // `backed by Sequoia, but Accel hasn't`
-            Some((range, part))
-                if is_end
-                    && range.end == at
-                    && self.resource.parameter(&format!("not_{}", part.parameter)).is_some() =>
-            {
-                let (range, part) = self.parts.pop().expect("it is the last");
-                self.is_negated = true;
-                self.add(range, &part.parameter, part.value, part.why);
-            }
-            _ => self.is_negated = true,
+        self.is_negated = true;
+        // `backed by Sequoia, but Accel hasn't`
+        let resource = self.resource;
+        let denied = self.parts.pop_if(|(range, part)| {
+            is_end && range.end == at && resource.parameter(&format!("not_{}", part.parameter)).is_some()
+        });
+        if let Some((range, part)) = denied {
+            self.add(range, &part.parameter, part.value, part.why);
         }
         Some(1)
     }
@@ -704,18 +693,26 @@ impl<'a> Reader<'a> {
 
     /// A country that is a city too, joined to another city, is one: `Singapore or Jakarta`.
     fn join_cities(&mut self) {
-        for index in 1..self.parts.len() {
-            let [(range, country), (next, city)] = &self.parts[index - 1..=index] else { continue };
+        let mut parts = self.parts.clone();
+        for index in 1..parts.len() {
+            let [(range, country), (next, city)] = &mut parts[index - 1..=index] else { continue };
             let is_joined = range.end + 1 == next.start && self.is_at(range.end, &["or", "and"]);
             if !is_joined || country.parameter != "country" || city.parameter != "city" {
                 continue;
             }
             let meanings = self.phrase_at(range.start, range.len()).map(|phrase| self.lexicon.meanings(&phrase));
-            let own = meanings.unwrap_or_default().iter().filter_map(|meaning| self.value_of(meaning, range));
-            if let Some((parameter, value, why)) = own.into_iter().find(|(parameter, ..)| *parameter == "city") {
-                let part = &mut self.parts[index - 1].1;
-                (part.parameter, part.value, part.why) = (parameter.to_owned(), value, why);
+            let mut own = meanings.unwrap_or_default().iter().filter_map(|meaning| self.value_of(meaning, range));
+            if let Some((parameter, value, why)) = own.find(|(parameter, ..)| *parameter == "city") {
+                (country.parameter, country.value, country.why) = (parameter.to_owned(), value, why);
             }
+        }
+        self.keep_valid(parts);
+    }
+
+    /// Takes these parts instead of those that were read, unless one contradicts another.
+    fn keep_valid(&mut self, parts: Vec<(Range<usize>, ReadPart)>) {
+        if self.are_valid(&parts, None) {
+            self.parts = parts;
         }
     }
 
@@ -747,9 +744,7 @@ impl<'a> Reader<'a> {
             }
             part.parameter.push_str("_all");
         }
-        if self.are_valid(&parts, None) {
-            self.parts = parts;
-        }
+        self.keep_valid(parts);
     }
 
     /// Sectors that qualify each other are all required, `AI startups for dentists`; `AI or fintech` is any of the two.

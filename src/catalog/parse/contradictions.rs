@@ -81,24 +81,22 @@ impl ParamParser<'_> {
 
     /// States of the USA without the country: others have cities of the same names, such as Paris.
     fn states_of_any_country(&self) -> Vec<(&'static str, String)> {
-        let usa = Country::read("US").map(|country| vec![country.index() as u32]);
-        let is_usa =
-            |filter: &Filter| matches!(filter, Filter::AnyOf(Facet::Country, values) if Some(values) == usa.as_ref());
-        if self.filters.iter().any(is_usa) {
-            return Vec::new();
-        }
         let mut details = Vec::new();
         for (name, values) in &self.canonical {
-            let is_city = self.resource.parameter(name).is_some_and(|parameter| parameter.facet() == Some(Facet::City));
-            let state = values.split(',').find(|value| city::of_us_state(value).is_some()).filter(|_| is_city);
-            details.extend(state.map(|state| {
+            if self.resource.parameter(name).and_then(Parameter::facet) != Some(Facet::City) {
+                continue;
+            }
+            details.extend(values.split(',').find(|value| city::of_us_state(value).is_some()).map(|state| {
                 let detail = format!(
                     "`{state}` is a state of the USA, and other countries have cities of the same names as its cities; add `country=US`"
                 );
                 (*name, detail)
             }));
         }
-        details
+        let usa = Country::from_alpha2("US").map(|country| country.index() as u32);
+        let is_usa =
+            |filter: &Filter| matches!(filter, Filter::AnyOf(Facet::Country, values) if values.iter().copied().eq(usa));
+        if details.is_empty() || self.filters.iter().any(is_usa) { Vec::new() } else { details }
     }
 
     /// Conditions on what must be unknown.
