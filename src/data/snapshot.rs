@@ -6,8 +6,8 @@ use std::fmt;
 use std::io;
 use std::ops::Range;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::data::archive::facet_column::{FacetColumn, RowSet, RowValues};
 use crate::data::archive::own_columns::{FirmColumns, RoundColumns, TermColumns};
@@ -495,6 +495,14 @@ pub struct TableNames<'a> {
     table: Table,
 }
 
+impl TableNames<'_> {
+    /// A field of a record; `None` if the table lacks it, or its value is null.
+    fn value<T: DeserializeOwned>(&self, record: &RecordText<'_>, name: &str) -> Option<T> {
+        let field = self.table.fields().iter().position(|field| field.name == name)?;
+        serde_json::from_slice::<Option<T>>(record.value(self.table, field)).ok().flatten()
+    }
+}
+
 impl Names for TableNames<'_> {
     fn len(&self) -> u32 {
         self.snapshot.rows(self.table)
@@ -514,37 +522,26 @@ impl Names for TableNames<'_> {
     }
 
     fn description(&self, row: u32) -> String {
-        let Some(field) = self.table.fields().iter().position(|field| field.name == "description") else {
-            return String::new();
-        };
-        let record = self.snapshot.record(self.table, row);
-        serde_json::from_slice::<Option<String>>(record.value(self.table, field)).ok().flatten().unwrap_or_default()
+        self.value(&self.snapshot.record(self.table, row), "description").unwrap_or_default()
     }
 
     fn context(&self, row: u32) -> String {
-        let record = self.snapshot.record(self.table, row);
-        let fields = ["city", "country", "sectors", "title", "organization"];
-        let known = fields.into_iter().filter(|field| self.table.fields().iter().any(|known| known.name == *field));
-        let mut texts = Vec::new();
-        for field in known {
-            let value = record.value(self.table, self.table.field_index(field));
-            match serde_json::from_slice(value).unwrap_or_default() {
-                Value::String(text) => {
-                    if field == "country"
-                        && let Some(country) = Country::from_alpha2(&text)
-                    {
-                        texts.push(fold(country.name()));
-                    }
-                    texts.push(fold(&text));
-                }
-                Value::Array(values) => texts.extend(values.iter().filter_map(Value::as_str).map(fold)),
-                Value::Object(organization) => {
-                    texts.extend(organization.get("name").and_then(Value::as_str).map(fold));
-                }
-                _ => {}
-            }
+        #[derive(Deserialize)]
+        struct Organization {
+            name: String,
         }
-        texts.join(" ")
+        let record = self.snapshot.record(self.table, row);
+        let country: Option<String> = self.value(&record, "country");
+        let country_name = country.as_deref().and_then(Country::from_alpha2).map(|country| country.name().to_owned());
+        let single = [self.value(&record, "city"), country_name, country].into_iter().flatten();
+        let sectors: Vec<String> = self.value(&record, "sectors").unwrap_or_default();
+        let organization: Option<Organization> = self.value(&record, "organization");
+        let texts = single.chain(sectors).chain(self.value(&record, "title"));
+        texts
+            .chain(organization.map(|organization| organization.name))
+            .map(|text| fold(&text))
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 
     fn prominence(&self, row: u32) -> u32 {

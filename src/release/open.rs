@@ -10,9 +10,11 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::catalog::{BulkFile, Catalog, Filter, ListPosition, Order, Query, RecordHistory, ValueCount};
 use crate::data::archive::AlignedBytes;
+use crate::data::parallel::in_parallel;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{Checksums, Direction, NoProgress, Progress, RecordFile, Records, Snapshot, SnapshotVersion, Table};
 use crate::release::checksum::{Checksum, Hasher};
@@ -95,20 +97,31 @@ pub(crate) fn open(
     // What is missing or cut short is found before anything is read.
     manifest.files.iter().try_for_each(|file| check_size(folder, version, file))?;
     progress.step("checksums", manifest.in_memory(max_records).map(|file| file.bytes).sum());
-    let mut read_bytes = 0;
+    let read_bytes = AtomicU64::new(0);
+    // To compute checksums takes longest: side by side.
+    let parts = in_parallel([Some(manifest::TABLES), Some(manifest::RECORDS), None], |path| {
+        let is_part = |file: &manifest::File| match path {
+            Some(path) => file.path == path,
+            None => file.path != manifest::TABLES && file.path != manifest::RECORDS,
+        };
+        let files = manifest.in_memory(max_records).filter(|file| is_part(file));
+        let read = files.map(|file| {
+            let advance = |part| progress.advance(read_bytes.fetch_add(part, Ordering::Relaxed) + part);
+            Ok((file.path.as_str(), read(folder, version, file, advance)?))
+        });
+        read.collect::<Result<Vec<_>, ReleaseError>>()
+    });
     let (mut table_bytes, mut records, mut history) = (None, None, None);
     let mut indexes = IndexFiles::new();
-    for file in manifest.in_memory(max_records) {
-        let bytes = read(folder, version, file, |part| {
-            read_bytes += part;
-            progress.advance(read_bytes);
-        })?;
-        match file.path.strip_prefix(manifest::TEXT).and_then(|path| path.strip_prefix('/')) {
-            Some(path) => drop(indexes.insert(path.to_owned(), bytes.as_ref().to_vec())),
-            None if file.path == manifest::TABLES => table_bytes = Some(bytes),
-            None if file.path == manifest::RECORDS => records = Some(Records::Memory(Arc::new(bytes))),
-            None if file.path == manifest::HISTORY => history = Some(bytes),
-            None => {}
+    for part in parts {
+        for (path, bytes) in part? {
+            match path.strip_prefix(manifest::TEXT).and_then(|path| path.strip_prefix('/')) {
+                Some(path) => drop(indexes.insert(path.to_owned(), bytes.as_ref().to_vec())),
+                None if path == manifest::TABLES => table_bytes = Some(bytes),
+                None if path == manifest::RECORDS => records = Some(Records::Memory(Arc::new(bytes))),
+                None if path == manifest::HISTORY => history = Some(bytes),
+                None => {}
+            }
         }
     }
     progress.done();

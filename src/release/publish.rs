@@ -13,6 +13,7 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 use crate::catalog::record_history;
+use crate::data::parallel::in_parallel;
 use crate::data::{Compiled, NoProgress, Progress, Snapshot, SnapshotVersion};
 use crate::release::checksum::{Checksum, HashingWriter};
 use crate::release::error::At;
@@ -189,13 +190,14 @@ impl<'f> Publisher<'f> {
         progress.done();
         drop(snapshot);
         progress.step("smoke test", 0);
-        let release = open::open(draft, version, manifest, 0, &NoProgress)?;
-        open::verify(draft, version, release.manifest.on_disk())?;
-        release.smoke_test()?;
+        let opens = [true, false];
+        let tested = in_parallel(opens, |opens| match opens {
+            true => open::open(draft, version, manifest.clone(), 0, &NoProgress)?.smoke_test(),
+            false => open::verify(draft, version, manifest.on_disk()),
+        });
+        tested.into_iter().collect::<Result<(), _>>()?;
         progress.done();
         progress.step("publish", 0);
-        let manifest = release.manifest.clone();
-        drop(release);
         let before = self.make_public(draft, version)?;
         self.clear(REMOVING)?;
         progress.done();

@@ -295,6 +295,29 @@ fn a_mistyped_file_name_is_an_error_and_a_strange_one_a_warning() {
 }
 
 #[test]
+fn a_long_file_is_read_whole_and_its_problems_in_the_order_of_its_lines() {
+    const ROWS: usize = 10_000;
+    let meta = ("snapshot.toml", "version = \"2026-11-20\"\n");
+    let firms = |row: &dyn Fn(usize) -> String| format!("slug,name\n{}", (0..ROWS).map(row).collect::<String>());
+    let right = |row: usize| format!("firm-{row},Firm {row}\n");
+    let compiled = compile(dataset(&[meta, ("firms.csv", &firms(&right))]).path(), &NoProgress);
+    let compiled = compiled.unwrap_or_else(|report| panic!("{:?}", report.problems));
+    assert_eq!(compiled.rows(Table::Firms), ROWS);
+    let broken = firms(&|row| match row % 1_000 {
+        999 => format!("firm-{row}\n"),
+        500 => format!("firm-{},Firm {row}\n", row - 1),
+        _ => right(row),
+    });
+    let expected = (0..ROWS).filter_map(|row| match row % 1_000 {
+        999 => Some(format!("firms.csv:{}: 1 field, the header has 2", row + 2)),
+        500 => Some(format!("firms.csv:{}: slug: \"firm-{}\" is already used in line {}", row + 2, row - 1, row + 1)),
+        _ => None,
+    });
+    let report = check(dataset(&[meta, ("firms.csv", &broken)]).path(), &NoProgress);
+    assert_eq!(messages(&report, Severity::Error), expected.collect::<Vec<_>>());
+}
+
+#[test]
 fn references_to_an_absent_table_are_reported_once() {
     let folder = dataset(&[
         ("snapshot.toml", "version = \"2026-11-20\"\n"),

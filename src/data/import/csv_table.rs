@@ -4,16 +4,21 @@ use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::Path;
+use std::sync::mpsc;
+use std::thread::{self, Builder};
 
-use csv::StringRecord;
+use csv::{ByteRecord, StringRecord};
 
 use crate::data::import::csv_row::{CsvRow, Index};
 use crate::data::import::diagnostics::{Diagnostics, quoted};
 use crate::data::import::key_map::KeyMap;
 use crate::data::{Progress, Report};
 
-/// Rows between two progress reports.
-const STRIDE: u64 = 16_384;
+/// Rows that are read at a time, by a thread of their own, while those before are checked.
+const BATCH: usize = 1_024;
+
+/// How often so many rows may wait to be checked.
+const WAITING: usize = 4;
 
 /// Maximum number of unknown slugs for which the nearest is looked up: of many, the cause is another file.
 const MAX_HINTS: u32 = 100;
@@ -66,7 +71,7 @@ impl Columns {
     /// Reads the header line; reports repeated and unknown columns, and in one message what is missing. `None` if no row
     /// can be read.
     fn read<T: TableRow>(reader: &mut csv::Reader<BufReader<File>>, diagnostics: &mut Diagnostics<'_>) -> Option<Self> {
-        let mut raw = csv::ByteRecord::new();
+        let mut raw = ByteRecord::new();
         let problem = match reader.read_byte_record(&mut raw) {
             Ok(true) => None,
             Ok(false) => Some("file is empty; the header line is missing".to_owned()),
@@ -173,39 +178,55 @@ impl<T: TableRow> CsvTable<T> {
         progress: &dyn Progress,
         each: &mut impl FnMut(&mut CsvRow<'_, '_>) -> Option<T>,
     ) {
-        let mut raw = csv::ByteRecord::new();
-        for number in 1_u64.. {
-            match reader.read_byte_record(&mut raw) {
-                Ok(true) => {}
-                Ok(false) => return,
-                Err(error) => {
-                    let line = error.position().map(csv::Position::line);
-                    return diagnostics.error(line, None, format!("cannot be read: {error}"));
+        let read = thread::scope(|scope| {
+            let (sender, batches) = mpsc::sync_channel(WAITING);
+            let mut records = reader.byte_records();
+            Builder::new().spawn_scoped(scope, move || {
+                loop {
+                    let batch: Vec<csv::Result<ByteRecord>> = records.by_ref().take(BATCH).collect();
+                    // The other side ends at the first error.
+                    if batch.is_empty() || sender.send((batch, records.reader().position().byte())).is_err() {
+                        return;
+                    }
                 }
-            }
-            if number.is_multiple_of(STRIDE) {
-                progress.advance(reader.position().byte());
-            }
-            let line = raw.position().expect("a record that was read has a position").line();
-            if raw.len() != columns.width {
-                let fields = if raw.len() == 1 { "field" } else { "fields" };
-                let message = format!("{} {fields}, the header has {}", raw.len(), columns.width);
-                diagnostics.error(Some(line), None, message);
-                continue;
-            }
-            let record = match StringRecord::from_byte_record(raw) {
-                Ok(text) => text,
-                Err(error) => {
-                    raw = error.into_byte_record();
-                    let index = raw.iter().position(|field| std::str::from_utf8(field).is_err());
-                    let column = columns.found.iter().find(|(_, column)| Some(*column) == index);
-                    diagnostics.error(Some(line), column.map(|(name, _)| *name), "is not UTF-8".into());
-                    continue;
+            })?;
+            for (batch, read_bytes) in batches {
+                for record in batch {
+                    self.read_row(record?, columns, diagnostics, &mut *each);
                 }
-            };
-            let (row, index) = (self.rows.len(), &mut self.index);
-            self.rows.extend(each(&mut CsvRow { record: &record, columns, row, line, index, diagnostics }));
-            raw = record.into_byte_record();
+                progress.advance(read_bytes);
+            }
+            Ok::<_, csv::Error>(())
+        });
+        if let Err(error) = read {
+            let line = error.position().map(csv::Position::line);
+            diagnostics.error(line, None, format!("cannot be read: {error}"));
+        }
+    }
+
+    fn read_row(
+        &mut self,
+        record: ByteRecord,
+        columns: &Columns,
+        diagnostics: &mut Diagnostics<'_>,
+        each: impl FnOnce(&mut CsvRow<'_, '_>) -> Option<T>,
+    ) {
+        let line = record.position().expect("a record that was read has a position").line();
+        if record.len() != columns.width {
+            let fields = if record.len() == 1 { "field" } else { "fields" };
+            let message = format!("{} {fields}, the header has {}", record.len(), columns.width);
+            return diagnostics.error(Some(line), None, message);
+        }
+        match StringRecord::from_byte_record(record) {
+            Ok(record) => {
+                let (row, index) = (self.rows.len(), &mut self.index);
+                self.rows.extend(each(&mut CsvRow { record: &record, columns, row, line, index, diagnostics }));
+            }
+            Err(error) => {
+                let index = error.into_byte_record().iter().position(|field| std::str::from_utf8(field).is_err());
+                let column = columns.found.iter().find(|(_, column)| Some(*column) == index);
+                diagnostics.error(Some(line), column.map(|(name, _)| *name), "is not UTF-8".into());
+            }
         }
     }
 

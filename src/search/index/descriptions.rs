@@ -12,7 +12,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 use once_cell::sync::Lazy;
-use once_cell::unsync::OnceCell;
 use tantivy::directory::{Directory, RamDirectory};
 use tantivy::query::{BooleanQuery, DisjunctionMaxQuery, EnableScoring, Occur, Query, TermQuery};
 use tantivy::schema::{Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
@@ -23,6 +22,7 @@ use tantivy::tokenizer::{
 use tantivy::{DocSet, Index, IndexReader, ReloadPolicy, Searcher, TERMINATED, TantivyDocument, Term};
 
 use crate::data::Names;
+use crate::data::import::key_map::KeyMap;
 use crate::data::names::MAX_PROMINENCE;
 use crate::search::index::build::{WRITER_MEMORY, files_of};
 use crate::search::index::read_only_directory::ReadOnlyDirectory;
@@ -116,23 +116,27 @@ struct Vocabulary {
     /// By language, what is left of a single word without stop words, and its stem.
     without_stop_words: Vec<TextAnalyzer>,
     stemmed: Vec<TextAnalyzer>,
-    known: HashMap<String, usize>,
+    known: KeyMap<usize>,
     words: Vec<Word>,
+    stem_numbers: KeyMap<u32>,
+    stem_texts: Vec<Box<str>>,
 }
 
 struct Word {
     text: String,
     /// By language, whether it is a stop word.
     stops: [bool; LANGUAGES.len()],
-    /// By language, its stem; a stop word has none.
-    stems: [OnceCell<Option<String>>; LANGUAGES.len()],
+    /// By language, the number of its stem once it is known; a stop word has none.
+    stems: [Option<Option<u32>>; LANGUAGES.len()],
 }
 
 impl Vocabulary {
     fn new() -> Self {
         // Copies share their lists of stop words.
         let (without_stop_words, stemmed) = OF_WORDS.clone();
-        Self { plain: PLAIN.clone(), without_stop_words, stemmed, known: HashMap::new(), words: Vec::new() }
+        let (known, stem_numbers) = (KeyMap::default(), KeyMap::default());
+        let (words, stem_texts) = (Vec::new(), Vec::new());
+        Self { plain: PLAIN.clone(), without_stop_words, stemmed, known, words, stem_numbers, stem_texts }
     }
 
     /// The words of a text, as indexes that are valid until the next text is read.
@@ -141,15 +145,14 @@ impl Vocabulary {
         // Names have ever new words, which are seldom met again.
         if words.len() > MAX_KNOWN {
             words.clear();
-            known.clear();
+            *known = KeyMap::default();
         }
         let mut read = Vec::new();
         plain.token_stream(text).process(&mut |token| {
-            read.push(known.get(&token.text).copied().unwrap_or_else(|| {
+            read.push(known.insert_new(&token.text, words.len()).unwrap_or_else(|| {
                 let mut is_stop = |index: usize| only_word(&mut without_stop_words[index], &token.text).is_none();
                 let stops = std::array::from_fn(&mut is_stop);
                 words.push(Word { text: token.text.clone(), stops, stems: Default::default() });
-                known.insert(token.text.clone(), words.len() - 1);
                 words.len() - 1
             }));
         });
@@ -162,15 +165,25 @@ impl Vocabulary {
         (0..LANGUAGES.len()).rev().max_by_key(|language| count(*language)).unwrap_or(0)
     }
 
-    /// The stems of some words in a language.
-    fn stems(&mut self, words: &[usize], language: usize) -> impl Iterator<Item = &str> {
-        let Self { stemmed, words: known, .. } = self;
-        for word in words {
-            let Word { text, stems, .. } = &known[*word];
-            stems[language].get_or_init(|| only_word(&mut stemmed[language], text));
-        }
-        let known = &*known;
-        words.iter().filter_map(move |word| known[*word].stems[language].get()?.as_deref())
+    /// The numbers of the stems of some words in a language. Numbers start at 1 and stay valid.
+    fn stems(&mut self, words: &[usize], language: usize) -> impl Iterator<Item = u32> {
+        let Self { stemmed, words: known, stem_numbers, stem_texts, .. } = self;
+        words.iter().filter_map(move |word| {
+            let Word { text, stems, .. } = &mut known[*word];
+            *stems[language].get_or_insert_with(|| {
+                let stem = only_word(&mut stemmed[language], text)?;
+                let next = stem_texts.len() as u32 + 1;
+                let known = stem_numbers.insert_new(&stem, next);
+                Some(known.unwrap_or_else(|| {
+                    stem_texts.push(stem.into());
+                    next
+                }))
+            })
+        })
+    }
+
+    fn stem(&self, number: u32) -> &str {
+        &self.stem_texts[number as usize - 1]
     }
 }
 
@@ -201,12 +214,22 @@ fn schema() -> (Schema, Field) {
 /// The name of the tokenizer that splits a text at white space.
 const STEMS: &str = "whitespace";
 
-/// Adds stems to those of a document.
-fn extend<'a>(stems: &mut String, more: impl Iterator<Item = &'a str>) {
-    more.for_each(|stem| {
-        stems.push_str(stem);
-        stems.push(' ');
-    });
+/// Adds numbers to a list, and 0 as its end, each by seven bits a byte, so that frequent stems, which have low numbers, take
+/// one or two bytes.
+fn pack(list: &mut Vec<u8>, numbers: impl Iterator<Item = u32>) {
+    for mut number in numbers.chain([0]) {
+        while number > 0x7f {
+            list.push(number as u8 | 0x80);
+            number >>= 7;
+        }
+        list.push(number as u8);
+    }
+}
+
+/// The numbers of packed lists with their ends.
+fn unpack(lists: &[u8]) -> impl Iterator<Item = u32> {
+    let numbers = lists.chunk_by(|byte, _| byte & 0x80 != 0);
+    numbers.map(|bytes| bytes.iter().rev().fold(0, |number, byte| number << 7 | u32::from(byte & 0x7f)))
 }
 
 fn build(directory: impl Into<Box<dyn Directory>>, names: &dyn Names) -> Result<Index, SearchError> {
@@ -217,34 +240,43 @@ fn build(directory: impl Into<Box<dyn Directory>>, names: &dyn Names) -> Result<
     let mut writer = index.single_segment_index_writer::<TantivyDocument>(directory, WRITER_MEMORY)?;
     let mut vocabulary = Vocabulary::new();
     // How often each stem is used: names made of others are looked for by name.
-    let mut uses: HashMap<String, u32> = HashMap::new();
-    for row in 0..names.len() {
-        for (text, count) in [(names.description(row).as_str(), MIN_USES), (names.name(row), 1)] {
-            let words = vocabulary.read(text);
-            for stem in vocabulary.stems(&words, 0) {
-                match uses.get_mut(stem) {
-                    Some(uses) => *uses = uses.saturating_add(count),
-                    None => drop(uses.insert(stem.to_owned(), count)),
-                }
-            }
+    let mut uses: Vec<u32> = Vec::new();
+    let mut count = |stems: &[u32], times: u32| {
+        for stem in stems {
+            let place = *stem as usize;
+            uses.resize(uses.len().max(place + 1), 0);
+            uses[place] = uses[place].saturating_add(times);
         }
-    }
+    };
+    // Of each row the stems of its description, of what is around it and of its name.
+    let mut documents: Vec<Box<[u8]>> = Vec::with_capacity(names.len() as usize);
+    let mut packed = Vec::new();
     for row in 0..names.len() {
-        let mut document = TantivyDocument::default();
+        packed.clear();
         let words = vocabulary.read(&names.description(row));
         let language = vocabulary.language_of(&words);
-        let mut stems = String::new();
-        extend(&mut stems, vocabulary.stems(&words, language));
-        // What a record says of itself counts twice.
-        document.add_text(field, &stems);
+        count(&vocabulary.stems(&words, 0).collect::<Vec<_>>(), MIN_USES);
+        pack(&mut packed, vocabulary.stems(&words, language));
         let words = vocabulary.read(&names.context(row));
-        extend(&mut stems, vocabulary.stems(&words, 0));
+        pack(&mut packed, vocabulary.stems(&words, 0));
         let words = vocabulary.read(names.name(row));
-        extend(
-            &mut stems,
-            vocabulary.stems(&words, 0).filter(|stem| uses.get(*stem).is_some_and(|uses| *uses >= MIN_USES)),
-        );
-        document.add_text(field, stems);
+        count(&vocabulary.stems(&words, 0).collect::<Vec<_>>(), 1);
+        pack(&mut packed, vocabulary.stems(&words, 0));
+        documents.push(packed.as_slice().into());
+    }
+    for packed in documents {
+        let mut numbers = unpack(&packed);
+        let mut next = || -> Vec<u32> { numbers.by_ref().take_while(|number| *number != 0).collect() };
+        let (description, context, mut name) = (next(), next(), next());
+        name.retain(|stem| uses[*stem as usize] >= MIN_USES);
+        let mut text = String::new();
+        // What a record says of itself counts twice.
+        for stem in [&description, &description, &context, &name].into_iter().flatten() {
+            text.push_str(vocabulary.stem(*stem));
+            text.push(' ');
+        }
+        let mut document = TantivyDocument::default();
+        document.add_text(field, text);
         writer.add_document(document)?;
     }
     Ok(writer.finalize()?)
@@ -356,8 +388,9 @@ impl DescriptionIndex {
         let mut vocabulary = Vocabulary::new();
         let words = vocabulary.read(text);
         let language = vocabulary.language_of(&words);
-        let stems: BTreeSet<String> = vocabulary.stems(&words, language).map(str::to_owned).collect();
-        let counted = stems.into_iter().map(|stem| (self.postings(&stem), stem));
+        let stems: BTreeSet<u32> = vocabulary.stems(&words, language).collect();
+        let stems = stems.into_iter().map(|stem| vocabulary.stem(stem).to_owned());
+        let counted = stems.map(|stem| (self.postings(&stem), stem));
         let mut counted: Vec<(u64, String)> = counted.filter(|(rows, _)| *rows > 1).collect();
         counted.sort_unstable();
         let mut postings = 0;
