@@ -125,6 +125,20 @@ impl<T: HasVersion> ActiveRelease<T> {
         self.swaps.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Loads a release for its cursors, as if it had been served here after all older ones.
+    pub(crate) fn add(&self, loaded: &Arc<T>) {
+        let version = loaded.version();
+        self.served.rcu(|served| {
+            let mut others = served.others.clone();
+            if served.current.version() != version && others.iter().all(|other| other.version() != version) {
+                let place = others.iter().position(|other| other.version() < version).unwrap_or(others.len());
+                others.insert(place, Arc::clone(loaded));
+                others.truncate(self.keep);
+            }
+            Served { current: Arc::clone(&served.current), since: served.since, others }
+        });
+    }
+
     /// Unix seconds since which the current release is served.
     pub fn served_since(&self) -> i64 {
         self.served.load().since
@@ -230,6 +244,19 @@ mod tests {
             active.replace(Arc::new(Item(counter)));
         }
         assert_eq!(numbers(&active), [1, 3, 2]);
+    }
+
+    #[test]
+    fn a_release_that_is_added_is_among_the_others_by_its_version() {
+        let active = ActiveRelease::new(Arc::new(Item(1)), 3);
+        [3, 6].into_iter().for_each(|counter| active.replace(Arc::new(Item(counter))));
+        for (added, all) in
+            [(2, [6, 3, 2, 1]), (2, [6, 3, 2, 1]), (6, [6, 3, 2, 1]), (5, [6, 5, 3, 2]), (1, [6, 5, 3, 2])]
+        {
+            active.add(&Arc::new(Item(added)));
+            assert_eq!(numbers(&active), all, "{added}");
+        }
+        assert_eq!(active.swaps(), 2);
     }
 
     #[test]

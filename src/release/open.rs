@@ -99,28 +99,33 @@ pub(crate) fn open(
     progress.step("checksums", manifest.in_memory(max_records).map(|file| file.bytes).sum());
     let read_bytes = AtomicU64::new(0);
     // To compute checksums takes longest: side by side.
-    let parts = in_parallel([Some(manifest::TABLES), Some(manifest::RECORDS), None], |path| {
-        let is_part = |file: &manifest::File| match path {
+    let read = in_parallel([Some(manifest::TABLES), Some(manifest::RECORDS), None], |path| {
+        let is_chosen = |file: &manifest::File| match path {
             Some(path) => file.path == path,
             None => file.path != manifest::TABLES && file.path != manifest::RECORDS,
         };
-        let files = manifest.in_memory(max_records).filter(|file| is_part(file));
-        let read = files.map(|file| {
+        let (mut whole, mut indexes) = (Vec::new(), IndexFiles::new());
+        for file in manifest.in_memory(max_records).filter(|file| is_chosen(file)) {
             let advance = |part| progress.advance(read_bytes.fetch_add(part, Ordering::Relaxed) + part);
-            Ok((file.path.as_str(), read(folder, version, file, advance)?))
-        });
-        read.collect::<Result<Vec<_>, ReleaseError>>()
+            let bytes = read(folder, version, file, advance)?;
+            match file.path.strip_prefix(manifest::TEXT).and_then(|path| path.strip_prefix('/')) {
+                Some(path) => drop(indexes.insert(path.to_owned(), bytes.as_ref().to_vec())),
+                None => whole.push((file.path.as_str(), bytes)),
+            }
+        }
+        Ok::<_, ReleaseError>((whole, indexes))
     });
     let (mut table_bytes, mut records, mut history) = (None, None, None);
     let mut indexes = IndexFiles::new();
-    for part in parts {
-        for (path, bytes) in part? {
-            match path.strip_prefix(manifest::TEXT).and_then(|path| path.strip_prefix('/')) {
-                Some(path) => drop(indexes.insert(path.to_owned(), bytes.as_ref().to_vec())),
-                None if path == manifest::TABLES => table_bytes = Some(bytes),
-                None if path == manifest::RECORDS => records = Some(Records::Memory(Arc::new(bytes))),
-                None if path == manifest::HISTORY => history = Some(bytes),
-                None => {}
+    for read in read {
+        let (whole, of_text) = read?;
+        indexes.extend(of_text);
+        for (path, bytes) in whole {
+            match path {
+                manifest::TABLES => table_bytes = Some(bytes),
+                manifest::RECORDS => records = Some(Records::Memory(Arc::new(bytes))),
+                manifest::HISTORY => history = Some(bytes),
+                _ => {}
             }
         }
     }

@@ -230,6 +230,7 @@ impl<S: ReleaseSource> Watcher<S> {
             && self.active.serves(version)
         {
             seen.rejected = None;
+            self.load_passed_over();
             return;
         }
         let stamps = stamps(&*self.source, current);
@@ -260,6 +261,18 @@ impl<S: ReleaseSource> Watcher<S> {
             self.active.count_file_change();
             (self.report)(Event::FilesChanged { version });
         }
+    }
+
+    /// Loads a release that other replicas have served, and this one has not.
+    fn load_passed_over(&self) {
+        let Some(replica) = self.active.replica() else { return };
+        let is_loaded = |version| self.active.loaded(version).is_some();
+        let Some(version) = replica.next_to_load(is_loaded) else { return };
+        match open(&*self.source, version) {
+            Ok(item) => self.active.add(&Arc::new(item)),
+            Err(reason) => (self.report)(Event::NotLoaded { reason }),
+        }
+        replica.note_loaded(version);
     }
 
     /// Opens and activates a release. One that is loaded is opened again too: its files may have been damaged since.

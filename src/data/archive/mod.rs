@@ -2,8 +2,8 @@
 //! apart from it ([`records`]).
 //!
 //! Layout: a head of 64 bytes (magic, format), the sections, each at a multiple of 64 bytes, then the table of contents
-//! and a tail of 64 bytes with its position. The same reader over `&[u8]` is used for the embedded snapshot and a mapped
-//! file; opening copies nothing, but checks that columns have the expected lengths and texts are UTF-8.
+//! and a tail of 64 bytes with its position. The same reader over `&[u8]` is used for the embedded snapshot and a file that was
+//! read; opening copies nothing, but checks that columns have the expected lengths and texts are UTF-8.
 
 pub(crate) mod column_writer;
 pub mod facet_column;

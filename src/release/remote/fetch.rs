@@ -1,6 +1,6 @@
 //! Fetching releases into a folder, and the replica that follows `current`.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -200,6 +200,10 @@ struct Seen {
     read: Option<Instant>,
     /// Whether the folder has its release.
     is_fetched: bool,
+    /// The releases before it that are not fetched yet: others may have served them while this replica saw none of them.
+    passed_over: VecDeque<Named>,
+    /// Those of them that are fetched and not loaded yet.
+    to_load: Vec<SnapshotVersion>,
     /// Whether the last attempt failed.
     is_failing: bool,
 }
@@ -225,30 +229,63 @@ impl Replica {
     fn follow(&self) -> Result<(), ReleaseError> {
         permissions::create_folder(self.local.folder(), true).at(self.local.folder())?;
         let Some(pointer) = self.remote.current()?.pointer else { return Ok(()) };
-        {
+        let is_fetched = {
             let mut seen = self.lock();
             seen.read = Some(Instant::now());
             match &seen.pointer {
                 // The store has returned old content.
                 Some(known) if pointer.generation < known.generation => return Ok(()),
-                Some(known) if *known == pointer && seen.is_fetched => return Ok(()),
+                Some(known) if *known == pointer && seen.is_fetched => true,
                 _ => {
+                    seen.passed_over = pointer.before.iter().take(self.keep.saturating_sub(1)).cloned().collect();
+                    seen.to_load.clear();
                     seen.pointer = Some(pointer.clone());
                     seen.is_fetched = false;
+                    false
                 }
             }
+        };
+        if !is_fetched {
+            let path = self.local.folder().join(POINTER);
+            fs::write(&path, serde_json::to_vec(&pointer).expect("texts and numbers serialize")).at(&path)?;
+            self.remote.fetch(&self.local, pointer.release, pointer.manifest)?;
+            self.lock().is_fetched = true;
+            self.remove_drafts()?;
         }
-        let path = self.local.folder().join(POINTER);
-        fs::write(&path, serde_json::to_vec(&pointer).expect("texts and numbers serialize")).at(&path)?;
-        if self.local.current().is_ok_and(|current| current.is_none()) {
-            // The oldest first, as patches refer to older ones. One that was removed is not needed to serve.
-            for named in pointer.before.iter().take(self.keep.saturating_sub(1)).rev() {
-                let _ = self.remote.fetch(&self.local, named.version, named.manifest);
+        // A replica that serves nothing yet does so first.
+        match self.local.current() {
+            Ok(None) => Ok(()),
+            _ => self.fetch_passed_over(),
+        }
+    }
+
+    fn fetch_passed_over(&self) -> Result<(), ReleaseError> {
+        let next = || self.lock().passed_over.front().cloned();
+        while let Some(named) = next() {
+            let fetched = self.remote.fetch(&self.local, named.version, named.manifest);
+            if let Err(error @ ReleaseError::ObjectStore { .. }) = fetched {
+                return Err(error);
+            }
+            let mut seen = self.lock();
+            seen.passed_over.pop_front();
+            // One that was removed is served by nobody for long.
+            if fetched.is_ok() {
+                seen.to_load.push(named.version);
             }
         }
-        self.remote.fetch(&self.local, pointer.release, pointer.manifest)?;
-        self.lock().is_fetched = true;
-        self.remove_drafts()
+        Ok(())
+    }
+
+    /// A release to load for its cursors, which others may have given; `is_loaded` tells those that are loaded.
+    pub(crate) fn next_to_load(&self, is_loaded: impl Fn(SnapshotVersion) -> bool) -> Option<SnapshotVersion> {
+        let mut seen = self.lock();
+        seen.to_load.retain(|version| !is_loaded(*version));
+        seen.to_load.first().copied()
+    }
+
+    /// A release from [`Replica::next_to_load`] was loaded, or cannot be.
+    pub(crate) fn note_loaded(&self, version: SnapshotVersion) {
+        self.lock().to_load.retain(|other| *other != version);
     }
 
     /// Removes what is left over of releases that were refused or overtaken.
@@ -280,14 +317,17 @@ impl Replica {
         self.local.prune(self.keep + super::MAX_DEPTH as usize).map(|_| ())
     }
 
-    /// Whether a release that is not loaded will be, as far as the replica knows: one that is announced, or a newer one while
-    /// the store cannot be read. Its cursors are not to be refused for good.
+    /// Whether a release that is not loaded will be, as far as the replica knows: one that is announced or was passed over, or
+    /// a newer one while the store cannot be read. Its cursors are not to be refused for good.
     pub fn expects(&self, version: SnapshotVersion) -> bool {
         const KNOWN_FOR: Duration = Duration::from_secs(5);
         let seen = self.lock();
         let known = seen.pointer.as_ref().map(|pointer| pointer.release);
         let is_unsure = seen.read.is_none_or(|read| read.elapsed() > KNOWN_FOR);
-        known == Some(version) || (is_unsure && known.is_none_or(|known| version > known))
+        known == Some(version)
+            || seen.passed_over.iter().any(|named| named.version == version)
+            || seen.to_load.contains(&version)
+            || (is_unsure && known.is_none_or(|known| version > known))
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Seen> {

@@ -89,7 +89,14 @@ fn a_replica_without_releases_fetches_those_that_were_current_before() {
     let fresh = replica(&store, &own);
     fresh.poll().unwrap();
     fresh.activate(NOW).unwrap();
+    assert_eq!(fresh.local.versions().unwrap().len(), 1, "first it serves");
+    assert!(fresh.expects(version(FIRST)) && fresh.next_to_load(|_| false).is_none());
+    fresh.poll().unwrap();
     assert_eq!(fresh.local.versions().unwrap().len(), 2);
+    assert!(fresh.expects(version(FIRST)));
+    assert_eq!(fresh.next_to_load(|_| false), Some(version(FIRST)));
+    fresh.note_loaded(version(FIRST));
+    assert!(!fresh.expects(version(FIRST)) && fresh.next_to_load(|_| false).is_none());
     let remote = store.open();
     let read = remote.current().unwrap();
     let first = read.pointer.as_ref().unwrap().before[0].clone();
@@ -100,9 +107,31 @@ fn a_replica_without_releases_fetches_those_that_were_current_before() {
     fs::remove_dir_all(manifests).unwrap();
     let other = tempfile::tempdir().unwrap();
     let fresh = replica(&store, &other);
-    fresh.poll().unwrap();
-    fresh.activate(NOW).unwrap();
+    for _ in 0..2 {
+        fresh.poll().unwrap();
+        fresh.activate(NOW).unwrap();
+    }
     assert_eq!((current(&fresh), fresh.local.versions().unwrap().len()), (Some(version(FIRST)), 1));
+    assert!(!fresh.expects(version(SECOND)));
+}
+
+#[test]
+fn a_release_that_was_overtaken_before_its_time_is_fetched_for_its_cursors() {
+    const THIRD: &str = "2026-11-20.3";
+    let (store, (_folder, releases), own) =
+        (Store::new(), index(&[FIRST, SECOND, THIRD]), tempfile::tempdir().unwrap());
+    store.push(&releases, FIRST, NOW);
+    let replica = replica(&store, &own);
+    replica.poll().unwrap();
+    replica.activate(NOW).unwrap();
+    // Another replica may serve the second for a moment.
+    store.push(&releases, SECOND, NOW + 2);
+    store.push(&releases, THIRD, NOW + 3);
+    replica.poll().unwrap();
+    assert!(replica.expects(version(SECOND)) && replica.expects(version(THIRD)));
+    replica.activate(NOW + 3).unwrap();
+    assert_eq!(current(&replica), Some(version(THIRD)));
+    assert_eq!(replica.next_to_load(|version| version == self::version(FIRST)), Some(version(SECOND)));
 }
 
 #[test]
