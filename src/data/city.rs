@@ -32,6 +32,65 @@ pub(crate) fn us_states() -> impl Iterator<Item = &'static str> {
     US_STATES.keys().copied()
 }
 
+/// The states of the USA by their codes of two letters (ANSI INCITS 38).
+const CODES: &[&str] = &[
+    "al alabama",
+    "ak alaska",
+    "az arizona",
+    "ar arkansas",
+    "ca california",
+    "co colorado",
+    "ct connecticut",
+    "de delaware",
+    "fl florida",
+    "ga georgia",
+    "hi hawaii",
+    "id idaho",
+    "il illinois",
+    "in indiana",
+    "ia iowa",
+    "ks kansas",
+    "ky kentucky",
+    "la louisiana",
+    "me maine",
+    "md maryland",
+    "ma massachusetts",
+    "mi michigan",
+    "mn minnesota",
+    "ms mississippi",
+    "mo missouri",
+    "mt montana",
+    "ne nebraska",
+    "nv nevada",
+    "nh new hampshire",
+    "nj new jersey",
+    "nm new mexico",
+    "ny new york state",
+    "nc north carolina",
+    "nd north dakota",
+    "oh ohio",
+    "ok oklahoma",
+    "or oregon",
+    "pa pennsylvania",
+    "ri rhode island",
+    "sc south carolina",
+    "sd south dakota",
+    "tn tennessee",
+    "tx texas",
+    "ut utah",
+    "vt vermont",
+    "va virginia",
+    "wa washington state",
+    "wv west virginia",
+    "wi wisconsin",
+    "wy wyoming",
+];
+
+/// The state of the USA of a code in lower case, by its folded name.
+pub(crate) fn us_state_of_code(code: &str) -> Option<&'static str> {
+    CODES.iter().find_map(|known| known.strip_prefix(code)?.strip_prefix(' '))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,6 +115,10 @@ mod tests {
             }
         }
         assert_eq!(US_STATES.len(), 50);
+        let mut of_codes: Vec<&str> = CODES.iter().filter_map(|known| us_state_of_code(&known[..2])).collect();
+        of_codes.sort_unstable();
+        of_codes.dedup();
+        assert!(of_codes.len() == 50 && of_codes.iter().all(|state| of_us_state(state).is_some()), "{of_codes:?}");
         assert!(of_us_state("oregon").unwrap().contains(&"portland") && of_us_state("new york").is_none());
     }
 }

@@ -64,6 +64,9 @@ const BOUNDS: &[(&[&str], Bound)] = &[
 const UNITS: [&str; 14] =
     ["k", "thousand", "m", "mn", "mm", "mio", "mln", "million", "millions", "b", "bn", "bln", "billion", "billions"];
 
+/// Currencies other than the dollar.
+const FOREIGN: &[&str] = &["eur", "euro", "euros", "gbp", "pounds", "chf", "inr", "rupees", "yen", "yuan"];
+
 /// One number with its unit and currency.
 struct Number {
     value: u64,
@@ -82,18 +85,28 @@ fn unit_of(word: &str) -> Option<&'static str> {
     })
 }
 
+/// `a million`, `half a billion`, `a hundred million`.
+fn article_and_unit(tokens: &[Token]) -> Option<(Number, usize)> {
+    let is_at = |at: usize, word: &str| tokens.get(at).is_some_and(|token| token.is(&[word]));
+    let half = usize::from(is_at(0, "half"));
+    if !is_at(half, "a") {
+        return None;
+    }
+    let hundred = usize::from(half == 0 && is_at(1, "hundred"));
+    let length = half + 1 + hundred;
+    let unit = tokens.get(length).and_then(|token| unit_of(&token.word)).filter(|unit| unit.len() > 2)?;
+    let value = parse_amount(&format!("1 {unit}"))?;
+    let value = if hundred > 0 { value.checked_mul(100)? } else { value / (1 + half as u64) };
+    let is_dollar = tokens.get(length + 1).is_some_and(|token| token.is(&["dollars", "dollar", "usd", "bucks"]));
+    let is_foreign = tokens.get(length + 1).is_some_and(|token| token.is(FOREIGN));
+    let number = Number { value, unit: Some(unit), is_money: true, is_foreign, is_percent: false, is_open: false };
+    Some((number, length + 1 + usize::from(is_dollar || is_foreign)))
+}
+
 /// The number at the start, with the number of its words.
 fn number(tokens: &[Token], unit_after: Option<&'static str>) -> Option<(Number, usize)> {
-    // `half a million`
-    if let [half, article, unit, ..] = tokens
-        && half.is(&["half"])
-        && article.is(&["a"])
-        && let Some(unit) = unit_of(&unit.word)
-    {
-        let value = parse_amount(&format!("1 {unit}"))? / 2;
-        let number =
-            Number { value, unit: Some(unit), is_money: true, is_foreign: false, is_percent: false, is_open: false };
-        return Some((number, 3));
+    if let Some(number) = article_and_unit(tokens) {
+        return Some(number);
     }
     let word = tokens.first()?.word.as_str();
     let bare = word.trim_start_matches(['>', '<', '=', '~']);
@@ -120,9 +133,7 @@ fn number(tokens: &[Token], unit_after: Option<&'static str>) -> Option<(Number,
     while let Some(token) = tokens.get(length) {
         match token.word.as_str() {
             "usd" | "dollars" | "dollar" | "bucks" => number.is_money = true,
-            "eur" | "euro" | "euros" | "gbp" | "pounds" | "chf" | "inr" | "rupees" | "yen" | "yuan" => {
-                number.is_foreign = true;
-            }
+            word if FOREIGN.contains(&word) => number.is_foreign = true,
             "us" if tokens.get(length + 1).is_some_and(|next| next.is(&["dollars", "dollar"])) => {}
             "percent" => number.is_percent = true,
             _ => break,
@@ -186,7 +197,17 @@ pub(crate) fn amount(tokens: &[Token]) -> Option<(Amount, usize)> {
     let start = bound.map_or(0, |(words, _)| words.len());
     let rest = tokens.get(start..)?;
     let sign = rest.first()?.word.chars().next();
-    let (number, length) = number(rest, None)?;
+    let (first, length) = number(rest, None)?;
+    // `$1m to $5m`
+    if bound.is_none()
+        && rest.get(length).is_some_and(|token| token.is(&["to"]))
+        && let Some((high, more)) = rest.get(length + 1..).and_then(|rest| number(rest, None))
+        && (first.is_money || high.is_money)
+    {
+        let low = number(rest, high.unit.or_else(|| unit_within(&rest[length + 1].word)))?.0;
+        return Some((between(&low, &high), length + 1 + more));
+    }
+    let number = first;
     let after: Vec<&str> = tokens.iter().skip(start + length).take(2).map(|token| token.word.as_str()).collect();
     let (value, mut length) = (number.value, start + length);
     let mut amount = Amount {

@@ -8,6 +8,7 @@ use crate::catalog::sector_names::SectorNames;
 use crate::data::fold::fold;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{Country, Facet, FirmKind, Role, Snapshot, Stage, StartupStatus, Table, city};
+use crate::search::edit_distance::distance_within;
 
 /// A city needs so many records of a table: a rare one is more often a slip of the pen.
 const MIN_CITY_RECORDS: u32 = 2;
@@ -61,6 +62,7 @@ const STAGES: &[(&str, &[Stage])] = &[
     ("late stage", &[Stage::SeriesC, Stage::SeriesDPlus, Stage::Growth]),
     ("later stage", &[Stage::SeriesC, Stage::SeriesDPlus, Stage::Growth]),
     ("pre seed", &[Stage::PreSeed]),
+    ("pre series a", &[Stage::Seed]),
     ("preseed", &[Stage::PreSeed]),
     ("seed stage", &[Stage::Seed]),
     ("venture debt", &[Stage::Debt]),
@@ -118,6 +120,8 @@ const STATUSES: &[(&str, StartupStatus)] = &[
     ("still in operation", StartupStatus::Operating),
     ("inactive", StartupStatus::Closed),
     ("no longer operating", StartupStatus::Closed),
+    ("no longer active", StartupStatus::Closed),
+    ("no longer in business", StartupStatus::Closed),
     ("out of business", StartupStatus::Closed),
     ("shuttered", StartupStatus::Closed),
     ("stock listed", StartupStatus::Ipo),
@@ -154,6 +158,7 @@ const STATUSES: &[(&str, StartupStatus)] = &[
 ];
 
 const ROLES: &[(&str, Role)] = &[
+    ("angel", Role::Investor),
     ("angel investor", Role::Investor),
     ("chief executive", Role::Ceo),
     ("chief executive officer", Role::Ceo),
@@ -240,23 +245,24 @@ impl Lexicon {
         };
         for name in snapshot.terms(Facet::City) {
             let own = records(name);
-            let is_no_city = city::of_us_state(name).is_some() || name.ends_with(" area") || name.chars().count() < 3;
+            let is_short = name.chars().count() < 3 && city::names_of(name).is_empty();
+            let is_no_city = city::of_us_state(name).is_some() || name.ends_with(" area") || is_short;
             if own < MIN_CITY_RECORDS || is_no_city {
                 continue;
             }
-            let meaning = |name: &str| Meaning::City {
+            let meaning = |spelled: &str, name: &str| Meaning::City {
                 name: name.to_owned(),
-                is_plain: PLAIN_CITIES.contains(name),
+                is_plain: PLAIN_CITIES.contains(spelled),
                 is_rare: records(name) < MIN_PLAIN_RECORDS,
             };
             let others = city::names_of(name);
             // The name that far more records have: `NYC` is New York.
             let main = others.iter().copied().max_by_key(|other| records(other));
             let main = main.filter(|main| records(main) >= own.saturating_mul(FAR_MORE)).unwrap_or(name);
-            self.add(name, meaning(main));
+            self.add(name, meaning(name, main));
             // Names of the city that hardly a record has.
             others.iter().filter(|other| main == name && records(other) < MIN_CITY_RECORDS).for_each(|other| {
-                self.add(other, meaning(name));
+                self.add(other, meaning(other, name));
             });
         }
     }
@@ -303,6 +309,28 @@ impl Lexicon {
             rows.extend(larger);
             self.add(name, slugs(rows));
         }
+    }
+
+    /// The only phrase of one word that has a letter more or less than a word, or two of its letters the other way round: a
+    /// letter in place of another more often makes another word of English, such as `hiking` and `hiring`.
+    pub(crate) fn nearest<'a>(&'a self, word: &str, others: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+        let sorted = |word: &str| {
+            let mut letters = word.as_bytes().to_vec();
+            letters.sort_unstable();
+            letters
+        };
+        let is_near = |known: &&str| {
+            let is_rare = |meaning: &Meaning| matches!(meaning, Meaning::City { is_rare: true, .. });
+            known.len().abs_diff(word.len()) <= 1
+                && known.as_bytes()[..1] == word.as_bytes()[..1]
+                && !known.contains(' ')
+                && distance_within(word, known, 1).is_some()
+                && (known.len() != word.len() || sorted(known) == sorted(word))
+                && !self.meanings(known).iter().any(is_rare)
+        };
+        let mut near = self.phrases.keys().map(String::as_str).chain(others).filter(is_near);
+        let first = near.next()?;
+        near.all(|other| self.meanings(other) == self.meanings(first)).then_some(first)
     }
 
     /// What a phrase means, also in the plural or the singular.

@@ -9,7 +9,7 @@ use crate::data::Table;
 use crate::data::fold::fold;
 
 /// Size of a record, by [`Catalog::size`], from which its name in lower case is read.
-const MIN_PLAIN_SIZE: u32 = 20;
+pub(super) const MIN_PLAIN_SIZE: u32 = 20;
 
 /// The same of a name that the words around it say to be one.
 const MIN_NAMED_SIZE: u32 = 3;
@@ -55,14 +55,15 @@ impl Reader<'_> {
         if self.table != Table::People || !(works || self.is_at(at, &["at", "of"])) {
             return None;
         }
-        let meant = |length: usize| Some((records_meant(&self.phrase_at(at + 1, length)?)?, length));
+        let from = at + 1 + usize::from(self.is_at(at + 1, &["a", "an"]));
+        let meant = |length: usize| Some((records_meant(&self.phrase_at(from, length)?)?, length));
         let (table, length) = (1..=4).rev().find_map(meant)?;
         let kind = match table {
             Table::Firms => "firm",
             Table::Startups if works || self.is_at(at, &["at"]) => "startup",
             _ => return None,
         };
-        let range = at..at + 1 + length;
+        let range = at..from + length;
         self.add(range.clone(), "kind", kind.to_owned(), "kind of organization").then_some(range.len())
     }
 
@@ -126,8 +127,10 @@ impl Reader<'_> {
         while let Some((slug, length)) =
             self.name_at(end, tables).or_else(|| self.begun_name(end, tables).filter(|_| is_expected))
         {
-            // A name that is not capitalized may be anything: `backed by angels`.
-            if !self.tokens[end].is_capitalized() && self.has_meaning(end, length) {
+            // A name that is not capitalized may be anything: `backed by angels`, `at a bank`.
+            let is_word =
+                self.has_meaning(end, length) || (length == 1 && GLUE.contains(self.tokens[end].word.as_str()));
+            if !self.tokens[end].is_capitalized() && is_word {
                 break;
             }
             names.push(slug);
@@ -189,9 +192,17 @@ impl Reader<'_> {
         if before == 0 && !self.mentions(AFTER) {
             return None;
         }
+        // `companies like mine`
+        if self.is_at(at + before, &["mine", "ours", "yours", "theirs", "us", "me", "this", "that", "these", "those"]) {
+            return None;
+        }
         let begun = || self.begun_name(at + before, &[self.table]).filter(|_| before > 0);
         let (slug, length) = self.name_at(at + before, &[self.table]).or_else(begun)?;
-        let after = usize::from(self.is_at(at + before + length, AFTER));
+        // `Stripe competitors`, `does Stripe have any competitors`
+        let mut named = at + before + length;
+        named += usize::from(self.is_at(named, &["have", "has"]));
+        named += usize::from(named > at + before + length && self.is_at(named, &["any"]));
+        let after = if self.is_at(named, AFTER) { named + 1 - (at + before + length) } else { 0 };
         if before + after == 0 {
             return None;
         }
@@ -210,6 +221,9 @@ impl Reader<'_> {
             return self.add(at..at + length, "q", name, "name to search for").then_some(length);
         }
         let (parameter, slug, length) = self.own_name(at)?;
+        if self.table == Table::People && self.is_backer(at) {
+            return None;
+        }
         let is_longer = |(longest, _): (usize, _)| length > longest;
         // In lower case it is a large record, but `the first round` is not one.
         let is_plain = |token: &Token| {
@@ -226,7 +240,17 @@ impl Reader<'_> {
     /// A name that no other reading has: `Sequoia deals`, `stripe founders`.
     pub(super) fn short_name(&mut self, at: usize) -> Option<usize> {
         let (parameter, slug, length) = self.own_name(at)?;
+        let is_place = at > 0 && self.is_at(at - 1, &["in", "near"]) && self.tokens[at].raw.len() <= 3;
+        if is_place || (self.table == Table::People && self.is_backer(at)) {
+            self.unread.push((at..at + length, self.written(&(at..at + length))));
+            return Some(length);
+        }
         self.add_name(at..at + length, parameter, slug)
+    }
+
+    /// Whether a name is that of who backed the organizations of people, not of an organization: `backed by Sequoia`.
+    fn is_backer(&self, at: usize) -> bool {
+        at > 1 && self.is_at(at - 1, &["by"]) && self.is_at(at - 2, &["backed", "funded", "financed", "led"])
     }
 
     fn add_name(&mut self, range: Range<usize>, parameter: &'static str, slug: String) -> Option<usize> {

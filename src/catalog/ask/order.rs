@@ -41,8 +41,9 @@ impl Reader<'_> {
         // `have the most`
         let most = |at: usize| {
             let is_the = self.is_at(at + 1, &["the"]);
-            let is_most =
-                self.is_at(at, &["have", "has", "with"]) && self.is_at(at + 1 + usize::from(is_the), &["most"]);
+            const VERBS: &[&str] =
+                &["have", "has", "had", "with", "did", "do", "made", "got", "get", "raised", "received"];
+            let is_most = self.is_at(at, VERBS) && self.is_at(at + 1 + usize::from(is_the), &["most"]);
             if is_most { 2 + usize::from(is_the) } else { 0 }
         };
         let start = at + usize::from(self.is_at(at, &["group", "grouped", "split", "counted"]));
@@ -59,8 +60,13 @@ impl Reader<'_> {
             }
             start + 1 + usize::from(self.is_at(start + 1, &["each"]))
         } else {
-            let first = at + usize::from(self.is_at(at, &["which", "what"]));
-            if most(first + 1) == 0 || !matches!(property(first)?, "country" | "city" | "sector" | "stage") {
+            // `top 3 cities`
+            let is_top = self.is_at(at, &["top"]);
+            let is_number = is_top && self.tokens.get(at + 1).is_some_and(|token| count_of(&token.word).is_some());
+            let first = at + usize::from(is_top || self.is_at(at, &["which", "what"])) + usize::from(is_number);
+            let is_place = matches!(property(first)?, "country" | "city" | "sector" | "stage");
+            let is_investor = property(first)? == "investor" && self.is_at(at, &["which", "what"]);
+            if (most(first + 1) == 0 && !is_top) || !(is_place || is_investor) {
                 return None;
             }
             first
@@ -125,12 +131,13 @@ impl Reader<'_> {
 
     /// Whether a number before a word is that of the records to list: `10 fintech companies in Berlin`.
     fn counts_records(&self, at: usize) -> bool {
+        let is_known = |at: usize| self.has_meaning(at, 1) || GLUE.contains(self.tokens[at].word.as_str());
         let is_first = self.tokens[..at - 1].iter().all(|token| GLUE.contains(token.word.as_str()));
         let kind = |at: &usize| self.tokens.get(*at).and_then(|token| records_meant(&token.word));
         let until =
             (at..at + 5).find(|at| kind(at).is_some() || self.tokens.get(*at).is_none_or(|token| token.ends_clause));
         is_first
-            && until.and_then(|at| kind(&at)) == Some(self.table)
+            && until.is_some_and(|until| kind(&until) == Some(self.table) && (at..until).all(is_known))
             && !self.is_at(
                 at,
                 &["million", "billion", "year", "years", "month", "months", "day", "days", "person", "or", "and", "to"],
@@ -180,6 +187,10 @@ impl Reader<'_> {
             (Table::Firms, ("most", "portfolio", "companies")) => ("-portfolio_count", 3),
             (Table::Firms, ("largest" | "biggest", "portfolio" | "portfolios", _)) => ("-portfolio_count", 2),
             (Table::Firms, ("largest" | "biggest", _, _)) => ("-portfolio_count", 1),
+            (Table::Firms, ("most", "reviewed" | "reviews", _)) => ("-review_count", 2),
+            (Table::Firms, ("lowest" | "low" | "least", "ghosting", _)) => ("ghosting_rate", 2),
+            (Table::Rounds, ("last", "round", _)) => ("-announced_on", 1),
+            (Table::Startups, ("most", "funding" | "financing", "rounds")) => ("-round_count", 3),
             (Table::Startups, ("most", "money" | "funding" | "capital", "raised")) => ("-total_raised_usd", 3),
             (Table::Startups, ("most", "money" | "funding" | "capital", _)) => ("-total_raised_usd", 2),
             (Table::Startups, ("raised" | "raising", "most", _)) => ("-total_raised_usd", 2),

@@ -176,9 +176,31 @@ fn day_before(today: Date, months: i32) -> Option<Date> {
     day(today.year(), month_of(today) - months, of_month)
 }
 
+/// An age: `older than 5 years`, `less than 3 years old`, `more than ten years ago`.
+fn age(words: &[&str], today: Date) -> Option<(Period, usize)> {
+    let (is_older, number, length) =
+        match words {
+            ["older", "than", number, "years" | "year", ..] => (true, number, 4),
+            ["younger" | "newer", "than", number, "years" | "year", ..] => (false, number, 4),
+            ["more" | "over", "than", number, "years", "ago" | "old"]
+            | ["at", "least", number, "years", "ago" | "old"] => (true, number, 5),
+            ["over", number, "years", "ago" | "old", ..] => (true, number, 4),
+            ["less" | "fewer", "than", number, "years", "ago" | "old"]
+            | ["at", "most", number, "years", "ago" | "old"] => (false, number, 5),
+            ["under", number, "years", "ago" | "old", ..] => (false, number, 4),
+            _ => return None,
+        };
+    let day = day_before(today, i32::try_from(count_of(number)?).ok()?.checked_mul(12)?.min(1_200))?;
+    let period = if is_older { Period { from: None, to: Some(day) } } else { Period { from: Some(day), to: None } };
+    Some((period, length))
+}
+
 /// The period that a question names next, with the number of its words.
 pub(crate) fn period(tokens: &[Token], today: Date) -> Option<(Period, usize)> {
-    let words: Vec<&str> = tokens.iter().take(3).map(|token| token.word.as_str()).collect();
+    let words: Vec<&str> = tokens.iter().take(5).map(|token| token.word.as_str()).collect();
+    if let Some(period) = age(&words, today) {
+        return Some(period);
+    }
     let after = |skip: usize| tokens.get(skip..).and_then(|rest| relative(rest, today).or_else(|| named(rest)));
     let next = |date: Date| Date::from_days(date.days() + 1);
     let before = |date: Date| Date::from_days(date.days() - 1);
@@ -201,13 +223,15 @@ pub(crate) fn period(tokens: &[Token], today: Date) -> Option<(Period, usize)> {
             let (period, length) = after(at)?;
             Some((Period { from: period.from, to: None }, at + length))
         }
-        ["after", ..] => {
-            let (period, length) = after(1)?;
-            Some((Period { from: period.to.map(next), to: None }, 1 + length))
+        ["after", ..] | ["younger" | "newer" | "later", "than", ..] => {
+            let skip = if words[0] == "after" { 1 } else { 2 };
+            let (period, length) = after(skip)?;
+            Some((Period { from: period.to.map(next), to: None }, skip + length))
         }
-        ["before", ..] => {
-            let (period, length) = after(1)?;
-            Some((Period { from: None, to: period.from.map(before) }, 1 + length))
+        ["before", ..] | ["older" | "earlier", "than", ..] => {
+            let skip = if words[0] == "before" { 1 } else { 2 };
+            let (period, length) = after(skip)?;
+            Some((Period { from: None, to: period.from.map(before) }, skip + length))
         }
         ["until" | "till" | "by" | "through", ..] => {
             let (period, length) = after(1)?;

@@ -7,12 +7,14 @@ use once_cell::sync::Lazy;
 
 use crate::catalog::ask::amount::{Amount, amount};
 use crate::catalog::ask::lexicon::{Lexicon, Meaning};
+use crate::catalog::ask::names::MIN_PLAIN_SIZE;
 use crate::catalog::ask::period::{Period, period};
 use crate::catalog::ask::token::{Token, tokens};
 use crate::catalog::ask::{GROUP_BY, Interpretation, ReadPart};
 use crate::catalog::{Catalog, ParseOptions, Resource};
 use crate::data::import::website;
-use crate::data::{Date, Facet, Table};
+use crate::data::vocabulary::Vocabulary;
+use crate::data::{Country, Date, Facet, Stage, Table, city};
 
 /// Words that say which records are meant; they come before sectors, one of which may have the same name.
 const KINDS_OF_RECORDS: [(Table, &[&str]); 4] = [
@@ -104,6 +106,52 @@ const FIELDS: &[&[&str]] = &[
 /// What an amount may be of that no parameter has.
 const OTHER_AMOUNTS: &[&str] =
     &["valuation", "valuations", "valued", "revenue", "revenues", "arr", "profit", "sales", "turnover"];
+
+/// What is counted that no year is: `2000 employees`.
+const COUNTED: &[&str] = &["employees", "people", "users", "customers", "staff", "members", "downloads", "stores"];
+
+/// Words after which a nationality is not the place of a startup: `Indian founders`, `Chinese food`, `English language`.
+const OF_PEOPLE: &[&str] = &[
+    "founder",
+    "founders",
+    "cofounder",
+    "cofounders",
+    "entrepreneur",
+    "entrepreneurs",
+    "immigrant",
+    "immigrants",
+    "women",
+    "language",
+    "languages",
+    "speaking",
+    "speakers",
+    "learners",
+    "food",
+    "foods",
+    "cuisine",
+    "restaurants",
+    "recipes",
+    "culture",
+    "literature",
+];
+
+/// Verbs after which `by` says who, which no parameter of lists has.
+const DONE_BY: &[&str] = &["founded", "cofounded", "started", "created", "run", "owned", "built", "made"];
+
+/// The stages that follow each other.
+const LADDER: [Stage; 6] =
+    [Stage::PreSeed, Stage::Seed, Stage::SeriesA, Stage::SeriesB, Stage::SeriesC, Stage::SeriesDPlus];
+
+/// Fields by the words that say they are known or not, and what `known` and `unknown` name them.
+const KNOWN_FIELDS: &[(Table, &[&str], &str)] = &[
+    (Table::Firms, &["website", "websites", "homepage"], "website"),
+    (Table::Startups, &["website", "websites", "homepage"], "website"),
+    (Table::Startups, &["investor", "investors", "backer", "backers", "vc", "vcs"], "investor"),
+    (Table::Startups, &["funding", "funds"], "total_raised_usd"),
+    (Table::Rounds, &["amount", "amounts"], "amount_usd"),
+    (Table::Rounds, &["investor", "investors"], "investor"),
+    (Table::Rounds, &["date", "dates"], "announced_on"),
+];
 
 /// Words for what a sector makes.
 const PRODUCTS: &[&str] =
@@ -198,8 +246,9 @@ impl<'a> Reader<'a> {
 
     /// Reads what begins at a word and returns its length in words.
     fn step(&mut self, at: usize) -> usize {
-        let readers: [fn(&mut Self, usize) -> Option<usize>; 20] = [
+        let readers: [fn(&mut Self, usize) -> Option<usize>; 22] = [
             Self::called,
+            Self::known_field,
             Self::groups,
             Self::acquirer,
             Self::at_organizations,
@@ -209,6 +258,7 @@ impl<'a> Reader<'a> {
             Self::superlative,
             Self::date,
             Self::bound,
+            Self::city_of_state,
             Self::record_kind_of_firms,
             Self::record_kind,
             Self::field_name,
@@ -223,9 +273,29 @@ impl<'a> Reader<'a> {
         if let Some(length) = readers.iter().find_map(|read| read(self, at)) {
             return length;
         }
+        if let Some(word) = self.misspelt(at) {
+            self.tokens[at].word = word;
+            return self.step(at);
+        }
         let token = &self.tokens[at];
         self.unread.push((at..at + 1, token.raw.clone()));
         1
+    }
+
+    /// The word that is meant by one that no record says or has as its name, and that differs in a letter: `fitech`.
+    fn misspelt(&self, at: usize) -> Option<String> {
+        const MIN_LENGTH: usize = 6;
+        let word = &self.tokens[at].word;
+        let is_known = |word: &str| !self.lexicon.meanings(word).is_empty() || records_meant(word).is_some();
+        if word.len() < MIN_LENGTH || !word.bytes().all(|byte| byte.is_ascii_lowercase()) || is_known(word) {
+            return None;
+        }
+        let is_said = [Table::Firms, Table::Startups, Table::People].into_iter().any(|table| {
+            let index = self.catalog.text_index(table);
+            index.is_some_and(|index| index.saying(word) > 0) || !self.catalog.rows_named(table, word).is_empty()
+        });
+        let kinds = KINDS_OF_RECORDS.iter().flat_map(|(_, words)| words.iter().copied());
+        self.lexicon.nearest(word, kinds).filter(|_| !is_said).map(str::to_owned)
     }
 
     pub(super) fn phrase_at(&self, at: usize, length: usize) -> Option<String> {
@@ -305,7 +375,15 @@ impl<'a> Reader<'a> {
             .rev()
             .find(|length| self.phrase_at(at, *length).is_some_and(|phrase| records_meant(&phrase).is_some()))?;
         // A longer phrase of the release goes first: `angel investors`, `corporate venture`.
-        (self.longest_meaning(at).is_none_or(|(longest, _)| longest <= length)).then_some(length)
+        if self.longest_meaning(at).is_some_and(|(longest, _)| longest > length) {
+            return None;
+        }
+        // People who invest, but not those `of investors`.
+        let is_of = at > 0 && self.is_at(at - 1, &["of", "at", "by", "for", "from", "in", "with", "the", "other"]);
+        if self.table == Table::People && self.is_at(at, &["investor", "investors"]) && !is_of {
+            self.add(at..at + length, "role", "investor".to_owned(), "role of a person");
+        }
+        Some(length)
     }
 
     /// `angel investors`, `accelerators` among firms.
@@ -366,7 +444,13 @@ impl<'a> Reader<'a> {
         let mut values = meanings.iter().filter_map(|meaning| self.value_of(meaning, &range));
         let city = values.clone().find(|(parameter, ..)| *parameter == "city").filter(|_| self.joins_city(at));
         let (parameter, mut value, why) = city.or_else(|| values.next())?;
-        if parameter == "sector" && self.is_of_compound(range.end) {
+        let is_of_others = match parameter {
+            "sector" => self.is_of_compound(range.end) || self.is_doer(at),
+            "country" => self.is_of_people(&range) || self.is_of_others(range.end),
+            "city" => self.is_of_others(range.end),
+            _ => false,
+        };
+        if is_of_others {
             self.unread.push((range.clone(), self.written(&range)));
             return Some(length);
         }
@@ -374,17 +458,14 @@ impl<'a> Reader<'a> {
             self.topic = Some(Topic::Raising);
             return Some(length);
         }
-        if matches!(parameter, "country" | "city") && self.is_of_others(range.end) {
-            self.unread.push((range.clone(), self.written(&range)));
-            return Some(length);
-        }
-        if parameter == "stage" && self.is_at(at, &["series"]) {
-            let (more, end) = self.more_series(range.end);
-            for stage in more {
-                if value.split(',').all(|known| known != stage) {
-                    value = format!("{value},{stage}");
-                }
+        if parameter == "stage" {
+            // `post-seed`, `post-IPO`: something else than the stage.
+            if at > 0 && self.is_at(at - 1, &["post"]) {
+                self.unread.push((range.clone(), self.written(&range)));
+                return Some(length);
             }
+            let (stages, end) = self.stages(&value, &range);
+            value = stages;
             range.end = end;
         }
         let length = range.len();
@@ -406,6 +487,95 @@ impl<'a> Reader<'a> {
     /// Whether a hyphen joins a word to the next.
     fn is_hyphenated(&self, at: usize) -> bool {
         self.tokens.get(at + 1).is_some_and(|next| self.text[self.tokens[at].place.end..next.place.start] == *"-")
+    }
+
+    /// Whether a word says who founded startups or runs them, which is not known: `founded by women`.
+    fn is_doer(&self, at: usize) -> bool {
+        at > 1 && self.is_at(at - 1, &["by"]) && self.is_at(at - 2, DONE_BY)
+    }
+
+    /// Whether a nationality is that of people, or of what a startup offers, rather than its place.
+    fn is_of_people(&self, range: &Range<usize>) -> bool {
+        let is_market = self.is_at(range.end, &["market", "markets"])
+            && range.start > 1
+            && (self.starts(range.start - 2, &["to", "the"]) || self.starts(range.start - 2, &["for", "the"]));
+        self.table != Table::People && (self.is_at(range.end, OF_PEOPLE) || self.is_doer(range.start) || is_market)
+    }
+
+    /// A city with its state of the USA: `Atlanta, Georgia`, `Austin, TX`.
+    fn city_of_state(&mut self, at: usize) -> Option<usize> {
+        self.resource.parameter("city")?;
+        let state_at = |at: usize| {
+            let code =
+                self.tokens.get(at).filter(|token| token.raw.len() == 2 && token.raw.to_uppercase() == token.raw);
+            if let Some(state) = code.and_then(|code| city::us_state_of_code(&code.word)) {
+                return Some((state, 1));
+            }
+            (1..=2).rev().find_map(|length| {
+                let phrase = self.phrase_at(at, length)?;
+                let name = |name: &str| city::us_states().find(|state| *state == name);
+                Some((name(&phrase).or_else(|| name(&format!("{phrase} state")))?, length))
+            })
+        };
+        let (city, length) = (1..=3).rev().find_map(|length| {
+            let city = self.phrase_at(at, length)?;
+            let (state, more) = state_at(at + length)?;
+            let is_of_state = city::of_us_state(state)?.contains(&city.as_str());
+            // Cities of several states have the name. `CA` and `DE` are countries, too.
+            let code = &self.tokens[at + length].raw;
+            let is_other = self.tokens[at].is_capitalized()
+                && (self.tokens[at + length - 1].ends_clause || code.len() == 2)
+                && Country::from_alpha2(code).is_none()
+                && self.catalog.snapshot().find_term(Facet::City, &city).is_some();
+            (is_of_state || is_other).then_some((city, length + more))
+        })?;
+        let range = at..at + length;
+        let has_country = self.parts.iter().any(|(_, part)| part.parameter == "country");
+        if !self.is_negated && !has_country {
+            self.add(range.clone(), "country", "US".to_owned(), "country of the state");
+        }
+        self.add(range, "city", city, "city of the state");
+        Some(length)
+    }
+
+    /// `without funding`, `undisclosed amounts`, `with a website`: what is known or not.
+    fn known_field(&mut self, at: usize) -> Option<usize> {
+        const MARKERS: &[(&[&str], bool)] = &[
+            (&["with", "no"], false),
+            (&["without"], false),
+            (&["no"], false),
+            (&["with", "undisclosed"], false),
+            (&["with", "unknown"], false),
+            (&["undisclosed"], false),
+            (&["unknown"], false),
+            (&["with", "disclosed"], true),
+            (&["with", "known"], true),
+            (&["disclosed"], true),
+            (&["with", "a"], true),
+        ];
+        let (words, is_known) = MARKERS.iter().find(|(words, _)| self.starts(at, words))?;
+        let field = at + words.len();
+        let field = field + usize::from(!is_known && self.is_at(field, &["a", "an", "any", "known"]));
+        let known = KNOWN_FIELDS.iter().find(|(table, words, _)| *table == self.table && self.is_at(field, words));
+        let range = at..field + 1;
+        if let Some((_, _, name)) = known.filter(|_| *is_known || !self.is_at(field + 1, &["from", "by", "of"])) {
+            let (parameter, why) = if *is_known { ("known", "is known") } else { ("unknown", "is not known") };
+            self.add(range.clone(), parameter, (*name).to_owned(), why);
+            return Some(range.len());
+        }
+        // `without revenue in France`: what is not understood is not the place.
+        let is_without = self.is_at(at, &["without"]) || self.starts(at, &["with", "no"]);
+        let token = self.tokens.get(field).filter(|_| is_without)?;
+        let is_value = self.has_meaning(field, 1) && !GLUE.contains(token.word.as_str());
+        let tables = [Table::Firms, Table::Startups];
+        if is_value
+            || token.is_capitalized()
+                && tables.iter().any(|table| !self.catalog.rows_named(*table, &token.raw).is_empty())
+        {
+            return None;
+        }
+        self.unread.push((range.clone(), self.written(&range)));
+        Some(range.len())
     }
 
     /// A state of the USA. With one of its cities before it, the city is meant: `Austin, Texas`.
@@ -456,23 +626,64 @@ impl<'a> Reader<'a> {
         Some(named + 1 - at)
     }
 
-    /// The stages of the letters that follow a series, and where they end: `series A or B`.
-    fn more_series(&self, mut at: usize) -> (Vec<&'static str>, usize) {
-        let mut stages = Vec::new();
-        loop {
-            let letter = at + usize::from(self.is_at(at, &["and", "or"]));
-            let phrase = match self.tokens.get(letter) {
-                Some(token) if token.word.len() == 1 && token.word != "a" => format!("series {}", token.word),
-                _ => return (stages, at),
-            };
-            let stage = self.lexicon.meanings(&phrase).iter().find_map(|meaning| match meaning {
-                Meaning::Stage(stages) => stages.first().copied(),
+    /// The stage of a phrase, of which a letter alone is a series.
+    fn stage_at(&self, at: usize) -> Option<(Stage, usize)> {
+        let meant = |phrase: &str| {
+            self.lexicon.meanings(phrase).iter().find_map(|meaning| match meaning {
+                Meaning::Stage(stages) => stages.first().and_then(|stage| Stage::read(stage)),
                 _ => None,
-            });
-            let Some(stage) = stage else { return (stages, at) };
-            stages.push(stage);
-            at = letter + 1;
+            })
+        };
+        let letter = self.tokens.get(at).filter(|token| token.word.len() == 1);
+        if let Some(stage) = letter.and_then(|letter| meant(&format!("series {}", letter.word))) {
+            return Some((stage, 1));
         }
+        (1..=2).rev().find_map(|length| Some((meant(&self.phrase_at(at, length)?)?, length)))
+    }
+
+    /// The stages from a phrase for one on, and where they end: `series A or B`, `seed to series B`, `series B and later`.
+    fn stages(&self, value: &str, range: &Range<usize>) -> (String, usize) {
+        let place = |stage: Stage| LADDER.iter().position(|known| *known == stage);
+        let names = |stages: &[Stage]| stages.iter().map(|stage| stage.name()).collect::<Vec<_>>().join(",");
+        let mut end = range.end;
+        let is_series = self.is_at(range.start, &["series"]);
+        if let Some(first) = Stage::read(value).and_then(place) {
+            let is_open = self.text[self.tokens[end - 1].place.end..].starts_with('+');
+            if is_open {
+                return (names(&LADDER[first..]), end);
+            }
+            let joint = [&["or"][..], &["and"]].iter().any(|words| self.starts(end, words));
+            let after = end + usize::from(joint);
+            if (joint || self.is_at(end, &["onwards"]))
+                && self.is_at(after, &["later", "above", "beyond", "higher", "up", "onwards"])
+            {
+                return (names(&LADDER[first..]), after + 1);
+            }
+            if joint && self.is_at(after, &["earlier", "before", "below", "lower"]) {
+                return (names(&LADDER[..=first]), after + 1);
+            }
+            let is_between = range.start > 0 && self.is_at(range.start - 1, &["between"]) && self.is_at(end, &["and"]);
+            let is_range = is_between || self.is_at(end, &["to", "through", "until", "till"]);
+            let from = end + usize::from(is_range);
+            if (is_range || (is_series && self.is_hyphenated(end - 1)))
+                && let Some((last, length)) = self.stage_at(from)
+                && let Some(last) = place(last).filter(|last| *last > first)
+            {
+                return (names(&LADDER[first..=last]), from + length);
+            }
+        }
+        let mut stages = value.to_owned();
+        while is_series {
+            let letter = end + usize::from(self.is_at(end, &["and", "or"]));
+            // `a` is more often an article.
+            let is_letter = self.tokens.get(letter).is_some_and(|token| token.word.len() == 1 && token.word != "a");
+            let Some((stage, _)) = self.stage_at(letter).filter(|_| is_letter) else { break };
+            if stages.split(',').all(|known| known != stage.name()) {
+                stages = format!("{stages},{}", stage.name());
+            }
+            end = letter + 1;
+        }
+        (stages, end)
     }
 
     /// Whether `closed` or `announced` is about money: `closed a seed round`.
@@ -524,7 +735,10 @@ impl<'a> Reader<'a> {
                 let after_place = range.start > 0 && self.is_at(range.start - 1, &["in", "from", "near", "around"]);
                 let is_joined =
                     range.start > 0 && (self.joins_city(range.start) || self.tokens[range.start - 1].ends_clause);
-                if (*is_plain && !(token.is_capitalized() && after_place))
+                // `LA`, but `La Rochelle`.
+                let is_written =
+                    token.is_capitalized() && (token.raw.len() > 2 || token.raw.to_uppercase() == token.raw);
+                if (*is_plain && !(is_written && after_place))
                     || (*is_rare && !token.is_capitalized() && !after_place && !is_joined)
                 {
                     return None;
@@ -546,10 +760,20 @@ impl<'a> Reader<'a> {
     fn date(&mut self, at: usize) -> Option<usize> {
         let today = self.catalog.snapshot().released_on();
         let (mut found, length) = period(&self.tokens[at..], today)?;
-        if let Some(from) = found.from.filter(|_| self.is_negated && found.to.is_none()) {
-            // `not since 2008`
-            self.is_negated = false;
-            found = Period { from: None, to: Some(Date::from_days(from.days() - 1)) };
+        if self.tokens[at].word.parse::<u32>().is_ok() && self.is_at(at + length, COUNTED) {
+            return None;
+        }
+        if std::mem::take(&mut self.is_negated) {
+            found = match (found.from, found.to) {
+                // `not since 2008`
+                (Some(from), None) => Period { from: None, to: Some(Date::from_days(from.days() - 1)) },
+                (None, Some(to)) => Period { from: Some(Date::from_days(to.days() + 1)), to: None },
+                // No parameter leaves out a period between others.
+                _ => {
+                    self.unread.push((at..at + length, self.written(&(at..at + length))));
+                    return Some(length);
+                }
+            };
         }
         let topic = self.topic.or_else(|| self.topic_of(self.tokens.get(at + length)?));
         let (from, to, by_year) = match (self.table, topic) {
@@ -588,7 +812,7 @@ impl<'a> Reader<'a> {
             self.unread.push((first..end, self.written(&(first..end))));
             return Some(length);
         }
-        if is_foreign {
+        if is_foreign || self.is_at(end, COUNTED) {
             self.unread.push((at..end, self.written(&(at..end))));
             return Some(length);
         }
@@ -637,6 +861,14 @@ impl<'a> Reader<'a> {
         if is_last_round && self.table == Table::Startups {
             self.topic = Some(Topic::Raising);
             return Some(2);
+        }
+        let is_operating = self.is_at(at, &["active", "operating"])
+            && self.table == Table::Startups
+            && !(at > 0 && self.is_at(at - 1, &["most", "least", "more"]))
+            && (at + 1..at + 4).any(|at| self.record_at(at) == Some(Table::Startups));
+        if is_operating {
+            self.add(at..at + 1, "status", "operating".to_owned(), "state of the startup");
+            return Some(1);
         }
         let topic = self.topic_of(&self.tokens[at])?;
         self.topic = Some(topic);
@@ -747,10 +979,11 @@ impl<'a> Reader<'a> {
         self.keep_valid(parts);
     }
 
-    /// Sectors that qualify each other are all required, `AI startups for dentists`; `AI or fintech` is any of the two.
+    /// Sectors that qualify each other are all required, `AI startups for dentists`; `AI or fintech` is any of the two. Of
+    /// sectors that mean the same any will do, so that those of the word with the most stay as they are.
     fn require_all_sectors(&mut self) {
         let of_sector = |part: &(Range<usize>, ReadPart)| part.1.parameter == "sector";
-        let places: Vec<usize> = (0..self.parts.len()).filter(|index| of_sector(&self.parts[*index])).collect();
+        let mut places: Vec<usize> = (0..self.parts.len()).filter(|index| of_sector(&self.parts[*index])).collect();
         let is_joined = |pair: &[usize]| {
             let (from, to) = (self.parts[pair[0]].0.end, self.parts[pair[1]].0.start);
             self.tokens[from - 1].ends_clause || (from..to).any(|between| self.is_at(between, &["and", "or"]))
@@ -758,13 +991,29 @@ impl<'a> Reader<'a> {
         if places.len() < 2 || places.windows(2).any(is_joined) || self.resource.parameter("sector_all").is_none() {
             return;
         }
+        let meant = |place: &usize| self.parts[*place].1.value.split(',').count();
+        if let Some(most) = places.iter().copied().filter(|place| meant(place) > 1).max_by_key(meant) {
+            places.retain(|place| *place != most);
+        }
         self.require(&places);
+    }
+
+    /// Whether the question is the name of a large record, although each word has a meaning: `500 Startups`.
+    fn is_proper_name(&self) -> bool {
+        let is_written = |token: &Token| token.is_capitalized() || token.word.parse::<u32>().is_ok();
+        let names_records = self.tokens.iter().any(|token| records_meant(&token.word).is_some())
+            || self.phrase_at(0, 2).is_some_and(|phrase| records_meant(&phrase).is_some());
+        let rows = self.catalog.rows_named(self.table, self.text);
+        names_records
+            && self.tokens.len() > 1
+            && self.tokens.iter().all(is_written)
+            && rows.iter().any(|row| self.catalog.size(self.table, *row) >= MIN_PLAIN_SIZE)
     }
 
     /// Parts in the order of the text; a name as a whole goes before words of it.
     fn finish(mut self) -> Interpretation {
         let is_name = !self.catalog.rows_named(self.table, self.text).is_empty();
-        if is_name && !self.unread.is_empty() && self.resource.is_searchable() {
+        if is_name && (!self.unread.is_empty() || self.is_proper_name()) && self.resource.is_searchable() {
             let text = self.text.trim().to_owned();
             let part = ReadPart {
                 text: text.clone(),

@@ -33,6 +33,23 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
     let mut tokens: Vec<Token> = Vec::new();
     let offset = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
     for part in text.split_whitespace() {
+        // `$1m - $5m`, `series A - C`
+        let is_range = tokens.last().is_some_and(|last| {
+            last.word.len() == 1 || last.word.starts_with(|char: char| char.is_ascii_digit() || char == '$')
+        });
+        // A sign that stands alone is a word.
+        let sign = match part {
+            "&" => "and",
+            "€" => "eur",
+            "£" => "gbp",
+            "-" | "–" if is_range => "to",
+            _ => "",
+        };
+        if !sign.is_empty() {
+            let (place, raw, word) = (offset(part)..offset(part) + part.len(), part.to_owned(), sign.to_owned());
+            tokens.push(Token { place, raw, word, is_possessive: false, ends_clause: false });
+            continue;
+        }
         let ends_clause = part.ends_with([',', ';', '.', '?', '!', ':', ')']);
         let is_number = part.contains(|char: char| char.is_ascii_digit()) && is_amount_like(part);
         let before = tokens.len();
@@ -65,10 +82,10 @@ fn is_amount_like(part: &str) -> bool {
     let rest = part.trim_start_matches(['$', '€', '£', '(', '>', '<', '=', '~', 'q']);
     let has_unit = |text: &str| {
         let unit = text.trim_start_matches(|char: char| char.is_ascii_digit() || matches!(char, '.' | ','));
-        let unit = unit.trim_end_matches(['+', ',', '.', '?', '!', ')', ';', ':']);
+        let unit = unit.trim_end_matches(['+', ',', '.', '?', '!', ')', ';', ':', '€', '£', '$']);
         matches!(
             unit,
-            "" | "k" | "m" | "mn" | "mm" | "b" | "bn" | "%" | "s" | "usd" | "eur" | "€" | "q1" | "q2" | "q3" | "q4"
+            "" | "k" | "m" | "mn" | "mm" | "b" | "bn" | "%" | "s" | "usd" | "eur" | "q1" | "q2" | "q3" | "q4"
         )
     };
     rest.starts_with(|char: char| char.is_ascii_digit())
@@ -91,7 +108,7 @@ fn push(tokens: &mut Vec<Token>, at: usize, part: &str, is_number: bool) {
     let word = if is_number { raw.to_ascii_lowercase().replace('–', "-") } else { fold(name) };
     if !word.is_empty() {
         tokens.push(Token {
-            place: start..start + raw.len(),
+            place: start..start + name.len(),
             raw: name.to_owned(),
             word,
             is_possessive: owner.is_some(),
