@@ -36,7 +36,7 @@ pub(crate) enum Meaning {
         is_plain: bool,
         is_rare: bool,
     },
-    /// A state of the USA, which is a value of `city`.
+    /// A state of the USA, or cities of an area there, as a value of `city`.
     State(String),
     /// Slugs of sectors.
     Sector(Vec<String>),
@@ -66,6 +66,22 @@ const STAGES: &[(&str, &[Stage])] = &[
     ("preseed", &[Stage::PreSeed]),
     ("seed stage", &[Stage::Seed]),
     ("venture debt", &[Stage::Debt]),
+];
+
+/// Areas of the USA by their names, with their cities; names that larger cities elsewhere in the country have are left out.
+const AREAS: &[(&[&str], &str)] = &[
+    (
+        &["bay area", "sf bay area", "san francisco bay area"],
+        "san francisco|oakland|san jose|berkeley|palo alto|mountain view|sunnyvale|santa clara|cupertino|menlo park|redwood city|\
+         san mateo|burlingame|south san francisco|foster city|san carlos|los altos|milpitas|los gatos|saratoga|fremont|\
+         emeryville|pleasanton|san ramon|walnut creek|hayward|san bruno|millbrae|daly city|sausalito|san rafael|mill valley|\
+         alameda|san leandro|half moon bay",
+    ),
+    (
+        &["silicon valley"],
+        "san jose|palo alto|mountain view|sunnyvale|santa clara|cupertino|menlo park|redwood city|san mateo|foster city|\
+         san carlos|los altos|milpitas|los gatos|saratoga|fremont",
+    ),
 ];
 
 const KINDS: &[(&str, FirmKind)] = &[
@@ -238,6 +254,13 @@ impl Lexicon {
             self.add(phrase, Meaning::Country(place.to_owned()));
         }
         city::us_states().for_each(|state| self.add(state, Meaning::State(state.to_owned())));
+        for (names, cities) in AREAS {
+            let known = cities.split('|').filter(|city| snapshot.find_term(Facet::City, city).is_some());
+            let known = known.collect::<Vec<_>>().join(",");
+            if known.contains(',') {
+                names.iter().for_each(|name| self.add(name, Meaning::State(known.clone())));
+            }
+        }
         let records = |name: &str| {
             let value = snapshot.find_term(Facet::City, name);
             let of_table = |table: Table| value.map_or(0, |value| snapshot.facet_count(table, Facet::City, value));
@@ -304,6 +327,12 @@ impl Lexicon {
                 continue;
             }
             let mut rows = rows.clone();
+            // `medical device` and `medical devices` are two sectors.
+            let singular = name.strip_suffix("ies").map(|stem| format!("{stem}y"));
+            let singular = singular.or_else(|| name.strip_suffix('s').map(str::to_owned));
+            let plural = name.strip_suffix('y').map(|stem| format!("{stem}ies"));
+            let forms = [singular, plural, Some(format!("{name}s"))].into_iter().flatten();
+            rows.extend(forms.filter_map(|form| by_name.get(&form)).flatten());
             rows.sort_by_key(|row| std::cmp::Reverse(size(row)));
             let larger: Vec<u32> = rows.iter().filter_map(|row| sectors.larger(*row)).collect();
             rows.extend(larger);

@@ -266,6 +266,7 @@ impl Reader<'_> {
     fn own_name(&self, at: usize) -> Option<(&'static str, String, usize)> {
         let (parameter, tables): (_, &[Table]) = match self.table {
             Table::Startups => ("investor", &[Table::Firms]),
+            Table::Rounds if self.mentions(&["both"]) => ("investor", &[Table::Firms]),
             Table::Rounds => ("investor", &[Table::Firms, Table::Startups]),
             Table::People => ("organization", &[Table::Firms, Table::Startups]),
             _ => return None,

@@ -54,7 +54,11 @@ impl Reader<'_> {
             && self.is_at(at + 1, &["year", "quarter"]);
         let first = if self.is_at(start, &["by", "per", "each"]) || is_every(start) || is_yearly {
             // `backed by investors`, `sorted by year`
-            let is_other = start == at && at > 0 && self.is_at(start, &["by"]) && self.is_at(at - 1, BEFORE_BY);
+            let is_other = start == at
+                && at > 0
+                && self.is_at(start, &["by"])
+                && self.is_at(at - 1, BEFORE_BY)
+                && !self.tokens[at - 1].ends_clause;
             if is_other {
                 return None;
             }
@@ -96,6 +100,8 @@ impl Reader<'_> {
             self.tokens.get(at).and_then(|token| count_of(&token.word)).filter(|count| (1..=100).contains(count))
         };
         let start = at + usize::from(self.is_at(at, &["the"]));
+        let is_single = self.is_at(start, &["single"]) && self.sort_at(start + 1).is_some();
+        let start = start + usize::from(is_single);
         if self.is_at(start, &["top", "first"])
             && let Some(number) = count(start + 1)
         {
@@ -123,7 +129,7 @@ impl Reader<'_> {
         self.add(at..end, "sort", sort.to_owned(), "order");
         if let Some(number) = before.or(after) {
             self.add(at..end, "limit", number.to_string(), "that many records");
-        } else if (start > at || at == 0) && self.is_singular(end) {
+        } else if is_single || self.asks_for_one() || ((start > at || at == 0) && self.is_singular(end)) {
             self.add(at..end, "limit", "1".to_owned(), "a single record");
         }
         Some(end - at)
@@ -144,10 +150,19 @@ impl Reader<'_> {
             )
     }
 
-    /// Whether the next word for a kind of record is in the singular: `the largest fintech round`.
+    /// Whether the next words for a kind of record are in the singular: `the largest fintech round`, but `funding rounds`.
     fn is_singular(&self, at: usize) -> bool {
-        let kind = self.tokens.iter().skip(at).take(4).find(|token| records_meant(&token.word).is_some());
-        kind.is_some_and(|kind| !kind.word.ends_with('s'))
+        let kind = |at: usize, length: usize| {
+            let phrase = self.phrase_at(at, length)?;
+            records_meant(&phrase).map(|_| !phrase.ends_with('s'))
+        };
+        (at..at + 4).find_map(|at| (1..=4).rev().find_map(|length| kind(at, length))) == Some(true)
+    }
+
+    /// Whether the question is about one: `which VC has the largest portfolio`.
+    fn asks_for_one(&self) -> bool {
+        let kind = self.tokens.get(1).filter(|token| records_meant(&token.word) == Some(self.table));
+        self.is_at(0, &["which", "what"]) && kind.is_some_and(|kind| !kind.word.ends_with('s'))
     }
 
     fn sort_at(&self, at: usize) -> Option<(&'static str, usize)> {
@@ -190,6 +205,7 @@ impl Reader<'_> {
             (Table::Firms, ("most", "reviewed" | "reviews", _)) => ("-review_count", 2),
             (Table::Firms, ("lowest" | "low" | "least", "ghosting", _)) => ("ghosting_rate", 2),
             (Table::Rounds, ("last", "round", _)) => ("-announced_on", 1),
+            (Table::Rounds, ("top", "rounds" | "deals" | "funding" | "investments", _)) => ("-amount_usd", 1),
             (Table::Startups, ("most", "funding" | "financing", "rounds")) => ("-round_count", 3),
             (Table::Startups, ("most", "money" | "funding" | "capital", "raised")) => ("-total_raised_usd", 3),
             (Table::Startups, ("most", "money" | "funding" | "capital", _)) => ("-total_raised_usd", 2),

@@ -317,7 +317,8 @@ impl<'a> Reader<'a> {
 
     /// Whether these words follow each other from `at`.
     pub(super) fn starts(&self, at: usize, words: &[&str]) -> bool {
-        words.iter().enumerate().all(|(index, word)| self.is_at(at + index, &[*word]))
+        let is_split = |index: usize| index > 0 && self.tokens[at + index - 1].ends_clause;
+        words.iter().enumerate().all(|(index, word)| self.is_at(at + index, &[*word]) && !is_split(index))
     }
 
     pub(super) fn written(&self, range: &Range<usize>) -> String {
@@ -365,6 +366,7 @@ impl<'a> Reader<'a> {
     fn continues_negation(&self, at: usize, parameter: &str) -> bool {
         self.parts.last().is_some_and(|(range, part)| {
             part.parameter.strip_prefix("not_") == Some(parameter)
+                && (range.end < at || self.tokens[at - 1].ends_clause)
                 && (range.end..at).all(|between| self.is_at(between, &["and", "or", "nor", "the", "in"]))
         })
     }
@@ -433,7 +435,10 @@ impl<'a> Reader<'a> {
             return Some(1);
         }
         // `space startups`, but `startups in the AI space`.
-        let is_sector = self.is_at(at, &["space"]) && self.record_at(at + 1).is_some();
+        let is_room = at > 0
+            && (self.is_at(at - 1, &["parking", "retail", "office", "storage", "living", "event", "shared"])
+                || self.parts.last().is_some_and(|(range, part)| range.end == at && part.parameter == "sector"));
+        let is_sector = self.is_at(at, &["space"]) && self.record_at(at + 1).is_some() && !is_room;
         if length == 1 && GLUE.contains(self.tokens[at].word.as_str()) && !self.is_country_us(at) && !is_sector {
             return None;
         }
@@ -599,7 +604,10 @@ impl<'a> Reader<'a> {
         }
         let follows_city = self.parts.iter().any(|(other, part)| other.end == at && part.parameter == "city");
         if !follows_city {
-            let why = "cities of the state, as far as no other state has one of the name";
+            let why = match state.contains(',') {
+                true => "cities of the area",
+                false => "cities of the state, as far as no other state has one of the name",
+            };
             self.add(range, "city", state.clone(), why);
         }
         Some(length)
@@ -673,15 +681,17 @@ impl<'a> Reader<'a> {
             }
         }
         let mut stages = value.to_owned();
-        while is_series {
-            let letter = end + usize::from(self.is_at(end, &["and", "or"]));
-            // `a` is more often an article.
+        // `a` is more often an article.
+        let letter_at = |at: usize| {
+            let letter = at + usize::from(self.is_at(at, &["and", "or"]));
             let is_letter = self.tokens.get(letter).is_some_and(|token| token.word.len() == 1 && token.word != "a");
-            let Some((stage, _)) = self.stage_at(letter).filter(|_| is_letter) else { break };
+            Some((self.stage_at(letter).filter(|_| is_letter && is_series)?.0, letter + 1))
+        };
+        while let Some((stage, after)) = letter_at(end) {
             if stages.split(',').all(|known| known != stage.name()) {
                 stages = format!("{stages},{}", stage.name());
             }
-            end = letter + 1;
+            end = after;
         }
         (stages, end)
     }
@@ -729,7 +739,15 @@ impl<'a> Reader<'a> {
         let has = |parameter: &str| self.resource.parameter(parameter).is_some();
         let joined = |names: &[String]| names.join(",");
         let (parameter, value, why) = match meaning {
-            Meaning::Country(code) => ("country", code.clone(), "country or region".to_owned()),
+            Meaning::Country(code) => {
+                let token = &self.tokens[range.start];
+                let after_place = range.start > 0 && self.is_at(range.start - 1, &["in", "from"]);
+                // The bird.
+                if token.word == "turkey" && !token.is_capitalized() && !after_place {
+                    return None;
+                }
+                ("country", code.clone(), "country or region".to_owned())
+            }
             Meaning::City { name, is_plain, is_rare } => {
                 let token = &self.tokens[range.start];
                 let after_place = range.start > 0 && self.is_at(range.start - 1, &["in", "from", "near", "around"]);
@@ -880,6 +898,15 @@ impl<'a> Reader<'a> {
             self.is_negated = true;
             return Some(2);
         }
+        // `gone quiet since 2010`
+        let is_date = |at: usize| self.tokens.get(at..).is_some_and(|rest| period(rest, Date::from_days(0)).is_some());
+        if self.table == Table::Firms
+            && self.is_at(at, &["quiet", "inactive", "dormant", "stopped", "ceased"])
+            && (at + 1..at + 3).any(is_date)
+        {
+            self.is_negated = true;
+            return Some(1);
+        }
         // `ex-Google`, `non-dilutive`: something else than the word.
         let is_value = self.longest_meaning(at + 1).is_some();
         if self.is_hyphenated(at) && (self.is_at(at, &["ex"]) || (self.is_at(at, &["non"]) && !is_value)) {
@@ -1028,6 +1055,7 @@ impl<'a> Reader<'a> {
         self.require_both();
         self.require_all_sectors();
         self.unread.sort_by_key(|(range, _)| range.start);
+        self.unread.dedup();
         Interpretation {
             parts: self.parts.into_iter().map(|(_, part)| part).collect(),
             unread: self.unread.into_iter().map(|(_, words)| words).collect(),

@@ -37,7 +37,7 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
         let is_range = tokens.last().is_some_and(|last| {
             last.word.len() == 1 || last.word.starts_with(|char: char| char.is_ascii_digit() || char == '$')
         });
-        // A sign that stands alone is a word.
+        // A sign alone is a word.
         let sign = match part {
             "&" => "and",
             "€" => "eur",
