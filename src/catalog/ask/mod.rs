@@ -9,7 +9,9 @@ pub(crate) mod lexicon;
 mod names;
 mod order;
 mod period;
+mod place;
 mod reader;
+mod stage;
 mod token;
 
 use serde::Serialize;

@@ -13,8 +13,7 @@ use crate::catalog::ask::token::{Token, tokens};
 use crate::catalog::ask::{GROUP_BY, Interpretation, ReadPart};
 use crate::catalog::{Catalog, ParseOptions, Resource};
 use crate::data::import::website;
-use crate::data::vocabulary::Vocabulary;
-use crate::data::{Country, Date, Facet, Stage, Table, city};
+use crate::data::{Date, Facet, Table};
 
 /// Words that say which records are meant; they come before sectors, one of which may have the same name.
 const KINDS_OF_RECORDS: [(Table, &[&str]); 4] = [
@@ -110,38 +109,6 @@ const OTHER_AMOUNTS: &[&str] =
 /// What is counted that no year is: `2000 employees`.
 const COUNTED: &[&str] = &["employees", "people", "users", "customers", "staff", "members", "downloads", "stores"];
 
-/// Words after which a nationality is not the place of a startup: `Indian founders`, `Chinese food`, `English language`.
-const OF_PEOPLE: &[&str] = &[
-    "founder",
-    "founders",
-    "cofounder",
-    "cofounders",
-    "entrepreneur",
-    "entrepreneurs",
-    "immigrant",
-    "immigrants",
-    "women",
-    "language",
-    "languages",
-    "speaking",
-    "speakers",
-    "learners",
-    "food",
-    "foods",
-    "cuisine",
-    "restaurants",
-    "recipes",
-    "culture",
-    "literature",
-];
-
-/// Verbs after which `by` says who, which no parameter of lists has.
-const DONE_BY: &[&str] = &["founded", "cofounded", "started", "created", "run", "owned", "built", "made"];
-
-/// The stages that follow each other.
-const LADDER: [Stage; 6] =
-    [Stage::PreSeed, Stage::Seed, Stage::SeriesA, Stage::SeriesB, Stage::SeriesC, Stage::SeriesDPlus];
-
 /// Fields by the words that say they are known or not, and what `known` and `unknown` name them.
 const KNOWN_FIELDS: &[(Table, &[&str], &str)] = &[
     (Table::Firms, &["website", "websites", "homepage"], "website"),
@@ -208,7 +175,7 @@ enum Topic {
 
 pub(crate) struct Reader<'a> {
     pub(super) catalog: &'a Catalog,
-    lexicon: &'a Lexicon,
+    pub(super) lexicon: &'a Lexicon,
     pub(super) table: Table,
     pub(super) resource: Resource,
     pub(super) text: &'a str,
@@ -217,7 +184,7 @@ pub(crate) struct Reader<'a> {
     pub(super) unread: Vec<(Range<usize>, String)>,
     topic: Option<Topic>,
     /// Set by a word such as `not` until the next value.
-    is_negated: bool,
+    pub(super) is_negated: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -311,7 +278,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The table of the records that a word is one for.
-    fn record_at(&self, at: usize) -> Option<Table> {
+    pub(super) fn record_at(&self, at: usize) -> Option<Table> {
         self.tokens.get(at).and_then(|token| records_meant(&token.word))
     }
 
@@ -478,69 +445,14 @@ impl<'a> Reader<'a> {
         Some(length)
     }
 
-    /// Whether `or` or `and` joins a phrase to a city: `Shenzhen or Hong Kong`.
-    fn joins_city(&self, at: usize) -> bool {
-        let joined = self.parts.iter().find(|(range, _)| range.end + 1 == at);
-        joined.is_some_and(|(_, part)| part.parameter.ends_with("city")) && self.is_at(at - 1, &["or", "and", "nor"])
-    }
-
     /// Whether a hyphen joins a word to one before it that it makes something else: `women-led`.
     fn is_of_compound(&self, at: usize) -> bool {
         at > 0 && self.is_hyphenated(at - 1) && self.is_at(at, &["led", "owned", "run", "founded"])
     }
 
     /// Whether a hyphen joins a word to the next.
-    fn is_hyphenated(&self, at: usize) -> bool {
+    pub(super) fn is_hyphenated(&self, at: usize) -> bool {
         self.tokens.get(at + 1).is_some_and(|next| self.text[self.tokens[at].place.end..next.place.start] == *"-")
-    }
-
-    /// Whether a word says who founded startups or runs them, which is not known: `founded by women`.
-    fn is_doer(&self, at: usize) -> bool {
-        at > 1 && self.is_at(at - 1, &["by"]) && self.is_at(at - 2, DONE_BY)
-    }
-
-    /// Whether a nationality is that of people, or of what a startup offers, rather than its place.
-    fn is_of_people(&self, range: &Range<usize>) -> bool {
-        let is_market = self.is_at(range.end, &["market", "markets"])
-            && range.start > 1
-            && (self.starts(range.start - 2, &["to", "the"]) || self.starts(range.start - 2, &["for", "the"]));
-        self.table != Table::People && (self.is_at(range.end, OF_PEOPLE) || self.is_doer(range.start) || is_market)
-    }
-
-    /// A city with its state of the USA: `Atlanta, Georgia`, `Austin, TX`.
-    fn city_of_state(&mut self, at: usize) -> Option<usize> {
-        self.resource.parameter("city")?;
-        let state_at = |at: usize| {
-            let code =
-                self.tokens.get(at).filter(|token| token.raw.len() == 2 && token.raw.to_uppercase() == token.raw);
-            if let Some(state) = code.and_then(|code| city::us_state_of_code(&code.word)) {
-                return Some((state, 1));
-            }
-            (1..=2).rev().find_map(|length| {
-                let phrase = self.phrase_at(at, length)?;
-                let name = |name: &str| city::us_states().find(|state| *state == name);
-                Some((name(&phrase).or_else(|| name(&format!("{phrase} state")))?, length))
-            })
-        };
-        let (city, length) = (1..=3).rev().find_map(|length| {
-            let city = self.phrase_at(at, length)?;
-            let (state, more) = state_at(at + length)?;
-            let is_of_state = city::of_us_state(state)?.contains(&city.as_str());
-            // Cities of several states have the name. `CA` and `DE` are countries, too.
-            let code = &self.tokens[at + length].raw;
-            let is_other = self.tokens[at].is_capitalized()
-                && (self.tokens[at + length - 1].ends_clause || code.len() == 2)
-                && Country::from_alpha2(code).is_none()
-                && self.catalog.snapshot().find_term(Facet::City, &city).is_some();
-            (is_of_state || is_other).then_some((city, length + more))
-        })?;
-        let range = at..at + length;
-        let has_country = self.parts.iter().any(|(_, part)| part.parameter == "country");
-        if !self.is_negated && !has_country {
-            self.add(range.clone(), "country", "US".to_owned(), "country of the state");
-        }
-        self.add(range, "city", city, "city of the state");
-        Some(length)
     }
 
     /// `without funding`, `undisclosed amounts`, `with a website`: what is known or not.
@@ -583,36 +495,6 @@ impl<'a> Reader<'a> {
         Some(range.len())
     }
 
-    /// A state of the USA. With one of its cities before it, the city is meant: `Austin, Texas`.
-    fn state(&mut self, at: usize) -> Option<usize> {
-        let (length, meanings) = self.longest_meaning(at)?;
-        let state = meanings.iter().find_map(|meaning| match meaning {
-            Meaning::State(state) => Some(state),
-            _ => None,
-        })?;
-        let range = at..at + length;
-        // `Georgia` is a country, `Georgia, USA` is not.
-        let is_country = meanings.iter().any(|meaning| matches!(meaning, Meaning::Country(_)));
-        let is_american = !is_country || self.is_at(range.end, &["usa", "us"]);
-        if !is_american || self.is_of_others(range.end) || self.resource.parameter("city").is_none() {
-            return None;
-        }
-        let is_negated = self.is_negated;
-        let has_country = self.parts.iter().any(|(_, part)| part.parameter == "country");
-        if !is_negated && !has_country {
-            self.add(range.clone(), "country", "US".to_owned(), "country of the state");
-        }
-        let follows_city = self.parts.iter().any(|(other, part)| other.end == at && part.parameter == "city");
-        if !follows_city {
-            let why = match state.contains(',') {
-                true => "cities of the area",
-                false => "cities of the state, as far as no other state has one of the name",
-            };
-            self.add(range, "city", state.clone(), why);
-        }
-        Some(length)
-    }
-
     /// Who acquired startups is not known: `by Google` of `acquired by Google`.
     fn acquirer(&mut self, at: usize) -> Option<usize> {
         if at == 0 || !self.is_at(at, &["by"]) || !self.is_at(at - 1, &["acquired", "bought"]) {
@@ -634,68 +516,6 @@ impl<'a> Reader<'a> {
         Some(named + 1 - at)
     }
 
-    /// The stage of a phrase, of which a letter alone is a series.
-    fn stage_at(&self, at: usize) -> Option<(Stage, usize)> {
-        let meant = |phrase: &str| {
-            self.lexicon.meanings(phrase).iter().find_map(|meaning| match meaning {
-                Meaning::Stage(stages) => stages.first().and_then(|stage| Stage::read(stage)),
-                _ => None,
-            })
-        };
-        let letter = self.tokens.get(at).filter(|token| token.word.len() == 1);
-        if let Some(stage) = letter.and_then(|letter| meant(&format!("series {}", letter.word))) {
-            return Some((stage, 1));
-        }
-        (1..=2).rev().find_map(|length| Some((meant(&self.phrase_at(at, length)?)?, length)))
-    }
-
-    /// The stages from a phrase for one on, and where they end: `series A or B`, `seed to series B`, `series B and later`.
-    fn stages(&self, value: &str, range: &Range<usize>) -> (String, usize) {
-        let place = |stage: Stage| LADDER.iter().position(|known| *known == stage);
-        let names = |stages: &[Stage]| stages.iter().map(|stage| stage.name()).collect::<Vec<_>>().join(",");
-        let mut end = range.end;
-        let is_series = self.is_at(range.start, &["series"]);
-        if let Some(first) = Stage::read(value).and_then(place) {
-            let is_open = self.text[self.tokens[end - 1].place.end..].starts_with('+');
-            if is_open {
-                return (names(&LADDER[first..]), end);
-            }
-            let joint = [&["or"][..], &["and"]].iter().any(|words| self.starts(end, words));
-            let after = end + usize::from(joint);
-            if (joint || self.is_at(end, &["onwards"]))
-                && self.is_at(after, &["later", "above", "beyond", "higher", "up", "onwards"])
-            {
-                return (names(&LADDER[first..]), after + 1);
-            }
-            if joint && self.is_at(after, &["earlier", "before", "below", "lower"]) {
-                return (names(&LADDER[..=first]), after + 1);
-            }
-            let is_between = range.start > 0 && self.is_at(range.start - 1, &["between"]) && self.is_at(end, &["and"]);
-            let is_range = is_between || self.is_at(end, &["to", "through", "until", "till"]);
-            let from = end + usize::from(is_range);
-            if (is_range || (is_series && self.is_hyphenated(end - 1)))
-                && let Some((last, length)) = self.stage_at(from)
-                && let Some(last) = place(last).filter(|last| *last > first)
-            {
-                return (names(&LADDER[first..=last]), from + length);
-            }
-        }
-        let mut stages = value.to_owned();
-        // `a` is more often an article.
-        let letter_at = |at: usize| {
-            let letter = at + usize::from(self.is_at(at, &["and", "or"]));
-            let is_letter = self.tokens.get(letter).is_some_and(|token| token.word.len() == 1 && token.word != "a");
-            Some((self.stage_at(letter).filter(|_| is_letter && is_series)?.0, letter + 1))
-        };
-        while let Some((stage, after)) = letter_at(end) {
-            if stages.split(',').all(|known| known != stage.name()) {
-                stages = format!("{stages},{}", stage.name());
-            }
-            end = after;
-        }
-        (stages, end)
-    }
-
     /// Whether `closed` or `announced` is about money: `closed a seed round`.
     fn raises_next(&self, at: usize) -> bool {
         let is_money =
@@ -708,34 +528,11 @@ impl<'a> Reader<'a> {
             || self.is_at(at, &["a", "an", "their", "its", "series", "round", "rounds", "funding", "on"])
     }
 
-    /// Whether a place is that of other records than those of the list: `German` in `VCs that invest in German startups`.
-    fn is_of_others(&self, at: usize) -> bool {
-        let other = if self.table == Table::Firms { Table::Startups } else { Table::Firms };
-        for length in 0..3 {
-            let Some(token) = self.tokens.get(at + length) else { return false };
-            if let Some(table) = records_meant(&token.word) {
-                return table == other;
-            }
-            let is_break = self.tokens[at + length - 1].ends_clause;
-            if is_break || GLUE.contains(token.word.as_str()) {
-                return false;
-            }
-        }
-        false
-    }
-
     pub(super) fn has_meaning(&self, at: usize, length: usize) -> bool {
         self.longest_meaning(at).is_some_and(|(longest, _)| longest >= length)
     }
 
-    /// `us` is a country after `in the`, or in capital letters.
-    fn is_country_us(&self, at: usize) -> bool {
-        let token = &self.tokens[at];
-        token.word == "us"
-            && (token.raw == "US" || token.raw == "U.S" || (at > 0 && self.is_at(at - 1, &["the", "in", "from"])))
-    }
-
-    fn value_of(&self, meaning: &Meaning, range: &Range<usize>) -> Option<(&'static str, String, String)> {
+    pub(super) fn value_of(&self, meaning: &Meaning, range: &Range<usize>) -> Option<(&'static str, String, String)> {
         let has = |parameter: &str| self.resource.parameter(parameter).is_some();
         let joined = |names: &[String]| names.join(",");
         let (parameter, value, why) = match meaning {
@@ -950,26 +747,8 @@ impl<'a> Reader<'a> {
         follows && self.is_at(at, PRODUCTS)
     }
 
-    /// A country that is a city too, joined to another city, is one: `Singapore or Jakarta`.
-    fn join_cities(&mut self) {
-        let mut parts = self.parts.clone();
-        for index in 1..parts.len() {
-            let [(range, country), (next, city)] = &mut parts[index - 1..=index] else { continue };
-            let is_joined = range.end + 1 == next.start && self.is_at(range.end, &["or", "and"]);
-            if !is_joined || country.parameter != "country" || city.parameter != "city" {
-                continue;
-            }
-            let meanings = self.phrase_at(range.start, range.len()).map(|phrase| self.lexicon.meanings(&phrase));
-            let mut own = meanings.unwrap_or_default().iter().filter_map(|meaning| self.value_of(meaning, range));
-            if let Some((parameter, value, why)) = own.find(|(parameter, ..)| *parameter == "city") {
-                (country.parameter, country.value, country.why) = (parameter.to_owned(), value, why);
-            }
-        }
-        self.keep_valid(parts);
-    }
-
     /// Takes these parts instead of those that were read, unless one contradicts another.
-    fn keep_valid(&mut self, parts: Vec<(Range<usize>, ReadPart)>) {
+    pub(super) fn keep_valid(&mut self, parts: Vec<(Range<usize>, ReadPart)>) {
         if self.are_valid(&parts, None) {
             self.parts = parts;
         }

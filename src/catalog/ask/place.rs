@@ -1,0 +1,163 @@
+//! Places in questions: states and cities of the USA, and whose place a word says.
+
+use std::ops::Range;
+
+use crate::catalog::ask::lexicon::Meaning;
+use crate::catalog::ask::reader::{GLUE, Reader, records_meant};
+use crate::data::{Country, Facet, Table, city};
+
+/// Words after which a nationality is not the place of a startup: `Indian founders`, `Chinese food`, `English language`.
+const OF_PEOPLE: &[&str] = &[
+    "founder",
+    "founders",
+    "cofounder",
+    "cofounders",
+    "entrepreneur",
+    "entrepreneurs",
+    "immigrant",
+    "immigrants",
+    "women",
+    "language",
+    "languages",
+    "speaking",
+    "speakers",
+    "learners",
+    "food",
+    "foods",
+    "cuisine",
+    "restaurants",
+    "recipes",
+    "culture",
+    "literature",
+];
+
+/// Verbs after which `by` says who, which no parameter of lists has.
+const DONE_BY: &[&str] = &["founded", "cofounded", "started", "created", "run", "owned", "built", "made"];
+
+impl Reader<'_> {
+    /// A city with its state of the USA: `Atlanta, Georgia`, `Austin, TX`.
+    pub(super) fn city_of_state(&mut self, at: usize) -> Option<usize> {
+        self.resource.parameter("city")?;
+        let state_at = |at: usize| {
+            let code =
+                self.tokens.get(at).filter(|token| token.raw.len() == 2 && token.raw.to_uppercase() == token.raw);
+            if let Some(state) = code.and_then(|code| city::us_state_of_code(&code.word)) {
+                return Some((state, 1));
+            }
+            (1..=2).rev().find_map(|length| {
+                let phrase = self.phrase_at(at, length)?;
+                let name = |name: &str| city::us_states().find(|state| *state == name);
+                Some((name(&phrase).or_else(|| name(&format!("{phrase} state")))?, length))
+            })
+        };
+        let (city, length) = (1..=3).rev().find_map(|length| {
+            let city = self.phrase_at(at, length)?;
+            let (state, more) = state_at(at + length)?;
+            let is_of_state = city::of_us_state(state)?.contains(&city.as_str());
+            // Cities of several states have the name. `CA` and `DE` are countries, too.
+            let code = &self.tokens[at + length].raw;
+            let is_other = self.tokens[at].is_capitalized()
+                && (self.tokens[at + length - 1].ends_clause || code.len() == 2)
+                && Country::from_alpha2(code).is_none()
+                && self.catalog.snapshot().find_term(Facet::City, &city).is_some();
+            (is_of_state || is_other).then_some((city, length + more))
+        })?;
+        let range = at..at + length;
+        let has_country = self.parts.iter().any(|(_, part)| part.parameter == "country");
+        if !self.is_negated && !has_country {
+            self.add(range.clone(), "country", "US".to_owned(), "country of the state");
+        }
+        self.add(range, "city", city, "city of the state");
+        Some(length)
+    }
+
+    /// A state of the USA. With one of its cities before it, the city is meant: `Austin, Texas`.
+    pub(super) fn state(&mut self, at: usize) -> Option<usize> {
+        let (length, meanings) = self.longest_meaning(at)?;
+        let state = meanings.iter().find_map(|meaning| match meaning {
+            Meaning::State(state) => Some(state),
+            _ => None,
+        })?;
+        let range = at..at + length;
+        // `Georgia` is a country, `Georgia, USA` is not.
+        let is_country = meanings.iter().any(|meaning| matches!(meaning, Meaning::Country(_)));
+        let is_american = !is_country || self.is_at(range.end, &["usa", "us"]);
+        if !is_american || self.is_of_others(range.end) || self.resource.parameter("city").is_none() {
+            return None;
+        }
+        let is_negated = self.is_negated;
+        let has_country = self.parts.iter().any(|(_, part)| part.parameter == "country");
+        if !is_negated && !has_country {
+            self.add(range.clone(), "country", "US".to_owned(), "country of the state");
+        }
+        let follows_city = self.parts.iter().any(|(other, part)| other.end == at && part.parameter == "city");
+        if !follows_city {
+            let why = match state.contains(',') {
+                true => "cities of the area",
+                false => "cities of the state, as far as no other state has one of the name",
+            };
+            self.add(range, "city", state.clone(), why);
+        }
+        Some(length)
+    }
+
+    /// Whether a word says who founded startups or runs them, which is not known: `founded by women`.
+    pub(super) fn is_doer(&self, at: usize) -> bool {
+        at > 1 && self.is_at(at - 1, &["by"]) && self.is_at(at - 2, DONE_BY)
+    }
+
+    /// Whether a nationality is that of people, or of what a startup offers, rather than its place.
+    pub(super) fn is_of_people(&self, range: &Range<usize>) -> bool {
+        let is_market = self.is_at(range.end, &["market", "markets"])
+            && range.start > 1
+            && (self.starts(range.start - 2, &["to", "the"]) || self.starts(range.start - 2, &["for", "the"]));
+        self.table != Table::People && (self.is_at(range.end, OF_PEOPLE) || self.is_doer(range.start) || is_market)
+    }
+
+    /// Whether a place is that of other records than those of the list: `German` in `VCs that invest in German startups`.
+    pub(super) fn is_of_others(&self, at: usize) -> bool {
+        let other = if self.table == Table::Firms { Table::Startups } else { Table::Firms };
+        for length in 0..3 {
+            let Some(token) = self.tokens.get(at + length) else { return false };
+            if let Some(table) = records_meant(&token.word) {
+                return table == other;
+            }
+            let is_break = self.tokens[at + length - 1].ends_clause;
+            if is_break || GLUE.contains(token.word.as_str()) {
+                return false;
+            }
+        }
+        false
+    }
+
+    /// Whether `or` or `and` joins a phrase to a city: `Shenzhen or Hong Kong`.
+    pub(super) fn joins_city(&self, at: usize) -> bool {
+        let joined = self.parts.iter().find(|(range, _)| range.end + 1 == at);
+        joined.is_some_and(|(_, part)| part.parameter.ends_with("city")) && self.is_at(at - 1, &["or", "and", "nor"])
+    }
+
+    /// `us` is a country after `in the`, or in capital letters.
+    pub(super) fn is_country_us(&self, at: usize) -> bool {
+        let token = &self.tokens[at];
+        token.word == "us"
+            && (token.raw == "US" || token.raw == "U.S" || (at > 0 && self.is_at(at - 1, &["the", "in", "from"])))
+    }
+
+    /// A country that is a city too, joined to another city, is one: `Singapore or Jakarta`.
+    pub(super) fn join_cities(&mut self) {
+        let mut parts = self.parts.clone();
+        for index in 1..parts.len() {
+            let [(range, country), (next, city)] = &mut parts[index - 1..=index] else { continue };
+            let is_joined = range.end + 1 == next.start && self.is_at(range.end, &["or", "and"]);
+            if !is_joined || country.parameter != "country" || city.parameter != "city" {
+                continue;
+            }
+            let meanings = self.phrase_at(range.start, range.len()).map(|phrase| self.lexicon.meanings(&phrase));
+            let mut own = meanings.unwrap_or_default().iter().filter_map(|meaning| self.value_of(meaning, range));
+            if let Some((parameter, value, why)) = own.find(|(parameter, ..)| *parameter == "city") {
+                (country.parameter, country.value, country.why) = (parameter.to_owned(), value, why);
+            }
+        }
+        self.keep_valid(parts);
+    }
+}

@@ -1,0 +1,76 @@
+//! Stages in questions: several of them, ranges, and all from one on.
+
+use std::ops::Range;
+
+use crate::catalog::ask::lexicon::Meaning;
+use crate::catalog::ask::reader::Reader;
+use crate::data::Stage;
+use crate::data::vocabulary::Vocabulary;
+
+/// The stages that follow each other.
+const LADDER: [Stage; 6] =
+    [Stage::PreSeed, Stage::Seed, Stage::SeriesA, Stage::SeriesB, Stage::SeriesC, Stage::SeriesDPlus];
+
+impl Reader<'_> {
+    /// The stage of a phrase, of which a letter alone is a series.
+    fn stage_at(&self, at: usize) -> Option<(Stage, usize)> {
+        let meant = |phrase: &str| {
+            self.lexicon.meanings(phrase).iter().find_map(|meaning| match meaning {
+                Meaning::Stage(stages) => stages.first().and_then(|stage| Stage::read(stage)),
+                _ => None,
+            })
+        };
+        let letter = self.tokens.get(at).filter(|token| token.word.len() == 1);
+        if let Some(stage) = letter.and_then(|letter| meant(&format!("series {}", letter.word))) {
+            return Some((stage, 1));
+        }
+        (1..=2).rev().find_map(|length| Some((meant(&self.phrase_at(at, length)?)?, length)))
+    }
+
+    /// The stages from a phrase for one on, and where they end: `series A or B`, `seed to series B`, `series B and later`.
+    pub(super) fn stages(&self, value: &str, range: &Range<usize>) -> (String, usize) {
+        let place = |stage: Stage| LADDER.iter().position(|known| *known == stage);
+        let names = |stages: &[Stage]| stages.iter().map(|stage| stage.name()).collect::<Vec<_>>().join(",");
+        let mut end = range.end;
+        let is_series = self.is_at(range.start, &["series"]);
+        if let Some(first) = Stage::read(value).and_then(place) {
+            let is_open = self.text[self.tokens[end - 1].place.end..].starts_with('+');
+            if is_open {
+                return (names(&LADDER[first..]), end);
+            }
+            let joint = [&["or"][..], &["and"]].iter().any(|words| self.starts(end, words));
+            let after = end + usize::from(joint);
+            if (joint || self.is_at(end, &["onwards"]))
+                && self.is_at(after, &["later", "above", "beyond", "higher", "up", "onwards"])
+            {
+                return (names(&LADDER[first..]), after + 1);
+            }
+            if joint && self.is_at(after, &["earlier", "before", "below", "lower"]) {
+                return (names(&LADDER[..=first]), after + 1);
+            }
+            let is_between = range.start > 0 && self.is_at(range.start - 1, &["between"]) && self.is_at(end, &["and"]);
+            let is_range = is_between || self.is_at(end, &["to", "through", "until", "till"]);
+            let from = end + usize::from(is_range);
+            if (is_range || (is_series && self.is_hyphenated(end - 1)))
+                && let Some((last, length)) = self.stage_at(from)
+                && let Some(last) = place(last).filter(|last| *last > first)
+            {
+                return (names(&LADDER[first..=last]), from + length);
+            }
+        }
+        let mut stages = value.to_owned();
+        // `a` is more often an article.
+        let letter_at = |at: usize| {
+            let letter = at + usize::from(self.is_at(at, &["and", "or"]));
+            let is_letter = self.tokens.get(letter).is_some_and(|token| token.word.len() == 1 && token.word != "a");
+            Some((self.stage_at(letter).filter(|_| is_letter && is_series)?.0, letter + 1))
+        };
+        while let Some((stage, after)) = letter_at(end) {
+            if stages.split(',').all(|known| known != stage.name()) {
+                stages = format!("{stages},{}", stage.name());
+            }
+            end = after;
+        }
+        (stages, end)
+    }
+}
