@@ -63,6 +63,11 @@ const QUESTIONS: &[(&str, &str, &str, &str)] = &[
     ("startups", "startups Alder Capital has backed, by stage", "investor=alder-capital group_by=stage", ""),
     ("startups", "not Germany, France or Spain", "not_country=DE not_country=FR not_country=ES", ""),
     ("startups", "turkey farms", "", "turkey; farms"),
+    ("startups", "startups that never raised", "", "never raised"),
+    ("startups", "how many startups were acquired by sector", "status=acquired group_by=sector", ""),
+    ("startups", "startups acquired per year", "status=acquired", "per; year"),
+    ("startups", "startups without a known website", "unknown=website", ""),
+    ("vcs", "most recently active investors in London", "sort=-last_investment_on city=london", ""),
     ("startups", "fintech or insurtech, Germany", "sector=fintech sector=insurtech country=DE", ""),
     (
         "startups",

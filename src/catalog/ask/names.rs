@@ -67,6 +67,34 @@ impl Reader<'_> {
         self.add(range.clone(), "kind", kind.to_owned(), "kind of organization").then_some(range.len())
     }
 
+    /// `invested in Facebook` among firms, which no parameter finds: `funding-rounds?startup=facebook` does.
+    pub(super) fn portfolio(&mut self, at: usize) -> Option<usize> {
+        const BEFORE: &[&[&str]] = &[
+            &["invested", "in", "both"],
+            &["invested", "in"],
+            &["investors", "in"],
+            &["investors", "of"],
+            &["backed", "both"],
+            &["backed"],
+            &["funded"],
+        ];
+        let words = BEFORE.iter().find(|words| self.table == Table::Firms && self.starts(at, words))?;
+        let mut end = at + words.len();
+        let named = |at: usize| {
+            let (slug, length) = self.name_at(at, &[Table::Startups]).filter(|_| self.tokens[at].is_capitalized())?;
+            let row = self.catalog.snapshot().find(Table::Startups, &slug)?;
+            (self.catalog.size(Table::Startups, row) >= MIN_NAMED_SIZE).then_some(length)
+        };
+        end += named(end)?;
+        while self.is_at(end, &["and", "or"])
+            && let Some(length) = named(end + 1)
+        {
+            end += 1 + length;
+        }
+        self.unread.push((at..end, self.written(&(at..end))));
+        Some(end - at)
+    }
+
     /// `backed by Sequoia and Accel`, `led by …`, `founders of …`.
     pub(super) fn relation(&mut self, at: usize) -> Option<usize> {
         const MARKERS: &[(&[&str], &str)] = &[

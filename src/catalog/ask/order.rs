@@ -7,11 +7,9 @@ use crate::catalog::ask::reader::{GLUE, Reader, records_meant};
 use crate::catalog::ask::{GROUP_BY, ReadPart};
 use crate::data::Table;
 
-/// Words after which `by` says who or in which order.
-const BEFORE_BY: &[&str] = &[
-    "backed", "funded", "financed", "led", "made", "done", "acquired", "bought", "owned", "run", "sort", "sorted",
-    "order", "ordered", "rank", "ranked",
-];
+/// Words after which `by` says in which order, and who.
+const SORTED: &[&str] = &["sort", "sorted", "order", "ordered", "rank", "ranked"];
+const DONE: &[&str] = &["backed", "funded", "financed", "led", "made", "done", "acquired", "bought", "owned", "run"];
 
 /// The property of `group_by` that a word means.
 fn group_by(resource: Resource, word: &str) -> Option<&'static str> {
@@ -54,12 +52,14 @@ impl Reader<'_> {
             && self.is_at(at + 1, &["year", "quarter"]);
         let first = if self.is_at(start, &["by", "per", "each"]) || is_every(start) || is_yearly {
             // `backed by investors`, `sorted by year`
-            let is_other = start == at
-                && at > 0
-                && self.is_at(start, &["by"])
-                && self.is_at(at - 1, BEFORE_BY)
+            let is_after = |words: &[&str]| start == at && at > 0 && self.is_at(at - 1, words);
+            let is_who = !matches!(property(start + 1), Some("sector" | "country" | "city" | "stage" | "founded_year"));
+            let is_other = self.is_at(start, &["by"])
+                && (is_after(SORTED) || (is_after(DONE) && is_who))
                 && !self.tokens[at - 1].ends_clause;
-            if is_other {
+            // When startups were acquired is not known.
+            let is_end = is_after(&["acquired", "bought", "closed"]) && property(start + 1) == Some("founded_year");
+            if is_other || is_end {
                 return None;
             }
             start + 1 + usize::from(self.is_at(start + 1, &["each"]))
@@ -182,6 +182,10 @@ impl Reader<'_> {
             (_, ("a", "to", "z")) => ("name", 3),
             (_, ("alphabetical", "order", _)) => ("name", 2),
             (Table::Rounds, ("by", "date", _)) => ("-announced_on", 2),
+            (Table::Firms, ("most", "recently", "active")) | (Table::Firms, ("by", "last", "investment")) => {
+                ("-last_investment_on", 3)
+            }
+            (Table::Firms, ("recently", "active", _)) => ("-last_investment_on", 2),
             (Table::Firms, ("most", "active" | "prolific", _)) => ("-investment_count", 2),
             (Table::Firms, ("least", "active", _)) => ("investment_count", 2),
             (Table::Startups, ("least", "funded", _)) => ("total_raised_usd", 2),

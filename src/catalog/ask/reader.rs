@@ -213,12 +213,13 @@ impl<'a> Reader<'a> {
 
     /// Reads what begins at a word and returns its length in words.
     fn step(&mut self, at: usize) -> usize {
-        let readers: [fn(&mut Self, usize) -> Option<usize>; 22] = [
+        let readers: [fn(&mut Self, usize) -> Option<usize>; 23] = [
             Self::called,
             Self::known_field,
             Self::groups,
             Self::acquirer,
             Self::at_organizations,
+            Self::portfolio,
             Self::relation,
             Self::like,
             Self::long_name,
@@ -472,7 +473,8 @@ impl<'a> Reader<'a> {
         ];
         let (words, is_known) = MARKERS.iter().find(|(words, _)| self.starts(at, words))?;
         let field = at + words.len();
-        let field = field + usize::from(!is_known && self.is_at(field, &["a", "an", "any", "known"]));
+        let is_article = |at: &usize| !is_known && self.is_at(*at, &["a", "an", "any", "known"]);
+        let field = (field..).find(|at| !is_article(at)).unwrap_or(field);
         let known = KNOWN_FIELDS.iter().find(|(table, words, _)| *table == self.table && self.is_at(field, words));
         let range = at..field + 1;
         if let Some((_, _, name)) = known.filter(|_| *is_known || !self.is_at(field + 1, &["from", "by", "of"])) {
@@ -687,7 +689,17 @@ impl<'a> Reader<'a> {
         }
         let topic = self.topic_of(&self.tokens[at])?;
         self.topic = Some(topic);
+        // `never raised`, but `not raised since 2012`
+        if self.is_negated && topic == Topic::Raising && !(at + 1..at + 4).any(|at| self.is_date(at)) {
+            self.is_negated = false;
+            self.unread.push((at - 1..at + 1, self.written(&(at - 1..at + 1))));
+        }
         Some(1)
+    }
+
+    /// Whether a period begins at a word.
+    fn is_date(&self, at: usize) -> bool {
+        self.tokens.get(at..).is_some_and(|rest| period(rest, Date::from_days(0)).is_some())
     }
 
     fn negation(&mut self, at: usize) -> Option<usize> {
@@ -696,10 +708,9 @@ impl<'a> Reader<'a> {
             return Some(2);
         }
         // `gone quiet since 2010`
-        let is_date = |at: usize| self.tokens.get(at..).is_some_and(|rest| period(rest, Date::from_days(0)).is_some());
         if self.table == Table::Firms
             && self.is_at(at, &["quiet", "inactive", "dormant", "stopped", "ceased"])
-            && (at + 1..at + 3).any(is_date)
+            && (at + 1..at + 3).any(|at| self.is_date(at))
         {
             self.is_negated = true;
             return Some(1);
