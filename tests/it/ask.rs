@@ -68,6 +68,7 @@ const QUESTIONS: &[(&str, &str, &str, &str)] = &[
     ("startups", "startups acquired per year", "status=acquired", "per; year"),
     ("startups", "startups without a known website", "unknown=website", ""),
     ("vcs", "most recently active investors in London", "sort=-last_investment_on city=london", ""),
+    ("startups", "STARTUPS IN LONDON OR BERLIN", "city=london city=berlin", ""),
     ("startups", "fintech or insurtech, Germany", "sector=fintech sector=insurtech country=DE", ""),
     (
         "startups",

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::catalog::ask::lexicon::Meaning;
 use crate::catalog::ask::reader::{GLUE, Reader, records_meant};
+use crate::catalog::ask::token::Token;
 use crate::data::{Country, Facet, Table, city};
 
 /// Words after which a nationality is not the place of a startup: `Indian founders`, `Chinese food`, `English language`.
@@ -38,22 +39,27 @@ impl Reader<'_> {
     /// A city with its state of the USA: `Atlanta, Georgia`, `Austin, TX`.
     pub(super) fn city_of_state(&mut self, at: usize) -> Option<usize> {
         self.resource.parameter("city")?;
-        let state_at = |at: usize| {
-            let code =
-                self.tokens.get(at).filter(|token| token.raw.len() == 2 && token.raw.to_uppercase() == token.raw);
-            if let Some(state) = code.and_then(|code| city::us_state_of_code(&code.word)) {
-                return Some((state, 1));
-            }
-            (1..=2).rev().find_map(|length| {
-                let phrase = self.phrase_at(at, length)?;
-                let name = |name: &str| city::us_states().find(|state| *state == name);
-                Some((name(&phrase).or_else(|| name(&format!("{phrase} state")))?, length))
+        // In capitals `OR` and `IN` are words.
+        let has_codes = self.text.chars().any(char::is_lowercase);
+        let cities_at = |at: usize| {
+            let is_code = |token: &&Token| has_codes && token.raw.len() == 2 && token.raw.to_uppercase() == token.raw;
+            let code = self.tokens.get(at).filter(is_code);
+            let of_code = code.and_then(|code| city::of_us_state(city::us_state_of_code(&code.word)?));
+            of_code.map(|cities| (cities, 1)).or_else(|| {
+                (1..=2).rev().find_map(|length| {
+                    let cities = match self.phrase_at(at, length)?.as_str() {
+                        "new york" => city::of_us_state("new york state"),
+                        "washington" => city::of_us_state("washington state"),
+                        state => city::of_us_state(state),
+                    };
+                    Some((cities?, length))
+                })
             })
         };
         let (city, length) = (1..=3).rev().find_map(|length| {
             let city = self.phrase_at(at, length)?;
-            let (state, more) = state_at(at + length)?;
-            let is_of_state = city::of_us_state(state)?.contains(&city.as_str());
+            let (cities, more) = cities_at(at + length)?;
+            let is_of_state = cities.contains(&city.as_str());
             // Cities of several states have the name. `CA` and `DE` are countries, too.
             let code = &self.tokens[at + length].raw;
             let is_other = self.tokens[at].is_capitalized()
