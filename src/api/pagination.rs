@@ -203,10 +203,11 @@ pub(crate) fn open_cursor(
         issues.extend(vec![with_code(Code::CursorMismatch, pin, detail)].into());
         return Ok(None);
     }
+    let is_expected = url.state.releases.expects(cursor.snapshot, true);
     let loaded = url.state.releases.loaded(cursor.snapshot);
     match loaded.filter(|catalog| catalog.snapshot().content() == cursor.content) {
         Some(catalog) => Ok(Some((cursor, catalog))),
-        None if url.state.releases.expects(cursor.snapshot) => Err(RequestError::NotYetHeld(cursor.snapshot)),
+        None if is_expected => Err(RequestError::NotYetHeld(cursor.snapshot)),
         None => Err(RequestError::CursorExpired(cursor.snapshot)),
     }
 }

@@ -85,7 +85,8 @@ fn named_release(state: &State, text: &str) -> Result<Arc<Catalog>, PinError> {
             format!("`{}` is not a snapshot version of the form YYYY-MM-DD.N, such as {served}", shortened(text));
         return Err(PinError::Invalid(vec![ParameterError::invalid(SNAPSHOT, detail)]));
     };
-    state.releases.loaded(version).ok_or_else(|| match state.releases.expects(version) {
+    let is_expected = state.releases.expects(version, false);
+    state.releases.loaded(version).ok_or_else(|| match is_expected {
         true => PinError::NotYetHeld(version),
         false => PinError::NotHeld { version, held: versions(&state.releases.all()) },
     })

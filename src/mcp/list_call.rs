@@ -178,10 +178,11 @@ impl ToolRelease {
         let cursor = cursor.ok_or_else(|| {
             invalid("pass `next_cursor` of the previous result of this tool unmodified, or omit `cursor`".to_owned())
         })?;
+        let is_expected = self.releases.expects(cursor.snapshot, true);
         let loaded = self.releases.loaded(cursor.snapshot);
         let loaded = loaded.filter(|catalog| catalog.snapshot().content() == cursor.content).ok_or_else(|| {
             let version = cursor.snapshot;
-            invalid(match self.releases.expects(version) {
+            invalid(match is_expected {
                 true => format!("its snapshot {version} is not loaded here yet; send the same call again in a second"),
                 false => format!("its snapshot {version} has expired; restart without `cursor`"),
             })

@@ -96,9 +96,10 @@ impl<T: HasVersion> ActiveRelease<T> {
         self.replica.get().map(Arc::as_ref)
     }
 
-    /// Whether a release that is not loaded will be, as far as is known: other replicas may serve it by now.
-    pub fn expects(&self, version: SnapshotVersion) -> bool {
-        self.replica().is_some_and(|replica| replica.expects(version))
+    /// Whether a release that is not loaded will be, as far as is known: other replicas may serve it, and do or did if
+    /// `is_served`. To be asked before [`ActiveRelease::loaded`]: what is expected no more is loaded then, or never will be.
+    pub fn expects(&self, version: SnapshotVersion, is_served: bool) -> bool {
+        self.replica().is_some_and(|replica| replica.expects(version, is_served))
     }
 
     /// All loaded releases, the most recently served first.

@@ -318,16 +318,19 @@ impl Replica {
     }
 
     /// Whether a release that is not loaded will be, as far as the replica knows: one that is announced or was passed over, or
-    /// a newer one while the store cannot be read. Its cursors are not to be refused for good.
-    pub fn expects(&self, version: SnapshotVersion) -> bool {
-        const KNOWN_FOR: Duration = Duration::from_secs(5);
+    /// a newer one while `current` was not read for a moment. Its cursors are not to be refused for good. `is_served`: some
+    /// replica serves it or did, as a signed cursor tells, so that a newer one than is known is still to come.
+    pub fn expects(&self, version: SnapshotVersion, is_served: bool) -> bool {
+        const KNOWN_FOR: Duration = Duration::from_millis(1_500);
         let seen = self.lock();
-        let known = seen.pointer.as_ref().map(|pointer| pointer.release);
+        let named = |named: &Named| named.version == version;
+        let (known, was_before) =
+            seen.pointer.as_ref().map_or((None, false), |known| (Some(known.release), known.before.iter().any(named)));
         let is_unsure = seen.read.is_none_or(|read| read.elapsed() > KNOWN_FOR);
         known == Some(version)
-            || seen.passed_over.iter().any(|named| named.version == version)
+            || seen.passed_over.iter().any(named)
             || seen.to_load.contains(&version)
-            || (is_unsure && known.is_none_or(|known| version > known))
+            || (known.is_none_or(|known| version > known) && (is_unsure || (is_served && !was_before)))
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Seen> {

@@ -61,7 +61,9 @@ fn a_replica_has_the_files_that_were_pushed_and_switches_at_the_announced_time()
     replica.poll().unwrap();
     replica.activate(NOW + 9).unwrap();
     assert_eq!(current(&replica), Some(version(FIRST)));
-    assert!(replica.expects(version(SECOND)) && !replica.expects(version("2026-11-20.3")));
+    assert!(replica.expects(version(SECOND), false) && !replica.expects(version("2026-11-20.3"), false));
+    // A signed cursor of a release that is not known yet comes from a replica that is ahead.
+    assert!(replica.expects(version("2026-11-20.3"), true) && !replica.expects(version("2026-11-01.1"), true));
     replica.activate(NOW + 10).unwrap();
     assert_eq!(current(&replica), Some(version(SECOND)));
     for pushed in [FIRST, SECOND] {
@@ -90,13 +92,13 @@ fn a_replica_without_releases_fetches_those_that_were_current_before() {
     fresh.poll().unwrap();
     fresh.activate(NOW).unwrap();
     assert_eq!(fresh.local.versions().unwrap().len(), 1, "first it serves");
-    assert!(fresh.expects(version(FIRST)) && fresh.next_to_load(|_| false).is_none());
+    assert!(fresh.expects(version(FIRST), false) && fresh.next_to_load(|_| false).is_none());
     fresh.poll().unwrap();
     assert_eq!(fresh.local.versions().unwrap().len(), 2);
-    assert!(fresh.expects(version(FIRST)));
+    assert!(fresh.expects(version(FIRST), false));
     assert_eq!(fresh.next_to_load(|_| false), Some(version(FIRST)));
     fresh.note_loaded(version(FIRST));
-    assert!(!fresh.expects(version(FIRST)) && fresh.next_to_load(|_| false).is_none());
+    assert!(!fresh.expects(version(FIRST), false) && fresh.next_to_load(|_| false).is_none());
     let remote = store.open();
     let read = remote.current().unwrap();
     let first = read.pointer.as_ref().unwrap().before[0].clone();
@@ -112,7 +114,7 @@ fn a_replica_without_releases_fetches_those_that_were_current_before() {
         fresh.activate(NOW).unwrap();
     }
     assert_eq!((current(&fresh), fresh.local.versions().unwrap().len()), (Some(version(FIRST)), 1));
-    assert!(!fresh.expects(version(SECOND)));
+    assert!(!fresh.expects(version(SECOND), false));
 }
 
 #[test]
@@ -128,7 +130,7 @@ fn a_release_that_was_overtaken_before_its_time_is_fetched_for_its_cursors() {
     store.push(&releases, SECOND, NOW + 2);
     store.push(&releases, THIRD, NOW + 3);
     replica.poll().unwrap();
-    assert!(replica.expects(version(SECOND)) && replica.expects(version(THIRD)));
+    assert!(replica.expects(version(SECOND), false) && replica.expects(version(THIRD), false));
     replica.activate(NOW + 3).unwrap();
     assert_eq!(current(&replica), Some(version(THIRD)));
     assert_eq!(replica.next_to_load(|version| version == self::version(FIRST)), Some(version(SECOND)));
@@ -234,8 +236,8 @@ fn an_older_pointer_is_ignored_and_without_the_store_the_release_stays() {
     assert!(replica.poll().is_err());
     assert_eq!((replica.generation(), replica.failures()), (2, 1));
     assert_eq!(current(&replica), Some(version(SECOND)));
-    assert!(replica.expects(version("2026-11-20.3")), "what is newer may be there by now");
-    assert!(!replica.expects(version(FIRST)));
+    assert!(replica.expects(version("2026-11-20.3"), false), "what is newer may be there by now");
+    assert!(!replica.expects(version(FIRST), false));
 }
 
 #[test]
