@@ -258,12 +258,13 @@ impl<'a> Reader<'a> {
         if word.len() < MIN_LENGTH || !word.bytes().all(|byte| byte.is_ascii_lowercase()) || is_known(word) {
             return None;
         }
+        let kinds = KINDS_OF_RECORDS.iter().flat_map(|(_, words)| words.iter().copied());
+        let nearest = self.lexicon.nearest(word, kinds)?;
         let is_said = [Table::Firms, Table::Startups, Table::People].into_iter().any(|table| {
             let index = self.catalog.text_index(table);
             index.is_some_and(|index| index.saying(word) > 0) || !self.catalog.rows_named(table, word).is_empty()
         });
-        let kinds = KINDS_OF_RECORDS.iter().flat_map(|(_, words)| words.iter().copied());
-        self.lexicon.nearest(word, kinds).filter(|_| !is_said).map(str::to_owned)
+        (!is_said).then(|| nearest.to_owned())
     }
 
     pub(super) fn phrase_at(&self, at: usize, length: usize) -> Option<String> {
