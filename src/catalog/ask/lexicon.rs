@@ -49,6 +49,8 @@ pub(crate) enum Meaning {
 /// Made when a question is first read.
 pub(crate) struct Lexicon {
     phrases: HashMap<String, Vec<Meaning>>,
+    /// Those of one word by their first byte.
+    words: HashMap<u8, Vec<String>>,
     /// Words of the longest phrase.
     pub(crate) longest: usize,
 }
@@ -194,7 +196,7 @@ const ROLES: &[(&str, Role)] = &[
 
 impl Lexicon {
     pub(crate) fn of(snapshot: &Snapshot, sectors: &SectorNames) -> Self {
-        let mut lexicon = Self { phrases: HashMap::new(), longest: 1 };
+        let mut lexicon = Self { phrases: HashMap::new(), words: HashMap::new(), longest: 1 };
         for (phrase, stages) in STAGES {
             lexicon.add(phrase, Meaning::Stage(stages.iter().map(|stage| stage.name()).collect()));
         }
@@ -220,6 +222,9 @@ impl Lexicon {
             return;
         }
         self.longest = self.longest.max(phrase.split(' ').count());
+        if !phrase.contains(' ') && !self.phrases.contains_key(phrase) {
+            self.words.entry(phrase.as_bytes()[0]).or_default().push(phrase.to_owned());
+        }
         let meanings = self.phrases.entry(phrase.to_owned()).or_default();
         if !meanings.contains(&meaning) {
             meanings.push(meaning);
@@ -351,13 +356,14 @@ impl Lexicon {
         let is_near = |known: &&str| {
             let is_rare = |meaning: &Meaning| matches!(meaning, Meaning::City { is_rare: true, .. });
             known.len().abs_diff(word.len()) <= 1
-                && known.as_bytes()[..1] == word.as_bytes()[..1]
                 && !known.contains(' ')
                 && distance_within(word, known, 1).is_some()
                 && (known.len() != word.len() || sorted(known) == sorted(word))
                 && !self.meanings(known).iter().any(is_rare)
         };
-        let mut near = self.phrases.keys().map(String::as_str).chain(others).filter(is_near);
+        let first = *word.as_bytes().first()?;
+        let words = self.words.get(&first).into_iter().flatten().map(String::as_str);
+        let mut near = words.chain(others.filter(|other| other.as_bytes()[0] == first)).filter(is_near);
         let first = near.next()?;
         near.all(|other| self.meanings(other) == self.meanings(first)).then_some(first)
     }
