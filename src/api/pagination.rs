@@ -203,8 +203,7 @@ pub(crate) fn open_cursor(
         issues.extend(vec![with_code(Code::CursorMismatch, pin, detail)].into());
         return Ok(None);
     }
-    let is_expected = url.state.releases.expects(cursor.snapshot, true);
-    let loaded = url.state.releases.loaded(cursor.snapshot);
+    let (loaded, is_expected) = url.state.releases.look_up(cursor.snapshot, true);
     match loaded.filter(|catalog| catalog.snapshot().content() == cursor.content) {
         Some(catalog) => Ok(Some((cursor, catalog))),
         None if is_expected => Err(RequestError::NotYetHeld(cursor.snapshot)),

@@ -85,8 +85,8 @@ fn named_release(state: &State, text: &str) -> Result<Arc<Catalog>, PinError> {
             format!("`{}` is not a snapshot version of the form YYYY-MM-DD.N, such as {served}", shortened(text));
         return Err(PinError::Invalid(vec![ParameterError::invalid(SNAPSHOT, detail)]));
     };
-    let is_expected = state.releases.expects(version, false);
-    state.releases.loaded(version).ok_or_else(|| match is_expected {
+    let (loaded, is_expected) = state.releases.look_up(version, false);
+    loaded.ok_or_else(|| match is_expected {
         true => PinError::NotYetHeld(version),
         false => PinError::NotHeld { version, held: versions(&state.releases.all()) },
     })

@@ -178,8 +178,7 @@ impl ToolRelease {
         let cursor = cursor.ok_or_else(|| {
             invalid("pass `next_cursor` of the previous result of this tool unmodified, or omit `cursor`".to_owned())
         })?;
-        let is_expected = self.releases.expects(cursor.snapshot, true);
-        let loaded = self.releases.loaded(cursor.snapshot);
+        let (loaded, is_expected) = self.releases.look_up(cursor.snapshot, true);
         let loaded = loaded.filter(|catalog| catalog.snapshot().content() == cursor.content).ok_or_else(|| {
             let version = cursor.snapshot;
             invalid(match is_expected {

@@ -96,10 +96,12 @@ impl<T: HasVersion> ActiveRelease<T> {
         self.replica.get().map(Arc::as_ref)
     }
 
-    /// Whether a release that is not loaded will be, as far as is known: other replicas may serve it, and do or did if
-    /// `is_served`. To be asked before [`ActiveRelease::loaded`]: what is expected no more is loaded then, or never will be.
-    pub fn expects(&self, version: SnapshotVersion, is_served: bool) -> bool {
-        self.replica().is_some_and(|replica| replica.expects(version, is_served))
+    /// The release of this version if it is loaded, and whether one that is not will be, as far as is known: other replicas may
+    /// serve it, and do or did if `is_served`.
+    pub fn look_up(&self, version: SnapshotVersion, is_served: bool) -> (Option<Arc<T>>, bool) {
+        // In this order: what is expected no more is loaded by now, or never will be.
+        let is_expected = self.replica().is_some_and(|replica| replica.expects(version, is_served));
+        (self.loaded(version), is_expected)
     }
 
     /// All loaded releases, the most recently served first.

@@ -36,8 +36,10 @@ pub(crate) enum Meaning {
         is_plain: bool,
         is_rare: bool,
     },
-    /// A state of the USA, or cities of an area there, as a value of `city`.
+    /// A state of the USA, which is a value of `city`.
     State(String),
+    /// Cities of an area of the USA, as a value of `city`.
+    Area(String),
     /// Slugs of sectors.
     Sector(Vec<String>),
     Stage(Vec<&'static str>),
@@ -263,7 +265,7 @@ impl Lexicon {
             let known = cities.split('|').filter(|city| snapshot.find_term(Facet::City, city).is_some());
             let known = known.collect::<Vec<_>>().join(",");
             if known.contains(',') {
-                names.iter().for_each(|name| self.add(name, Meaning::State(known.clone())));
+                names.iter().for_each(|name| self.add(name, Meaning::Area(known.clone())));
             }
         }
         let records = |name: &str| {
@@ -376,8 +378,9 @@ impl Lexicon {
         }
         // Places have no plural.
         let find = |phrase: &str| {
-            let is_place =
-                |meaning: &Meaning| matches!(meaning, Meaning::City { .. } | Meaning::State(_) | Meaning::Country(_));
+            let is_place = |meaning: &Meaning| {
+                matches!(meaning, Meaning::City { .. } | Meaning::State(_) | Meaning::Area(_) | Meaning::Country(_))
+            };
             find(phrase).filter(|known| !known.iter().all(is_place))
         };
         let singular = |end: &str, replacement: &str| {

@@ -91,8 +91,7 @@ impl Reader<'_> {
         {
             end += 1 + length;
         }
-        self.unread.push((at..end, self.written(&(at..end))));
-        Some(end - at)
+        self.leave(at..end)
     }
 
     /// `backed by Sequoia and Accel`, `led by …`, `founders of …`.
@@ -270,8 +269,7 @@ impl Reader<'_> {
         let (parameter, slug, length) = self.own_name(at)?;
         let is_place = at > 0 && self.is_at(at - 1, &["in", "near"]) && self.tokens[at].raw.len() <= 3;
         if is_place || (self.table == Table::People && self.is_backer(at)) {
-            self.unread.push((at..at + length, self.written(&(at..at + length))));
-            return Some(length);
+            return self.leave(at..at + length);
         }
         self.add_name(at..at + length, parameter, slug)
     }

@@ -69,19 +69,25 @@ impl Reader<'_> {
             (is_of_state || is_other).then_some((city, length + more))
         })?;
         let range = at..at + length;
-        let has_country = self.parts.iter().any(|(_, part)| part.parameter == "country");
-        if !self.is_negated && !has_country {
-            self.add(range.clone(), "country", "US".to_owned(), "country of the state");
-        }
+        self.add_usa(range.clone());
         self.add(range, "city", city, "city of the state");
         Some(length)
+    }
+
+    /// The country of a state, unless the question names one or leaves the state out.
+    fn add_usa(&mut self, range: Range<usize>) {
+        let has_country = self.parts.iter().any(|(_, part)| part.parameter == "country");
+        if !self.is_negated && !has_country {
+            self.add(range, "country", "US".to_owned(), "country of the state");
+        }
     }
 
     /// A state of the USA. With one of its cities before it, the city is meant: `Austin, Texas`.
     pub(super) fn state(&mut self, at: usize) -> Option<usize> {
         let (length, meanings) = self.longest_meaning(at)?;
-        let state = meanings.iter().find_map(|meaning| match meaning {
-            Meaning::State(state) => Some(state),
+        let (cities, why) = meanings.iter().find_map(|meaning| match meaning {
+            Meaning::State(state) => Some((state, "cities of the state, as far as no other state has one of the name")),
+            Meaning::Area(cities) => Some((cities, "cities of the area")),
             _ => None,
         })?;
         let range = at..at + length;
@@ -91,18 +97,10 @@ impl Reader<'_> {
         if !is_american || self.is_of_others(range.end) || self.resource.parameter("city").is_none() {
             return None;
         }
-        let is_negated = self.is_negated;
-        let has_country = self.parts.iter().any(|(_, part)| part.parameter == "country");
-        if !is_negated && !has_country {
-            self.add(range.clone(), "country", "US".to_owned(), "country of the state");
-        }
+        self.add_usa(range.clone());
         let follows_city = self.parts.iter().any(|(other, part)| other.end == at && part.parameter == "city");
         if !follows_city {
-            let why = match state.contains(',') {
-                true => "cities of the area",
-                false => "cities of the state, as far as no other state has one of the name",
-            };
-            self.add(range, "city", state.clone(), why);
+            self.add(range, "city", cities.clone(), why);
         }
         Some(length)
     }

@@ -315,6 +315,12 @@ impl<'a> Reader<'a> {
         true
     }
 
+    /// Leaves words unread that mean something else than a condition. Returns their number.
+    pub(super) fn leave(&mut self, range: Range<usize>) -> Option<usize> {
+        self.unread.push((range.clone(), self.written(&range)));
+        Some(range.len())
+    }
+
     /// Whether the list takes the value next to the others: a number may be too large, a range empty.
     fn is_valid(&self, parameter: &str, value: &str) -> bool {
         self.are_valid(&self.parts, Some((parameter.to_owned(), value.to_owned())))
@@ -425,8 +431,7 @@ impl<'a> Reader<'a> {
             _ => false,
         };
         if is_of_others {
-            self.unread.push((range.clone(), self.written(&range)));
-            return Some(length);
+            return self.leave(range);
         }
         if parameter == "status" && self.raises_next(range.end) {
             self.topic = Some(Topic::Raising);
@@ -435,8 +440,7 @@ impl<'a> Reader<'a> {
         if parameter == "stage" {
             // `post-seed`, `post-IPO`: something else than the stage.
             if at > 0 && self.is_at(at - 1, &["post"]) {
-                self.unread.push((range.clone(), self.written(&range)));
-                return Some(length);
+                return self.leave(range);
             }
             let (stages, end) = self.stages(&value, &range);
             value = stages;
@@ -473,9 +477,10 @@ impl<'a> Reader<'a> {
             (&["with", "a"], true),
         ];
         let (words, is_known) = MARKERS.iter().find(|(words, _)| self.starts(at, words))?;
-        let field = at + words.len();
-        let is_article = |at: &usize| !is_known && self.is_at(*at, &["a", "an", "any", "known"]);
-        let field = (field..).find(|at| !is_article(at)).unwrap_or(field);
+        let mut field = at + words.len();
+        while !is_known && self.is_at(field, &["a", "an", "any", "known"]) {
+            field += 1;
+        }
         let known = KNOWN_FIELDS.iter().find(|(table, words, _)| *table == self.table && self.is_at(field, words));
         let range = at..field + 1;
         if let Some((_, _, name)) = known.filter(|_| *is_known || !self.is_at(field + 1, &["from", "by", "of"])) {
@@ -494,8 +499,7 @@ impl<'a> Reader<'a> {
         {
             return None;
         }
-        self.unread.push((range.clone(), self.written(&range)));
-        Some(range.len())
+        self.leave(range)
     }
 
     /// Who acquired startups is not known: `by Google` of `acquired by Google`.
@@ -504,8 +508,7 @@ impl<'a> Reader<'a> {
             return None;
         }
         let names = self.tokens[at + 1..].iter().take_while(|token| token.is_capitalized()).count();
-        let range = at..at + 1 + names;
-        (names > 0).then(|| self.unread.push((range.clone(), self.written(&range)))).map(|()| range.len())
+        if names == 0 { None } else { self.leave(at..at + 1 + names) }
     }
 
     /// `dropbox.com`, `the domain dropbox.com`: a website of the release.
@@ -570,7 +573,7 @@ impl<'a> Reader<'a> {
             }
             Meaning::Status(status) => ("status", (*status).to_owned(), "state of the startup".to_owned()),
             Meaning::Role(role) => ("role", (*role).to_owned(), "role of a person".to_owned()),
-            Meaning::Kind(_) | Meaning::State(_) => return None,
+            Meaning::Kind(_) | Meaning::State(_) | Meaning::Area(_) => return None,
         };
         has(parameter).then_some((parameter, value, why))
     }
@@ -587,10 +590,7 @@ impl<'a> Reader<'a> {
                 (Some(from), None) => Period { from: None, to: Some(Date::from_days(from.days() - 1)) },
                 (None, Some(to)) => Period { from: Some(Date::from_days(to.days() + 1)), to: None },
                 // No parameter leaves out a period between others.
-                _ => {
-                    self.unread.push((at..at + length, self.written(&(at..at + length))));
-                    return Some(length);
-                }
+                _ => return self.leave(at..at + length),
             };
         }
         let topic = self.topic.or_else(|| self.topic_of(self.tokens.get(at + length)?));
@@ -631,8 +631,7 @@ impl<'a> Reader<'a> {
             return Some(length);
         }
         if is_foreign || self.is_at(end, COUNTED) {
-            self.unread.push((at..end, self.written(&(at..end))));
-            return Some(length);
+            return self.leave(at..end);
         }
         let names: (Option<&str>, Option<&str>) = match (self.table, noun) {
             _ if is_percent && self.table == Table::Firms => (None, Some("max_ghosting_rate")),
@@ -693,7 +692,7 @@ impl<'a> Reader<'a> {
         // `never raised`, but `not raised since 2012`
         if self.is_negated && topic == Topic::Raising && !(at + 1..at + 4).any(|at| self.is_date(at)) {
             self.is_negated = false;
-            self.unread.push((at - 1..at + 1, self.written(&(at - 1..at + 1))));
+            self.leave(at - 1..at + 1);
         }
         Some(1)
     }
@@ -719,8 +718,7 @@ impl<'a> Reader<'a> {
         // `ex-Google`, `non-dilutive`: something else than the word.
         let is_value = self.longest_meaning(at + 1).is_some();
         if self.is_hyphenated(at) && (self.is_at(at, &["ex"]) || (self.is_at(at, &["non"]) && !is_value)) {
-            self.unread.push((at..at + 2, self.written(&(at..at + 2))));
-            return Some(2);
+            return self.leave(at..at + 2);
         }
         const BEFORE: &[&str] =
             &["not", "non", "except", "excluding", "without", "outside", "no", "neither", "nor", "never"];

@@ -260,8 +260,9 @@ fn build(directory: impl Into<Box<dyn Directory>>, names: &dyn Names) -> Result<
         let words = vocabulary.read(&names.context(row));
         pack(&mut packed, vocabulary.stems(&words, 0));
         let words = vocabulary.read(names.name(row));
-        count(&vocabulary.stems(&words, 0).collect::<Vec<_>>(), 1);
-        pack(&mut packed, vocabulary.stems(&words, 0));
+        let stems: Vec<u32> = vocabulary.stems(&words, 0).collect();
+        count(&stems, 1);
+        pack(&mut packed, stems.into_iter());
         documents.push(packed.as_slice().into());
     }
     for packed in documents {
