@@ -39,6 +39,7 @@ const QUESTIONS: &[(&str, &str, &str, &str)] = &[
     ("startups", "startups like mine", "", "like; mine"),
     ("startups", "raised $1M - $5M", "min_raised_usd=1000000 max_raised_usd=5000000", ""),
     ("startups", "raised more than a million", "min_raised_usd=1000000", ""),
+    ("startups", "raised more than a million US dollars", "min_raised_usd=1000000", ""),
     ("startups", "raised over half a billion", "min_raised_usd=500000000", ""),
     ("startups", "over a hundred million dollars raised", "min_raised_usd=100000000", ""),
     ("startups", "startups that raised over 5 million €", "", "over 5 million €"),

@@ -97,17 +97,13 @@ fn article_and_unit(tokens: &[Token]) -> Option<(Number, usize)> {
     let unit = tokens.get(length).and_then(|token| unit_of(&token.word)).filter(|unit| unit.len() > 2)?;
     let value = parse_amount(&format!("1 {unit}"))?;
     let value = if hundred > 0 { value.checked_mul(100)? } else { value / (1 + half as u64) };
-    let is_dollar = tokens.get(length + 1).is_some_and(|token| token.is(&["dollars", "dollar", "usd", "bucks"]));
-    let is_foreign = tokens.get(length + 1).is_some_and(|token| token.is(FOREIGN));
-    let number = Number { value, unit: Some(unit), is_money: true, is_foreign, is_percent: false, is_open: false };
-    Some((number, length + 1 + usize::from(is_dollar || is_foreign)))
+    let number =
+        Number { value, unit: Some(unit), is_money: true, is_foreign: false, is_percent: false, is_open: false };
+    Some((number, length + 1))
 }
 
-/// The number at the start, with the number of its words.
-fn number(tokens: &[Token], unit_after: Option<&'static str>) -> Option<(Number, usize)> {
-    if let Some(number) = article_and_unit(tokens) {
-        return Some(number);
-    }
+/// A number in digits or as a word, with its unit and the signs that it is written with.
+fn digits_and_unit(tokens: &[Token], unit_after: Option<&'static str>) -> Option<(Number, usize)> {
     let word = tokens.first()?.word.as_str();
     let bare = word.trim_start_matches(['>', '<', '=', '~']);
     let is_foreign = bare.contains(['€', '£']) || bare.ends_with("eur");
@@ -128,8 +124,13 @@ fn number(tokens: &[Token], unit_after: Option<&'static str>) -> Option<(Number,
     unit = unit.or(unit_after.filter(|_| !has_unit));
     let value = parse_amount(&format!("{digits} {}", unit.unwrap_or_default()))
         .or_else(|| parse_amount(&format!("{digits}{}", unit.unwrap_or_default())))?;
-    let mut number =
-        Number { value, unit, is_money: is_dollar || has_unit || unit.is_some(), is_foreign, is_percent, is_open };
+    let is_money = is_dollar || has_unit || unit.is_some();
+    Some((Number { value, unit, is_money, is_foreign, is_percent, is_open }, length))
+}
+
+/// The number at the start, with the number of its words.
+fn number(tokens: &[Token], unit_after: Option<&'static str>) -> Option<(Number, usize)> {
+    let (mut number, mut length) = article_and_unit(tokens).or_else(|| digits_and_unit(tokens, unit_after))?;
     while let Some(token) = tokens.get(length) {
         match token.word.as_str() {
             "usd" | "dollars" | "dollar" | "bucks" => number.is_money = true,
