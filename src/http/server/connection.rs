@@ -62,7 +62,7 @@ impl<H: Handler> Service<Request<Incoming>> for Connection<H> {
         let pending = match self.respond(&request, id, &trace) {
             Ok(mut response) => {
                 self.phase.idle();
-                close(response.headers_mut(), self.is_reserved, &self.stopping);
+                close(response.headers_mut(), self.is_reserved || self.phase.has_unread_body(), &self.stopping);
                 let bytes = Some(response.body().len() as u64);
                 finish(&self.handler, id, request.method(), started, response.status(), bytes, &trace);
                 return future::Either::Left(future::ready(Ok(response.map(in_memory))));
@@ -91,7 +91,9 @@ impl<H: Handler> Service<Request<Incoming>> for Connection<H> {
                 response = error.response(uri.path(), id, &handler.error_context(uri.path())).map(in_memory);
             }
             response.headers_mut().entry(REQUEST_ID).or_insert_with(|| id.header_value());
-            close(response.headers_mut(), is_reserved, &stopping);
+            // One that is read while the response is written is read to its end.
+            let is_unread = phase.has_unread_body() && !trace.streams_body();
+            close(response.headers_mut(), is_reserved || is_unread, &stopping);
             let status = response.status();
             let Some(bytes) = response.body().size_hint().exact() else {
                 let duration = started.elapsed();
@@ -154,9 +156,11 @@ fn finish<H: Handler>(
     }
 }
 
-/// Ends the connection with this response, if it is above the limits or the server is stopping.
-fn close(headers: &mut HeaderMap, is_reserved: bool, stopping: &AtomicBool) {
-    if is_reserved || stopping.load(Ordering::Relaxed) {
+/// Ends the connection with this response, if it is the last one or the server is stopping. It is the last one above the limits
+/// and where the body of the request is unread: unless all of it is there already hyper ends the connection anyhow, and a
+/// client that is not told sends its next request in vain.
+fn close(headers: &mut HeaderMap, is_last: bool, stopping: &AtomicBool) {
+    if is_last || stopping.load(Ordering::Relaxed) {
         headers.insert(CONNECTION, HeaderValue::from_static("close"));
     }
 }

@@ -255,6 +255,26 @@ async fn an_idle_connection_outlives_the_head_timeout() {
 }
 
 #[tokio::test]
+async fn a_response_to_an_unread_body_says_that_it_is_the_last_one() {
+    let (server, ..) = Running::start(Limits::default()).await;
+    for (path, end) in [("/who", ""), ("/panics", ""), ("/panics-later", "0\r\n\r\n")] {
+        let mut socket = server.connect().await;
+        let head = format!("POST {path} HTTP/1.1\r\nHost: here\r\nTransfer-Encoding: chunked\r\n\r\n{end}");
+        socket.write_all(head.as_bytes()).await.unwrap();
+        assert!(response(&mut socket).await.0.contains("connection: close\r\n"), "{path}");
+        assert_eq!(rest(&mut socket).await, "");
+    }
+    let mut socket = server.connect().await;
+    for length in [0, 3] {
+        let body = "x".repeat(length);
+        let request = format!("POST /takes HTTP/1.1\r\nHost: here\r\nContent-Length: {length}\r\n\r\n{body}");
+        socket.write_all(request.as_bytes()).await.unwrap();
+        let (head, body) = response(&mut socket).await;
+        assert_eq!((body, head.contains("connection: close")), (format!("{length} bytes"), false));
+    }
+}
+
+#[tokio::test]
 async fn a_slow_body_times_out_with_a_response() {
     let (server, ..) = Running::start(Limits { body: MOMENT, ..Limits::default() }).await;
     let mut socket = server.connect().await;

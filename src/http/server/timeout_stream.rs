@@ -79,7 +79,7 @@ impl ConnectionPhase {
         self.0.has_unread_body.store(is_unread, Ordering::Relaxed);
     }
 
-    fn has_unread_body(&self) -> bool {
+    pub(crate) fn has_unread_body(&self) -> bool {
         self.0.has_unread_body.load(Ordering::Relaxed)
     }
 
