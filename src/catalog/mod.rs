@@ -90,7 +90,7 @@ use crate::catalog::param_error::shortened;
 use crate::catalog::round_years::RoundYears;
 use crate::catalog::search_cache::SearchCache;
 use crate::catalog::sector_names::SectorNames;
-use crate::data::fold::fold;
+use crate::data::fold::{fold, fold_into};
 use crate::data::{Direction, Facet, Snapshot, SnapshotVersion, Table};
 use crate::search::{Candidates, Explanation, MatchClass, SearchError, SearchResults, TextIndex, texts};
 
@@ -237,8 +237,7 @@ impl Catalog {
 
     /// The row with this slug, in any letter case; for the slug of a merged record that of the record it was merged into.
     pub fn find(&self, table: Table, slug: &str) -> Option<u32> {
-        let lower = || slug.to_ascii_lowercase();
-        let own = self.snapshot.find(table, slug).or_else(|| self.snapshot.find(table, &lower()));
+        let own = self.snapshot.find(table, slug).or_else(|| self.snapshot.find(table, &lower_case(slug)?));
         own.or_else(|| self.merged_into(table, slug))
     }
 
@@ -258,19 +257,34 @@ impl Catalog {
 
     fn merged_into(&self, table: Table, slug: &str) -> Option<u32> {
         let exact = self.snapshot.merged_into(table, slug);
-        exact.or_else(|| self.snapshot.merged_into(table, &slug.to_ascii_lowercase()))
+        exact.or_else(|| self.snapshot.merged_into(table, &lower_case(slug)?))
     }
 
     /// The rows with this name, ignoring letter case, diacritics and punctuation. A name without letters and digits is
     /// compared as it is. Binary search in the order by name.
     pub(crate) fn rows_named(&self, table: Table, name: &str) -> Vec<u32> {
-        let Some(key) = table.sort_keys().iter().position(|key| *key == "name") else { return Vec::new() };
         let folded = fold(name);
         let name_of = |row: u32| self.snapshot.name(table, row);
-        let order = self.snapshot.order(table, key, Direction::Ascending);
-        let start = order.partition_point(|row| fold(name_of(*row)) < folded);
-        let rows = order[start..].iter().copied().take_while(|row| fold(name_of(*row)) == folded);
+        let rows = self.names_from(table, &folded).iter().copied().take_while(|row| fold(name_of(*row)) == folded);
         rows.filter(|row| !folded.is_empty() || name_of(*row) == name).collect()
+    }
+
+    /// Whether a name of a table begins with a folded text.
+    pub(crate) fn begins_name(&self, table: Table, folded: &str) -> bool {
+        let first = self.names_from(table, folded).first();
+        first.is_some_and(|row| fold(self.snapshot.name(table, *row)).starts_with(folded))
+    }
+
+    /// The rows of a table in the order by name, from the first whose folded name is not before a text.
+    pub(crate) fn names_from(&self, table: Table, folded: &str) -> &[u32] {
+        let Some(key) = table.sort_keys().iter().position(|key| *key == "name") else { return &[] };
+        let order = self.snapshot.order(table, key, Direction::Ascending);
+        let mut name = String::new();
+        let start = order.partition_point(|row| {
+            fold_into(self.snapshot.name(table, *row), &mut name);
+            name.as_str() < folded
+        });
+        &order[start..]
     }
 
     /// Whether a row has this name or alias, compared as [`Catalog::rows_named`] does.
@@ -346,6 +360,11 @@ impl Catalog {
         }
         self.counts.get_or_insert_with((table, filters.to_vec()), || row_filter.count())
     }
+}
+
+/// A slug in lower case; `None` if it is.
+fn lower_case(slug: &str) -> Option<String> {
+    slug.bytes().any(|byte| byte.is_ascii_uppercase()).then(|| slug.to_ascii_lowercase())
 }
 
 /// Values computed before, up to `MAX`; it is cleared when it is full.

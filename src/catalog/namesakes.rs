@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use crate::catalog::Catalog;
 use crate::catalog::coverage::grouped;
 use crate::data::fold::fold;
-use crate::data::{Direction, Facet, Table};
+use crate::data::{Facet, Table};
 
 /// Maximum number of namesakes that are listed.
 const MAX_LISTED: usize = 3;
@@ -51,16 +51,13 @@ impl Catalog {
 
     /// The records of which a folded text is the name, its first words or its initials; largest first.
     pub(crate) fn short_for(&self, table: Table, folded: &str) -> Vec<u32> {
-        let Some(key) = table.sort_keys().iter().position(|key| *key == "name").filter(|_| !folded.is_empty()) else {
+        if folded.is_empty() {
             return Vec::new();
-        };
+        }
         let snapshot = self.snapshot();
-        let order = snapshot.order(table, key, Direction::Ascending);
-        let name_of = |row: u32| fold(snapshot.name(table, row));
-        let start = order.partition_point(|row| name_of(*row).as_str() < folded);
         let mut found: Vec<u32> = Vec::new();
-        for row in order[start..].iter().copied().take(MAX_READ) {
-            match name_of(row).strip_prefix(folded) {
+        for row in self.names_from(table, folded).iter().copied().take(MAX_READ) {
+            match fold(snapshot.name(table, row)).strip_prefix(folded) {
                 Some(rest) if rest.is_empty() || rest.starts_with(' ') => found.push(row),
                 Some(_) => {}
                 None => break,

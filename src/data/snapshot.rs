@@ -211,6 +211,10 @@ impl Snapshot {
 
     /// The row with exactly this slug or id.
     pub fn find(&self, table: Table, slug: &str) -> Option<u32> {
+        // No slug or id has a space, as texts have that may be names as well.
+        if slug.contains(' ') {
+            return None;
+        }
         let order = self.archive.get(&self.table_columns(table).by_slug);
         let index = order.binary_search_by(|row| self.slug(table, *row).cmp(slug)).ok()?;
         Some(order[index])
@@ -218,6 +222,9 @@ impl Snapshot {
 
     /// The row of the record that a record with this slug was merged into.
     pub fn merged_into(&self, table: Table, slug: &str) -> Option<u32> {
+        if slug.contains(' ') {
+            return None;
+        }
         let (slugs, rows) = &self.table_columns(table).merged;
         let rows = self.archive.get(rows);
         let index = self.archive.find_text(slugs, rows.len() as u32, slug)?;

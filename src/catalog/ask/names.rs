@@ -298,7 +298,7 @@ impl Reader<'_> {
             _ => return None,
         };
         let named = tables.iter().filter_map(|table| {
-            let begun = || self.begun_name(at, &[*table]).filter(|(_, length)| self.names_record(at, *length));
+            let begun = || if self.names_record(at, 1) { self.begun_name(at, &[*table]) } else { None };
             let (slug, length) = self.name_at(at, &[*table]).or_else(begun)?;
             let row = self.catalog.snapshot().find(*table, &slug)?;
             let size = self.catalog.size(*table, row);
@@ -362,11 +362,19 @@ impl Reader<'_> {
     /// The slug of the record whose name begins at a word, with the number of words.
     fn name_at(&self, at: usize, tables: &[Table]) -> Option<(String, usize)> {
         let longest = MAX_NAME_WORDS.min(self.tokens.len().saturating_sub(at));
-        (1..=longest).rev().find_map(|length| {
-            self.phrase_at(at, length)?;
-            let text = self.written(&(at..at + length));
-            let (table, row) = tables.iter().find_map(|table| Some((*table, self.row_of_name(*table, &text)?)))?;
-            Some((self.catalog.snapshot().slug(table, row).to_owned(), length))
+        let texts: Vec<String> = (1..=longest)
+            .take_while(|length| self.phrase_at(at, *length).is_some())
+            .map(|length| self.written(&(at..at + length)))
+            .collect();
+        // A text that begins no name is neither one nor begins one with the words after it. Without a space it may be a slug.
+        let reach =
+            |table: &Table| texts.iter().take_while(|text| self.catalog.begins_name(*table, &fold(text))).count();
+        let reaches: Vec<(Table, usize)> = tables.iter().map(|table| (*table, reach(table))).collect();
+        texts.iter().enumerate().rev().find_map(|(index, text)| {
+            let is_sought = |reach: usize| index < reach || !text.contains(' ');
+            let mut sought = reaches.iter().filter(|(_, reach)| is_sought(*reach)).map(|(table, _)| *table);
+            let (table, row) = sought.find_map(|table| Some((table, self.row_of_name(table, text)?)))?;
+            Some((self.catalog.snapshot().slug(table, row).to_owned(), index + 1))
         })
     }
 
