@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use once_cell::sync::Lazy;
 use tantivy::directory::{Directory, RamDirectory};
-use tantivy::query::{BooleanQuery, DisjunctionMaxQuery, EnableScoring, Occur, Query, TermQuery};
+use tantivy::query::{EnableScoring, Query, Scorer, TermQuery};
 use tantivy::schema::{Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use tantivy::tokenizer::{
     AsciiFoldingFilter, Language, LowerCaser, RawTokenizer, RemoveLongFilter, SimpleTokenizer, Stemmer, StopWordFilter,
@@ -44,7 +44,7 @@ const LANGUAGES: [Language; 8] = [
 const MAX_WORDS: usize = 16;
 /// A word of a name that so many names have, or a description, says what they name: `Dental` of `Star Dental`.
 const MIN_USES: u32 = 4;
-/// Postings of the distinctive words of a description together, and of each word of a query where not all are required, so that
+/// Postings of the distinctive words of a description together, and of the words of a query where not all are required, so that
 /// all are read in time. The rarest word is read anyhow. Few in unit tests, as their records are.
 const MAX_POSTINGS: u64 = if cfg!(test) { 30 } else { 20_000 };
 /// Rows whose descriptions are like another.
@@ -317,56 +317,54 @@ impl DescriptionIndex {
     /// The rows whose texts have the words of a query, best first; if they are few, followed by those with fewer words. Of more
     /// than `max` the first ones, which are the most prominent: rows are in the default order of their list. Deterministic.
     pub(crate) fn search(&self, names: &dyn Names, text: &str, max: usize) -> Described {
-        let words = self.words(text);
-        let rarest = words.iter().map(|(postings, _)| *postings).min().unwrap_or(0);
-        let mut found = Described::default();
-        let rows = &mut found.rows;
-        for required in (1..=words.len()).rev() {
-            // A frequent word tells little where others are missing, and takes long to read.
-            let is_read = |postings: u64| required == words.len() || postings <= MAX_POSTINGS.max(rarest);
-            let read = words.iter().filter(|(postings, _)| is_read(*postings));
-            let clauses = read.map(|(_, query)| (Occur::Should, query.box_clone())).collect();
-            let query = BooleanQuery::with_minimum_required_clauses(clauses, required);
-            let mut scored: Vec<(f32, u32)> = Vec::new();
-            self.collect(&query, max, |row, score| {
-                // Fewer than `ENOUGH`.
-                if !rows.contains(&row) {
-                    let prominence = names.prominence(row) as f32 / MAX_PROMINENCE as f32;
-                    scored.push((score * (1.0 + PROMINENCE_BOOST * prominence), row));
-                }
+        let best = |scored: Vec<(f32, u32)>, max: usize| {
+            let prominent = scored.into_iter().map(|(score, row)| {
+                let prominence = names.prominence(row) as f32 / MAX_PROMINENCE as f32;
+                (score * (1.0 + PROMINENCE_BOOST * prominence), row)
             });
-            rows.extend(best_of(scored, max - rows.len()).into_iter().map(|(_, row)| row));
-            if required == words.len() {
-                found.complete = rows.len();
-            }
-            if rows.len() >= ENOUGH.min(max) {
-                break;
+            best_of(prominent, max).into_iter().map(|(_, row)| row)
+        };
+        let words: Vec<BTreeSet<String>> = self.stems(text).take(MAX_WORDS).collect();
+        let mut scored = Vec::new();
+        all_of(self.words(&words), max, |row, score| scored.push((score, row)));
+        let mut rows: Vec<u32> = best(scored, max).collect();
+        let complete = rows.len();
+        if words.len() > 1 && complete < ENOUGH.min(max) {
+            // A frequent word tells little where others are missing, and takes long to read.
+            let counted = words.into_iter().map(|stems| (self.all_postings(&stems), stems)).collect();
+            let words: Vec<BTreeSet<String>> = rarest(counted).collect();
+            let mut by_count = vec![Vec::new(); words.len() + 1];
+            any_of(self.words(&words), |row, count, score| by_count[count].push((score, row)));
+            for mut scored in by_count.into_iter().rev() {
+                if rows.len() >= ENOUGH.min(max) {
+                    break;
+                }
+                scored.retain(|(_, row)| !rows[..complete].contains(row));
+                rows.extend(best(scored, max - rows.len()));
             }
         }
-        found
+        Described { rows, complete }
     }
 
     /// The rows that have most of the distinctive words of a row's description, with their scores as parts of its own.
     pub(crate) fn like(&self, names: &dyn Names, row: u32) -> HashMap<u32, f32> {
-        let words = self.distinctive(&names.description(row)).into_iter();
-        let words = words.map(|stem| -> (Occur, Box<dyn Query>) { (Occur::Should, Box::new(self.query(&stem))) });
+        let stems = self.distinctive(&names.description(row)).into_iter();
+        let words: Vec<BTreeSet<String>> = stems.map(|stem| BTreeSet::from([stem])).collect();
         let (mut scored, mut own) = (Vec::new(), 0.0);
-        self.collect(&BooleanQuery::new(words.collect()), usize::MAX, |other, score| {
-            if other == row { own = score } else { scored.push((score, other)) }
-        });
-        best_of(scored, MAX_LIKE).into_iter().map(|(score, row)| (row, (score / own).min(1.0))).collect()
+        any_of(
+            self.words(&words),
+            |other, _, score| if other == row { own = score } else { scored.push((score, other)) },
+        );
+        best_of(scored.into_iter(), MAX_LIKE).into_iter().map(|(score, row)| (row, (score / own).min(1.0))).collect()
     }
 
     /// The rows that have a word, ascending; none if more than `max` may have it.
     pub(crate) fn rows_with(&self, word: &str, max: u64) -> Vec<u32> {
         let stems = self.stems(word).next().unwrap_or_default();
         let mut rows = Vec::new();
-        if stems.iter().map(|stem| self.postings(stem)).sum::<u64>() <= max {
-            let stems =
-                stems.iter().map(|stem| -> (Occur, Box<dyn Query>) { (Occur::Should, Box::new(self.query(stem))) });
-            self.collect(&BooleanQuery::new(stems.collect()), usize::MAX, |row, _| rows.push(row));
+        if self.all_postings(&stems) <= max {
+            any_of(self.words(&[stems]), |row, _, _| rows.push(row));
         }
-        rows.sort_unstable();
         rows
     }
 
@@ -392,58 +390,39 @@ impl DescriptionIndex {
         let stems: BTreeSet<u32> = vocabulary.stems(&words, language).collect();
         let stems = stems.into_iter().map(|stem| vocabulary.stem(stem).to_owned());
         let counted = stems.map(|stem| (self.postings(&stem), stem));
-        let mut counted: Vec<(u64, String)> = counted.filter(|(rows, _)| *rows > 1).collect();
-        counted.sort_unstable();
-        let mut postings = 0;
-        let few = counted.into_iter().take(MAX_WORDS).take_while(|(rows, _)| {
-            let is_first = postings == 0;
-            postings += rows;
-            is_first || postings <= MAX_POSTINGS
-        });
-        few.map(|(_, stem)| stem).collect()
+        rarest(counted.filter(|(rows, _)| *rows > 1).collect()).collect()
     }
 
-    /// The rows of a query with their scores, at most the first `max`.
-    fn collect(&self, query: &BooleanQuery, max: usize, mut each: impl FnMut(u32, f32)) {
-        let weight = query.weight(EnableScoring::enabled_from_searcher(&self.searcher));
-        for segment in self.searcher.segment_readers() {
-            let scorer = weight.as_ref().map(|weight| weight.scorer(segment, 1.0));
+    /// The rows of some words, by their stems.
+    fn words(&self, words: &[BTreeSet<String>]) -> Vec<WordRows> {
+        let scorer = |stem: &String| {
+            let segment = self.searcher.segment_readers().first()?;
+            let query = TermQuery::new(self.term(stem), IndexRecordOption::WithFreqs);
+            let weight = query.weight(EnableScoring::enabled_from_searcher(&self.searcher));
+            let scorer = weight.and_then(|weight| weight.scorer(segment, 1.0));
             // Only reading a file can fail, and the files are in memory.
-            let Ok(Ok(mut scorer)) = scorer else {
-                debug_assert!(false, "a file cannot be read");
-                continue;
-            };
-            let mut rows = 0;
-            while scorer.doc() != TERMINATED && rows < max {
-                each(scorer.doc(), scorer.score());
-                scorer.advance();
-                rows += 1;
-            }
-        }
+            debug_assert!(scorer.is_ok(), "a file cannot be read");
+            scorer.ok().filter(|scorer| scorer.doc() != TERMINATED)
+        };
+        words.iter().map(|stems| WordRows::new(stems.iter().filter_map(scorer).collect())).collect()
     }
 
-    /// For each word the number of postings to read, and its query; of its stems the best counts.
-    fn words(&self, text: &str) -> Vec<(u64, Box<dyn Query>)> {
-        let words = self.stems(text).take(MAX_WORDS).map(|stems| -> (u64, Box<dyn Query>) {
-            let postings = stems.iter().map(|stem| self.postings(stem)).sum();
-            let stems = stems.iter().map(|stem| -> Box<dyn Query> { Box::new(self.query(stem)) });
-            (postings, Box::new(DisjunctionMaxQuery::new(stems.collect())))
-        });
-        words.collect()
-    }
-
-    fn query(&self, stem: &str) -> TermQuery {
-        TermQuery::new(Term::from_field_text(self.field, stem), IndexRecordOption::WithFreqs)
+    fn term(&self, stem: &str) -> Term {
+        Term::from_field_text(self.field, stem)
     }
 
     /// The number of rows that have a word; those of several stems count several times.
     pub(crate) fn saying(&self, word: &str) -> u64 {
-        self.stems(word).flatten().map(|stem| self.postings(&stem)).sum()
+        self.stems(word).map(|stems| self.all_postings(&stems)).sum()
+    }
+
+    fn all_postings(&self, stems: &BTreeSet<String>) -> u64 {
+        stems.iter().map(|stem| self.postings(stem)).sum()
     }
 
     /// The number of rows that have a stem.
     fn postings(&self, stem: &str) -> u64 {
-        self.searcher.doc_freq(&Term::from_field_text(self.field, stem)).unwrap_or(0)
+        self.searcher.doc_freq(&self.term(stem)).unwrap_or(0)
     }
 
     /// The stems of each word of a text, by language.
@@ -465,15 +444,92 @@ impl DescriptionIndex {
     }
 }
 
-/// The best scores with their rows, at most `max`, in order.
-fn best_of(mut scored: Vec<(f32, u32)>, max: usize) -> Vec<(f32, u32)> {
-    let order = |one: &(f32, u32), other: &(f32, u32)| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1));
-    if scored.len() > max {
-        scored.select_nth_unstable_by(max, order);
-        scored.truncate(max);
+/// The rows that have one of the stems of a word, ascending.
+struct WordRows {
+    stems: Vec<Box<dyn Scorer>>,
+    /// The current row; [`TERMINATED`] after the last one.
+    row: u32,
+}
+
+impl WordRows {
+    fn new(stems: Vec<Box<dyn Scorer>>) -> Self {
+        let row = stems.iter().map(|stem| stem.doc()).min().unwrap_or(TERMINATED);
+        Self { stems, row }
     }
-    scored.sort_unstable_by(order);
-    scored
+
+    /// Goes to the first row from `row` on.
+    fn seek(&mut self, row: u32) -> u32 {
+        let seek = |stem: &mut Box<dyn Scorer>| match row.saturating_sub(stem.doc()) {
+            0 => stem.doc(),
+            1 => stem.advance(),
+            _ => stem.seek(row),
+        };
+        if self.row < row {
+            self.row = self.stems.iter_mut().map(seek).min().unwrap_or(TERMINATED);
+        }
+        self.row
+    }
+
+    /// The score of the current row: that of its best stem.
+    fn score(&mut self) -> f32 {
+        let stems = self.stems.iter_mut().filter(|stem| stem.doc() == self.row);
+        stems.map(|stem| stem.score()).fold(0.0, f32::max)
+    }
+}
+
+/// The rows that have all of some words, at most the first `max`, ascending, each with the sum of the words' scores.
+fn all_of(mut words: Vec<WordRows>, max: usize, mut each: impl FnMut(u32, f32)) {
+    // The rarest word leads, and the others are sought in its rows.
+    words.sort_by_key(|word| word.stems.iter().map(|stem| stem.size_hint()).sum::<u32>());
+    let Some((first, others)) = words.split_first_mut() else { return };
+    let mut found = 0;
+    while first.row != TERMINATED && found < max {
+        match others.iter_mut().map(|word| word.seek(first.row)).find(|row| *row != first.row) {
+            Some(next) => first.seek(next),
+            None => {
+                each(first.row, first.score() + others.iter_mut().map(WordRows::score).sum::<f32>());
+                found += 1;
+                first.seek(first.row + 1)
+            }
+        };
+    }
+}
+
+/// The rows that have any of some words, ascending, each with the number of words and the sum of their scores.
+fn any_of(mut words: Vec<WordRows>, mut each: impl FnMut(u32, usize, f32)) {
+    while let Some(row) = words.iter().map(|word| word.row).min().filter(|row| *row != TERMINATED) {
+        let (mut count, mut score) = (0, 0.0);
+        for word in words.iter_mut().filter(|word| word.row == row) {
+            count += 1;
+            score += word.score();
+            word.seek(row + 1);
+        }
+        each(row, count, score);
+    }
+}
+
+/// The best scores with their rows, at most `max`, in order.
+fn best_of(scored: impl Iterator<Item = (f32, u32)>, max: usize) -> Vec<(f32, u32)> {
+    // Scores are not negative: their bits are in their order, and a number is compared at once.
+    let key = |(score, row): (f32, u32)| u64::from(!score.to_bits()) << 32 | u64::from(row);
+    let mut keys: Vec<u64> = scored.map(key).collect();
+    if keys.len() > max {
+        keys.select_nth_unstable(max);
+        keys.truncate(max);
+    }
+    keys.sort_unstable();
+    keys.into_iter().map(|key| (f32::from_bits(!((key >> 32) as u32)), key as u32)).collect()
+}
+
+/// The rarest of some words with their postings, which have few of them together; the first anyhow.
+fn rarest<T: Ord>(mut counted: Vec<(u64, T)>) -> impl Iterator<Item = T> {
+    counted.sort_unstable();
+    let mut postings = 0;
+    let few = counted.into_iter().take(MAX_WORDS).enumerate().take_while(move |(index, (rows, _))| {
+        postings += rows;
+        *index == 0 || postings <= MAX_POSTINGS
+    });
+    few.map(|(_, (_, word))| word)
 }
 
 /// The places of a text's words in a description, in bytes.
