@@ -265,6 +265,12 @@ mod tests {
             ("south america", "latam"),
             ("caribbean", "latam"),
             ("sub saharan africa", "africa"),
+            ("east africa", "sub saharan africa"),
+            ("west africa", "africa"),
+            ("europe", "emea"),
+            ("mena", "emea"),
+            ("africa", "emea"),
+            ("latam", "americas"),
             ("asean", "apac"),
         ];
         for (part, whole) in parts {

@@ -165,6 +165,8 @@ const QUESTIONS: &[(&str, &str, &str, &str)] = &[
     ("people", "partners split by country", "role=partner group_by=country", ""),
     ("startups", "health startups in California", "sector=health city=california country=US", ""),
     ("startups", "payments startups in Georgia or Austin", "sector=payments country=GE city=austin", ""),
+    ("vcs", "funds in the Pacific Northwest", "city=oregon,washington+state country=US", ""),
+    ("startups", "health startups in EMEA", "sector=health country=emea", ""),
     ("vcs", "angel networks in Austin, Texas", "kind=angel-network city=austin country=US", ""),
     ("startups", "US solar startups outside Texas", "country=US sector=solar not_city=texas", ""),
     ("startups", "neither in fintech nor in payments", "not_sector=fintech not_sector=payments", ""),
@@ -267,7 +269,7 @@ fn questions_are_read_as_parameters() {
         let (others, name) =
             parameters.split_once("q=").map_or((*parameters, None), |(others, name)| (others, Some(name)));
         let named = name.map(|name| format!("q={name}"));
-        let mut expected: Vec<String> = others.split_whitespace().map(str::to_owned).chain(named).collect();
+        let mut expected: Vec<String> = others.split_whitespace().map(|part| part.replace('+', " ")).chain(named).collect();
         expected.sort();
         assert_eq!(read(&meta), expected, "{question}: {meta}");
         let unread: Vec<&str> = unread.split("; ").filter(|words| !words.is_empty()).collect();

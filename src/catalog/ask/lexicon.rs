@@ -86,6 +86,32 @@ const AREAS: &[(&[&str], &str)] = &[
         "san jose|palo alto|mountain view|sunnyvale|santa clara|cupertino|menlo park|redwood city|san mateo|foster city|\
          san carlos|los altos|milpitas|los gatos|saratoga|fremont",
     ),
+    (
+        &["socal", "southern california"],
+        "los angeles|san diego|irvine|santa monica|long beach|pasadena|santa barbara|culver city|newport beach|costa mesa|\
+         anaheim|santa ana|huntington beach|carlsbad|burbank|west hollywood|beverly hills|manhattan beach|el segundo|malibu|\
+         marina del rey|la jolla|laguna beach|aliso viejo|encinitas|solana beach|riverside|thousand oaks|westlake village",
+    ),
+    (
+        &["research triangle", "research triangle park"],
+        "raleigh|durham|chapel hill|cary|morrisville|research triangle park",
+    ),
+];
+
+/// Regions of the USA by their names, with their states: those of the Census Bureau and those that are usual.
+const REGIONS_OF_STATES: &[(&[&str], &str)] = &[
+    (
+        &["midwest", "midwestern", "mid west"],
+        "illinois,indiana,iowa,kansas,michigan,minnesota,missouri,nebraska,north dakota,ohio,south dakota,wisconsin",
+    ),
+    (&["new england"], "connecticut,maine,massachusetts,new hampshire,rhode island,vermont"),
+    (&["pacific northwest", "pnw"], "oregon,washington state"),
+    (&["west coast"], "california,oregon,washington state"),
+    (
+        &["east coast"],
+        "connecticut,delaware,florida,georgia,maine,maryland,massachusetts,new hampshire,new jersey,new york state,\
+         north carolina,rhode island,south carolina,virginia",
+    ),
 ];
 
 const KINDS: &[(&str, FirmKind)] = &[
@@ -261,6 +287,9 @@ impl Lexicon {
             self.add(phrase, Meaning::Country(place.to_owned()));
         }
         city::us_states().for_each(|state| self.add(state, Meaning::State(state.to_owned())));
+        for (names, states) in REGIONS_OF_STATES {
+            names.iter().for_each(|name| self.add(name, Meaning::State((*states).to_owned())));
+        }
         for (names, cities) in AREAS {
             let known = cities.split('|').filter(|city| snapshot.find_term(Facet::City, city).is_some());
             let known = known.collect::<Vec<_>>().join(",");
