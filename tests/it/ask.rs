@@ -269,7 +269,8 @@ fn questions_are_read_as_parameters() {
         let (others, name) =
             parameters.split_once("q=").map_or((*parameters, None), |(others, name)| (others, Some(name)));
         let named = name.map(|name| format!("q={name}"));
-        let mut expected: Vec<String> = others.split_whitespace().map(|part| part.replace('+', " ")).chain(named).collect();
+        let mut expected: Vec<String> =
+            others.split_whitespace().map(|part| part.replace('+', " ")).chain(named).collect();
         expected.sort();
         assert_eq!(read(&meta), expected, "{question}: {meta}");
         let unread: Vec<&str> = unread.split("; ").filter(|words| !words.is_empty()).collect();
