@@ -22,6 +22,7 @@ enum Bound {
     Min { above: bool },
     Max { below: bool },
     About,
+    Exactly,
 }
 
 /// What sets a bound, longest first.
@@ -57,8 +58,14 @@ const BOUNDS: &[(&[&str], Bound)] = &[
     (&["below"], Bound::Max { below: true }),
     (&["maximum"], Bound::Max { below: false }),
     (&["max"], Bound::Max { below: false }),
+    (&["sub"], Bound::Max { below: true }),
     (&["around"], Bound::About),
     (&["about"], Bound::About),
+    (&["roughly"], Bound::About),
+    (&["approximately"], Bound::About),
+    (&["approx"], Bound::About),
+    (&["circa"], Bound::About),
+    (&["exactly"], Bound::Exactly),
 ];
 
 const UNITS: [&str; 14] =
@@ -183,6 +190,9 @@ pub(crate) fn amount(tokens: &[Token]) -> Option<(Amount, usize)> {
     if let Some(amount) = range(&first.word) {
         return Some((amount, 1));
     }
+    if let Some(amount) = figures(tokens) {
+        return Some((amount, 2));
+    }
     if first.is(&["between", "from"]) {
         if let Some(amount) = tokens.get(1).and_then(|token| range(&token.word)) {
             return Some((amount, 2));
@@ -229,10 +239,8 @@ pub(crate) fn amount(tokens: &[Token]) -> Option<(Amount, usize)> {
             amount.min = None;
             amount.max = Some(value.saturating_sub(u64::from(below && !number.is_money && !number.is_percent)));
         }
-        (Some(Bound::About), ..) => {
-            amount.min = Some(value - value / 5);
-            amount.max = Some(value.saturating_add(value / 5));
-        }
+        (Some(Bound::About), ..) => (amount.min, amount.max) = around(amount.min, amount.max),
+        (Some(Bound::Exactly), ..) => {}
         (None, Some('>'), _) => amount.max = None,
         (None, Some('<'), _) => amount.min = None,
         (None, _, ["or" | "and", "more" | "above" | "over" | "higher" | "up"]) => {
@@ -251,6 +259,19 @@ pub(crate) fn amount(tokens: &[Token]) -> Option<(Amount, usize)> {
         (None, ..) => amount.is_bare = true,
     }
     Some((amount, length))
+}
+
+/// A fifth less to a fifth more.
+pub(crate) fn around(min: Option<u64>, max: Option<u64>) -> (Option<u64>, Option<u64>) {
+    (min.map(|min| min - min / 5), max.map(|max| max.saturating_add(max / 5)))
+}
+
+/// `seven-figure`: from the least to the greatest number of so many digits.
+fn figures(tokens: &[Token]) -> Option<Amount> {
+    let digits = count_of(&tokens.first()?.word).filter(|digits| (4..=12).contains(digits))?;
+    tokens.get(1).filter(|token| token.is(&["figure", "figures"]))?;
+    let (min, max) = (Some(10_u64.pow(digits - 1)), Some(10_u64.pow(digits) - 1));
+    Some(Amount { min, max, is_money: true, is_foreign: false, is_percent: false, is_bare: false })
 }
 
 fn unit_within(word: &str) -> Option<&'static str> {

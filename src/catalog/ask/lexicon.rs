@@ -203,6 +203,9 @@ const STATUSES: &[(&str, StartupStatus)] = &[
     ("still operating", StartupStatus::Operating),
 ];
 
+/// Words for both ends that investors wish for.
+const EXITS: &[&str] = &["exited", "an exit", "had an exit", "with an exit", "with exits"];
+
 const ROLES: &[(&str, Role)] = &[
     ("angel", Role::Investor),
     ("angel investor", Role::Investor),
@@ -236,6 +239,7 @@ impl Lexicon {
         }
         KINDS.iter().for_each(|(phrase, kind)| lexicon.add_with_plural(phrase, &Meaning::Kind(kind.name())));
         STATUSES.iter().for_each(|(phrase, status)| lexicon.add(phrase, Meaning::Status(status.name())));
+        EXITS.iter().for_each(|phrase| lexicon.add(phrase, Meaning::Status("acquired,ipo")));
         ROLES.iter().for_each(|(phrase, role)| lexicon.add_with_plural(phrase, &Meaning::Role(role.name())));
         for role in Role::ALL.iter().filter(|role| !matches!(role, Role::Other | Role::Investor)) {
             lexicon.add(&fold(role.name()), Meaning::Role(role.name()));

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::catalog::Named;
+use crate::catalog::ask::ReadPart;
 use crate::catalog::ask::reader::{GLUE, Reader, records_meant};
 use crate::catalog::ask::token::Token;
 use crate::data::Table;
@@ -298,7 +299,8 @@ impl Reader<'_> {
             _ => return None,
         };
         let named = tables.iter().filter_map(|table| {
-            let begun = || if self.names_record(at, 1) { self.begun_name(at, &[*table]) } else { None };
+            let is_expected = self.names_record(at, 1) || self.continues_names(at);
+            let begun = || if is_expected { self.begun_name(at, &[*table]) } else { None };
             let (slug, length) = self.name_at(at, &[*table]).or_else(begun)?;
             let row = self.catalog.snapshot().find(*table, &slug)?;
             let size = self.catalog.size(*table, row);
@@ -334,6 +336,12 @@ impl Reader<'_> {
         self.tokens[at + length - 1].is_possessive
             || self.is_at(at + length, AFTER)
             || (at > 0 && self.is_at(at - 1, &["did", "does", "has"]))
+    }
+
+    /// Whether a word is joined to a name: `Sequoia and Greylock`.
+    fn continues_names(&self, at: usize) -> bool {
+        let is_name = |(range, part): &(Range<usize>, ReadPart)| range.end + 1 == at && part.parameter == "investor";
+        self.parts.last().is_some_and(is_name) && self.is_at(at - 1, &["and", "or"])
     }
 
     /// Whether hardly a record says a word of itself: `zomato`, but not `bridge`.

@@ -108,6 +108,13 @@ fn named(tokens: &[Token]) -> Option<(Period, usize)> {
     {
         return Some((months(year, month, month)?, 2));
     }
+    // `summer 2012`, `fall of 2012`; a winter is of two years.
+    let seasons: [&[&str]; 3] = [&["spring"], &["summer"], &["autumn", "fall"]];
+    if let Some(season) = seasons.iter().position(|names| names.contains(&first.as_str())) {
+        let at = 1 + usize::from(second == "of");
+        let (year, from) = (tokens.get(at).and_then(|token| year_of(&token.word))?, 3 + 3 * season as i32);
+        return Some((months(year, from, from + 2)?, at + 1));
+    }
     // `the 2010s`, `the 90s`
     let decade = first.strip_suffix('s')?;
     let short =

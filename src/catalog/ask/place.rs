@@ -140,11 +140,25 @@ impl Reader<'_> {
         joined.is_some_and(|(_, part)| part.parameter.ends_with("city")) && self.is_at(at - 1, &["or", "and", "nor"])
     }
 
-    /// `us` is a country after `in the`, or in capital letters.
+    /// `us` is a country after `in the`, in capital letters, and where nobody can be meant: `us fintech startups`,
+    /// `us and uk investors`, `seed investors us`.
     pub(super) fn is_country_us(&self, at: usize) -> bool {
+        // What is done with people.
+        const BEFORE: &[&str] = &[
+            "about", "back", "backs", "bring", "by", "find", "for", "fund", "funds", "get", "give", "help", "helps",
+            "join", "let", "like", "list", "meet", "name", "of", "on", "send", "show", "tell", "to", "with",
+        ];
         let token = &self.tokens[at];
+        let is_before_term = || {
+            let term = at + 1 + usize::from(self.is_at(at + 1, &["and", "or"]));
+            term < self.tokens.len() && (self.record_at(term).is_some() || self.has_meaning(term, 1))
+        };
+        let is_last = || at > 0 && at + 1 == self.tokens.len() && self.record_at(at - 1).is_some();
         token.word == "us"
-            && (token.raw == "US" || token.raw == "U.S" || (at > 0 && self.is_at(at - 1, &["the", "in", "from"])))
+            && (token.raw == "US"
+                || token.raw == "U.S"
+                || (at > 0 && self.is_at(at - 1, &["the", "in", "from"]))
+                || (!(at > 0 && self.is_at(at - 1, BEFORE)) && (is_before_term() || is_last())))
     }
 
     /// A country that is a city too, joined to another city, is one: `Singapore or Jakarta`.

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use once_cell::sync::Lazy;
 
-use crate::catalog::ask::amount::{Amount, amount};
+use crate::catalog::ask::amount::{Amount, amount, around};
 use crate::catalog::ask::lexicon::{Lexicon, Meaning};
 use crate::catalog::ask::names::MIN_PLAIN_SIZE;
 use crate::catalog::ask::period::{Period, period};
@@ -115,14 +115,32 @@ const KNOWN_FIELDS: &[(Table, &[&str], &str)] = &[
     (Table::Startups, &["website", "websites", "homepage"], "website"),
     (Table::Startups, &["investor", "investors", "backer", "backers", "vc", "vcs"], "investor"),
     (Table::Startups, &["funding", "funds"], "total_raised_usd"),
-    (Table::Rounds, &["amount", "amounts"], "amount_usd"),
+    (Table::Rounds, &["amount", "amounts", "size", "sizes"], "amount_usd"),
     (Table::Rounds, &["investor", "investors"], "investor"),
     (Table::Rounds, &["date", "dates"], "announced_on"),
 ];
 
 /// Words for what a sector makes.
-const PRODUCTS: &[&str] =
-    &["tech", "technology", "app", "apps", "platform", "platforms", "products", "tools", "solutions"];
+const PRODUCTS: &[&str] = &[
+    "tech",
+    "technology",
+    "app",
+    "apps",
+    "platform",
+    "platforms",
+    "products",
+    "tools",
+    "solutions",
+    "service",
+    "services",
+    "maker",
+    "makers",
+    "vendors",
+    "providers",
+];
+
+/// One in so many startups has a sector that is meant by `tech`: otherwise all do that are listed.
+const TECH_SHARE: u32 = 100;
 
 /// Verbs that say what a date or an amount is of.
 const FOUNDING: &[&str] =
@@ -207,6 +225,8 @@ impl<'a> Reader<'a> {
         let mut at = 0;
         while at < self.tokens.len() {
             at += self.step(at).max(1);
+            // `amount not given, series B`: what was to be left out is not understood.
+            self.is_negated &= !self.tokens.get(at - 1).is_some_and(|token| token.ends_clause);
         }
         self.finish()
     }
@@ -413,7 +433,8 @@ impl<'a> Reader<'a> {
         let is_room = at > 0
             && (self.is_at(at - 1, &["parking", "retail", "office", "storage", "living", "event", "shared"])
                 || self.parts.last().is_some_and(|(range, part)| range.end == at && part.parameter == "sector"));
-        let is_sector = self.is_at(at, &["space"]) && self.record_at(at + 1).is_some() && !is_room;
+        let is_sector = (self.is_at(at, &["space"]) && self.record_at(at + 1).is_some() && !is_room)
+            || (self.is_at(at, &["tech", "technology"]) && self.is_usual(meanings));
         if length == 1 && GLUE.contains(self.tokens[at].word.as_str()) && !self.is_country_us(at) && !is_sector {
             return None;
         }
@@ -425,7 +446,11 @@ impl<'a> Reader<'a> {
         let city = values.clone().find(|(parameter, ..)| *parameter == "city").filter(|_| self.joins_city(at));
         let (parameter, mut value, why) = city.or_else(|| values.next())?;
         let is_of_others = match parameter {
-            "sector" => self.is_of_compound(range.end) || self.is_doer(at),
+            // `founded before Facebook`, of which the release has a sector.
+            "sector" => {
+                let is_compared = at > 0 && self.is_at(at - 1, &["before", "after", "than"]);
+                is_compared || self.is_of_compound(range.end) || self.is_doer(at)
+            }
             "country" => self.is_of_people(&range) || self.is_of_others(range.end),
             "city" => self.is_of_others(range.end),
             _ => false,
@@ -449,6 +474,20 @@ impl<'a> Reader<'a> {
         let length = range.len();
         self.add(range, parameter, value, why);
         Some(length)
+    }
+
+    /// Whether enough startups have one of the sectors that a word means.
+    fn is_usual(&self, meanings: &[Meaning]) -> bool {
+        let snapshot = self.catalog.snapshot();
+        let count = |slug: &String| {
+            let row = snapshot.find(Table::Sectors, slug);
+            row.map_or(0, |row| snapshot.facet_count(Table::Startups, Facet::Sector, row))
+        };
+        let startups = snapshot.rows(Table::Startups);
+        meanings.iter().any(|meaning| match meaning {
+            Meaning::Sector(slugs) => slugs.iter().any(|slug| count(slug) >= startups / TECH_SHARE),
+            _ => true,
+        })
     }
 
     /// Whether a hyphen joins a word to one before it that it makes something else: `women-led`.
@@ -476,12 +515,30 @@ impl<'a> Reader<'a> {
             (&["disclosed"], true),
             (&["with", "a"], true),
         ];
+        // `amount not disclosed`, `website unknown`
+        const BEHIND: &[&[&str]] =
+            &[&["not", "disclosed"], &["not", "known"], &["not", "given"], &["undisclosed"], &["unknown"]];
+        let field_at =
+            |at: usize| KNOWN_FIELDS.iter().find(|(table, words, _)| *table == self.table && self.is_at(at, words));
+        if let Some((_, _, name)) = field_at(at) {
+            let from = at + 1 + usize::from(self.is_at(at + 1, &["is", "are", "was", "were"]));
+            if let Some(words) = BEHIND.iter().find(|words| self.starts(from, words)) {
+                let range = at..from + words.len();
+                self.add(range.clone(), "unknown", (*name).to_owned(), "is not known");
+                return Some(range.len());
+            }
+        }
         let (words, is_known) = MARKERS.iter().find(|(words, _)| self.starts(at, words))?;
         let mut field = at + words.len();
-        while !is_known && self.is_at(field, &["a", "an", "any", "known"]) {
+        while !is_known && self.is_at(field, &["a", "an", "any", "known", "disclosed"]) {
             field += 1;
         }
-        let known = KNOWN_FIELDS.iter().find(|(table, words, _)| *table == self.table && self.is_at(field, words));
+        // `undisclosed rounds`
+        let is_of_amount = self.table == Table::Rounds
+            && self.is_at(field - 1, &["disclosed", "undisclosed"])
+            && self.record_at(field) == Some(Table::Rounds);
+        let amount = || KNOWN_FIELDS.iter().find(|(.., name)| is_of_amount && *name == "amount_usd");
+        let known = field_at(field).or_else(amount);
         let range = at..field + 1;
         if let Some((_, _, name)) = known.filter(|_| *is_known || !self.is_at(field + 1, &["from", "by", "of"])) {
             let (parameter, why) = if *is_known { ("known", "is known") } else { ("unknown", "is not known") };
@@ -593,6 +650,21 @@ impl<'a> Reader<'a> {
                 _ => return self.leave(at..at + length),
             };
         }
+        // `acquired in 2013`: when is not known.
+        let has_ended = |(range, part): &(Range<usize>, ReadPart)| {
+            const BETWEEN: &[&str] = &["in", "during", "within", "over", "the", "by"];
+            let is_near = (range.end..at).all(|between| self.is_at(between, BETWEEN));
+            is_near && part.parameter.ends_with("status") && part.value != "operating"
+        };
+        // `sold in 2013`, of which only the word is not understood.
+        let is_of_unread = self.topic.is_none()
+            && self.unread.last().is_some_and(|(range, _)| {
+                let last = &self.tokens[range.end - 1];
+                range.end == at && !last.is_capitalized() && last.word.ends_with('d')
+            });
+        if self.parts.last().is_some_and(has_ended) || is_of_unread {
+            return self.leave(at..at + length);
+        }
         let topic = self.topic.or_else(|| self.topic_of(self.tokens.get(at + length)?));
         let (from, to, by_year) = match (self.table, topic) {
             (Table::Startups, Some(Topic::Raising)) => ("last_round_since", "last_round_until", false),
@@ -658,8 +730,11 @@ impl<'a> Reader<'a> {
             _ => return None,
         };
         end += usize::from(!is_money && names.0.is_some_and(|name| name != "min_health_score"));
-        let why = if is_bare { "amount; taken as the least" } else { "amount" };
-        let max = max.filter(|_| !is_bare || names.0.is_none());
+        // `a $10m round`
+        let is_about = is_bare && self.table == Table::Rounds && at > 0 && self.is_at(at - 1, &["a", "an", "the"]);
+        let (min, max) = if is_about { around(min, max) } else { (min, max) };
+        let why = if is_bare && !is_about { "amount; taken as the least" } else { "amount" };
+        let max = max.filter(|_| !is_bare || is_about || names.0.is_none());
         let mut read = false;
         for (name, value) in [(names.0, min), (names.1, max)] {
             if let (Some(name), Some(value)) = (name, value) {

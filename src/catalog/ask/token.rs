@@ -50,6 +50,12 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
             tokens.push(Token { place, raw, word, is_possessive: false, ends_clause: false });
             continue;
         }
+        // `music / video`
+        if part == "/"
+            && let Some(last) = tokens.last_mut()
+        {
+            last.ends_clause = true;
+        }
         let ends_clause = part.ends_with([',', ';', '.', '?', '!', ':', ')']);
         let is_number = part.contains(|char: char| char.is_ascii_digit()) && is_amount_like(part);
         let before = tokens.len();
