@@ -7,6 +7,7 @@ use crate::catalog::{
 };
 use crate::http::problem::{Code, Problem};
 
+use crate::api::asked::ASK;
 use crate::api::envelope::{
     ExplainedRow, Meta, Pagination, PaginationV1, PaginationV2, PaginationV3, Suggested, append_member, append_meta,
 };
@@ -153,6 +154,10 @@ pub(crate) fn warnings(
     let mut warnings = Vec::new();
     if list.window.clamped {
         warnings.push(list.window.clamping(version));
+    }
+    if list.question.as_ref().is_some_and(|question| question.interpretation.parts.is_empty()) {
+        let detail = "no word of the question was read, so that it changes nothing".to_owned();
+        warnings.push(ParameterError::value_interpreted(ASK, detail));
     }
     warnings.extend(list.parsed.warnings.report(catalog));
     warnings.extend(list.parsed.notes.iter().cloned());

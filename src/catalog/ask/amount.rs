@@ -190,6 +190,14 @@ pub(crate) fn amount(tokens: &[Token]) -> Option<(Amount, usize)> {
     if let Some(amount) = range(&first.word) {
         return Some((amount, 1));
     }
+    // `EUR 2m`, `USD 5m`
+    let is_foreign = FOREIGN.contains(&first.word.as_str());
+    if (is_foreign || first.is(&["usd"]))
+        && let Some((found, length)) = tokens.get(1..).and_then(amount)
+        && found.is_money
+    {
+        return Some((Amount { is_foreign: is_foreign || found.is_foreign, ..found }, 1 + length));
+    }
     if let Some(amount) = figures(tokens) {
         return Some((amount, 2));
     }

@@ -368,7 +368,7 @@ impl Reader<'_> {
     }
 
     /// The slug of the record whose name begins at a word, with the number of words.
-    fn name_at(&self, at: usize, tables: &[Table]) -> Option<(String, usize)> {
+    pub(super) fn name_at(&self, at: usize, tables: &[Table]) -> Option<(String, usize)> {
         let longest = MAX_NAME_WORDS.min(self.tokens.len().saturating_sub(at));
         let texts: Vec<String> = (1..=longest)
             .take_while(|length| self.phrase_at(at, *length).is_some())

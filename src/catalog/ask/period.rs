@@ -230,13 +230,13 @@ pub(crate) fn period(tokens: &[Token], today: Date) -> Option<(Period, usize)> {
             let (period, length) = after(at)?;
             Some((Period { from: period.from, to: None }, at + length))
         }
-        ["after", ..] | ["younger" | "newer" | "later", "than", ..] => {
-            let skip = if words[0] == "after" { 1 } else { 2 };
+        ["after" | "post", ..] | ["younger" | "newer" | "later", "than", ..] => {
+            let skip = if matches!(words[0], "after" | "post") { 1 } else { 2 };
             let (period, length) = after(skip)?;
             Some((Period { from: period.to.map(next), to: None }, skip + length))
         }
-        ["before", ..] | ["older" | "earlier", "than", ..] => {
-            let skip = if words[0] == "before" { 1 } else { 2 };
+        ["before" | "pre", ..] | ["older" | "earlier", "than", ..] | ["prior", "to", ..] => {
+            let skip = if matches!(words[0], "before" | "pre") { 1 } else { 2 };
             let (period, length) = after(skip)?;
             Some((Period { from: None, to: period.from.map(before) }, skip + length))
         }

@@ -137,6 +137,9 @@ const PRODUCTS: &[&str] = &[
     "makers",
     "vendors",
     "providers",
+    "studios",
+    "outfits",
+    "shops",
 ];
 
 /// One in so many startups has a sector that is meant by `tech`: otherwise all do that are listed.
@@ -444,12 +447,21 @@ impl<'a> Reader<'a> {
         let mut range = at..at + length;
         let mut values = meanings.iter().filter_map(|meaning| self.value_of(meaning, &range));
         let city = values.clone().find(|(parameter, ..)| *parameter == "city").filter(|_| self.joins_city(at));
-        let (parameter, mut value, why) = city.or_else(|| values.next())?;
+        let (mut parameter, mut value, why) = city.or_else(|| values.next())?;
+        // A list of states of startups, `acquired or IPO`, has no stage.
+        if (self.table, parameter, value.as_str()) == (Table::Startups, "stage", "ipo") {
+            parameter = "status";
+        }
+        // `Facebook's rounds`, of which the release has a sector, too.
+        let is_owner = parameter == "sector" && self.tokens[at + length - 1].is_possessive;
+        if is_owner && self.name_at(at, &[Table::Startups]).is_some_and(|(_, named)| named == length) {
+            return None;
+        }
         let is_of_others = match parameter {
             // `founded before Facebook`, of which the release has a sector.
             "sector" => {
                 let is_compared = at > 0 && self.is_at(at - 1, &["before", "after", "than"]);
-                is_compared || self.is_of_compound(range.end) || self.is_doer(at)
+                is_compared || self.is_of_compound(range.end) || self.is_doer(at) || self.is_of_people_at(&range)
             }
             "country" => self.is_of_people(&range) || self.is_of_others(range.end),
             "city" => self.is_of_others(range.end),
@@ -467,6 +479,15 @@ impl<'a> Reader<'a> {
             if at > 0 && self.is_at(at - 1, &["post"]) {
                 return self.leave(range);
             }
+            if let Some((stages, words)) = self.stages_beyond(&value, at) {
+                range.start -= words;
+                self.unread.retain(|(unread, _)| unread.start < range.start);
+                if stages.is_empty() {
+                    return self.leave(range).map(|_| length);
+                }
+                self.add(range, parameter, stages, why);
+                return Some(length);
+            }
             let (stages, end) = self.stages(&value, &range);
             value = stages;
             range.end = end;
@@ -474,6 +495,15 @@ impl<'a> Reader<'a> {
         let length = range.len();
         self.add(range, parameter, value, why);
         Some(length)
+    }
+
+    /// Whether a sector is said of people, not of what startups do: `that are hiring`, `backed by corporates and angels`.
+    fn is_of_people_at(&self, range: &Range<usize>) -> bool {
+        let is_hiring = self.is_at(range.start, &["hiring"])
+            && (self.record_at(range.end).is_some()
+                || (range.start > 0
+                    && self.is_at(range.start - 1, &["are", "is", "currently", "still", "actively", "now"])));
+        is_hiring || (range.len() == 1 && self.is_at(range.start, &["angel", "angels"]))
     }
 
     /// Whether enough startups have one of the sectors that a word means.
@@ -533,12 +563,16 @@ impl<'a> Reader<'a> {
         while !is_known && self.is_at(field, &["a", "an", "any", "known", "disclosed"]) {
             field += 1;
         }
-        // `undisclosed rounds`
+        // `undisclosed series A rounds`
         let is_of_amount = self.table == Table::Rounds
             && self.is_at(field - 1, &["disclosed", "undisclosed"])
-            && self.record_at(field) == Some(Table::Rounds);
-        let amount = || KNOWN_FIELDS.iter().find(|(.., name)| is_of_amount && *name == "amount_usd");
-        let known = field_at(field).or_else(amount);
+            && (field..field + 3).any(|at| self.record_at(at) == Some(Table::Rounds));
+        if is_of_amount && field_at(field).is_none() {
+            let (parameter, why) = if *is_known { ("known", "is known") } else { ("unknown", "is not known") };
+            self.add(at..field, parameter, "amount_usd".to_owned(), why);
+            return Some(field - at);
+        }
+        let known = field_at(field);
         let range = at..field + 1;
         if let Some((_, _, name)) = known.filter(|_| *is_known || !self.is_at(field + 1, &["from", "by", "of"])) {
             let (parameter, why) = if *is_known { ("known", "is known") } else { ("unknown", "is not known") };
@@ -734,7 +768,9 @@ impl<'a> Reader<'a> {
         let is_about = is_bare && self.table == Table::Rounds && at > 0 && self.is_at(at - 1, &["a", "an", "the"]);
         let (min, max) = if is_about { around(min, max) } else { (min, max) };
         let why = if is_bare && !is_about { "amount; taken as the least" } else { "amount" };
-        let max = max.filter(|_| !is_bare || is_about || names.0.is_none());
+        // One amount is enough, where both ends are of one parameter.
+        let is_one = names.0 == names.1 && min.is_some();
+        let max = max.filter(|_| (!is_bare || is_about || names.0.is_none()) && !is_one);
         let mut read = false;
         for (name, value) in [(names.0, min), (names.1, max)] {
             if let (Some(name), Some(value)) = (name, value) {
@@ -822,6 +858,9 @@ impl<'a> Reader<'a> {
     }
 
     fn glue(&mut self, at: usize) -> Option<usize> {
+        if self.is_at(at, &["down"]) && self.record_at(at + 1) == Some(Table::Rounds) {
+            return self.leave(at..at + 1);
+        }
         let is_glue = GLUE.contains(self.tokens[at].word.as_str()) || self.is_at(at, &["cheque", "cheques"]);
         (is_glue || self.is_product(at)).then_some(1)
     }

@@ -27,6 +27,18 @@ impl Reader<'_> {
         (1..=2).rev().find_map(|length| Some((meant(&self.phrase_at(at, length)?)?, length)))
     }
 
+    /// The stages before or after one, by the words in front of it: `beyond series B`, `earlier than series A`. With the number of
+    /// these words.
+    pub(super) fn stages_beyond(&self, value: &str, at: usize) -> Option<(String, usize)> {
+        const AFTER: &[&[&str]] = &[&["later", "than"], &["beyond"], &["above"], &["past"], &["after"]];
+        const BEFORE: &[&[&str]] = &[&["earlier", "than"], &["before"], &["below"]];
+        let is_before = |words: &&&[&str]| at >= words.len() && self.starts(at - words.len(), words);
+        let place = LADDER.iter().position(|stage| Stage::read(value) == Some(*stage))?;
+        let after = AFTER.iter().find(is_before).map(|words| (&LADDER[place + 1..], words.len()));
+        let (stages, words) = after.or_else(|| Some((&LADDER[..place], BEFORE.iter().find(is_before)?.len())))?;
+        Some((stages.iter().map(|stage| stage.name()).collect::<Vec<_>>().join(","), words))
+    }
+
     /// The stages from a phrase for one on, and where they end: `series A or B`, `seed to series B`, `series B and later`.
     pub(super) fn stages(&self, value: &str, range: &Range<usize>) -> (String, usize) {
         let place = |stage: Stage| LADDER.iter().position(|known| *known == stage);

@@ -111,7 +111,11 @@ fn push(tokens: &mut Vec<Token>, at: usize, part: &str, is_number: bool) {
         Some(_) => raw.strip_suffix("'s").or_else(|| raw.strip_suffix("’s")).unwrap_or(raw),
         None => raw,
     };
-    let word = if is_number { raw.to_ascii_lowercase().replace('–', "-") } else { fold(name) };
+    let word = match name {
+        _ if is_number => raw.to_ascii_lowercase().replace('–', "-"),
+        "IPOd" | "IPO'd" | "IPO’d" | "ipo'd" | "ipo’d" => "ipoed".to_owned(),
+        _ => fold(name),
+    };
     if !word.is_empty() {
         tokens.push(Token {
             place: start..start + name.len(),
