@@ -14,7 +14,7 @@ use crate::search::edit_distance::distance_within;
 const MIN_CITY_RECORDS: u32 = 2;
 
 /// Startups of the sectors that words mean, below which broader ones are meant, too.
-const MIN_STARTUPS: u32 = 20;
+pub(super) const MIN_STARTUPS: u32 = 20;
 
 /// A city with fewer records is meant in lower case only after a preposition of place.
 const MIN_PLAIN_RECORDS: u32 = 20;
@@ -194,6 +194,7 @@ const STATUSES: &[(&str, StartupStatus)] = &[
     ("went out of business", StartupStatus::Closed),
     ("ipoed", StartupStatus::Ipo),
     ("listed", StartupStatus::Ipo),
+    ("publicly listed", StartupStatus::Ipo),
     ("publicly traded", StartupStatus::Ipo),
     ("public", StartupStatus::Ipo),
     ("gone public", StartupStatus::Ipo),

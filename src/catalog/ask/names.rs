@@ -318,7 +318,7 @@ impl Reader<'_> {
     }
 
     /// Whether what is around some words says that they name a record: `what did zomato raise`, `solarcity rounds`.
-    fn names_record(&self, at: usize, length: usize) -> bool {
+    pub(super) fn names_record(&self, at: usize, length: usize) -> bool {
         const AFTER: &[&str] = &[
             "raise",
             "raised",
@@ -398,9 +398,13 @@ impl Reader<'_> {
         Some(larger.filter(|larger| size(larger) >= size(&row).max(1).saturating_mul(FAR_LARGER)).unwrap_or(row))
     }
 
-    /// A large record with an alias in capital letters: `YC`.
+    /// A large record with an alias in capital letters: `YC`, of two letters also in lower case if they are no word.
     fn abbreviated(&self, table: Table, text: &str) -> Option<u32> {
-        if !(2..=6).contains(&text.len()) || !text.chars().all(|char| char.is_ascii_uppercase()) {
+        let is_word =
+            || GLUE.contains(text) || !self.lexicon.meanings(text).is_empty() || records_meant(text).is_some();
+        let is_written = (2..=6).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_uppercase());
+        let is_lower = text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_lowercase()) && !is_word();
+        if !is_written && !is_lower {
             return None;
         }
         let matches = self.catalog.all_matches(table, text);

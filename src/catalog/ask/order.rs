@@ -67,7 +67,11 @@ impl Reader<'_> {
             // `top 3 cities`
             let is_top = self.is_at(at, &["top"]);
             let is_number = is_top && self.tokens.get(at + 1).is_some_and(|token| count_of(&token.word).is_some());
-            let first = at + usize::from(is_top || self.is_at(at, &["which", "what"])) + usize::from(is_number);
+            // `the most common sectors`
+            let is_common = self.is_at(at, &["most"]) && self.is_at(at + 1, &["common", "popular", "frequent"]);
+            let is_top = is_top || is_common;
+            let first =
+                at + usize::from(is_top || self.is_at(at, &["which", "what"])) + usize::from(is_number || is_common);
             let is_place = matches!(property(first)?, "country" | "city" | "sector" | "stage");
             let is_investor = property(first)? == "investor" && self.is_at(at, &["which", "what"]);
             if (most(first + 1) == 0 && !is_top) || !(is_place || is_investor) {

@@ -6,7 +6,7 @@ use std::ops::Range;
 use once_cell::sync::Lazy;
 
 use crate::catalog::ask::amount::{Amount, amount, around};
-use crate::catalog::ask::lexicon::{Lexicon, Meaning};
+use crate::catalog::ask::lexicon::{Lexicon, MIN_STARTUPS, Meaning};
 use crate::catalog::ask::names::MIN_PLAIN_SIZE;
 use crate::catalog::ask::period::{Period, period};
 use crate::catalog::ask::token::{Token, tokens};
@@ -452,8 +452,10 @@ impl<'a> Reader<'a> {
         if (self.table, parameter, value.as_str()) == (Table::Startups, "stage", "ipo") {
             parameter = "status";
         }
-        // `Facebook's rounds`, of which the release has a sector, too.
-        let is_owner = parameter == "sector" && self.tokens[at + length - 1].is_possessive;
+        // `Facebook's rounds`, `Facebook funding`, of which the release has a sector, too.
+        let is_owner = parameter == "sector"
+            && (self.tokens[at + length - 1].is_possessive
+                || (self.names_record(at, length) && self.is_rare_sector(&self.tokens[at].word)));
         if is_owner && self.name_at(at, &[Table::Startups]).is_some_and(|(_, named)| named == length) {
             return None;
         }
@@ -465,6 +467,14 @@ impl<'a> Reader<'a> {
             }
             "country" => self.is_of_people(&range) || self.is_of_others(range.end),
             "city" => self.is_of_others(range.end),
+            // `managing director` is no role of its own.
+            "role" => at > 0 && self.is_at(at - 1, &["managing"]),
+            // `no website listed`
+            "status" => {
+                let is_of_stocks = self.record_at(range.end).is_some()
+                    || (at > 0 && self.is_at(at - 1, &["are", "is", "were", "got"]));
+                self.is_at(at, &["listed"]) && !is_of_stocks
+            }
             _ => false,
         };
         if is_of_others {
@@ -503,7 +513,15 @@ impl<'a> Reader<'a> {
             && (self.record_at(range.end).is_some()
                 || (range.start > 0
                     && self.is_at(range.start - 1, &["are", "is", "currently", "still", "actively", "now"])));
-        is_hiring || (range.len() == 1 && self.is_at(range.start, &["angel", "angels"]))
+        let is_person = self.is_at(range.start, &["angel", "angels"]) || self.tokens[range.start].raw == "GPs";
+        is_hiring || (range.len() == 1 && is_person)
+    }
+
+    /// Whether a word is the slug of a sector that hardly a startup has.
+    fn is_rare_sector(&self, slug: &str) -> bool {
+        let snapshot = self.catalog.snapshot();
+        let row = snapshot.find(Table::Sectors, slug);
+        row.is_some_and(|row| snapshot.facet_count(Table::Startups, Facet::Sector, row) < MIN_STARTUPS)
     }
 
     /// Whether enough startups have one of the sectors that a word means.
@@ -546,8 +564,14 @@ impl<'a> Reader<'a> {
             (&["with", "a"], true),
         ];
         // `amount not disclosed`, `website unknown`
-        const BEHIND: &[&[&str]] =
-            &[&["not", "disclosed"], &["not", "known"], &["not", "given"], &["undisclosed"], &["unknown"]];
+        const BEHIND: &[&[&str]] = &[
+            &["not", "disclosed"],
+            &["not", "known"],
+            &["not", "given"],
+            &["wasnt", "disclosed"],
+            &["undisclosed"],
+            &["unknown"],
+        ];
         let field_at =
             |at: usize| KNOWN_FIELDS.iter().find(|(table, words, _)| *table == self.table && self.is_at(at, words));
         if let Some((_, _, name)) = field_at(at) {
