@@ -24,7 +24,8 @@ class Servers:
     def start(self, words, log, **variables):
         out = open(self.work / log, "ab")
         process = subprocess.Popen([str(word) for word in words], stdout=out, stderr=out, cwd=self.work,
-                                   stdin=subprocess.DEVNULL, env={**self.environment, **variables})
+                                   stdin=subprocess.DEVNULL, start_new_session=True,
+                                   env={**self.environment, **variables})
         self.processes.append(process)
         return process
 
@@ -78,7 +79,9 @@ class Servers:
         for database in self.databases:
             database.end()
         for process in self.processes:
-            process.kill()
+            # With what it started: `faketime` waits for the program, which would go on.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         self.databases, self.processes = [], []
 
