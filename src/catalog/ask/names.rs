@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::catalog::Named;
 use crate::catalog::ask::ReadPart;
-use crate::catalog::ask::reader::{GLUE, Reader, records_meant};
+use crate::catalog::ask::reader::{GLUE, Reader, Topic, records_meant};
 use crate::catalog::ask::token::Token;
 use crate::data::Table;
 use crate::data::fold::fold;
@@ -82,7 +82,8 @@ impl Reader<'_> {
         let words = BEFORE.iter().find(|words| self.table == Table::Firms && self.starts(at, words))?;
         let mut end = at + words.len();
         let named = |at: usize| {
-            let (slug, length) = self.name_at(at, &[Table::Startups]).filter(|_| self.tokens[at].is_capitalized())?;
+            let is_name = self.tokens.get(at)?.is_capitalized() || self.is_rare_sector(&self.tokens[at].word);
+            let (slug, length) = self.name_at(at, &[Table::Startups]).filter(|_| is_name)?;
             let row = self.catalog.snapshot().find(Table::Startups, &slug)?;
             (self.catalog.size(Table::Startups, row) >= MIN_NAMED_SIZE).then_some(length)
         };
@@ -156,8 +157,9 @@ impl Reader<'_> {
             self.name_at(end, tables).or_else(|| self.begun_name(end, tables).filter(|_| is_expected))
         {
             // A name that is not capitalized may be anything: `backed by angels`, `at a bank`.
-            let is_word =
-                self.has_meaning(end, length) || (length == 1 && GLUE.contains(self.tokens[end].word.as_str()));
+            let word = self.tokens[end].word.as_str();
+            let is_word = (self.has_meaning(end, length) && !(length == 1 && self.is_rare_sector(word)))
+                || (length == 1 && GLUE.contains(word));
             if !self.tokens[end].is_capitalized() && is_word {
                 break;
             }
@@ -186,6 +188,10 @@ impl Reader<'_> {
         let parameter = if has_all { all.as_str() } else { parameter };
         let is_founding = self.is_at(at, &["founded", "started", "set"]);
         self.add(start..end, parameter, names.join(","), "name of a record");
+        // `backed by Sequoia in 2012`
+        if self.table == Table::Startups && parameter.starts_with("investor") {
+            self.topic = Some(Topic::Raising);
+        }
         if is_founding {
             self.add(at..at + 1, "role", "founder".to_owned(), "role of a person");
         }

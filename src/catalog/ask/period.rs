@@ -82,17 +82,17 @@ fn named(tokens: &[Token]) -> Option<(Period, usize)> {
         return Some((Period { from: Some(date), to: Some(date) }, 1));
     }
     // `first quarter of 2015`
-    if let Some(quarter) = ["first", "second", "third", "fourth"].iter().position(|word| word == first)
+    if let Some(quarter) = ["first", "second", "third", "fourth", "last"].iter().position(|word| word == first)
         && second == "quarter"
     {
         let at = 2 + usize::from(tokens.get(2).is_some_and(|token| token.is(&["of", "in"])));
-        let (year, quarter) = (tokens.get(at).and_then(|token| year_of(&token.word))?, quarter as i32 + 1);
+        let (year, quarter) = (tokens.get(at).and_then(|token| year_of(&token.word))?, (quarter as i32 + 1).min(4));
         return Some((months(year, quarter * 3 - 2, quarter * 3)?, at + 1));
     }
     // `first half of 2012`, `H1 2012`
     let (half, length) = match (first.as_str(), second) {
         ("first", "half") => (1, 2),
-        ("second", "half") => (2, 2),
+        ("second" | "last", "half") => (2, 2),
         ("h1", _) => (1, 1),
         ("h2", _) => (2, 1),
         _ => (0, 0),
@@ -144,6 +144,10 @@ fn relative(tokens: &[Token], today: Date) -> Option<(Period, usize)> {
     let words: Vec<&str> = tokens.iter().take(3).map(|token| token.word.as_str()).collect();
     let quarter = (month - 1) / 3 + 1;
     let of_quarter = |quarter: i32| months(year, quarter * 3 - 2, quarter * 3);
+    // `last quarter of 2013`
+    if words.get(1) == Some(&"quarter") && words.get(2).is_some_and(|word| ["of", "in"].contains(word)) {
+        return None;
+    }
     let period = match words.as_slice() {
         ["last" | "previous", "year", ..] => months(year - 1, 1, 12)?,
         ["this" | "current", "year", ..] => months(year, 1, 12)?,

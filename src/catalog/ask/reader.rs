@@ -188,7 +188,7 @@ pub(super) fn records_meant(phrase: &str) -> Option<Table> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Topic {
+pub(super) enum Topic {
     Founding,
     Raising,
     Investing,
@@ -203,7 +203,7 @@ pub(crate) struct Reader<'a> {
     pub(super) tokens: Vec<Token>,
     pub(super) parts: Vec<(Range<usize>, ReadPart)>,
     pub(super) unread: Vec<(Range<usize>, String)>,
-    topic: Option<Topic>,
+    pub(super) topic: Option<Topic>,
     /// Set by a word such as `not` until the next value.
     pub(super) is_negated: bool,
 }
@@ -428,7 +428,14 @@ impl<'a> Reader<'a> {
 
     /// A value of the release: a stage, a place, a sector, a state, a role.
     fn phrase(&mut self, at: usize) -> Option<usize> {
-        let (length, meanings) = self.longest_meaning(at)?;
+        let (mut length, mut meanings) = self.longest_meaning(at)?;
+        // `crowdfunding platforms` are firms, and `crowdfunding` is a sector.
+        let is_kind = meanings.iter().all(|meaning| matches!(meaning, Meaning::Kind(_)));
+        if is_kind && self.table == Table::Startups && self.is_at(at + length - 1, PRODUCTS) {
+            let shorter = |length: usize| Some((length, self.lexicon.meanings(&self.phrase_at(at, length)?)));
+            let other = (1..length).rev().filter_map(shorter).find(|(_, meanings)| !meanings.is_empty());
+            (length, meanings) = other.unwrap_or((length, meanings));
+        }
         if length == 1 && self.is_at(at, &["search"]) && (at == 0 || self.is_at(at - 1, &["i", "we", "to", "please"])) {
             return Some(1);
         }
@@ -462,7 +469,7 @@ impl<'a> Reader<'a> {
         let is_of_others = match parameter {
             // `founded before Facebook`, of which the release has a sector.
             "sector" => {
-                let is_compared = at > 0 && self.is_at(at - 1, &["before", "after", "than"]);
+                let is_compared = at > 0 && self.is_at(at - 1, &["before", "after", "than", "ex", "former"]);
                 is_compared || self.is_of_compound(range.end) || self.is_doer(at) || self.is_of_people_at(&range)
             }
             "country" => self.is_of_people(&range) || self.is_of_others(range.end),
@@ -518,7 +525,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Whether a word is the slug of a sector that hardly a startup has.
-    fn is_rare_sector(&self, slug: &str) -> bool {
+    pub(super) fn is_rare_sector(&self, slug: &str) -> bool {
         let snapshot = self.catalog.snapshot();
         let row = snapshot.find(Table::Sectors, slug);
         row.is_some_and(|row| snapshot.facet_count(Table::Startups, Facet::Sector, row) < MIN_STARTUPS)
@@ -745,6 +752,10 @@ impl<'a> Reader<'a> {
 
     fn topic_of(&self, token: &Token) -> Option<Topic> {
         let word = token.word.as_str();
+        // Who invests in startups gives them money.
+        if self.table == Table::Startups && ["invested", "backed"].contains(&word) {
+            return Some(Topic::Raising);
+        }
         let topics = [(FOUNDING, Topic::Founding), (RAISING, Topic::Raising), (INVESTING, Topic::Investing)];
         topics.into_iter().find(|(words, _)| words.contains(&word)).map(|(_, topic)| topic)
     }
