@@ -279,6 +279,8 @@ const QUESTIONS: &[(&str, &str, &str, &str)] = &[
         "",
     ),
     ("rounds", "seed rounds in the last quarter of 2023", "stage=seed since=2023-10-01 until=2023-12-31", ""),
+    ("startups", "companies hiring engineers in London", "city=london", "hiring; engineers"),
+    ("startups", "solar startups w/o a website", "sector=solar unknown=website", ""),
     ("startups", "solar startups sold in 2014", "sector=solar", "sold; in 2014"),
     ("startups", "payments services in London", "sector=payments city=london", ""),
     ("rounds", "sub-500k seed rounds", "max_amount_usd=500000 stage=seed", ""),

@@ -72,6 +72,7 @@ impl Reader<'_> {
     pub(super) fn portfolio(&mut self, at: usize) -> Option<usize> {
         const BEFORE: &[&[&str]] = &[
             &["invested", "in", "both"],
+            &["investors", "in", "both"],
             &["invested", "in"],
             &["investors", "in"],
             &["investors", "of"],

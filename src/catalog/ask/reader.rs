@@ -519,7 +519,8 @@ impl<'a> Reader<'a> {
         let is_hiring = self.is_at(range.start, &["hiring"])
             && (self.record_at(range.end).is_some()
                 || (range.start > 0
-                    && self.is_at(range.start - 1, &["are", "is", "currently", "still", "actively", "now"])));
+                    && (self.record_at(range.start - 1).is_some()
+                        || self.is_at(range.start - 1, &["are", "is", "currently", "still", "actively", "now"]))));
         let is_person = self.is_at(range.start, &["angel", "angels"]) || self.tokens[range.start].raw == "GPs";
         is_hiring || (range.len() == 1 && is_person)
     }

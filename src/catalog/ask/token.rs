@@ -40,6 +40,8 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
         // A sign alone is a word.
         let sign = match part {
             "&" => "and",
+            "w/" => "with",
+            "w/o" => "without",
             "€" => "eur",
             "£" => "gbp",
             "-" | "–" if is_range => "to",
