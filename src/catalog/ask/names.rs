@@ -305,8 +305,8 @@ impl Reader<'_> {
             Table::People => ("organization", &[Table::Firms, Table::Startups]),
             _ => return None,
         };
+        let is_expected = self.names_record(at, 1) || self.continues_names(at);
         let named = tables.iter().filter_map(|table| {
-            let is_expected = self.names_record(at, 1) || self.continues_names(at);
             let begun = || if is_expected { self.begun_name(at, &[*table]) } else { None };
             let (slug, length) = self.name_at(at, &[*table]).or_else(begun)?;
             let row = self.catalog.snapshot().find(*table, &slug)?;

@@ -470,7 +470,7 @@ impl<'a> Reader<'a> {
             // `founded before Facebook`, of which the release has a sector.
             "sector" => {
                 let is_compared = at > 0 && self.is_at(at - 1, &["before", "after", "than", "ex", "former"]);
-                is_compared || self.is_of_compound(range.end) || self.is_doer(at) || self.is_of_people_at(&range)
+                is_compared || self.is_of_compound(range.end) || self.is_doer(at) || self.is_said_of_people(&range)
             }
             "country" => self.is_of_people(&range) || self.is_of_others(range.end),
             "city" => self.is_of_others(range.end),
@@ -515,7 +515,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Whether a sector is said of people, not of what startups do: `that are hiring`, `backed by corporates and angels`.
-    fn is_of_people_at(&self, range: &Range<usize>) -> bool {
+    fn is_said_of_people(&self, range: &Range<usize>) -> bool {
         let is_hiring = self.is_at(range.start, &["hiring"])
             && (self.record_at(range.end).is_some()
                 || (range.start > 0
@@ -599,15 +599,14 @@ impl<'a> Reader<'a> {
         let is_of_amount = self.table == Table::Rounds
             && self.is_at(field - 1, &["disclosed", "undisclosed"])
             && (field..field + 3).any(|at| self.record_at(at) == Some(Table::Rounds));
+        let (parameter, why) = if *is_known { ("known", "is known") } else { ("unknown", "is not known") };
         if is_of_amount && field_at(field).is_none() {
-            let (parameter, why) = if *is_known { ("known", "is known") } else { ("unknown", "is not known") };
             self.add(at..field, parameter, "amount_usd".to_owned(), why);
             return Some(field - at);
         }
         let known = field_at(field);
         let range = at..field + 1;
         if let Some((_, _, name)) = known.filter(|_| *is_known || !self.is_at(field + 1, &["from", "by", "of"])) {
-            let (parameter, why) = if *is_known { ("known", "is known") } else { ("unknown", "is not known") };
             self.add(range.clone(), parameter, (*name).to_owned(), why);
             return Some(range.len());
         }

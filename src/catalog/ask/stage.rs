@@ -11,6 +11,15 @@ use crate::data::vocabulary::Vocabulary;
 const LADDER: [Stage; 6] =
     [Stage::PreSeed, Stage::Seed, Stage::SeriesA, Stage::SeriesB, Stage::SeriesC, Stage::SeriesDPlus];
 
+/// The place of a stage among those that follow each other.
+fn place(stage: Stage) -> Option<usize> {
+    LADDER.iter().position(|known| *known == stage)
+}
+
+fn names(stages: &[Stage]) -> String {
+    stages.iter().map(|stage| stage.name()).collect::<Vec<_>>().join(",")
+}
+
 impl Reader<'_> {
     /// The stage of a phrase, of which a letter alone is a series.
     fn stage_at(&self, at: usize) -> Option<(Stage, usize)> {
@@ -33,16 +42,14 @@ impl Reader<'_> {
         const AFTER: &[&[&str]] = &[&["later", "than"], &["beyond"], &["above"], &["past"], &["after"]];
         const BEFORE: &[&[&str]] = &[&["earlier", "than"], &["before"], &["below"]];
         let is_before = |words: &&&[&str]| at >= words.len() && self.starts(at - words.len(), words);
-        let place = LADDER.iter().position(|stage| Stage::read(value) == Some(*stage))?;
+        let place = place(Stage::read(value)?)?;
         let after = AFTER.iter().find(is_before).map(|words| (&LADDER[place + 1..], words.len()));
         let (stages, words) = after.or_else(|| Some((&LADDER[..place], BEFORE.iter().find(is_before)?.len())))?;
-        Some((stages.iter().map(|stage| stage.name()).collect::<Vec<_>>().join(","), words))
+        Some((names(stages), words))
     }
 
     /// The stages from a phrase for one on, and where they end: `series A or B`, `seed to series B`, `series B and later`.
     pub(super) fn stages(&self, value: &str, range: &Range<usize>) -> (String, usize) {
-        let place = |stage: Stage| LADDER.iter().position(|known| *known == stage);
-        let names = |stages: &[Stage]| stages.iter().map(|stage| stage.name()).collect::<Vec<_>>().join(",");
         let mut end = range.end;
         let is_series = self.is_at(range.start, &["series"]);
         if let Some(first) = Stage::read(value).and_then(place) {
