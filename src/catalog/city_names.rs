@@ -58,12 +58,17 @@ impl Catalog {
         if is_city { None } else { read_as(value, &more) }
     }
 
-    /// The cities of the release in a state of the USA, and what has its name for a city; `None` if there are none.
+    /// The cities of the release in a state or province, by each of their names, and what has its name for a city; `None` if
+    /// there are none.
     pub(crate) fn cities_of_state(&self, state: &str) -> Option<Vec<u32>> {
         let folded = fold(state);
-        let cities = city::of_us_state(&folded)?.iter().copied().chain([folded.as_str()]);
-        let cities: Vec<u32> = cities.filter_map(|city| self.snapshot().find_term(Facet::City, city)).collect();
-        (!cities.is_empty()).then_some(cities)
+        let cities = &city::state(&folded)?.cities;
+        let names = cities.iter().chain(cities.iter().flat_map(|city| city::names_of(city))).copied();
+        let named = names.chain([folded.as_str()]);
+        let mut found: Vec<u32> = named.filter_map(|city| self.snapshot().find_term(Facet::City, city)).collect();
+        found.sort_unstable();
+        found.dedup();
+        (!found.is_empty()).then_some(found)
     }
 
     /// A note that a city has records under other names, or that its name is that of a country with far more.

@@ -1,4 +1,4 @@
-//! Cities under several names, and those of the states of the USA.
+//! Cities under several names, and those of states and provinces.
 
 use std::collections::HashMap;
 
@@ -16,20 +16,38 @@ pub(crate) fn names_of(folded: &str) -> &'static [&'static str] {
     NAMES.get(folded).map_or(&[], Vec::as_slice)
 }
 
-/// The cities of each state of the USA.
-static US_STATES: Lazy<HashMap<&'static str, Vec<&'static str>>> = Lazy::new(|| {
-    let lines = include_str!("us_states.txt").lines().filter(|line| !line.starts_with('#'));
-    lines.filter_map(|line| line.split_once('|')).map(|(state, cities)| (state, cities.split('|').collect())).collect()
-});
-
-/// The folded names of the cities of a state of the USA. New York and Washington are cities; their states have `state` behind.
-pub(crate) fn of_us_state(folded: &str) -> Option<&'static [&'static str]> {
-    US_STATES.get(folded).map(Vec::as_slice)
+/// A state or province of a country that has them.
+pub(crate) struct State {
+    /// The ISO 3166-1 code of its country.
+    pub(crate) country: &'static str,
+    /// The folded names of its cities.
+    pub(crate) cities: Vec<&'static str>,
 }
 
-/// The folded names of the states of the USA.
-pub(crate) fn us_states() -> impl Iterator<Item = &'static str> {
-    US_STATES.keys().copied()
+/// The states by each of their names.
+static STATES: Lazy<HashMap<&'static str, State>> = Lazy::new(|| {
+    let lines = include_str!("states.txt").lines().filter(|line| !line.starts_with('#'));
+    let states = lines.filter_map(|line| {
+        let (country, line) = line.split_once('|')?;
+        let (names, cities) = line.split_once('|')?;
+        Some(names.split(',').map(move |name| (name, State { country, cities: cities.split('|').collect() })))
+    });
+    states.flatten().collect()
+});
+
+/// The state of a folded name. New York, Ontario and others are cities, too; as states they have `state` or `province` behind.
+pub(crate) fn state(folded: &str) -> Option<&'static State> {
+    STATES.get(folded)
+}
+
+/// The state of a folded name behind that of a city: `New York` of `Buffalo, New York`.
+pub(crate) fn state_of_city(folded: &str) -> Option<&'static State> {
+    state(folded).or_else(|| ["state", "province"].iter().find_map(|kind| state(&format!("{folded} {kind}"))))
+}
+
+/// The states with their folded names.
+pub(crate) fn states() -> impl Iterator<Item = (&'static str, &'static State)> {
+    STATES.iter().map(|(name, state)| (*name, state))
 }
 
 /// The states of the USA by their codes of two letters (ANSI INCITS 38).
@@ -94,6 +112,7 @@ pub(crate) fn us_state_of_code(code: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::Country;
     use crate::data::fold::fold;
 
     #[test]
@@ -106,19 +125,24 @@ mod tests {
     }
 
     #[test]
-    fn a_city_is_of_one_state() {
-        let mut known = std::collections::HashSet::new();
-        for (state, cities) in US_STATES.iter() {
-            assert!(fold(state) == *state && !cities.is_empty(), "{state}");
-            for city in cities {
-                assert!(fold(city) == *city && known.insert(city), "{city} of {state}");
+    fn a_city_is_of_one_state_of_a_country() {
+        let mut known = HashMap::new();
+        for (name, state) in states() {
+            assert!(fold(name) == name && !state.cities.is_empty(), "{name}");
+            assert!(Country::from_alpha2(state.country).is_some(), "{name}");
+            for city in &state.cities {
+                // Names of a state have the same cities.
+                let other = known.insert((state.country, city), &state.cities);
+                assert!(fold(city) == *city && other.is_none_or(|other| *other == state.cities), "{city} of {name}");
             }
         }
-        assert_eq!(US_STATES.len(), 50);
+        assert_eq!(states().filter(|(_, state)| state.country == "US").count(), 50);
         let mut of_codes: Vec<&str> = CODES.iter().filter_map(|known| us_state_of_code(&known[..2])).collect();
         of_codes.sort_unstable();
         of_codes.dedup();
-        assert!(of_codes.len() == 50 && of_codes.iter().all(|state| of_us_state(state).is_some()), "{of_codes:?}");
-        assert!(of_us_state("oregon").unwrap().contains(&"portland") && of_us_state("new york").is_none());
+        assert!(of_codes.len() == 50 && of_codes.iter().all(|code| state(code).is_some()), "{of_codes:?}");
+        assert!(state("oregon").unwrap().cities.contains(&"portland") && state("new york").is_none());
+        assert!(state_of_city("new york").unwrap().cities.contains(&"buffalo"));
+        assert!(state("bayern").unwrap().cities.contains(&"munich") && state("bavaria").unwrap().country == "DE");
     }
 }

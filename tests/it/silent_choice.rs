@@ -184,7 +184,7 @@ fn nothing_dissimilar_is_suggested() {
 }
 
 #[test]
-fn states_of_the_usa_are_all_their_cities_and_echoed() {
+fn states_are_all_their_cities_and_echoed() {
     let server = Server::bundled();
     let client = server.client(Tier::Enterprise);
     let total = |path: &str| client.get(path).json()["pagination"]["total"].clone();
@@ -205,6 +205,13 @@ fn states_of_the_usa_are_all_their_cities_and_echoed() {
         let reply = client.get(path);
         assert!(reply.status == 400 && reply.text.contains("add `country=US`"), "{path}: {}", reply.text);
     }
+    // Cities are written in several ways.
+    let bavarian = total("/api/v3/startups?city=münchen&country=DE");
+    assert!(bavarian.as_u64().is_some_and(|bavarian| bavarian > 10));
+    assert_eq!(total("/api/v3/startups?city=Bavaria&country=DE"), bavarian);
+    assert_eq!(total("/api/v3/startups?city=bayern&country=DE"), bavarian);
+    let reply = client.get("/api/v3/startups?city=california,bavaria&country=US");
+    assert!(reply.status == 400 && reply.text.contains("`bavaria` is a state of Germany"), "{}", reply.text);
     // The city, not the state.
     assert!(warnings(&client, "/api/v3/startups?city=new-york").iter().all(|(_, note)| !note.contains("state")));
     // No city of the release is in it.

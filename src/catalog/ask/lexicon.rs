@@ -36,8 +36,11 @@ pub(crate) enum Meaning {
         is_plain: bool,
         is_rare: bool,
     },
-    /// A state of the USA, which is a value of `city`.
-    State(String),
+    /// States or provinces of a country, as a value of `city`.
+    State {
+        country: &'static str,
+        names: String,
+    },
     /// Cities of an area of the USA, as a value of `city`.
     Area(String),
     /// Slugs of sectors.
@@ -91,6 +94,11 @@ const AREAS: &[(&[&str], &str)] = &[
         "los angeles|san diego|irvine|santa monica|long beach|pasadena|santa barbara|culver city|newport beach|costa mesa|\
          anaheim|santa ana|huntington beach|carlsbad|burbank|west hollywood|beverly hills|manhattan beach|el segundo|malibu|\
          marina del rey|la jolla|laguna beach|aliso viejo|encinitas|solana beach|riverside|thousand oaks|westlake village",
+    ),
+    (
+        &["orange county"],
+        "irvine|newport beach|costa mesa|anaheim|santa ana|huntington beach|laguna beach|aliso viejo|fullerton|tustin|\
+         lake forest|laguna hills|mission viejo|san clemente|san juan capistrano|foothill ranch|fountain valley|brea|orange",
     ),
     (
         &["research triangle", "research triangle park"],
@@ -207,7 +215,7 @@ const STATUSES: &[(&str, StartupStatus)] = &[
 ];
 
 /// Words for both ends that investors wish for.
-const EXITS: &[&str] = &["exited", "an exit", "had an exit", "with an exit", "with exits"];
+const EXITS: &[&str] = &["exited", "exits", "an exit", "had an exit", "with an exit", "with exits"];
 
 const ROLES: &[(&str, Role)] = &[
     ("angel", Role::Investor),
@@ -274,6 +282,10 @@ impl Lexicon {
 
     fn add_places(&mut self, snapshot: &Snapshot) {
         for (name, country) in Country::names() {
+            // `Scotland` is its cities rather than the United Kingdom.
+            if city::state(name).is_some_and(|state| state.country == country.alpha2()) {
+                continue;
+            }
             self.add(name, Meaning::Country(country.alpha2().to_owned()));
         }
         for (name, code) in [("uk", "GB"), ("usa", "US"), ("us", "US"), ("uae", "AE")] {
@@ -287,15 +299,30 @@ impl Lexicon {
         let lines = include_str!("demonyms.txt").lines().filter(|line| !line.starts_with('#'));
         for line in lines {
             let regions = Country::region_names().flatten().copied();
-            let region =
-                regions.filter(|region| line.ends_with(&format!(" {region}"))).max_by_key(|region| region.len());
+            let states = city::states().map(|(state, _)| state);
+            let region = regions
+                .chain(states)
+                .filter(|region| line.ends_with(&format!(" {region}")))
+                .max_by_key(|region| region.len());
             let place = region.or_else(|| line.rsplit(' ').next()).unwrap_or_default();
             let phrase = line[..line.len() - place.len()].trim_end();
-            self.add(phrase, Meaning::Country(place.to_owned()));
+            self.add(
+                phrase,
+                match city::state(place) {
+                    Some(state) => Meaning::State { country: state.country, names: place.to_owned() },
+                    None => Meaning::Country(place.to_owned()),
+                },
+            );
         }
-        city::us_states().for_each(|state| self.add(state, Meaning::State(state.to_owned())));
+        for (name, state) in city::states() {
+            let meaning = Meaning::State { country: state.country, names: name.to_owned() };
+            // `Ontario` is a city, too, but hardly ever meant.
+            name.strip_suffix(" province").into_iter().for_each(|name| self.add(name, meaning.clone()));
+            self.add(name, meaning);
+        }
         for (names, states) in REGIONS_OF_STATES {
-            names.iter().for_each(|name| self.add(name, Meaning::State((*states).to_owned())));
+            let meaning = Meaning::State { country: "US", names: (*states).to_owned() };
+            names.iter().for_each(|name| self.add(name, meaning.clone()));
         }
         for (names, cities) in AREAS {
             let known = cities.split('|').filter(|city| snapshot.find_term(Facet::City, city).is_some());
@@ -312,7 +339,7 @@ impl Lexicon {
         for name in snapshot.terms(Facet::City) {
             let own = records(name);
             let is_short = name.chars().count() < 3 && city::names_of(name).is_empty();
-            let is_no_city = city::of_us_state(name).is_some() || name.ends_with(" area") || is_short;
+            let is_no_city = city::state(name).is_some() || name.ends_with(" area") || is_short;
             if own < MIN_CITY_RECORDS || is_no_city {
                 continue;
             }
@@ -361,7 +388,12 @@ impl Lexicon {
             }
             known.extend(by_name.get(words).into_iter().flatten());
             if !known.is_empty() {
-                self.add(words, slugs(known));
+                let meaning = slugs(known);
+                // `education technology`
+                if let Some(stem) = words.strip_suffix(" tech") {
+                    self.add(&format!("{stem} technology"), meaning.clone());
+                }
+                self.add(words, meaning);
             }
         }
         for (name, rows) in &by_name {
@@ -415,7 +447,7 @@ impl Lexicon {
         // Places have no plural.
         let find = |phrase: &str| {
             let is_place = |meaning: &Meaning| {
-                matches!(meaning, Meaning::City { .. } | Meaning::State(_) | Meaning::Area(_) | Meaning::Country(_))
+                matches!(meaning, Meaning::City { .. } | Meaning::State { .. } | Meaning::Area(_) | Meaning::Country(_))
             };
             find(phrase).filter(|known| !known.iter().all(is_place))
         };

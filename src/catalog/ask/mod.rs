@@ -5,6 +5,7 @@
 
 mod amount;
 pub(crate) mod association;
+mod known;
 pub(crate) mod lexicon;
 mod names;
 mod order;

@@ -166,14 +166,18 @@ impl Reader<'_> {
             }
             names.push(slug);
             end += length;
-            let follows = self.is_at(end, &["and", "or"]);
-            if !follows || self.name_at(end + 1, tables).is_none() {
+            // `Facebook, Twitter and LinkedIn`
+            let is_listed = self.tokens[end - 1].ends_clause && self.is_listed_name(end);
+            let between = usize::from(!is_listed);
+            let follows = is_listed || self.is_at(end, &["and", "or"]);
+            if !follows || self.name_at(end + between, tables).is_none() {
                 break;
             }
             joint |= self.is_at(end, &["and"]);
-            end += 1;
+            end += between;
         }
-        if names.is_empty() {
+        // `rounds of First Round`, which invests, are not those of the startup `First`.
+        if names.is_empty() || (tables == [Table::Startups] && self.is_longer_firm(from, end)) {
             return None;
         }
         // `Sequoia alongside Accel`
@@ -197,6 +201,18 @@ impl Reader<'_> {
             self.add(at..at + 1, "role", "founder".to_owned(), "role of a person");
         }
         Some(end - at)
+    }
+
+    /// Whether a word in a list of names is one of them: `Twitter`, of which the release has a sector, but not `Berlin`.
+    fn is_listed_name(&self, at: usize) -> bool {
+        let token = self.tokens.get(at).filter(|token| token.is_capitalized());
+        token.is_some_and(|token| !self.has_meaning(at, 1) || self.is_rare_sector(&token.word))
+    }
+
+    /// Whether the name of a firm goes on where that of a startup ends.
+    fn is_longer_firm(&self, from: usize, end: usize) -> bool {
+        self.resource.parameter("investor").is_some()
+            && self.name_at(from, &[Table::Firms]).is_some_and(|(_, length)| from + length > end)
     }
 
     /// `like Stripe`, `similar to Stripe`, `Stripe competitors`.

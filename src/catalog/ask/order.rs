@@ -4,6 +4,7 @@ use crate::catalog::Resource;
 use crate::catalog::aggregate::group_bys;
 use crate::catalog::ask::period::count_of;
 use crate::catalog::ask::reader::{GLUE, Reader, records_meant};
+use crate::catalog::ask::token::Token;
 use crate::catalog::ask::{GROUP_BY, ReadPart};
 use crate::data::Table;
 
@@ -112,6 +113,15 @@ impl Reader<'_> {
             self.add(at..start + 2, "limit", number.to_string(), "that many records");
             return Some(start + 2 - at);
         }
+        // `the last 20 rounds`
+        if self.table == Table::Rounds
+            && self.is_at(start, &["last", "latest"])
+            && let Some(number) = count(start + 1).filter(|_| self.counts_records(start + 2))
+        {
+            self.add(at..start + 2, "sort", "-announced_on".to_owned(), "order");
+            self.add(at..start + 2, "limit", number.to_string(), "that many records");
+            return Some(start + 2 - at);
+        }
         if self.is_at(at, &["limit"])
             && let to = at + 1 + usize::from(self.is_at(at + 1, &["to", "of"]))
             && let Some(number) = count(to)
@@ -141,13 +151,21 @@ impl Reader<'_> {
 
     /// Whether a number before a word is that of the records to list: `10 fintech companies in Berlin`.
     fn counts_records(&self, at: usize) -> bool {
-        let is_known = |at: usize| self.has_meaning(at, 1) || GLUE.contains(self.tokens[at].word.as_str());
-        let is_first = self.tokens[..at - 1].iter().all(|token| GLUE.contains(token.word.as_str()));
-        let kind = |at: &usize| self.tokens.get(*at).and_then(|token| records_meant(&token.word));
-        let until =
-            (at..at + 5).find(|at| kind(at).is_some() || self.tokens.get(*at).is_none_or(|token| token.ends_clause));
+        let is_plain = |token: &Token| GLUE.contains(token.word.as_str()) || token.is(&["last", "latest"]);
+        let is_first = self.tokens[..at - 1].iter().all(is_plain);
+        let kind = |at: usize| (1..=2).rev().find_map(|length| records_meant(&self.phrase_at(at, length)?));
+        // Phrases of which each is understood, up to the word for the records.
+        let mut until = at;
+        while kind(until).is_none()
+            && self.tokens.get(until).is_some_and(|token| !token.ends_clause)
+            && let glue = usize::from(GLUE.contains(self.tokens[until].word.as_str()))
+            && let length = self.longest_meaning(until).map_or(glue, |(length, _)| length)
+            && length > 0
+        {
+            until += length;
+        }
         is_first
-            && until.is_some_and(|until| kind(&until) == Some(self.table) && (at..until).all(is_known))
+            && kind(until) == Some(self.table)
             && !self.is_at(
                 at,
                 &["million", "billion", "year", "years", "month", "months", "day", "days", "person", "or", "and", "to"],
@@ -170,71 +188,88 @@ impl Reader<'_> {
     }
 
     fn sort_at(&self, at: usize) -> Option<(&'static str, usize)> {
-        let word = |offset: usize| self.tokens.get(at + offset).map_or("", |token| token.word.as_str());
-        // `by number of deals`
-        let counted = ["by", "number", "of"].iter().enumerate().all(|(offset, known)| word(offset) == *known);
-        match (self.table, word(3)) {
-            (Table::Firms, "deals" | "investments" | "rounds") if counted => return Some(("-investment_count", 4)),
-            (Table::Firms, "companies" | "startups") if counted => return Some(("-portfolio_count", 4)),
-            (Table::Startups, "rounds") if counted => return Some(("-round_count", 4)),
-            _ => {}
-        }
-        let words = (word(0), word(1), word(2));
-        Some(match (self.table, words) {
-            (_, ("by", "name" | "names", _)) => ("name", 2),
-            (_, ("alphabetically", ..)) => ("name", 1),
-            (_, ("a", "to", "z")) => ("name", 3),
-            (_, ("alphabetical", "order", _)) => ("name", 2),
-            (Table::Rounds, ("by", "date", _)) => ("-announced_on", 2),
-            (Table::Firms, ("most", "recently", "active")) | (Table::Firms, ("by", "last", "investment")) => {
-                ("-last_investment_on", 3)
-            }
-            (Table::Firms, ("recently", "active", _)) => ("-last_investment_on", 2),
-            (Table::Firms, ("most", "active" | "prolific", _)) => ("-investment_count", 2),
-            (Table::Firms, ("least", "active", _)) => ("investment_count", 2),
-            (Table::Startups, ("least", "funded", _)) => ("total_raised_usd", 2),
-            (Table::Rounds, ("chronological", "order", _)) => ("announced_on", 2),
-            (Table::Rounds, ("chronologically", ..)) => ("announced_on", 1),
-            (Table::Firms, ("busiest", _, _)) => ("-investment_count", 1),
-            (Table::Firms, ("most", "responsive", _)) => ("-responsiveness", 2),
-            (Table::Firms, ("best" | "top" | "highest", "rated" | "scored", _)) => ("-health_score", 2),
-            (Table::Firms, ("by", "portfolio", "size")) => ("-portfolio_count", 3),
-            (Table::Firms, ("by", "portfolio", _)) => ("-portfolio_count", 2),
-            (Table::Firms, ("by", "investments" | "deals" | "rounds" | "activity", _)) => ("-investment_count", 2),
-            (Table::Startups, ("by", "funding" | "money", "raised")) => ("-total_raised_usd", 3),
-            (Table::Startups, ("by", "funding", _)) => ("-total_raised_usd", 2),
-            (Table::Rounds, ("by", "amount" | "size", _)) => ("-amount_usd", 2),
-            (Table::Rounds, ("first", "round", _)) => ("announced_on", 1),
-            (Table::Firms, ("most", "investments" | "deals" | "rounds", _)) => ("-investment_count", 2),
-            (Table::Firms, ("most", "companies" | "startups", _)) => ("-portfolio_count", 2),
-            (Table::Firms, ("most", "portfolio", "companies")) => ("-portfolio_count", 3),
-            (Table::Firms, ("largest" | "biggest", "portfolio" | "portfolios", _)) => ("-portfolio_count", 2),
-            (Table::Firms, ("largest" | "biggest", _, _)) => ("-portfolio_count", 1),
-            (Table::Firms, ("most", "reviewed" | "reviews", _)) => ("-review_count", 2),
-            (Table::Firms, ("lowest" | "low" | "least", "ghosting", _)) => ("ghosting_rate", 2),
-            (Table::Rounds, ("last", "round", _)) => ("-announced_on", 1),
-            (Table::Rounds, ("top", "rounds" | "deals" | "funding" | "investments", _)) => ("-amount_usd", 1),
-            (Table::Startups, ("most", "funding" | "financing", "rounds")) => ("-round_count", 3),
-            (Table::Startups, ("most", "money" | "funding" | "capital", "raised")) => ("-total_raised_usd", 3),
-            (Table::Startups, ("most", "money" | "funding" | "capital", _)) => ("-total_raised_usd", 2),
-            (Table::Startups, ("raised" | "raising", "most", _)) => ("-total_raised_usd", 2),
-            (Table::Startups, ("raised" | "raising", "the", "most")) => ("-total_raised_usd", 3),
-            (Table::Firms | Table::Startups, ("newest" | "youngest", _, _)) => ("-founded_year", 1),
-            (Table::Firms | Table::Startups, ("oldest", _, _)) => ("founded_year", 1),
-            (Table::Startups, ("most" | "best" | "highest" | "top", "funded", _)) => ("-total_raised_usd", 2),
-            (Table::Startups, ("most", "recently", "funded")) => ("-last_round_on", 3),
-            (Table::Startups, ("recently" | "newly", "funded", _)) => ("-last_round_on", 2),
-            (Table::Startups, ("most", "recently", "founded")) => ("-founded_year", 3),
-            (Table::Startups, ("recently" | "newly", "founded", _)) => ("-founded_year", 2),
-            (Table::Startups, ("highest", "total" | "funding" | "raised", _)) => ("-total_raised_usd", 2),
-            (Table::Startups, ("most", "rounds", _)) => ("-round_count", 2),
-            (Table::Startups, ("largest" | "biggest", _, _)) => ("-total_raised_usd", 1),
-            (Table::Rounds, ("largest" | "biggest" | "highest", _, _)) => ("-amount_usd", 1),
-            (Table::Rounds, ("smallest", _, _)) => ("amount_usd", 1),
-            (Table::Rounds, ("most", "recent", _)) => ("-announced_on", 2),
-            (Table::Rounds, ("newest" | "latest" | "recent", _, _)) => ("-announced_on", 1),
-            (Table::Rounds, ("oldest" | "earliest", _, _)) => ("announced_on", 1),
-            _ => return None,
-        })
+        // `by the number of deals`
+        let article = usize::from(self.starts(at, &["by", "the"]));
+        let place = |offset: usize| at + offset + if offset > 0 { article } else { 0 };
+        let word = |offset: usize| self.tokens.get(place(offset)).map_or("", |token| token.word.as_str());
+        let (sort, length) = sort_of(self.table, word)?;
+        Some((sort, length + article))
     }
+}
+
+/// The order that words mean, with their number.
+fn sort_of<'a>(table: Table, word: impl Fn(usize) -> &'a str) -> Option<(&'static str, usize)> {
+    // `by number of deals`
+    let counted = ["by", "number", "of"].iter().enumerate().all(|(offset, known)| word(offset) == *known);
+    match (table, word(3)) {
+        (Table::Firms, "deals" | "investments" | "rounds") if counted => return Some(("-investment_count", 4)),
+        (Table::Firms, "companies" | "startups") if counted => return Some(("-portfolio_count", 4)),
+        (Table::Startups, "rounds") if counted => return Some(("-round_count", 4)),
+        _ => {}
+    }
+    let words = (word(0), word(1), word(2));
+    Some(match (table, words) {
+        (_, ("by", "name" | "names", _)) => ("name", 2),
+        (_, ("alphabetically", ..)) => ("name", 1),
+        (_, ("a", "to", "z")) => ("name", 3),
+        (_, ("alphabetical", "order", _)) => ("name", 2),
+        (Table::Rounds, ("by", "date", _)) => ("-announced_on", 2),
+        (Table::Firms, ("most", "recently", "active")) | (Table::Firms, ("by", "last", "investment")) => {
+            ("-last_investment_on", 3)
+        }
+        (Table::Firms, ("recently", "active", _)) => ("-last_investment_on", 2),
+        (Table::Firms, ("lately" | "recently", ..)) => ("-last_investment_on", 1),
+        (Table::Firms, ("most", "active" | "prolific", _)) => ("-investment_count", 2),
+        (Table::Firms, ("least", "active", _)) => ("investment_count", 2),
+        (Table::Startups, ("least", "funded", _)) => ("total_raised_usd", 2),
+        (Table::Rounds, ("chronological", "order", _)) => ("announced_on", 2),
+        (Table::Rounds, ("chronologically", ..)) => ("announced_on", 1),
+        (Table::Firms, ("busiest", _, _)) => ("-investment_count", 1),
+        (Table::Firms, ("most", "responsive", _)) => ("-responsiveness", 2),
+        (Table::Firms, ("responsive", ..)) => ("-responsiveness", 1),
+        (Table::Firms, ("best" | "top" | "highest", "rated" | "scored", _)) => ("-health_score", 2),
+        (Table::Firms, ("by", "portfolio", "size")) => ("-portfolio_count", 3),
+        (Table::Firms, ("by", "portfolio", _)) => ("-portfolio_count", 2),
+        (Table::Firms, ("by", "investments" | "deals" | "rounds" | "activity", _)) => ("-investment_count", 2),
+        (Table::Startups, ("by", "funding" | "money", "raised")) => ("-total_raised_usd", 3),
+        (Table::Startups, ("by", "total", "funding" | "raised")) => ("-total_raised_usd", 3),
+        (Table::Startups, ("by", "funding", _)) => ("-total_raised_usd", 2),
+        (Table::Firms | Table::Startups, ("by", "founding", "year" | "date")) => ("founded_year", 3),
+        (Table::Firms | Table::Startups, ("by", "year", "founded")) => ("founded_year", 3),
+        (Table::Firms | Table::Startups, ("by", "year", "they")) if word(3) == "were" && word(4) == "founded" => {
+            ("founded_year", 5)
+        }
+        (Table::Rounds, ("by", "amount" | "size", _)) => ("-amount_usd", 2),
+        (Table::Rounds, ("first", "round", _)) => ("announced_on", 1),
+        (Table::Firms, ("most", "investments" | "deals" | "rounds", _)) => ("-investment_count", 2),
+        (Table::Firms, ("most", "companies" | "startups", _)) => ("-portfolio_count", 2),
+        (Table::Firms, ("most", "portfolio", "companies")) => ("-portfolio_count", 3),
+        (Table::Firms, ("largest" | "biggest", "portfolio" | "portfolios", _)) => ("-portfolio_count", 2),
+        (Table::Firms, ("largest" | "biggest", _, _)) => ("-portfolio_count", 1),
+        (Table::Firms, ("most", "reviewed" | "reviews", _)) => ("-review_count", 2),
+        (Table::Firms, ("lowest" | "low" | "least", "ghosting", _)) => ("ghosting_rate", 2),
+        (Table::Rounds, ("last", "round", _)) => ("-announced_on", 1),
+        (Table::Rounds, ("top", "rounds" | "deals" | "funding" | "investments", _)) => ("-amount_usd", 1),
+        (Table::Startups, ("most", "funding" | "financing", "rounds")) => ("-round_count", 3),
+        (Table::Startups, ("most", "money" | "funding" | "capital", "raised")) => ("-total_raised_usd", 3),
+        (Table::Startups, ("most", "money" | "funding" | "capital", _)) => ("-total_raised_usd", 2),
+        (Table::Startups, ("raised" | "raising", "most", _)) => ("-total_raised_usd", 2),
+        (Table::Startups, ("raised" | "raising", "the", "most")) => ("-total_raised_usd", 3),
+        (Table::Firms | Table::Startups, ("newest" | "youngest", _, _)) => ("-founded_year", 1),
+        (Table::Firms | Table::Startups, ("oldest", _, _)) => ("founded_year", 1),
+        (Table::Startups, ("most" | "best" | "highest" | "top", "funded", _)) => ("-total_raised_usd", 2),
+        (Table::Startups, ("most", "recently", "funded")) => ("-last_round_on", 3),
+        (Table::Startups, ("recently" | "newly", "funded", _)) => ("-last_round_on", 2),
+        (Table::Startups, ("most", "recently", "founded")) => ("-founded_year", 3),
+        (Table::Startups, ("recently" | "newly", "founded", _)) => ("-founded_year", 2),
+        (Table::Startups, ("highest", "total" | "funding" | "raised", _)) => ("-total_raised_usd", 2),
+        (Table::Startups, ("most", "rounds", _)) => ("-round_count", 2),
+        (Table::Startups, ("largest" | "biggest", _, _)) => ("-total_raised_usd", 1),
+        (Table::Rounds, ("largest" | "biggest" | "highest", _, _)) => ("-amount_usd", 1),
+        (Table::Rounds, ("smallest", _, _)) => ("amount_usd", 1),
+        (Table::Rounds, ("most", "recent", _)) => ("-announced_on", 2),
+        (Table::Rounds, ("newest" | "latest" | "recent", _, _)) => ("-announced_on", 1),
+        (Table::Rounds, ("oldest" | "earliest", _, _)) => ("announced_on", 1),
+        _ => return None,
+    })
 }

@@ -108,6 +108,13 @@ fn named(tokens: &[Token]) -> Option<(Period, usize)> {
     {
         return Some((months(year, month, month)?, 2));
     }
+    // `mid-2013`: a third of the year.
+    if let Some(third) = ["early", "mid", "late"].iter().position(|word| word == first)
+        && let Some(year) = year_of(second)
+    {
+        let from = 1 + 4 * third as i32;
+        return Some((months(year, from, from + 3)?, 2));
+    }
     // `summer 2012`, `fall of 2012`; a winter is of two years.
     let seasons: [&[&str]; 3] = [&["spring"], &["summer"], &["autumn", "fall"]];
     if let Some(season) = seasons.iter().position(|names| names.contains(&first.as_str())) {

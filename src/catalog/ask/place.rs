@@ -1,4 +1,4 @@
-//! Places in questions: states and cities of the USA, and whose place a word says.
+//! Places in questions: states and their cities, and whose place a word says.
 
 use std::ops::Range;
 
@@ -36,68 +36,65 @@ const OF_PEOPLE: &[&str] = &[
 const DONE_BY: &[&str] = &["founded", "cofounded", "started", "created", "run", "owned", "built", "made"];
 
 impl Reader<'_> {
-    /// A city with its state of the USA: `Atlanta, Georgia`, `Austin, TX`.
+    /// A city with its state: `Atlanta, Georgia`, `Austin, TX`.
     pub(super) fn city_of_state(&mut self, at: usize) -> Option<usize> {
         self.resource.parameter("city")?;
         // In capitals `OR` and `IN` are words.
         let has_codes = self.text.chars().any(char::is_lowercase);
-        let cities_at = |at: usize| {
+        let state_at = |at: usize| {
             let is_code = |token: &&Token| has_codes && token.raw.len() == 2 && token.raw.to_uppercase() == token.raw;
             let code = self.tokens.get(at).filter(is_code);
-            let of_code = code.and_then(|code| city::of_us_state(city::us_state_of_code(&code.word)?));
-            of_code.map(|cities| (cities, 1)).or_else(|| {
-                (1..=2).rev().find_map(|length| {
-                    let cities = match self.phrase_at(at, length)?.as_str() {
-                        "new york" => city::of_us_state("new york state"),
-                        "washington" => city::of_us_state("washington state"),
-                        state => city::of_us_state(state),
-                    };
-                    Some((cities?, length))
-                })
+            let of_code = code.and_then(|code| city::state(city::us_state_of_code(&code.word)?));
+            of_code.map(|state| (state, 1)).or_else(|| {
+                (1..=3).rev().find_map(|length| Some((city::state_of_city(&self.phrase_at(at, length)?)?, length)))
             })
         };
-        let (city, length) = (1..=3).rev().find_map(|length| {
+        let (city, country, length) = (1..=3).rev().find_map(|length| {
             let city = self.phrase_at(at, length)?;
-            let (cities, more) = cities_at(at + length)?;
-            let is_of_state = cities.contains(&city.as_str());
+            let (state, more) = state_at(at + length)?;
+            let is_of_state = state.cities.contains(&city.as_str());
             // Cities of several states have the name. `CA` and `DE` are countries, too.
             let code = &self.tokens[at + length].raw;
             let is_other = self.tokens[at].is_capitalized()
                 && (self.tokens[at + length - 1].ends_clause || code.len() == 2)
                 && Country::from_alpha2(code).is_none()
                 && self.catalog.snapshot().find_term(Facet::City, &city).is_some();
-            (is_of_state || is_other).then_some((city, length + more))
+            (is_of_state || is_other).then_some((city, state.country, length + more))
         })?;
         let range = at..at + length;
-        self.add_usa(range.clone());
+        self.add_country(range.clone(), country);
         self.add(range, "city", city, "city of the state");
         Some(length)
     }
 
     /// The country of a state, unless the question names one or leaves the state out.
-    fn add_usa(&mut self, range: Range<usize>) {
+    fn add_country(&mut self, range: Range<usize>, country: &str) {
         let has_country = self.parts.iter().any(|(_, part)| part.parameter == "country");
         if !self.is_negated && !has_country {
-            self.add(range, "country", "US".to_owned(), "country of the state");
+            self.add(range, "country", country.to_owned(), "country of the state");
         }
     }
 
-    /// A state of the USA. With one of its cities before it, the city is meant: `Austin, Texas`.
+    /// A state or province. With one of its cities before it, the city is meant: `Austin, Texas`.
     pub(super) fn state(&mut self, at: usize) -> Option<usize> {
         let (length, meanings) = self.longest_meaning(at)?;
-        let (cities, why) = meanings.iter().find_map(|meaning| match meaning {
-            Meaning::State(state) => Some((state, "cities of the state, as far as no other state has one of the name")),
-            Meaning::Area(cities) => Some((cities, "cities of the area")),
+        let (country, cities, why) = meanings.iter().find_map(|meaning| match meaning {
+            Meaning::State { country, names } => {
+                Some((*country, names, "cities of the state, as far as no other state has one of the name"))
+            }
+            Meaning::Area(cities) => Some(("US", cities, "cities of the area")),
             _ => None,
         })?;
         let range = at..at + length;
         // `Georgia` is a country, `Georgia, USA` is not.
         let is_country = meanings.iter().any(|meaning| matches!(meaning, Meaning::Country(_)));
-        let is_american = !is_country || self.is_at(range.end, &["usa", "us"]);
-        if !is_american || self.is_of_others(range.end) || self.resource.parameter("city").is_none() {
+        if (is_country && !self.is_at(range.end, &["usa", "us"]))
+            || self.is_of_others(range.end)
+            || self.resource.parameter("city").is_none()
+        {
             return None;
         }
-        self.add_usa(range.clone());
+        self.add_country(range.clone(), country);
         let follows_city = self.parts.iter().any(|(other, part)| other.end == at && part.parameter == "city");
         if !follows_city {
             self.add(range, "city", cities.clone(), why);

@@ -109,17 +109,6 @@ const OTHER_AMOUNTS: &[&str] =
 /// What is counted that no year is: `2000 employees`.
 const COUNTED: &[&str] = &["employees", "people", "users", "customers", "staff", "members", "downloads", "stores"];
 
-/// Fields by the words that say they are known or not, and what `known` and `unknown` name them.
-const KNOWN_FIELDS: &[(Table, &[&str], &str)] = &[
-    (Table::Firms, &["website", "websites", "homepage"], "website"),
-    (Table::Startups, &["website", "websites", "homepage"], "website"),
-    (Table::Startups, &["investor", "investors", "backer", "backers", "vc", "vcs"], "investor"),
-    (Table::Startups, &["funding", "funds"], "total_raised_usd"),
-    (Table::Rounds, &["amount", "amounts", "size", "sizes"], "amount_usd"),
-    (Table::Rounds, &["investor", "investors"], "investor"),
-    (Table::Rounds, &["date", "dates"], "announced_on"),
-];
-
 /// Words for what a sector makes.
 const PRODUCTS: &[&str] = &[
     "tech",
@@ -469,7 +458,9 @@ impl<'a> Reader<'a> {
         let is_of_others = match parameter {
             // `founded before Facebook`, of which the release has a sector.
             "sector" => {
-                let is_compared = at > 0 && self.is_at(at - 1, &["before", "after", "than", "ex", "former"]);
+                let is_compared = at > 0
+                    && self.is_at(at - 1, &["before", "after", "than", "ex", "former"])
+                    && !(at > 1 && self.is_at(at - 2, &["other"]));
                 is_compared || self.is_of_compound(range.end) || self.is_doer(at) || self.is_said_of_people(&range)
             }
             "country" => self.is_of_people(&range) || self.is_of_others(range.end),
@@ -514,14 +505,20 @@ impl<'a> Reader<'a> {
         Some(length)
     }
 
-    /// Whether a sector is said of people, not of what startups do: `that are hiring`, `backed by corporates and angels`.
+    /// Whether a sector is said of people, not of what startups do: `that are hiring`, `backed by corporates and angels`,
+    /// `women partners`.
     fn is_said_of_people(&self, range: &Range<usize>) -> bool {
         let is_hiring = self.is_at(range.start, &["hiring"])
             && (self.record_at(range.end).is_some()
                 || (range.start > 0
                     && (self.record_at(range.start - 1).is_some()
                         || self.is_at(range.start - 1, &["are", "is", "currently", "still", "actively", "now"]))));
-        let is_person = self.is_at(range.start, &["angel", "angels"]) || self.tokens[range.start].raw == "GPs";
+        const GROUPS: &[&str] = &["women", "woman", "female", "black", "minority", "lgbt", "student", "students"];
+        let is_group = self.is_at(range.start, GROUPS)
+            && (self.is_at(range.end, &["partner", "partners", "gp", "gps", "founder", "founders", "ceo", "ceos"])
+                || self.is_at(range.end, &["investor", "investors", "entrepreneur", "entrepreneurs"]));
+        let is_person =
+            is_group || self.is_at(range.start, &["angel", "angels"]) || self.tokens[range.start].raw == "GPs";
         is_hiring || (range.len() == 1 && is_person)
     }
 
@@ -546,82 +543,14 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Whether a hyphen joins a word to one before it that it makes something else: `women-led`.
+    /// Whether a hyphen joins a word to one before it that it makes something else: `women-led`, `family-friendly`.
     fn is_of_compound(&self, at: usize) -> bool {
-        at > 0 && self.is_hyphenated(at - 1) && self.is_at(at, &["led", "owned", "run", "founded"])
+        at > 0 && self.is_hyphenated(at - 1) && self.is_at(at, &["led", "owned", "run", "founded", "friendly", "free"])
     }
 
     /// Whether a hyphen joins a word to the next.
     pub(super) fn is_hyphenated(&self, at: usize) -> bool {
         self.tokens.get(at + 1).is_some_and(|next| self.text[self.tokens[at].place.end..next.place.start] == *"-")
-    }
-
-    /// `without funding`, `undisclosed amounts`, `with a website`: what is known or not.
-    fn known_field(&mut self, at: usize) -> Option<usize> {
-        const MARKERS: &[(&[&str], bool)] = &[
-            (&["with", "no"], false),
-            (&["without"], false),
-            (&["no"], false),
-            (&["with", "undisclosed"], false),
-            (&["with", "unknown"], false),
-            (&["undisclosed"], false),
-            (&["unknown"], false),
-            (&["with", "disclosed"], true),
-            (&["with", "known"], true),
-            (&["disclosed"], true),
-            (&["with", "a"], true),
-        ];
-        // `amount not disclosed`, `website unknown`
-        const BEHIND: &[&[&str]] = &[
-            &["not", "disclosed"],
-            &["not", "known"],
-            &["not", "given"],
-            &["wasnt", "disclosed"],
-            &["undisclosed"],
-            &["unknown"],
-        ];
-        let field_at =
-            |at: usize| KNOWN_FIELDS.iter().find(|(table, words, _)| *table == self.table && self.is_at(at, words));
-        if let Some((_, _, name)) = field_at(at) {
-            let from = at + 1 + usize::from(self.is_at(at + 1, &["is", "are", "was", "were"]));
-            if let Some(words) = BEHIND.iter().find(|words| self.starts(from, words)) {
-                let range = at..from + words.len();
-                self.add(range.clone(), "unknown", (*name).to_owned(), "is not known");
-                return Some(range.len());
-            }
-        }
-        let (words, is_known) = MARKERS.iter().find(|(words, _)| self.starts(at, words))?;
-        let mut field = at + words.len();
-        while !is_known && self.is_at(field, &["a", "an", "any", "known", "disclosed"]) {
-            field += 1;
-        }
-        // `undisclosed series A rounds`
-        let is_of_amount = self.table == Table::Rounds
-            && self.is_at(field - 1, &["disclosed", "undisclosed"])
-            && (field..field + 3).any(|at| self.record_at(at) == Some(Table::Rounds));
-        let (parameter, why) = if *is_known { ("known", "is known") } else { ("unknown", "is not known") };
-        if is_of_amount && field_at(field).is_none() {
-            self.add(at..field, parameter, "amount_usd".to_owned(), why);
-            return Some(field - at);
-        }
-        let known = field_at(field);
-        let range = at..field + 1;
-        if let Some((_, _, name)) = known.filter(|_| *is_known || !self.is_at(field + 1, &["from", "by", "of"])) {
-            self.add(range.clone(), parameter, (*name).to_owned(), why);
-            return Some(range.len());
-        }
-        // `without revenue in France`: what is not understood is not the place.
-        let is_without = self.is_at(at, &["without"]) || self.starts(at, &["with", "no"]);
-        let token = self.tokens.get(field).filter(|_| is_without)?;
-        let is_value = self.has_meaning(field, 1) && !GLUE.contains(token.word.as_str());
-        let tables = [Table::Firms, Table::Startups];
-        if is_value
-            || token.is_capitalized()
-                && tables.iter().any(|table| !self.catalog.rows_named(*table, &token.raw).is_empty())
-        {
-            return None;
-        }
-        self.leave(range)
     }
 
     /// Who acquired startups is not known: `by Google` of `acquired by Google`.
@@ -648,12 +577,15 @@ impl<'a> Reader<'a> {
     fn raises_next(&self, at: usize) -> bool {
         let is_money =
             self.tokens.get(at..).is_some_and(|rest| amount(rest).is_some_and(|(amount, _)| amount.is_money));
-        let is_stage = self
-            .longest_meaning(at)
-            .is_some_and(|(_, meanings)| meanings.iter().any(|meaning| matches!(meaning, Meaning::Stage(_))));
         is_money
-            || is_stage
+            || self.longest_meaning(at).is_some_and(|(length, _)| self.is_stage(at, at + length))
             || self.is_at(at, &["a", "an", "their", "its", "series", "round", "rounds", "funding", "on"])
+    }
+
+    /// Whether the words between two places are those of a stage.
+    fn is_stage(&self, from: usize, to: usize) -> bool {
+        let phrase = self.phrase_at(from, to - from).unwrap_or_default();
+        self.lexicon.meanings(&phrase).iter().any(|meaning| matches!(meaning, Meaning::Stage(_)))
     }
 
     pub(super) fn has_meaning(&self, at: usize, length: usize) -> bool {
@@ -695,7 +627,7 @@ impl<'a> Reader<'a> {
             }
             Meaning::Status(status) => ("status", (*status).to_owned(), "state of the startup".to_owned()),
             Meaning::Role(role) => ("role", (*role).to_owned(), "role of a person".to_owned()),
-            Meaning::Kind(_) | Meaning::State(_) | Meaning::Area(_) => return None,
+            Meaning::Kind(_) | Meaning::State { .. } | Meaning::Area(_) => return None,
         };
         has(parameter).then_some((parameter, value, why))
     }
@@ -730,7 +662,12 @@ impl<'a> Reader<'a> {
         if self.parts.last().is_some_and(has_ended) || is_of_unread {
             return self.leave(at..at + length);
         }
-        let topic = self.topic.or_else(|| self.topic_of(self.tokens.get(at + length)?));
+        // `with a series B in 2013`
+        let is_of_stage = self.parts.last().is_some_and(|(range, part)| {
+            part.parameter == "stage" && (range.end..at).all(|between| self.is_at(between, &["round", "in", "during"]))
+        });
+        let of_stage = Some(Topic::Raising).filter(|_| is_of_stage && self.table == Table::Startups);
+        let topic = self.topic.or(of_stage).or_else(|| self.topic_of(self.tokens.get(at + length)?));
         let (from, to, by_year) = match (self.table, topic) {
             (Table::Startups, Some(Topic::Raising)) => ("last_round_since", "last_round_until", false),
             (Table::Startups, _) | (Table::Firms, Some(Topic::Founding)) => ("founded_from", "founded_to", true),
@@ -772,7 +709,7 @@ impl<'a> Reader<'a> {
             return Some(length);
         }
         if is_foreign || self.is_at(end, COUNTED) {
-            return self.leave(at..end);
+            return self.leave(at..end + usize::from(!is_foreign));
         }
         let names: (Option<&str>, Option<&str>) = match (self.table, noun) {
             _ if is_percent && self.table == Table::Firms => (None, Some("max_ghosting_rate")),
@@ -799,8 +736,12 @@ impl<'a> Reader<'a> {
             _ => return None,
         };
         end += usize::from(!is_money && names.0.is_some_and(|name| name != "min_health_score"));
-        // `a $10m round`
-        let is_about = is_bare && self.table == Table::Rounds && at > 0 && self.is_at(at - 1, &["a", "an", "the"]);
+        // `a $10m round`, `$5m seed rounds`
+        let is_round = |at: usize| self.record_at(at) == Some(Table::Rounds);
+        let is_of_rounds = || is_round(end) || (end..end + 3).any(|at| is_round(at) && self.is_stage(end, at));
+        let is_about = is_bare
+            && self.table == Table::Rounds
+            && ((at > 0 && self.is_at(at - 1, &["a", "an", "the"])) || is_of_rounds());
         let (min, max) = if is_about { around(min, max) } else { (min, max) };
         let why = if is_bare && !is_about { "amount; taken as the least" } else { "amount" };
         // One amount is enough, where both ends are of one parameter.
@@ -853,12 +794,12 @@ impl<'a> Reader<'a> {
             self.is_negated = true;
             return Some(2);
         }
-        // `gone quiet since 2010`
+        // `gone quiet since 2010`, but `stopped investing before 2012` is no more than a date
         if self.table == Table::Firms
             && self.is_at(at, &["quiet", "inactive", "dormant", "stopped", "ceased"])
-            && (at + 1..at + 3).any(|at| self.is_date(at))
+            && let Some(date) = (at + 1..at + 3).find(|at| self.is_date(*at))
         {
-            self.is_negated = true;
+            self.is_negated = !self.is_at(date, &["before", "until", "till", "by", "prior"]);
             return Some(1);
         }
         // `ex-Google`, `non-dilutive`: something else than the word.
@@ -913,11 +854,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Two values of a list are required after `both`, `both mobile and payments`, and investors that `and` joins.
+    /// Two values of a list are required after `both`, `both mobile and payments`, as are investors that `and` joins, and roles
+    /// in the singular, `founder and CEO`.
     fn require_both(&mut self) {
         let both = self.tokens.iter().position(|token| token.is(&["both"]));
         let joins = |pair: &[(Range<usize>, ReadPart)]| {
-            pair.iter().all(|(_, part)| part.parameter == "investor")
+            let is_plural = |part: &ReadPart| part.text.ends_with('s');
+            (pair.iter().all(|(_, part)| part.parameter == "investor")
+                || pair.iter().all(|(_, part)| part.parameter == "role" && !is_plural(part)))
                 && pair[1].0.start == pair[0].0.end + 1
                 && self.is_at(pair[0].0.end, &["and"])
         };

@@ -79,24 +79,30 @@ impl ParamParser<'_> {
         details
     }
 
-    /// States of the USA without the country: others have cities of the same names, such as Paris.
+    /// States without their country: others have cities of the same names, such as Paris of Texas.
     fn states_of_any_country(&self) -> Vec<(&'static str, String)> {
         let mut details = Vec::new();
         for (name, values) in &self.canonical {
             if self.resource.parameter(name).and_then(Parameter::facet) != Some(Facet::City) {
                 continue;
             }
-            details.extend(values.split(',').find(|value| city::of_us_state(value).is_some()).map(|state| {
+            let states =
+                values.split(',').filter_map(|value| Some((value, Country::from_alpha2(city::state(value)?.country)?)));
+            details.extend(states.filter(|(_, country)| !self.is_only_of(*country)).take(1).map(|(state, country)| {
                 let detail = format!(
-                    "`{state}` is a state of the USA, and other countries have cities of the same names as its cities; add `country=US`"
+                    "`{state}` is a state of {}, and other countries have cities of the same names as its cities; add `country={country}`",
+                    country.name()
                 );
                 (*name, detail)
             }));
         }
-        let usa = Country::from_alpha2("US").map(|country| country.index() as u32);
-        let is_usa =
-            |filter: &Filter| matches!(filter, Filter::AnyOf(Facet::Country, values) if values.iter().copied().eq(usa));
-        if details.is_empty() || self.filters.iter().any(is_usa) { Vec::new() } else { details }
+        details
+    }
+
+    /// Whether this country is required.
+    fn is_only_of(&self, country: Country) -> bool {
+        let value = country.index() as u32;
+        self.filters.iter().any(|filter| matches!(filter, Filter::AnyOf(Facet::Country, values) if *values == [value]))
     }
 
     /// Conditions on what must be unknown.

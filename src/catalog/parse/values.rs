@@ -76,7 +76,7 @@ impl ParamParser<'_> {
         self.add_values(parameter, names, Filter::AnyOf(facet, distinct(indexes.concat())));
     }
 
-    /// Cities by one of their names, also with their country: `Berlin, Germany`; and states of the USA as all of their cities.
+    /// Cities by one of their names, also with their country: `Berlin, Germany`; and states and provinces as all of their cities.
     fn cities(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {
         let (catalog, table, strict) = (self.catalog, self.resource.table(), self.options.strict);
         let mut notes: Vec<String> = Vec::new();
