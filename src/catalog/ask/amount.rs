@@ -71,8 +71,10 @@ const BOUNDS: &[(&[&str], Bound)] = &[
     (&["exactly"], Bound::Exactly),
 ];
 
-const UNITS: [&str; 14] =
-    ["k", "thousand", "m", "mn", "mm", "mio", "mln", "million", "millions", "b", "bn", "bln", "billion", "billions"];
+const UNITS: [&str; 16] = [
+    "k", "thousand", "m", "mn", "mm", "mil", "mill", "mio", "mln", "million", "millions", "b", "bn", "bln", "billion",
+    "billions",
+];
 
 /// Currencies other than the dollar.
 const FOREIGN: &[&str] = &["eur", "euro", "euros", "gbp", "pounds", "chf", "inr", "rupees", "yen", "yuan"];
@@ -89,7 +91,7 @@ struct Number {
 
 fn unit_of(word: &str) -> Option<&'static str> {
     Some(match UNITS.iter().find(|unit| **unit == word)? {
-        &"mio" | &"mln" | &"millions" => "million",
+        &"mil" | &"mill" | &"mio" | &"mln" | &"millions" => "million",
         &"bln" | &"billions" => "billion",
         unit => unit,
     })
@@ -122,6 +124,8 @@ fn digits_and_unit(tokens: &[Token], unit_after: Option<&'static str>) -> Option
     let is_percent = bare.ends_with('%');
     let is_open = bare.ends_with('+');
     let bare = bare.trim_end_matches(['+', '%', ',', '.']);
+    let bare = bare.strip_suffix("mil").map_or(bare.to_owned(), |number| format!("{number}m"));
+    let bare = bare.as_str();
     let has_unit = bare.ends_with(|char: char| char.is_ascii_alphabetic())
         && bare.starts_with(|char: char| char.is_ascii_digit() || char == '.');
     let digits = match count_of(bare).filter(|_| bare.len() > 2 && !bare.contains(|char: char| char.is_ascii_digit())) {
@@ -204,7 +208,7 @@ pub(crate) fn amount(tokens: &[Token]) -> Option<(Amount, usize)> {
     if let Some(amount) = figures(tokens) {
         return Some((amount, 2));
     }
-    if first.is(&["between", "from"]) {
+    if first.is(&["between", "btw", "btwn", "from"]) {
         if let Some(amount) = tokens.get(1).and_then(|token| range(&token.word)) {
             return Some((amount, 2));
         }
@@ -254,6 +258,7 @@ pub(crate) fn amount(tokens: &[Token]) -> Option<(Amount, usize)> {
         (Some(Bound::Exactly), ..) => {}
         (None, Some('>'), _) => amount.max = None,
         (None, Some('<'), _) => amount.min = None,
+        (None, Some('~'), _) => (amount.min, amount.max) = around(amount.min, amount.max),
         (None, _, ["or" | "and", "more" | "above" | "over" | "higher" | "up"]) => {
             amount.max = None;
             length += 2;

@@ -1,6 +1,6 @@
 //! What is said to be known or not: `without funding`, `undisclosed amounts`.
 
-use crate::catalog::ask::reader::{GLUE, Reader};
+use crate::catalog::ask::reader::{GLUE, Reader, Topic};
 use crate::data::Table;
 
 /// Fields by the words that say they are known or not, and what `known` and `unknown` name them.
@@ -31,6 +31,7 @@ impl Reader<'_> {
             (&["with", "a"], true),
             (&["have", "a"], true),
             (&["has", "a"], true),
+            (&["with"], true),
         ];
         // `amount not disclosed`, `website unknown`
         const BEHIND: &[&[&str]] = &[
@@ -65,7 +66,14 @@ impl Reader<'_> {
             self.add(at..field, parameter, "amount_usd".to_owned(), why);
             return Some(field - at);
         }
-        let known = field_at(field);
+        // `with websites`, but `with investors from Berlin`
+        let is_plain = *words == ["with"];
+        let known = field_at(field).filter(|(.., name)| !is_plain || *name == "website");
+        // `with no funding since 2012` is a date.
+        if let Some((.., "total_raised_usd")) = known.filter(|_| !is_known && self.is_date(field + 1)) {
+            (self.topic, self.is_negated) = (Some(Topic::Raising), true);
+            return Some(field + 1 - at);
+        }
         let range = at..field + 1;
         if let Some((_, _, name)) = known.filter(|_| *is_known || !self.is_at(field + 1, &["from", "by", "of"])) {
             self.add(range.clone(), parameter, (*name).to_owned(), why);

@@ -209,6 +209,7 @@ const STATUSES: &[(&str, StartupStatus)] = &[
     ("went public", StartupStatus::Ipo),
     ("had an ipo", StartupStatus::Ipo),
     ("still alive", StartupStatus::Operating),
+    ("still private", StartupStatus::Operating),
     ("still active", StartupStatus::Operating),
     ("still in business", StartupStatus::Operating),
     ("still operating", StartupStatus::Operating),

@@ -61,7 +61,7 @@ impl Reader<'_> {
         let (table, length) = (1..=4).rev().find_map(meant)?;
         let kind = match table {
             Table::Firms => "firm",
-            Table::Startups if works || self.is_at(at, &["at"]) => "startup",
+            Table::Startups => "startup",
             _ => return None,
         };
         let range = at..from + length;
@@ -238,12 +238,16 @@ impl Reader<'_> {
             &["alternatives", "to"],
             &["alternative", "to"],
         ];
-        const AFTER: &[&str] = &["competitors", "competitor", "rivals", "rival", "alternatives", "alternative"];
+        const AFTER: &[&str] =
+            &["competitors", "competitor", "rivals", "rival", "alternatives", "alternative", "clones", "clone"];
         let before = BEFORE.iter().find(|words| self.starts(at, words)).map_or(0, |words| words.len());
-        if before == 0 && !self.mentions(AFTER) {
+        if before == 0 && !self.mentions(AFTER) && !self.mentions(&["like"]) {
             return None;
         }
-        // `companies like mine`
+        // `companies like mine`, `Airbnb-like startups`
+        if before == 1 && (self.record_at(at + 1).is_some() || self.tokens.len() == at + 1) {
+            return None;
+        }
         if self.is_at(at + before, &["mine", "ours", "yours", "theirs", "us", "me", "this", "that", "these", "those"]) {
             return None;
         }
@@ -253,7 +257,8 @@ impl Reader<'_> {
         let mut named = at + before + length;
         named += usize::from(self.is_at(named, &["have", "has"]));
         named += usize::from(named > at + before + length && self.is_at(named, &["any"]));
-        let after = if self.is_at(named, AFTER) { named + 1 - (at + before + length) } else { 0 };
+        let is_like = before == 0 && self.is_at(named, &["like"]) && self.record_at(named + 1).is_some();
+        let after = if is_like || self.is_at(named, AFTER) { named + 1 - (at + before + length) } else { 0 };
         if before + after == 0 {
             return None;
         }
@@ -421,12 +426,19 @@ impl Reader<'_> {
         Some(larger.filter(|larger| size(larger) >= size(&row).max(1).saturating_mul(FAR_LARGER)).unwrap_or(row))
     }
 
-    /// A large record with an alias in capital letters: `YC`, of two letters also in lower case if they are no word.
+    /// A large record with an alias in capital letters: `YC`, also in lower case if they are no word.
     fn abbreviated(&self, table: Table, text: &str) -> Option<u32> {
         let is_word =
             || GLUE.contains(text) || !self.lexicon.meanings(text).is_empty() || records_meant(text).is_some();
         let is_written = (2..=6).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_uppercase());
-        let is_lower = text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_lowercase()) && !is_word();
+        let is_said = || {
+            let index = self.catalog.text_index(Table::Startups);
+            index.is_none_or(|index| index.saying(text) > MAX_COINED)
+        };
+        let is_lower = (2..=6).contains(&text.len())
+            && text.bytes().all(|byte| byte.is_ascii_lowercase())
+            && !is_word()
+            && (text.len() == 2 || !is_said());
         if !is_written && !is_lower {
             return None;
         }

@@ -55,9 +55,12 @@ impl Reader<'_> {
             // `backed by investors`, `sorted by year`
             let is_after = |words: &[&str]| start == at && at > 0 && self.is_at(at - 1, words);
             let is_who = !matches!(property(start + 1), Some("sector" | "country" | "city" | "stage" | "founded_year"));
+            // `by investors in Berlin`
+            let is_whose = property(start + 1) == Some("investor")
+                && self.is_at(start + 2, &["in", "from", "based", "located", "outside"]);
             let is_other = self.is_at(start, &["by"])
-                && (is_after(SORTED) || (is_after(DONE) && is_who))
-                && !self.tokens[at - 1].ends_clause;
+                && (is_after(SORTED) || (is_after(DONE) && is_who) || is_whose)
+                && !(at > 0 && self.tokens[at - 1].ends_clause);
             // When startups were acquired is not known.
             let is_end = is_after(&["acquired", "bought", "closed"]) && property(start + 1) == Some("founded_year");
             if is_other || is_end {
@@ -227,11 +230,14 @@ fn sort_of<'a>(table: Table, word: impl Fn(usize) -> &'a str) -> Option<(&'stati
         (Table::Firms, ("busiest", _, _)) => ("-investment_count", 1),
         (Table::Firms, ("most", "responsive", _)) => ("-responsiveness", 2),
         (Table::Firms, ("responsive", ..)) => ("-responsiveness", 1),
+        (Table::Firms, ("reply" | "replies" | "respond" | "responds", "quickly" | "fast", _)) => ("-responsiveness", 2),
         (Table::Firms, ("best" | "top" | "highest", "rated" | "scored", _)) => ("-health_score", 2),
         (Table::Firms, ("by", "portfolio", "size")) => ("-portfolio_count", 3),
         (Table::Firms, ("by", "portfolio", _)) => ("-portfolio_count", 2),
         (Table::Firms, ("by", "investments" | "deals" | "rounds" | "activity", _)) => ("-investment_count", 2),
         (Table::Startups, ("by", "funding" | "money", "raised")) => ("-total_raised_usd", 3),
+        (Table::Startups, ("by", "last" | "latest", "round")) => ("-last_round_on", 3),
+        (Table::Startups, ("by", "date", "of")) if word(3) == "last" && word(4) == "round" => ("-last_round_on", 5),
         (Table::Startups, ("by", "total", "funding" | "raised")) => ("-total_raised_usd", 3),
         (Table::Startups, ("by", "funding", _)) => ("-total_raised_usd", 2),
         (Table::Firms | Table::Startups, ("by", "founding", "year" | "date")) => ("founded_year", 3),

@@ -40,9 +40,14 @@ impl Reader<'_> {
     pub(super) fn city_of_state(&mut self, at: usize) -> Option<usize> {
         self.resource.parameter("city")?;
         // In capitals `OR` and `IN` are words.
+        let is_upper = |token: &Token| token.raw.to_uppercase() == token.raw;
         let has_codes = self.text.chars().any(char::is_lowercase);
         let state_at = |at: usize| {
-            let is_code = |token: &&Token| has_codes && token.raw.len() == 2 && token.raw.to_uppercase() == token.raw;
+            // In lower case some are words, too.
+            let is_code = |token: &&Token| {
+                token.raw.len() == 2
+                    && if is_upper(token) { has_codes } else { !token.is(&["in", "or", "me", "hi", "ok", "oh", "id"]) }
+            };
             let code = self.tokens.get(at).filter(is_code);
             let of_code = code.and_then(|code| city::state(city::us_state_of_code(&code.word)?));
             of_code.map(|state| (state, 1)).or_else(|| {
@@ -54,10 +59,10 @@ impl Reader<'_> {
             let (state, more) = state_at(at + length)?;
             let is_of_state = state.cities.contains(&city.as_str());
             // Cities of several states have the name. `CA` and `DE` are countries, too.
-            let code = &self.tokens[at + length].raw;
+            let code = &self.tokens[at + length];
             let is_other = self.tokens[at].is_capitalized()
-                && (self.tokens[at + length - 1].ends_clause || code.len() == 2)
-                && Country::from_alpha2(code).is_none()
+                && (self.tokens[at + length - 1].ends_clause || (code.raw.len() == 2 && is_upper(code)))
+                && Country::from_alpha2(&code.raw).is_none()
                 && self.catalog.snapshot().find_term(Facet::City, &city).is_some();
             (is_of_state || is_other).then_some((city, state.country, length + more))
         })?;
@@ -88,6 +93,9 @@ impl Reader<'_> {
         let range = at..at + length;
         // `Georgia` is a country, `Georgia, USA` is not.
         let is_country = meanings.iter().any(|meaning| matches!(meaning, Meaning::Country(_)));
+        if self.is_of_investors(at) {
+            return self.leave(range);
+        }
         if (is_country && !self.is_at(range.end, &["usa", "us"]))
             || self.is_of_others(range.end)
             || self.resource.parameter("city").is_none()
@@ -129,6 +137,26 @@ impl Reader<'_> {
             }
         }
         false
+    }
+
+    /// Whether a place is that of investors of startups or rounds, `VCs in London`, or where firms of another place invest:
+    /// `VCs in Germany investing in the US`.
+    pub(super) fn is_of_investors(&self, at: usize) -> bool {
+        let article = usize::from(at > 0 && self.is_at(at - 1, &["the"]));
+        let Some(before) = at.checked_sub(article + 1).filter(|before| self.is_at(*before, &["in", "from"])) else {
+            return false;
+        };
+        let based = usize::from(before > 0 && self.is_at(before - 1, &["based", "located", "headquartered"]));
+        let Some(noun) = before.checked_sub(based + 1) else { return false };
+        if self.table == Table::Firms {
+            let has_place = self.parts.iter().any(|(_, part)| matches!(part.parameter.as_str(), "country" | "city"));
+            return has_place && self.is_at(noun, &["invest", "invests", "investing", "invested", "active"]);
+        }
+        // `software firms in Seattle` are startups, and `investors in US health rounds` are those of the rounds.
+        let is_investor = self.record_at(noun) == Some(Table::Firms) && !self.is_at(noun, &["firm", "firms"]);
+        let own = (at + 1..at + 5).take_while(|at| !self.tokens.get(at - 1).is_none_or(|token| token.ends_clause));
+        let is_own = own.into_iter().any(|at| self.record_at(at) == Some(self.table));
+        self.table != Table::People && is_investor && !self.tokens[noun].ends_clause && !is_own
     }
 
     /// Whether `or` or `and` joins a phrase to a city: `Shenzhen or Hong Kong`.

@@ -372,6 +372,19 @@ impl<'a> Reader<'a> {
         if self.table == Table::People && self.is_at(at, &["investor", "investors"]) && !is_of {
             self.add(at..at + length, "role", "investor".to_owned(), "role of a person");
         }
+        // `VC partners`, `startup founders`
+        let kind = match records_meant(&self.phrase_at(at, length)?)? {
+            Table::Firms => Some("firm"),
+            Table::Startups => Some("startup"),
+            _ => None,
+        };
+        let is_role = || {
+            self.longest_meaning(at + length)
+                .is_some_and(|(_, meanings)| meanings.iter().any(|meaning| matches!(meaning, Meaning::Role(_))))
+        };
+        if let Some(kind) = kind.filter(|_| self.table == Table::People && !is_of && is_role()) {
+            self.add(at..at + length, "kind", kind.to_owned(), "kind of organization");
+        }
         Some(length)
     }
 
@@ -458,13 +471,22 @@ impl<'a> Reader<'a> {
         let is_of_others = match parameter {
             // `founded before Facebook`, of which the release has a sector.
             "sector" => {
+                // `not Delivery Hero`: no parameter leaves out a startup.
+                let is_named = self.is_negated
+                    && self.table == Table::Startups
+                    && self.name_at(at, &[Table::Startups]).is_some_and(|(_, named)| named > length);
+                if is_named {
+                    self.is_negated = false;
+                    let named = self.name_at(at, &[Table::Startups]).map_or(length, |(_, named)| named);
+                    return self.leave(at..at + named);
+                }
                 let is_compared = at > 0
                     && self.is_at(at - 1, &["before", "after", "than", "ex", "former"])
                     && !(at > 1 && self.is_at(at - 2, &["other"]));
                 is_compared || self.is_of_compound(range.end) || self.is_doer(at) || self.is_said_of_people(&range)
             }
-            "country" => self.is_of_people(&range) || self.is_of_others(range.end),
-            "city" => self.is_of_others(range.end),
+            "country" => self.is_of_people(&range) || self.is_of_others(range.end) || self.is_of_investors(at),
+            "city" => self.is_of_others(range.end) || self.is_of_investors(at),
             // `managing director` is no role of its own.
             "role" => at > 0 && self.is_at(at - 1, &["managing"]),
             // `no website listed`
@@ -509,17 +531,33 @@ impl<'a> Reader<'a> {
     /// `women partners`.
     fn is_said_of_people(&self, range: &Range<usize>) -> bool {
         let is_hiring = self.is_at(range.start, &["hiring"])
-            && (self.record_at(range.end).is_some()
-                || (range.start > 0
-                    && (self.record_at(range.start - 1).is_some()
-                        || self.is_at(range.start - 1, &["are", "is", "currently", "still", "actively", "now"]))));
+            && !self.is_at(range.end, PRODUCTS)
+            && !self.is_at(range.end, &["software", "marketplace", "marketplaces", "automation", "space"])
+            && !(range.start > 0 && self.is_at(range.start - 1, &["in", "for", "the", "about"]));
+        let is_praised = range.start > 0 && self.is_at(range.start - 1, &["good", "great", "strong", "bad"]);
         const GROUPS: &[&str] = &["women", "woman", "female", "black", "minority", "lgbt", "student", "students"];
-        let is_group = self.is_at(range.start, GROUPS)
-            && (self.is_at(range.end, &["partner", "partners", "gp", "gps", "founder", "founders", "ceo", "ceos"])
-                || self.is_at(range.end, &["investor", "investors", "entrepreneur", "entrepreneurs"]));
+        const OF_GROUPS: &[&str] = &[
+            "partner",
+            "partners",
+            "gp",
+            "gps",
+            "founder",
+            "founders",
+            "ceo",
+            "ceos",
+            "investor",
+            "investors",
+            "entrepreneur",
+            "entrepreneurs",
+            "led",
+            "owned",
+            "run",
+            "founded",
+        ];
+        let is_group = self.is_at(range.start, GROUPS) && self.is_at(range.end, OF_GROUPS);
         let is_person =
             is_group || self.is_at(range.start, &["angel", "angels"]) || self.tokens[range.start].raw == "GPs";
-        is_hiring || (range.len() == 1 && is_person)
+        is_hiring || is_praised || (range.len() == 1 && is_person)
     }
 
     /// Whether a word is the slug of a sector that hardly a startup has.
@@ -708,7 +746,8 @@ impl<'a> Reader<'a> {
             self.unread.push((first..end, self.written(&(first..end))));
             return Some(length);
         }
-        if is_foreign || self.is_at(end, COUNTED) {
+        let is_of_other = is_money && self.is_at(end, OTHER_AMOUNTS);
+        if is_foreign || is_of_other || self.is_at(end, COUNTED) {
             return self.leave(at..end + usize::from(!is_foreign));
         }
         let names: (Option<&str>, Option<&str>) = match (self.table, noun) {
@@ -785,7 +824,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Whether a period begins at a word.
-    fn is_date(&self, at: usize) -> bool {
+    pub(super) fn is_date(&self, at: usize) -> bool {
         self.tokens.get(at..).is_some_and(|rest| period(rest, Date::from_days(0)).is_some())
     }
 
@@ -865,7 +904,11 @@ impl<'a> Reader<'a> {
                 && pair[1].0.start == pair[0].0.end + 1
                 && self.is_at(pair[0].0.end, &["and"])
         };
-        let joined = self.parts.windows(2).position(joins);
+        // `angels and accelerators both`
+        let before_both = |pair: &[(Range<usize>, ReadPart)]| {
+            both == Some(pair[1].0.end) && pair[1].0.start == pair[0].0.end + 1 && self.is_at(pair[0].0.end, &["and"])
+        };
+        let joined = self.parts.windows(2).position(|pair| joins(pair) || before_both(pair));
         let after = |both: usize| self.parts.iter().position(|(range, _)| range.start > both);
         let Some(first) = joined.or_else(|| both.and_then(after)) else { return };
         let all = format!("{}_all", self.parts[first].1.parameter);

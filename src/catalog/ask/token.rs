@@ -44,6 +44,11 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
             "w/o" => "without",
             "€" => "eur",
             "£" => "gbp",
+            "<" => "under",
+            "<=" | "≤" => "max",
+            ">" => "over",
+            ">=" | "≥" => "min",
+            "~" | "≈" => "about",
             "-" | "–" if is_range => "to",
             _ => "",
         };
@@ -87,13 +92,13 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
 /// Whether a part with a digit is a number or a range of numbers, not a name such as `3D-printing`.
 fn is_amount_like(part: &str) -> bool {
     let part = part.to_ascii_lowercase();
-    let rest = part.trim_start_matches(['$', '€', '£', '(', '>', '<', '=', '~', 'q']);
+    let rest = part.trim_start_matches(['$', '€', '£', '(', '>', '<', '≥', '≤', '=', '~', 'q']);
     let has_unit = |text: &str| {
         let unit = text.trim_start_matches(|char: char| char.is_ascii_digit() || matches!(char, '.' | ','));
         let unit = unit.trim_end_matches(['+', ',', '.', '?', '!', ')', ';', ':', '€', '£', '$']);
         matches!(
             unit,
-            "" | "k" | "m" | "mn" | "mm" | "b" | "bn" | "%" | "s" | "usd" | "eur" | "q1" | "q2" | "q3" | "q4"
+            "" | "k" | "m" | "mn" | "mm" | "mil" | "b" | "bn" | "%" | "s" | "usd" | "eur" | "q1" | "q2" | "q3" | "q4"
         )
     };
     rest.starts_with(|char: char| char.is_ascii_digit())
@@ -102,7 +107,8 @@ fn is_amount_like(part: &str) -> bool {
 
 fn push(tokens: &mut Vec<Token>, at: usize, part: &str, is_number: bool) {
     let is_edge = |char: char| {
-        !(char.is_alphanumeric() || (is_number && matches!(char, '$' | '€' | '£' | '%' | '+' | '>' | '<')))
+        !(char.is_alphanumeric()
+            || (is_number && matches!(char, '$' | '€' | '£' | '%' | '+' | '>' | '<' | '≥' | '≤' | '~')))
     };
     let left = part.trim_start_matches(is_edge);
     let start = at + part.len() - left.len();
@@ -114,7 +120,7 @@ fn push(tokens: &mut Vec<Token>, at: usize, part: &str, is_number: bool) {
         None => raw,
     };
     let word = match name {
-        _ if is_number => raw.to_ascii_lowercase().replace('–', "-"),
+        _ if is_number => raw.to_ascii_lowercase().replace('–', "-").replace('≥', ">").replace('≤', "<"),
         "IPOd" | "IPO'd" | "IPO’d" | "ipo'd" | "ipo’d" => "ipoed".to_owned(),
         _ => fold(name),
     };
