@@ -12,6 +12,7 @@ mod order;
 mod period;
 mod place;
 mod reader;
+mod sector;
 mod stage;
 mod token;
 

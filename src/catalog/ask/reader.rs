@@ -6,9 +6,10 @@ use std::ops::Range;
 use once_cell::sync::Lazy;
 
 use crate::catalog::ask::amount::{Amount, amount, around};
-use crate::catalog::ask::lexicon::{Lexicon, MIN_STARTUPS, Meaning};
+use crate::catalog::ask::lexicon::{Lexicon, Meaning};
 use crate::catalog::ask::names::MIN_PLAIN_SIZE;
 use crate::catalog::ask::period::{Period, period};
+use crate::catalog::ask::sector::{PRODUCTS, largest_sector};
 use crate::catalog::ask::token::{Token, tokens};
 use crate::catalog::ask::{GROUP_BY, Interpretation, ReadPart};
 use crate::catalog::{Catalog, ParseOptions, Resource};
@@ -109,31 +110,6 @@ const OTHER_AMOUNTS: &[&str] =
 /// What is counted that no year is: `2000 employees`.
 const COUNTED: &[&str] = &["employees", "people", "users", "customers", "staff", "members", "downloads", "stores"];
 
-/// Words for what a sector makes.
-const PRODUCTS: &[&str] = &[
-    "tech",
-    "technology",
-    "app",
-    "apps",
-    "platform",
-    "platforms",
-    "products",
-    "tools",
-    "solutions",
-    "service",
-    "services",
-    "maker",
-    "makers",
-    "vendors",
-    "providers",
-    "studios",
-    "outfits",
-    "shops",
-];
-
-/// One in so many startups has a sector that is meant by `tech`: otherwise all do that are listed.
-const TECH_SHARE: u32 = 100;
-
 /// Verbs that say what a date or an amount is of.
 const FOUNDING: &[&str] =
     &["founded", "established", "started", "launched", "created", "incorporated", "formed", "born"];
@@ -160,15 +136,6 @@ const INVESTING: &[&str] = &[
 pub(crate) fn subject(text: &str) -> Table {
     let tokens = tokens(text);
     tokens.iter().find_map(|token| records_meant(&token.word)).unwrap_or(Table::Startups)
-}
-
-/// Of several sectors that mean the same, the one with the most startups.
-fn largest_sector(catalog: &Catalog, slugs: &str) -> String {
-    let snapshot = catalog.snapshot();
-    let size = |slug: &&str| {
-        snapshot.find(Table::Sectors, slug).map(|row| snapshot.facet_count(Table::Startups, Facet::Sector, row))
-    };
-    slugs.split(',').max_by_key(size).unwrap_or_default().to_owned()
 }
 
 /// The table of the records that a phrase is a word for.
@@ -441,13 +408,11 @@ impl<'a> Reader<'a> {
         if length == 1 && self.is_at(at, &["search"]) && (at == 0 || self.is_at(at - 1, &["i", "we", "to", "please"])) {
             return Some(1);
         }
-        // `space startups`, but `startups in the AI space`.
-        let is_room = at > 0
-            && (self.is_at(at - 1, &["parking", "retail", "office", "storage", "living", "event", "shared"])
-                || self.parts.last().is_some_and(|(range, part)| range.end == at && part.parameter == "sector"));
-        let is_sector = (self.is_at(at, &["space"]) && self.record_at(at + 1).is_some() && !is_room)
-            || (self.is_at(at, &["tech", "technology"]) && self.is_usual(meanings));
-        if length == 1 && GLUE.contains(self.tokens[at].word.as_str()) && !self.is_country_us(at) && !is_sector {
+        if length == 1
+            && GLUE.contains(self.tokens[at].word.as_str())
+            && !self.is_country_us(at)
+            && !self.is_glue_sector(at, meanings)
+        {
             return None;
         }
         if length == 1 && self.is_product(at) {
@@ -461,30 +426,17 @@ impl<'a> Reader<'a> {
         if (self.table, parameter, value.as_str()) == (Table::Startups, "stage", "ipo") {
             parameter = "status";
         }
-        // `Facebook's rounds`, `Facebook funding`, of which the release has a sector, too.
-        let is_owner = parameter == "sector"
-            && (self.tokens[at + length - 1].is_possessive
-                || (self.names_record(at, length) && self.is_rare_sector(&self.tokens[at].word)));
-        if is_owner && self.name_at(at, &[Table::Startups]).is_some_and(|(_, named)| named == length) {
-            return None;
+        if parameter == "sector" {
+            if self.is_owner(at, length) {
+                return None;
+            }
+            if let Some(named) = self.unwanted_startup(at, length) {
+                self.is_negated = false;
+                return self.leave(at..at + named);
+            }
         }
         let is_of_others = match parameter {
-            // `founded before Facebook`, of which the release has a sector.
-            "sector" => {
-                // `not Delivery Hero`: no parameter leaves out a startup.
-                let is_named = self.is_negated
-                    && self.table == Table::Startups
-                    && self.name_at(at, &[Table::Startups]).is_some_and(|(_, named)| named > length);
-                if is_named {
-                    self.is_negated = false;
-                    let named = self.name_at(at, &[Table::Startups]).map_or(length, |(_, named)| named);
-                    return self.leave(at..at + named);
-                }
-                let is_compared = at > 0
-                    && self.is_at(at - 1, &["before", "after", "than", "ex", "former"])
-                    && !(at > 1 && self.is_at(at - 2, &["other"]));
-                is_compared || self.is_of_compound(range.end) || self.is_doer(at) || self.is_said_of_people(&range)
-            }
+            "sector" => self.is_no_sector(&range),
             "country" => self.is_of_people(&range) || self.is_of_others(range.end) || self.is_of_investors(at),
             "city" => self.is_of_others(range.end) || self.is_of_investors(at),
             // `managing director` is no role of its own.
@@ -525,65 +477,6 @@ impl<'a> Reader<'a> {
         let length = range.len();
         self.add(range, parameter, value, why);
         Some(length)
-    }
-
-    /// Whether a sector is said of people, not of what startups do: `that are hiring`, `backed by corporates and angels`,
-    /// `women partners`.
-    fn is_said_of_people(&self, range: &Range<usize>) -> bool {
-        let is_hiring = self.is_at(range.start, &["hiring"])
-            && !self.is_at(range.end, PRODUCTS)
-            && !self.is_at(range.end, &["software", "marketplace", "marketplaces", "automation", "space"])
-            && !(range.start > 0 && self.is_at(range.start - 1, &["in", "for", "the", "about"]));
-        let is_praised = range.start > 0 && self.is_at(range.start - 1, &["good", "great", "strong", "bad"]);
-        const GROUPS: &[&str] = &["women", "woman", "female", "black", "minority", "lgbt", "student", "students"];
-        const OF_GROUPS: &[&str] = &[
-            "partner",
-            "partners",
-            "gp",
-            "gps",
-            "founder",
-            "founders",
-            "ceo",
-            "ceos",
-            "investor",
-            "investors",
-            "entrepreneur",
-            "entrepreneurs",
-            "led",
-            "owned",
-            "run",
-            "founded",
-        ];
-        let is_group = self.is_at(range.start, GROUPS) && self.is_at(range.end, OF_GROUPS);
-        let is_person =
-            is_group || self.is_at(range.start, &["angel", "angels"]) || self.tokens[range.start].raw == "GPs";
-        is_hiring || is_praised || (range.len() == 1 && is_person)
-    }
-
-    /// Whether a word is the slug of a sector that hardly a startup has.
-    pub(super) fn is_rare_sector(&self, slug: &str) -> bool {
-        let snapshot = self.catalog.snapshot();
-        let row = snapshot.find(Table::Sectors, slug);
-        row.is_some_and(|row| snapshot.facet_count(Table::Startups, Facet::Sector, row) < MIN_STARTUPS)
-    }
-
-    /// Whether enough startups have one of the sectors that a word means.
-    fn is_usual(&self, meanings: &[Meaning]) -> bool {
-        let snapshot = self.catalog.snapshot();
-        let count = |slug: &String| {
-            let row = snapshot.find(Table::Sectors, slug);
-            row.map_or(0, |row| snapshot.facet_count(Table::Startups, Facet::Sector, row))
-        };
-        let startups = snapshot.rows(Table::Startups);
-        meanings.iter().any(|meaning| match meaning {
-            Meaning::Sector(slugs) => slugs.iter().any(|slug| count(slug) >= startups / TECH_SHARE),
-            _ => true,
-        })
-    }
-
-    /// Whether a hyphen joins a word to one before it that it makes something else: `women-led`, `family-friendly`.
-    fn is_of_compound(&self, at: usize) -> bool {
-        at > 0 && self.is_hyphenated(at - 1) && self.is_at(at, &["led", "owned", "run", "founded", "friendly", "free"])
     }
 
     /// Whether a hyphen joins a word to the next.
@@ -880,12 +773,6 @@ impl<'a> Reader<'a> {
         (is_glue || self.is_product(at)).then_some(1)
     }
 
-    /// Whether a word says what a sector before it makes: `language learning apps`, `payments technology`.
-    fn is_product(&self, at: usize) -> bool {
-        let follows = self.parts.last().is_some_and(|(range, part)| range.end == at && part.parameter == "sector");
-        follows && self.is_at(at, PRODUCTS)
-    }
-
     /// Takes these parts instead of those that were read, unless one contradicts another.
     pub(super) fn keep_valid(&mut self, parts: Vec<(Range<usize>, ReadPart)>) {
         if self.are_valid(&parts, None) {
@@ -919,7 +806,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Makes these parts required, unless that contradicts another part: of sectors that mean the same, the largest.
-    fn require(&mut self, places: &[usize]) {
+    pub(super) fn require(&mut self, places: &[usize]) {
         let mut parts = self.parts.clone();
         for place in places {
             let part = &mut parts[*place].1;
@@ -929,25 +816,6 @@ impl<'a> Reader<'a> {
             part.parameter.push_str("_all");
         }
         self.keep_valid(parts);
-    }
-
-    /// Sectors that qualify each other are all required, `AI startups for dentists`; `AI or fintech` is any of the two. Of
-    /// sectors that mean the same any will do, so that those of the word with the most stay as they are.
-    fn require_all_sectors(&mut self) {
-        let of_sector = |part: &(Range<usize>, ReadPart)| part.1.parameter == "sector";
-        let mut places: Vec<usize> = (0..self.parts.len()).filter(|index| of_sector(&self.parts[*index])).collect();
-        let is_joined = |pair: &[usize]| {
-            let (from, to) = (self.parts[pair[0]].0.end, self.parts[pair[1]].0.start);
-            self.tokens[from - 1].ends_clause || (from..to).any(|between| self.is_at(between, &["and", "or"]))
-        };
-        if places.len() < 2 || places.windows(2).any(is_joined) || self.resource.parameter("sector_all").is_none() {
-            return;
-        }
-        let meant = |place: &usize| self.parts[*place].1.value.split(',').count();
-        if let Some(most) = places.iter().copied().filter(|place| meant(place) > 1).max_by_key(meant) {
-            places.retain(|place| *place != most);
-        }
-        self.require(&places);
     }
 
     /// Whether the question is the name of a large record, although each word has a meaning: `500 Startups`.

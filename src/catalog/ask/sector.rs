@@ -1,0 +1,162 @@
+//! Sectors in questions: what else their words may mean, and which of them are required together.
+
+use std::ops::Range;
+
+use crate::catalog::Catalog;
+use crate::catalog::ask::ReadPart;
+use crate::catalog::ask::lexicon::{MIN_STARTUPS, Meaning};
+use crate::catalog::ask::reader::Reader;
+use crate::data::{Facet, Table};
+
+/// Words for what a sector makes.
+pub(super) const PRODUCTS: &[&str] = &[
+    "tech",
+    "technology",
+    "app",
+    "apps",
+    "platform",
+    "platforms",
+    "products",
+    "tools",
+    "solutions",
+    "service",
+    "services",
+    "maker",
+    "makers",
+    "vendors",
+    "providers",
+    "studios",
+    "outfits",
+    "shops",
+];
+
+/// One in so many startups has a sector that is meant by `tech`: otherwise all do that are listed.
+const TECH_SHARE: u32 = 100;
+
+/// Of several sectors that mean the same, the one with the most startups.
+pub(super) fn largest_sector(catalog: &Catalog, slugs: &str) -> String {
+    let snapshot = catalog.snapshot();
+    let size = |slug: &&str| {
+        snapshot.find(Table::Sectors, slug).map(|row| snapshot.facet_count(Table::Startups, Facet::Sector, row))
+    };
+    slugs.split(',').max_by_key(size).unwrap_or_default().to_owned()
+}
+
+impl Reader<'_> {
+    /// Whether a word without a meaning of its own is a sector: `space startups`, but not `startups in the AI space`.
+    pub(super) fn is_glue_sector(&self, at: usize, meanings: &[Meaning]) -> bool {
+        let is_room = at > 0
+            && (self.is_at(at - 1, &["parking", "retail", "office", "storage", "living", "event", "shared"])
+                || self.parts.last().is_some_and(|(range, part)| range.end == at && part.parameter == "sector"));
+        (self.is_at(at, &["space"]) && self.record_at(at + 1).is_some() && !is_room)
+            || (self.is_at(at, &["tech", "technology"]) && self.is_usual(meanings))
+    }
+
+    /// Whether a sector is the name of a startup: `Facebook's rounds`, `Facebook funding`.
+    pub(super) fn is_owner(&self, at: usize, length: usize) -> bool {
+        let is_marked = self.tokens[at + length - 1].is_possessive
+            || (self.names_record(at, length) && self.is_rare_sector(&self.tokens[at].word));
+        is_marked && self.name_at(at, &[Table::Startups]).is_some_and(|(_, named)| named == length)
+    }
+
+    /// The words of a startup that is not wanted, which no parameter leaves out: `not Delivery Hero`.
+    pub(super) fn unwanted_startup(&self, at: usize, length: usize) -> Option<usize> {
+        if !self.is_negated || self.table != Table::Startups {
+            return None;
+        }
+        self.name_at(at, &[Table::Startups]).map(|(_, named)| named).filter(|named| *named > length)
+    }
+
+    /// Whether the words of a sector mean something else: `founded before Facebook`, `women-led`, `founded by students`.
+    pub(super) fn is_no_sector(&self, range: &Range<usize>) -> bool {
+        let at = range.start;
+        let is_compared = at > 0
+            && self.is_at(at - 1, &["before", "after", "than", "ex", "former"])
+            && !(at > 1 && self.is_at(at - 2, &["other"]));
+        is_compared || self.is_of_compound(range.end) || self.is_doer(at) || self.is_said_of_people(range)
+    }
+
+    /// Whether a sector is said of people, not of what startups do: `that are hiring`, `backed by corporates and angels`,
+    /// `women partners`.
+    fn is_said_of_people(&self, range: &Range<usize>) -> bool {
+        let is_hiring = self.is_at(range.start, &["hiring"])
+            && !self.is_at(range.end, PRODUCTS)
+            && !self.is_at(range.end, &["software", "marketplace", "marketplaces", "automation", "space"])
+            && !(range.start > 0 && self.is_at(range.start - 1, &["in", "for", "the", "about"]));
+        let is_praised = range.start > 0 && self.is_at(range.start - 1, &["good", "great", "strong", "bad"]);
+        const GROUPS: &[&str] = &["women", "woman", "female", "black", "minority", "lgbt", "student", "students"];
+        const OF_GROUPS: &[&str] = &[
+            "partner",
+            "partners",
+            "gp",
+            "gps",
+            "founder",
+            "founders",
+            "ceo",
+            "ceos",
+            "investor",
+            "investors",
+            "entrepreneur",
+            "entrepreneurs",
+            "led",
+            "owned",
+            "run",
+            "founded",
+        ];
+        let is_group = self.is_at(range.start, GROUPS) && self.is_at(range.end, OF_GROUPS);
+        let is_person =
+            is_group || self.is_at(range.start, &["angel", "angels"]) || self.tokens[range.start].raw == "GPs";
+        is_hiring || is_praised || (range.len() == 1 && is_person)
+    }
+
+    /// Whether a word is the slug of a sector that hardly a startup has.
+    pub(super) fn is_rare_sector(&self, slug: &str) -> bool {
+        let snapshot = self.catalog.snapshot();
+        let row = snapshot.find(Table::Sectors, slug);
+        row.is_some_and(|row| snapshot.facet_count(Table::Startups, Facet::Sector, row) < MIN_STARTUPS)
+    }
+
+    /// Whether enough startups have one of the sectors that a word means.
+    fn is_usual(&self, meanings: &[Meaning]) -> bool {
+        let snapshot = self.catalog.snapshot();
+        let count = |slug: &String| {
+            let row = snapshot.find(Table::Sectors, slug);
+            row.map_or(0, |row| snapshot.facet_count(Table::Startups, Facet::Sector, row))
+        };
+        let startups = snapshot.rows(Table::Startups);
+        meanings.iter().any(|meaning| match meaning {
+            Meaning::Sector(slugs) => slugs.iter().any(|slug| count(slug) >= startups / TECH_SHARE),
+            _ => true,
+        })
+    }
+
+    /// Whether a hyphen joins a word to one before it that it makes something else: `women-led`, `family-friendly`.
+    fn is_of_compound(&self, at: usize) -> bool {
+        at > 0 && self.is_hyphenated(at - 1) && self.is_at(at, &["led", "owned", "run", "founded", "friendly", "free"])
+    }
+
+    /// Whether a word says what a sector before it makes: `language learning apps`, `payments technology`.
+    pub(super) fn is_product(&self, at: usize) -> bool {
+        let follows = self.parts.last().is_some_and(|(range, part)| range.end == at && part.parameter == "sector");
+        follows && self.is_at(at, PRODUCTS)
+    }
+
+    /// Sectors that qualify each other are all required, `AI startups for dentists`; `AI or fintech` is any of the two. Of
+    /// sectors that mean the same any will do, so that those of the word with the most stay as they are.
+    pub(super) fn require_all_sectors(&mut self) {
+        let of_sector = |part: &(Range<usize>, ReadPart)| part.1.parameter == "sector";
+        let mut places: Vec<usize> = (0..self.parts.len()).filter(|index| of_sector(&self.parts[*index])).collect();
+        let is_joined = |pair: &[usize]| {
+            let (from, to) = (self.parts[pair[0]].0.end, self.parts[pair[1]].0.start);
+            self.tokens[from - 1].ends_clause || (from..to).any(|between| self.is_at(between, &["and", "or"]))
+        };
+        if places.len() < 2 || places.windows(2).any(is_joined) || self.resource.parameter("sector_all").is_none() {
+            return;
+        }
+        let meant = |place: &usize| self.parts[*place].1.value.split(',').count();
+        if let Some(most) = places.iter().copied().filter(|place| meant(place) > 1).max_by_key(meant) {
+            places.retain(|place| *place != most);
+        }
+        self.require(&places);
+    }
+}
