@@ -84,6 +84,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use once_cell::sync::OnceCell;
 
 use crate::catalog::address::Address;
+use crate::catalog::ask::association::DescribedSectors;
 use crate::catalog::ask::lexicon::Lexicon;
 use crate::catalog::changes::AllChanges;
 use crate::catalog::param_error::shortened;
@@ -164,6 +165,7 @@ pub struct Catalog {
     /// Slugs of sectors: what a mistyped one is compared with.
     sectors: OnceCell<Candidates>,
     sector_names: OnceCell<SectorNames>,
+    described_sectors: OnceCell<DescribedSectors>,
     lexicon: OnceCell<Lexicon>,
     /// For each table the values of the facets of [`Facet::LISTED`], most frequent first: what a mistyped one is compared
     /// with.
@@ -191,6 +193,7 @@ impl Catalog {
             round_years: OnceCell::new(),
             sectors: OnceCell::new(),
             sector_names: OnceCell::new(),
+            described_sectors: OnceCell::new(),
             lexicon: OnceCell::new(),
             terms: Default::default(),
             example_terms: Default::default(),

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::catalog::{Catalog, Resource};
 use crate::data::field::model;
+use crate::data::names::Names;
 use crate::data::{Facet, Table};
 
 /// Words of a question that are looked at.
@@ -23,6 +24,8 @@ const MIN_SHARE: f64 = 0.1;
 const MIN_LIFT: f64 = 5.0;
 /// Sectors of a word.
 const MAX_SECTORS: usize = 2;
+/// Startups, at most, whose descriptions are looked at for the sectors of those that have one.
+const SAMPLE: u32 = 1_000;
 
 model! {
     /// A sector that a word which was not understood may mean. It changes nothing.
@@ -36,8 +39,30 @@ model! {
         pub count: u32 [min(1)],
         /// The number of all startups that have the word.
         pub of: u32 [min(1)],
-        /// How many times as frequent the sector is among them as among all startups.
+        /// How many times as frequent the sector is among them as among all startups, or as among those with a description,
+        /// whichever is less: a source of descriptions may have its own sectors.
         pub lift: f64,
+    }
+}
+
+/// The part of the startups with a description, by a sample, that have a sector.
+pub(crate) struct DescribedSectors(HashMap<u32, f64>);
+
+impl DescribedSectors {
+    fn of(catalog: &Catalog) -> Self {
+        let snapshot = catalog.snapshot();
+        let (names, rows) = (snapshot.names(Table::Startups), snapshot.rows(Table::Startups));
+        let sample = (0..rows).step_by(rows.div_ceil(SAMPLE).max(1) as usize);
+        let described: Vec<u32> = sample.filter(|row| !names.description(*row).is_empty()).collect();
+        let sectors = snapshot.row_values(Table::Startups, Facet::Sector);
+        let mut parts: HashMap<u32, f64> = HashMap::new();
+        for row in &described {
+            sectors
+                .of(*row)
+                .iter()
+                .for_each(|sector| *parts.entry(*sector).or_default() += 1.0 / described.len() as f64);
+        }
+        Self(parts)
     }
 }
 
@@ -54,6 +79,7 @@ impl Catalog {
     fn sectors_of_word(&self, word: &str) -> Vec<Association> {
         let Some(index) = self.text_index(Table::Startups) else { return Vec::new() };
         let snapshot = self.snapshot();
+        let described = self.described_sectors.get_or_init(|| DescribedSectors::of(self));
         let sectors = snapshot.row_values(Table::Startups, Facet::Sector);
         let rows = index.rows_described(word, MAX_STARTUPS);
         let mut counts: HashMap<u32, u32> = HashMap::new();
@@ -63,7 +89,8 @@ impl Catalog {
         let (of, all) = (rows.len() as u32, f64::from(snapshot.rows(Table::Startups)));
         let association = |(sector, count): (u32, u32)| {
             let share = f64::from(count) / f64::from(of);
-            let lift = share * all / f64::from(snapshot.facet_count(Table::Startups, Facet::Sector, sector));
+            let usual = f64::from(snapshot.facet_count(Table::Startups, Facet::Sector, sector)) / all;
+            let lift = share / described.0.get(&sector).map_or(usual, |described| usual.max(*described));
             let is_likely = count >= MIN_COUNT && share >= MIN_SHARE && lift >= MIN_LIFT;
             is_likely.then_some((sector, count, lift))
         };

@@ -56,6 +56,8 @@ pub(crate) struct Lexicon {
     phrases: HashMap<String, Vec<Meaning>>,
     /// Those of one word by their first byte.
     words: HashMap<u8, Vec<String>>,
+    /// The words of the others by their first byte.
+    parts: HashMap<u8, HashSet<String>>,
     /// Words of the longest phrase.
     pub(crate) longest: usize,
 }
@@ -151,6 +153,8 @@ const KINDS: &[(&str, FirmKind)] = &[
     ("equity crowdfunding", FirmKind::Crowdfunding),
     ("family office", FirmKind::FamilyOffice),
     ("government", FirmKind::Government),
+    ("gov", FirmKind::Government),
+    ("govt", FirmKind::Government),
     ("gov backed", FirmKind::Government),
     ("government fund", FirmKind::Government),
     ("public fund", FirmKind::Government),
@@ -239,7 +243,7 @@ const ROLES: &[(&str, Role)] = &[
 
 impl Lexicon {
     pub(crate) fn of(snapshot: &Snapshot, sectors: &SectorNames) -> Self {
-        let mut lexicon = Self { phrases: HashMap::new(), words: HashMap::new(), longest: 1 };
+        let mut lexicon = Self { phrases: HashMap::new(), words: HashMap::new(), parts: HashMap::new(), longest: 1 };
         for (phrase, stages) in STAGES {
             lexicon.add(phrase, Meaning::Stage(stages.iter().map(|stage| stage.name()).collect()));
         }
@@ -268,6 +272,9 @@ impl Lexicon {
         self.longest = self.longest.max(phrase.split(' ').count());
         if !phrase.contains(' ') && !self.phrases.contains_key(phrase) {
             self.words.entry(phrase.as_bytes()[0]).or_default().push(phrase.to_owned());
+        }
+        for word in phrase.split(' ').filter(|_| phrase.contains(' ')) {
+            self.parts.entry(word.as_bytes()[0]).or_default().insert(word.to_owned());
         }
         let meanings = self.phrases.entry(phrase.to_owned()).or_default();
         if !meanings.contains(&meaning) {
@@ -419,24 +426,24 @@ impl Lexicon {
     /// The only phrase of one word that has a letter more or less than a word, or two of its letters the other way round: a
     /// letter in place of another more often makes another word of English, such as `hiking` and `hiring`.
     pub(crate) fn nearest<'a>(&'a self, word: &str, others: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-        let sorted = |word: &str| {
-            let mut letters = word.as_bytes().to_vec();
-            letters.sort_unstable();
-            letters
-        };
         let is_near = |known: &&str| {
             let is_rare = |meaning: &Meaning| matches!(meaning, Meaning::City { is_rare: true, .. });
-            known.len().abs_diff(word.len()) <= 1
-                && !known.contains(' ')
-                && distance_within(word, known, 1).is_some()
-                && (known.len() != word.len() || sorted(known) == sorted(word))
-                && !self.meanings(known).iter().any(is_rare)
+            is_slip(word, known) && !self.meanings(known).iter().any(is_rare)
         };
         let first = *word.as_bytes().first()?;
         let words = self.words.get(&first).into_iter().flatten().map(String::as_str);
         let mut near = words.chain(others.filter(|other| other.as_bytes()[0] == first)).filter(is_near);
         let first = near.next()?;
         near.all(|other| self.meanings(other) == self.meanings(first)).then_some(first)
+    }
+
+    /// The word of a phrase of two that is meant by one that differs as in [`Lexicon::nearest`]: `netwrok` of `angel netwrok`.
+    pub(crate) fn nearest_part(&self, before: &str, word: &str, after: &str) -> Option<&str> {
+        let is_known = |phrase: String| self.phrases.contains_key(&phrase);
+        let parts = self.parts.get(word.as_bytes().first()?).filter(|parts| !parts.contains(word))?;
+        let mut near = parts.iter().filter(|part| is_slip(word, part));
+        near.find(|part| is_known(format!("{before} {part}")) || is_known(format!("{part} {after}")))
+            .map(String::as_str)
     }
 
     /// What a phrase means, also in the plural or the singular.
@@ -462,4 +469,17 @@ impl Lexicon {
         let found = found.or_else(|| find(&format!("{phrase}nology")).filter(|_| phrase.ends_with("tech")));
         found.unwrap_or_default()
     }
+}
+
+/// Whether a word has a letter more or less than another, or two of its letters the other way round.
+fn is_slip(word: &str, known: &str) -> bool {
+    let sorted = |word: &str| {
+        let mut letters = word.as_bytes().to_vec();
+        letters.sort_unstable();
+        letters
+    };
+    known.len().abs_diff(word.len()) <= 1
+        && !known.contains(' ')
+        && distance_within(word, known, 1).is_some()
+        && (known.len() != word.len() || sorted(known) == sorted(word))
 }

@@ -157,10 +157,11 @@ impl Reader<'_> {
         while let Some((slug, length)) =
             self.name_at(end, tables).or_else(|| self.begun_name(end, tables).filter(|_| is_expected))
         {
-            // A name that is not capitalized may be anything: `backed by angels`, `at a bank`.
+            // A name that is not capitalized may be anything: `backed by angels`, `at a bank`, `rounds of between 5m and 10m`.
             let word = self.tokens[end].word.as_str();
             let is_word = (self.has_meaning(end, length) && !(length == 1 && self.is_rare_sector(word)))
-                || (length == 1 && GLUE.contains(word));
+                || (length == 1 && GLUE.contains(word))
+                || self.is_bound(end);
             if !self.tokens[end].is_capitalized() && is_word {
                 break;
             }
@@ -378,9 +379,16 @@ impl Reader<'_> {
         self.table != Table::Startups && index.is_some_and(|index| index.saying(&self.tokens[at].word) <= MAX_COINED)
     }
 
-    /// A large record whose name begins with a capitalized word: `Greylock` is Greylock Partners.
+    /// A large record whose name begins with a capitalized word, or one that hardly a startup says of itself: `Greylock` is
+    /// Greylock Partners.
     fn begun_name(&self, at: usize, tables: &[Table]) -> Option<(String, usize)> {
-        let token = self.tokens.get(at).filter(|token| token.is_capitalized() && token.word.len() >= MIN_BEGUN)?;
+        let index = self.catalog.text_index(Table::Startups);
+        let is_coined = |word: &str| index.is_some_and(|index| index.saying(word) <= MAX_COINED);
+        let is_long = |token: &&Token| token.word.len() >= MIN_BEGUN;
+        let token = self.tokens.get(at).filter(is_long)?;
+        if !token.is_capitalized() && !is_coined(&token.word) {
+            return None;
+        }
         if GLUE.contains(token.word.as_str()) || self.has_meaning(at, 1) {
             return None;
         }

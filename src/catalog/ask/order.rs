@@ -229,6 +229,7 @@ fn sort_of<'a>(table: Table, word: impl Fn(usize) -> &'a str) -> Option<(&'stati
         (Table::Rounds, ("chronologically", ..)) => ("announced_on", 1),
         (Table::Firms, ("busiest", _, _)) => ("-investment_count", 1),
         (Table::Firms, ("most", "responsive", _)) => ("-responsiveness", 2),
+        (Table::Firms, ("highest" | "best" | "by", "health", "score")) => ("-health_score", 3),
         (Table::Firms, ("responsive", ..)) => ("-responsiveness", 1),
         (Table::Firms, ("reply" | "replies" | "respond" | "responds", "quickly" | "fast", _)) => ("-responsiveness", 2),
         (Table::Firms, ("best" | "top" | "highest", "rated" | "scored", _)) => ("-health_score", 2),

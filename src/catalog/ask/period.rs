@@ -55,6 +55,10 @@ fn named(tokens: &[Token]) -> Option<(Period, usize)> {
         }
         return Some((months(year, 1, 12)?, 1));
     }
+    // `2014+`
+    if let Some(year) = first.strip_suffix('+').and_then(year_of) {
+        return Some((Period { from: day(year, 1, 1), to: None }, 1));
+    }
     if let Some((year, month)) = first.split_once('-')
         && let (Some(year), Some(month)) = (year_of(year), month.parse().ok().filter(|_| month.len() == 2))
         && (1..=12).contains(&month)
@@ -88,6 +92,14 @@ fn named(tokens: &[Token]) -> Option<(Period, usize)> {
         let at = 2 + usize::from(tokens.get(2).is_some_and(|token| token.is(&["of", "in"])));
         let (year, quarter) = (tokens.get(at).and_then(|token| year_of(&token.word))?, (quarter as i32 + 1).min(4));
         return Some((months(year, quarter * 3 - 2, quarter * 3)?, at + 1));
+    }
+    // `last month of 2014`
+    if let Some(month) = [("first", 1), ("last", 12)].iter().find(|(word, _)| word == first).map(|(_, month)| *month)
+        && second == "month"
+        && tokens.get(2).is_some_and(|token| token.is(&["of", "in"]))
+        && let Some(year) = tokens.get(3).and_then(|token| year_of(&token.word))
+    {
+        return Some((months(year, month, month)?, 4));
     }
     // `first half of 2012`, `H1 2012`
     let (half, length) = match (first.as_str(), second) {
@@ -151,8 +163,10 @@ fn relative(tokens: &[Token], today: Date) -> Option<(Period, usize)> {
     let words: Vec<&str> = tokens.iter().take(3).map(|token| token.word.as_str()).collect();
     let quarter = (month - 1) / 3 + 1;
     let of_quarter = |quarter: i32| months(year, quarter * 3 - 2, quarter * 3);
-    // `last quarter of 2013`
-    if words.get(1) == Some(&"quarter") && words.get(2).is_some_and(|word| ["of", "in"].contains(word)) {
+    // `last quarter of 2013`, `last month of 2014`
+    if matches!(words.get(1), Some(&"quarter" | &"month"))
+        && words.get(2).is_some_and(|word| ["of", "in"].contains(word))
+    {
         return None;
     }
     let period = match words.as_slice() {

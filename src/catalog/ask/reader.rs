@@ -181,6 +181,11 @@ impl<'a> Reader<'a> {
     }
 
     pub(crate) fn read(mut self) -> Interpretation {
+        for at in 0..self.tokens.len() {
+            if let Some(word) = self.misspelt_part(at) {
+                self.tokens[at].word = word;
+            }
+        }
         let mut at = 0;
         while at < self.tokens.len() {
             at += self.step(at).max(1);
@@ -231,19 +236,36 @@ impl<'a> Reader<'a> {
 
     /// The word that is meant by one that no record says or has as its name, and that differs in a letter: `fitech`.
     fn misspelt(&self, at: usize) -> Option<String> {
-        const MIN_LENGTH: usize = 6;
-        let word = &self.tokens[at].word;
-        let is_known = |word: &str| !self.lexicon.meanings(word).is_empty() || records_meant(word).is_some();
-        if word.len() < MIN_LENGTH || !word.bytes().all(|byte| byte.is_ascii_lowercase()) || is_known(word) {
-            return None;
-        }
+        let word = self.unknown_word(at)?;
         let kinds = KINDS_OF_RECORDS.iter().flat_map(|(_, words)| words.iter().copied());
         let nearest = self.lexicon.nearest(word, kinds)?;
-        let is_said = [Table::Firms, Table::Startups, Table::People].into_iter().any(|table| {
+        (!self.is_said(word)).then(|| nearest.to_owned())
+    }
+
+    /// The same of a word of a phrase: `angel netwrok`.
+    fn misspelt_part(&self, at: usize) -> Option<String> {
+        let word = self.unknown_word(at)?;
+        let word_at = |at: usize| self.tokens.get(at).map_or("", |token| token.word.as_str());
+        let nearest = self.lexicon.nearest_part(word_at(at.wrapping_sub(1)), word, word_at(at + 1))?;
+        (!self.is_said(word)).then(|| nearest.to_owned())
+    }
+
+    /// A word that is long enough to be misspelt and has no meaning.
+    fn unknown_word(&self, at: usize) -> Option<&str> {
+        const MIN_LENGTH: usize = 6;
+        let word = self.tokens[at].word.as_str();
+        let is_known =
+            || GLUE.contains(word) || !self.lexicon.meanings(word).is_empty() || records_meant(word).is_some();
+        let is_word = word.len() >= MIN_LENGTH && word.bytes().all(|byte| byte.is_ascii_lowercase());
+        (is_word && !is_known()).then_some(word)
+    }
+
+    /// Whether a record says a word, or has it as its name.
+    fn is_said(&self, word: &str) -> bool {
+        [Table::Firms, Table::Startups, Table::People].into_iter().any(|table| {
             let index = self.catalog.text_index(table);
             index.is_some_and(|index| index.saying(word) > 0) || !self.catalog.rows_named(table, word).is_empty()
-        });
-        (!is_said).then(|| nearest.to_owned())
+        })
     }
 
     pub(super) fn phrase_at(&self, at: usize, length: usize) -> Option<String> {
@@ -489,7 +511,9 @@ impl<'a> Reader<'a> {
         if at == 0 || !self.is_at(at, &["by"]) || !self.is_at(at - 1, &["acquired", "bought"]) {
             return None;
         }
-        let names = self.tokens[at + 1..].iter().take_while(|token| token.is_capitalized()).count();
+        let written = self.tokens[at + 1..].iter().take_while(|token| token.is_capitalized()).count();
+        let named = self.name_at(at + 1, &[Table::Startups, Table::Firms]).map_or(0, |(_, length)| length);
+        let names = written.max(named);
         if names == 0 { None } else { self.leave(at..at + 1 + names) }
     }
 
@@ -585,7 +609,8 @@ impl<'a> Reader<'a> {
             is_near && part.parameter.ends_with("status") && part.value != "operating"
         };
         // `sold in 2013`, of which only the word is not understood.
-        let is_of_unread = self.topic.is_none()
+        let is_of_unread = self.table == Table::Startups
+            && self.topic.is_none()
             && self.unread.last().is_some_and(|(range, _)| {
                 let last = &self.tokens[range.end - 1];
                 range.end == at && !last.is_capitalized() && last.word.ends_with('d')
@@ -598,7 +623,10 @@ impl<'a> Reader<'a> {
             part.parameter == "stage" && (range.end..at).all(|between| self.is_at(between, &["round", "in", "during"]))
         });
         let of_stage = Some(Topic::Raising).filter(|_| is_of_stage && self.table == Table::Startups);
-        let topic = self.topic.or(of_stage).or_else(|| self.topic_of(self.tokens.get(at + length)?));
+        // `younger than 2010`
+        let is_age = self.is_at(at, &["younger", "older"]);
+        let of_age = Some(Topic::Founding).filter(|_| is_age);
+        let topic = of_age.or(self.topic).or(of_stage).or_else(|| self.topic_of(self.tokens.get(at + length)?));
         let (from, to, by_year) = match (self.table, topic) {
             (Table::Startups, Some(Topic::Raising)) => ("last_round_since", "last_round_until", false),
             (Table::Startups, _) | (Table::Firms, Some(Topic::Founding)) => ("founded_from", "founded_to", true),
@@ -634,7 +662,12 @@ impl<'a> Reader<'a> {
         let Amount { min, max, is_money, is_foreign, is_percent, is_bare } = found;
         let mut end = at + length;
         let noun = self.tokens.get(end).map_or("", |token| token.word.as_str());
-        if is_money && let Some(first) = (at.saturating_sub(3)..at).find(|before| self.is_at(*before, OTHER_AMOUNTS)) {
+        // `pre-money`
+        let is_other = |at: usize| {
+            self.is_at(at, OTHER_AMOUNTS)
+                || (self.is_at(at, &["pre", "post"]) && self.is_at(at + 1, &["money"]) && self.is_hyphenated(at))
+        };
+        if is_money && let Some(first) = (at.saturating_sub(3)..at).find(|before| is_other(*before)) {
             self.unread.retain(|(range, _)| range.start < first);
             self.unread.push((first..end, self.written(&(first..end))));
             return Some(length);
@@ -716,6 +749,11 @@ impl<'a> Reader<'a> {
         Some(1)
     }
 
+    /// Whether an amount or a range of them begins at a word.
+    pub(super) fn is_bound(&self, at: usize) -> bool {
+        self.tokens.get(at..).is_some_and(|rest| amount(rest).is_some())
+    }
+
     /// Whether a period begins at a word.
     pub(super) fn is_date(&self, at: usize) -> bool {
         self.tokens.get(at..).is_some_and(|rest| period(rest, Date::from_days(0)).is_some())
@@ -792,6 +830,13 @@ impl<'a> Reader<'a> {
                 && self.is_at(pair[0].0.end, &["and"])
         };
         // `angels and accelerators both`
+        let of_stages = self
+            .parts
+            .iter()
+            .position(|(range, part)| both == Some(range.end) && part.parameter == "stage" && part.value.contains(','));
+        if let Some(stages) = of_stages.filter(|_| self.resource.parameter("stage_all").is_some()) {
+            return self.require(&[stages]);
+        }
         let before_both = |pair: &[(Range<usize>, ReadPart)]| {
             both == Some(pair[1].0.end) && pair[1].0.start == pair[0].0.end + 1 && self.is_at(pair[0].0.end, &["and"])
         };

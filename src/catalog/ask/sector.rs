@@ -83,7 +83,9 @@ impl Reader<'_> {
             && !self.is_at(range.end, PRODUCTS)
             && !self.is_at(range.end, &["software", "marketplace", "marketplaces", "automation", "space"])
             && !(range.start > 0 && self.is_at(range.start - 1, &["in", "for", "the", "about"]));
-        let is_praised = range.start > 0 && self.is_at(range.start - 1, &["good", "great", "strong", "bad"]);
+        // `a good reputation`, `cold emails`
+        let is_praised =
+            range.start > 0 && self.is_at(range.start - 1, &["good", "great", "strong", "bad", "cold", "warm"]);
         const GROUPS: &[&str] = &["women", "woman", "female", "black", "minority", "lgbt", "student", "students"];
         const OF_GROUPS: &[&str] = &[
             "partner",

@@ -39,7 +39,7 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
         });
         // A sign alone is a word.
         let sign = match part {
-            "&" => "and",
+            "&" | "+" => "and",
             "w/" => "with",
             "w/o" => "without",
             "€" => "eur",
