@@ -4,6 +4,7 @@
 //! changed is put under its slug or id, one that was removed or merged is deleted.
 
 use std::cmp::Ordering;
+use std::io;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -83,13 +84,16 @@ impl ChangeCounts {
 
 /// The rows of a table that differ, in the order of their slugs or ids. A row is changed if its record is, computed fields
 /// included. Reads all records of both.
-pub fn row_changes(table: Table, before: &Snapshot, after: &Snapshot) -> Vec<RowChange> {
+///
+/// # Errors
+/// If a record cannot be read, see [`Snapshot::read_record`].
+pub fn row_changes(table: Table, before: &Snapshot, after: &Snapshot) -> io::Result<Vec<RowChange>> {
     let mut changes = Vec::new();
     let mut olds = before.published(table).peekable();
     let mut news = after.published(table).peekable();
     loop {
         let order = match (olds.peek(), news.peek()) {
-            (None, None) => return changes,
+            (None, None) => return Ok(changes),
             (Some(_), None) => Ordering::Less,
             (None, Some(_)) => Ordering::Greater,
             (Some(old), Some(new)) => before.slug(table, *old).cmp(after.slug(table, *new)),
@@ -98,7 +102,7 @@ pub fn row_changes(table: Table, before: &Snapshot, after: &Snapshot) -> Vec<Row
         let new = if order.is_ge() { news.next() } else { None };
         changes.extend(match (old, new) {
             (Some(old), Some(new)) => {
-                let is_same = before.record(table, old).whole() == after.record(table, new).whole();
+                let is_same = before.read_record(table, old)?.whole() == after.read_record(table, new)?.whole();
                 (!is_same).then_some(RowChange::Changed { before: old, after: new })
             }
             (Some(old), None) => Some(match after.merged_into(table, before.slug(table, old)) {
@@ -266,15 +270,18 @@ fn fields_of(values: &[(String, String)], tables: &[Table]) -> Result<Vec<(Table
 }
 
 /// Passes every change from one release to another as its JSON, in the order of `/changes`.
-pub fn each_change<E>(
+///
+/// # Errors
+/// Those of `write`, and if a record cannot be read.
+pub fn each_change<E: From<io::Error>>(
     before: &Snapshot,
     after: &Snapshot,
     mut write: impl FnMut(&[u8]) -> Result<(), E>,
 ) -> Result<(), E> {
     for table in Table::ALL {
         let reader = ChangeReader { table, fields: &Fields::Default, before, after };
-        for change in row_changes(table, before, after) {
-            write(&reader.json(change, &reader.differing(change)))?;
+        for change in row_changes(table, before, after)? {
+            write(&reader.json(change, &reader.differing(change)?)?)?;
         }
     }
     Ok(())
@@ -285,7 +292,7 @@ impl Catalog {
     fn all_changes(&self, before: &Self) -> Arc<AllChanges> {
         let key = (before.version(), before.snapshot().content());
         self.changes.get_or_insert_with(key, || {
-            Arc::new(Table::ALL.map(|table| row_changes(table, before.snapshot(), self.snapshot())))
+            Arc::new(Table::ALL.map(|table| readable(row_changes(table, before.snapshot(), self.snapshot()))))
         })
     }
 
@@ -311,13 +318,13 @@ impl Catalog {
                 .iter()
                 .filter(|change| filter.operations.is_empty() || filter.operations.contains(&change.operation()));
             for change in selected {
-                let differing = reader.differing(*change);
+                let differing = readable(reader.differing(*change));
                 if matches!(change, RowChange::Changed { .. }) && differing.is_empty() {
                     continue;
                 }
                 if position >= start {
                     match page.changes.len() < limit {
-                        true => page.changes.push(reader.json(*change, &differing)),
+                        true => page.changes.push(readable(reader.json(*change, &differing))),
                         false => page.next = page.next.or(Some(position)),
                     }
                 }
@@ -327,6 +334,11 @@ impl Catalog {
         page.total = position;
         page
     }
+}
+
+/// What was read of records on disk; panics if it could not be, as [`Snapshot::record`] does: the request fails.
+pub(super) fn readable<T>(read: io::Result<T>) -> T {
+    read.unwrap_or_else(|error| panic!("a record cannot be read: {error}"))
 }
 
 /// The records of one table in two releases.
@@ -339,29 +351,30 @@ pub(super) struct ChangeReader<'a> {
 
 impl<'a> ChangeReader<'a> {
     /// The selected fields that differ, and what is selected of each; none unless the record was changed.
-    pub(super) fn differing(&self, change: RowChange) -> Vec<(usize, FieldMask)> {
-        let RowChange::Changed { before, after } = change else { return Vec::new() };
-        let (before, after) = (self.before.record(self.table, before), self.after.record(self.table, after));
+    pub(super) fn differing(&self, change: RowChange) -> io::Result<Vec<(usize, FieldMask)>> {
+        let RowChange::Changed { before, after } = change else { return Ok(Vec::new()) };
+        let (before, after) =
+            (self.before.read_record(self.table, before)?, self.after.read_record(self.table, after)?);
         let differs = |(index, mask): &(usize, FieldMask)| {
             let (before, after) = (before.value(self.table, *index), after.value(self.table, *index));
             before != after && (mask.is_full() || masked(mask, before) != masked(mask, after))
         };
-        match self.fields {
+        Ok(match self.fields {
             Fields::Some(parts) => parts.iter().filter(|part| differs(part)).cloned().collect(),
             _ => (0..self.table.fields().len()).map(|index| (index, FieldMask::full())).filter(differs).collect(),
-        }
+        })
     }
 
-    fn json(&self, change: RowChange, differing: &[(usize, FieldMask)]) -> Vec<u8> {
+    fn json(&self, change: RowChange, differing: &[(usize, FieldMask)]) -> io::Result<Vec<u8>> {
         let (table, fields) = (self.table, self.table.fields());
         let (key, record) = match change {
             RowChange::Added { after } | RowChange::Changed { after, .. } => {
-                (self.after.slug(table, after), Some(self.after.record(table, after)))
+                (self.after.slug(table, after), Some(self.after.read_record(table, after)?))
             }
             RowChange::Removed { before } | RowChange::Merged { before, .. } => (self.before.slug(table, before), None),
         };
         let before = match change {
-            RowChange::Changed { before, .. } => Some(self.before.record(table, before)),
+            RowChange::Changed { before, .. } => Some(self.before.read_record(table, before)?),
             _ => None,
         };
         let fields = ChangeFields {
@@ -379,7 +392,7 @@ impl<'a> ChangeReader<'a> {
                 _ => RecordJson::of(table, &record, None),
             }),
         };
-        serde_json::to_vec(&fields).expect("stored records are JSON")
+        Ok(serde_json::to_vec(&fields).expect("stored records are JSON"))
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use once_cell::sync::OnceCell;
 
-use crate::catalog::changes::{ChangeReader, RowChange};
+use crate::catalog::changes::{ChangeReader, RowChange, readable};
 use crate::catalog::json::Fields;
 use crate::catalog::{Catalog, Issues, ParseOptions, Query, Request, Resource, RowFilter};
 use crate::data::archive::facet_column::{Bits, bit_words};
@@ -84,7 +84,7 @@ impl Comparison {
         };
         let reader = ChangeReader { table, fields: &Fields::Default, before, after };
         let fields: Vec<&str> =
-            reader.differing(change).into_iter().map(|(index, _)| table.fields()[index].name).collect();
+            readable(reader.differing(change)).into_iter().map(|(index, _)| table.fields()[index].name).collect();
         let is_unchanged = matches!(change, RowChange::Changed { .. }) && fields.is_empty();
         (!is_unchanged).then_some(RecordChange { change, fields })
     }

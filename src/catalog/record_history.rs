@@ -80,14 +80,20 @@ pub fn record_history(before: &Snapshot, earlier: Option<&RecordHistory>, after:
     writer.begin(RELEASES)?;
     writer.append(&serde_json::to_vec(&releases)?)?;
     for table in Table::ALL {
-        writer.section(table.name(), &seen(table, before, earlier, after, releases.len() as u32))?;
+        writer.section(table.name(), &seen(table, before, earlier, after, releases.len() as u32)?)?;
     }
     writer.finish()?;
     Ok(bytes)
 }
 
 /// The history of each row of a table; `own` is the position of the release itself.
-fn seen(table: Table, before: &Snapshot, earlier: Option<&RecordHistory>, after: &Snapshot, own: u32) -> Vec<Seen> {
+fn seen(
+    table: Table,
+    before: &Snapshot,
+    earlier: Option<&RecordHistory>,
+    after: &Snapshot,
+    own: u32,
+) -> io::Result<Vec<Seen>> {
     let known = |row: u32| earlier.map_or([0; 2], |earlier| earlier.seen(table)[row as usize]);
     let mut seen = vec![[0; 2]; after.rows(table) as usize];
     for row in after.published(table) {
@@ -96,7 +102,7 @@ fn seen(table: Table, before: &Snapshot, earlier: Option<&RecordHistory>, after:
         }
     }
     let mut merged = Vec::new();
-    for change in row_changes(table, before, after) {
+    for change in row_changes(table, before, after)? {
         match change {
             RowChange::Added { after } => seen[after as usize] = [own; 2],
             RowChange::Changed { after, .. } => seen[after as usize][1] = own,
@@ -109,7 +115,7 @@ fn seen(table: Table, before: &Snapshot, earlier: Option<&RecordHistory>, after:
         let first = &mut seen[into as usize][0];
         *first = (*first).min(known(old)[0]);
     }
-    seen
+    Ok(seen)
 }
 
 impl Catalog {

@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 
 use crate::catalog::{ChangeCounts, row_changes};
 use crate::data::{SnapshotVersion, Table};
+use crate::release::error::At;
 use crate::release::{ReleaseError, ReleaseStore};
 
 impl ReleaseStore {
@@ -12,7 +13,10 @@ impl ReleaseStore {
         after: SnapshotVersion,
     ) -> Result<BTreeMap<Table, ChangeCounts>, ReleaseError> {
         let (before, after) = (self.open_tables(before)?, self.open_tables(after)?);
-        let count = |table: Table| ChangeCounts::of(&row_changes(table, &before, &after));
-        Ok(Table::ALL.into_iter().map(|table| (table, count(table))).collect())
+        let count = |table: Table| {
+            let changes = row_changes(table, &before, &after).at(self.folder())?;
+            Ok((table, ChangeCounts::of(&changes)))
+        };
+        Table::ALL.into_iter().map(count).collect()
     }
 }
