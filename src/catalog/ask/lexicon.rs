@@ -140,6 +140,7 @@ const KINDS: &[(&str, FirmKind)] = &[
     ("corporate backed", FirmKind::Corporate),
     ("corporate fund", FirmKind::Corporate),
     ("corporate investor", FirmKind::Corporate),
+    ("corp vc", FirmKind::Corporate),
     ("corporate vc", FirmKind::Corporate),
     ("corporate venture", FirmKind::Corporate),
     ("corporate venture arm", FirmKind::Corporate),
@@ -165,6 +166,7 @@ const KINDS: &[(&str, FirmKind)] = &[
     ("private equity firm", FirmKind::PrivateEquity),
     ("private equity fund", FirmKind::PrivateEquity),
     ("university", FirmKind::University),
+    ("univ fund", FirmKind::University),
     ("university fund", FirmKind::University),
 ];
 
@@ -252,6 +254,11 @@ impl Lexicon {
         }
         for letter in ["d", "e", "f", "g", "h"] {
             lexicon.add(&format!("series {letter}"), Meaning::Stage(vec![Stage::SeriesDPlus.name()]));
+        }
+        for (letter, stage) in
+            [("a", Stage::SeriesA), ("b", Stage::SeriesB), ("c", Stage::SeriesC), ("d", Stage::SeriesDPlus)]
+        {
+            lexicon.add(&format!("ser {letter}"), Meaning::Stage(vec![stage.name()]));
         }
         KINDS.iter().for_each(|(phrase, kind)| lexicon.add_with_plural(phrase, &Meaning::Kind(kind.name())));
         STATUSES.iter().for_each(|(phrase, status)| lexicon.add(phrase, Meaning::Status(status.name())));

@@ -21,6 +21,9 @@ const MAX_COINED: u64 = 5;
 /// Letters of a word that a name is known by, at least.
 const MIN_BEGUN: usize = 5;
 
+/// Size of a record from which it is meant by the first word of its name.
+const MIN_BEGUN_SIZE: u32 = 10;
+
 /// How many times as large a record must be to be meant by the beginning of its name, although that is the name of another.
 const FAR_LARGER: u32 = 10;
 
@@ -153,7 +156,7 @@ impl Reader<'_> {
         from += usize::from(is_both);
         let (mut names, mut end) = (Vec::new(), from);
         let (mut joint, mut start) = (is_both, at);
-        let is_expected = !self.is_at(at, &["at", "of", "from"]);
+        let is_expected = self.table == Table::People || !self.is_at(at, &["at", "of", "from"]);
         while let Some((slug, length)) =
             self.name_at(end, tables).or_else(|| self.begun_name(end, tables).filter(|_| is_expected))
         {
@@ -161,7 +164,7 @@ impl Reader<'_> {
             let word = self.tokens[end].word.as_str();
             let is_word = (self.has_meaning(end, length) && !(length == 1 && self.is_rare_sector(word)))
                 || (length == 1 && GLUE.contains(word))
-                || self.is_bound(end);
+                || self.is_at(end, &["between"]);
             if !self.tokens[end].is_capitalized() && is_word {
                 break;
             }
@@ -328,8 +331,9 @@ impl Reader<'_> {
             _ => return None,
         };
         let is_expected = self.names_record(at, 1) || self.continues_names(at);
+        let is_named = self.name_at(at, tables).is_some();
         let named = tables.iter().filter_map(|table| {
-            let begun = || if is_expected { self.begun_name(at, &[*table]) } else { None };
+            let begun = || if is_expected && !is_named { self.begun_name(at, &[*table]) } else { None };
             let (slug, length) = self.name_at(at, &[*table]).or_else(begun)?;
             let row = self.catalog.snapshot().find(*table, &slug)?;
             let size = self.catalog.size(*table, row);
@@ -379,32 +383,53 @@ impl Reader<'_> {
         self.table != Table::Startups && index.is_some_and(|index| index.saying(&self.tokens[at].word) <= MAX_COINED)
     }
 
-    /// A large record whose name begins with a capitalized word, or one that hardly a startup says of itself: `Greylock` is
-    /// Greylock Partners.
+    /// A record whose name begins with some capitalized words, or a large one with a word that is capitalized or that hardly a
+    /// startup says of itself: `Rocket Internet` is Rocket Internet AG, `Greylock` is Greylock Partners.
     fn begun_name(&self, at: usize, tables: &[Table]) -> Option<(String, usize)> {
-        let index = self.catalog.text_index(Table::Startups);
-        let is_coined = |word: &str| index.is_some_and(|index| index.saying(word) <= MAX_COINED);
-        let is_long = |token: &&Token| token.word.len() >= MIN_BEGUN;
-        let token = self.tokens.get(at).filter(is_long)?;
-        if !token.is_capitalized() && !is_coined(&token.word) {
-            return None;
-        }
-        if GLUE.contains(token.word.as_str()) || self.has_meaning(at, 1) {
-            return None;
-        }
+        let words =
+            self.tokens.get(at..)?.iter().take(MAX_NAME_WORDS).take_while(|token| token.is_capitalized()).count();
+        (2..=words).rev().find_map(|length| self.record_begun(at, length, tables, MIN_NAMED_SIZE)).or_else(|| {
+            let token = self.tokens.get(at).filter(|token| token.word.len() >= MIN_BEGUN)?;
+            let index = self.catalog.text_index(Table::Startups);
+            let is_coined = || index.is_some_and(|index| index.saying(&token.word) <= MAX_COINED);
+            if GLUE.contains(token.word.as_str()) || self.has_meaning(at, 1) {
+                return None;
+            }
+            let least = match () {
+                () if is_coined() => MIN_BEGUN_SIZE,
+                () if token.is_capitalized() && self.table != Table::People => MIN_PLAIN_SIZE,
+                () => return None,
+            };
+            self.record_begun(at, 1, tables, least)
+        })
+    }
+
+    /// The largest record of a size or more whose name begins with so many words.
+    fn record_begun(&self, at: usize, length: usize, tables: &[Table], least: u32) -> Option<(String, usize)> {
+        let phrase = self.phrase_at(at, length)?;
         let snapshot = self.catalog.snapshot();
-        let begun = tables.iter().flat_map(|table| {
-            let matches = self.catalog.all_matches(*table, &token.word);
-            let begins = |row: &u32| fold(snapshot.name(*table, *row)).split(' ').next() == Some(token.word.as_str());
-            let rows: Vec<u32> = matches.rows.iter().copied().filter(begins).collect();
-            rows.into_iter().map(|row| (self.catalog.size(*table, row), *table, row))
-        });
-        let (_, table, row) = begun.filter(|(size, ..)| *size >= MIN_PLAIN_SIZE).max()?;
-        Some((snapshot.slug(table, row).to_owned(), 1))
+        let mut begun = Vec::new();
+        for table in tables {
+            for row in self.catalog.names_from(*table, &phrase) {
+                let name = fold(snapshot.name(*table, *row));
+                let Some(rest) = name.strip_prefix(&phrase) else { break };
+                // The phrase ends with a word of the name.
+                if rest.is_empty() || rest.starts_with(' ') {
+                    begun.push((self.catalog.size(*table, *row), *table, *row));
+                }
+            }
+        }
+        let (_, table, row) = begun.into_iter().filter(|(size, ..)| *size >= least).max()?;
+        Some((snapshot.slug(table, row).to_owned(), length))
     }
 
     /// The slug of the record whose name begins at a word, with the number of words.
     pub(super) fn name_at(&self, at: usize, tables: &[Table]) -> Option<(String, usize)> {
+        // A sign alone begins and ends no name.
+        let is_word = |at: usize| self.tokens.get(at).is_some_and(|token| token.raw.contains(char::is_alphanumeric));
+        if !is_word(at) {
+            return None;
+        }
         let longest = MAX_NAME_WORDS.min(self.tokens.len().saturating_sub(at));
         let texts: Vec<String> = (1..=longest)
             .take_while(|length| self.phrase_at(at, *length).is_some())
@@ -414,7 +439,7 @@ impl Reader<'_> {
         let reach =
             |table: &Table| texts.iter().take_while(|text| self.catalog.begins_name(*table, &fold(text))).count();
         let reaches: Vec<(Table, usize)> = tables.iter().map(|table| (*table, reach(table))).collect();
-        texts.iter().enumerate().rev().find_map(|(index, text)| {
+        texts.iter().enumerate().rev().filter(|(index, _)| is_word(at + index)).find_map(|(index, text)| {
             let is_sought = |reach: usize| index < reach || !text.contains(' ');
             let mut sought = reaches.iter().filter(|(_, reach)| is_sought(*reach)).map(|(table, _)| *table);
             let (table, row) = sought.find_map(|table| Some((table, self.row_of_name(table, text)?)))?;

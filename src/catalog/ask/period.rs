@@ -181,7 +181,7 @@ fn relative(tokens: &[Token], today: Date) -> Option<(Period, usize)> {
         ["last" | "past", number, unit, ..] => {
             let number = count_of(number)? as i32;
             let length = match *unit {
-                "years" | "year" => number.checked_mul(12)?,
+                "years" | "year" | "yrs" | "yr" => number.checked_mul(12)?,
                 "quarters" => number.checked_mul(3)?,
                 "months" | "month" => number,
                 "weeks" | "days" => {

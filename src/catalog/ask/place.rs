@@ -156,7 +156,9 @@ impl Reader<'_> {
         let is_investor = self.record_at(noun) == Some(Table::Firms) && !self.is_at(noun, &["firm", "firms"]);
         let own = (at + 1..at + 5).take_while(|at| !self.tokens.get(at - 1).is_none_or(|token| token.ends_clause));
         let is_own = own.into_iter().any(|at| self.record_at(at) == Some(self.table));
-        self.table != Table::People && is_investor && !self.tokens[noun].ends_clause && !is_own
+        // `rounds with corporate investors in Germany` are in Germany as likely as the investors.
+        let is_sure = self.table == Table::Startups || based > 0 || self.is_at(before, &["from"]);
+        self.table != Table::People && is_sure && is_investor && !self.tokens[noun].ends_clause && !is_own
     }
 
     /// Whether `or` or `and` joins a phrase to a city: `Shenzhen or Hong Kong`.
@@ -178,7 +180,7 @@ impl Reader<'_> {
             let term = at + 1 + usize::from(self.is_at(at + 1, &["and", "or"]));
             term < self.tokens.len() && (self.record_at(term).is_some() || self.has_meaning(term, 1))
         };
-        let is_last = || at > 0 && at + 1 == self.tokens.len() && self.record_at(at - 1).is_some();
+        let is_last = || at > 0 && at + 1 == self.tokens.len();
         token.word == "us"
             && (token.raw == "US"
                 || token.raw == "U.S"

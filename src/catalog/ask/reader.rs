@@ -112,7 +112,7 @@ const COUNTED: &[&str] = &["employees", "people", "users", "customers", "staff",
 
 /// Verbs that say what a date or an amount is of.
 const FOUNDING: &[&str] =
-    &["founded", "established", "started", "launched", "created", "incorporated", "formed", "born"];
+    &["founded", "established", "est", "started", "launched", "created", "incorporated", "formed", "born"];
 const RAISING: &[&str] =
     &["raised", "raising", "funded", "closed", "announced", "secured", "got", "received", "fundraised", "financed"];
 const INVESTING: &[&str] = &[
@@ -270,9 +270,14 @@ impl<'a> Reader<'a> {
 
     pub(super) fn phrase_at(&self, at: usize, length: usize) -> Option<String> {
         let words = self.tokens.get(at..at + length)?;
+        // A sign is no end of one, and not a word: `hardware + software`.
+        if words.first()?.raw == "+" || words.last()?.raw == "+" {
+            return None;
+        }
         // A comma is within no phrase.
         let is_split = words[..length - 1].iter().any(|token| token.ends_clause);
-        let words: Vec<&str> = words.iter().map(|token| token.word.as_str()).collect();
+        let words = words.iter().filter(|token| token.raw != "+");
+        let words: Vec<&str> = words.map(|token| token.word.as_str()).collect();
         (!is_split).then(|| words.join(" "))
     }
 
@@ -460,7 +465,11 @@ impl<'a> Reader<'a> {
         let is_of_others = match parameter {
             "sector" => self.is_no_sector(&range),
             "country" => self.is_of_people(&range) || self.is_of_others(range.end) || self.is_of_investors(at),
-            "city" => self.is_of_others(range.end) || self.is_of_investors(at),
+            "city" => {
+                const ALUMNI: &[&str] = &["graduate", "graduates", "grads", "students", "professors"];
+                let is_school = self.is_doer(at) || self.is_at(range.end, ALUMNI);
+                is_school || self.is_of_others(range.end) || self.is_of_investors(at)
+            }
             // `managing director` is no role of its own.
             "role" => at > 0 && self.is_at(at - 1, &["managing"]),
             // `no website listed`
@@ -711,6 +720,8 @@ impl<'a> Reader<'a> {
         let why = if is_bare && !is_about { "amount; taken as the least" } else { "amount" };
         // One amount is enough, where both ends are of one parameter.
         let is_one = names.0 == names.1 && min.is_some();
+        // `checks of about 250k`
+        let min = min.zip(max.filter(|_| is_one)).map(|(min, max)| min.midpoint(max)).or(min);
         let max = max.filter(|_| (!is_bare || is_about || names.0.is_none()) && !is_one);
         let mut read = false;
         for (name, value) in [(names.0, min), (names.1, max)] {
@@ -741,17 +752,20 @@ impl<'a> Reader<'a> {
         }
         let topic = self.topic_of(&self.tokens[at])?;
         self.topic = Some(topic);
+        // `has SoftBank not invested in`
+        let is_denied = self.is_negated && self.is_at(at, &["invested", "backed", "funded"]);
+        let denied =
+            self.parts.pop_if(|(range, part)| is_denied && range.end + 1 == at && part.parameter == "investor");
+        if let Some((range, part)) = denied {
+            self.add(range, "investor", part.value, part.why);
+            return Some(1);
+        }
         // `never raised`, but `not raised since 2012`
         if self.is_negated && topic == Topic::Raising && !(at + 1..at + 4).any(|at| self.is_date(at)) {
             self.is_negated = false;
             self.leave(at - 1..at + 1);
         }
         Some(1)
-    }
-
-    /// Whether an amount or a range of them begins at a word.
-    pub(super) fn is_bound(&self, at: usize) -> bool {
-        self.tokens.get(at..).is_some_and(|rest| amount(rest).is_some())
     }
 
     /// Whether a period begins at a word.
@@ -829,6 +843,11 @@ impl<'a> Reader<'a> {
                 && pair[1].0.start == pair[0].0.end + 1
                 && self.is_at(pair[0].0.end, &["and"])
         };
+        // `founders who are also CEO`
+        let also = |pair: &[(Range<usize>, ReadPart)]| {
+            pair.iter().all(|(_, part)| part.parameter == "role")
+                && (pair[0].0.end..pair[1].0.start).any(|at| self.is_at(at, &["also"]))
+        };
         // `angels and accelerators both`
         let of_stages = self
             .parts
@@ -840,7 +859,7 @@ impl<'a> Reader<'a> {
         let before_both = |pair: &[(Range<usize>, ReadPart)]| {
             both == Some(pair[1].0.end) && pair[1].0.start == pair[0].0.end + 1 && self.is_at(pair[0].0.end, &["and"])
         };
-        let joined = self.parts.windows(2).position(|pair| joins(pair) || before_both(pair));
+        let joined = self.parts.windows(2).position(|pair| joins(pair) || also(pair) || before_both(pair));
         let after = |both: usize| self.parts.iter().position(|(range, _)| range.start > both);
         let Some(first) = joined.or_else(|| both.and_then(after)) else { return };
         let all = format!("{}_all", self.parts[first].1.parameter);

@@ -41,6 +41,7 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
         let sign = match part {
             "&" | "+" => "and",
             "w/" => "with",
+            "@" => "at",
             "w/o" => "without",
             "€" => "eur",
             "£" => "gbp",
