@@ -84,10 +84,7 @@ impl Reader<'_> {
         let token = self.tokens.get(field).filter(|_| is_without)?;
         let is_value = self.has_meaning(field, 1) && !GLUE.contains(token.word.as_str());
         let tables = [Table::Firms, Table::Startups];
-        if is_value
-            || token.is_capitalized()
-                && tables.iter().any(|table| !self.catalog.rows_named(*table, &token.raw).is_empty())
-        {
+        if is_value || (token.is_capitalized() && self.name_at(field, &tables).is_some()) {
             return None;
         }
         self.leave(range)

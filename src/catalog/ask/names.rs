@@ -395,12 +395,9 @@ impl Reader<'_> {
             if GLUE.contains(token.word.as_str()) || self.has_meaning(at, 1) {
                 return None;
             }
-            let least = match () {
-                () if is_coined() => MIN_BEGUN_SIZE,
-                () if token.is_capitalized() && self.table != Table::People => MIN_PLAIN_SIZE,
-                () => return None,
-            };
-            self.record_begun(at, 1, tables, least)
+            let is_written = token.is_capitalized() && self.table != Table::People;
+            let least = if is_coined() { Some(MIN_BEGUN_SIZE) } else { is_written.then_some(MIN_PLAIN_SIZE) };
+            self.record_begun(at, 1, tables, least?)
         })
     }
 

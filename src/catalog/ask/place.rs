@@ -132,7 +132,8 @@ impl Reader<'_> {
                 return table == other;
             }
             let is_break = self.tokens[at + length - 1].ends_clause;
-            if is_break || GLUE.contains(token.word.as_str()) {
+            // `investors in Spain back mobile startups`
+            if is_break || GLUE.contains(token.word.as_str()) || self.topic_of(token).is_some() {
                 return false;
             }
         }

@@ -655,7 +655,7 @@ impl<'a> Reader<'a> {
         read.then_some(length)
     }
 
-    fn topic_of(&self, token: &Token) -> Option<Topic> {
+    pub(super) fn topic_of(&self, token: &Token) -> Option<Topic> {
         let word = token.word.as_str();
         // Who invests in startups gives them money.
         if self.table == Table::Startups && ["invested", "backed"].contains(&word) {

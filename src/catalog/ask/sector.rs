@@ -73,16 +73,19 @@ impl Reader<'_> {
         let is_compared = at > 0
             && self.is_at(at - 1, &["before", "after", "than", "ex", "former"])
             && !(at > 1 && self.is_at(at - 2, &["other"]));
-        is_compared || self.is_of_compound(range.end) || self.is_doer(at) || self.is_said_of_people(range)
+        // `platforms that finance startups`
+        let is_verb = at > 0 && self.is_at(at, &["finance"]) && self.is_at(at - 1, &["that", "which", "who", "to"]);
+        is_compared || is_verb || self.is_of_compound(range.end) || self.is_doer(at) || self.is_said_of_people(range)
     }
 
     /// Whether a sector is said of people, not of what startups do: `that are hiring`, `backed by corporates and angels`,
     /// `women partners`.
     fn is_said_of_people(&self, range: &Range<usize>) -> bool {
+        let is_subject = range.start > 0 && self.is_at(range.start - 1, &["in", "for", "the", "about"]);
         let is_hiring = self.is_at(range.start, &["hiring"])
             && !self.is_at(range.end, PRODUCTS)
             && !self.is_at(range.end, &["software", "marketplace", "marketplaces", "automation", "space"])
-            && !(range.start > 0 && self.is_at(range.start - 1, &["in", "for", "the", "about"]));
+            && !is_subject;
         // `a good reputation`, `cold emails`
         let is_praised =
             range.start > 0 && self.is_at(range.start - 1, &["good", "great", "strong", "bad", "cold", "warm"]);

@@ -57,7 +57,10 @@ impl Reader<'_> {
             if is_open {
                 return (names(&LADDER[first..]), end);
             }
-            let joint = [&["or"][..], &["and"]].iter().any(|words| self.starts(end, words));
+            // `series C rounds and later`
+            let of_rounds = usize::from(self.is_at(end, &["round", "rounds"]) && self.is_at(end + 1, &["and", "or"]));
+            let end = end + of_rounds;
+            let joint = self.is_at(end, &["or", "and"]);
             let after = end + usize::from(joint);
             if (joint || self.is_at(end, &["onwards"]))
                 && self.is_at(after, &["later", "above", "beyond", "higher", "up", "onwards"])
