@@ -212,12 +212,30 @@ fn states_are_all_their_cities_and_echoed() {
     assert_eq!(total("/api/v3/startups?city=bayern&country=DE"), bavarian);
     let reply = client.get("/api/v3/startups?city=california,bavaria&country=US");
     assert!(reply.status == 400 && reply.text.contains("`bavaria` is a state of Germany"), "{}", reply.text);
+    let quebec = total("/api/v3/startups?city=quebec&country=CA");
+    assert!(total("/api/v3/startups?city=quebec-province&country=CA").as_u64() > quebec.as_u64());
     // The city, not the state.
     assert!(warnings(&client, "/api/v3/startups?city=new-york").iter().all(|(_, note)| !note.contains("state")));
     // No city of the release is in it.
     assert_eq!(client.get("/api/v3/startups?city=wyoming&country=US").status, 400);
     let page = server.anonymous().get("/startups?city=california&country=US").text;
     assert!(page.contains("in California"), "{page}");
+}
+
+#[test]
+fn a_state_that_records_have_as_their_city_is_this_without_its_country() {
+    let rows = "a,Alpha,,,,IN,Gujarat,,,,\nb,Beta,,,,IN,Surat,,,,\nc,Gamma,,,,IN,Pune,,,,\nd,Delta,,,,FR,Surat,,,,\n";
+    let folder = dataset_with("", rows, "", "");
+    let (_server, client) = serve(folder.path());
+    assert_eq!(client.get("/api/v3/startups?city=Gujarat").slugs(), ["a"]);
+    let note = "`Gujarat` was read as a city; for the state add `country=IN`";
+    assert_eq!(warnings(&client, "/api/v3/startups?city=Gujarat"), [("value_interpreted".to_owned(), note.to_owned())]);
+    assert_eq!(client.get("/api/v3/startups?not_city=gujarat&sort=name").slugs(), ["b", "d", "c"]);
+    assert_eq!(client.get("/api/v3/startups?city=gujarat&country=IN&sort=name").slugs(), ["a", "b"]);
+    // A question means the state.
+    assert_eq!(client.get("/api/v3/startups?ask=startups+in+Gujarat&sort=name").slugs(), ["a", "b"]);
+    let meta = client.get("/api/v3/startups?ask=startups+outside+Gujarat").json()["meta"].clone();
+    assert_eq!((&meta["interpreted"], &meta["unread"]), (&json!([]), &json!(["Gujarat"])));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::catalog::ask::ReadPart;
 use crate::catalog::ask::lexicon::Meaning;
 use crate::catalog::ask::reader::{GLUE, Reader, records_meant};
 use crate::catalog::ask::token::Token;
@@ -103,6 +104,12 @@ impl Reader<'_> {
             return None;
         }
         self.add_country(range.clone(), country);
+        // Without its country it may be a city of the name.
+        let is_of_country = |part: &ReadPart| part.parameter == "country" && part.value == country;
+        if !self.parts.iter().any(|(_, part)| is_of_country(part)) {
+            self.is_negated = false;
+            return self.leave(range);
+        }
         let follows_city = self.parts.iter().any(|(other, part)| other.end == at && part.parameter == "city");
         if !follows_city {
             self.add(range, "city", cities.clone(), why);

@@ -86,9 +86,13 @@ impl ParamParser<'_> {
             if self.resource.parameter(name).and_then(Parameter::facet) != Some(Facet::City) {
                 continue;
             }
-            let states =
-                values.split(',').filter_map(|value| Some((value, Country::from_alpha2(city::state(value)?.country)?)));
-            details.extend(states.filter(|(_, country)| !self.is_only_of(*country)).take(1).map(|(state, country)| {
+            let is_city = |value: &str| self.catalog.snapshot().find_term(Facet::City, value).is_some();
+            let states = values
+                .split(',')
+                .filter(|value| !is_city(value))
+                .filter_map(|value| Some((value, Country::from_alpha2(city::state(value)?.country)?)));
+            let mut wrong = states.filter(|(_, country)| self.required_country() != Some(*country));
+            details.extend(wrong.next().map(|(state, country)| {
                 let detail = format!(
                     "`{state}` is a state of {}, and other countries have cities of the same names as its cities; add `country={country}`",
                     country.name()
@@ -99,10 +103,12 @@ impl ParamParser<'_> {
         details
     }
 
-    /// Whether this country is required.
-    fn is_only_of(&self, country: Country) -> bool {
-        let value = country.index() as u32;
-        self.filters.iter().any(|filter| matches!(filter, Filter::AnyOf(Facet::Country, values) if *values == [value]))
+    /// The country that is required, if it is one.
+    pub(super) fn required_country(&self) -> Option<Country> {
+        self.filters.iter().find_map(|filter| match filter {
+            Filter::AnyOf(Facet::Country, values) if values.len() == 1 => Country::at(values[0] as usize),
+            _ => None,
+        })
     }
 
     /// Conditions on what must be unknown.

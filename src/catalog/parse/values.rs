@@ -6,7 +6,7 @@ use crate::data::fold::fold;
 use crate::data::identifier;
 use crate::data::import::website;
 use crate::data::vocabulary::normal;
-use crate::data::{Country, Facet, Snapshot, Table};
+use crate::data::{Country, Facet, Snapshot, Table, city};
 
 use crate::catalog::param_error::{Issue, ParameterError, shortened};
 use crate::catalog::params::{Mode, ParamType, Parameter, Terms};
@@ -81,7 +81,17 @@ impl ParamParser<'_> {
         let (catalog, table, strict) = (self.catalog, self.resource.table(), self.options.strict);
         let mut notes: Vec<String> = Vec::new();
         let given = folded_texts(values);
+        let country = self.required_country();
         let read = |text: &str| -> Vec<(String, u32)> {
+            // Without its country, a state is the city that records call so, if any do: facets list it.
+            let of_country = city::state(&fold(text)).and_then(|state| Country::from_alpha2(state.country));
+            let other = of_country.filter(|of_country| country != Some(*of_country));
+            let city = other.and_then(|_| catalog.snapshot().find_term(Facet::City, &fold(text)));
+            if let (Some(of_country), Some(city)) = (other, city) {
+                let text = shortened(text);
+                notes.push(format!("`{text}` was read as a city; for the state add `country={of_country}`"));
+                return vec![(fold(&text), city)];
+            }
             // A state keeps its name, as a region does.
             if let Some(state) = catalog.cities_of_state(text) {
                 let cities = if state.len() == 1 { "city" } else { "cities" };
