@@ -21,7 +21,7 @@ use tantivy::schema::{Schema, TEXT};
 use tantivy::{Index, TantivyDocument, Term};
 use venturedex::data::fold::fold;
 use venturedex::data::{MAX_PROMINENCE, Names};
-use venturedex::search::TextIndex;
+use venturedex::search::{IndexFiles, IndexPart, TextIndex};
 
 use clock::Moment;
 use random::Random;
@@ -44,7 +44,8 @@ fn main() {
     };
 
     let start = Moment::now();
-    let files = TextIndex::create(&table).expect("an index");
+    let create = |part| TextIndex::create(&table, part).expect("an index");
+    let files: IndexFiles = [IndexPart::Names, IndexPart::Descriptions].into_iter().flat_map(create).collect();
     let built = start.elapsed();
     let size: usize = files.values().map(Vec::len).sum();
     let start = Moment::now();

@@ -1,21 +1,35 @@
 //! Work by several threads.
 
+use std::iter;
 use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, Builder};
 
-/// What `each` returns for each value, by threads of their own, or by this one if no other can be started.
-pub(crate) fn in_parallel<V: Copy + Send, T: Send, const N: usize>(
+/// What `each` returns for each value. No more values are worked on at a time than there are processors, in their order, so that
+/// work that needs much memory does not need it all at once: what takes longest should come first.
+pub(crate) fn in_parallel<V: Copy + Sync, T: Send, const N: usize>(
     values: [V; N],
     each: impl Fn(V) -> T + Sync,
 ) -> [T; N] {
-    thread::scope(|scope| {
-        let each = &each;
-        let threads = values.map(|value| (value, Builder::new().spawn_scoped(scope, move || each(value))));
-        threads.map(|(value, thread)| match thread {
-            Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
-            Err(_) => each(value),
-        })
-    })
+    let next = AtomicUsize::new(0);
+    let work = || -> Vec<(usize, T)> {
+        let take = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|index| *index < N);
+        iter::from_fn(take).map(|index| (index, each(values[index]))).collect()
+    };
+    let mut done = thread::scope(|scope| {
+        let processors = thread::available_parallelism().map_or(1, usize::from);
+        // If no other thread can be started, this one does it all.
+        let others: Vec<_> =
+            (1..processors.min(N)).filter_map(|_| Builder::new().spawn_scoped(scope, work).ok()).collect();
+        let mut done = work();
+        for other in others {
+            done.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        }
+        done
+    });
+    done.sort_unstable_by_key(|(index, _)| *index);
+    let mut done = done.into_iter().map(|(_, returned)| returned);
+    std::array::from_fn(|_| done.next().expect("every value was taken once"))
 }
 
 #[cfg(test)]
@@ -25,5 +39,16 @@ mod tests {
     #[test]
     fn results_are_in_the_order_of_the_values() {
         assert_eq!(in_parallel([3, 1, 2], |number| number * 10), [30, 10, 20]);
+    }
+
+    #[test]
+    fn no_more_values_are_worked_on_than_there_are_processors() {
+        let (running, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        in_parallel([(); 100], |()| {
+            most.fetch_max(running.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            thread::yield_now();
+            running.fetch_sub(1, Ordering::SeqCst);
+        });
+        assert!(most.into_inner() <= thread::available_parallelism().map_or(1, usize::from));
     }
 }

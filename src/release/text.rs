@@ -7,17 +7,29 @@ use crate::catalog::Texts;
 use crate::data::parallel::in_parallel;
 use crate::data::{ArchiveError, Progress, Snapshot, SnapshotVersion, Table};
 use crate::release::{ReleaseError, manifest};
-use crate::search::{IndexFiles, SearchError, TextIndex};
+use crate::search::{IndexFiles, IndexPart, SearchError, TextIndex};
+
+/// The parts of the indexes, those first that take longest to build in most data.
+const PARTS: [(Table, IndexPart); 8] = [
+    (Table::Startups, IndexPart::Descriptions),
+    (Table::Startups, IndexPart::Names),
+    (Table::People, IndexPart::Names),
+    (Table::People, IndexPart::Descriptions),
+    (Table::Firms, IndexPart::Descriptions),
+    (Table::Firms, IndexPart::Names),
+    (Table::Sectors, IndexPart::Descriptions),
+    (Table::Sectors, IndexPart::Names),
+];
 
 /// Builds the text indexes of `snapshot`.
 pub(crate) fn create(snapshot: &Snapshot, progress: &dyn Progress) -> Result<IndexFiles, ReleaseError> {
     progress.step(manifest::TEXT, 0);
-    let indexes = in_parallel(Texts::TABLES, |table| TextIndex::create(&snapshot.names(table)));
+    let parts = in_parallel(PARTS, |(table, part)| TextIndex::create(&snapshot.names(table), part));
     let mut files = IndexFiles::new();
-    for (table, index) in Texts::TABLES.into_iter().zip(indexes) {
+    for ((table, _), part) in PARTS.into_iter().zip(parts) {
         let name = table.name();
-        let index = index.map_err(|error| ReleaseError::Text { table: name, error })?;
-        files.extend(index.into_iter().map(|(file, bytes)| (format!("{name}/{file}"), bytes)));
+        let part = part.map_err(|error| ReleaseError::Text { table: name, error })?;
+        files.extend(part.into_iter().map(|(file, bytes)| (format!("{name}/{file}"), bytes)));
     }
     progress.done();
     Ok(files)

@@ -24,7 +24,7 @@ mod tests;
 pub(crate) use edit_distance::{Candidates, nearest, similarity};
 pub use error::SearchError;
 pub(crate) use index::marks;
-pub use index::{Completed, Completion, DURATIONS, Described, Hit, IndexFiles, SearchResults, TextIndex};
+pub use index::{Completed, Completion, DURATIONS, Described, Hit, IndexFiles, IndexPart, SearchResults, TextIndex};
 pub(crate) use index::{texts, typed_part};
 pub(crate) use query::nickname::forms;
 pub(crate) use query::number_words::up_to_twenty;

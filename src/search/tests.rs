@@ -1,6 +1,6 @@
 use crate::data::Names;
 use crate::data::vocabulary::Vocabulary;
-use crate::search::{IndexFiles, MATCH_SCORE, MAX_HITS, TextIndex};
+use crate::search::{IndexFiles, IndexPart, MATCH_SCORE, MAX_HITS, TextIndex};
 
 /// A table of names, aliases and prominence.
 struct Table(Vec<(String, String, u32)>);
@@ -141,7 +141,8 @@ fn prominence_decides_between_equal_matches() {
 #[test]
 fn a_stored_index_returns_the_same_as_one_in_memory() {
     let table = firms();
-    let files = TextIndex::create(&table).unwrap();
+    let parts = [IndexPart::Names, IndexPart::Descriptions].map(|part| TextIndex::create(&table, part).unwrap());
+    let files: IndexFiles = parts.into_iter().flatten().collect();
     let open = |files: &IndexFiles, table: &Table| TextIndex::open(files.clone(), table);
     let stored = open(&files, &table).unwrap();
     let memory = TextIndex::in_memory(&table).unwrap();

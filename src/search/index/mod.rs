@@ -32,7 +32,6 @@ use tantivy::{Index, IndexReader, InvertedIndexReader, ReloadPolicy};
 use crate::data::Names;
 use crate::data::archive::facet_column::{RowSet, bit_words};
 use crate::data::fold::fold;
-use crate::data::parallel::in_parallel;
 use crate::metrics::Histogram;
 use crate::search::index::build::split;
 use crate::search::index::descriptions::DescriptionIndex;
@@ -53,6 +52,13 @@ pub type IndexFiles = BTreeMap<String, Vec<u8>>;
 
 /// What the names of the files of descriptions begin with.
 const DESCRIPTIONS: &str = "descriptions.";
+
+/// The parts of an index, which are built apart from each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IndexPart {
+    Descriptions,
+    Names,
+}
 
 /// Text index over one table's names, and over what its records say of themselves. Row `n` of the table is document `n`.
 pub struct TextIndex {
@@ -126,15 +132,15 @@ impl TextIndex {
         Self::new(&index, tables, DescriptionIndex::in_memory(names)?, names)
     }
 
-    /// Builds an index as files, to be stored.
-    pub fn create(names: &dyn Names) -> Result<IndexFiles, SearchError> {
-        let [files, descriptions] = in_parallel([false, true], |is_of_descriptions| match is_of_descriptions {
-            false => build::build_files(names),
-            true => DescriptionIndex::create(names),
-        });
-        let (mut files, descriptions) = (files?, descriptions?.into_iter());
-        files.extend(descriptions.map(|(file, bytes)| (format!("{DESCRIPTIONS}{file}"), bytes)));
-        Ok(files)
+    /// Builds a part of an index as files, to be stored.
+    pub fn create(names: &dyn Names, part: IndexPart) -> Result<IndexFiles, SearchError> {
+        match part {
+            IndexPart::Names => build::build_files(names),
+            IndexPart::Descriptions => {
+                let files = DescriptionIndex::create(names)?.into_iter();
+                Ok(files.map(|(file, bytes)| (format!("{DESCRIPTIONS}{file}"), bytes)).collect())
+            }
+        }
     }
 
     /// Opens the index that was created for the same names.

@@ -7,7 +7,7 @@ use http::HeaderValue;
 use venturedex::catalog::{Catalog, Texts};
 use venturedex::data::archive::AlignedBytes;
 use venturedex::data::{Checksums, NoProgress, Records, Snapshot, Table, compile};
-use venturedex::search::{IndexFiles, TextIndex};
+use venturedex::search::{IndexFiles, IndexPart, TextIndex};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::dataset::small;
@@ -169,7 +169,8 @@ pub fn text_index(script: &[u8]) {
     static INDEX: OnceLock<(Snapshot, IndexFiles)> = OnceLock::new();
     let (snapshot, files) = INDEX.get_or_init(|| {
         let snapshot = open(&original().0).expect("a valid archive");
-        let files = TextIndex::create(&snapshot.names(Table::Startups)).expect("an index");
+        let create = |part| TextIndex::create(&snapshot.names(Table::Startups), part).expect("an index");
+        let files = [IndexPart::Names, IndexPart::Descriptions].into_iter().flat_map(create).collect();
         (snapshot, files)
     });
     let names = snapshot.names(Table::Startups);
