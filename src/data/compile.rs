@@ -145,7 +145,7 @@ impl Compiled {
         let provenance = &self.dataset.provenance;
         let mut used: Vec<bool> = Vec::new();
         for row in old {
-            let written = record.write(&self.dataset, &self.derived, table, *row as usize);
+            let written = record.write(&self.dataset, &self.derived, table, *row as usize)?;
             starts.push(records.length());
             for (field, known) in known.iter_mut().enumerate() {
                 *known += u32::from(is_known(written.value(table, field)));

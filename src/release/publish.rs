@@ -107,6 +107,12 @@ impl<'f> Publisher<'f> {
         Self { policy, ..self }
     }
 
+    /// An empty file on the disk of the index, which is removed when it is closed.
+    pub fn scratch_file(&self) -> Result<fs::File, ReleaseError> {
+        let index = self.releases.folder();
+        tempfile::tempfile_in(index).at(index)
+    }
+
     /// Removes the entries whose names begin with `prefix`, which killed builds have left over.
     pub(crate) fn clear(&self, prefix: &str) -> Result<(), ReleaseError> {
         let index = self.releases.folder();

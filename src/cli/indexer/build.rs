@@ -61,7 +61,7 @@ impl Target<'_> {
 }
 
 pub(crate) fn run(
-    dataset: Input<'_>,
+    mut dataset: Input<'_>,
     releases: &ReleaseStore,
     policy: Policy,
     target: Option<Target<'_>>,
@@ -72,6 +72,7 @@ pub(crate) fn run(
     let steps = Steps::new(style.json);
     let building = releases.begin()?.with(policy);
     let folder = dataset.folder;
+    dataset.scratch = Some(building.scratch_file()?);
     let compiled = match data::compile(dataset, &steps) {
         Ok(compiled) => compiled,
         Err(report) => {

@@ -53,7 +53,7 @@ pub(crate) fn run(dataset: Input<'_>, style: &Style) -> Result<Code, CommandErro
         Ok(compiled) => compiled,
         Err(code) => return Ok(code),
     };
-    let quality = compiled.quality();
+    let quality = compiled.quality()?;
     if style.json {
         format::json(&ReportJson::of(compiled.report(), Some(quality), folder, style))?;
         return Ok(Code::Success);

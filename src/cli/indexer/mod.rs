@@ -154,6 +154,7 @@ impl Dataset {
         Input {
             folder: &self.dataset,
             meta: MetaValues { version: *release, released_on: *released_on, title, source, license },
+            scratch: None,
         }
     }
 }

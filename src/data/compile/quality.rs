@@ -1,6 +1,7 @@
 //! The quality of a dataset: what is probably wrong in it although it is valid, and what it does not know.
 
 use std::collections::BTreeMap;
+use std::io;
 
 use serde::Serialize;
 
@@ -71,18 +72,25 @@ pub struct ContradictoryReview<'a> {
 
 impl Compiled {
     /// What is probably wrong or missing in the dataset.
-    pub fn quality(&self) -> Quality<'_> {
+    ///
+    /// # Errors
+    /// If descriptions are in a file and cannot be read.
+    pub fn quality(&self) -> io::Result<Quality<'_>> {
         let dataset = &self.dataset;
         let rounds = dataset.rounds.iter().filter_map(|round| Some(round.announced_on?.year()));
         let reviews = dataset.reviews.iter().map(|review| review.created_on.year());
         let years = [(Table::Rounds, Years::of(rounds)), (Table::Reviews, Years::of(reviews))];
-        Quality {
+        let mut coverage = BTreeMap::new();
+        for table in Table::ALL {
+            coverage.insert(table, self.coverage(table)?);
+        }
+        Ok(Quality {
             near_duplicates: referable::TABLES.map(|table| (table, self.near_duplicates(table).len())).into(),
             suspect_amounts: self.suspect_amounts(),
-            coverage: Table::ALL.map(|table| (table, self.coverage(table))).into(),
+            coverage,
             years: years.into(),
             contradictory_reviews: self.contradictory_reviews(),
-        }
+        })
     }
 
     fn suspect_amounts(&self) -> Vec<SuspectAmount<'_>> {
@@ -103,7 +111,7 @@ impl Compiled {
     }
 
     /// The fields of a table's records that are read from columns, but for those that every row has.
-    fn coverage(&self, table: Table) -> Vec<Coverage> {
+    fn coverage(&self, table: Table) -> io::Result<Vec<Coverage>> {
         let (columns, required) = match table {
             Table::Firms => (Firm::HEADER, Firm::REQUIRED),
             Table::Startups => (Startup::HEADER, Startup::REQUIRED),
@@ -120,12 +128,12 @@ impl Compiled {
             fields.map(|(index, field)| (index, Coverage { field: field.name, known: 0, records })).collect();
         let mut record = Record::default();
         for row in &self.orders[table].old {
-            let written = record.write(&self.dataset, &self.derived, table, *row as usize);
+            let written = record.write(&self.dataset, &self.derived, table, *row as usize)?;
             for (field, coverage) in &mut coverage {
                 coverage.known += u32::from(is_known(written.value(table, *field)));
             }
         }
-        coverage.into_iter().map(|(_, coverage)| coverage).collect()
+        Ok(coverage.into_iter().map(|(_, coverage)| coverage).collect())
     }
 
     fn contradictory_reviews(&self) -> Vec<ContradictoryReview<'_>> {

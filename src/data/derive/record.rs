@@ -3,12 +3,15 @@
 //! A record's text is `{"slug":…,"name":…` without the closing brace; the end of each field is stored with it, so that any
 //! selection of fields is a concatenation of slices ([`RecordText`]).
 
+use std::io;
+
 use serde::Serialize;
 
 use crate::data::archive::record_text::RecordBuffer;
 use crate::data::derive::{Derived, country_of};
 use crate::data::field::{Field, FieldVisitor, Model};
 use crate::data::identifier;
+use crate::data::import::text_store::StoredText;
 use crate::data::import::{Dataset, identifiers, rows};
 use crate::data::model::{
     CoInvestor, Firm, FundingRound, Identifier, Investor, Organization, Person, Ratings, Reference, Review, Sector,
@@ -33,22 +36,39 @@ impl FieldVisitor for Record {
 
 impl Record {
     /// The record of a row, by its index in the dataset, in place of the one before.
-    pub(crate) fn write(&mut self, dataset: &Dataset, derived: &Derived, table: Table, row: usize) -> RecordText<'_> {
+    pub(crate) fn write(
+        &mut self,
+        dataset: &Dataset,
+        derived: &Derived,
+        table: Table,
+        row: usize,
+    ) -> io::Result<RecordText<'_>> {
         self.0.clear(table);
+        let text = |stored: Option<StoredText>| stored.map(|stored| dataset.texts.read(stored)).transpose();
         match table {
-            Table::Firms => derived.firm(dataset, row).visit(self),
-            Table::Startups => derived.startup(dataset, row).visit(self),
+            Table::Firms => derived.firm(dataset, row, text(dataset.firms[row].description)?.as_deref()).visit(self),
+            Table::Startups => {
+                derived.startup(dataset, row, text(dataset.startups[row].description)?.as_deref()).visit(self);
+            }
             Table::Rounds => derived.round(dataset, &dataset.rounds[row]).visit(self),
             Table::People => person(dataset, &dataset.people[row]).visit(self),
-            Table::Reviews => review(dataset, &dataset.reviews[row]).visit(self),
-            Table::Sectors => derived.sector(dataset, row).visit(self),
+            Table::Reviews => {
+                let of = &dataset.reviews[row];
+                // The headline and text of a pending review are withheld.
+                let is_approved = of.status == ReviewStatus::Approved;
+                let [title, body] = [of.title, of.body].map(|stored| text(stored.filter(|_| is_approved)));
+                review(dataset, of, title?.as_deref(), body?.as_deref()).visit(self);
+            }
+            Table::Sectors => {
+                derived.sector(dataset, row, text(dataset.sectors[row].description)?.as_deref()).visit(self)
+            }
         }
-        self.0.record(table)
+        Ok(self.0.record(table))
     }
 }
 
 impl Derived {
-    fn firm<'a>(&'a self, dataset: &'a Dataset, row: usize) -> Firm<&'a str> {
+    fn firm<'a>(&'a self, dataset: &'a Dataset, row: usize, description: Option<&'a str>) -> Firm<&'a str> {
         let (firm, stats, assessment) = (&dataset.firms[row], &self.firms[row], &self.assessments[row]);
         let [overall, responsiveness, fairness, value_add] = assessment.rating_tenths.map(|tenths| tenths.map(decimal));
         let top_co_investors = stats.top_co_investors.iter().map(|(row, shared_rounds)| {
@@ -72,7 +92,7 @@ impl Derived {
             portfolio_count: stats.portfolio_count,
             last_investment_on: stats.last_investment_on,
             aliases: texts(&firm.aliases),
-            description: firm.description.as_deref(),
+            description,
             founded_year: firm.founded_year,
             aum_usd: firm.aum_usd,
             investment_count: stats.investment_count,
@@ -85,7 +105,7 @@ impl Derived {
         }
     }
 
-    fn startup<'a>(&self, dataset: &'a Dataset, row: usize) -> Startup<&'a str> {
+    fn startup<'a>(&self, dataset: &'a Dataset, row: usize, description: Option<&'a str>) -> Startup<&'a str> {
         let (startup, stats) = (&dataset.startups[row], &self.startups[row]);
         let investors = stats.investors.iter().map(|investor| {
             let Reference { slug, name } = firm_reference(dataset, investor.firm);
@@ -106,7 +126,7 @@ impl Derived {
             last_round_on: stats.last_round_on,
             investors: investors.collect(),
             aliases: texts(&startup.aliases),
-            description: startup.description.as_deref(),
+            description,
             identifiers: identifiers(&startup.identifiers),
             rounds: Vec::new(),
             people: Vec::new(),
@@ -137,13 +157,13 @@ impl Derived {
         }
     }
 
-    fn sector<'a>(&self, dataset: &'a Dataset, row: usize) -> Sector<&'a str> {
+    fn sector<'a>(&self, dataset: &'a Dataset, row: usize, description: Option<&'a str>) -> Sector<&'a str> {
         let (sector, stats) = (&dataset.sectors[row], &self.sectors[row]);
         Sector {
             slug: &sector.slug,
             name: &sector.name,
             parent: sector.parent.map(|parent| dataset.sectors[parent as usize].slug.as_str()),
-            description: sector.description.as_deref(),
+            description,
             vc_count: stats.vc_count,
             startup_count: stats.startup_count,
             average_health_score: stats.average_health_tenths.map(decimal),
@@ -172,9 +192,12 @@ fn person<'a>(dataset: &'a Dataset, person: &'a rows::Person) -> Person<&'a str>
     }
 }
 
-/// The headline and text of a pending review are withheld.
-fn review<'a>(dataset: &'a Dataset, review: &'a rows::Review) -> Review<&'a str> {
-    let is_approved = review.status == ReviewStatus::Approved;
+fn review<'a>(
+    dataset: &'a Dataset,
+    review: &'a rows::Review,
+    title: Option<&'a str>,
+    body: Option<&'a str>,
+) -> Review<&'a str> {
     Review {
         id: &review.id,
         vc: firm_reference(dataset, review.firm),
@@ -185,8 +208,8 @@ fn review<'a>(dataset: &'a Dataset, review: &'a rows::Review) -> Review<&'a str>
         fairness: review.fairness,
         value_add: review.value_add,
         ghosted: review.ghosted,
-        title: review.title.as_deref().filter(|_| is_approved),
-        body: review.body.as_deref().filter(|_| is_approved),
+        title,
+        body,
         created_on: review.created_on,
         first_seen: None,
         changed_in: None,

@@ -274,6 +274,7 @@ mod tests {
     use super::*;
     use crate::data::import::meta::Meta;
     use crate::data::import::rows::Firm;
+    use crate::data::import::text_store::TextStore;
 
     fn firm(slug: &str) -> Firm {
         Firm { slug: slug.into(), name: slug.into(), ..Firm::default() }
@@ -314,6 +315,7 @@ mod tests {
             reviews,
             provenance: crate::data::import::provenance::Provenance::default(),
             redirects: Vec::new(),
+            texts: TextStore::in_memory(),
         }
     }
 

@@ -11,6 +11,7 @@ use crate::data::import::clean::{clean, clean_line, hidden_count, is_hidden};
 use crate::data::import::csv_table::Columns;
 use crate::data::import::diagnostics::{Diagnostics, quoted, too_long};
 use crate::data::import::key_map::KeyMap;
+use crate::data::import::text_store::{StoredText, TextStore};
 use crate::data::import::website;
 use crate::data::vocabulary::{Vocabulary, with_article};
 use crate::data::{Country, Date, PartialDate};
@@ -137,6 +138,11 @@ impl CsvRow<'_, '_> {
     /// Text, which may have several lines; `None` if it is empty.
     pub(crate) fn text(&mut self, column: &'static str) -> Option<String> {
         Some(self.cleaned(column, clean, MAX_TEXT)).filter(|text| !text.is_empty())
+    }
+
+    /// As `text`, kept in `texts`.
+    pub(crate) fn stored_text(&mut self, column: &'static str, texts: &mut TextStore) -> Option<StoredText> {
+        texts.add(&self.text(column)?)
     }
 
     /// Text on one line; `None` if it is empty.

@@ -16,8 +16,10 @@ pub mod provenance;
 pub mod redirects;
 pub mod referable;
 pub mod rows;
+pub(crate) mod text_store;
 pub mod website;
 
+use std::fs::File;
 use std::path::Path;
 
 use crate::data::import::aliases::Alias;
@@ -29,6 +31,7 @@ use crate::data::import::provenance::{Provenance, Source, Statement};
 use crate::data::import::redirects::Redirect;
 use crate::data::import::referable::Referable;
 use crate::data::import::rows::{Firm, Person, Review, Round, Sector, Startup};
+use crate::data::import::text_store::TextStore;
 use crate::data::{Progress, Report};
 
 /// The tables, in reading order. A dataset has at least one of them; the others are empty.
@@ -37,20 +40,22 @@ const TABLES: [&str; 6] = [Sector::FILE, Firm::FILE, Startup::FILE, Round::FILE,
 /// Files with more about the records of the tables.
 const OPTIONAL_FILES: [&str; 5] = [Alias::FILE, Carried::FILE, Redirect::FILE, Source::FILE, Statement::FILE];
 
-/// A dataset to read: its folder, and values in place of those of its `snapshot.toml`.
-#[derive(Clone, Debug)]
+/// A dataset to read.
+#[derive(Debug)]
 pub struct Input<'a> {
     pub folder: &'a Path,
+    /// Values in place of those of its `snapshot.toml`.
     pub meta: MetaValues,
+    /// An empty file to keep descriptions and reviews in until they are written. Without it they are in memory.
+    pub scratch: Option<File>,
 }
 
 impl<'a, P: AsRef<Path> + ?Sized> From<&'a P> for Input<'a> {
     fn from(folder: &'a P) -> Self {
-        Self { folder: folder.as_ref(), meta: MetaValues::default() }
+        Self { folder: folder.as_ref(), meta: MetaValues::default(), scratch: None }
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dataset {
     pub meta: Meta,
     pub sectors: Vec<Sector>,
@@ -61,11 +66,12 @@ pub struct Dataset {
     pub reviews: Vec<Review>,
     pub provenance: Provenance,
     pub redirects: Vec<Redirect>,
+    pub texts: TextStore,
 }
 
 /// Reads and checks a dataset. `None` if there are errors; the report always has all problems.
 pub fn read<'a>(input: impl Into<Input<'a>>, progress: &dyn Progress) -> (Option<Dataset>, Report) {
-    let Input { folder, meta } = input.into();
+    let Input { folder, meta, scratch } = input.into();
     let mut report = Report::default();
     if !folder.is_dir() {
         let folder = folder.display().to_string();
@@ -75,12 +81,21 @@ pub fn read<'a>(input: impl Into<Input<'a>>, progress: &dyn Progress) -> (Option
     check_files(folder, &mut report);
     let meta = meta::read(folder, &meta, &mut report);
     let released_on = meta.as_ref().map(|meta| meta.released_on);
-    let sectors = read_sectors(folder, &mut report, progress);
-    let firms = CsvTable::read(folder, &mut report, progress, |row| Some(Firm::read(row, &sectors, released_on)));
-    let startups = CsvTable::read(folder, &mut report, progress, |row| Some(Startup::read(row, &sectors, released_on)));
+    let mut texts = scratch.map_or_else(TextStore::in_memory, TextStore::in_file);
+    let sectors = read_sectors(folder, &mut texts, &mut report, progress);
+    let firms =
+        CsvTable::read(folder, &mut report, progress, |row| Some(Firm::read(row, &mut texts, &sectors, released_on)));
+    let startups = CsvTable::read(folder, &mut report, progress, |row| {
+        Some(Startup::read(row, &mut texts, &sectors, released_on))
+    });
     let rounds = CsvTable::read(folder, &mut report, progress, |row| Round::read(row, &startups, &firms, released_on));
     let people = CsvTable::read(folder, &mut report, progress, |row| Person::read(row, &startups, &firms));
-    let reviews = CsvTable::read(folder, &mut report, progress, |row| Review::read(row, &firms, released_on)).rows;
+    let reviews =
+        CsvTable::read(folder, &mut report, progress, |row| Review::read(row, &mut texts, &firms, released_on)).rows;
+    if let Err(error) = texts.finish() {
+        let message = format!("descriptions and reviews cannot be kept on disk while the dataset is compiled: {error}");
+        Diagnostics::of(&folder.display().to_string(), &mut report).error(None, None, message);
+    }
     let records = Referable { firms: &firms, startups: &startups, people: &people, rounds: &rounds };
     let aliases = aliases::read(folder, &mut report, progress, &records);
     let identifiers = identifiers::read(folder, &mut report, progress, &records);
@@ -96,6 +111,7 @@ pub fn read<'a>(input: impl Into<Input<'a>>, progress: &dyn Progress) -> (Option
         reviews,
         provenance,
         redirects,
+        texts,
     });
     let dataset = dataset.map(|mut dataset| {
         aliases.into_iter().for_each(|alias| alias.add_to(&mut dataset));
@@ -141,11 +157,16 @@ fn check_files(folder: &Path, report: &mut Report) {
 }
 
 /// Reads the sectors, and resolves their parents afterwards: a parent may be on a later line.
-fn read_sectors(folder: &Path, report: &mut Report, progress: &dyn Progress) -> CsvTable<Sector> {
+fn read_sectors(
+    folder: &Path,
+    texts: &mut TextStore,
+    report: &mut Report,
+    progress: &dyn Progress,
+) -> CsvTable<Sector> {
     let mut parents: Vec<(String, u64)> = Vec::new();
     let mut sectors = CsvTable::read(folder, report, progress, |row| {
         parents.push((row.field("parent").to_owned(), row.line));
-        Some(Sector::read(row))
+        Some(Sector::read(row, texts))
     });
     let mut diagnostics = Diagnostics::of(Sector::FILE, report);
     let mut error = |line, message| diagnostics.error(Some(line), Some("parent"), message);

@@ -5,6 +5,7 @@
 use crate::data::import::csv_row::CsvRow;
 use crate::data::import::csv_table::{CsvTable, TableRow};
 use crate::data::import::identifiers::Identifier;
+use crate::data::import::text_store::{StoredText, TextStore};
 use crate::data::{Country, Date, FirmKind, OrganizationKind, PartialDate, ReviewStatus, Stage, StartupStatus, Table};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,7 +14,7 @@ pub struct Sector {
     pub name: String,
     /// Set when all sectors are read.
     pub parent: Option<u32>,
-    pub description: Option<String>,
+    pub description: Option<StoredText>,
 }
 
 impl TableRow for Sector {
@@ -24,8 +25,13 @@ impl TableRow for Sector {
 }
 
 impl Sector {
-    pub(crate) fn read(row: &mut CsvRow<'_, '_>) -> Self {
-        Self { slug: row.slug("slug"), name: row.name("name"), parent: None, description: row.text("description") }
+    pub(crate) fn read(row: &mut CsvRow<'_, '_>, texts: &mut TextStore) -> Self {
+        Self {
+            slug: row.slug("slug"),
+            name: row.name("name"),
+            parent: None,
+            description: row.stored_text("description", texts),
+        }
     }
 }
 
@@ -36,7 +42,7 @@ pub struct Firm {
     pub aliases: Vec<String>,
     pub kind: Option<FirmKind>,
     pub website: Option<String>,
-    pub description: Option<String>,
+    pub description: Option<StoredText>,
     pub country: Option<Country>,
     pub city: Option<String>,
     pub founded_year: Option<u16>,
@@ -60,14 +66,19 @@ impl TableRow for Firm {
 }
 
 impl Firm {
-    pub(crate) fn read(row: &mut CsvRow<'_, '_>, sectors: &CsvTable<Sector>, released_on: Option<Date>) -> Self {
+    pub(crate) fn read(
+        row: &mut CsvRow<'_, '_>,
+        texts: &mut TextStore,
+        sectors: &CsvTable<Sector>,
+        released_on: Option<Date>,
+    ) -> Self {
         let firm = Self {
             slug: row.slug("slug"),
             name: row.name("name"),
             aliases: row.values("aliases"),
             kind: row.word("kind"),
             website: row.website("website"),
-            description: row.text("description"),
+            description: row.stored_text("description", texts),
             country: row.country("country"),
             city: row.phrase("city"),
             founded_year: founded_year(row, released_on),
@@ -97,7 +108,7 @@ pub struct Startup {
     pub name: String,
     pub aliases: Vec<String>,
     pub website: Option<String>,
-    pub description: Option<String>,
+    pub description: Option<StoredText>,
     pub country: Option<Country>,
     pub city: Option<String>,
     pub founded_year: Option<u16>,
@@ -115,7 +126,12 @@ impl TableRow for Startup {
 }
 
 impl Startup {
-    pub(crate) fn read(row: &mut CsvRow<'_, '_>, sectors: &CsvTable<Sector>, released_on: Option<Date>) -> Self {
+    pub(crate) fn read(
+        row: &mut CsvRow<'_, '_>,
+        texts: &mut TextStore,
+        sectors: &CsvTable<Sector>,
+        released_on: Option<Date>,
+    ) -> Self {
         let slug = row.slug("slug");
         reject_path(row, &slug);
         Self {
@@ -123,7 +139,7 @@ impl Startup {
             name: row.name("name"),
             aliases: row.values("aliases"),
             website: row.website("website"),
-            description: row.text("description"),
+            description: row.stored_text("description", texts),
             country: row.country("country"),
             city: row.phrase("city"),
             founded_year: founded_year(row, released_on),
@@ -274,8 +290,8 @@ pub struct Review {
     pub fairness: Option<u8>,
     pub value_add: Option<u8>,
     pub ghosted: Option<bool>,
-    pub title: Option<String>,
-    pub body: Option<String>,
+    pub title: Option<StoredText>,
+    pub body: Option<StoredText>,
     pub status: ReviewStatus,
     pub created_on: PartialDate,
 }
@@ -290,12 +306,18 @@ impl TableRow for Review {
 
 impl Review {
     /// `None` if a required value is missing or invalid, which is then reported.
-    pub(crate) fn read(row: &mut CsvRow<'_, '_>, firms: &CsvTable<Firm>, released_on: Option<Date>) -> Option<Self> {
+    pub(crate) fn read(
+        row: &mut CsvRow<'_, '_>,
+        texts: &mut TextStore,
+        firms: &CsvTable<Firm>,
+        released_on: Option<Date>,
+    ) -> Option<Self> {
         let (id, firm, stage) = (row.id("id"), firms.reference(row, "firm"), row.word("stage"));
         let rating = row.required("rating", CsvRow::rating);
         let [responsiveness, fairness, value_add] =
             ["responsiveness", "fairness", "value_add"].map(|column| row.rating(column));
-        let (ghosted, title, body) = (row.truth("ghosted"), row.phrase("title"), row.text("body"));
+        let (ghosted, title) = (row.truth("ghosted"), row.phrase("title"));
+        let (title, body) = (title.and_then(|title| texts.add(&title)), row.stored_text("body", texts));
         let status = row.required("status", CsvRow::word);
         let created_on = row.required("created_on", |row, column| past_date(row, column, released_on));
         Some(Self {

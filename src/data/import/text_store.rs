@@ -1,0 +1,105 @@
+//! The texts of a dataset that nothing is derived from, descriptions and reviews: kept apart from its rows, in a file if there
+//! is one, so that the memory of a build does not grow with them.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::num::NonZeroU32;
+
+use crate::data::read_at::read_exact_at;
+
+/// Where a text is in its [`TextStore`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoredText {
+    start: u64,
+    length: NonZeroU32,
+}
+
+pub struct TextStore {
+    place: Place,
+    end: u64,
+    /// Why texts are missing, if any are.
+    failed: Option<io::Error>,
+}
+
+enum Place {
+    Memory(Vec<u8>),
+    File(BufWriter<File>),
+}
+
+impl TextStore {
+    pub(crate) fn in_memory() -> Self {
+        Self { place: Place::Memory(Vec::new()), end: 0, failed: None }
+    }
+
+    /// In a file that is empty and that nobody else writes to.
+    pub(crate) fn in_file(file: File) -> Self {
+        Self { place: Place::File(BufWriter::with_capacity(1 << 16, file)), end: 0, failed: None }
+    }
+
+    /// Adds a text; `None` if it is empty. Errors are those of [`TextStore::finish`].
+    pub(crate) fn add(&mut self, text: &str) -> Option<StoredText> {
+        let length = NonZeroU32::new(u32::try_from(text.len()).ok()?)?;
+        let written = match &mut self.place {
+            Place::Memory(bytes) => bytes.write_all(text.as_bytes()),
+            Place::File(file) => file.write_all(text.as_bytes()),
+        };
+        self.failed = self.failed.take().or(written.err());
+        let start = self.end;
+        self.end += u64::from(length.get());
+        Some(StoredText { start, length })
+    }
+
+    /// Ends the additions. Nothing can be read if it fails.
+    pub(crate) fn finish(&mut self) -> io::Result<()> {
+        let flushed = match &mut self.place {
+            Place::Memory(_) => Ok(()),
+            Place::File(file) => file.flush(),
+        };
+        self.failed.take().map_or(flushed, Err)
+    }
+
+    pub(crate) fn read(&self, text: StoredText) -> io::Result<Cow<'_, str>> {
+        let length = text.length.get() as usize;
+        match &self.place {
+            Place::Memory(bytes) => {
+                let bytes = &bytes[text.start as usize..][..length];
+                std::str::from_utf8(bytes).map(Cow::Borrowed).map_err(io::Error::other)
+            }
+            Place::File(file) => {
+                let mut bytes = vec![0; length];
+                read_exact_at(file.get_ref(), &mut bytes, text.start)?;
+                String::from_utf8(bytes).map(Cow::Owned).map_err(io::Error::other)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::OpenOptions;
+
+    use super::*;
+
+    #[test]
+    fn texts_are_read_back_from_memory_and_from_a_file() {
+        let long = "ä".repeat(100_000);
+        for mut store in [TextStore::in_memory(), TextStore::in_file(tempfile::tempfile().unwrap())] {
+            assert_eq!(store.add(""), None);
+            let stored = ["a", &long, "b c"].map(|text| (text, store.add(text).unwrap()));
+            store.finish().unwrap();
+            for (text, stored) in stored.into_iter().rev() {
+                assert_eq!(store.read(stored).unwrap(), text);
+            }
+        }
+    }
+
+    #[test]
+    fn a_text_that_cannot_be_written_fails_when_all_are_added() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let read_only = OpenOptions::new().read(true).open(file.path()).unwrap();
+        let mut store = TextStore::in_file(read_only);
+        assert!(store.add(&"a".repeat(1 << 17)).is_some() && store.add("b").is_some());
+        assert!(store.finish().is_err());
+    }
+}
