@@ -338,7 +338,7 @@ impl Catalog {
 
 /// What was read of records on disk; panics if it could not be, as [`Snapshot::record`] does: the request fails.
 pub(super) fn readable<T>(read: io::Result<T>) -> T {
-    read.unwrap_or_else(|error| panic!("a record cannot be read: {error}"))
+    read.unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The records of one table in two releases.

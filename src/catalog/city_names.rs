@@ -58,13 +58,12 @@ impl Catalog {
         if is_city { None } else { read_as(value, &more) }
     }
 
-    /// The cities of the release in a state or province, by each of their names, and what has its name for a city; `None` if
-    /// there are none.
-    pub(crate) fn cities_of_state(&self, state: &str) -> Option<Vec<u32>> {
-        let folded = fold(state);
-        let cities = &city::state(&folded)?.cities;
+    /// The cities of the release in a state or province, by each of their names, and what has its name, which is folded, for a
+    /// city; `None` if there are none.
+    pub(crate) fn cities_of_state(&self, folded: &str) -> Option<Vec<u32>> {
+        let cities = &city::state(folded)?.cities;
         let names = cities.iter().chain(cities.iter().flat_map(|city| city::names_of(city))).copied();
-        let named = names.chain([folded.as_str()]);
+        let named = names.chain([folded]);
         let mut found: Vec<u32> = named.filter_map(|city| self.snapshot().find_term(Facet::City, city)).collect();
         found.sort_unstable();
         found.dedup();

@@ -274,21 +274,23 @@ impl Snapshot {
     /// The record of a row; panics if it cannot be read, see [`Snapshot::read_record`]: a request that needs it fails, rather
     /// than having another response.
     pub fn record(&self, table: Table, row: u32) -> RecordText<'_> {
-        self.read_record(table, row).unwrap_or_else(|error| {
-            panic!("release {}: the record of {} cannot be read: {error}", self.version(), self.slug(table, row))
-        })
+        self.read_record(table, row).unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// The record of a row. Blocks if it is on disk.
     ///
     /// # Errors
-    /// If it is on disk and cannot be read, or was changed there after its release was opened.
+    /// If it is on disk and cannot be read, or was changed there after its release was opened. It names the record.
     pub fn read_record(&self, table: Table, row: u32) -> io::Result<RecordText<'_>> {
         let starts = &self.archive.get(&self.table_columns(table).starts)[row as usize..][..2];
-        let stored = self.records.read(starts[0]..starts[1], self.archive.get(&self.record_checksums))?;
-        let damaged =
-            || io::Error::new(io::ErrorKind::InvalidData, format!("row {row} of {} is no record", table.name()));
-        RecordText::new(stored, table).ok_or_else(damaged)
+        let stored = self.records.read(starts[0]..starts[1], self.archive.get(&self.record_checksums));
+        let damaged = || io::Error::new(io::ErrorKind::InvalidData, "it is none");
+        let record = stored.and_then(|stored| RecordText::new(stored, table).ok_or_else(damaged));
+        record.map_err(|error| {
+            let (version, noun, slug) = (self.version(), table.noun(), self.slug(table, row));
+            let reason = format!("release {version}: the record of the {noun} {slug} cannot be read: {error}");
+            io::Error::new(error.kind(), reason)
+        })
     }
 
     /// Number of rows with a value of a field, an index in [`Table::fields`]; an empty list is no value.

@@ -315,9 +315,7 @@ impl Release {
         if snapshot.find(table, slug) != Some(row) {
             return Err(format!("the {noun} {slug:?} is not found by its slug"));
         }
-        let record = snapshot.read_record(table, row);
-        let mut record =
-            record.map_err(|error| format!("the record of the {noun} {slug:?}: {error}"))?.whole().to_vec();
+        let mut record = snapshot.read_record(table, row).map_err(|error| error.to_string())?.whole().to_vec();
         record.push(b'}');
         if let Err(error) = serde_json::from_slice::<serde::de::IgnoredAny>(&record) {
             return Err(format!("the record of the {noun} {slug:?} is not JSON: {error}"));

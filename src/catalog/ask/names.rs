@@ -331,19 +331,20 @@ impl Reader<'_> {
             _ => return None,
         };
         let is_expected = self.names_record(at, 1) || self.continues_names(at);
-        let is_named = self.name_at(at, tables).is_some();
-        let named = tables.iter().filter_map(|table| {
-            let begun = || if is_expected && !is_named { self.begun_name(at, &[*table]) } else { None };
-            let (slug, length) = self.name_at(at, &[*table]).or_else(begun)?;
-            let row = self.catalog.snapshot().find(*table, &slug)?;
-            let size = self.catalog.size(*table, row);
+        let found: Vec<_> = tables.iter().map(|table| (*table, self.name_at(at, &[*table]))).collect();
+        let may_begin = is_expected && found.iter().all(|(_, found)| found.is_none());
+        let named = found.into_iter().filter_map(|(table, found)| {
+            let begun = || if may_begin { self.begun_name(at, &[table]) } else { None };
+            let (slug, length) = found.or_else(begun)?;
+            let row = self.catalog.snapshot().find(table, &slug)?;
+            let size = self.catalog.size(table, row);
             // A word in lower case is a name only of a record that many know.
             let tokens = &self.tokens[at..at + length];
             let is_sure = tokens[length - 1].is_possessive
                 || tokens.iter().all(|token| token.is_capitalized() || GLUE.contains(token.word.as_str()));
             let is_name = self.names_record(at, length) || (length == 1 && self.is_coined(at));
             let least = if is_name { MIN_NAMED_SIZE } else { MIN_PLAIN_SIZE };
-            (is_sure || size >= least).then_some((*table, slug, length, size))
+            (is_sure || size >= least).then_some((table, slug, length, size))
         });
         let (table, slug, length, _) = named.max_by_key(|(_, _, length, size)| (*length, *size))?;
         let parameter = if self.table == Table::Rounds && table == Table::Startups { "startup" } else { parameter };

@@ -5,12 +5,11 @@ use crate::catalog::params::{Mode, ParamType, Parameter, Unit};
 use crate::catalog::parse::ParamParser;
 use crate::catalog::parse::scalars::Bound;
 use crate::catalog::{Filter, Property};
-use crate::data::{Country, Facet, city};
+use crate::data::{Country, Facet};
 
 impl ParamParser<'_> {
     pub(super) fn contradictions(&self) -> Vec<Issue> {
         let details = self.crossed_bounds().into_iter().chain(self.excluded_values()).chain(self.unknown_values());
-        let details = details.chain(self.states_of_any_country());
         details.map(|(name, detail)| Issue::Invalid(ParameterError::invalid(name, detail))).collect()
     }
 
@@ -75,30 +74,6 @@ impl ParamParser<'_> {
                     format!("`{name}` excludes what `{included}` requires, so that nothing matches; omit it{kept}"),
                 ));
             }
-        }
-        details
-    }
-
-    /// States without their country: others have cities of the same names, such as Paris of Texas.
-    fn states_of_any_country(&self) -> Vec<(&'static str, String)> {
-        let mut details = Vec::new();
-        for (name, values) in &self.canonical {
-            if self.resource.parameter(name).and_then(Parameter::facet) != Some(Facet::City) {
-                continue;
-            }
-            let is_city = |value: &str| self.catalog.snapshot().find_term(Facet::City, value).is_some();
-            let states = values
-                .split(',')
-                .filter(|value| !is_city(value))
-                .filter_map(|value| Some((value, Country::from_alpha2(city::state(value)?.country)?)));
-            let mut wrong = states.filter(|(_, country)| self.required_country() != Some(*country));
-            details.extend(wrong.next().map(|(state, country)| {
-                let detail = format!(
-                    "`{state}` is a state of {}, and other countries have cities of the same names as its cities; add `country={country}`",
-                    country.name()
-                );
-                (*name, detail)
-            }));
         }
         details
     }

@@ -82,21 +82,24 @@ impl ParamParser<'_> {
         let mut notes: Vec<String> = Vec::new();
         let given = folded_texts(values);
         let country = self.required_country();
+        let mut ambiguous = None;
         let read = |text: &str| -> Vec<(String, u32)> {
+            let folded = fold(text);
             // Without its country, a state is the city that records call so, if any do: facets list it.
-            let of_country = city::state(&fold(text)).and_then(|state| Country::from_alpha2(state.country));
+            let of_country = city::state(&folded).and_then(|state| Country::from_alpha2(state.country));
             let other = of_country.filter(|of_country| country != Some(*of_country));
-            let city = other.and_then(|_| catalog.snapshot().find_term(Facet::City, &fold(text)));
+            let city = other.and_then(|_| catalog.snapshot().find_term(Facet::City, &folded));
             if let (Some(of_country), Some(city)) = (other, city) {
                 let text = shortened(text);
                 notes.push(format!("`{text}` was read as a city; for the state add `country={of_country}`"));
-                return vec![(fold(&text), city)];
+                return vec![(folded, city)];
             }
             // A state keeps its name, as a region does.
-            if let Some(state) = catalog.cities_of_state(text) {
+            if let Some(state) = catalog.cities_of_state(&folded) {
+                ambiguous = ambiguous.take().or_else(|| Some((folded.clone(), other?)));
                 let cities = if state.len() == 1 { "city" } else { "cities" };
                 notes.push(format!("`{}` was read as {} {cities} of the state", shortened(text), state.len()));
-                return state.into_iter().map(|city| (fold(text), city)).collect();
+                return state.into_iter().map(|city| (folded.clone(), city)).collect();
             }
             let found = catalog.city(table, parameter.name, text, strict, &given);
             found
@@ -109,6 +112,13 @@ impl ParamParser<'_> {
         };
         self.any_of(parameter, Facet::City, values, read);
         self.note_interpretations(parameter, notes);
+        if let Some((state, country)) = ambiguous {
+            let detail = format!(
+                "`{state}` is a state of {}, and other countries have cities of the same names as its cities; add `country={country}`",
+                country.name()
+            );
+            self.unknown(Issue::Invalid(ParameterError::invalid(parameter.name, detail)));
+        }
     }
 
     /// Rows of the list by slug or id.
