@@ -187,7 +187,7 @@ fn originals(dataset: &Dataset) -> Vec<Original> {
         aliases: firm.aliases.clone(),
         website: firm.website.clone(),
         country: firm.country,
-        city: firm.city.clone(),
+        city: firm.city.as_deref().map(str::to_owned),
         founded_year: firm.founded_year,
         sectors: sectors(&firm.sectors),
         ..empty(Table::Firms, &firm.slug, &firm.name)
@@ -196,7 +196,7 @@ fn originals(dataset: &Dataset) -> Vec<Original> {
         aliases: startup.aliases.clone(),
         website: startup.website.clone(),
         country: startup.country,
-        city: startup.city.clone(),
+        city: startup.city.as_deref().map(str::to_owned),
         founded_year: startup.founded_year,
         sectors: sectors(&startup.sectors),
         ..empty(Table::Startups, &startup.slug, &startup.name)

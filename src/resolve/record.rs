@@ -115,14 +115,15 @@ pub fn of_dataset(dataset: &Dataset) -> Vec<Record> {
     };
     let sectors =
         |rows: &[u32]| rows.iter().map(|row| dataset.sectors[*row as usize].name.clone()).collect::<Vec<String>>();
-    let identifiers =
-        |carried: &[Identifier]| carried.iter().map(|found| (found.scheme.clone(), found.value.clone())).collect();
+    let identifiers = |carried: &[Identifier]| {
+        carried.iter().map(|found| (found.scheme.to_string(), found.value.to_string())).collect()
+    };
     let firms = dataset.firms.iter().map(|firm| Record {
         aliases: firm.aliases.clone(),
         identifiers: identifiers(&firm.identifiers),
         website: firm.website.clone(),
         country: firm.country,
-        city: firm.city.clone(),
+        city: firm.city.as_deref().map(str::to_owned),
         founded_year: firm.founded_year,
         sectors: sectors(&firm.sectors),
         ..empty(Table::Firms, &firm.slug, &firm.name)
@@ -132,7 +133,7 @@ pub fn of_dataset(dataset: &Dataset) -> Vec<Record> {
         identifiers: identifiers(&startup.identifiers),
         website: startup.website.clone(),
         country: startup.country,
-        city: startup.city.clone(),
+        city: startup.city.as_deref().map(str::to_owned),
         founded_year: startup.founded_year,
         sectors: sectors(&startup.sectors),
         ..empty(Table::Startups, &startup.slug, &startup.name)

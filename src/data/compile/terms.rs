@@ -1,6 +1,7 @@
 //! The texts that are the values of the facets of [`Facet::LISTED`]: cities, job titles, hosts, identifiers.
 
 use std::io;
+use std::sync::Arc;
 
 use crate::data::archive::Writer;
 use crate::data::archive::column_writer::ColumnWriter;
@@ -74,7 +75,7 @@ impl Terms {
     }
 }
 
-fn folded(text: &Option<String>) -> Option<String> {
+fn folded(text: &Option<Arc<str>>) -> Option<String> {
     text.as_deref().map(fold).filter(|folded| !folded.is_empty())
 }
 

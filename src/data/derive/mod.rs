@@ -139,6 +139,7 @@ fn startups(dataset: &Dataset, limits: &AmountLimits) -> Vec<StartupStats> {
             }
         }
     }
+    startups.iter_mut().for_each(|stats| stats.investors.shrink_to_fit());
     startups
 }
 

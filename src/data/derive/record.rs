@@ -253,12 +253,7 @@ fn identifiers(carried: &[identifiers::Identifier]) -> Vec<Identifier<&str>> {
     let json = carried.iter().map(|identifiers::Identifier { scheme, value }| {
         let page = identifier::scheme(scheme).and_then(|scheme| scheme.page);
         let url = page.map(|page| page.replace("{}", value));
-        Identifier {
-            scheme: scheme.as_str(),
-            value: value.as_str(),
-            strength: identifier::strength(scheme).name(),
-            url,
-        }
+        Identifier { scheme: &**scheme, value: &**value, strength: identifier::strength(scheme).name(), url }
     });
     json.collect()
 }

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::hash::Hash;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use csv::StringRecord;
 
@@ -40,6 +41,19 @@ pub(crate) struct Index {
     pub keys: KeyMap<(u32, u32)>,
     /// The first line of each name; none after the file is read.
     pub names: KeyMap<u32>,
+    /// Texts that many rows have; none after the file is read.
+    pub shared: HashSet<Arc<str>>,
+}
+
+impl Index {
+    /// A text that the rows which have it share.
+    pub(crate) fn share(&mut self, text: &str) -> Arc<str> {
+        self.shared.get(text).cloned().unwrap_or_else(|| {
+            let text: Arc<str> = text.into();
+            self.shared.insert(text.clone());
+            text
+        })
+    }
 }
 
 /// One row of a file; its fields are found by column name.
@@ -150,6 +164,12 @@ impl CsvRow<'_, '_> {
         Some(self.cleaned(column, clean_line, MAX_LINE)).filter(|text| !text.is_empty())
     }
 
+    /// As `phrase`, for texts that many rows have.
+    pub(crate) fn shared_phrase(&mut self, column: &'static str) -> Option<Arc<str>> {
+        let text = self.phrase(column)?;
+        Some(self.index.share(&text))
+    }
+
     /// A URL that is safe to publish; `None` if it is empty or cannot be published.
     pub(crate) fn website(&mut self, column: &'static str) -> Option<String> {
         let url = Some(self.cleaned(column, clean_line, MAX_URL)).filter(|url| !url.is_empty())?;
@@ -191,7 +211,8 @@ impl CsvRow<'_, '_> {
             self.error(column, format!("has {count} values; shorten the list to at most {MAX_VALUES}"));
             return Vec::new();
         }
-        let values = distinct(field.split('|').map(clean_line).filter(|value| !value.is_empty()));
+        let mut values = distinct(field.split('|').map(clean_line).filter(|value| !value.is_empty()));
+        values.shrink_to_fit();
         self.warn_of_hidden(column);
         for value in &values {
             if value.len() > MAX_LINE && value.chars().count() > MAX_LINE {

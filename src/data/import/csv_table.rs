@@ -11,11 +11,11 @@ use csv::{ByteRecord, StringRecord};
 
 use crate::data::import::csv_row::{CsvRow, Index};
 use crate::data::import::diagnostics::{Diagnostics, quoted};
-use crate::data::import::key_map::KeyMap;
 use crate::data::{Progress, Report};
 
-/// Rows that are read at a time, by a thread of their own, while those before are checked.
+/// Rows that are read at a time, by a thread of their own, while those before are checked: so many, or of so many bytes.
 const BATCH: usize = 1_024;
+const BATCH_BYTES: usize = 1 << 20;
 
 /// How often so many rows may wait to be checked.
 const WAITING: usize = 4;
@@ -164,7 +164,7 @@ impl<T: TableRow> CsvTable<T> {
         if let Some(columns) = Columns::read::<T>(&mut reader, &mut diagnostics) {
             table.state.set(State::Read);
             table.read_rows(&mut reader, &columns, &mut diagnostics, progress, &mut each);
-            table.index.names = KeyMap::default();
+            (table.index.names, table.index.shared) = Default::default();
         }
         progress.done();
         table
@@ -183,7 +183,14 @@ impl<T: TableRow> CsvTable<T> {
             let mut records = reader.byte_records();
             Builder::new().spawn_scoped(scope, move || {
                 loop {
-                    let batch: Vec<csv::Result<ByteRecord>> = records.by_ref().take(BATCH).collect();
+                    let (mut batch, mut bytes) = (Vec::new(), 0);
+                    while batch.len() < BATCH
+                        && bytes < BATCH_BYTES
+                        && let Some(record) = records.next()
+                    {
+                        bytes += record.as_ref().map_or(0, |record| record.as_slice().len());
+                        batch.push(record);
+                    }
                     // The other side ends at the first error.
                     if batch.is_empty() || sender.send((batch, records.reader().position().byte())).is_err() {
                         return;
@@ -243,7 +250,9 @@ impl<T: TableRow> CsvTable<T> {
 
     /// The rows whose slugs are in the field, separated by `|`.
     pub(crate) fn references(&self, row: &mut CsvRow<'_, '_>, column: &'static str) -> Vec<u32> {
-        row.values(column).iter().filter_map(|slug| self.resolve(row, column, slug)).collect()
+        let mut rows: Vec<u32> = row.values(column).iter().filter_map(|slug| self.resolve(row, column, slug)).collect();
+        rows.shrink_to_fit();
+        rows
     }
 
     fn resolve(&self, row: &mut CsvRow<'_, '_>, column: &'static str, slug: &str) -> Option<u32> {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::data::fold::fold;
 use crate::data::identifier::{self, MAX_UNLIKE_NAMES, Strength};
@@ -15,8 +16,8 @@ use crate::data::{Progress, Report, Table};
 /// An identifier in its normal form.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Identifier {
-    pub scheme: String,
-    pub value: String,
+    pub scheme: Arc<str>,
+    pub value: Box<str>,
 }
 
 impl fmt::Display for Identifier {
@@ -113,12 +114,14 @@ impl Carried {
                 row.error(column, message);
                 return None;
             }
-            Some(scheme)
+            Some(row.index.share(&scheme))
         });
         let value = row.required("value", CsvRow::phrase);
         let (scheme, value) = (scheme?, value?);
         match identifier::normal(&scheme, &value) {
-            Ok(value) => Some(Self { table, row: at, identifier: Identifier { scheme, value }, line: row.line }),
+            Ok(value) => {
+                Some(Self { table, row: at, identifier: Identifier { scheme, value: value.into() }, line: row.line })
+            }
             Err(problem) => {
                 row.error("value", format!("{} {problem}", quoted(&value)));
                 None
@@ -128,10 +131,12 @@ impl Carried {
 
     pub(crate) fn add_to(self, dataset: &mut Dataset) {
         let row = self.row as usize;
-        match self.table {
-            Table::Firms => dataset.firms[row].identifiers.push(self.identifier),
-            Table::Startups => dataset.startups[row].identifiers.push(self.identifier),
-            _ => dataset.people[row].identifiers.push(self.identifier),
-        }
+        let identifiers = match self.table {
+            Table::Firms => &mut dataset.firms[row].identifiers,
+            Table::Startups => &mut dataset.startups[row].identifiers,
+            _ => &mut dataset.people[row].identifiers,
+        };
+        identifiers.reserve_exact(1);
+        identifiers.push(self.identifier);
     }
 }

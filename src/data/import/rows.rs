@@ -1,6 +1,9 @@
 //! The rows of a dataset, before anything is derived: for each file its type, its columns, and how a row is read.
 //!
-//! References between rows are indexes into the tables. Amounts are whole US dollars, ratings 1–5.
+//! Datasets have tens of millions of rows: vectors have no spare capacity, and what many rows have is shared. References between
+//! rows are indexes into the tables. Amounts are whole US dollars, ratings 1–5.
+
+use std::sync::Arc;
 
 use crate::data::import::csv_row::CsvRow;
 use crate::data::import::csv_table::{CsvTable, TableRow};
@@ -44,7 +47,7 @@ pub struct Firm {
     pub website: Option<String>,
     pub description: Option<StoredText>,
     pub country: Option<Country>,
-    pub city: Option<String>,
+    pub city: Option<Arc<str>>,
     pub founded_year: Option<u16>,
     /// Stages published by the firm; if empty, they are derived from its rounds.
     pub stages: Vec<Stage>,
@@ -80,7 +83,7 @@ impl Firm {
             website: row.website("website"),
             description: row.stored_text("description", texts),
             country: row.country("country"),
-            city: row.phrase("city"),
+            city: row.shared_phrase("city"),
             founded_year: founded_year(row, released_on),
             stages: row.words("stages"),
             sectors: sectors.references(row, "sectors"),
@@ -110,7 +113,7 @@ pub struct Startup {
     pub website: Option<String>,
     pub description: Option<StoredText>,
     pub country: Option<Country>,
-    pub city: Option<String>,
+    pub city: Option<Arc<str>>,
     pub founded_year: Option<u16>,
     pub stage: Option<Stage>,
     pub sectors: Vec<u32>,
@@ -141,7 +144,7 @@ impl Startup {
             website: row.website("website"),
             description: row.stored_text("description", texts),
             country: row.country("country"),
-            city: row.phrase("city"),
+            city: row.shared_phrase("city"),
             founded_year: founded_year(row, released_on),
             stage: row.word("stage"),
             sectors: sectors.references(row, "sectors"),
@@ -224,6 +227,7 @@ impl Round {
                 investors.push(Investor { firm, lead });
             }
         }
+        investors.shrink_to_fit();
         let (startup, stage) = (startup?, stage?);
         if let (Some(date), Some(founded)) = (announced_on, startups.rows[startup as usize].founded_year)
             && date.year() < i32::from(founded)
@@ -240,7 +244,7 @@ pub struct Person {
     pub name: String,
     /// From [`Alias::FILE`](crate::data::import::aliases).
     pub aliases: Vec<String>,
-    pub title: Option<String>,
+    pub title: Option<Arc<str>>,
     pub organization_kind: OrganizationKind,
     pub organization: u32,
     pub country: Option<Country>,
@@ -257,7 +261,7 @@ impl TableRow for Person {
 impl Person {
     /// `None` if a required value is missing or invalid, which is then reported.
     pub(crate) fn read(row: &mut CsvRow<'_, '_>, startups: &CsvTable<Startup>, firms: &CsvTable<Firm>) -> Option<Self> {
-        let (slug, name, title) = (row.slug("slug"), row.name("name"), row.phrase("title"));
+        let (slug, name, title) = (row.slug("slug"), row.name("name"), row.shared_phrase("title"));
         reject_path(row, &slug);
         let organization_kind = row.required("organization_kind", CsvRow::word);
         let organization = match organization_kind {
