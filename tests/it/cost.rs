@@ -1,6 +1,5 @@
 //! What requests cost the server: memory, suggestions, places in the queue of searches.
 
-use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
@@ -10,15 +9,8 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 use venturedex::quota::{Overloaded, Tier};
 
-use crate::harness::{Server, agent, wants_all};
+use crate::harness::{Server, agent, resident, wants_all};
 use crate::program::Process;
-
-/// Resident memory of a process in KiB; `None` if the system does not say.
-fn resident(process: u32) -> Option<u64> {
-    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    line.trim().trim_end_matches(" kB").parse().ok()
-}
 
 #[test]
 fn passwords_are_verified_in_memory_that_is_allocated_once() {

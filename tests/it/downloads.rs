@@ -12,7 +12,7 @@ use venturedex::http::BulkAccess;
 use venturedex::quota::Tier;
 use venturedex::release::{Checksum, Manifest, ReleaseSource, ReleaseStore, manifest};
 
-use crate::harness::{Client, Dice, Server, agent_without_redirects, code, runs, wants_rounds};
+use crate::harness::{Client, Dice, Server, agent_without_redirects, code, resident, runs, wants_rounds};
 use crate::program::Process;
 use crate::releases::{Installation, overwrite};
 
@@ -263,13 +263,6 @@ fn add_bulk_file(release: &Path, name: &str, length: u64) {
     manifest.sha256 = None;
     manifest.sha256 = Some(Checksum::of(json(&manifest).as_bytes()));
     overwrite(&path, json(&manifest).as_bytes());
-}
-
-/// Resident memory of a process in KiB; `None` if the system does not say.
-fn resident(process: u32) -> Option<u64> {
-    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    line.trim().trim_end_matches(" kB").parse().ok()
 }
 
 #[test]

@@ -78,6 +78,13 @@ impl Dice {
     }
 }
 
+/// Resident memory of a process in KiB; `None` if the system does not say.
+pub fn resident(process: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    line.trim().trim_end_matches(" kB").parse().ok()
+}
+
 /// The folder of the bundled dataset.
 pub fn bundled_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("dataset")

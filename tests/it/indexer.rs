@@ -4,14 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
 use venturedex::data::{SnapshotVersion, Table};
 use venturedex::release::ReleaseStore;
 
-use crate::harness::{bundled_folder, copy_as, real_data, rounds, wants_rounds};
+use crate::harness::{bundled_folder, copy_as, real_data, resident, rounds, wants_rounds};
 use crate::releases::overwrite;
 
 fn small() -> PathBuf {
@@ -480,6 +480,39 @@ fn extended(file: &str, lines: &str) -> TempDir {
     let before = fs::read_to_string(&path).unwrap_or_default();
     fs::write(path, before + lines).unwrap();
     folder
+}
+
+#[test]
+fn the_memory_of_a_build_does_not_grow_with_its_texts() {
+    const REVIEWS: usize = 3_200;
+    const CHARACTERS: usize = 20_000;
+    let reviews: String = (0..REVIEWS)
+        .map(|number| {
+            let body = format!("Review {number}. ").repeat(CHARACTERS / 20);
+            format!("long-{number},birch-lane,seed,5,5,4,4,false,Long,{body:.<CHARACTERS$},approved,2026-03-01\n")
+        })
+        .collect();
+    let peak = |dataset: &Path| -> Option<u64> {
+        let index = Index::new();
+        let words = ["build", "--dataset", dataset.to_str().unwrap()];
+        let mut build = index.command(&words).stdout(Stdio::null()).spawn().unwrap();
+        let mut peak = resident(build.id());
+        loop {
+            // In this order: what a process used that has ended is not known.
+            peak = peak.max(resident(build.id()));
+            if let Some(status) = build.try_wait().unwrap() {
+                assert!(status.success());
+                return peak;
+            }
+            sleep(Duration::from_millis(2));
+        }
+    };
+    let (without, with) = (peak(&small()), peak(extended("reviews.csv", &reviews).path()));
+    let Some((without, with)) = without.zip(with) else {
+        return eprintln!("skipped: this system does not say what memory a process uses");
+    };
+    let (grown, texts) = (with.saturating_sub(without) / 1024, reviews.len() >> 20);
+    assert!(grown < texts as u64 / 2, "a build with {texts} MiB of texts takes {grown} MiB more");
 }
 
 /// The slugs that a search of the active release finds.
