@@ -92,10 +92,7 @@ pub fn read<'a>(input: impl Into<Input<'a>>, progress: &dyn Progress) -> (Option
     let people = CsvTable::read(folder, &mut report, progress, |row| Person::read(row, &startups, &firms));
     let reviews =
         CsvTable::read(folder, &mut report, progress, |row| Review::read(row, &mut texts, &firms, released_on)).rows;
-    if let Err(error) = texts.finish() {
-        let message = format!("descriptions and reviews cannot be kept on disk while the dataset is compiled: {error}");
-        Diagnostics::of(&folder.display().to_string(), &mut report).error(None, None, message);
-    }
+    texts.finish();
     let records = Referable { firms: &firms, startups: &startups, people: &people, rounds: &rounds };
     let aliases = aliases::read(folder, &mut report, progress, &records);
     let identifiers = identifiers::read(folder, &mut report, progress, &records);

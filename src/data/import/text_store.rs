@@ -37,7 +37,7 @@ impl TextStore {
         Self { place: Place::File(BufWriter::with_capacity(1 << 16, file)), end: 0, failed: None }
     }
 
-    /// Adds a text; `None` if it is empty. Errors are those of [`TextStore::finish`].
+    /// Adds a text; `None` if it is empty. If it cannot be written, nothing can be read.
     pub(crate) fn add(&mut self, text: &str) -> Option<StoredText> {
         let length = NonZeroU32::new(u32::try_from(text.len()).ok()?)?;
         let written = match &mut self.place {
@@ -50,16 +50,21 @@ impl TextStore {
         Some(StoredText { start, length })
     }
 
-    /// Ends the additions. Nothing can be read if it fails.
-    pub(crate) fn finish(&mut self) -> io::Result<()> {
-        let flushed = match &mut self.place {
-            Place::Memory(_) => Ok(()),
-            Place::File(file) => file.flush(),
-        };
-        self.failed.take().map_or(flushed, Err)
+    /// Ends the additions.
+    pub(crate) fn finish(&mut self) {
+        if let Place::File(file) = &mut self.place {
+            self.failed = self.failed.take().or(file.flush().err());
+        }
     }
 
+    /// A text; to be called when all are added.
+    ///
+    /// # Errors
+    /// If the file could not be written or cannot be read.
     pub(crate) fn read(&self, text: StoredText) -> io::Result<Cow<'_, str>> {
+        if let Some(error) = &self.failed {
+            return Err(io::Error::new(error.kind(), format!("descriptions and reviews cannot be kept: {error}")));
+        }
         let length = text.length.get() as usize;
         match &self.place {
             Place::Memory(bytes) => {
@@ -87,7 +92,7 @@ mod tests {
         for mut store in [TextStore::in_memory(), TextStore::in_file(tempfile::tempfile().unwrap())] {
             assert_eq!(store.add(""), None);
             let stored = ["a", &long, "b c"].map(|text| (text, store.add(text).unwrap()));
-            store.finish().unwrap();
+            store.finish();
             for (text, stored) in stored.into_iter().rev() {
                 assert_eq!(store.read(stored).unwrap(), text);
             }
@@ -95,11 +100,12 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_cannot_be_written_fails_when_all_are_added() {
+    fn no_text_is_read_if_one_could_not_be_written() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let read_only = OpenOptions::new().read(true).open(file.path()).unwrap();
         let mut store = TextStore::in_file(read_only);
-        assert!(store.add(&"a".repeat(1 << 17)).is_some() && store.add("b").is_some());
-        assert!(store.finish().is_err());
+        let stored = [&"a".repeat(1 << 17), "b"].map(|text| store.add(text).unwrap());
+        store.finish();
+        assert!(stored.into_iter().all(|text| store.read(text).is_err()));
     }
 }
