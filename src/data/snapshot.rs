@@ -284,7 +284,7 @@ impl Snapshot {
     pub fn read_record(&self, table: Table, row: u32) -> io::Result<RecordText<'_>> {
         let starts = &self.archive.get(&self.table_columns(table).starts)[row as usize..][..2];
         let stored = self.records.read(starts[0]..starts[1], self.archive.get(&self.record_checksums));
-        let damaged = || io::Error::new(io::ErrorKind::InvalidData, "it is none");
+        let damaged = || io::Error::new(io::ErrorKind::InvalidData, "its text is not that of a record");
         let record = stored.and_then(|stored| RecordText::new(stored, table).ok_or_else(damaged));
         record.map_err(|error| {
             let (version, noun, slug) = (self.version(), table.noun(), self.slug(table, row));

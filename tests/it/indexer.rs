@@ -496,7 +496,7 @@ fn the_memory_of_a_build_does_not_grow_with_its_texts() {
         let index = Index::new();
         let words = ["build", "--dataset", dataset.to_str().unwrap()];
         let mut build = index.command(&words).stdout(Stdio::null()).spawn().unwrap();
-        let mut peak = resident(build.id());
+        let mut peak = None;
         loop {
             // In this order: what a process used that has ended is not known.
             peak = peak.max(resident(build.id()));
