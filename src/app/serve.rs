@@ -407,7 +407,7 @@ fn follow(replica: Arc<Replica>) -> io::Result<()> {
 
 fn log_event(event: &Event) {
     match event {
-        Event::Serving { .. } => tracing::info!("{event}"),
+        Event::Serving { .. } | Event::Verified { .. } => tracing::info!("{event}"),
         _ => tracing::warn!("{event}"),
     }
 }

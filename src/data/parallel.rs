@@ -5,22 +5,28 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, Builder};
 
-/// What `each` returns for each value. No more values are worked on at a time than there are processors, in their order, so that
-/// work that needs much memory does not need it all at once: what takes longest should come first.
+/// What `each` returns for each value, see [`all_in_parallel`].
 pub(crate) fn in_parallel<V: Copy + Sync, T: Send, const N: usize>(
     values: [V; N],
     each: impl Fn(V) -> T + Sync,
 ) -> [T; N] {
+    let returned = all_in_parallel(&values, |value| each(*value));
+    returned.try_into().ok().expect("every value was taken once")
+}
+
+/// What `each` returns for each value. No more values are worked on at a time than there are processors, in their order, so that
+/// work that needs much memory does not need it all at once: what takes longest should come first.
+pub(crate) fn all_in_parallel<V: Sync, T: Send>(values: &[V], each: impl Fn(&V) -> T + Sync) -> Vec<T> {
     let next = AtomicUsize::new(0);
     let work = || -> Vec<(usize, T)> {
-        let take = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|index| *index < N);
-        iter::from_fn(take).map(|index| (index, each(values[index]))).collect()
+        let take = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|index| *index < values.len());
+        iter::from_fn(take).map(|index| (index, each(&values[index]))).collect()
     };
     let mut done = thread::scope(|scope| {
         let processors = thread::available_parallelism().map_or(1, usize::from);
         // If no other thread can be started, this one does it all.
         let others: Vec<_> =
-            (1..processors.min(N)).filter_map(|_| Builder::new().spawn_scoped(scope, work).ok()).collect();
+            (1..processors.min(values.len())).filter_map(|_| Builder::new().spawn_scoped(scope, work).ok()).collect();
         let mut done = work();
         for other in others {
             done.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
@@ -28,8 +34,7 @@ pub(crate) fn in_parallel<V: Copy + Sync, T: Send, const N: usize>(
         done
     });
     done.sort_unstable_by_key(|(index, _)| *index);
-    let mut done = done.into_iter().map(|(_, returned)| returned);
-    std::array::from_fn(|_| done.next().expect("every value was taken once"))
+    done.into_iter().map(|(_, returned)| returned).collect()
 }
 
 #[cfg(test)]

@@ -3,17 +3,19 @@
 //! Methods that take a row panic if the table does not have it.
 
 use std::fmt;
+use std::fs::File;
 use std::io;
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::data::archive::facet_column::{FacetColumn, RowSet, RowValues};
 use crate::data::archive::own_columns::{FirmColumns, RoundColumns, TermColumns};
-use crate::data::archive::records::{BlockChecksum, Records};
+use crate::data::archive::records::Records;
 use crate::data::archive::table_columns::{TableColumns, check};
-use crate::data::archive::{Archive, Bytes, Column, bounds};
+use crate::data::archive::{Archive, Bytes, Column, Sha256Sum, bounds};
 use crate::data::derive::score::Priors;
 use crate::data::field::model;
 use crate::data::fold::fold;
@@ -38,7 +40,7 @@ pub struct Snapshot {
     archive: Archive,
     records: Records,
     /// Of each block of the records.
-    record_checksums: Column<BlockChecksum>,
+    record_checksums: Column<Sha256Sum>,
     meta: Meta,
     tables: [TableColumns; 6],
     firms: FirmColumns,
@@ -48,6 +50,8 @@ pub struct Snapshot {
     terms: [TermColumns; 4],
     sources: Vec<Source>,
     score_priors: Priors,
+    /// Whether all of it was verified.
+    is_checked: AtomicBool,
 }
 
 model! {
@@ -90,37 +94,42 @@ pub enum Direction {
 }
 
 impl Snapshot {
-    pub fn open(bytes: Bytes, records: Records, checksums: Checksums) -> Result<Self, ArchiveError> {
-        let archive = Archive::open(bytes, checksums)?;
+    /// Opens and checks tables in memory.
+    pub fn open(tables: Bytes, records: Records, checksums: Checksums) -> Result<Self, ArchiveError> {
+        let snapshot = Self::of(Archive::open(tables, checksums)?, records)?;
+        snapshot.check(&|_| {})?;
+        Ok(snapshot)
+    }
+
+    /// Opens tables in a file, whose table of contents has the checksum `contents`. What is needed of them is read and verified
+    /// when it is first needed. Methods that need what cannot be read, or was changed, panic: a request fails, rather than having
+    /// another response. [`Snapshot::check`] reads all, and returns the error.
+    pub fn open_file(tables: File, contents: &Sha256Sum, records: Records) -> Result<Self, ArchiveError> {
+        Self::of(Archive::open_file(tables, contents)?, records)
+    }
+
+    fn of(archive: Archive, records: Records) -> Result<Self, ArchiveError> {
         let damaged = |reason: &str| ArchiveError::Damaged(reason.to_owned());
         let MetaSection { meta, rows } =
             serde_json::from_slice(archive.bytes("meta")?).map_err(|_| damaged("section meta"))?;
         let rows: [u32; 6] = rows.try_into().map_err(|_| damaged("section meta"))?;
         let open = |table| TableColumns::open(&archive, table, rows[table as usize], &rows);
-        let tables = in_parallel(Table::ALL, open).into_iter().collect::<Result<Vec<TableColumns>, ArchiveError>>()?;
-        let mut end = 0;
-        for columns in &tables {
-            let starts = archive.get(&columns.starts);
-            check(starts[0] == end, "records")?;
-            end = starts[columns.rows as usize];
-        }
-        let record_checksums = archive.open_column("records/sha256")?;
-        let is_covered = end == records.length() && records.are_covered_by(archive.get(&record_checksums));
-        check(is_covered, "records/sha256")?;
+        let tables = Table::ALL.into_iter().map(open).collect::<Result<Vec<TableColumns>, ArchiveError>>()?;
         let tables: [TableColumns; 6] = tables.try_into().ok().expect("six tables");
+        let record_checksums: Column<Sha256Sum> = archive.open_column("records/sha256")?;
+        check(records.have_blocks(record_checksums.len()), "records/sha256")?;
         let [firms, _, rounds, _, _, sectors] = rows.map(|rows| rows as usize);
         let firms = FirmColumns::open(&archive, firms)?;
-        let rounds = RoundColumns::open(&archive, rounds, &rows)?;
+        let rounds = RoundColumns::open(&archive, rounds)?;
         let sector_parent = archive.column("sectors/parent", sectors)?;
-        let known_sector = |sector: &u32| *sector == NONE_U32 || (*sector as usize) < sectors;
-        check(archive.get(&sector_parent).iter().all(known_sector), "sectors/parent")?;
         let [cities, titles, websites, identifiers] = Facet::LISTED.map(|facet| TermColumns::open(&archive, facet));
         let terms = [cities?, titles?, websites?, identifiers?];
         let sources = serde_json::from_slice(archive.bytes("sources")?).map_err(|_| damaged("section sources"))?;
         let score_priors: Column<f64> = archive.column("reviews/priors", 6)?;
+        archive.bytes("reviews/priors")?;
         let score_priors: [f64; 6] = archive.get(&score_priors).try_into().map_err(|_| damaged("reviews/priors"))?;
         let score_priors = Priors::from_array(score_priors);
-        let snapshot = Self {
+        Ok(Self {
             archive,
             records,
             record_checksums,
@@ -132,9 +141,41 @@ impl Snapshot {
             terms,
             sources,
             score_priors,
-        };
-        snapshot.check_records()?;
-        Ok(snapshot)
+            is_checked: AtomicBool::new(false),
+        })
+    }
+
+    /// Whether [`Snapshot::check`] has found it whole.
+    pub fn is_checked(&self) -> bool {
+        self.is_checked.load(Ordering::Acquire)
+    }
+
+    /// Reads and verifies what was not needed yet, and checks all values. `advance` gets the number of bytes of each part that is
+    /// read. Blocks while the disk is read.
+    pub fn check(&self, advance: &(dyn Fn(u64) + Sync)) -> Result<(), ArchiveError> {
+        if self.is_checked() {
+            return Ok(());
+        }
+        let archive = &self.archive;
+        archive.read_all(advance)?;
+        let checked = in_parallel(Table::ALL, |table| self.table_columns(table).check(archive, table));
+        checked.into_iter().collect::<Result<(), _>>()?;
+        let mut end = 0;
+        for columns in &self.tables {
+            let starts = archive.get(&columns.starts);
+            check(starts[0] == end, "records")?;
+            end = starts[columns.rows as usize];
+        }
+        check(end == self.records.length(), "records/sha256")?;
+        self.firms.check(archive)?;
+        let rows = Table::ALL.map(|table| self.rows(table));
+        self.rounds.check(archive, &rows)?;
+        let known_sector = |sector: &u32| *sector == NONE_U32 || *sector < rows[Table::Sectors as usize];
+        check(archive.get(&self.sector_parent).iter().all(known_sector), "sectors/parent")?;
+        self.terms.iter().try_for_each(|columns| archive.check_texts(&columns.texts))?;
+        self.check_records()?;
+        self.is_checked.store(true, Ordering::Release);
+        Ok(())
     }
 
     /// Checks all records, unless they are on disk.
@@ -356,7 +397,7 @@ impl Snapshot {
 
     /// Number of rows that have any value of a facet.
     pub fn known_count(&self, table: Table, facet: Facet) -> u32 {
-        self.facet(table, facet).map_or(0, FacetColumn::known_count)
+        self.facet(table, facet).map_or(0, |column| column.known_count(&self.archive))
     }
 
     /// A bit for each row that has any value of a facet.

@@ -142,6 +142,14 @@ impl<T: HasVersion> ActiveRelease<T> {
         });
     }
 
+    /// Drops a release that is not the one that is served.
+    pub(crate) fn drop_loaded(&self, version: SnapshotVersion) {
+        self.served.rcu(|served| {
+            let others = served.others.iter().filter(|other| other.version() != version).cloned().collect();
+            Served { current: Arc::clone(&served.current), since: served.since, others }
+        });
+    }
+
     /// Unix seconds since which the current release is served.
     pub fn served_since(&self) -> i64 {
         self.served.load().since

@@ -34,6 +34,12 @@ impl From<[u8; SHA256_OUTPUT_LEN]> for Checksum {
     }
 }
 
+impl From<Checksum> for [u8; SHA256_OUTPUT_LEN] {
+    fn from(checksum: Checksum) -> Self {
+        checksum.0
+    }
+}
+
 impl fmt::Display for Checksum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))

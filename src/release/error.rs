@@ -81,6 +81,9 @@ impl ReleaseError {
         match error {
             ArchiveError::OtherFormat { .. } => Self::OtherFormat { version, reason },
             ArchiveError::NotAnArchive | ArchiveError::Damaged(_) => Self::Damaged { version, reason },
+            ArchiveError::Unreadable { kind, reason } => {
+                Self::Io { path: format!("{version}/tables.bin").into(), error: io::Error::new(*kind, reason.as_str()) }
+            }
         }
     }
 }

@@ -7,6 +7,8 @@ use crate::data::SnapshotVersion;
 pub enum Event {
     /// This release is served from now on.
     Serving { version: SnapshotVersion, bundled: bool },
+    /// A large release, served since the start, was verified whole.
+    Verified { version: SnapshotVersion },
     /// The release that `current` names cannot be served. `served` continues; it is `None` at startup.
     Rejected { reason: String, served: Option<SnapshotVersion> },
     /// Files of the served release were changed or removed. What is served does not depend on them.
@@ -24,6 +26,7 @@ impl fmt::Display for Event {
         match self {
             Self::Serving { version, bundled: false } => write!(f, "serving release {version}"),
             Self::Serving { version, bundled: true } => write!(f, "serving the bundled snapshot {version}"),
+            Self::Verified { version } => write!(f, "release {version} is verified"),
             Self::Rejected { reason, served: Some(served) } => write!(f, "rejected: {reason}; still serving {served}"),
             Self::Rejected { reason, served: None } => write!(f, "rejected: {reason}"),
             Self::NotLoaded { reason } => write!(f, "cursors of an older release expire: {reason}"),

@@ -12,7 +12,7 @@ use crate::release::error::At;
 use crate::release::signature::TrustedKey;
 
 /// The format of the release folder. A server opens its own format only.
-pub const FORMAT: u32 = 3;
+pub const FORMAT: u32 = 4;
 
 pub const FILE: &str = "manifest.json";
 
@@ -41,9 +41,17 @@ pub struct File {
     pub path: String,
     pub bytes: u64,
     pub sha256: Checksum,
+    /// Of the tables: the checksum of their table of contents, which has that of each section.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contents: Option<Checksum>,
 }
 
 impl File {
+    /// A file without a table of contents.
+    pub fn new(path: impl Into<String>, bytes: u64, sha256: Checksum) -> Self {
+        Self { path: path.into(), bytes, sha256, contents: None }
+    }
+
     /// Whether it is a bulk file, which a server sends as it is.
     pub fn is_bulk(&self) -> bool {
         self.path.strip_prefix(BULK).is_some_and(|rest| rest.starts_with('/'))
@@ -170,15 +178,22 @@ impl Manifest {
         self.files.iter().filter(|file| file.is_bulk())
     }
 
-    /// The files that may stay on disk when a release is opened.
-    pub(crate) fn on_disk(&self) -> impl Iterator<Item = &File> {
-        self.bulk().chain(self.file(RECORDS))
+    /// The files that may not be read whole when a release is opened.
+    pub(crate) fn read_in_parts(&self) -> impl Iterator<Item = &File> {
+        self.bulk().chain(self.file(TABLES)).chain(self.file(RECORDS))
     }
 
-    /// The files that an open release holds in memory: all but bulk files, and records of more than `max_records` bytes.
+    /// Whether the release has more than `max_records` bytes of records. Those of a large one stay on disk, and its tables are
+    /// read section by section.
+    pub(crate) fn is_large(&self, max_records: u64) -> bool {
+        self.file(RECORDS).is_some_and(|records| records.bytes > max_records)
+    }
+
+    /// The files that an open release holds in memory: all but bulk files, and the records of a large one.
     pub(crate) fn in_memory(&self, max_records: u64) -> impl Iterator<Item = &File> {
-        let is_large = move |file: &&File| file.path == RECORDS && file.bytes > max_records;
-        self.files.iter().filter(move |file| !file.is_bulk() && !is_large(file))
+        let is_large = self.is_large(max_records);
+        let stays_on_disk = move |file: &&File| file.is_bulk() || (is_large && file.path == RECORDS);
+        self.files.iter().filter(move |file| !stays_on_disk(file))
     }
 
     pub fn file(&self, path: &str) -> Option<&File> {

@@ -1,11 +1,12 @@
 //! Opening a release: its files are read into memory, and what was read is verified and served.
 //!
 //! A map of the files would be cheaper, but whoever writes to them or truncates them would change what is served, or end the
-//! server by a signal. In memory, nothing that happens to the files matters. Two kinds of files may be larger than the memory
-//! and stay on disk, so that only their sizes are checked here: bulk files, and records of more than
-//! [`MAX_RECORDS_IN_MEMORY`]. What is read of them is verified when it is read, so that a change is an error and never a wrong
-//! response.
+//! server by a signal. In memory, nothing that happens to the files matters. Bulk files and the records of a release of more than
+//! [`MAX_RECORDS_IN_MEMORY`] may be larger than the memory and stay on disk, so that only their sizes are checked here. The
+//! tables of such a release are read section by section, so that a server that has nothing to serve yet need not wait for all of
+//! them. What is read in parts is verified when it is read: a change is an error and never a wrong response.
 
+use std::cmp::Reverse;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
@@ -13,10 +14,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::catalog::{BulkFile, Catalog, Filter, ListPosition, Order, Query, RecordHistory, ValueCount};
-use crate::data::archive::AlignedBytes;
-use crate::data::parallel::in_parallel;
+use crate::data::archive::{AlignedBytes, Archive};
+use crate::data::parallel::all_in_parallel;
 use crate::data::vocabulary::Vocabulary;
-use crate::data::{Checksums, Direction, NoProgress, Progress, RecordFile, Records, Snapshot, SnapshotVersion, Table};
+use crate::data::{
+    ArchiveError, Checksums, Direction, NoProgress, Progress, RecordFile, Records, Snapshot, SnapshotVersion, Table,
+};
 use crate::release::checksum::{Checksum, Hasher};
 use crate::release::error::At;
 use crate::release::{Manifest, ReleaseError, ReleaseStore, manifest, text};
@@ -32,7 +35,7 @@ pub struct Release {
 }
 
 impl ReleaseStore {
-    /// Reads a release and verifies the checksums of all files but those that stay on disk; to be called off the runtime.
+    /// Reads a release and verifies the checksums of all that it holds in memory; to be called off the runtime.
     pub fn open(&self, version: SnapshotVersion) -> Result<Release, ReleaseError> {
         self.open_with_progress(version, &NoProgress)
     }
@@ -47,9 +50,17 @@ impl ReleaseStore {
         open(&self.release_folder(version), version, manifest, self.max_records_in_memory, progress)
     }
 
-    /// Verifies the checksums of the files of a release that may stay on disk, without holding them in memory.
+    /// Verifies the checksums of the files of a release that may not be read whole when it is opened, without holding them in
+    /// memory.
     pub fn verify_on_disk(&self, manifest: &Manifest) -> Result<(), ReleaseError> {
-        verify(&self.release_folder(manifest.version), manifest.version, manifest.on_disk())
+        verify(&self.release_folder(manifest.version), manifest.version, manifest.read_in_parts())
+    }
+
+    /// As [`ReleaseStore::open`], but the tables of a large release are not read before they are needed:
+    /// [`Snapshot::check`] does so.
+    pub(crate) fn open_unchecked(&self, version: SnapshotVersion) -> Result<Release, ReleaseError> {
+        let manifest = self.manifest(version)?;
+        open_unchecked(&self.release_folder(version), version, manifest, self.max_records_in_memory, &|_| {})
     }
 
     /// The bytes of a release that a server holds in memory.
@@ -92,46 +103,52 @@ pub(crate) fn open(
     max_records: u64,
     progress: &dyn Progress,
 ) -> Result<Release, ReleaseError> {
-    listed(version, &manifest, manifest::TABLES)?;
+    progress.step("checksums", manifest.in_memory(max_records).map(|file| file.bytes).sum());
+    let read = AtomicU64::new(0);
+    let advance = |part| progress.advance(read.fetch_add(part, Ordering::Relaxed) + part);
+    let release = open_unchecked(folder, version, manifest, max_records, &advance)?;
+    release.catalog.snapshot().check(&advance).map_err(|error| ReleaseError::archive(version, &error))?;
+    progress.done();
+    Ok(release)
+}
+
+/// As [`open`], but the tables of a large release are not checked. `advance` gets the number of bytes of each part that is read.
+fn open_unchecked(
+    folder: &Path,
+    version: SnapshotVersion,
+    manifest: Manifest,
+    max_records: u64,
+    advance: &(dyn Fn(u64) + Sync),
+) -> Result<Release, ReleaseError> {
+    let tables = listed(version, &manifest, manifest::TABLES)?;
     listed(version, &manifest, manifest::RECORDS)?;
     // What is missing or cut short is found before anything is read.
     manifest.files.iter().try_for_each(|file| check_size(folder, version, file))?;
-    progress.step("checksums", manifest.in_memory(max_records).map(|file| file.bytes).sum());
-    let read_bytes = AtomicU64::new(0);
+    let is_large = manifest.is_large(max_records);
+    let mut whole: Vec<&manifest::File> = manifest.in_memory(max_records).collect();
+    whole.retain(|file| !is_large || file.path != manifest::TABLES);
+    whole.sort_by_key(|file| Reverse(file.bytes));
     // To compute checksums takes longest: side by side.
-    let read = in_parallel([Some(manifest::TABLES), Some(manifest::RECORDS), None], |path| {
-        let is_chosen = |file: &manifest::File| match path {
-            Some(path) => file.path == path,
-            None => file.path != manifest::TABLES && file.path != manifest::RECORDS,
-        };
-        let (mut whole, mut indexes) = (Vec::new(), IndexFiles::new());
-        for file in manifest.in_memory(max_records).filter(|file| is_chosen(file)) {
-            let advance = |part| progress.advance(read_bytes.fetch_add(part, Ordering::Relaxed) + part);
-            let bytes = read(folder, version, file, advance)?;
-            match file.path.strip_prefix(manifest::TEXT).and_then(|path| path.strip_prefix('/')) {
-                Some(path) => drop(indexes.insert(path.to_owned(), bytes.as_ref().to_vec())),
-                None => whole.push((file.path.as_str(), bytes)),
-            }
-        }
-        Ok::<_, ReleaseError>((whole, indexes))
-    });
+    let read = all_in_parallel(&whole, |file| read(folder, version, file, advance));
     let (mut table_bytes, mut records, mut history) = (None, None, None);
     let mut indexes = IndexFiles::new();
-    for read in read {
-        let (whole, of_text) = read?;
-        indexes.extend(of_text);
-        for (path, bytes) in whole {
-            match path {
-                manifest::TABLES => table_bytes = Some(bytes),
-                manifest::RECORDS => records = Some(Records::Memory(Arc::new(bytes))),
-                manifest::HISTORY => history = Some(bytes),
-                _ => {}
+    for (file, bytes) in whole.into_iter().zip(read) {
+        let bytes = bytes?;
+        match file.path.as_str() {
+            manifest::TABLES => table_bytes = Some(bytes),
+            manifest::RECORDS => records = Some(Records::Memory(Arc::new(bytes))),
+            manifest::HISTORY => history = Some(bytes),
+            path => {
+                let of_text = path.strip_prefix(manifest::TEXT).and_then(|path| path.strip_prefix('/'));
+                indexes.extend(of_text.map(|path| (path.to_owned(), bytes.as_ref().to_vec())));
             }
         }
     }
-    progress.done();
     let records = records.map_or_else(|| records_on_disk(folder), Ok)?;
-    let snapshot = tables(version, table_bytes.expect("the tables are listed"), records)?;
+    let snapshot = match table_bytes {
+        Some(bytes) => self::tables(version, bytes, records)?,
+        None => tables_on_disk(folder, version, tables, records)?,
+    };
     let (expected, found) = (manifest.counts, snapshot.counts());
     if expected != found {
         let reason = format!("the manifest counts {expected:?}, the tables {found:?}");
@@ -241,93 +258,116 @@ pub(crate) fn tables(
     bytes: AlignedBytes,
     records: Records,
 ) -> Result<Snapshot, ReleaseError> {
-    let snapshot = Snapshot::open(Arc::new(bytes), records, Checksums::Trust)
-        .map_err(|error| ReleaseError::archive(version, &error))?;
+    of_version(version, Snapshot::open(Arc::new(bytes), records, Checksums::Trust))
+}
+
+/// Opens the tables of the release in `folder`, each section of which is verified when it is read.
+fn tables_on_disk(
+    folder: &Path,
+    version: SnapshotVersion,
+    listed: &manifest::File,
+    records: Records,
+) -> Result<Snapshot, ReleaseError> {
+    let path = folder.join(&listed.path);
+    let contents = listed.contents.ok_or_else(|| damaged(version, &listed.path, "has no checksum of its contents"))?;
+    of_version(version, Snapshot::open_file(File::open(&path).at(&path)?, &contents.into(), records))
+}
+
+fn of_version(version: SnapshotVersion, opened: Result<Snapshot, ArchiveError>) -> Result<Snapshot, ReleaseError> {
+    let snapshot = opened.map_err(|error| ReleaseError::archive(version, &error))?;
     if snapshot.version() != version {
         return Err(damaged(version, manifest::TABLES, format!("is that of release {}", snapshot.version())));
     }
     Ok(snapshot)
 }
 
+/// The checksum of the table of contents of the tables that were written to `folder`.
+pub(crate) fn contents_of(folder: &Path, version: SnapshotVersion) -> Result<Checksum, ReleaseError> {
+    let path = folder.join(manifest::TABLES);
+    let contents = Archive::contents_sha256(File::open(&path).at(&path)?);
+    contents.map(Checksum::from).map_err(|error| ReleaseError::archive(version, &error))
+}
+
 impl Release {
-    /// Tries typical queries: lists in every order, the counts of facets with the lists that they promise, and for a sample
-    /// of rows that they are found by slug and by name and that their records are JSON. Returns the first problem.
+    /// Tries typical queries. Returns the first problem.
     pub fn smoke_test(&self) -> Result<(), ReleaseError> {
-        let version = self.manifest.version;
-        Table::ALL
-            .into_iter()
-            .try_for_each(|table| self.check_table(table))
-            .map_err(|reason| ReleaseError::Damaged { version, reason })
+        smoke_test(&self.catalog)
     }
+}
 
-    fn check_table(&self, table: Table) -> Result<(), String> {
-        const SAMPLE: u32 = 40;
-        self.check_lists(table)?;
-        self.check_facets(table)?;
-        let rows = self.catalog.snapshot().rows(table);
-        (0..rows).step_by((rows / SAMPLE).max(1) as usize).try_for_each(|row| self.check_row(table, row))
+/// Tries typical queries: lists in every order, the counts of facets with the lists that they promise, and for a sample of
+/// rows that they are found by slug and by name and that their records are JSON. Returns the first problem.
+pub(crate) fn smoke_test(catalog: &Catalog) -> Result<(), ReleaseError> {
+    let version = catalog.version();
+    Table::ALL
+        .into_iter()
+        .try_for_each(|table| check_table(catalog, table))
+        .map_err(|reason| ReleaseError::Damaged { version, reason })
+}
+
+fn check_table(catalog: &Catalog, table: Table) -> Result<(), String> {
+    const SAMPLE: u32 = 40;
+    check_lists(catalog, table)?;
+    check_facets(catalog, table)?;
+    let rows = catalog.snapshot().rows(table);
+    (0..rows).step_by((rows / SAMPLE).max(1) as usize).try_for_each(|row| check_row(catalog, table, row))
+}
+
+fn check_lists(catalog: &Catalog, table: Table) -> Result<(), String> {
+    const PAGE: usize = 20;
+    let rows = catalog.snapshot().rows(table);
+    let keys = (0..table.sort_keys().len()).flat_map(|key| {
+        [Direction::Ascending, Direction::Descending].map(|direction| Order::Keys(vec![(key, direction)]))
+    });
+    for order in std::iter::once(Order::Natural).chain(keys) {
+        let query = Query { order, ..Query::all(table) };
+        let mut page = catalog.list(&query, ListPosition::default(), PAGE);
+        let listed = page.rows.len();
+        page.rows.sort_unstable();
+        page.rows.dedup();
+        let expected = PAGE.min(rows as usize);
+        if (page.total, page.rows.len(), listed) != (u64::from(rows), expected, expected) {
+            let order = &query.order;
+            return Err(format!("{} in the order {order:?}: {listed} of {} rows are listed", table.name(), page.total));
+        }
     }
+    Ok(())
+}
 
-    fn check_lists(&self, table: Table) -> Result<(), String> {
-        const PAGE: usize = 20;
-        let rows = self.catalog.snapshot().rows(table);
-        let keys = (0..table.sort_keys().len()).flat_map(|key| {
-            [Direction::Ascending, Direction::Descending].map(|direction| Order::Keys(vec![(key, direction)]))
-        });
-        for order in std::iter::once(Order::Natural).chain(keys) {
-            let query = Query { order, ..Query::all(table) };
-            let mut page = self.catalog.list(&query, ListPosition::default(), PAGE);
-            let listed = page.rows.len();
-            page.rows.sort_unstable();
-            page.rows.dedup();
-            let expected = PAGE.min(rows as usize);
-            if (page.total, page.rows.len(), listed) != (u64::from(rows), expected, expected) {
-                let order = &query.order;
-                return Err(format!(
-                    "{} in the order {order:?}: {listed} of {} rows are listed",
-                    table.name(),
-                    page.total
-                ));
+fn check_facets(catalog: &Catalog, table: Table) -> Result<(), String> {
+    const VALUES: usize = 3;
+    let counts = catalog.counts_by(&Query::all(table), table.facets());
+    for (facet, counts) in table.facets().iter().zip(counts) {
+        for ValueCount { value, count } in counts.into_iter().take(VALUES) {
+            let filters = vec![Filter::AnyOf(*facet, vec![value])];
+            let page = catalog.list(&Query { filters, ..Query::all(table) }, ListPosition::default(), 1);
+            if page.total != count || page.rows.is_empty() {
+                let (table, facet, total) = (table.name(), facet.name(), page.total);
+                return Err(format!("{table}: {count} rows have value {value} of {facet}, and {total} are listed"));
             }
         }
-        Ok(())
     }
+    Ok(())
+}
 
-    fn check_facets(&self, table: Table) -> Result<(), String> {
-        const VALUES: usize = 3;
-        let counts = self.catalog.counts_by(&Query::all(table), table.facets());
-        for (facet, counts) in table.facets().iter().zip(counts) {
-            for ValueCount { value, count } in counts.into_iter().take(VALUES) {
-                let filters = vec![Filter::AnyOf(*facet, vec![value])];
-                let page = self.catalog.list(&Query { filters, ..Query::all(table) }, ListPosition::default(), 1);
-                if page.total != count || page.rows.is_empty() {
-                    let (table, facet, total) = (table.name(), facet.name(), page.total);
-                    return Err(format!("{table}: {count} rows have value {value} of {facet}, and {total} are listed"));
-                }
-            }
-        }
-        Ok(())
+fn check_row(catalog: &Catalog, table: Table, row: u32) -> Result<(), String> {
+    let snapshot = catalog.snapshot();
+    let (noun, slug) = (table.noun(), snapshot.slug(table, row));
+    if snapshot.find(table, slug) != Some(row) {
+        return Err(format!("the {noun} {slug:?} is not found by its slug"));
     }
-
-    fn check_row(&self, table: Table, row: u32) -> Result<(), String> {
-        let snapshot = self.catalog.snapshot();
-        let (noun, slug) = (table.noun(), snapshot.slug(table, row));
-        if snapshot.find(table, slug) != Some(row) {
-            return Err(format!("the {noun} {slug:?} is not found by its slug"));
-        }
-        let mut record = snapshot.read_record(table, row).map_err(|error| error.to_string())?.whole().to_vec();
-        record.push(b'}');
-        if let Err(error) = serde_json::from_slice::<serde::de::IgnoredAny>(&record) {
-            return Err(format!("the record of the {noun} {slug:?} is not JSON: {error}"));
-        }
-        let name = snapshot.name(table, row);
-        if name.is_empty() || self.catalog.text_index(table).is_none() {
-            return Ok(());
-        }
-        if self.catalog.all_matches(table, name).rows.contains(&row) {
-            Ok(())
-        } else {
-            Err(format!("the {noun} {slug:?} is not found by its name {name:?}"))
-        }
+    let mut record = snapshot.read_record(table, row).map_err(|error| error.to_string())?.whole().to_vec();
+    record.push(b'}');
+    if let Err(error) = serde_json::from_slice::<serde::de::IgnoredAny>(&record) {
+        return Err(format!("the record of the {noun} {slug:?} is not JSON: {error}"));
+    }
+    let name = snapshot.name(table, row);
+    if name.is_empty() || catalog.text_index(table).is_none() {
+        return Ok(());
+    }
+    if catalog.all_matches(table, name).rows.contains(&row) {
+        Ok(())
+    } else {
+        Err(format!("the {noun} {slug:?} is not found by its name {name:?}"))
     }
 }

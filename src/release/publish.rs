@@ -199,7 +199,7 @@ impl<'f> Publisher<'f> {
         let opens = [true, false];
         let tested = in_parallel(opens, |opens| match opens {
             true => open::open(draft, version, manifest.clone(), 0, &NoProgress)?.smoke_test(),
-            false => open::verify(draft, version, manifest.on_disk()),
+            false => open::verify(draft, version, manifest.read_in_parts()),
         });
         tested.into_iter().collect::<Result<(), _>>()?;
         progress.done();
@@ -219,11 +219,12 @@ impl<'f> Publisher<'f> {
         };
         let (mut tables, mut records) = (create(manifest::TABLES)?, create(manifest::RECORDS)?);
         compiled.write(&mut tables, &mut records).and_then(|()| tables.flush()).at(draft)?;
-        let files = [(manifest::TABLES, tables), (manifest::RECORDS, records)].map(|(path, written)| {
+        let mut files = [(manifest::TABLES, tables), (manifest::RECORDS, records)].map(|(path, written)| {
             let (bytes, sha256) = written.finish();
-            File { path: path.into(), bytes, sha256 }
+            File::new(path, bytes, sha256)
         });
         files.iter().try_for_each(|file| self.finish(&draft.join(&file.path)))?;
+        files[0].contents = Some(open::contents_of(draft, compiled.version())?);
         Ok(files)
     }
 
@@ -244,7 +245,7 @@ impl<'f> Publisher<'f> {
             }
             self.write(&path, &bytes)?;
             let path = format!("{}/{name}", manifest::TEXT);
-            listed.push(File { path, bytes: bytes.len() as u64, sha256: Checksum::of(&bytes) });
+            listed.push(File::new(path, bytes.len() as u64, Checksum::of(&bytes)));
         }
         for folder in folders.iter().rev() {
             self.file_system.sync_folder(folder).at(folder)?;
@@ -263,8 +264,7 @@ impl<'f> Publisher<'f> {
         };
         let Some(bytes) = bytes else { return Ok(None) };
         self.write(&draft.join(manifest::HISTORY), &bytes)?;
-        let path = manifest::HISTORY.to_owned();
-        Ok(Some(File { path, bytes: bytes.len() as u64, sha256: Checksum::of(&bytes) }))
+        Ok(Some(File::new(manifest::HISTORY, bytes.len() as u64, Checksum::of(&bytes))))
     }
 
     /// The history of the records, from a comparison with the newest earlier release that can be read.

@@ -2,7 +2,7 @@
 
 use crate::catalog::{Catalog, bundled};
 use crate::data::SnapshotVersion;
-use crate::release::{ReleaseError, ReleaseStore, open};
+use crate::release::{Release, ReleaseError, ReleaseStore, open};
 
 pub trait HasVersion {
     fn version(&self) -> SnapshotVersion;
@@ -22,6 +22,17 @@ pub trait ReleaseSource: Send + Sync + 'static {
 
     /// Verifies and opens a release and tries typical queries on it. May take seconds; to be called off the runtime.
     fn open(&self, version: SnapshotVersion) -> Result<Self::Item, ReleaseError>;
+
+    /// As [`ReleaseSource::open`], for a server that serves nothing yet: what takes long to verify is left to
+    /// [`ReleaseSource::verify`].
+    fn open_at_once(&self, version: SnapshotVersion) -> Result<Self::Item, ReleaseError> {
+        self.open(version)
+    }
+
+    /// Verifies what [`ReleaseSource::open_at_once`] has left, and tries typical queries. False if nothing was left.
+    fn verify(&self, _opened: &Self::Item) -> Result<bool, ReleaseError> {
+        Ok(false)
+    }
 
     /// What is served if no release is named; `newest` is the newest one that there is.
     fn unpublished(&self, newest: Option<SnapshotVersion>) -> Result<Self::Item, ReleaseError>;
@@ -45,11 +56,24 @@ impl ReleaseSource for ReleaseStore {
     fn open(&self, version: SnapshotVersion) -> Result<Catalog, ReleaseError> {
         let release = Self::open(self, version)?;
         release.smoke_test()?;
-        if !self.has_bulk_files {
-            return Ok(release.catalog);
+        self.with_files(release)
+    }
+
+    fn open_at_once(&self, version: SnapshotVersion) -> Result<Catalog, ReleaseError> {
+        let release = self.open_unchecked(version)?;
+        if release.catalog.snapshot().is_checked() {
+            release.smoke_test()?;
         }
-        let files = open::bulk_files(&self.release_folder(version), version, &release.manifest)?;
-        Ok(release.catalog.with_bulk_files(files))
+        self.with_files(release)
+    }
+
+    fn verify(&self, catalog: &Catalog) -> Result<bool, ReleaseError> {
+        let snapshot = catalog.snapshot();
+        if snapshot.is_checked() {
+            return Ok(false);
+        }
+        snapshot.check(&|_| {}).map_err(|error| ReleaseError::archive(catalog.version(), &error))?;
+        open::smoke_test(catalog).map(|()| true)
     }
 
     fn unpublished(&self, newest: Option<SnapshotVersion>) -> Result<Catalog, ReleaseError> {
@@ -61,6 +85,18 @@ impl ReleaseSource for ReleaseStore {
 
     fn stamp(&self, version: Option<SnapshotVersion>) -> u64 {
         Self::stamp(self, version)
+    }
+}
+
+impl ReleaseStore {
+    /// The catalog of a release, with the bulk files if they are served.
+    fn with_files(&self, release: Release) -> Result<Catalog, ReleaseError> {
+        if !self.has_bulk_files {
+            return Ok(release.catalog);
+        }
+        let version = release.manifest.version;
+        let files = open::bulk_files(&self.release_folder(version), version, &release.manifest)?;
+        Ok(release.catalog.with_bulk_files(files))
     }
 }
 

@@ -1,12 +1,14 @@
+use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
 use crate::catalog::ChangeCounts;
-use crate::data::Table;
+use crate::data::{Direction, Snapshot, Table};
+use crate::metrics::panics;
 use crate::release::Manifest;
 use crate::release::Outcome;
 use crate::release::sample::{Copies, compiled, index, names, overwrite, publish, small, version};
-use crate::release::{ReleaseError, files};
+use crate::release::{ReleaseError, ReleaseSource, files};
 
 const FIRST: &str = "2026-11-20.1";
 const SECOND: &str = "2026-11-27.1";
@@ -103,12 +105,12 @@ fn every_changed_truncated_extended_or_missing_file_is_detected() {
 fn another_format_is_distinguished_from_damage() {
     let message = error_after(|place| {
         let path = place.join("manifest.json");
-        let json = fs::read_to_string(&path).unwrap().replace("\"format\": 3", "\"format\": 4");
+        let json = fs::read_to_string(&path).unwrap().replace("\"format\": 4", "\"format\": 5");
         overwrite(&path, json.as_bytes());
     });
     assert_eq!(
         message,
-        "release 2026-11-20.1 has another format: manifest.json has format 4, this program reads 3: \
+        "release 2026-11-20.1 has another format: manifest.json has format 5, this program reads 4: \
          build the release again with its indexer"
     );
 }
@@ -168,6 +170,64 @@ fn records_on_disk_are_those_of_the_release_or_cannot_be_read() {
         }
     }
     assert!(unreadable > 0);
+}
+
+/// What each row of each table has, but for its record.
+fn contents(snapshot: &Snapshot) -> String {
+    let mut text = String::new();
+    for table in Table::ALL {
+        for row in 0..snapshot.rows(table) {
+            let values = table.facets().iter().map(|facet| snapshot.row_values(table, *facet).of(row));
+            let values: Vec<_> = values.collect();
+            writeln!(text, "{} {} {values:?}", snapshot.slug(table, row), snapshot.name(table, row)).unwrap();
+        }
+        for key in 0..table.sort_keys().len() {
+            writeln!(text, "{:?}", snapshot.order(table, key, Direction::Descending)).unwrap();
+        }
+    }
+    text
+}
+
+#[test]
+fn tables_of_a_large_release_are_read_when_they_are_needed_and_never_otherwise_than_written() {
+    let (_folder, releases) = index(&[FIRST]);
+    let path = releases.release_folder(version(FIRST)).join("tables.bin");
+    let large = releases.clone().with_records_on_disk();
+    let expected = contents(releases.open(version(FIRST)).unwrap().catalog.snapshot());
+    let open = || large.open_at_once(version(FIRST)).unwrap();
+    let opened = open();
+    assert!(!opened.snapshot().is_checked());
+    assert_eq!(contents(opened.snapshot()), expected);
+    assert!(large.verify(&opened).unwrap() && opened.snapshot().is_checked());
+    assert!(!large.verify(&opened).unwrap(), "nothing is left to verify");
+
+    // Whether the file is changed before it is opened or afterwards: what is served is as it was written.
+    let whole = fs::read(&path).unwrap();
+    overwrite(&path, &whole);
+    let (mut refused, mut unreadable) = (0, 0);
+    for at in (0..whole.len()).step_by(whole.len() / 150) {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1;
+        fs::write(&path, &whole).unwrap();
+        let before = open();
+        // The same file, which `before` holds open.
+        fs::write(&path, &bytes).unwrap();
+        let Ok(after) = large.open_at_once(version(FIRST)) else {
+            refused += 1;
+            continue;
+        };
+        for opened in [before, after] {
+            match panics::catch(|| contents(opened.snapshot())) {
+                Ok(shown) => assert!(shown == expected, "byte {at}"),
+                Err(_) => unreadable += 1,
+            }
+            match large.verify(&opened) {
+                Ok(_) => assert!(contents(opened.snapshot()) == expected, "byte {at}"),
+                Err(error) => assert!(error.to_string().contains("is damaged or was changed"), "byte {at}: {error}"),
+            }
+        }
+    }
+    assert!(refused > 0 && unreadable > 0, "{refused} {unreadable}");
 }
 
 #[test]

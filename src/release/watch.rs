@@ -1,5 +1,8 @@
 //! Startup, and the watcher of `current` afterwards.
 //!
+//! At startup a large release is served before it is verified whole, which the watcher does first of all. A release that replaces
+//! another one is verified before.
+//!
 //! `current` is read a few times a second: one small file, on any file system, without a notification service that may be
 //! missing there. A rejected release is tried again only after `current` or a file of the release has changed.
 
@@ -32,6 +35,10 @@ struct Seen {
     rejected: Option<RejectedState>,
     /// The files of the served release; `None` for the bundled snapshot.
     served: Option<Stamps<u64>>,
+    /// Whether all that was loaded at startup was verified.
+    is_verified: bool,
+    /// Whether the served release was found damaged, and there was no other.
+    is_damaged: bool,
 }
 
 /// A state of the source that cannot be served.
@@ -88,9 +95,10 @@ impl<S: ReleaseSource> Starting<S> {
     }
 
     /// Opens the release that the source names; if that cannot be served, the newest older one that can; if nothing is
-    /// published, the bundled snapshot, if the source has it. Then loads the newest other releases for their cursors.
+    /// published, the bundled snapshot, if the source has it. Then loads the newest other releases for their cursors. The watcher
+    /// verifies what is left to verify of them.
     ///
-    /// Reads all of these releases; to be called off the runtime.
+    /// Reads these releases; to be called off the runtime.
     ///
     /// # Errors
     /// [`ReleaseError::NoneActive`] or [`ReleaseError::NothingGood`], which is reported. Somebody publishes here, so that
@@ -122,7 +130,7 @@ impl<S: ReleaseSource> Starting<S> {
         let mut served = None;
         for version in candidates {
             let stamp = self.source.stamp(Some(version));
-            match open(&*self.source, version) {
+            match guarded(version, || self.source.open_at_once(version)) {
                 Ok(item) => {
                     served = Some((item, Some(Stamps::of(stamp))));
                     break;
@@ -143,8 +151,9 @@ impl<S: ReleaseSource> Starting<S> {
         let others = self.load_others(&served, &versions);
         let active = Arc::new(ActiveRelease::with(Arc::new(served), others, self.keep));
         rejections.into_iter().for_each(|reason| active.note_rejection(reason));
+        let seen = Seen { rejected, served: files, is_verified: false, is_damaged: false };
         let (source, report) = (Arc::clone(&self.source), Arc::clone(&self.report));
-        Ok(Watcher { source, active, report, seen: Mutex::new(Seen { rejected, served: files }) })
+        Ok(Watcher { source, active, report, seen: Mutex::new(seen) })
     }
 
     /// Loads the newest releases in addition to the served one, which is not the bundled snapshot if there are any.
@@ -154,7 +163,7 @@ impl<S: ReleaseSource> Starting<S> {
             if others.len() == self.keep {
                 break;
             }
-            match open(&*self.source, version) {
+            match guarded(version, || self.source.open_at_once(version)) {
                 Ok(item) => others.push(Arc::new(item)),
                 Err(reason) => (self.report)(Event::NotLoaded { reason }),
             }
@@ -189,10 +198,15 @@ fn stamps<S: ReleaseSource>(source: &S, current: Option<SnapshotVersion>) -> [u6
     [source.stamp(None), current.map_or(0, |version| source.stamp(Some(version)))]
 }
 
-/// Opens a release, or returns why it cannot be opened. A release that causes a panic must not end the server.
+/// Opens a release, or returns why it cannot be opened.
 fn open<S: ReleaseSource>(source: &S, version: SnapshotVersion) -> Result<S::Item, String> {
-    match panics::catch(|| source.open(version)) {
-        Ok(opened) => opened.map_err(|error| error.to_string()),
+    guarded(version, || source.open(version))
+}
+
+/// What `work` on a release returns, or why it failed. A release that causes a panic must not end the server.
+fn guarded<T>(version: SnapshotVersion, work: impl FnOnce() -> Result<T, ReleaseError>) -> Result<T, String> {
+    match panics::catch(work) {
+        Ok(done) => done.map_err(|error| error.to_string()),
         Err(_) => Err(format!("release {version}: the program panicked while opening it")),
     }
 }
@@ -226,8 +240,10 @@ impl<S: ReleaseSource> Watcher<S> {
         let current = named.as_ref().map_or(None, |named| *named);
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         self.watch_files(&mut seen);
+        self.verify_loaded(current, &mut seen);
         if let Ok(Some(version)) = named
             && self.active.serves(version)
+            && !seen.is_damaged
         {
             seen.rejected = None;
             self.load_passed_over();
@@ -243,12 +259,52 @@ impl<S: ReleaseSource> Watcher<S> {
         match named {
             Ok(Some(version)) => {
                 if self.try_activate(version) {
-                    *seen = Seen { rejected: None, served: Some(Stamps::of(stamps[1])) };
+                    *seen = Seen { rejected: None, served: Some(Stamps::of(stamps[1])), is_damaged: false, ..*seen };
                 }
             }
             Ok(None) => (self.report)(Event::CurrentRemoved { served: self.active.current().version() }),
             Err(error) => self.reject(error.to_string()),
         }
+    }
+
+    /// Verifies, once, what was loaded at startup. In place of a damaged release, the newest older one that can be is served.
+    fn verify_loaded(&self, current: Option<SnapshotVersion>, seen: &mut Seen) {
+        if seen.is_verified {
+            return;
+        }
+        seen.is_verified = true;
+        let served = self.active.current();
+        for loaded in self.active.all() {
+            let version = loaded.version();
+            match guarded(version, || self.source.verify(&loaded)) {
+                Ok(false) => {}
+                Ok(true) => (self.report)(Event::Verified { version }),
+                Err(reason) if Arc::ptr_eq(&loaded, &served) => {
+                    let stamps = Stamps::of(stamps(&*self.source, current));
+                    seen.rejected = Some(RejectedState { current, stamps });
+                    seen.is_damaged = !self.serve_older(version, seen);
+                    self.reject(reason);
+                }
+                Err(reason) => {
+                    self.active.drop_loaded(version);
+                    (self.report)(Event::NotLoaded { reason });
+                }
+            }
+        }
+    }
+
+    /// Serves the newest release that is older than a damaged one. False if there is none.
+    fn serve_older(&self, damaged: SnapshotVersion, seen: &mut Seen) -> bool {
+        for version in self.source.versions().unwrap_or_default().into_iter().filter(|version| *version < damaged) {
+            let stamp = self.source.stamp(Some(version));
+            if let Ok(item) = open(&*self.source, version) {
+                self.active.replace(Arc::new(item));
+                self.active.drop_loaded(damaged);
+                seen.served = Some(Stamps::of(stamp));
+                return true;
+            }
+        }
+        false
     }
 
     /// Reports if files of the served release were changed.

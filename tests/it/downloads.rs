@@ -258,7 +258,7 @@ fn add_bulk_file(release: &Path, name: &str, length: u64) {
     let (bytes, sha256) = Checksum::of_file(&folder.join(name)).unwrap();
     let path = release.join("manifest.json");
     let mut manifest: Manifest = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-    manifest.files.push(manifest::File { path: format!("bulk/{name}"), bytes, sha256 });
+    manifest.files.push(manifest::File::new(format!("bulk/{name}"), bytes, sha256));
     let json = |manifest: &Manifest| serde_json::to_string_pretty(manifest).unwrap() + "\n";
     manifest.sha256 = None;
     manifest.sha256 = Some(Checksum::of(json(&manifest).as_bytes()));

@@ -5,6 +5,7 @@
 
 use std::io;
 use std::slice;
+use std::sync::OnceLock;
 
 use crate::data::archive::table_columns::check;
 use crate::data::archive::{Archive, Column, Writer, bounds};
@@ -96,8 +97,8 @@ pub(crate) struct FacetColumn {
     known: Column<u64>,
     of_rows: Column<u32>,
     lists: Column<u32>,
-    /// Number of rows that have a value.
-    known_count: u32,
+    /// Number of rows that have a value, once it was needed.
+    known_count: OnceLock<u32>,
     values: usize,
 }
 
@@ -209,29 +210,33 @@ impl FacetColumn {
         let starts = archive.column(&format!("{name}.starts"), values + 1)?;
         let sets = archive.open_column(&format!("{name}.sets"))?;
         let known: Column<u64> = archive.column(&format!("{name}.known"), bit_words(rows))?;
-        let known_count = RowSet::Dense(archive.get(&known)).count() as u32;
         let of_rows = archive.column(&format!("{name}.values"), rows as usize)?;
         let lists = archive.open_column(&format!("{name}.lists"))?;
-        let column = Self { counts, starts, sets, known, of_rows, lists, known_count, values };
-        check(values < LISTED as usize && column.row_values(archive).is_valid(values), &format!("{name}.values"))?;
+        let column = Self { counts, starts, sets, known, of_rows, lists, known_count: OnceLock::new(), values };
+        check(values < LISTED as usize, &format!("{name}.values"))?;
+        Ok(column)
+    }
+
+    /// Checks the values of all columns.
+    pub(crate) fn check(&self, archive: &Archive, name: &str, rows: u32) -> Result<(), ArchiveError> {
+        check(self.row_values(archive).is_valid(self.values), &format!("{name}.values"))?;
         let mut expected = 0_u64;
-        let (all_counts, all_starts) = (archive.get(&column.counts), archive.get(&column.starts));
+        let (all_counts, all_starts) = (archive.get(&self.counts), archive.get(&self.starts));
         for (count, start) in all_counts.iter().zip(all_starts) {
             if *start != expected || *count > rows {
                 return Err(ArchiveError::Damaged(format!("section {name}.starts")));
             }
             expected += words(*count, rows) as u64;
         }
-        if all_starts.last() != Some(&expected) || archive.get(&column.sets).len() as u64 != expected {
+        if all_starts.last() != Some(&expected) || self.sets.len() as u64 != expected {
             return Err(ArchiveError::Damaged(format!("section {name}.sets")));
         }
         let is_set = |value| {
-            let set = column.rows(archive, value, rows);
-            set.is_valid(rows) && set.count() == u64::from(column.count(archive, value))
+            let set = self.rows(archive, value, rows);
+            set.is_valid(rows) && set.count() == u64::from(self.count(archive, value))
         };
-        check((0..values as u32).all(is_set), &format!("{name}.sets"))?;
-        check(RowSet::Dense(column.known(archive)).is_valid(rows), &format!("{name}.known"))?;
-        Ok(column)
+        check((0..self.values as u32).all(is_set), &format!("{name}.sets"))?;
+        check(RowSet::Dense(self.known(archive)).is_valid(rows), &format!("{name}.known"))
     }
 
     pub(crate) fn row_values<'a>(&self, archive: &'a Archive) -> RowValues<'a> {
@@ -248,8 +253,8 @@ impl FacetColumn {
         archive.get(&self.counts).get(value as usize).copied().unwrap_or(0)
     }
 
-    pub(crate) fn known_count(&self) -> u32 {
-        self.known_count
+    pub(crate) fn known_count(&self, archive: &Archive) -> u32 {
+        *self.known_count.get_or_init(|| RowSet::Dense(self.known(archive)).count() as u32)
     }
 
     /// A bit for each row that has a value.
@@ -294,11 +299,13 @@ mod tests {
         writer.section::<u64>("f.sets", &[]).unwrap();
         writer.finish().unwrap();
         let archive = Archive::open(Arc::new(AlignedBytes::copy(&bytes)), Checksums::Verify).unwrap();
-        FacetColumn::open(&archive, "f", 2, values.len() as u32)
+        let rows = values.len() as u32;
+        let column = FacetColumn::open(&archive, "f", 2, rows)?;
+        column.check(&archive, "f", rows).map(|()| column)
     }
 
     #[test]
-    fn values_of_rows_that_do_not_exist_are_rejected_at_open() {
+    fn values_of_rows_that_do_not_exist_are_rejected() {
         assert!(open(&[0, NONE_U32, LISTED, 1], &[2, 0, 1]).is_ok());
         for (values, lists) in [
             (&[2][..], &[][..]),
@@ -314,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn sets_with_other_rows_than_they_count_are_rejected_at_open() {
+    fn sets_with_other_rows_than_they_count_are_rejected() {
         let open = |list: u64, bits: u64, known: u64| {
             let mut bytes = Vec::new();
             let mut writer = Writer::new(&mut bytes).unwrap();
@@ -326,7 +333,7 @@ mod tests {
             writer.section("f.sets", &[list, bits]).unwrap();
             writer.finish().unwrap();
             let archive = Archive::open(Arc::new(AlignedBytes::copy(&bytes)), Checksums::Verify).unwrap();
-            FacetColumn::open(&archive, "f", 2, 40)
+            FacetColumn::open(&archive, "f", 2, 40)?.check(&archive, "f", 40)
         };
         let (last, after) = (1 << 39, 1 << 40);
         assert!(open(39, last | 1, last).is_ok());
@@ -352,6 +359,7 @@ mod tests {
             let archive = Archive::open(Arc::new(AlignedBytes::copy(&bytes)), Checksums::Verify).unwrap();
             let count = rows.len() as u32;
             let column = FacetColumn::open(&archive, "f", 40, count).unwrap();
+            column.check(&archive, "f", count).unwrap();
             for (row, values) in (0..).zip(&rows) {
                 prop_assert!(column.row_values(&archive).of(row).iter().eq(values));
                 prop_assert_eq!(column.known(&archive)[row as usize / 64] >> (row % 64) & 1 == 1, !values.is_empty());

@@ -37,14 +37,9 @@ impl FirmColumns {
         for metric in Metric::ALL {
             let name = format!("firms/leaderboard/{}", metric.name());
             let ranked: Column<u32> = archive.open_column(&name)?;
-            let values = archive.column(&format!("{name}="), archive.get(&ranked).len())?;
-            in_range(archive, &ranked, rows, &name)?;
+            let values = archive.column(&format!("{name}="), ranked.len())?;
             leaderboards.push((ranked, values));
         }
-        let country = archive.column("firms/country", rows)?;
-        let countries = Country::all().count();
-        let is_known = |country: &u16| *country == NONE_U16 || usize::from(*country) < countries;
-        check(archive.get(&country).iter().all(is_known), "firms/country")?;
         Ok(Self {
             health_score: archive.column("firms/health_score", rows)?,
             ghosting_rate: archive.column("firms/ghosting_rate", rows)?,
@@ -52,9 +47,20 @@ impl FirmColumns {
             check_min_usd: archive.column("firms/check_min_usd", rows)?,
             check_max_usd: archive.column("firms/check_max_usd", rows)?,
             last_investment_on: archive.column("firms/last_investment_on", rows)?,
-            country,
+            country: archive.column("firms/country", rows)?,
             leaderboards,
         })
+    }
+
+    /// Checks the values of all columns.
+    pub(crate) fn check(&self, archive: &Archive) -> Result<(), ArchiveError> {
+        let rows = self.country.len();
+        for (metric, (ranked, _)) in Metric::ALL.iter().zip(&self.leaderboards) {
+            in_range(archive, ranked, rows, &format!("firms/leaderboard/{}", metric.name()))?;
+        }
+        let countries = Country::all().count();
+        let is_known = |country: &u16| *country == NONE_U16 || usize::from(*country) < countries;
+        check(archive.get(&self.country).iter().all(is_known), "firms/country")
     }
 }
 
@@ -62,30 +68,33 @@ impl TermColumns {
     pub(crate) fn open(archive: &Archive, facet: Facet) -> Result<Self, ArchiveError> {
         let name = format!("{}/terms", facet.name());
         let offsets = archive.open_column::<u64>(&format!("{name}#"))?;
-        check(!archive.get(&offsets).is_empty(), &name)?;
-        let count = archive.get(&offsets).len() - 1;
+        let count = offsets.len().checked_sub(1);
+        let count = count.ok_or_else(|| ArchiveError::Damaged(format!("section {name}# is empty")))?;
         Ok(Self { texts: archive.texts(&name, count)?, count: count as u32 })
     }
 }
 
 impl RoundColumns {
-    pub(crate) fn open(archive: &Archive, rows: usize, counts: &[u32; 6]) -> Result<Self, ArchiveError> {
-        let columns = Self {
+    pub(crate) fn open(archive: &Archive, rows: usize) -> Result<Self, ArchiveError> {
+        Ok(Self {
             amount_usd: archive.column("funding_rounds/amount_usd", rows)?,
             announced_on: archive.column("funding_rounds/announced_on", rows)?,
             startup: archive.column("funding_rounds/startup", rows)?,
             stage: archive.column("funding_rounds/stage", rows)?,
             investors: archive.open_column("funding_rounds/investors")?,
             investor_starts: archive.column("funding_rounds/investors#", rows + 1)?,
-        };
-        in_range(archive, &columns.startup, counts[Table::Startups as usize] as usize, "funding_rounds/startup")?;
+        })
+    }
+
+    /// Checks the values of all columns; `counts` are the rows of each table.
+    pub(crate) fn check(&self, archive: &Archive, counts: &[u32; 6]) -> Result<(), ArchiveError> {
+        in_range(archive, &self.startup, counts[Table::Startups as usize] as usize, "funding_rounds/startup")?;
         let is_stage = |stage: &u8| usize::from(*stage) < Stage::ALL.len();
-        check(archive.get(&columns.stage).iter().all(is_stage), "funding_rounds/stage")?;
-        let investors = archive.get(&columns.investors);
+        check(archive.get(&self.stage).iter().all(is_stage), "funding_rounds/stage")?;
+        let investors = archive.get(&self.investors);
         let is_firm = |packed: &u32| packed >> 1 < counts[Table::Firms as usize];
         check(investors.iter().all(is_firm), "funding_rounds/investors")?;
-        let starts = archive.get(&columns.investor_starts);
-        check(check_offsets(starts, investors.len()).is_ok(), "funding_rounds/investors#")?;
-        Ok(columns)
+        let starts = archive.get(&self.investor_starts);
+        check(check_offsets(starts, investors.len()).is_ok(), "funding_rounds/investors#")
     }
 }

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
 
-use crate::data::archive::Bytes;
+use crate::data::archive::{Bytes, Sha256Sum, changed};
 use crate::data::read_at::read_exact_at;
 
 /// Bytes that are verified at a time: some ten records. The checksums take 0.4 % of that.
@@ -21,14 +21,12 @@ const BLOCK: u64 = 8 << 10;
 /// The number of blocks that are kept in memory, 64 MiB.
 const KEPT: usize = 8 << 10;
 
-pub(crate) type BlockChecksum = [u8; 32];
-
 /// Writes the texts of records one after the other.
 pub(crate) struct RecordWriter<'w> {
     out: &'w mut (dyn Write + Send),
     length: u64,
     block: Sha256,
-    checksums: Vec<BlockChecksum>,
+    checksums: Vec<Sha256Sum>,
 }
 
 impl<'w> RecordWriter<'w> {
@@ -57,7 +55,7 @@ impl<'w> RecordWriter<'w> {
     }
 
     /// The checksum of each block.
-    pub(crate) fn finish(mut self) -> io::Result<Vec<BlockChecksum>> {
+    pub(crate) fn finish(mut self) -> io::Result<Vec<Sha256Sum>> {
         if !self.length.is_multiple_of(BLOCK) {
             self.checksums.push(self.block.finalize().into());
         }
@@ -82,16 +80,16 @@ impl Records {
         }
     }
 
-    /// Whether there is a checksum of each block, and no other.
-    pub(crate) fn are_covered_by(&self, checksums: &[BlockChecksum]) -> bool {
-        self.length().div_ceil(BLOCK) == checksums.len() as u64
+    /// Whether this is the number of their blocks.
+    pub(crate) fn have_blocks(&self, blocks: usize) -> bool {
+        self.length().div_ceil(BLOCK) == blocks as u64
     }
 
     /// Reads a part, which is within the length. Blocks while the disk is read.
     ///
     /// # Errors
     /// If the file cannot be read, or is not the one any more whose blocks have these checksums.
-    pub(crate) fn read(&self, part: Range<u64>, checksums: &[BlockChecksum]) -> io::Result<Cow<'_, [u8]>> {
+    pub(crate) fn read(&self, part: Range<u64>, checksums: &[Sha256Sum]) -> io::Result<Cow<'_, [u8]>> {
         match self {
             Self::Memory(bytes) => Ok((**bytes).as_ref()[part.start as usize..part.end as usize].into()),
             Self::File(file) => file.read(part, checksums).map(Cow::Owned),
@@ -117,7 +115,7 @@ impl RecordFile {
         Ok(Self { file, length, kept })
     }
 
-    fn read(&self, part: Range<u64>, checksums: &[BlockChecksum]) -> io::Result<Vec<u8>> {
+    fn read(&self, part: Range<u64>, checksums: &[Sha256Sum]) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::with_capacity((part.end - part.start) as usize);
         let mut at = part.start;
         while at < part.end {
@@ -131,7 +129,7 @@ impl RecordFile {
         Ok(bytes)
     }
 
-    fn block(&self, index: u64, checksums: &[BlockChecksum]) -> io::Result<Arc<[u8]>> {
+    fn block(&self, index: u64, checksums: &[Sha256Sum]) -> io::Result<Arc<[u8]>> {
         let place = &self.kept[(index % self.kept.len() as u64) as usize];
         let lock = || place.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((known, block)) = &*lock()
@@ -142,22 +140,16 @@ impl RecordFile {
         let first = index * BLOCK;
         let mut block = vec![0; BLOCK.min(self.length - first) as usize];
         read_exact_at(&self.file, &mut block, first).map_err(|error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => changed(),
+            io::ErrorKind::UnexpectedEof => changed("records.bin"),
             _ => error,
         })?;
-        if BlockChecksum::from(Sha256::digest(&block)) != checksums[index as usize] {
-            return Err(changed());
+        if Sha256Sum::from(Sha256::digest(&block)) != checksums[index as usize] {
+            return Err(changed("records.bin"));
         }
         let block: Arc<[u8]> = block.into();
         *lock() = Some((index, block.clone()));
         Ok(block)
     }
-}
-
-fn changed() -> io::Error {
-    let message = "records.bin is damaged or was changed: check its release with `indexer verify`, and publish it again \
-                   with `indexer build`";
-    io::Error::new(io::ErrorKind::InvalidData, message)
 }
 
 #[cfg(test)]
@@ -166,7 +158,7 @@ mod tests {
 
     use super::*;
 
-    fn sample(length: usize) -> (Vec<u8>, Vec<BlockChecksum>) {
+    fn sample(length: usize) -> (Vec<u8>, Vec<Sha256Sum>) {
         let bytes: Vec<u8> = (0..length).map(|place| (place * 31 % 251) as u8).collect();
         let mut written = Vec::new();
         let mut writer = RecordWriter::new(&mut written);
@@ -193,7 +185,7 @@ mod tests {
             let (bytes, checksums) = sample(length);
             let (_, file) = file_of(&bytes);
             let memory = Records::Memory(Arc::new(bytes.clone()));
-            assert!(file.are_covered_by(&checksums) && memory.are_covered_by(&checksums));
+            assert!(file.have_blocks(checksums.len()) && memory.have_blocks(checksums.len()));
             for start in (0..=length).step_by(1_001) {
                 for end in [start, start + 1, start + 100, start + BLOCKS, length].map(|end| end.clamp(start, length)) {
                     let part = start as u64..end as u64;

@@ -47,33 +47,22 @@ impl TableColumns {
         let n = rows as usize;
         let names = match table {
             Table::Rounds | Table::Reviews => None,
-            _ => {
-                let main = archive.column(&format!("{name}/main"), n)?;
-                let is_valid = |main: &u32| *main == NONE_U32 || *main < rows;
-                check(archive.get(&main).iter().all(is_valid), &format!("{name}/main"))?;
-                Some(NameColumns {
-                    names: archive.texts(&format!("{name}/name"), n)?,
-                    aliases: archive.texts(&format!("{name}/aliases"), n)?,
-                    prominence: archive.column(&format!("{name}/prominence"), n)?,
-                    main,
-                })
-            }
+            _ => Some(NameColumns {
+                names: archive.texts(&format!("{name}/name"), n)?,
+                aliases: archive.texts(&format!("{name}/aliases"), n)?,
+                prominence: archive.column(&format!("{name}/prominence"), n)?,
+                main: archive.column(&format!("{name}/main"), n)?,
+            }),
         };
         let mut orders = Vec::new();
         for sort_key in table.sort_keys() {
             let key = format!("{name}/sort/{sort_key}");
             let column = |sign: char| archive.column::<u32>(&format!("{key}{sign}"), n);
             let (ascending, descending, ranks) = (column('+')?, column('-')?, column('=')?);
-            in_range(archive, &ascending, n, &key)?;
-            in_range(archive, &descending, n, &key)?;
             let values = match *sort_key {
                 "name" => None,
                 _ => Some(archive.open_column::<i64>(&format!("{key}#"))?),
             };
-            // The value of a row is at its rank.
-            let distinct = values.as_ref().map_or(n, |values| archive.get(values).len());
-            let is_rank = |rank: &u32| *rank == NONE_U32 || (*rank as usize) < distinct;
-            check(archive.get(&ranks).iter().all(is_rank), &key)?;
             orders.push(OrderColumns { ascending, descending, ranks, values });
         }
         let mut facets = Vec::new();
@@ -84,8 +73,7 @@ impl TableColumns {
                 Facet::Sector | Facet::Parent => counts[Table::Sectors as usize] as usize,
                 Facet::Country => Country::all().count(),
                 Facet::City | Facet::Title | Facet::Website | Facet::Identifier => {
-                    let terms = archive.open_column::<u64>(&format!("{}/terms#", facet.name()))?;
-                    archive.get(&terms).len().saturating_sub(1)
+                    archive.open_column::<u64>(&format!("{}/terms#", facet.name()))?.len().saturating_sub(1)
                 }
                 Facet::Role => Role::ALL.len(),
                 Facet::Kind if table == Table::People => OrganizationKind::ALL.len(),
@@ -103,27 +91,54 @@ impl TableColumns {
         let covered = archive.open_column::<u64>(&format!("{statements}#"))?.len() > 1;
         let statements = covered.then(|| archive.texts(&statements, n)).transpose()?;
         let targets = archive.open_column::<u32>(&format!("{name}/merged="))?;
-        in_range(archive, &targets, n, &format!("{name}/merged="))?;
         let merged = (archive.texts(&format!("{name}/merged"), targets.len())?, targets);
-        let by_slug = archive.column(&format!("{name}/by_slug"), n)?;
-        in_range(archive, &by_slug, n, name)?;
-        let starts = archive.column::<u64>(&format!("{name}/starts"), n + 1)?;
-        check(archive.get(&starts).is_sorted(), &format!("{name}/starts"))?;
-        let slug_rank = archive.column(&format!("{name}/slug_rank"), n)?;
-        in_range(archive, &slug_rank, n, &format!("{name}/slug_rank"))?;
         Ok(Self {
             rows,
-            starts,
+            starts: archive.column(&format!("{name}/starts"), n + 1)?,
             known: archive.column(&format!("{name}/known"), table.fields().len())?,
             slugs: archive.texts(&format!("{name}/slug"), n)?,
-            by_slug,
-            slug_rank,
+            by_slug: archive.column(&format!("{name}/by_slug"), n)?,
+            slug_rank: archive.column(&format!("{name}/slug_rank"), n)?,
             names,
             orders,
             facets,
             statements,
             merged,
         })
+    }
+
+    /// Checks the values of all columns.
+    pub(crate) fn check(&self, archive: &Archive, table: Table) -> Result<(), ArchiveError> {
+        let name = table.name();
+        let n = self.rows as usize;
+        if let Some(NameColumns { names, aliases, main, .. }) = &self.names {
+            archive.check_texts(names)?;
+            archive.check_texts(aliases)?;
+            let is_valid = |main: &u32| *main == NONE_U32 || *main < self.rows;
+            check(archive.get(main).iter().all(is_valid), &format!("{name}/main"))?;
+        }
+        for (sort_key, OrderColumns { ascending, descending, ranks, values }) in
+            table.sort_keys().iter().zip(&self.orders)
+        {
+            let key = format!("{name}/sort/{sort_key}");
+            in_range(archive, ascending, n, &key)?;
+            in_range(archive, descending, n, &key)?;
+            // The value of a row is at its rank.
+            let distinct = values.as_ref().map_or(n, Column::len);
+            let is_rank = |rank: &u32| *rank == NONE_U32 || (*rank as usize) < distinct;
+            check(archive.get(ranks).iter().all(is_rank), &key)?;
+        }
+        for (facet, column) in &self.facets {
+            column.check(archive, &format!("{name}/{}", facet.name()), self.rows)?;
+        }
+        self.statements.iter().try_for_each(|statements| archive.check_texts(statements))?;
+        let (merged, targets) = &self.merged;
+        archive.check_texts(merged)?;
+        in_range(archive, targets, n, &format!("{name}/merged="))?;
+        archive.check_texts(&self.slugs)?;
+        in_range(archive, &self.by_slug, n, &format!("{name}/by_slug"))?;
+        in_range(archive, &self.slug_rank, n, &format!("{name}/slug_rank"))?;
+        check(archive.get(&self.starts).is_sorted(), &format!("{name}/starts"))
     }
 }
 

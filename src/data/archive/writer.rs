@@ -1,7 +1,8 @@
 use std::io::{self, Write};
 
 use bytemuck::{Pod, Zeroable};
-use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+use sha2::{Digest, Sha256};
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::data::archive::{ALIGN, Entry, FORMAT, Frame, HEAD, TAIL};
 
@@ -10,7 +11,7 @@ pub(crate) struct Writer<'w> {
     out: &'w mut dyn Write,
     position: u64,
     entries: Vec<Entry>,
-    open: Option<(Entry, Box<Xxh3>)>,
+    open: Option<(Entry, Sha256)>,
 }
 
 impl<'w> Writer<'w> {
@@ -26,7 +27,7 @@ impl<'w> Writer<'w> {
         self.pad()?;
         let mut entry = Entry { start: self.position, ..Entry::zeroed() };
         entry.name[..name.len()].copy_from_slice(name.as_bytes());
-        self.open = Some((entry, Box::new(Xxh3::new())));
+        self.open = Some((entry, Sha256::new()));
         Ok(())
     }
 
@@ -41,7 +42,7 @@ impl<'w> Writer<'w> {
     fn end(&mut self) -> io::Result<()> {
         if let Some((mut entry, hash)) = self.open.take() {
             entry.length = self.position - entry.start;
-            entry.checksum = hash.digest();
+            entry.sha256 = hash.finalize().into();
             self.entries.push(entry);
         }
         Ok(())

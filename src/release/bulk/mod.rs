@@ -73,7 +73,7 @@ pub(crate) fn write_changes(
     let mut out = out.finish()?;
     out.flush()?;
     let (bytes, sha256) = out.finish();
-    Ok(manifest::File { path: format!("{BULK}/{name}"), bytes, sha256 })
+    Ok(manifest::File::new(format!("{BULK}/{name}"), bytes, sha256))
 }
 
 /// Writes all bulk files of a snapshot and lists them. `create` returns a new file with a name.
@@ -82,7 +82,7 @@ pub(crate) fn write(
     create: impl Fn(&str) -> io::Result<File>,
     progress: &dyn Progress,
 ) -> io::Result<Vec<manifest::File>> {
-    let listed = |name: &str, bytes, sha256| manifest::File { path: format!("{BULK}/{name}"), bytes, sha256 };
+    let listed = |name: &str, bytes, sha256| manifest::File::new(format!("{BULK}/{name}"), bytes, sha256);
     let mut files = Vec::new();
     for table in Table::ALL {
         progress.step(&format!("{BULK}/{}", table_name(table)), 0);

@@ -32,6 +32,8 @@ const BUNDLED: &str = "2026-01-01.1";
 #[derive(Clone, Copy, PartialEq)]
 enum Behavior {
     Opens,
+    /// Is found damaged when it is verified.
+    Damaged,
     Fails,
     Panics,
 }
@@ -104,16 +106,29 @@ impl ReleaseSource for Fake {
     }
 
     fn open(&self, version: SnapshotVersion) -> Result<Item, ReleaseError> {
+        let item = self.open_at_once(version)?;
+        self.verify(&item).map(|_| item)
+    }
+
+    fn open_at_once(&self, version: SnapshotVersion) -> Result<Item, ReleaseError> {
         let (behavior, opening) = {
             let mut folder = self.0.lock().unwrap();
             folder.openings += 1;
             (folder.releases.get(version.to_string().as_str()).copied(), folder.openings)
         };
         match behavior {
-            Some(Behavior::Opens) => Ok(Item { version, opening }),
+            Some(Behavior::Opens | Behavior::Damaged) => Ok(Item { version, opening }),
             Some(Behavior::Fails) => Err(ReleaseError::Damaged { version, reason: "tables.bin is missing".into() }),
             Some(Behavior::Panics) => panic!("opened {version}"),
             None => Err(ReleaseError::Missing { version, index: "index".into() }),
+        }
+    }
+
+    fn verify(&self, item: &Item) -> Result<bool, ReleaseError> {
+        let version = item.version;
+        match self.0.lock().unwrap().releases.get(version.to_string().as_str()) {
+            Some(Behavior::Damaged) => Err(ReleaseError::Damaged { version, reason: "tables.bin was changed".into() }),
+            _ => Ok(false),
         }
     }
 
@@ -160,7 +175,7 @@ impl<S: ReleaseSource> Watched<S> {
     }
 }
 
-use Behavior::{Fails, Opens, Panics};
+use Behavior::{Damaged, Fails, Opens, Panics};
 
 #[test]
 fn without_current_the_bundled_snapshot_is_served_and_reported_once() {
@@ -215,6 +230,46 @@ fn if_the_release_is_damaged_at_startup_the_newest_older_one_is_served() {
     fake.change(|folder| folder.releases.insert("2026-11-03.1", Opens).map_or((), drop));
     watched.polls(2);
     assert_eq!(watched.all()[0], "2026-11-03.1");
+}
+
+#[test]
+fn the_newest_older_release_replaces_what_is_found_damaged_after_the_start() {
+    let releases =
+        [("2026-11-01.1", Opens), ("2026-11-02.1", Fails), ("2026-11-03.1", Damaged), ("2026-11-04.1", Damaged)];
+    let fake = Fake::with(Some("2026-11-03.1"), &releases);
+    let watched = watch(fake.clone());
+    assert_eq!(watched.all(), ["2026-11-03.1", "2026-11-04.1", "2026-11-01.1"]);
+    watched.lines();
+    watched.polls(3);
+    assert_eq!(
+        watched.lines(),
+        [
+            "rejected: release 2026-11-03.1 is damaged: tables.bin was changed; still serving 2026-11-01.1",
+            "cursors of an older release expire: release 2026-11-04.1 is damaged: tables.bin was changed",
+        ]
+    );
+    assert_eq!(watched.all(), ["2026-11-01.1"]);
+    assert_eq!(watched.watcher.active().rejections(), 1);
+    fake.change(|folder| folder.releases.insert("2026-11-03.1", Opens).map_or((), drop));
+    watched.polls(2);
+    assert_eq!(watched.lines(), ["serving release 2026-11-03.1"]);
+}
+
+#[test]
+fn the_only_release_is_served_though_it_was_found_damaged_until_it_is_repaired() {
+    let fake = Fake::with(Some("2026-11-01.1"), &[("2026-11-01.1", Damaged)]);
+    let watched = watch(fake.clone());
+    watched.polls(3);
+    let rejected = "rejected: release 2026-11-01.1 is damaged: tables.bin was changed; still serving 2026-11-01.1";
+    assert_eq!(watched.lines(), ["serving release 2026-11-01.1", rejected]);
+    let damaged = watched.watcher.active().current().opening;
+    fake.change(|folder| folder.releases.insert("2026-11-01.1", Opens).map_or((), drop));
+    watched.polls(3);
+    assert_ne!(watched.watcher.active().current().opening, damaged);
+    let lines = watched.lines();
+    assert_eq!(lines.last().map(String::as_str), Some("serving release 2026-11-01.1"), "{lines:?}");
+    watched.polls(3);
+    assert_eq!(watched.lines(), Vec::<String>::new());
 }
 
 #[test]
