@@ -469,11 +469,15 @@ fn readiness(state: &State) -> Response<Bytes> {
     // better.
     let is_behind = state.releases.replica().is_some_and(Replica::is_failing);
     let behind = is_behind.then_some("new releases cannot be read from the object store");
-    let reason = state.auth.degraded().or(behind);
-    let (code, status) = match (state.stopping.load(Ordering::Relaxed), &reason) {
-        (true, _) => (StatusCode::SERVICE_UNAVAILABLE, "stopping"),
-        (false, Some(_)) => (StatusCode::OK, "degraded"),
-        (false, None) => (StatusCode::OK, "ready"),
+    let is_damaged = state.releases.is_damaged();
+    let damaged = is_damaged.then_some("the release is damaged, and there is no older one: see the log");
+    let reason = damaged.or(state.auth.degraded()).or(behind);
+    let (code, status) = match &reason {
+        _ if state.stopping.load(Ordering::Relaxed) => (StatusCode::SERVICE_UNAVAILABLE, "stopping"),
+        // Another server may have it whole.
+        Some(_) if is_damaged => (StatusCode::SERVICE_UNAVAILABLE, "damaged"),
+        Some(_) => (StatusCode::OK, "degraded"),
+        None => (StatusCode::OK, "ready"),
     };
     let snapshot = catalog.version().to_string();
     let mut body = json!({ "status": status, "snapshot": snapshot, "bundled": catalog.is_bundled(), "held": loaded });

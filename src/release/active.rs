@@ -4,7 +4,7 @@
 //! loaded for their cursors.
 
 use std::ops::Deref;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arc_swap::{ArcSwap, Guard};
@@ -21,6 +21,7 @@ pub struct ActiveRelease<T> {
     rejections: AtomicU64,
     last_rejection: Mutex<Option<Rejection>>,
     file_changes: AtomicU64,
+    is_damaged: AtomicBool,
     replica: OnceLock<Arc<Replica>>,
 }
 
@@ -66,6 +67,7 @@ impl<T: HasVersion> ActiveRelease<T> {
             rejections: AtomicU64::new(0),
             last_rejection: Mutex::default(),
             file_changes: AtomicU64::new(0),
+            is_damaged: AtomicBool::new(false),
             replica: OnceLock::new(),
         }
     }
@@ -126,6 +128,7 @@ impl<T: HasVersion> ActiveRelease<T> {
             Served { current: Arc::clone(&next), since: now(), others: others.take(self.keep).cloned().collect() }
         });
         self.swaps.fetch_add(1, Ordering::Relaxed);
+        self.is_damaged.store(false, Ordering::Relaxed);
     }
 
     /// Loads a release for its cursors, as if it had been served here after all older ones.
@@ -182,10 +185,19 @@ impl<T: HasVersion> ActiveRelease<T> {
         *self.last_rejection.lock().unwrap_or_else(PoisonError::into_inner) = Some(Rejection { at: now(), reason });
     }
 
-    /// True if a release of the index with this version is served, and not the bundled snapshot.
+    /// Whether the served release was found damaged, and there is no other: what needs the damaged part fails.
+    pub fn is_damaged(&self) -> bool {
+        self.is_damaged.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn note_damage(&self) {
+        self.is_damaged.store(true, Ordering::Relaxed);
+    }
+
+    /// True if a release of the index with this version is served, and neither the bundled snapshot nor damaged.
     pub(crate) fn serves(&self, version: SnapshotVersion) -> bool {
         let served = self.served.load();
-        !served.current.is_bundled() && served.current.version() == version
+        !served.current.is_bundled() && served.current.version() == version && !self.is_damaged()
     }
 }
 

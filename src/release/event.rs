@@ -9,7 +9,7 @@ pub enum Event {
     Serving { version: SnapshotVersion, bundled: bool },
     /// A large release, served since the start, was verified whole.
     Verified { version: SnapshotVersion },
-    /// The release that `current` names cannot be served. `served` continues; it is `None` at startup.
+    /// The release that `current` names cannot be served. `served` continues; `None` if another one is served from now on.
     Rejected { reason: String, served: Option<SnapshotVersion> },
     /// Files of the served release were changed or removed. What is served does not depend on them.
     FilesChanged { version: SnapshotVersion },

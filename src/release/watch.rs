@@ -37,8 +37,6 @@ struct Seen {
     served: Option<Stamps<u64>>,
     /// Whether all that was loaded at startup was verified.
     is_verified: bool,
-    /// Whether the served release was found damaged, and there was no other.
-    is_damaged: bool,
 }
 
 /// A state of the source that cannot be served.
@@ -151,7 +149,7 @@ impl<S: ReleaseSource> Starting<S> {
         let others = self.load_others(&served, &versions);
         let active = Arc::new(ActiveRelease::with(Arc::new(served), others, self.keep));
         rejections.into_iter().for_each(|reason| active.note_rejection(reason));
-        let seen = Seen { rejected, served: files, is_verified: false, is_damaged: false };
+        let seen = Seen { rejected, served: files, is_verified: false };
         let (source, report) = (Arc::clone(&self.source), Arc::clone(&self.report));
         Ok(Watcher { source, active, report, seen: Mutex::new(seen) })
     }
@@ -243,7 +241,6 @@ impl<S: ReleaseSource> Watcher<S> {
         self.verify_loaded(current, &mut seen);
         if let Ok(Some(version)) = named
             && self.active.serves(version)
-            && !seen.is_damaged
         {
             seen.rejected = None;
             self.load_passed_over();
@@ -259,7 +256,7 @@ impl<S: ReleaseSource> Watcher<S> {
         match named {
             Ok(Some(version)) => {
                 if self.try_activate(version) {
-                    *seen = Seen { rejected: None, served: Some(Stamps::of(stamps[1])), is_damaged: false, ..*seen };
+                    *seen = Seen { rejected: None, served: Some(Stamps::of(stamps[1])), ..*seen };
                 }
             }
             Ok(None) => (self.report)(Event::CurrentRemoved { served: self.active.current().version() }),
@@ -282,8 +279,7 @@ impl<S: ReleaseSource> Watcher<S> {
                 Err(reason) if Arc::ptr_eq(&loaded, &served) => {
                     let stamps = Stamps::of(stamps(&*self.source, current));
                     seen.rejected = Some(RejectedState { current, stamps });
-                    seen.is_damaged = !self.serve_older(version, seen);
-                    self.reject(reason);
+                    self.fall_back(version, reason, seen);
                 }
                 Err(reason) => {
                     self.active.drop_loaded(version);
@@ -293,18 +289,24 @@ impl<S: ReleaseSource> Watcher<S> {
         }
     }
 
-    /// Serves the newest release that is older than a damaged one. False if there is none.
-    fn serve_older(&self, damaged: SnapshotVersion, seen: &mut Seen) -> bool {
-        for version in self.source.versions().unwrap_or_default().into_iter().filter(|version| *version < damaged) {
+    /// Serves the newest release that is older than a damaged one; if there is none, the damaged one.
+    fn fall_back(&self, damaged: SnapshotVersion, reason: String, seen: &mut Seen) {
+        let versions = self.source.versions().unwrap_or_default();
+        let mut older = versions.into_iter().filter(|version| *version < damaged);
+        let opened = older.find_map(|version| {
             let stamp = self.source.stamp(Some(version));
-            if let Ok(item) = open(&*self.source, version) {
-                self.active.replace(Arc::new(item));
-                self.active.drop_loaded(damaged);
-                seen.served = Some(Stamps::of(stamp));
-                return true;
-            }
-        }
-        false
+            Some((open(&*self.source, version).ok()?, stamp))
+        });
+        let Some((item, stamp)) = opened else {
+            self.active.note_damage();
+            return self.reject(reason);
+        };
+        self.active.note_rejection(reason.clone());
+        (self.report)(Event::Rejected { reason, served: None });
+        (self.report)(Event::Serving { version: item.version(), bundled: false });
+        self.active.replace(Arc::new(item));
+        self.active.drop_loaded(damaged);
+        seen.served = Some(Stamps::of(stamp));
     }
 
     /// Reports if files of the served release were changed.
