@@ -427,9 +427,9 @@ impl AlignedBytes {
 
     /// Reads a part of a file. `each` gets all of it, part by part.
     fn read_at(file: &File, place: Range<usize>, mut each: impl FnMut(&[u8])) -> io::Result<Self> {
-        let mut bytes = Self::zeroed(place.len())?;
         // Parts that the processor's cache holds.
         const PART: usize = 256 << 10;
+        let mut bytes = Self::zeroed(place.len())?;
         for (part, start) in bytes.as_mut().chunks_mut(PART).zip((place.start..).step_by(PART)) {
             read_exact_at(file, part, start as u64)?;
             each(part);

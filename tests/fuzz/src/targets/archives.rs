@@ -7,6 +7,7 @@ use http::HeaderValue;
 use venturedex::catalog::{Catalog, Texts};
 use venturedex::data::archive::AlignedBytes;
 use venturedex::data::{Checksums, NoProgress, Records, Snapshot, Table, compile};
+use venturedex::release::Checksum;
 use venturedex::search::{IndexFiles, IndexPart, TextIndex};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -14,8 +15,8 @@ use super::dataset::small;
 use super::requests::{ask, service};
 
 const FRAME: usize = 64;
-/// A name of 40 bytes, then start, length and checksum.
-const ENTRY: usize = 64;
+/// A name of 40 bytes, then start, length and SHA-256.
+const ENTRY: usize = 88;
 
 fn number(bytes: &[u8], at: usize) -> usize {
     u64::from_le_bytes(bytes[at..at + 8].try_into().expect("8 bytes")) as usize
@@ -81,8 +82,8 @@ fn seal(archive: &mut [u8]) {
     let tail = archive.len() - FRAME;
     for entry in entries(archive) {
         let (start, length) = (number(archive, entry + 40), number(archive, entry + 48));
-        let checksum = xxh3_64(&archive[start..start + length]);
-        archive[entry + 56..entry + 64].copy_from_slice(&checksum.to_le_bytes());
+        let checksum: [u8; 32] = Checksum::of(&archive[start..start + length]).into();
+        archive[entry + 56..entry + 88].copy_from_slice(&checksum);
     }
     let checksum = xxh3_64(&archive[number(archive, tail + 16)..tail]);
     archive[tail + 24..tail + 32].copy_from_slice(&checksum.to_le_bytes());
