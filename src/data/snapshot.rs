@@ -125,9 +125,8 @@ impl Snapshot {
         let [cities, titles, websites, identifiers] = Facet::LISTED.map(|facet| TermColumns::open(&archive, facet));
         let terms = [cities?, titles?, websites?, identifiers?];
         let sources = serde_json::from_slice(archive.bytes("sources")?).map_err(|_| damaged("section sources"))?;
-        let score_priors: Column<f64> = archive.column("reviews/priors", 6)?;
-        archive.bytes("reviews/priors")?;
-        let score_priors: [f64; 6] = archive.get(&score_priors).try_into().map_err(|_| damaged("reviews/priors"))?;
+        let score_priors: [f64; 6] = bytemuck::try_pod_read_unaligned(archive.bytes("reviews/priors")?)
+            .map_err(|_| damaged("section reviews/priors"))?;
         let score_priors = Priors::from_array(score_priors);
         Ok(Self {
             archive,

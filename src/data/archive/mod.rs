@@ -7,6 +7,7 @@
 //! SHA-256 of each: whoever has verified it verifies a section when it is read, so that what happens to the file afterwards
 //! is an error and never another value. Opening checks that columns have the expected lengths.
 
+mod aligned_bytes;
 pub(crate) mod column_writer;
 pub mod facet_column;
 pub mod none;
@@ -16,16 +17,16 @@ pub mod records;
 pub(crate) mod table_columns;
 mod writer;
 
+pub use aligned_bytes::AlignedBytes;
 pub(crate) use writer::Writer;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::marker::PhantomData;
 use std::ops::Range;
-use std::sync::{Arc, OnceLock, mpsc};
-use std::thread::{self, Builder};
+use std::sync::{Arc, OnceLock};
 
 use bytemuck::{Pod, Zeroable};
 use sha2::{Digest, Sha256};
@@ -179,9 +180,8 @@ impl Archive {
         }
         let (archive, _) = Self::from_source(Source::Memory(bytes))?;
         if checksums == Checksums::Verify {
-            let is_changed =
-                |section: &&Section| Sha256Sum::from(Sha256::digest(archive.bytes_of(section))) != section.sha256;
-            if let Some(section) = archive.sections.iter().find(is_changed) {
+            let is_whole = |section: &&Section| section.matches(Sha256::new_with_prefix(archive.bytes_of(section)));
+            if let Some(section) = archive.sections.iter().find(|section| !is_whole(section)) {
                 return Err(ArchiveError::Damaged(format!("section {}", section.name)));
             }
         }
@@ -351,10 +351,15 @@ impl Section {
     fn read_now(&self, file: &File) -> io::Result<&[u8]> {
         let mut sha256 = Sha256::new();
         let bytes = AlignedBytes::read_at(file, self.place.clone(), |part| sha256.update(part))?;
-        if Sha256Sum::from(sha256.finalize()) != self.sha256 {
+        if !self.matches(sha256) {
             return Err(changed("tables.bin"));
         }
         Ok(self.read.get_or_init(|| bytes).as_ref())
+    }
+
+    /// Whether the bytes that were hashed are the section.
+    fn matches(&self, hashed: Sha256) -> bool {
+        Sha256Sum::from(hashed.finalize()) == self.sha256
     }
 }
 
@@ -398,124 +403,9 @@ fn frame(bytes: &[u8]) -> Frame {
     bytemuck::pod_read_unaligned(bytes)
 }
 
-/// Bytes in memory, aligned to 64 bytes as an archive requires.
-pub struct AlignedBytes {
-    blocks: Vec<Block>,
-    length: usize,
-}
-
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(C, align(64))]
-struct Block([u8; ALIGN]);
-
-impl AlignedBytes {
-    pub fn copy(bytes: &[u8]) -> Self {
-        let mut blocks = vec![Block([0; ALIGN]); bytes.len().div_ceil(ALIGN)];
-        bytemuck::cast_slice_mut(&mut blocks)[..bytes.len()].copy_from_slice(bytes);
-        Self { blocks, length: bytes.len() }
-    }
-
-    /// `length` zeros. Fails, unlike `vec!`, if there is no such memory, and leaves it untouched.
-    fn zeroed(length: usize) -> io::Result<Self> {
-        let blocks = bytemuck::allocation::try_zeroed_vec(length.div_ceil(ALIGN));
-        Ok(Self { blocks: blocks.map_err(|()| io::ErrorKind::OutOfMemory)?, length })
-    }
-
-    fn as_mut(&mut self) -> &mut [u8] {
-        &mut bytemuck::cast_slice_mut(&mut self.blocks)[..self.length]
-    }
-
-    /// Reads a part of a file. `each` gets all of it, part by part.
-    fn read_at(file: &File, place: Range<usize>, mut each: impl FnMut(&[u8])) -> io::Result<Self> {
-        // Parts that the processor's cache holds.
-        const PART: usize = 256 << 10;
-        let mut bytes = Self::zeroed(place.len())?;
-        for (part, start) in bytes.as_mut().chunks_mut(PART).zip((place.start..).step_by(PART)) {
-            read_exact_at(file, part, start as u64)?;
-            each(part);
-        }
-        Ok(bytes)
-    }
-
-    /// Reads `length` bytes, or fewer if `source` ends before. `each` gets all of them, part by part, in another thread: to
-    /// compute their checksum takes longer than to read them.
-    pub fn read(source: &mut dyn Read, length: usize, mut each: impl FnMut(&[u8]) + Send) -> io::Result<Self> {
-        const PART: usize = 1 << 20;
-        let mut read = Self::zeroed(length)?;
-        let bytes = read.as_mut();
-        read.length = thread::scope(|scope| {
-            let (sender, parts) = mpsc::channel::<&[u8]>();
-            Builder::new().spawn_scoped(scope, move || parts.iter().for_each(&mut each))?;
-            let mut total = 0;
-            for part in bytes.chunks_mut(PART) {
-                let filled = fill(source, part)?;
-                let is_last = filled < part.len();
-                total += filled;
-                // If the other thread has panicked, so does this one at the end of the scope.
-                let _ = sender.send(&part[..filled]);
-                if is_last {
-                    break;
-                }
-            }
-            Ok::<_, io::Error>(total)
-        })?;
-        Ok(read)
-    }
-}
-
-/// Reads until `part` is full or the source ends. Returns the number of bytes.
-fn fill(source: &mut dyn Read, part: &mut [u8]) -> io::Result<usize> {
-    let mut filled = 0;
-    while filled < part.len() {
-        match source.read(&mut part[filled..]) {
-            Ok(0) => break,
-            Ok(read) => filled += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(filled)
-}
-
-impl AsRef<[u8]> for AlignedBytes {
-    fn as_ref(&self) -> &[u8] {
-        &bytemuck::cast_slice(&self.blocks)[..self.length]
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Returns a few bytes at a time, with interruptions.
-    struct Slow<'a>(&'a [u8], usize);
-
-    impl Read for Slow<'_> {
-        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-            self.1 += 1;
-            if self.1.is_multiple_of(3) {
-                return Err(io::ErrorKind::Interrupted.into());
-            }
-            let end = out.len().min(self.1 * 1_000);
-            self.0.read(&mut out[..end])
-        }
-    }
-
-    #[test]
-    fn bytes_are_read_aligned_and_in_parts() {
-        for length in [0, 1, 63, 64, 65, (1 << 20) - 1, 1 << 20, (2 << 20) + 77] {
-            let bytes: Vec<u8> = (0..length).map(|place| (place * 31 % 251) as u8).collect();
-            for wanted in [length, length + 1, length / 2] {
-                let mut parts = Vec::new();
-                let read =
-                    AlignedBytes::read(&mut Slow(&bytes, 0), wanted, |part| parts.extend_from_slice(part)).unwrap();
-                let all: &[u8] = read.as_ref();
-                assert!(all == &bytes[..wanted.min(length)] && parts == all, "{wanted} of {length}");
-                assert!((all.as_ptr() as usize).is_multiple_of(ALIGN));
-            }
-        }
-        assert!(AlignedBytes::read(&mut io::empty(), usize::MAX / 2, |_| {}).is_err(), "more than there is memory");
-    }
 
     fn sample() -> Vec<u8> {
         let mut bytes = Vec::new();
