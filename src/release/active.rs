@@ -145,12 +145,13 @@ impl<T: HasVersion> ActiveRelease<T> {
         });
     }
 
-    /// Drops a release that is not the one that is served.
-    pub(crate) fn drop_loaded(&self, version: SnapshotVersion) {
-        self.served.rcu(|served| {
-            let others = served.others.iter().filter(|other| other.version() != version).cloned().collect();
+    /// Drops a release that is not the one that is served. False if it is not loaded any more.
+    pub(crate) fn drop_loaded(&self, dropped: &Arc<T>) -> bool {
+        let before = self.served.rcu(|served| {
+            let others = served.others.iter().filter(|other| !Arc::ptr_eq(other, dropped)).cloned().collect();
             Served { current: Arc::clone(&served.current), since: served.since, others }
         });
+        before.others.iter().any(|other| Arc::ptr_eq(other, dropped))
     }
 
     /// Unix seconds since which the current release is served.

@@ -1,7 +1,7 @@
 //! Startup, and the watcher of `current` afterwards.
 //!
-//! At startup a large release is served before it is verified whole, which the watcher does first of all. A release that replaces
-//! another one is verified before.
+//! At startup a large release is served before it is verified whole, which the watcher does beside its polls. A release that
+//! replaces another one is verified before.
 //!
 //! `current` is read a few times a second: one small file, on any file system, without a notification service that may be
 //! missing there. A rejected release is tried again only after `current` or a file of the release has changed.
@@ -35,8 +35,6 @@ struct Seen {
     rejected: Option<RejectedState>,
     /// The files of the served release; `None` for the bundled snapshot.
     served: Option<Stamps<u64>>,
-    /// Whether all that was loaded at startup was verified.
-    is_verified: bool,
 }
 
 /// A state of the source that cannot be served.
@@ -149,7 +147,7 @@ impl<S: ReleaseSource> Starting<S> {
         let others = self.load_others(&served, &versions);
         let active = Arc::new(ActiveRelease::with(Arc::new(served), others, self.keep));
         rejections.into_iter().for_each(|reason| active.note_rejection(reason));
-        let seen = Seen { rejected, served: files, is_verified: false };
+        let seen = Seen { rejected, served: files };
         let (source, report) = (Arc::clone(&self.source), Arc::clone(&self.report));
         Ok(Watcher { source, active, report, seen: Mutex::new(seen) })
     }
@@ -205,7 +203,7 @@ fn open<S: ReleaseSource>(source: &S, version: SnapshotVersion) -> Result<S::Ite
 fn guarded<T>(version: SnapshotVersion, work: impl FnOnce() -> Result<T, ReleaseError>) -> Result<T, String> {
     match panics::catch(work) {
         Ok(done) => done.map_err(|error| error.to_string()),
-        Err(_) => Err(format!("release {version}: the program panicked while opening it")),
+        Err(_) => Err(format!("release {version}: the program panicked while reading it")),
     }
 }
 
@@ -214,7 +212,7 @@ impl<S: ReleaseSource> Watcher<S> {
         Arc::clone(&self.active)
     }
 
-    /// Polls at this interval, and at once on SIGHUP. Ends with the runtime.
+    /// Polls at this interval, and at once on SIGHUP, and verifies meanwhile what was loaded at startup. Ends with the runtime.
     pub async fn run(self, interval: Duration) {
         let requested = Notify::new();
         tokio::select! {
@@ -223,10 +221,13 @@ impl<S: ReleaseSource> Watcher<S> {
         }
     }
 
-    /// Polls at this interval, and at once when `requested`.
+    /// As [`Watcher::run`], and polls at once when `requested`.
     async fn run_until_stopped(self, interval: Duration, requested: &Notify) {
+        let watcher = Arc::new(self);
+        let verifying = Arc::clone(&watcher);
+        tokio::task::spawn_blocking(move || verifying.verify_loaded());
         poll_repeatedly(interval, requested, move |is_requested| {
-            self.poll(is_requested);
+            watcher.poll(is_requested);
             None
         })
         .await
@@ -238,7 +239,6 @@ impl<S: ReleaseSource> Watcher<S> {
         let current = named.as_ref().map_or(None, |named| *named);
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         self.watch_files(&mut seen);
-        self.verify_loaded(current, &mut seen);
         if let Ok(Some(version)) = named
             && self.active.serves(version)
         {
@@ -256,7 +256,7 @@ impl<S: ReleaseSource> Watcher<S> {
         match named {
             Ok(Some(version)) => {
                 if self.try_activate(version) {
-                    *seen = Seen { rejected: None, served: Some(Stamps::of(stamps[1])), ..*seen };
+                    *seen = Seen { rejected: None, served: Some(Stamps::of(stamps[1])) };
                 }
             }
             Ok(None) => (self.report)(Event::CurrentRemoved { served: self.active.current().version() }),
@@ -264,48 +264,55 @@ impl<S: ReleaseSource> Watcher<S> {
         }
     }
 
-    /// Verifies, once, what was loaded at startup. In place of a damaged release, the newest older one that can be is served.
-    fn verify_loaded(&self, current: Option<SnapshotVersion>, seen: &mut Seen) {
-        if seen.is_verified {
-            return;
-        }
-        seen.is_verified = true;
-        let served = self.active.current();
+    /// Verifies what was loaded at startup; blocks until it is done. In place of a damaged release, the newest older one that can
+    /// be is served.
+    fn verify_loaded(&self) {
         for loaded in self.active.all() {
-            let version = loaded.version();
-            match guarded(version, || self.source.verify(&loaded)) {
-                Ok(false) => {}
-                Ok(true) => (self.report)(Event::Verified { version }),
-                Err(reason) if Arc::ptr_eq(&loaded, &served) => {
-                    let stamps = Stamps::of(stamps(&*self.source, current));
-                    seen.rejected = Some(RejectedState { current, stamps });
-                    self.fall_back(version, reason, seen);
-                }
-                Err(reason) => {
-                    self.active.drop_loaded(version);
-                    (self.report)(Event::NotLoaded { reason });
-                }
+            let Err(reason) = self.verify(&loaded) else { continue };
+            let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+            if Arc::ptr_eq(&loaded, &self.active.current()) {
+                self.fall_back(loaded.version(), reason, &mut seen);
+            } else if self.active.drop_loaded(&loaded) {
+                (self.report)(Event::NotLoaded { reason });
             }
         }
     }
 
+    /// Verifies a release that is loaded, or returns why it cannot be served.
+    fn verify(&self, loaded: &S::Item) -> Result<(), String> {
+        let version = loaded.version();
+        if guarded(version, || self.source.verify(loaded))? {
+            (self.report)(Event::Verified { version });
+        }
+        Ok(())
+    }
+
     /// Serves the newest release that is older than a damaged one; if there is none, the damaged one.
     fn fall_back(&self, damaged: SnapshotVersion, reason: String, seen: &mut Seen) {
+        let current = self.source.current().unwrap_or_default();
+        if current == Some(damaged) {
+            seen.rejected = Some(RejectedState { current, stamps: Stamps::of(stamps(&*self.source, current)) });
+        }
         let versions = self.source.versions().unwrap_or_default();
         let mut older = versions.into_iter().filter(|version| *version < damaged);
-        let opened = older.find_map(|version| {
+        let whole = older.find_map(|version| {
             let stamp = self.source.stamp(Some(version));
-            Some((open(&*self.source, version).ok()?, stamp))
+            let opened = match self.active.loaded(version) {
+                Some(loaded) => self.verify(&loaded).map(|()| loaded),
+                None => open(&*self.source, version).map(Arc::new),
+            };
+            Some((opened.ok()?, stamp))
         });
-        let Some((item, stamp)) = opened else {
+        let Some((whole, stamp)) = whole else {
             self.active.note_damage();
             return self.reject(reason);
         };
         self.active.note_rejection(reason.clone());
         (self.report)(Event::Rejected { reason, served: None });
-        (self.report)(Event::Serving { version: item.version(), bundled: false });
-        self.active.replace(Arc::new(item));
-        self.active.drop_loaded(damaged);
+        (self.report)(Event::Serving { version: whole.version(), bundled: false });
+        let damaged = self.active.current();
+        self.active.replace(whole);
+        self.active.drop_loaded(&damaged);
         seen.served = Some(Stamps::of(stamp));
     }
 

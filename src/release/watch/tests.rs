@@ -47,6 +47,8 @@ struct Folder {
     stamp: u64,
     /// Those of releases that were changed.
     stamps: BTreeMap<&'static str, u64>,
+    /// To verify this release takes until it is another one.
+    slow: Option<SnapshotVersion>,
     openings: u32,
     polls: u32,
 }
@@ -126,6 +128,9 @@ impl ReleaseSource for Fake {
 
     fn verify(&self, item: &Item) -> Result<bool, ReleaseError> {
         let version = item.version;
+        while self.0.lock().unwrap().slow == Some(version) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
         match self.0.lock().unwrap().releases.get(version.to_string().as_str()) {
             Some(Behavior::Damaged) => Err(ReleaseError::Damaged { version, reason: "tables.bin was changed".into() }),
             _ => Ok(false),
@@ -218,10 +223,10 @@ fn if_the_release_is_damaged_at_startup_the_newest_older_one_is_served() {
         watched.lines(),
         [
             "rejected: release 2026-11-03.1 is damaged: tables.bin is missing",
-            "rejected: release 2026-11-02.1: the program panicked while opening it",
+            "rejected: release 2026-11-02.1: the program panicked while reading it",
             "serving release 2026-11-01.1",
             "cursors of an older release expire: release 2026-11-03.1 is damaged: tables.bin is missing",
-            "cursors of an older release expire: release 2026-11-02.1: the program panicked while opening it",
+            "cursors of an older release expire: release 2026-11-02.1: the program panicked while reading it",
         ]
     );
     assert_eq!(watched.all(), ["2026-11-01.1", "2026-11-04.1"]);
@@ -240,7 +245,11 @@ fn the_newest_older_release_replaces_what_is_found_damaged_after_the_start() {
     let watched = watch(fake.clone());
     assert_eq!(watched.all(), ["2026-11-03.1", "2026-11-04.1", "2026-11-01.1"]);
     watched.lines();
+    let (older, openings) = (watched.watcher.active().loaded(version("2026-11-01.1")).unwrap(), fake.openings());
+    watched.watcher.verify_loaded();
     watched.polls(3);
+    assert!(Arc::ptr_eq(&older, &watched.watcher.active().current()), "what is loaded is not read again");
+    assert_eq!(fake.openings(), openings + 1, "2026-11-02.1 is tried");
     assert_eq!(
         watched.lines(),
         [
@@ -260,6 +269,7 @@ fn the_newest_older_release_replaces_what_is_found_damaged_after_the_start() {
 fn the_only_release_is_served_though_it_was_found_damaged_until_it_is_repaired() {
     let fake = Fake::with(Some("2026-11-01.1"), &[("2026-11-01.1", Damaged)]);
     let watched = watch(fake.clone());
+    watched.watcher.verify_loaded();
     watched.polls(3);
     let rejected = "rejected: release 2026-11-01.1 is damaged: tables.bin was changed; still serving 2026-11-01.1";
     assert_eq!(watched.lines(), ["serving release 2026-11-01.1", rejected]);
@@ -273,6 +283,29 @@ fn the_only_release_is_served_though_it_was_found_damaged_until_it_is_repaired()
     assert_eq!(lines.last().map(String::as_str), Some("serving release 2026-11-01.1"), "{lines:?}");
     watched.polls(3);
     assert_eq!(watched.lines(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_release_is_activated_while_the_one_before_is_verified() {
+    for (before, is_kept) in [(Opens, true), (Damaged, false)] {
+        let slow = version("2026-11-02.1");
+        let releases = [("2026-11-01.1", Opens), ("2026-11-02.1", before), ("2026-11-03.1", Opens)];
+        let fake = Fake::with(Some("2026-11-02.1"), &releases);
+        fake.change(|folder| folder.slow = Some(slow));
+        let watched = watch(fake.clone());
+        let (active, log) = (watched.watcher.active(), Arc::clone(&watched.log));
+        let running = tokio::spawn(watched.watcher.run(Duration::from_millis(5)));
+        fake.change(|folder| folder.current = Some("2026-11-03.1"));
+        wait(|| active.current().version() == version("2026-11-03.1")).await;
+        assert!(active.loaded(slow).is_some());
+        fake.change(|folder| folder.slow = None);
+        wait(|| log.lock().unwrap().len() == if is_kept { 2 } else { 3 }).await;
+        let polls = fake.polls();
+        wait(|| fake.polls() > polls + 2).await;
+        assert_eq!((active.current().version(), active.loaded(slow).is_some()), (version("2026-11-03.1"), is_kept));
+        assert_eq!(active.rejections(), 0);
+        running.abort();
+    }
 }
 
 #[test]
