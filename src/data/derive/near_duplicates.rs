@@ -13,6 +13,7 @@ use crate::data::derive::core_name::{CoreName, Similarity};
 use crate::data::derive::row_order::RowOrders;
 use crate::data::fold::fold;
 use crate::data::import::{Dataset, website};
+use crate::data::parallel::all_in_parallel;
 use crate::data::{Country, OrganizationKind, Table};
 
 /// So many letters of a core identify a record of which nothing but the name is known.
@@ -152,49 +153,98 @@ fn person(dataset: &Dataset, row: usize) -> NamedRecord<'_> {
 
 /// The main record of each near-duplicate. `order` lists all records, the most prominent first; no main record is itself a
 /// near-duplicate. Names are taken apart again for each key: all of them at once would take more memory than the table.
-fn near_duplicates<'a>(record: impl Fn(usize) -> NamedRecord<'a>, order: &[u32]) -> Vec<Option<NearDuplicate>> {
-    let mut keyed: Vec<(u64, u32)> = Vec::with_capacity(order.len() * 3);
-    for (rank, row) in order.iter().enumerate() {
-        CoreName::of(record(*row as usize).name).each_key(|key| keyed.push((key, rank as u32)));
-    }
+fn near_duplicates<'a>(record: impl Fn(usize) -> NamedRecord<'a> + Sync, order: &[u32]) -> Vec<Option<NearDuplicate>> {
+    let mut keyed = keyed(&record, order);
     keyed.sort_unstable();
     keyed.dedup();
+    let pairs = all_in_parallel(&whole_blocks(&keyed), |part| {
+        part.chunk_by(|left, right| left.0 == right.0)
+            .flat_map(|block| pairs(&record, order, block))
+            .collect::<Vec<Pair>>()
+    });
     // The most prominent record that each record duplicates, by its rank.
-    let mut best: Vec<Option<(u32, Similarity, Evidence)>> = vec![None; order.len()];
-    for block in keyed.chunk_by(|left, right| left.0 == right.0).filter(|block| block.len() > 1) {
-        // The largest, which all are compared with.
-        let mut mains: Vec<(u32, CoreName, NamedRecord<'a>)> = Vec::new();
-        for (_, rank) in block {
-            let row = order[*rank as usize] as usize;
-            let (named, best) = (record(row), &mut best[row]);
-            let name = CoreName::of(named.name);
-            for (larger, main_name, main) in &mains {
-                if best.is_some_and(|(known, ..)| known <= *larger) {
-                    break;
-                }
-                let Some(similarity) = name.similarity(main_name) else { continue };
-                // Of two equally large records, either may be the one that is misspelled.
-                if similarity == Similarity::Misspelled && main.size == named.size {
-                    continue;
-                }
-                if let Some(evidence) = evidence(&named, main, name.letters()) {
-                    *best = Some((*larger, similarity, evidence));
-                    break;
-                }
-            }
-            if mains.len() < MAX_COMPARED {
-                mains.push((*rank, name, named));
-            }
+    let mut best: Vec<Option<Pair>> = vec![None; order.len()];
+    for pair in pairs.into_iter().flatten() {
+        let best = &mut best[pair.row as usize];
+        if best.is_none_or(|known| pair.larger < known.larger) {
+            *best = Some(pair);
         }
     }
     let mut found: Vec<Option<NearDuplicate>> = vec![None; order.len()];
     for record in order {
-        let Some((rank, similarity, evidence)) = best[*record as usize] else { continue };
-        let main = order[rank as usize];
+        let Some(Pair { larger, similarity, evidence, .. }) = best[*record as usize] else { continue };
+        let main = order[larger as usize];
         let main = found[main as usize].map_or(main, |duplicate| duplicate.main);
         found[*record as usize] = Some(NearDuplicate { main, similarity, evidence });
     }
     found
+}
+
+/// How many records or keys are worked on by one thread at a time.
+const PART: usize = 1 << 16;
+
+/// The keys of the names of all records, each with the rank of its record.
+fn keyed<'a>(record: &(impl Fn(usize) -> NamedRecord<'a> + Sync), order: &[u32]) -> Vec<(u64, u32)> {
+    let ranked: Vec<(usize, &[u32])> = (0..).step_by(PART).zip(order.chunks(PART)).collect();
+    let parts = all_in_parallel(&ranked, |(first, rows)| {
+        let mut keyed = Vec::with_capacity(rows.len() * 3);
+        for (rank, row) in (*first..).zip(*rows) {
+            CoreName::of(record(*row as usize).name).each_key(|key| keyed.push((key, rank as u32)));
+        }
+        keyed
+    });
+    let mut keyed = Vec::with_capacity(parts.iter().map(Vec::len).sum());
+    parts.into_iter().for_each(|part| keyed.extend(part));
+    keyed
+}
+
+/// Sorted keys in parts that do not share a key.
+fn whole_blocks(mut keyed: &[(u64, u32)]) -> Vec<&[(u64, u32)]> {
+    let mut parts = Vec::new();
+    while let Some((last, _)) = keyed.get(PART).or(keyed.last()) {
+        let (part, rest) = keyed.split_at(keyed.partition_point(|(key, _)| key <= last));
+        parts.push(part);
+        keyed = rest;
+    }
+    parts
+}
+
+/// A record, and a more prominent one that it duplicates.
+#[derive(Clone, Copy)]
+struct Pair {
+    row: u32,
+    /// The rank of the more prominent one.
+    larger: u32,
+    similarity: Similarity,
+    evidence: Evidence,
+}
+
+/// The records of a block that duplicate another one of it, each with the most prominent one.
+fn pairs<'a>(record: &impl Fn(usize) -> NamedRecord<'a>, order: &[u32], block: &[(u64, u32)]) -> Vec<Pair> {
+    let mut pairs = Vec::new();
+    if block.len() == 1 {
+        return pairs;
+    }
+    // The largest, which all are compared with.
+    let mut mains: Vec<(u32, CoreName, NamedRecord<'a>)> = Vec::new();
+    for (_, rank) in block {
+        let row = order[*rank as usize];
+        let named = record(row as usize);
+        let name = CoreName::of(named.name);
+        pairs.extend(mains.iter().find_map(|(larger, main_name, main)| {
+            let similarity = name.similarity(main_name)?;
+            // Of two equally large records, either may be the one that is misspelled.
+            if similarity == Similarity::Misspelled && main.size == named.size {
+                return None;
+            }
+            let evidence = evidence(&named, main, name.letters())?;
+            Some(Pair { row, larger: *larger, similarity, evidence })
+        }));
+        if mains.len() < MAX_COMPARED {
+            mains.push((*rank, name, named));
+        }
+    }
+    pairs
 }
 
 /// What two records with similar names agree in; `None` if it is nothing, or if they contradict each other.

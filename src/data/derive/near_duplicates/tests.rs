@@ -196,3 +196,16 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn parts_of_keys_are_whole_blocks() {
+    for (sizes, expected) in
+        [(vec![], 0), (vec![1], 1), (vec![3; PART], 3), (vec![PART + 1, 1, 2 * PART, 5], 3), (vec![PART - 1, 1, 1], 1)]
+    {
+        let keys = sizes.iter().zip(0_u64..).flat_map(|(size, key)| vec![key; *size]);
+        let keyed: Vec<(u64, u32)> = keys.zip(0..).collect();
+        let parts = whole_blocks(&keyed);
+        assert_eq!((parts.len(), parts.concat() == keyed), (expected, true));
+        assert!(parts.windows(2).all(|pair| pair[0].last().unwrap().0 < pair[1][0].0));
+    }
+}
