@@ -62,5 +62,8 @@ fn serve(settings: ServeSettings) -> Result<(), Box<dyn std::error::Error>> {
         .enable_all()
         .build()
         .map_err(|error| format!("cannot start the runtime: {error}"))?;
-    Ok(runtime.block_on(app::serve(settings))?)
+    let served = runtime.block_on(app::serve(settings));
+    // Nothing waits for a release that is still being read or verified.
+    runtime.shutdown_background();
+    Ok(served?)
 }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use venturedex::release::ReleaseStore;
 
-use crate::harness::{Client, rounds};
+use crate::harness::{Client, rounds, runs};
 use crate::releases::{Installation, Serving, Stop};
 
 /// The versions in the header, the body and the name of the startup.
@@ -252,4 +252,25 @@ fn a_cursor_survives_a_swap_and_a_restart() {
         }
     }
     assert_eq!(slugs, ["birch-lane", "ostrava-ventures", "zoe-angels"]);
+}
+
+#[test]
+fn a_server_ends_although_its_index_does_not_answer() {
+    if !runs("strace", &["-V"]) {
+        return;
+    }
+    let installation = Installation::new();
+    installation.publish("2026-11-20.1");
+    let current = installation.index().join("current");
+    // As a network file system that is away: to open `current` takes half a minute from the third time on.
+    let mut traced = installation.command("strace");
+    traced.args(["-D", "-f", "-qq", "-o", "/dev/null", "-e", "inject=openat:delay_enter=30s:when=3+", "-P"]);
+    let server = Serving::start(traced.arg(current).arg(env!("CARGO_BIN_EXE_venturedex")));
+    sleep(Duration::from_secs(3));
+    server.signal("-TERM");
+    let stopped = Instant::now();
+    // The thread that opens it is held by strace for half a minute; the program ends without it, which makes it a zombie.
+    let status = format!("/proc/{}/status", server.child.id());
+    server.wait(|| fs::read_to_string(&status).unwrap().contains("State:\tZ"));
+    assert!(stopped.elapsed() < Duration::from_secs(20), "{:?}", stopped.elapsed());
 }
