@@ -1,6 +1,6 @@
 //! Startup, and the watcher of `current` afterwards.
 //!
-//! At startup a large release is served before it is verified whole, which the watcher does beside its polls. A release that
+//! At startup a large release is served before it is verified whole, which the watcher does next to its polls. A release that
 //! replaces another one is verified before.
 //!
 //! `current` is read a few times a second: one small file, on any file system, without a notification service that may be
