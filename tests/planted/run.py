@@ -84,7 +84,7 @@ FAULTS = [
         "if self.refreshes.load(Ordering::Acquire) == refreshes {",
         "if self.refreshes.load(Ordering::Acquire) >= refreshes {",
         "it",
-        "simulator::a_flood_of_invented_keys_reads_the_store_a_few_times",
+        "simulator::a_flood_of_invented_keys_reads_the_store_twice_at_most",
     ),
     (
         "counts that the store refused are forgotten",

@@ -436,24 +436,34 @@ fn what_is_promised_holds_under_faults() {
 }
 
 #[test]
-fn a_flood_of_invented_keys_reads_the_store_a_few_times() {
+fn a_flood_of_invented_keys_reads_the_store_twice_at_most() {
     let data = tempfile::tempdir().unwrap();
     let faults = Arc::new(Mutex::new(Faults { percent: 0, numbers: Numbers(1), calls: 0 }));
     let store = FaultyStore { store: Arc::new(SqliteStore::open(data.path()).unwrap()), faults: Arc::clone(&faults) };
     let auth = AuthService::with_store(Box::new(store), RateLimitConfig::default(), NOON).unwrap();
     let before = faults.lock().unwrap().calls;
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let look_up = |number: u8| {
+        let auth = Arc::clone(&auth);
+        let header = format!("Bearer {}", ApiKey::from_seed(&[number; 32]).reveal());
+        tokio::spawn(async move { auth.authenticate_fresh(Some(&header), NOON).await.map(|_| ()) })
+    };
+    // The store answers when all have come.
+    let answers_not = faults.lock().unwrap();
+    let tasks = runtime.block_on(async {
+        let tasks: Vec<_> = (0..200).map(look_up).collect();
+        for _ in &tasks {
+            tokio::task::yield_now().await;
+        }
+        tasks
+    });
+    drop(answers_not);
     runtime.block_on(async {
-        let look_up = |number: u8| {
-            let auth = Arc::clone(&auth);
-            let header = format!("Bearer {}", ApiKey::from_seed(&[number; 32]).reveal());
-            tokio::spawn(async move { auth.authenticate_fresh(Some(&header), NOON).await.map(|_| ()) })
-        };
-        for task in (0..200).map(look_up).collect::<Vec<_>>() {
+        for task in tasks {
             assert_eq!(task.await.unwrap(), Err(AuthError::Invalid));
         }
     });
     let calls = faults.lock().unwrap().calls - before;
-    // One at a time; those that came before it began share it.
-    assert!(calls < 60, "{calls} calls");
+    // One at a time: those that came before it began share it, and the others the next one.
+    assert!((1..=2).contains(&calls), "{calls} calls");
 }
