@@ -159,6 +159,7 @@ fn near_duplicates<'a>(record: impl Fn(usize) -> NamedRecord<'a> + Sync, order: 
     keyed.dedup();
     let pairs = all_in_parallel(&whole_blocks(&keyed), |part| {
         part.chunk_by(|left, right| left.0 == right.0)
+            .filter(|block| block.len() > 1)
             .flat_map(|block| pairs(&record, order, block))
             .collect::<Vec<Pair>>()
     });
@@ -222,9 +223,6 @@ struct Pair {
 /// The records of a block that duplicate another one of it, each with the most prominent one.
 fn pairs<'a>(record: &impl Fn(usize) -> NamedRecord<'a>, order: &[u32], block: &[(u64, u32)]) -> Vec<Pair> {
     let mut pairs = Vec::new();
-    if block.len() == 1 {
-        return pairs;
-    }
     // The largest, which all are compared with.
     let mut mains: Vec<(u32, CoreName, NamedRecord<'a>)> = Vec::new();
     for (_, rank) in block {
