@@ -239,7 +239,8 @@ const ALL: &[Route] = &[
         EndpointKind::List(Resource::Reviews, &[]),
         "list_reviews",
         "List reviews of firms",
-        "Reviews by founders, latest first. Rejected reviews are never served.",
+        "Reviews by founders, latest first. A pending review shows only that it exists and waits, with `id`, `vc`, `status` \
+         and the month; rejected reviews are never served.",
     ),
     of(
         Version::V1,

@@ -76,7 +76,7 @@ impl Catalog {
                 return known_for("check sizes are", known, snapshot.rows(table), table);
             }
         };
-        let total = snapshot.rows(table);
+        let total = self.rows_with_values(table);
         let unknown = total.saturating_sub(known);
         if is_exclusion && unknown < known && unknown >= total.div_ceil(MIN_SHARE_LEFT_OUT) {
             let records = plural(table);
@@ -88,7 +88,15 @@ impl Catalog {
     /// The same of a sort key, by which filters and orders go.
     pub(crate) fn low_coverage_of_key(&self, table: Table, key: usize) -> Option<String> {
         let known = self.known_rows(table, Property::Key(key));
-        known_for(&format!("`{}` is", table.sort_keys()[key]), known, self.snapshot().rows(table), table)
+        known_for(&format!("`{}` is", table.sort_keys()[key]), known, self.rows_with_values(table), table)
+    }
+
+    /// How many records may have values: all but the reviews that are not approved.
+    fn rows_with_values(&self, table: Table) -> u32 {
+        match table {
+            Table::Reviews => self.totals().reviews,
+            table => self.snapshot().rows(table),
+        }
     }
 
     /// How many records have a property: the total of a list that requires it by `known`.
@@ -122,7 +130,7 @@ impl Catalog {
         let listed = listed.collect::<Vec<_>>().join(", ");
         let name = facet.name();
         match known.is_empty() {
-            true => known_for(&format!("`{name}` is"), 0, snapshot.rows(table), table),
+            true => known_for(&format!("`{name}` is"), 0, self.rows_with_values(table), table),
             false => Some(format!("no record of this data has such a `{name}`; the most frequent are {listed}")),
         }
     }

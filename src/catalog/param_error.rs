@@ -107,6 +107,11 @@ impl ParameterError {
         Self { code: "no_match", ..Self::invalid(parameter, relaxation.detail(parameter)) }
     }
 
+    /// A warning: an exclusion leaves nothing of what is listed by default.
+    pub(crate) fn all_excluded(parameter: &str, detail: String) -> Self {
+        Self { code: "no_match", ..Self::invalid(parameter, detail) }
+    }
+
     /// A warning: the field that a parameter reads is unknown for most records, or the data has few rounds of its years.
     pub(crate) fn low_coverage(parameter: &str, detail: String) -> Self {
         Self { code: "low_coverage", ..Self::invalid(parameter, detail) }

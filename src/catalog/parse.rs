@@ -22,7 +22,7 @@ use crate::catalog::{Catalog, Filter, LeaderboardQuery, MatchQuery, Order, Query
 pub struct ParseOptions {
     /// Whether unknown parameters and values are errors instead of warnings.
     pub strict: bool,
-    /// The review statuses that are listed without the parameters `status` and `not_status`.
+    /// The review statuses that are listed without the parameter `status`. An exclusion is from these.
     pub review_statuses: &'static [ReviewStatus],
     /// Names of parameters that the caller parses itself, such as those of paging.
     pub other_names: &'static [&'static str],
@@ -362,6 +362,7 @@ impl ParamParser<'_> {
     fn finish(mut self) -> Result<ParsedRequest, Issues> {
         self.contradictions().into_iter().for_each(|issue| self.unknown(issue));
         self.note_uncovered_years();
+        self.note_excluded_statuses();
         let request = match self.resource {
             Resource::Leaderboard => Request::Leaderboard(LeaderboardQuery {
                 metric: self.metric.unwrap_or(Metric::HealthScore),
@@ -390,16 +391,34 @@ impl ParamParser<'_> {
         }
     }
 
-    fn query(&mut self) -> Query {
-        let is_status = |filter: &Filter| match filter {
-            Filter::Not(excluded) => matches!(**excluded, Filter::AnyOf(Facet::Status, _)),
-            filter => matches!(filter, Filter::AnyOf(Facet::Status, _)),
+    /// Adds a note if an exclusion leaves nothing of what is listed without `status`.
+    fn note_excluded_statuses(&mut self) {
+        let Some(Filter::AnyOf(_, listed)) = self.default_statuses() else { return };
+        let is_all = |filter: &Filter| match filter {
+            Filter::Not(excluded) => matches!(&**excluded, Filter::AnyOf(Facet::Status, values)
+                if listed.iter().all(|status| values.contains(status))),
+            _ => false,
         };
-        let has_status = self.filters.iter().any(is_status);
-        if self.resource == Resource::Reviews && !has_status {
-            let statuses = self.options.review_statuses.iter().map(|status| status.index() as u32).collect();
-            self.filters.push(Filter::AnyOf(Facet::Status, statuses));
+        if !listed.is_empty() && self.filters.iter().any(is_all) {
+            let default = self.options.default_of(self.resource, "status", false).unwrap_or_default();
+            let detail = format!(
+                "without `status` only {default} reviews are listed, which `not_status` excludes; name with `status` those \
+                 to list"
+            );
+            self.notes.push(ParameterError::all_excluded("not_status", detail));
         }
+    }
+
+    /// The condition on the status of reviews, unless the request names what to list.
+    fn default_statuses(&self) -> Option<Filter> {
+        let is_status = |filter: &Filter| matches!(filter, Filter::AnyOf(Facet::Status, _));
+        let has_default = self.resource == Resource::Reviews && !self.filters.iter().any(is_status);
+        let statuses = self.options.review_statuses.iter().map(|status| status.index() as u32);
+        has_default.then(|| Filter::AnyOf(Facet::Status, statuses.collect()))
+    }
+
+    fn query(&mut self) -> Query {
+        self.filters.extend(self.default_statuses());
         self.join_active_bounds();
         let filters = std::mem::take(&mut self.filters);
         let mut query = Query { text: self.text.take(), filters, ..Query::all(self.resource.table()) };

@@ -397,20 +397,21 @@ impl Compiled {
 
     fn write_reviews(&self, writer: &mut Writer<'_>) -> io::Result<()> {
         let reviews = &self.dataset.reviews;
+        let content = |row: usize| reviews[row].published();
         let mut columns = self.begin(writer, Table::Reviews, |row| &reviews[row].id)?;
         columns.section("priors", &self.derived.priors.to_array())?;
-        columns.order("created_on", |row| Some(reviews[row].created_on.code()))?;
-        columns.order("rating", |row| Some(reviews[row].rating))?;
-        columns.order("responsiveness", |row| reviews[row].responsiveness)?;
-        columns.order("fairness", |row| reviews[row].fairness)?;
-        columns.order("value_add", |row| reviews[row].value_add)?;
+        columns.order("created_on", |row| Some(reviews[row].published_on().code()))?;
+        columns.order("rating", |row| Some(content(row)?.rating))?;
+        columns.order("responsiveness", |row| content(row)?.responsiveness)?;
+        columns.order("fairness", |row| content(row)?.fairness)?;
+        columns.order("value_add", |row| content(row)?.value_add)?;
         columns.single_facet(Facet::Firm, self.dataset.firms.len(), |row| {
             Some(self.orders.new_row(Table::Firms, reviews[row].firm))
         })?;
         columns.word_facet(Facet::Status, |row| Some(reviews[row].status))?;
-        columns.word_facet(Facet::Stage, |row| reviews[row].stage)?;
-        columns.single_facet(Facet::Ghosted, 2, |row| reviews[row].ghosted.map(u32::from))?;
-        columns.single_facet(Facet::Rating, 6, |row| Some(u32::from(reviews[row].rating)))
+        columns.word_facet(Facet::Stage, |row| content(row)?.stage)?;
+        columns.single_facet(Facet::Ghosted, 2, |row| content(row)?.ghosted.map(u32::from))?;
+        columns.single_facet(Facet::Rating, 6, |row| Some(u32::from(content(row)?.rating)))
     }
 
     fn write_sectors(&self, writer: &mut Writer<'_>) -> io::Result<()> {

@@ -103,6 +103,11 @@ impl PartialDate {
         self.first_day.year()
     }
 
+    /// The month of the date; the year if no more is known.
+    pub(crate) fn month(self) -> Self {
+        Self::at(self.first_day, self.precision.min(Precision::Month))
+    }
+
     /// Whether the day is known.
     pub fn is_day(self) -> bool {
         self.precision == Precision::Day
@@ -285,6 +290,7 @@ mod tests {
         ] {
             let date: PartialDate = text.parse().unwrap();
             assert_eq!(date.to_string(), text);
+            assert_eq!(date.month().to_string(), text[..text.len().min(7)]);
             assert_eq!(
                 (date.first_day().to_string(), date.last_day().to_string()),
                 (first.into(), last.into()),

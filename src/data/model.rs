@@ -314,8 +314,8 @@ model! {
         pub status: S [one_of("ReviewStatus")],
         /// The stage at which the founder talked to the firm.
         pub stage: Option<S> [one_of("Stage")],
-        /// Overall rating, 1–5.
-        pub rating: u8 [range(1, 5)],
+        /// Overall rating, 1–5; like all that the review says, `null` until it is approved.
+        pub rating: Option<u8> [range(1, 5)],
         /// How fast and how well the firm answered, 1–5.
         pub responsiveness: Option<u8> [range(1, 5)],
         /// Fairness of terms and conduct, 1–5.
@@ -328,7 +328,7 @@ model! {
         pub title: Option<S>,
         /// The text; `null` until the review is approved.
         pub body: Option<S>,
-        /// The date it was written.
+        /// The date it was written; only the month until the review is approved.
         pub created_on: PartialDate,
         /// The release in which the record appeared, as far back as releases were compared; `null` if it was in the first.
         #[serde(default)]

@@ -133,7 +133,10 @@ const OF_RECORDS: [(&str, &str); 10] = [
     ("StartupStatus", "The status of a startup."),
     ("OrganizationKind", "The type of organization that a person works at."),
     ("CountrySource", "Whose country a person's country is."),
-    ("ReviewStatus", "The status of a review; rejected reviews are never returned."),
+    (
+        "ReviewStatus",
+        "The status of a review. Of a pending one nothing that it says is returned; rejected reviews are never returned.",
+    ),
     ("ScoreStatus", "Whether there are enough reviews to publish a score."),
     ("ScoreComponentName", "A component of the peer score."),
     (

@@ -210,6 +210,19 @@ fn day(text: &str) -> Option<i64> {
     text.parse::<Date>().ok().map(|date| i64::from(date.days()))
 }
 
+/// What a review says, which counts for nothing until it is approved.
+fn said(review: &HashMap<String, String>, column: &str) -> String {
+    if review["status"] == "approved" { review[column].clone() } else { String::new() }
+}
+
+/// When a review was written: only the month until it is approved, which is before its first day.
+fn written(review: &HashMap<String, String>) -> Option<i64> {
+    match review["status"].as_str() {
+        "approved" => day(&review["created_on"]).map(|day| 2 * day + 1),
+        _ => day(&format!("{}-01", &review["created_on"][..7])).map(|day| 2 * day),
+    }
+}
+
 fn set(values: impl IntoIterator<Item = String>) -> BTreeSet<String> {
     values.into_iter().filter(|value| !value.is_empty()).collect()
 }
@@ -360,15 +373,15 @@ fn listings(client: &Client) -> Vec<ListCase> {
             has: HashMap::from([
                 ("vc", set([row["firm"].clone()])),
                 ("status", set([row["status"].clone()])),
-                ("stage", set([row["stage"].clone()])),
-                ("ghosted", set([row["ghosted"].clone()])),
+                ("stage", set([said(row, "stage")])),
+                ("ghosted", set([said(row, "ghosted")])),
             ]),
             number: numbers([
-                ("created_on", day(&row["created_on"])),
-                ("rating", number(&row["rating"])),
-                ("responsiveness", number(&row["responsiveness"])),
-                ("fairness", number(&row["fairness"])),
-                ("value_add", number(&row["value_add"])),
+                ("created_on", written(row)),
+                ("rating", number(&said(row, "rating"))),
+                ("responsiveness", number(&said(row, "responsiveness"))),
+                ("fairness", number(&said(row, "fairness"))),
+                ("value_add", number(&said(row, "value_add"))),
             ]),
         })
         .collect();

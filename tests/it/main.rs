@@ -78,6 +78,7 @@ mod releases;
 mod resolve;
 mod response_cache;
 mod rest;
+mod reviews;
 mod schema;
 mod search_sets;
 mod shared_store;

@@ -39,6 +39,14 @@ FAULTS = [
         "release::tests::every_changed_truncated_extended_or_missing_file_is_detected",
     ),
     (
+        "what an unapproved review says is published",
+        "src/data/import/rows.rs",
+        "(self.status == ReviewStatus::Approved).then_some(&self.content)",
+        "Some(&self.content)",
+        "it",
+        "reviews::no_byte_of_a_release_depends_on_what_an_unapproved_review_says",
+    ),
+    (
         "the left-most forwarded address is the client",
         "src/quota/ip_range.rs",
         "forwarded_for.rev().flat_map(|header| header.rsplit(','))",

@@ -159,8 +159,9 @@ pub(super) const REVIEWS: &[Parameter] = &[
     param(
         "status",
         ParamType::Terms(Terms::of::<ReviewStatus>(), Facet::Status),
-        "approved",
-        "Filter by review status (any of); rejected reviews are never served.",
+        "pending",
+        "Filter by review status (any of). Of a pending review only `id`, `vc`, `status` and the month are known; rejected \
+         reviews are never served.",
     ),
     STAGE,
     param(

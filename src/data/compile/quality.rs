@@ -78,7 +78,7 @@ impl Compiled {
     pub fn quality(&self) -> io::Result<Quality<'_>> {
         let dataset = &self.dataset;
         let rounds = dataset.rounds.iter().filter_map(|round| Some(round.announced_on?.year()));
-        let reviews = dataset.reviews.iter().map(|review| review.created_on.year());
+        let reviews = dataset.reviews.iter().map(|review| review.unpublished().1.year());
         let years = [(Table::Rounds, Years::of(rounds)), (Table::Reviews, Years::of(reviews))];
         let mut coverage = BTreeMap::new();
         for table in Table::ALL {
@@ -112,6 +112,7 @@ impl Compiled {
 
     /// The fields of a table's records that are read from columns, but for those that every row has.
     fn coverage(&self, table: Table) -> io::Result<Vec<Coverage>> {
+        let dataset = &self.dataset;
         let (columns, required) = match table {
             Table::Firms => (Firm::HEADER, Firm::REQUIRED),
             Table::Startups => (Startup::HEADER, Startup::REQUIRED),
@@ -123,12 +124,15 @@ impl Compiled {
         let has = |list: &str, name: &str| list.split(',').any(|column| column == name);
         let fields = table.fields().iter().enumerate();
         let fields = fields.filter(|(_, field)| has(columns, field.name) && !has(required, field.name));
-        let records = self.rows(table) as u32;
+        // A review that is not approved has no values that could be known.
+        let is_counted = |row: &&u32| table != Table::Reviews || dataset.reviews[**row as usize].published().is_some();
+        let rows: Vec<&u32> = self.orders[table].old.iter().filter(is_counted).collect();
+        let records = rows.len() as u32;
         let mut coverage: Vec<(usize, Coverage)> =
             fields.map(|(index, field)| (index, Coverage { field: field.name, known: 0, records })).collect();
         let mut record = Record::default();
-        for row in &self.orders[table].old {
-            let written = record.write(&self.dataset, &self.derived, table, *row as usize)?;
+        for row in rows {
+            let written = record.write(dataset, &self.derived, table, *row as usize)?;
             for (field, coverage) in &mut coverage {
                 coverage.known += u32::from(is_known(written.value(table, *field)));
             }
@@ -138,19 +142,20 @@ impl Compiled {
 
     fn contradictory_reviews(&self) -> Vec<ContradictoryReview<'_>> {
         let contradiction = |review: &'_ Review| {
-            let parts = [review.responsiveness, review.fairness, review.value_add];
+            let (content, created_on) = review.unpublished();
+            let parts = [content.responsiveness, content.fairness, content.value_add];
             let known: Vec<f64> = parts.iter().flatten().map(|rating| f64::from(*rating)).collect();
             let mean = known.iter().sum::<f64>() / known.len().max(1) as f64;
-            if review.ghosted == Some(true) && review.responsiveness >= Some(MIN_RATING_OF_ANSWERS) {
-                let rating = review.responsiveness.unwrap_or_default();
+            if content.ghosted == Some(true) && content.responsiveness >= Some(MIN_RATING_OF_ANSWERS) {
+                let rating = content.responsiveness.unwrap_or_default();
                 return Some(format!("ghosted, and responsiveness is {rating}"));
             }
             // One of them alone is no second opinion.
-            if known.len() > 1 && (f64::from(review.rating) - mean).abs() > MAX_RATING_DIFFERENCE {
-                return Some(format!("rating is {}, the mean of the other ratings {mean:.1}", review.rating));
+            if known.len() > 1 && (f64::from(content.rating) - mean).abs() > MAX_RATING_DIFFERENCE {
+                return Some(format!("rating is {}, the mean of the other ratings {mean:.1}", content.rating));
             }
             let founded = self.dataset.firms[review.firm as usize].founded_year?;
-            let written = review.created_on.year();
+            let written = created_on.year();
             (written < i32::from(founded))
                 .then(|| format!("written in {written}, before the firm was founded in {founded}"))
         };

@@ -18,7 +18,7 @@ use crate::data::model::{
     Startup,
 };
 use crate::data::vocabulary::Vocabulary;
-use crate::data::{Country, OrganizationKind, RecordText, ReviewStatus, Table};
+use crate::data::{Country, OrganizationKind, RecordText, Table};
 
 #[derive(Default)]
 pub(crate) struct Record(RecordBuffer);
@@ -54,9 +54,7 @@ impl Record {
             Table::People => person(dataset, &dataset.people[row]).visit(self),
             Table::Reviews => {
                 let of = &dataset.reviews[row];
-                // The headline and text of a pending review are withheld.
-                let is_approved = of.status == ReviewStatus::Approved;
-                let [title, body] = [of.title, of.body].map(|stored| text(stored.filter(|_| is_approved)));
+                let [title, body] = of.published().map_or([None; 2], |content| [content.title, content.body]).map(text);
                 review(dataset, of, title?.as_deref(), body?.as_deref()).visit(self);
             }
             Table::Sectors => {
@@ -198,19 +196,20 @@ fn review<'a>(
     title: Option<&'a str>,
     body: Option<&'a str>,
 ) -> Review<&'a str> {
+    let content = review.published();
     Review {
         id: &review.id,
         vc: firm_reference(dataset, review.firm),
         status: review.status.name(),
-        stage: review.stage.map(Vocabulary::name),
-        rating: review.rating,
-        responsiveness: review.responsiveness,
-        fairness: review.fairness,
-        value_add: review.value_add,
-        ghosted: review.ghosted,
+        stage: content.and_then(|content| content.stage).map(Vocabulary::name),
+        rating: content.map(|content| content.rating),
+        responsiveness: content.and_then(|content| content.responsiveness),
+        fairness: content.and_then(|content| content.fairness),
+        value_add: content.and_then(|content| content.value_add),
+        ghosted: content.and_then(|content| content.ghosted),
         title,
         body,
-        created_on: review.created_on,
+        created_on: review.published_on(),
         first_seen: None,
         changed_in: None,
     }

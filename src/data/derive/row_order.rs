@@ -45,7 +45,7 @@ impl RowOrders {
                 let id = |row: usize| dataset.reviews[row].id.as_str();
                 let is_rejected = |row: usize| dataset.reviews[row].status == ReviewStatus::Rejected;
                 let key =
-                    |row: usize| (is_rejected(row), Reverse(dataset.reviews[row].created_on), sort_prefix(id(row)));
+                    |row: usize| (is_rejected(row), Reverse(dataset.reviews[row].published_on()), sort_prefix(id(row)));
                 let mut order = Permutation::by(dataset.reviews.len(), key, |a, b| id(a).cmp(id(b)));
                 order.old.retain(|row| !is_rejected(*row as usize));
                 order

@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use crate::data::PartialDate;
 use crate::data::derive::sort_order::sort_prefix;
 use crate::data::import::Dataset;
-use crate::data::import::rows::Review;
+use crate::data::import::rows::{Review, ReviewContent};
 use crate::data::model::{Score, ScoreComponent, YearScore};
-use crate::data::{PartialDate, ReviewStatus};
 
 /// The value of `score.method`.
 pub const METHOD: &str = "peer-score/1";
@@ -81,8 +81,9 @@ impl Sums {
     }
 }
 
-fn ratings(review: &Review) -> [Option<f64>; 4] {
-    [Some(review.rating), review.responsiveness, review.fairness, review.value_add].map(|rating| rating.map(f64::from))
+fn ratings(content: &ReviewContent) -> [Option<f64>; 4] {
+    [Some(content.rating), content.responsiveness, content.fairness, content.value_add]
+        .map(|rating| rating.map(f64::from))
 }
 
 /// Means of the snapshot, towards which firms are smoothed.
@@ -125,22 +126,22 @@ pub struct Assessment {
 
 /// The scores of all firms.
 pub fn assess(dataset: &Dataset) -> Assessment {
-    let approved = dataset.reviews.iter().filter(|review| review.status == ReviewStatus::Approved);
-    let mut approved: Vec<_> = approved.map(|review| (sort_prefix(&review.id), review)).collect();
-    approved.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.id.cmp(&b.1.id)));
-    let approved: Vec<&Review> = approved.into_iter().map(|(_, review)| review).collect();
+    let approved = dataset.reviews.iter().filter_map(|review| Some((review, review.published()?)));
+    let mut approved: Vec<_> = approved.map(|approved| (sort_prefix(&approved.0.id), approved)).collect();
+    approved.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.0.id.cmp(&b.1.0.id)));
+    let approved: Vec<(&Review, &ReviewContent)> = approved.into_iter().map(|(_, approved)| approved).collect();
     let weights: Vec<f64> = approved
         .iter()
-        .map(|review| {
-            let age = (dataset.meta.released_on.days() - review.created_on.first_day().days()).max(0);
+        .map(|(review, _)| {
+            let age = (dataset.meta.released_on.days() - review.published_on().first_day().days()).max(0);
             0.5_f64.powf(f64::from(age) / HALF_LIFE_DAYS)
         })
         .collect();
     let mut all = Sums::default();
     let mut firms = vec![Sums::default(); dataset.firms.len()];
-    for (review, weight) in approved.iter().zip(&weights) {
-        all.add(ratings(review), review.ghosted, *weight);
-        firms[review.firm as usize].add(ratings(review), review.ghosted, *weight);
+    for ((review, content), weight) in approved.iter().zip(&weights) {
+        all.add(ratings(content), content.ghosted, *weight);
+        firms[review.firm as usize].add(ratings(content), content.ghosted, *weight);
     }
     let priors = priors(&all, &approved, &weights);
     Assessment { firms: firms.iter().map(|sums| firm_score(sums, &priors)).collect(), priors }
@@ -171,7 +172,7 @@ pub fn by_year(reviews: impl Iterator<Item = RatedReview>, priors: &Priors) -> V
     years.collect()
 }
 
-fn priors(all: &Sums, approved: &[&Review], weights: &[f64]) -> Priors {
+fn priors(all: &Sums, approved: &[(&Review, &ReviewContent)], weights: &[f64]) -> Priors {
     let means = std::array::from_fn(|dimension| {
         if all.dimension_weight[dimension] > 0.0 {
             all.dimension[dimension] / all.dimension_weight[dimension]
@@ -182,8 +183,8 @@ fn priors(all: &Sums, approved: &[&Review], weights: &[f64]) -> Priors {
     let ghosting = if all.answered > 0 { f64::from(all.ghosted) / f64::from(all.answered) } else { 0.0 };
     let points: Vec<f64> = approved
         .iter()
-        .map(|review| {
-            let x: [f64; 4] = std::array::from_fn(|dimension| ratings(review)[dimension].unwrap_or(means[dimension]));
+        .map(|(_, content)| {
+            let x: [f64; 4] = std::array::from_fn(|dimension| ratings(content)[dimension].unwrap_or(means[dimension]));
             25.0 * (0.4 * x[0] + 0.2 * (x[1] + x[2] + x[3]) - 1.0)
         })
         .collect();
@@ -272,6 +273,7 @@ fn components(means: &[f64; 4], ghosting: f64, points: &[f64], value: u8) -> Vec
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::ReviewStatus;
     use crate::data::import::meta::Meta;
     use crate::data::import::rows::Firm;
     use crate::data::import::text_store::TextStore;
@@ -281,9 +283,7 @@ mod tests {
     }
 
     fn review(id: u32, firm: u32, rating: u8, ghosted: Option<bool>, created_on: &str) -> Review {
-        Review {
-            id: format!("r{id:03}"),
-            firm,
+        let content = ReviewContent {
             stage: None,
             rating,
             responsiveness: Some(rating),
@@ -292,9 +292,8 @@ mod tests {
             ghosted,
             title: None,
             body: None,
-            status: ReviewStatus::Approved,
-            created_on: created_on.parse().unwrap(),
-        }
+        };
+        Review::new(format!("r{id:03}"), firm, ReviewStatus::Approved, created_on.parse().unwrap(), content)
     }
 
     fn dataset(firms: &[&str], reviews: Vec<Review>) -> Dataset {

@@ -283,10 +283,19 @@ impl Person {
     }
 }
 
+/// A review. Its content and its day are private: a release has them only of approved reviews.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Review {
     pub id: String,
     pub firm: u32,
+    pub status: ReviewStatus,
+    created_on: PartialDate,
+    content: ReviewContent,
+}
+
+/// The part of a review that its author answers for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReviewContent {
     /// The stage at which the reviewer met the firm.
     pub stage: Option<Stage>,
     pub rating: u8,
@@ -296,8 +305,6 @@ pub struct Review {
     pub ghosted: Option<bool>,
     pub title: Option<StoredText>,
     pub body: Option<StoredText>,
-    pub status: ReviewStatus,
-    pub created_on: PartialDate,
 }
 
 impl TableRow for Review {
@@ -327,16 +334,47 @@ impl Review {
         Some(Self {
             id,
             firm: firm?,
-            stage,
-            rating: rating?,
-            responsiveness,
-            fairness,
-            value_add,
-            ghosted,
-            title,
-            body,
             status: status?,
             created_on: created_on?,
+            content: ReviewContent {
+                stage,
+                rating: rating?,
+                responsiveness,
+                fairness,
+                value_add,
+                ghosted,
+                title,
+                body,
+            },
         })
+    }
+
+    #[cfg(test)]
+    pub(crate) fn new(
+        id: String,
+        firm: u32,
+        status: ReviewStatus,
+        created_on: PartialDate,
+        content: ReviewContent,
+    ) -> Self {
+        Self { id, firm, status, created_on, content }
+    }
+
+    /// The content as a release may have it: `None` until the review is approved.
+    pub fn published(&self) -> Option<&ReviewContent> {
+        (self.status == ReviewStatus::Approved).then_some(&self.content)
+    }
+
+    /// The date as a release may have it: only the month until the review is approved.
+    pub fn published_on(&self) -> PartialDate {
+        match self.status {
+            ReviewStatus::Approved => self.created_on,
+            _ => self.created_on.month(),
+        }
+    }
+
+    /// The content and the date of any review, for checks that only the operator sees.
+    pub(crate) fn unpublished(&self) -> (&ReviewContent, PartialDate) {
+        (&self.content, self.created_on)
     }
 }
