@@ -1,6 +1,7 @@
-//! Sends what is due: alerts to webhooks, and one e-mail per account for all of its alerts.
+//! Sends what is due in the outbox: alerts to webhooks, one e-mail per account for all of its alerts, and requested links.
 //!
-//! A message is claimed before it is sent, and settled afterwards: after a crash in between it is sent again, with the same id.
+//! A message is claimed before it is sent, and settled afterwards: after a crash in between it is sent again, with the same id. A
+//! link is made for each attempt and replaces the one before, so that none waits in the store.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,9 +11,10 @@ use serde_json::json;
 use crate::alerts::entry::{AlertRecord, WatchKind, entries};
 use crate::alerts::webhook::{Client, Message, Outcome, WebhookUrl};
 use crate::alerts::{Alerts, Channel};
-use crate::auth::StoreError;
 use crate::auth::account::Email;
-use crate::auth::watch::{Delivery, DueDeliveries, Settled, WatchStore, Webhook, WebhookChange};
+use crate::auth::link_mail;
+use crate::auth::watch::{Delivery, DeliveryId, DueDeliveries, DueLink, Settled, WatchStore, Webhook, WebhookChange};
+use crate::auth::{Store, StoreError};
 use crate::data::rfc3339;
 use crate::data::vocabulary::Vocabulary;
 use crate::mail::{Mail, Transport};
@@ -23,16 +25,24 @@ const THREADS: usize = 8;
 const RECEIVERS: usize = 32;
 /// Messages to one webhook that are claimed at a time.
 const MESSAGES: u32 = 10;
+/// Links that are claimed at a time.
+const LINKS: u32 = THREADS as u32;
 /// Seconds for which messages are claimed: longer than sending them can take, ten for each.
 const CLAIM: i64 = 600;
-/// Seconds between an attempt and the next, as Standard Webhooks recommends; afterwards the webhook is stopped.
+/// Seconds between an attempt and the next, as Standard Webhooks recommends; afterwards the webhook is stopped. A link is tried
+/// until it expires.
 const WAITS: [i64; 9] = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400];
 /// Seconds until messages to webhooks are tried again if the operator has turned webhooks off.
 const LATER: i64 = 3_600;
 /// Records of an alert that an e-mail names.
 const NAMED: usize = 10;
+/// What came of a link that was sent.
+const SENT: &str = "sent";
 
-/// Sends alerts.
+/// Whether the server stops.
+type IsStopping<'a> = &'a (dyn Fn() -> bool + Sync);
+
+/// Sends what is in the outbox.
 pub struct Sender {
     alerts: Arc<Alerts>,
     /// `None` if the operator has not turned webhooks on.
@@ -51,48 +61,107 @@ impl Sender {
         Self { alerts, client, mail, public_url, clock }
     }
 
-    /// Sends everything that is due, and returns the number of messages that were delivered. Blocks for up to some minutes if
+    /// Sends all alerts that are due, and returns the number of messages that were delivered. Blocks for up to some minutes if
     /// receivers are slow; stops early if `is_stopping`.
-    pub fn send_due(
-        &self,
-        store: &dyn WatchStore,
-        is_stopping: &(dyn Fn() -> bool + Sync),
-    ) -> Result<usize, StoreError> {
-        let delivered = AtomicUsize::new(0);
-        loop {
+    pub fn send_due(&self, store: &dyn WatchStore, is_stopping: IsStopping<'_>) -> Result<usize, StoreError> {
+        let mut delivered = 0;
+        while !is_stopping() {
             let now = (self.clock)();
             let due = store.claim_due(now, now.saturating_add(CLAIM), RECEIVERS, MESSAGES)?;
-            if due.is_empty() || is_stopping() {
-                return Ok(delivered.into_inner());
+            if due.is_empty() {
+                break;
             }
-            let next = AtomicUsize::new(0);
-            let work = || -> Result<(), StoreError> {
-                while let Some(due) = due.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    delivered.fetch_add(self.send_to(store, due, is_stopping)?, Ordering::Relaxed);
-                }
-                Ok(())
-            };
-            std::thread::scope(|scope| {
-                let threads: Vec<_> = (0..THREADS.min(due.len())).map(|_| scope.spawn(work)).collect();
-                // A panic goes on in this thread, which catches it.
-                let results = threads
-                    .into_iter()
-                    .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-                results.collect::<Result<Vec<()>, StoreError>>()
-            })?;
+            delivered += in_parallel(&due, |due| self.send_to(store, due, is_stopping))?;
         }
+        Ok(delivered)
     }
 
     fn send_to(
         &self,
         store: &dyn WatchStore,
         due: &DueDeliveries,
-        is_stopping: &(dyn Fn() -> bool + Sync),
+        is_stopping: IsStopping<'_>,
     ) -> Result<usize, StoreError> {
         match &due.webhook {
             Some(webhook) => self.send_to_webhook(store, webhook, &due.deliveries, is_stopping),
+            None if is_stopping() => {
+                let claimed: Vec<DeliveryId> = due.deliveries.iter().map(|delivery| delivery.id).collect();
+                store.put_back(&claimed, (self.clock)())?;
+                Ok(0)
+            }
             None => self.send_mail(store, due),
         }
+    }
+
+    /// Sends all links that are due, and returns their number. Blocks for up to some minutes if the mail server is slow; stops
+    /// early if `is_stopping`. Without a mail server they wait for a server that has one.
+    pub fn send_links(&self, store: &dyn Store, is_stopping: IsStopping<'_>) -> Result<usize, StoreError> {
+        let Some(transport) = &self.mail else { return Ok(0) };
+        let mut sent = 0;
+        while !is_stopping() {
+            let now = (self.clock)();
+            let until = now.saturating_add(CLAIM);
+            let mut due = store.watch_store().claim_links(now, until, LINKS)?;
+            if due.is_empty() {
+                break;
+            }
+            // Those of an account one after the other: of several the last one is valid.
+            due.sort_unstable_by_key(|link| (link.account.id, link.id));
+            let by_account: Vec<&[DueLink]> = due.chunk_by(|a, b| a.account.id == b.account.id).collect();
+            // What has to wait for half of the time is put back, and so is never claimed by two.
+            let is_stopping = || is_stopping() || (self.clock)() > until - CLAIM / 2;
+            sent += in_parallel(&by_account, |links| self.send_links_of(store, transport, links, &is_stopping))?;
+        }
+        Ok(sent)
+    }
+
+    fn send_links_of(
+        &self,
+        store: &dyn Store,
+        transport: &Transport,
+        links: &[DueLink],
+        is_stopping: IsStopping<'_>,
+    ) -> Result<usize, StoreError> {
+        let mut sent = 0;
+        for (index, link) in links.iter().enumerate() {
+            let now = (self.clock)();
+            if is_stopping() {
+                let claimed: Vec<DeliveryId> = links[index..].iter().map(|link| link.id).collect();
+                store.watch_store().put_back(&claimed, now)?;
+                break;
+            }
+            let (outcome, due_at) = self.send_link(store, transport, link, now)?;
+            sent += usize::from(outcome == SENT);
+            store.watch_store().settle(&[Settled { id: link.id, outcome, due_at }])?;
+        }
+        Ok(sent)
+    }
+
+    /// What came of a link, and when it is tried again.
+    fn send_link(
+        &self,
+        store: &dyn Store,
+        transport: &Transport,
+        link: &DueLink,
+        now: i64,
+    ) -> Result<(String, Option<i64>), StoreError> {
+        let account = link.account.id.0;
+        let expired = "it waited for longer than a day";
+        if link.expires_at <= now {
+            tracing::error!("the e-mail to account {account} is not sent: {expired}");
+            return Ok((expired.to_owned(), None));
+        }
+        let Some(mail) = link_mail(store, link, transport.service(), &self.public_url, now)? else {
+            return Ok(("nobody needs it".to_owned(), None));
+        };
+        let Err(error) = transport.send(&mail) else { return Ok((SENT.to_owned(), None)) };
+        let wait = WAITS.get(link.attempts as usize).filter(|_| !error.is_permanent);
+        let due_at = wait.map(|wait| now.saturating_add(*wait)).filter(|due_at| *due_at < link.expires_at);
+        match due_at {
+            Some(_) => tracing::warn!("the e-mail to account {account} is not sent yet: {error}"),
+            None => tracing::error!("the e-mail to account {account} is not sent: {error}"),
+        }
+        Ok((error.to_string(), due_at))
     }
 
     /// In their order; after a failure, those that follow wait with the one that failed.
@@ -101,7 +170,7 @@ impl Sender {
         store: &dyn WatchStore,
         webhook: &Webhook,
         deliveries: &[Delivery],
-        is_stopping: &(dyn Fn() -> bool + Sync),
+        is_stopping: IsStopping<'_>,
     ) -> Result<usize, StoreError> {
         let (Some(client), Some(networks)) = (&self.client, &self.alerts.networks) else {
             store.put_off(webhook.id, (self.clock)().saturating_add(LATER))?;
@@ -178,6 +247,28 @@ impl Sender {
         store.settle(&settled)?;
         Ok(delivered)
     }
+}
+
+/// Does `work` for each of several receivers, some at a time, and returns the sum.
+fn in_parallel<T: Sync>(
+    receivers: &[T],
+    work: impl Fn(&T) -> Result<usize, StoreError> + Sync,
+) -> Result<usize, StoreError> {
+    let next = AtomicUsize::new(0);
+    let run = || {
+        let mut sum = 0;
+        while let Some(receiver) = receivers.get(next.fetch_add(1, Ordering::Relaxed)) {
+            sum += work(receiver)?;
+        }
+        Ok(sum)
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS.min(receivers.len())).map(|_| scope.spawn(run)).collect();
+        // A panic goes on in this thread, which catches it.
+        let results =
+            threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        results.sum()
+    })
 }
 
 fn settled(delivery: &Delivery, outcome: &str, due_at: Option<i64>) -> Settled {

@@ -19,11 +19,11 @@ use tokio::time::MissedTickBehavior;
 
 use crate::alerts::Alerts;
 use crate::alerts::webhook::Networks;
+use crate::app::alerting::{self, Threads};
 use crate::app::router::Gate;
 use crate::app::router::is_own_path;
 use crate::app::settings::ServeSettings;
-use crate::app::{MetricsEndpoint, Router, alerting, metrics, now, telemetry};
-use crate::auth::account::Email;
+use crate::app::{MetricsEndpoint, Router, metrics, now, telemetry};
 use crate::auth::audit::AuditLog;
 use crate::auth::{ApiKey, AuthService, DataLock, StoreError};
 use crate::catalog::Catalog;
@@ -33,7 +33,7 @@ use crate::http::server::{run, stop_signals};
 use crate::http::telemetry::AccessLog;
 use crate::http::well_known::{WellKnown, WellKnownError};
 use crate::http::{Brand, Operator, ResponseCache, State, Telemetry};
-use crate::mail::{Mailer, RETRIES, Sender, Transport};
+use crate::mail::{Sender, Transport};
 use crate::mcp::{McpQuota, Settings};
 use crate::metrics::panics;
 use crate::quota::Tier;
@@ -126,10 +126,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     }
 
     let public_url = settings.base_url(bound);
-    if let Some(mailer) = mailer(&settings)? {
-        auth.mail_with(mailer, public_url.clone());
-    }
-    let alert_transport = alert_transport(&settings)?;
+    let mail = mail_transport(&settings)?;
     // Without a public URL nobody knows by which of the machine's addresses clients reach it.
     let any_address = settings.public_url.is_none() && !bound.ip().is_loopback();
     let hosts = Hosts::new(&public_url, any_address)?;
@@ -173,14 +170,14 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
         hosts,
         well_known,
         receipt_key,
-        alert_transport,
+        mail,
         public_url: public_url.clone(),
         auth: Arc::clone(&auth),
         telemetry,
         metrics,
     };
     let opening = gate.clone();
-    let alerting = Arc::new(Mutex::new(Vec::new()));
+    let alerting = Arc::new(Mutex::new(Threads::default()));
     let alerting_threads = Arc::clone(&alerting);
     let open = move |releases: Arc<ActiveRelease<Catalog>>| {
         let key = demo_key.as_ref().map(ApiKey::reveal);
@@ -222,7 +219,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
         task.abort();
     }
     let threads = std::mem::take(&mut *alerting.lock().unwrap_or_else(PoisonError::into_inner));
-    blocking(move || alerting::finish(&threads)).await?;
+    blocking(move || threads.finish()).await?;
     let flushed = blocking(move || last_flush(&auth)).await?;
     if report.aborted > 0 {
         tracing::warn!("{} connections aborted at the shutdown deadline", report.aborted);
@@ -238,8 +235,8 @@ struct RouterParts {
     hosts: Hosts,
     well_known: WellKnown,
     receipt_key: Option<SigningKey>,
-    /// Sends alerts by e-mail.
-    alert_transport: Option<Transport>,
+    /// Sends e-mails.
+    mail: Option<Transport>,
     public_url: String,
     auth: Arc<AuthService>,
     telemetry: Arc<Telemetry>,
@@ -247,8 +244,8 @@ struct RouterParts {
 }
 
 impl RouterParts {
-    /// The router, and the threads of alerts.
-    fn build(self, releases: Arc<ActiveRelease<Catalog>>) -> (Router, Vec<std::thread::JoinHandle<()>>) {
+    /// The router, and the threads that evaluate and send.
+    fn build(self, releases: Arc<ActiveRelease<Catalog>>) -> (Router, Threads) {
         let Self {
             settings,
             replica,
@@ -256,7 +253,7 @@ impl RouterParts {
             hosts,
             well_known,
             receipt_key,
-            alert_transport,
+            mail,
             public_url,
             auth,
             telemetry,
@@ -295,7 +292,7 @@ impl RouterParts {
             telemetry,
         });
         metrics.open(Arc::clone(&state));
-        let threads = alerting::start(&state, alert_transport);
+        let threads = alerting::start(&state, mail);
         let mcp_settings = Settings {
             on_loopback: bound.ip().is_loopback(),
             allowed_origins: settings.allowed_origins,
@@ -312,20 +309,10 @@ impl RouterParts {
 }
 
 /// Sends e-mails, if an SMTP server is named.
-fn mailer(settings: &ServeSettings) -> Result<Option<Mailer>, ServeError> {
+fn mail_transport(settings: &ServeSettings) -> Result<Option<Transport>, ServeError> {
     let (Some(server), Some(from)) = (&settings.smtp_url, &settings.mail_from) else { return Ok(None) };
-    let password = smtp_password(settings)?;
-    Ok(Some(Mailer::start(server.clone(), password, sender(settings, from), RETRIES)))
-}
-
-/// Sends alerts by e-mail, if an SMTP server is named.
-fn alert_transport(settings: &ServeSettings) -> Result<Option<Transport>, ServeError> {
-    let (Some(server), Some(from)) = (&settings.smtp_url, &settings.mail_from) else { return Ok(None) };
-    Ok(Some(Transport::new(server, smtp_password(settings)?, sender(settings, from))))
-}
-
-fn sender(settings: &ServeSettings, from: &Email) -> Sender {
-    Sender { name: settings.brand_name.to_string(), address: from.as_str().to_owned() }
+    let sender = Sender { name: settings.brand_name.to_string(), address: from.as_str().to_owned() };
+    Ok(Some(Transport::new(server, smtp_password(settings)?, sender)))
 }
 
 /// The password of the SMTP user, if there is one.

@@ -26,6 +26,11 @@ impl Purpose {
             Self::Reset => "reset",
         }
     }
+
+    /// The purpose that the store keeps by this name: it has no others.
+    pub(crate) fn from_name(name: &str) -> Self {
+        if name == Self::Verification.name() { Self::Verification } else { Self::Reset }
+    }
 }
 
 /// The secret in a link, made like that of a session. `Debug` hides it.

@@ -39,6 +39,7 @@ pub use postgres::{CopiedTable, PostgresInspection, PostgresSettings, PostgresSt
 pub use rate_limits::{RateLimitConfig, RetryAfter};
 pub use service::accounts::{SignInOrigin, StartedSession, Visitor};
 pub(crate) use service::api_keys::{AccountUsage, KeyUsage, NewKey};
+pub(crate) use service::mails::link_mail;
 pub(crate) use service::random;
 pub use service::{AuthService, Caller, Subject, sends_key};
 pub use sqlite::SqliteStore;

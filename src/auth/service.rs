@@ -13,6 +13,7 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::Thread;
 
 use once_cell::sync::OnceCell;
 use tokio::runtime::{Handle, RuntimeFlavor};
@@ -25,7 +26,6 @@ use crate::auth::derived_secret::DerivedSecret;
 use crate::auth::known_browser::BrowserSecret;
 use crate::auth::password::hasher::Hasher;
 use crate::auth::rate_limits::RateLimits;
-use crate::auth::service::mails::MailSettings;
 use crate::auth::service::quotas::SharedQuotas;
 use crate::auth::{
     AccountError, ApiKey, AuthError, KEY_PREFIX, KeyState, MaskedKey, RateLimitConfig, RetryAfter, SqliteStore, Store,
@@ -102,7 +102,8 @@ pub struct AuthService {
     refresh_failure: Mutex<Option<&'static str>>,
     flush_failure: Mutex<Option<&'static str>>,
     audit: OnceCell<AuditLog>,
-    mail: OnceCell<MailSettings>,
+    /// The thread that sends links by e-mail, if the operator has set it up.
+    link_sender: OnceCell<Thread>,
 }
 
 impl AuthService {
@@ -149,7 +150,7 @@ impl AuthService {
             refresh_failure: Mutex::default(),
             flush_failure: Mutex::default(),
             audit: OnceCell::new(),
-            mail: OnceCell::new(),
+            link_sender: OnceCell::new(),
         };
         service.refresh()?;
         service.load_usage(Date::from_unix(now))?;

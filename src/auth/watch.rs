@@ -1,7 +1,9 @@
-//! Saved searches and lists of records, what each release brings them, and what of it is sent.
+//! Saved searches and lists of records, what each release brings them, and the outbox: what of it is to be sent, and requested
+//! links.
 
 use crate::auth::StoreError;
-use crate::auth::account::{AccountId, Email, KeyName};
+use crate::auth::account::{Account, AccountId, Email, KeyName};
+use crate::auth::link::Purpose;
 use crate::data::{SnapshotVersion, Table};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -158,6 +160,18 @@ pub struct Delivery {
     pub attempts: u32,
 }
 
+/// A link that is to be sent to the owner of an account. It is made when it is sent: until then there is no secret.
+#[derive(Clone, Debug)]
+pub struct DueLink {
+    pub id: DeliveryId,
+    pub account: Account,
+    pub purpose: Purpose,
+    /// Earlier attempts.
+    pub attempts: u32,
+    /// Unix seconds from which it is no longer sent.
+    pub expires_at: i64,
+}
+
 /// What came of an attempt.
 #[derive(Clone, Debug)]
 pub struct Settled {
@@ -167,7 +181,7 @@ pub struct Settled {
     pub due_at: Option<i64>,
 }
 
-/// The part of [`Store`](crate::auth::Store) that keeps saved searches, lists and alerts; its rules hold here, too.
+/// The part of [`Store`](crate::auth::Store) that keeps saved searches, lists, alerts and the outbox; its rules hold here, too.
 pub trait WatchStore: Send + Sync {
     /// [`StoreError::AccountGone`], [`StoreError::TooManyWatches`], [`StoreError::TooManyListed`].
     fn add_watch(&self, account: AccountId, watch: NewWatch<'_>, now: i64) -> Result<Watch, StoreError>;
@@ -247,6 +261,17 @@ pub trait WatchStore: Send + Sync {
     /// What is due for a webhook that is not stopped is due at `due_at` (Unix seconds).
     fn put_off(&self, webhook: WebhookId, due_at: i64) -> Result<(), StoreError>;
 
-    /// Stores what came of attempts.
+    /// What was claimed and not tried is due at `now`.
+    fn put_back(&self, claimed: &[DeliveryId], now: i64) -> Result<(), StoreError>;
+
+    /// Stores what came of attempts. A link without a next attempt is deleted.
     fn settle(&self, settled: &[Settled]) -> Result<(), StoreError>;
+
+    /// Stores that a link is to be sent to an address, until `expires_at` (Unix seconds). It does the same whether or not the
+    /// address has an account, so that its duration does not tell.
+    fn request_link(&self, email: &Email, purpose: Purpose, expires_at: i64, now: i64) -> Result<(), StoreError>;
+
+    /// Up to `limit` links that are due at `now`, the oldest first. Nobody else gets them before `until` (Unix seconds). Those for
+    /// addresses without an account are deleted.
+    fn claim_links(&self, now: i64, until: i64, limit: u32) -> Result<Vec<DueLink>, StoreError>;
 }

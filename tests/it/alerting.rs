@@ -331,16 +331,15 @@ fn killed_servers_deliver_each_match_once() {
     let mut dice = Dice(42);
     let open = || {
         let database = rusqlite::Connection::open(data.join("venturedex.sqlite")).unwrap();
-        let due: u32 = database
-            .query_row("SELECT count(*) FROM deliveries WHERE due_at IS NOT NULL", [], |row| row.get(0))
-            .unwrap();
+        let due: u32 =
+            database.query_row("SELECT count(*) FROM outbox WHERE due_at IS NOT NULL", [], |row| row.get(0)).unwrap();
         let behind: u32 = database
             .query_row("SELECT count(*) FROM watches WHERE evaluated <> ?", [versions.last().unwrap()], |row| {
                 row.get(0)
             })
             .unwrap();
         // Retries are due at once: nobody waits for minutes here.
-        database.execute("UPDATE deliveries SET due_at = 0 WHERE due_at > 0 AND NOT claimed", []).unwrap();
+        database.execute("UPDATE outbox SET due_at = 0 WHERE due_at > 0 AND NOT claimed", []).unwrap();
         due + behind
     };
     let certificate = fixture("receiver.pem");

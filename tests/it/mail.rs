@@ -1,11 +1,14 @@
-//! E-mails: verifying an address, setting a new password, an unreliable mail server. The server under test sends to a few lines of
-//! SMTP in this file.
+//! E-mails: verifying an address, setting a new password, an unreliable mail server, servers that are stopped and killed. The server
+//! under test sends to a few lines of SMTP in this file.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -13,12 +16,13 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
+use venturedex::alerts;
 use venturedex::auth::audit::AuditLog;
 use venturedex::auth::totp::TotpSecret;
-use venturedex::mail::{self, Mailer};
+use venturedex::mail::{self, Transport};
 
 use crate::account::{Browser, PASSWORD};
-use crate::harness::{NOON, Reply, Server, code};
+use crate::harness::{NOON, Reply, Server, code, rounds};
 use crate::program::{Process, run};
 
 const NEW_PASSWORD: &str = "nine loud herons";
@@ -39,16 +43,24 @@ pub struct Received {
 
 impl Sink {
     pub fn start(refusals: &[&'static str]) -> Self {
-        Self::start_with(refusals, None)
+        Self::start_with(refusals, None, None)
+    }
+
+    /// Says nothing before it gets a word.
+    fn start_when(gate: Receiver<()>) -> Self {
+        Self::start_with(&[], None, Some(gate))
     }
 
     /// `tls`: encrypts from the start.
-    fn start_with(refusals: &[&'static str], tls: Option<Arc<ServerConfig>>) -> Self {
+    fn start_with(refusals: &[&'static str], tls: Option<Arc<ServerConfig>>, gate: Option<Receiver<()>>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let (received, mails) = channel();
         let mut refusals: Vec<&'static str> = refusals.iter().rev().copied().collect();
         std::thread::spawn(move || {
+            if let Some(gate) = gate {
+                gate.recv().unwrap();
+            }
             for stream in listener.incoming() {
                 let stream = stream.unwrap();
                 // A client that leaves in the middle is the business of the tests.
@@ -121,12 +133,32 @@ pub fn sender(address: &str) -> mail::Sender {
     mail::Sender { name: "VentureDex".to_owned(), address: address.to_owned() }
 }
 
+/// What sends the links of a server to a sink.
+fn sender_to(server: &Server, sink: &Sink, clock: fn() -> i64) -> alerts::Sender {
+    let url = format!("smtp://{}", sink.address).parse().unwrap();
+    let transport = Transport::new(&url, None, sender("noreply@venturedex.example"));
+    let base = format!("http://{}", server.address);
+    alerts::Sender::new(Arc::clone(&server.state.alerts), Some(transport), base, clock)
+}
+
+/// Sends the links of a server to a sink until the server ends.
+pub fn send_links(server: &Server, sink: &Sink, clock: fn() -> i64) {
+    let (sender, state) = (sender_to(server, sink, clock), Arc::downgrade(&server.state));
+    let thread = std::thread::spawn(move || {
+        while let Some(state) = state.upgrade() {
+            // The store may be gone already.
+            let _ = sender.send_links(state.auth.store(), &|| false);
+            drop(state);
+            std::thread::park_timeout(Duration::from_millis(20));
+        }
+    });
+    server.state.auth.send_links_by(thread.thread().clone());
+}
+
 /// A server that sends its e-mails to a sink.
 fn server(refusals: &[&'static str]) -> (Server, Sink) {
     let (server, sink) = (Server::bundled(), Sink::start(refusals));
-    let url = format!("smtp://{}", sink.address).parse().unwrap();
-    let mailer = Mailer::start(url, None, sender("noreply@venturedex.example"), &[Duration::ZERO; 2]);
-    server.state.auth.mail_with(mailer, format!("http://{}", server.address));
+    send_links(&server, &sink, || NOON);
     (server, sink)
 }
 
@@ -280,9 +312,57 @@ fn links_are_requested_a_few_times_an_hour_whether_or_not_there_is_an_account() 
 
 #[test]
 fn a_message_is_sent_again_after_a_temporary_failure() {
-    let (server, sink) = server(&["451 try again later", "421 closing"]);
+    /// Five minutes and more pass from one look to the next.
+    fn hurried() -> i64 {
+        static SECONDS: AtomicI64 = AtomicI64::new(NOON);
+        SECONDS.fetch_add(400, Ordering::Relaxed)
+    }
+    let (server, sink) = (Server::bundled(), Sink::start(&["451 try again later", "421 closing"]));
+    send_links(&server, &sink, hurried);
     Browser::signed_up(&server, "ada@example.com");
     assert!(sink.link("ada@example.com").starts_with("/verify?token="));
+}
+
+/// The rows of the outbox of a data folder.
+fn waiting(data: &Path) -> u32 {
+    let database = rusqlite::Connection::open(data.join("venturedex.sqlite")).unwrap();
+    database.query_row("SELECT count(*) FROM outbox", [], |row| row.get(0)).unwrap()
+}
+
+#[test]
+fn a_link_waits_until_it_is_sent_and_not_for_a_deleted_account_or_an_unknown_address() {
+    let (server, sink) = (Server::bundled(), Sink::start(&[]));
+    // Nobody sends yet.
+    server.state.auth.send_links_by(std::thread::current());
+    let mut ada = Browser::signed_up(&server, "ada@example.com");
+    Browser::signed_up(&server, "bob@example.com");
+    for email in ["ada@example.com", "nobody@example.com", "bob@example.com"] {
+        assert_eq!(Browser::at(&server).post("/reset", &[("email", email)]).status, 200);
+    }
+    assert_eq!(waiting(server.data()), 5);
+    assert!(ada.post("/account/delete", &[("password", PASSWORD)]).status < 400);
+    assert_eq!(waiting(server.data()), 3);
+    let sender = sender_to(&server, &sink, || NOON);
+    assert_eq!(sender.send_links(server.state.auth.store(), &|| true).unwrap(), 0);
+    assert_eq!(sender.send_links(server.state.auth.store(), &|| false).unwrap(), 2);
+    assert!(sink.link("bob@example.com").starts_with("/verify?"));
+    assert!(sink.link("bob@example.com").starts_with("/reset/password?"));
+    assert_eq!(waiting(server.data()), 0);
+    assert!(sink.mails.try_recv().is_err());
+}
+
+#[test]
+fn a_link_that_cannot_be_sent_is_given_up_when_it_expires() {
+    let (server, sink) = (Server::bundled(), Sink::start(&["451 busy"; 9]));
+    server.state.auth.send_links_by(std::thread::current());
+    Browser::signed_up(&server, "ada@example.com");
+    let sent = |clock| sender_to(&server, &sink, clock).send_links(server.state.auth.store(), &|| false).unwrap();
+    assert_eq!((sent(|| NOON), waiting(server.data())), (0, 1));
+    assert_eq!((sent(|| NOON + 4), sent(|| NOON + 86_399), waiting(server.data())), (0, 0, 0));
+    // One that expired is not tried.
+    Browser::signed_up(&server, "bob@example.com");
+    assert_eq!((sent(|| NOON + 86_400), waiting(server.data())), (0, 0));
+    assert!(sink.mails.try_recv().is_err());
 }
 
 #[test]
@@ -297,6 +377,97 @@ fn without_a_mail_server_nothing_is_sent_and_the_pages_do_not_exist() {
     }
     assert!(!browser.get("/account").text.contains("not verified"));
     assert!(Browser::at(&server).get("/signin").text.contains("the service sends no e-mail"));
+}
+
+/// The settings of a process that sends to this address.
+fn sending_to(url: &str) -> [&str; 4] {
+    ["--smtp-url", url, "--mail-from", "noreply@venturedex.example"]
+}
+
+/// Requests two links for each of three accounts: to verify it, and to reset its password.
+fn request_six(process: &Process) {
+    for name in ["ada", "bob", "eve"] {
+        let email = format!("{name}@example.com");
+        assert_eq!(sign_up(process, &email).status, 303);
+        assert_eq!(Browser::based(&process.base).post("/reset", &[("email", &email)]).status, 200);
+    }
+}
+
+/// That each of the six arrives once, from a process that then ends.
+fn six_arrive(mut process: Process, end: fn(&mut Process) -> Option<i32>, sink: &Sink, data: &Path) {
+    let received = || {
+        let Received { to, text } = sink.next();
+        let paths = ["/verify?token=", "/reset/password?token="];
+        (to, paths.into_iter().find(|path| text.contains(path)).expect("a link"))
+    };
+    let mut received: Vec<(String, &str)> = (0..6).map(|_| received()).collect();
+    received.sort_unstable();
+    let expected = ["ada", "bob", "eve"].map(|name| format!("<{name}@example.com>"));
+    let expected =
+        expected.iter().flat_map(|to| [(to.clone(), "/reset/password?token="), (to.clone(), "/verify?token=")]);
+    assert!(expected.eq(received.iter().cloned()), "{received:?}");
+    assert_eq!(end(&mut process), Some(0));
+    assert!(sink.mails.try_recv().is_err());
+    assert_eq!(waiting(data), 0);
+}
+
+#[test]
+fn links_that_wait_when_a_server_is_killed_are_sent_by_the_next() {
+    // It accepts connections and says nothing.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let data = tempfile::tempdir().unwrap();
+    let url = format!("smtp://{}", silent.local_addr().unwrap());
+    let mut process = Process::start(data.path(), &sending_to(&url));
+    request_six(&process);
+    process.kill();
+    assert_eq!(waiting(data.path()), 6);
+    let sink = Sink::start(&[]);
+    let process = Process::start(data.path(), &sending_to(&format!("smtp://{}", sink.address)));
+    six_arrive(process, Process::terminate, &sink, data.path());
+}
+
+#[test]
+fn a_server_that_stops_sends_what_waits_and_leaves_the_rest_to_the_next() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let data = tempfile::tempdir().unwrap();
+    let url = format!("smtp://{}", silent.local_addr().unwrap());
+    let mut process = Process::start(data.path(), &sending_to(&url));
+    request_six(&process);
+    assert_eq!(process.terminate(), Some(0), "a mail server that says nothing does not keep it");
+    assert_eq!(waiting(data.path()), 6);
+
+    // The second one gets SIGTERM before the mail server says anything.
+    let (open, gate) = channel();
+    let sink = Sink::start_when(gate);
+    let process = Process::start(data.path(), &sending_to(&format!("smtp://{}", sink.address)));
+    assert!(Command::new("kill").arg(process.id().to_string()).status().unwrap().success());
+    open.send(()).unwrap();
+    six_arrive(process, Process::wait, &sink, data.path());
+}
+
+#[test]
+fn servers_that_are_killed_right_after_their_answers_lose_no_link() {
+    let sink = Sink::start(&[]);
+    let url = format!("smtp://{}", sink.address);
+    let data = tempfile::tempdir().unwrap();
+    let mut expected = BTreeSet::new();
+    for round in 0..rounds(40, 6) {
+        let mut process = Process::start(data.path(), &sending_to(&url));
+        for number in 0..3 {
+            let email = format!("user{round}.{number}@example.com");
+            assert_eq!(sign_up(&process, &email).status, 303);
+            expected.insert(format!("<{email}>"));
+        }
+        process.kill();
+    }
+    let mut process = Process::start(data.path(), &sending_to(&url));
+    // One may arrive twice: the server was killed before it knew that the first was accepted.
+    let mut received = BTreeSet::new();
+    while received.len() < expected.len() {
+        received.insert(sink.next().to);
+    }
+    assert_eq!(received, expected);
+    assert_eq!((process.terminate(), waiting(data.path())), (Some(0), 0));
 }
 
 /// Signs up on a server in a process of its own.
@@ -341,7 +512,7 @@ fn an_encrypted_connection_needs_a_trusted_certificate() {
         .with_no_client_auth()
         .with_single_cert(vec![certificate], key)
         .unwrap();
-    let sink = Sink::start_with(&[], Some(Arc::new(tls)));
+    let sink = Sink::start_with(&[], Some(Arc::new(tls)), None);
     let url = format!("smtps://localhost:{}", sink.address.port());
     let settings = ["--smtp-url", &url, "--mail-from", "noreply@venturedex.example"];
     let data = tempfile::tempdir().unwrap();

@@ -94,6 +94,11 @@ impl Process {
         self.child.wait().unwrap().code()
     }
 
+    /// Waits until it ends by itself, and returns the exit code.
+    pub fn wait(&mut self) -> Option<i32> {
+        self.child.wait().unwrap().code()
+    }
+
     pub fn id(&self) -> u32 {
         self.child.id()
     }

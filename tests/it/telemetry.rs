@@ -30,7 +30,7 @@ use venturedex::site::static_pages::StaticPages;
 
 use crate::account::{Browser, PASSWORD};
 use crate::harness::{Client, NOON, Server, agent, catalog_of, copy_as};
-use crate::mail::{Sink, token, wait_for};
+use crate::mail::{Sink, send_links, token, wait_for};
 use crate::program::{Process, command, run as run_command};
 use crate::totp::field;
 
@@ -347,9 +347,7 @@ fn requests_above_a_limit_are_counted_by_limit() {
     assert_eq!(server.anonymous().get("/vcs").status, 429);
     assert_eq!(denied("pages"), 1.0);
     let (server, sink) = (Server::bundled(), Sink::start(&[]));
-    let url = format!("smtp://{}", sink.address).parse().unwrap();
-    let mailer = venturedex::mail::Mailer::start(url, None, crate::mail::sender("noreply@venturedex.example"), &[]);
-    server.state.auth.mail_with(mailer, format!("http://{}", server.address));
+    send_links(&server, &sink, || NOON);
     let denied =
         |limit: &str| Metrics::of(&server).get(&format!("venturedex_quota_denials_total{{limit=\"{limit}\"}}"));
     let mut browser = Browser::at(&server);

@@ -5,6 +5,7 @@ use crate::auth::account::{Account, AccountId};
 use crate::auth::conformance::{NOON, Open, ada, add, email, state};
 use crate::auth::link::{LinkDigest, LinkToken, Purpose};
 use crate::auth::password::hash::PasswordHash;
+use crate::auth::watch::{DueLink, Settled};
 use crate::data::Date;
 use crate::quota::Tier;
 
@@ -76,4 +77,60 @@ pub(crate) fn links_are_valid_once(open: Open<'_>) {
     store.add_link(ada.id, Purpose::Reset, &newer, NOON + DAY).unwrap();
     store.delete_account(ada.id, None, NOON).unwrap();
     assert!(is_refused(store.account_of_link(Purpose::Reset, &newer, NOON)));
+}
+
+pub(crate) fn requested_links_are_claimed(open: Open<'_>) {
+    let store = open();
+    let ada = ada(&*store, Tier::Free);
+    let bob = store.create_account(&email("bob@example.com"), Tier::Free, None, NOON).unwrap();
+    let outbox = store.watch_store();
+    for (address, purpose) in [
+        ("ada@example.com", Purpose::Verification),
+        ("nobody@example.com", Purpose::Reset),
+        ("bob@example.com", Purpose::Reset),
+        ("ada@example.com", Purpose::Reset),
+    ] {
+        outbox.request_link(&email(address), purpose, NOON + DAY, NOON).unwrap();
+    }
+    let claim = |now: i64| {
+        let mut due = open().watch_store().claim_links(now, now + 600, 10).unwrap();
+        due.sort_by_key(|link| link.id);
+        due
+    };
+    let ids = |due: &[DueLink]| due.iter().map(|link| link.id.0).collect::<Vec<_>>();
+    assert!(claim(NOON - 1).is_empty());
+    assert!(outbox.claim_due(NOON, NOON + 600, 10, 9).unwrap().is_empty(), "they are no alerts");
+    assert_eq!(outbox.claim_links(NOON, NOON + 1, 2).unwrap().len(), 2, "no more than the limit");
+    let due = claim(NOON + 1);
+    let found: Vec<_> = due.iter().map(|link| (link.account.clone(), link.purpose, link.attempts)).collect();
+    let expected =
+        [(ada.clone(), Purpose::Verification, 0), (bob.clone(), Purpose::Reset, 0), (ada.clone(), Purpose::Reset, 0)];
+    assert_eq!(found, expected);
+    assert!(due.iter().all(|link| link.expires_at == NOON + DAY));
+    assert!(claim(NOON + 600).is_empty());
+    assert_eq!(ids(&claim(NOON + 601)), ids(&due), "what was not settled is due again");
+
+    // What was claimed and not tried is due at once, and was not tried.
+    outbox.put_back(&[due[1].id], NOON + 700).unwrap();
+    let again = claim(NOON + 700);
+    assert_eq!((ids(&again), again[0].attempts), (vec![due[1].id.0], 0));
+    let settle = |link: &DueLink, due_at| Settled { id: link.id, outcome: "tried".to_owned(), due_at };
+    outbox.settle(&[settle(&due[0], None), settle(&due[1], Some(NOON + 5_000))]).unwrap();
+    outbox.put_back(&[due[1].id], NOON + 700).unwrap();
+    let left = claim(NOON + 2_000);
+    assert_eq!(ids(&left), [due[2].id.0], "one was sent, another waits for its next attempt");
+    let later = claim(NOON + 5_000);
+    assert_eq!(later.iter().map(|link| (link.id, link.attempts)).collect::<Vec<_>>(), [(due[1].id, 1), (due[2].id, 0)]);
+
+    store.delete_account(ada.id, None, NOON).unwrap();
+    store.create_account(&ada.email, Tier::Free, None, NOON).unwrap();
+    let far = NOON + DAY;
+    assert_eq!(
+        ids(&claim(far)),
+        [due[1].id.0],
+        "nothing is left of a deleted account, also if the address signs up again"
+    );
+    assert_eq!(open().purge(Date::from_unix(far)).unwrap(), 0);
+    assert_eq!(open().purge(Date::from_unix(far + DAY)).unwrap(), 1);
+    assert!(claim(far + DAY).is_empty());
 }

@@ -19,7 +19,7 @@ pub(crate) type Open<'o> = &'o dyn Fn() -> Box<dyn Store>;
 type Test = fn(Open<'_>);
 
 /// Each test with its name; each needs an empty store.
-pub(crate) const TESTS: [(&str, Test); 43] = [
+pub(crate) const TESTS: [(&str, Test); 45] = [
     ("accounts are found by address and listed by address", accounts_are_found),
     ("a second account of one address is rejected", one_account_per_address),
     ("the number of active keys is never exceeded", keys_are_limited),
@@ -32,6 +32,7 @@ pub(crate) const TESTS: [(&str, Test); 43] = [
     ("a rotated key and its successor count as one key", expiry::rotated_keys_count_as_one),
     ("each code and recovery code is accepted once", totp::codes_are_accepted_once),
     ("a link is valid once, for its purpose and for a day", links::links_are_valid_once),
+    ("a requested link is claimed until it is sent or expires", links::requested_links_are_claimed),
     ("usage of several handles adds up and is never negative", usage_adds_up),
     ("the recent keys of an account are listed with their usage", recent_keys_are_listed),
     ("old usage and the names of keys revoked long ago are purged", old_data_is_purged),
@@ -69,6 +70,7 @@ pub(crate) const TESTS: [(&str, Test); 43] = [
     ("who reads changes while keys are revoked misses none", races::no_change_is_missed),
     ("who reads alerts while they are stored misses none", races::no_alert_is_missed),
     ("what is due is claimed by one server in a race", races::due_is_claimed_by_one),
+    ("a requested link is claimed by one server in a race", races::links_are_claimed_by_one),
 ];
 
 const NOON: i64 = 1_795_262_400;

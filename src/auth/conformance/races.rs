@@ -337,3 +337,15 @@ pub(crate) fn due_is_claimed_by_one(open: Open<'_>) {
     assert_eq!(claimed.len(), 4, "each account is claimed once");
     assert!(claimed.iter().all(|due| due.deliveries.len() == 3), "one e-mail has everything");
 }
+
+pub(crate) fn links_are_claimed_by_one(open: Open<'_>) {
+    let store = open();
+    for number in 0..12 {
+        let email = email(&format!("ada{number}@example.com"));
+        store.create_account(&email, Tier::Free, None, NOON).unwrap();
+        store.watch_store().request_link(&email, Purpose::Reset, NOON + 86_400, NOON).unwrap();
+    }
+    let claimed = at_once(open, |store, _| store.watch_store().claim_links(NOON, NOON + 600, 9).unwrap());
+    let claimed: Vec<_> = claimed.into_iter().flatten().map(|link| link.account.email).collect();
+    assert_eq!((claimed.iter().collect::<BTreeSet<_>>().len(), claimed.len()), (12, 12));
+}

@@ -6,7 +6,7 @@ use crate::auth::account::{Account, AccountId, Email};
 use crate::auth::password::hash::PasswordHash;
 use crate::auth::postgres::connection::{Connection, PostgresError, Transaction};
 use crate::auth::postgres::rows::{get, number, read_account};
-use crate::auth::postgres::{deleted_keys, keys, sessions, usage};
+use crate::auth::postgres::{deleted_keys, keys, links, sessions, usage};
 use crate::auth::queries::ACCOUNTS;
 use crate::auth::session::NewSession;
 use crate::auth::{Credentials, PasswordVersion, StoreError, rules};
@@ -181,6 +181,7 @@ pub(crate) fn delete(
     let email = by_id(transaction, account)?.email;
     keys::lock_all(transaction, account)?;
     deleted_keys::add(transaction, account, &email, today)?;
+    links::delete_requests(transaction, &email)?;
     usage::delete(transaction, account, today)?;
     keys::orphan(transaction, account, now)?;
     // By the foreign keys, its sessions are deleted and its keys remain without account.

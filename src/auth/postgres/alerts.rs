@@ -15,7 +15,7 @@ use crate::auth::watch::{
 use crate::data::SnapshotVersion;
 
 const ALERTS: &str = "SELECT alerts.id, alerts.watch, alerts.since, alerts.version, alerts.created_at, alerts.total, \
-     alerts.entries, (SELECT string_agg(outcome, '; ' ORDER BY id) FROM deliveries WHERE deliveries.alert = alerts.id) \
+     alerts.entries, (SELECT string_agg(outcome, '; ' ORDER BY id) FROM outbox WHERE outbox.alert = alerts.id) \
      FROM alerts";
 
 fn read_alert(row: &Row) -> Result<Alert, PostgresError> {
@@ -128,7 +128,7 @@ fn add_alerts(
         }
     }
     transaction.execute(
-        "INSERT INTO deliveries (alert, account, webhook, due_at) SELECT new.alert, new.account, new.webhook, \
+        "INSERT INTO outbox (alert, account, webhook, due_at) SELECT new.alert, new.account, new.webhook, \
          CASE WHEN webhooks.stopped IS NULL THEN $1::bigint ELSE $2::bigint END \
          FROM unnest($3::bigint[], $4::bigint[], $5::bigint[]) WITH ORDINALITY AS new (alert, account, webhook, place) \
          LEFT JOIN webhooks ON webhooks.id = new.webhook ORDER BY new.place",
@@ -150,7 +150,12 @@ fn move_listed(transaction: &Transaction<'_>, watch: WatchId, moved: &[(String, 
 }
 
 pub(crate) fn is_due(connection: &Connection, now: i64) -> Result<bool, PostgresError> {
-    get(&connection.one("SELECT EXISTS (SELECT 1 FROM deliveries WHERE due_at <= $1)", &[&now])?, 0)
+    get(&connection.one("SELECT EXISTS (SELECT 1 FROM outbox WHERE alert IS NOT NULL AND due_at <= $1)", &[&now])?, 0)
+}
+
+/// One server claims at a time.
+pub(crate) fn lock_claims(transaction: &Transaction<'_>) -> Result<(), PostgresError> {
+    transaction.one("SELECT pg_advisory_xact_lock(1447314777, hashtext(current_schema()))", &[]).map(drop)
 }
 
 pub(crate) fn claim_due(
@@ -160,11 +165,11 @@ pub(crate) fn claim_due(
     receivers: usize,
     messages: u32,
 ) -> Result<Vec<DueDeliveries>, PostgresError> {
-    // One server claims at a time: what is due for a receiver is not divided between two, and so is in one e-mail.
-    transaction.one("SELECT pg_advisory_xact_lock(1447314777, hashtext(current_schema()))", &[])?;
+    // What is due for a receiver is not divided between two servers, and so is in one e-mail.
+    lock_claims(transaction)?;
     let oldest = transaction.rows(
         "SELECT account, webhook FROM (SELECT account, webhook, row_number() OVER (ORDER BY due_at, id) AS place \
-         FROM deliveries WHERE due_at <= $1) AS due GROUP BY account, webhook ORDER BY min(place) LIMIT $2",
+         FROM outbox WHERE alert IS NOT NULL AND due_at <= $1) AS due GROUP BY account, webhook ORDER BY min(place) LIMIT $2",
         &[&now, &i64::try_from(receivers).unwrap_or(i64::MAX)],
     )?;
     let found: BTreeSet<(i64, Option<i64>)> =
@@ -186,7 +191,7 @@ fn claim_for(
     // Without a limit by e-mail, which is one for all.
     let limit = webhook.map(|_| i64::from(messages));
     let claimed = transaction.rows(
-        "UPDATE deliveries SET due_at = $1, claimed = TRUE WHERE due_at <= $4 AND id IN (SELECT id FROM deliveries \
+        "UPDATE outbox SET due_at = $1, claimed = TRUE WHERE due_at <= $4 AND id IN (SELECT id FROM outbox \
          WHERE account = $2 AND webhook IS NOT DISTINCT FROM $3 AND due_at <= $4 ORDER BY id LIMIT $5 FOR UPDATE) \
          RETURNING id, alert, attempts",
         &[&until, &account, &webhook, &now, &limit],
@@ -229,15 +234,24 @@ fn claim_for(
 pub(crate) fn settle(transaction: &Transaction<'_>, settled: &[Settled]) -> Result<(), PostgresError> {
     for Settled { id, outcome, due_at } in settled {
         transaction.execute(
-            "UPDATE deliveries SET outcome = $1, attempts = attempts + 1, due_at = $2, claimed = FALSE WHERE id = $3",
+            "UPDATE outbox SET outcome = $1, attempts = attempts + 1, due_at = $2, claimed = FALSE WHERE id = $3",
             &[&text(outcome), due_at, &id.0],
         )?;
+        if due_at.is_none() {
+            transaction.execute("DELETE FROM outbox WHERE id = $1 AND link IS NOT NULL", &[&id.0])?;
+        }
     }
     Ok(())
 }
 
+pub(crate) fn put_back(transaction: &Transaction<'_>, claimed: &[DeliveryId], now: i64) -> Result<(), PostgresError> {
+    let claimed: Vec<i64> = claimed.iter().map(|id| id.0).collect();
+    let sql = "UPDATE outbox SET due_at = $1, claimed = FALSE WHERE id = ANY($2) AND claimed";
+    transaction.execute(sql, &[&now, &claimed]).map(drop)
+}
+
 pub(crate) fn put_off(transaction: &Transaction<'_>, webhook: WebhookId, due_at: i64) -> Result<(), PostgresError> {
-    let sql = "UPDATE deliveries SET due_at = $1, claimed = FALSE WHERE webhook = $2 AND due_at < $3";
+    let sql = "UPDATE outbox SET due_at = $1, claimed = FALSE WHERE webhook = $2 AND due_at < $3";
     transaction.execute(sql, &[&due_at, &webhook.0, &NEVER])?;
     Ok(())
 }

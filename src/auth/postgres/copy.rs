@@ -141,13 +141,16 @@ const TABLES: [Table; 12] = [
         ],
     },
     Table {
-        name: "deliveries",
+        name: "outbox",
         key: "id",
         columns: &[
             ("id", Number),
             ("alert", Number),
             ("account", Number),
             ("webhook", Number),
+            ("link", Text),
+            ("email", Text),
+            ("expires_at", Number),
             ("attempts", Number),
             ("due_at", Number),
             ("claimed", Flag),

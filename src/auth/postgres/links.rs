@@ -1,12 +1,13 @@
-//! Tokens in the links of e-mails.
+//! Tokens in the links of e-mails, and the links that wait to be sent.
 
 use crate::auth::StoreError;
-use crate::auth::account::{Account, AccountId};
+use crate::auth::account::{Account, AccountId, Email};
 use crate::auth::link::{LinkDigest, Purpose};
 use crate::auth::password::hash::PasswordHash;
-use crate::auth::postgres::accounts;
 use crate::auth::postgres::connection::{Connection, PostgresError, Transaction};
-use crate::auth::postgres::rows::get;
+use crate::auth::postgres::rows::{get, number, text};
+use crate::auth::postgres::{accounts, alerts};
+use crate::auth::watch::{DeliveryId, DueLink};
 
 /// Replaces an earlier link for the same purpose.
 pub(crate) fn add(
@@ -56,7 +57,66 @@ pub(crate) fn reset(
 }
 
 pub(crate) fn delete_expired(transaction: &Transaction<'_>, now: i64) -> Result<usize, PostgresError> {
-    transaction.execute("DELETE FROM links WHERE expires_at <= $1", &[&now])
+    let links = transaction.execute("DELETE FROM links WHERE expires_at <= $1", &[&now])?;
+    Ok(links + transaction.execute("DELETE FROM outbox WHERE expires_at <= $1", &[&now])?)
+}
+
+pub(crate) fn add_request(
+    transaction: &Transaction<'_>,
+    email: &Email,
+    purpose: Purpose,
+    expires_at: i64,
+    now: i64,
+) -> Result<(), PostgresError> {
+    let sql = "INSERT INTO outbox (link, email, expires_at, due_at) VALUES ($1, $2, $3, $4)";
+    transaction.execute(sql, &[&purpose.name(), &text(email.as_str()), &expires_at, &now]).map(drop)
+}
+
+/// Of the address of an account that is deleted.
+pub(crate) fn delete_requests(transaction: &Transaction<'_>, email: &Email) -> Result<usize, PostgresError> {
+    transaction.execute("DELETE FROM outbox WHERE email = $1", &[&text(email.as_str())])
+}
+
+pub(crate) fn is_due(connection: &Connection, now: i64) -> Result<bool, PostgresError> {
+    get(&connection.one("SELECT EXISTS (SELECT 1 FROM outbox WHERE link IS NOT NULL AND due_at <= $1)", &[&now])?, 0)
+}
+
+pub(crate) fn claim(
+    transaction: &Transaction<'_>,
+    now: i64,
+    until: i64,
+    limit: u32,
+) -> Result<Vec<DueLink>, PostgresError> {
+    alerts::lock_claims(transaction)?;
+    transaction.execute(
+        "DELETE FROM outbox WHERE link IS NOT NULL AND due_at <= $1 AND \
+         NOT EXISTS (SELECT 1 FROM accounts WHERE accounts.email = outbox.email)",
+        &[&now],
+    )?;
+    let claimed = transaction.rows(
+        "UPDATE outbox SET due_at = $1, claimed = TRUE WHERE due_at <= $2 AND id IN (SELECT id FROM outbox \
+         WHERE link IS NOT NULL AND due_at <= $2 ORDER BY due_at, id LIMIT $3 FOR UPDATE) \
+         RETURNING id, email, link, attempts, expires_at",
+        &[&until, &now, &i64::from(limit)],
+    )?;
+    let mut due = Vec::with_capacity(claimed.len());
+    for row in &claimed {
+        let account = match accounts::by_email(transaction, &Email::from_stored(get(row, 1)?)) {
+            Ok(account) => account,
+            // It was deleted between the statements.
+            Err(PostgresError::Rule(StoreError::NoSuchAccount { .. })) => continue,
+            Err(error) => return Err(error),
+        };
+        let purpose = Purpose::from_name(&get::<String>(row, 2)?);
+        due.push(DueLink {
+            id: DeliveryId(get(row, 0)?),
+            account,
+            purpose,
+            attempts: number(row, 3)?,
+            expires_at: get(row, 4)?,
+        });
+    }
+    Ok(due)
 }
 
 fn owner(connection: &Connection, purpose: Purpose, link: &LinkDigest, now: i64) -> Result<AccountId, PostgresError> {

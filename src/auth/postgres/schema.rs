@@ -24,6 +24,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step { sql: include_str!("migrations/1.sql"), oldest: 1 },
     Step { sql: include_str!("migrations/2.sql"), oldest: 1 },
     Step { sql: include_str!("migrations/3.sql"), oldest: 1 },
+    Step { sql: include_str!("migrations/4.sql"), oldest: 1 },
 ];
 
 /// For migrations: a large table may take long.

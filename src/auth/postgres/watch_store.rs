@@ -1,11 +1,12 @@
-//! What the store does for searches, lists and alerts: each method is one read or one transaction.
+//! What the store does for searches, lists, alerts and the outbox: each method is one read or one transaction.
 
 use crate::auth::StoreError;
-use crate::auth::account::AccountId;
-use crate::auth::postgres::{Durability, PostgresStore, alerts, watches, webhooks};
+use crate::auth::account::{AccountId, Email};
+use crate::auth::link::Purpose;
+use crate::auth::postgres::{Durability, PostgresStore, alerts, links, watches, webhooks};
 use crate::auth::watch::{
-    Alert, AlertId, DueDeliveries, Evaluation, NewWatch, Settled, Watch, WatchChange, WatchId, WatchStore, Webhook,
-    WebhookChange, WebhookId,
+    Alert, AlertId, DeliveryId, DueDeliveries, DueLink, Evaluation, NewWatch, Settled, Watch, WatchChange, WatchId,
+    WatchStore, Webhook, WebhookChange, WebhookId,
 };
 use crate::data::SnapshotVersion;
 
@@ -109,7 +110,26 @@ impl WatchStore for PostgresStore {
         self.change("put off what is to be sent", |transaction| alerts::put_off(transaction, webhook, due_at))
     }
 
+    fn put_back(&self, claimed: &[DeliveryId], now: i64) -> Result<(), StoreError> {
+        self.change("put back what is to be sent", |transaction| alerts::put_back(transaction, claimed, now))
+    }
+
     fn settle(&self, settled: &[Settled]) -> Result<(), StoreError> {
         self.change("store what was sent", |transaction| alerts::settle(transaction, settled))
+    }
+
+    fn request_link(&self, email: &Email, purpose: Purpose, expires_at: i64, now: i64) -> Result<(), StoreError> {
+        self.change("store that a link is to be sent", |transaction| {
+            links::add_request(transaction, email, purpose, expires_at, now)
+        })
+    }
+
+    fn claim_links(&self, now: i64, until: i64, limit: u32) -> Result<Vec<DueLink>, StoreError> {
+        if !self.list("read what is to be sent", |connection| links::is_due(connection, now))? {
+            return Ok(Vec::new());
+        }
+        self.write(Durability::Normal, "read what is to be sent", |transaction| {
+            links::claim(transaction, now, until, limit)
+        })
     }
 }

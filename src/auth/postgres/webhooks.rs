@@ -62,7 +62,7 @@ pub(crate) fn change(
     let stop = |reason: Option<&str>, due_at: i64| {
         let reason = reason.map(text);
         transaction.execute("UPDATE webhooks SET stopped = $1 WHERE id = $2", &[&reason, &webhook.0])?;
-        let sql = "UPDATE deliveries SET due_at = $1 WHERE webhook = $2 AND due_at IS NOT NULL";
+        let sql = "UPDATE outbox SET due_at = $1 WHERE webhook = $2 AND due_at IS NOT NULL";
         transaction.execute(sql, &[&due_at, &webhook.0])
     };
     match change {
@@ -72,7 +72,7 @@ pub(crate) fn change(
         }
         WebhookChange::Stop(reason) => stop(Some(reason), NEVER)?,
         WebhookChange::Resume { now } => {
-            let sql = "UPDATE deliveries SET attempts = 0 WHERE webhook = $1 AND due_at IS NOT NULL";
+            let sql = "UPDATE outbox SET attempts = 0 WHERE webhook = $1 AND due_at IS NOT NULL";
             transaction.execute(sql, &[&webhook.0])?;
             stop(None, now)?
         }

@@ -1,32 +1,28 @@
-//! What is sent by e-mail if the operator has set it up: links that verify an address or reset a password.
+//! What is sent by e-mail if the operator has set it up: links that verify an address or reset a password. A request for one is
+//! stored in the outbox before the response; the link is made when it is sent.
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::thread::Thread;
 
 use crate::auth::account::{Account, Email};
 use crate::auth::audit::{self, Entry, Event};
 use crate::auth::link::{LINK_SECONDS, LinkToken, Purpose};
 use crate::auth::password::Password;
 use crate::auth::password::hasher::EnteredBy;
-use crate::auth::{AccountError, AuthService, RetryAfter, StoreError};
-use crate::mail::{Mail, Mailer};
-
-/// How messages are sent, and where their links lead.
-pub(crate) struct MailSettings {
-    mailer: Mailer,
-    /// Without a slash at its end.
-    public_url: String,
-}
+use crate::auth::watch::DueLink;
+use crate::auth::{AccountError, AuthService, Store, StoreError};
+use crate::mail::Mail;
 
 impl AuthService {
-    /// Sends e-mails from now on; no effect if they are sent already.
-    pub fn mail_with(&self, mailer: Mailer, public_url: String) {
-        let _ = self.mail.set(MailSettings { mailer, public_url });
+    /// Links are sent from now on by this thread, which is unparked when one is requested; no effect if there is one already.
+    pub fn send_links_by(&self, sender: Thread) {
+        let _ = self.link_sender.set(sender);
     }
 
     /// Whether the operator has set up e-mail. Without it the other operations here do nothing.
     pub(crate) fn sends_mail(&self) -> bool {
-        self.mail.get().is_some()
+        self.link_sender.get().is_some()
     }
 
     /// Sends the link that verifies the address of an account.
@@ -42,29 +38,34 @@ impl AuthService {
         if !self.sends_mail() || account.verified_at.is_some() {
             return Ok(());
         }
-        self.rate_limits.mail(self.store.counters(), account.email.as_str(), address, now)?;
-        self.send_link(account.clone(), Purpose::Verification, now).await
+        self.request_link(account.email.clone(), Purpose::Verification, address, now).await
     }
 
     /// As [`AuthService::send_verification`], after sign-up.
     pub(crate) async fn welcome(self: &Arc<Self>, email: Email, address: IpAddr, now: i64) {
-        if self.sends_mail()
-            && let Ok(account) = self.blocking(move |service| service.store.account(&email)).await
-        {
+        if self.sends_mail() {
             // The account exists regardless; its page sends the link again.
-            let _ = self.send_verification(&account, address, now).await;
+            let _ = self.request_link(email, Purpose::Verification, address, now).await;
         }
     }
 
-    async fn send_link(self: &Arc<Self>, account: Account, purpose: Purpose, now: i64) -> Result<(), AccountError> {
-        let token = LinkToken::generate()?;
-        let (id, link) = (account.id, token.digest());
+    /// Stores that a link is to be sent to an address, and wakes the thread that sends. What follows from the address happens
+    /// there.
+    async fn request_link(
+        self: &Arc<Self>,
+        email: Email,
+        purpose: Purpose,
+        address: IpAddr,
+        now: i64,
+    ) -> Result<(), AccountError> {
+        self.rate_limits.mail(self.store.counters(), email.as_str(), address, now)?;
         let expires_at = now.saturating_add(LINK_SECONDS);
-        self.blocking(move |service| service.store.add_link(id, purpose, &link, expires_at)).await?;
-        let Some(MailSettings { mailer, public_url }) = self.mail.get() else { return Ok(()) };
-        let (subject, text) = words(purpose, mailer.service(), public_url, &token);
-        let mail = Mail { to: account.email.as_str().to_owned(), account: id.0, subject: subject.into(), text };
-        mailer.send(mail).map_err(|_| AccountError::Busy(RetryAfter { seconds: 60 }))
+        self.blocking(move |service| {
+            service.store.watch_store().request_link(&email, purpose, expires_at, now)?;
+            service.link_sender.get().into_iter().for_each(Thread::unpark);
+            Ok(())
+        })
+        .await
     }
 
     /// Marks the account of a link as verified.
@@ -88,28 +89,30 @@ impl AuthService {
     /// the account is looked up in the background.
     ///
     /// # Errors
-    /// [`AccountError::Throttled`].
-    pub fn request_reset(self: &Arc<Self>, email: Email, address: IpAddr, now: i64) -> Result<(), AccountError> {
+    /// [`AccountError::Throttled`], [`AccountError::Busy`].
+    pub async fn request_reset(self: &Arc<Self>, email: Email, address: IpAddr, now: i64) -> Result<(), AccountError> {
         if !self.sends_mail() {
             return Ok(());
         }
-        self.rate_limits.mail(self.store.counters(), email.as_str(), address, now)?;
+        let requested = self.request_link(email.clone(), Purpose::Reset, address, now).await;
+        if let Err(error) = &requested
+            && !matches!(error, AccountError::Throttled(_))
+        {
+            self.audit(Entry::new(Event::PasswordResetRequest, None), Some(error));
+        }
+        requested?;
         let service = Arc::clone(self);
         let origin = audit::origin();
         let work = async move {
-            let found = service.blocking(move |service| match service.store.account(&email) {
-                Err(StoreError::NoSuchAccount { .. }) => Ok(None),
-                found => found.map(Some),
-            });
-            let (account, sent) = match found.await {
-                Ok(Some(account)) => (Some(account.id), service.send_link(account, Purpose::Reset, now).await),
-                Ok(None) => (None, Err(AccountError::WrongCredentials)),
-                Err(error) => (None, Err(error)),
+            let found = service.blocking(move |service| service.store.account(&email)).await;
+            let (account, refusal) = match found {
+                Ok(account) => (Some(account.id), None),
+                Err(AccountError::Store(StoreError::NoSuchAccount { .. })) => {
+                    (None, Some(AccountError::WrongCredentials))
+                }
+                Err(error) => (None, Some(error)),
             };
-            service.audit(Entry::new(Event::PasswordResetRequest, account), sent.as_ref().err());
-            if let Err(error @ (AccountError::Store(_) | AccountError::Unavailable(_) | AccountError::Busy(_))) = sent {
-                tracing::error!("a link to reset a password was not sent: {error}");
-            }
+            service.audit(Entry::new(Event::PasswordResetRequest, account), refusal.as_ref());
         };
         match origin {
             Some(origin) => drop(tokio::spawn(audit::scope(origin, work))),
@@ -163,6 +166,29 @@ impl AuthService {
         })
         .await
     }
+}
+
+/// Makes the link that is due, in place of an earlier one of the account for the same purpose, and the e-mail that carries it.
+/// `None` if it is needed no more: the address is verified, or the account is gone.
+pub(crate) fn link_mail(
+    store: &dyn Store,
+    due: &DueLink,
+    service: &str,
+    public_url: &str,
+    now: i64,
+) -> Result<Option<Mail>, StoreError> {
+    let DueLink { ref account, purpose, .. } = *due;
+    if purpose == Purpose::Verification && account.verified_at.is_some() {
+        return Ok(None);
+    }
+    let token = LinkToken::generate()?;
+    match store.add_link(account.id, purpose, &token.digest(), now.saturating_add(LINK_SECONDS)) {
+        Err(StoreError::AccountGone) => return Ok(None),
+        added => added?,
+    }
+    let (subject, text) = words(purpose, service, public_url, &token);
+    let to = account.email.as_str().to_owned();
+    Ok(Some(Mail { to, account: account.id.0, subject: subject.into(), text }))
 }
 
 fn words(purpose: Purpose, service: &str, public_url: &str, token: &LinkToken) -> (&'static str, String) {

@@ -7,7 +7,7 @@ use crate::auth::password::hash::PasswordHash;
 use crate::auth::queries::ACCOUNTS;
 use crate::auth::session::NewSession;
 use crate::auth::sqlite::rows::read_account;
-use crate::auth::sqlite::{SqliteError, deleted_keys, keys, sessions, usage};
+use crate::auth::sqlite::{SqliteError, deleted_keys, keys, links, sessions, usage};
 use crate::auth::{Credentials, PasswordVersion, StoreError, rules};
 use crate::data::Date;
 use crate::quota::Tier;
@@ -171,7 +171,9 @@ pub(crate) fn delete(
 ) -> Result<(), SqliteError> {
     check_version(transaction, account, version)?;
     let today = Date::from_unix(now);
-    deleted_keys::add(transaction, account, &by_id(transaction, account)?.email, today)?;
+    let email = by_id(transaction, account)?.email;
+    deleted_keys::add(transaction, account, &email, today)?;
+    links::delete_requests(transaction, &email)?;
     usage::delete(transaction, account, today)?;
     keys::orphan(transaction, account, now)?;
     // By the foreign keys, its sessions are deleted and its keys remain without account.

@@ -14,7 +14,7 @@ use crate::auth::watch::{
 use crate::data::SnapshotVersion;
 
 const ALERTS: &str = "SELECT alerts.id, alerts.watch, alerts.since, alerts.version, alerts.created_at, alerts.total, \
-     alerts.entries, (SELECT group_concat(outcome, '; ') FROM deliveries WHERE deliveries.alert = alerts.id) FROM alerts";
+     alerts.entries, (SELECT group_concat(outcome, '; ') FROM outbox WHERE outbox.alert = alerts.id) FROM alerts";
 
 fn read_alert(row: &Row<'_>) -> Result<Alert, rusqlite::Error> {
     Ok(Alert {
@@ -74,7 +74,7 @@ pub(crate) fn add_evaluations(
         "INSERT INTO alerts (watch, since, version, created_at, total, entries) VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
     )?;
     let mut deliver = transaction.prepare_cached(
-        "INSERT INTO deliveries (alert, account, webhook, due_at) VALUES (:alert, :account, :webhook, \
+        "INSERT INTO outbox (alert, account, webhook, due_at) VALUES (:alert, :account, :webhook, \
          CASE WHEN (SELECT stopped FROM webhooks WHERE id = :webhook) IS NULL THEN :now ELSE :never END)",
     )?;
     let mut count = 0;
@@ -117,7 +117,8 @@ fn move_listed(
 }
 
 pub(crate) fn is_due(connection: &Connection, now: i64) -> Result<bool, rusqlite::Error> {
-    let mut statement = connection.prepare_cached("SELECT EXISTS (SELECT 1 FROM deliveries WHERE due_at <= ?)")?;
+    let mut statement =
+        connection.prepare_cached("SELECT EXISTS (SELECT 1 FROM outbox WHERE alert IS NOT NULL AND due_at <= ?)")?;
     statement.query_row([now], |row| row.get(0))
 }
 
@@ -128,8 +129,9 @@ pub(crate) fn claim_due(
     receivers: usize,
     messages: u32,
 ) -> Result<Vec<DueDeliveries>, SqliteError> {
-    let mut oldest =
-        transaction.prepare_cached("SELECT account, webhook FROM deliveries WHERE due_at <= ? ORDER BY due_at, id")?;
+    let mut oldest = transaction.prepare_cached(
+        "SELECT account, webhook FROM outbox WHERE alert IS NOT NULL AND due_at <= ? ORDER BY due_at, id",
+    )?;
     let mut found: BTreeSet<(i64, Option<i64>)> = BTreeSet::new();
     let mut rows = oldest.query([now])?;
     while let Some(row) = rows.next()? {
@@ -151,7 +153,7 @@ fn claim_for(
     emails: &mut HashMap<i64, Option<Email>>,
 ) -> Result<DueDeliveries, SqliteError> {
     let mut claim = transaction.prepare_cached(
-        "UPDATE deliveries SET due_at = :until, claimed = 1 WHERE id IN (SELECT id FROM deliveries WHERE account = :account AND \
+        "UPDATE outbox SET due_at = :until, claimed = 1 WHERE id IN (SELECT id FROM outbox WHERE account = :account AND \
          webhook IS :webhook AND due_at <= :now ORDER BY id LIMIT :limit) RETURNING id, alert, attempts",
     )?;
     // Without a limit by e-mail, which is one for all.
@@ -186,22 +188,35 @@ fn claim_for(
 
 pub(crate) fn settle(transaction: &Transaction<'_>, settled: &[Settled]) -> Result<(), SqliteError> {
     let mut update = transaction.prepare_cached(
-        "UPDATE deliveries SET outcome = ?, attempts = attempts + 1, due_at = ?, claimed = 0 WHERE id = ?",
+        "UPDATE outbox SET outcome = ?, attempts = attempts + 1, due_at = ?, claimed = 0 WHERE id = ?",
     )?;
+    let mut delete = transaction.prepare_cached("DELETE FROM outbox WHERE id = ? AND link IS NOT NULL")?;
     for Settled { id, outcome, due_at } in settled {
         update.execute((outcome, due_at, id.0))?;
+        if due_at.is_none() {
+            delete.execute([id.0])?;
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn put_back(transaction: &Transaction<'_>, claimed: &[DeliveryId], now: i64) -> Result<(), SqliteError> {
+    let sql = "UPDATE outbox SET due_at = ?, claimed = 0 WHERE id = ? AND claimed";
+    let mut update = transaction.prepare_cached(sql)?;
+    for id in claimed {
+        update.execute((now, id.0))?;
     }
     Ok(())
 }
 
 pub(crate) fn put_off(transaction: &Transaction<'_>, webhook: WebhookId, due_at: i64) -> Result<(), SqliteError> {
-    let sql = "UPDATE deliveries SET due_at = ?1, claimed = 0 WHERE webhook = ?2 AND due_at < ?3";
+    let sql = "UPDATE outbox SET due_at = ?1, claimed = 0 WHERE webhook = ?2 AND due_at < ?3";
     transaction.execute(sql, (due_at, webhook.0, NEVER))?;
     Ok(())
 }
 
 pub(crate) fn release_claims(transaction: &Transaction<'_>, now: i64) -> Result<usize, SqliteError> {
-    Ok(transaction.execute("UPDATE deliveries SET due_at = ?, claimed = 0 WHERE claimed", [now])?)
+    Ok(transaction.execute("UPDATE outbox SET due_at = ?, claimed = 0 WHERE claimed", [now])?)
 }
 
 /// Deletes what is older than `before` (Unix seconds).

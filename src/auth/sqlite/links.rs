@@ -1,12 +1,13 @@
-//! Tokens in the links of e-mails.
+//! Tokens in the links of e-mails, and the links that wait to be sent.
 
-use rusqlite::{Connection, OptionalExtension, Transaction};
+use rusqlite::{Connection, OptionalExtension, Transaction, named_params};
 
 use crate::auth::StoreError;
-use crate::auth::account::{Account, AccountId};
+use crate::auth::account::{Account, AccountId, Email};
 use crate::auth::link::{LinkDigest, Purpose};
 use crate::auth::password::hash::PasswordHash;
 use crate::auth::sqlite::{SqliteError, accounts};
+use crate::auth::watch::{DeliveryId, DueLink};
 
 /// Replaces an earlier link for the same purpose.
 pub(crate) fn add(
@@ -56,5 +57,57 @@ pub(crate) fn reset(
 }
 
 pub(crate) fn delete_expired(transaction: &Transaction<'_>, now: i64) -> Result<usize, rusqlite::Error> {
-    transaction.execute("DELETE FROM links WHERE expires_at <= ?", [now])
+    let links = transaction.execute("DELETE FROM links WHERE expires_at <= ?", [now])?;
+    Ok(links + transaction.execute("DELETE FROM outbox WHERE expires_at <= ?", [now])?)
+}
+
+pub(crate) fn add_request(
+    transaction: &Transaction<'_>,
+    email: &Email,
+    purpose: Purpose,
+    expires_at: i64,
+    now: i64,
+) -> Result<(), SqliteError> {
+    transaction.execute(
+        "INSERT INTO outbox (link, email, expires_at, due_at) VALUES (?, ?, ?, ?)",
+        (purpose.name(), email.as_str(), expires_at, now),
+    )?;
+    Ok(())
+}
+
+/// Of the address of an account that is deleted.
+pub(crate) fn delete_requests(transaction: &Transaction<'_>, email: &Email) -> Result<usize, rusqlite::Error> {
+    transaction.execute("DELETE FROM outbox WHERE email = ?", [email.as_str()])
+}
+
+pub(crate) fn is_due(connection: &Connection, now: i64) -> Result<bool, rusqlite::Error> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM outbox WHERE link IS NOT NULL AND due_at <= ?)";
+    connection.prepare_cached(sql)?.query_row([now], |row| row.get(0))
+}
+
+pub(crate) fn claim(
+    transaction: &Transaction<'_>,
+    now: i64,
+    until: i64,
+    limit: u32,
+) -> Result<Vec<DueLink>, SqliteError> {
+    transaction.execute(
+        "DELETE FROM outbox WHERE link IS NOT NULL AND due_at <= ? AND \
+         NOT EXISTS (SELECT 1 FROM accounts WHERE accounts.email = outbox.email)",
+        [now],
+    )?;
+    let mut claim = transaction.prepare_cached(
+        "UPDATE outbox SET due_at = :until, claimed = 1 WHERE id IN (SELECT id FROM outbox WHERE link IS NOT NULL AND \
+         due_at <= :now ORDER BY due_at, id LIMIT :limit) RETURNING id, email, link, attempts, expires_at",
+    )?;
+    let params = named_params! { ":until": until, ":now": now, ":limit": limit };
+    let claimed = claim.query_map(params, |row| {
+        Ok((row.get(0)?, Email::from_stored(row.get(1)?), row.get(2)?, row.get(3)?, row.get(4)?))
+    })?;
+    let claimed: Vec<(i64, Email, String, u32, i64)> = claimed.collect::<Result<_, _>>()?;
+    let due = claimed.into_iter().map(|(id, email, purpose, attempts, expires_at)| {
+        let account = accounts::by_email(transaction, &email)?;
+        Ok(DueLink { id: DeliveryId(id), account, purpose: Purpose::from_name(&purpose), attempts, expires_at })
+    });
+    due.collect()
 }

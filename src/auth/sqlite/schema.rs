@@ -6,7 +6,7 @@ use rusqlite::{Connection, TransactionBehavior};
 pub(crate) const APPLICATION: i64 = 0x5644_4558;
 
 /// Step `n` migrates a database from version `n` to `n + 1`. Released steps are never changed.
-pub(crate) const STEPS: [&str; 13] = [
+pub(crate) const STEPS: [&str; 14] = [
     include_str!("migrations/1.sql"),
     include_str!("migrations/2.sql"),
     include_str!("migrations/3.sql"),
@@ -20,6 +20,7 @@ pub(crate) const STEPS: [&str; 13] = [
     include_str!("migrations/11.sql"),
     include_str!("migrations/12.sql"),
     include_str!("migrations/13.sql"),
+    include_str!("migrations/14.sql"),
 ];
 
 #[derive(Debug, thiserror::Error)]
@@ -160,6 +161,30 @@ mod tests {
             })
             .unwrap();
         assert_eq!(row, (1, [7; 32], 1, 10, 4_000_000_000, true));
+    }
+
+    #[test]
+    fn deliveries_go_on_in_the_outbox_and_their_numbers_are_not_given_again() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        connection.pragma_update(None, "foreign_keys", true).unwrap();
+        migrate_through(&mut connection, &STEPS[..13]).unwrap();
+        connection
+            .execute_batch(
+                "INSERT INTO accounts (id, email, tier, created_at) VALUES (1, 'ada@example.com', 'pro', 0);
+                 INSERT INTO watches (id, account, name, records, created_at, evaluated) VALUES (2, 1, '', '', 0, '');
+                 INSERT INTO alerts (id, watch, since, version, created_at, total, entries) VALUES (3, 2, '', '', 0, 0, '');
+                 INSERT INTO deliveries (alert, account, attempts, due_at, outcome) VALUES (3, 1, 2, 9, 'no'), (3, 1, 0, 9, NULL);
+                 DELETE FROM deliveries WHERE id = 2",
+            )
+            .unwrap();
+        migrate(&mut connection).unwrap();
+        let row = |sql: &str| connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        assert_eq!(row("SELECT attempts, due_at FROM outbox WHERE alert = 3 AND outcome = 'no'"), (2, 9));
+        let insert =
+            "INSERT INTO outbox (link, email, expires_at) VALUES ('reset', 'ada@example.com', 9) RETURNING id, 0";
+        assert_eq!(row(insert), (3, 0));
+        connection.execute("DELETE FROM alerts", []).unwrap();
+        assert_eq!(row("SELECT count(*), max(id) FROM outbox"), (1, 3), "alerts take their deliveries with them");
     }
 
     #[test]

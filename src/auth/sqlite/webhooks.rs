@@ -58,7 +58,7 @@ pub(crate) fn change(
     of(transaction, account, webhook)?;
     let stop = |reason: Option<&str>, due_at: i64| {
         transaction.execute("UPDATE webhooks SET stopped = ? WHERE id = ?", (reason, webhook.0))?;
-        let sql = "UPDATE deliveries SET due_at = ? WHERE webhook = ? AND due_at IS NOT NULL";
+        let sql = "UPDATE outbox SET due_at = ? WHERE webhook = ? AND due_at IS NOT NULL";
         transaction.execute(sql, (due_at, webhook.0))
     };
     match change {
@@ -68,7 +68,7 @@ pub(crate) fn change(
         }
         WebhookChange::Stop(reason) => stop(Some(reason), NEVER)?,
         WebhookChange::Resume { now } => {
-            let sql = "UPDATE deliveries SET attempts = 0 WHERE webhook = ? AND due_at IS NOT NULL";
+            let sql = "UPDATE outbox SET attempts = 0 WHERE webhook = ? AND due_at IS NOT NULL";
             transaction.execute(sql, [webhook.0])?;
             stop(None, now)?
         }

@@ -100,14 +100,14 @@ fn show_request(request: AccountRequest<'_>, email: &str, is_sent: bool, error: 
 }
 
 /// `POST /reset`: the same response whether or not the address has an account.
-pub(crate) fn request_reset(request: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
+pub(crate) async fn request_reset(request: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
     sends_mail(request)?;
     let address = form.text("email");
     let email: Email = match address.parse() {
         Ok(email) => email,
         Err(error) => return show_request(request, &address, false, &error.to_string()),
     };
-    request.page.state.auth.request_reset(email, request.address, request.now)?;
+    request.page.state.auth.request_reset(email, request.address, request.now).await?;
     show_request(request, "", true, "")
 }
 

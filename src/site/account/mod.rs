@@ -327,7 +327,7 @@ async fn change(route: AccountRoute, request: AccountRequest<'_>, form: &FormDat
         AccountRoute::RecoveryCodes => totp::renew_codes(request, form).await,
         AccountRoute::SendVerification => mail::send_verification(request).await,
         AccountRoute::Verify => mail::verify(request, form).await,
-        AccountRoute::RequestReset => mail::request_reset(request, form),
+        AccountRoute::RequestReset => mail::request_reset(request, form).await,
         AccountRoute::Reset => mail::reset(request, form).await,
         AccountRoute::Delete => overview::delete(request, form).await,
         AccountRoute::Theme => theme::choose(request, form),

@@ -97,6 +97,7 @@ fn fill(store: &SqliteStore) -> Filled {
     let due = watches.claim_due(NOON, NOON + 600, 1, 9).unwrap();
     let settled = Settled { id: due[0].deliveries[0].id, outcome: "sent".to_owned(), due_at: None };
     watches.settle(&[settled]).unwrap();
+    watches.request_link(&"bob@example.com".parse().unwrap(), Purpose::Reset, NOON + DAY, NOON + 1).unwrap();
     store.delete_account(gone, None, NOON).unwrap();
     store.set_blocked(bob, true, NOON + 5).unwrap();
     // Their numbers are not given again.
@@ -197,9 +198,9 @@ fn a_copy_has_every_row_and_goes_on_where_the_source_ended() {
     let counts: BTreeMap<&str, u64> =
         PostgresStore::copy_from(data.path(), &target).unwrap().iter().map(|table| (table.name, table.rows)).collect();
     let columns = columns(&database);
-    assert_eq!(columns.len(), 17, "{:?}", columns.keys());
-    // Tables that SQLite does not need.
-    let own = ["store_version", "leases", "servers", "windows"];
+    assert_eq!(columns.len(), 18, "{:?}", columns.keys());
+    // Tables that SQLite does not need, and the view of older programs.
+    let own = ["store_version", "leases", "servers", "windows", "deliveries"];
     for (table, columns) in columns.iter().filter(|(table, _)| !own.contains(&table.as_str())) {
         assert!(columns.iter().all(|(column, _)| is_copied(table, column)), "{table}");
         let [theirs, ours] = rows_of(data.path(), &database, table, columns);
@@ -215,7 +216,9 @@ fn a_copy_has_every_row_and_goes_on_where_the_source_ended() {
         let key = store.create_key(account, &"k".parse().unwrap(), &ApiKey::from_seed(&[50; 32]), None, NOON).unwrap();
         let watch = store.watch_store().add_webhook(account, "https://example.com/c", NOON).unwrap();
         let due = store.watch_store().claim_due(NOON + 9_999, NOON + 10_000, 9, 9).unwrap();
-        format!("{account:?} {key:?} {watch:?} {due:?} {}", store.changes(0).unwrap().last)
+        let links = store.watch_store().claim_links(NOON + 9_999, NOON + 10_000, 9).unwrap();
+        assert_eq!(links.len(), 1);
+        format!("{account:?} {key:?} {watch:?} {due:?} {links:?} {}", store.changes(0).unwrap().last)
     };
     assert_eq!(next(&source), next(&copy));
     let again = PostgresStore::copy_from(data.path(), &target).unwrap_err().to_string();
@@ -245,7 +248,7 @@ fn a_copy_needs_a_source_that_no_server_uses_and_tables_of_many_rows_are_copied(
     assert_eq!(copied.iter().find(|table| table.name == "usage").map(|table| table.rows), Some(12_000));
     let inspected = PostgresStore::inspect(&target).unwrap();
     let tables = inspected.tables.unwrap();
-    assert_eq!((tables.version, tables.counts), (3, StoreCounts { accounts: 0, keys: 0 }));
+    assert_eq!((tables.version, tables.counts), (4, StoreCounts { accounts: 0, keys: 0 }));
     assert_eq!((inspected.budget, inspected.is_encrypted, inspected.is_standby), (4, false, false));
     assert!(inspected.max_connections > 50 && inspected.round_trip < Duration::from_secs(1), "{inspected:?}");
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Barrier;
 
+use crate::auth::link::Purpose;
 use crate::auth::postgres::schema::{STEPS, Step, versions};
 use crate::auth::postgres::tests::*;
 
@@ -41,6 +42,38 @@ fn an_older_program_uses_a_store_that_was_expanded_and_refuses_one_that_was_cont
     let text = refused.to_string();
     assert!(text.contains("written by a newer venturedex") && text.contains(database.name()), "{text}");
     PostgresStore::open_with(&settings, &steps(&[EXPAND])).unwrap();
+}
+
+/// With the statements that it has: the program before the outbox claims, settles and stores alerts while links wait.
+#[test]
+fn a_program_that_knows_of_alerts_only_goes_on_next_to_one_with_the_outbox() {
+    let Some(database) = Database::create() else { return };
+    PostgresStore::open_with(&settings(&database.url), &STEPS[..3]).unwrap();
+    database.run(
+        "INSERT INTO accounts (id, email, tier, created_at) VALUES (1, 'ada@example.com', 'pro', 0); \
+         INSERT INTO watches (id, account, name, records, created_at, evaluated) VALUES (2, 1, '', 'firms', 0, ''); \
+         INSERT INTO alerts (id, watch, since, version, created_at, total, entries) VALUES (3, 2, '', '', 0, 0, ''); \
+         INSERT INTO deliveries (alert, account, due_at) VALUES (3, 1, 5)",
+    );
+    let newer = open(&database);
+    let outbox = crate::auth::Store::watch_store(&newer);
+    outbox.request_link(&"ada@example.com".parse().unwrap(), Purpose::Reset, 99, 1).unwrap();
+    let older = |sql: &str| database.rows(sql);
+    assert_eq!(older("SELECT EXISTS (SELECT 1 FROM deliveries WHERE due_at <= 4)"), ["f"]);
+    database.run(
+        "INSERT INTO deliveries (alert, account, webhook, due_at) SELECT new.alert, new.account, NULL, 6 \
+         FROM unnest(ARRAY[3]::bigint[], ARRAY[1]::bigint[]) AS new (alert, account)",
+    );
+    let claim = "UPDATE deliveries SET due_at = 50, claimed = TRUE WHERE due_at <= 9 AND id IN (SELECT id FROM deliveries \
+                 WHERE account = 1 AND webhook IS NOT DISTINCT FROM NULL AND due_at <= 9 ORDER BY id LIMIT NULL FOR UPDATE) \
+                 RETURNING id, alert, attempts";
+    assert_eq!(older(claim), ["1\t3\t0", "3\t3\t0"]);
+    database.run(
+        "UPDATE deliveries SET outcome = 'sent', attempts = attempts + 1, due_at = NULL, claimed = FALSE WHERE id = 1",
+    );
+    let due = outbox.claim_links(9, 50, 9).unwrap();
+    assert_eq!(due.iter().map(|link| link.id.0).collect::<Vec<_>>(), [2]);
+    assert_eq!(older("SELECT id, outcome FROM outbox WHERE alert IS NOT NULL ORDER BY id"), ["1\tsent", "3\tNULL"]);
 }
 
 #[test]
