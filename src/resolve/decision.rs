@@ -5,8 +5,6 @@
 //! errors, with the lines that join the two.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
-use std::fs::OpenOptions;
-use std::io::{self, Write};
 use std::path::Path;
 
 use crate::data::import::csv_row::CsvRow;
@@ -14,8 +12,8 @@ use crate::data::import::csv_table::{CsvTable, TableRow};
 use crate::data::import::diagnostics::{Diagnostics, quoted};
 use crate::data::vocabulary::{Vocabulary, vocabulary};
 use crate::data::{NoProgress, PartialDate, Report};
-use crate::sources::SourceError;
-use crate::sources::statement::write_line;
+use crate::sources::statement::source_entity;
+use crate::sources::{EntityKind, SourceError, update};
 
 vocabulary! {
     /// What a person decided about two entities.
@@ -94,16 +92,13 @@ fn kind(entity: &str) -> &str {
 
 fn entity(row: &mut CsvRow<'_, '_>, column: &'static str) -> Option<String> {
     let text = row.field(column).to_owned();
-    if ["firm", "startup", "person"].contains(&kind(&text)) {
-        return Some(text);
+    match source_entity(&text, &[EntityKind::Firm, EntityKind::Startup, EntityKind::Person]) {
+        Ok(_) => Some(text),
+        Err(problem) => {
+            row.error(column, problem);
+            None
+        }
     }
-    let message = format!(
-        "{} is not an entity of a source; write it as `gleif/firm:lei:529900T8BM49AURSDO55`: source, kind (firm, startup \
-         or person) and key",
-        quoted(&text)
-    );
-    row.error(column, message);
-    None
 }
 
 /// The decisions that count, which do not contradict each other.
@@ -282,15 +277,8 @@ pub fn read_file(file: &Path) -> (Vec<Decision>, Report) {
 }
 
 /// Appends a decision to the file in `folder`, which is created if there is none.
-pub fn append(folder: &Path, decision: &Decision) -> io::Result<()> {
-    let mut file = OpenOptions::new().create(true).read(true).append(true).open(folder.join(Decision::FILE))?;
-    let mut lines = Vec::new();
-    if file.metadata()?.len() == 0 {
-        write_line(&mut lines, &Decision::HEADER.split(',').collect::<Vec<_>>());
-    }
+pub fn append(folder: &Path, decision: &Decision) -> Result<(), SourceError> {
     let Decision { left, right, judgement, by, on, why, .. } = decision;
-    write_line(&mut lines, &[left, right, judgement.name(), by, &on.to_string(), why]);
-    // In one write, so that a process that is killed leaves no half of a line.
-    file.write_all(&lines)?;
-    file.sync_data()
+    let on = on.to_string();
+    update::append(&folder.join(FILE), Decision::HEADER, &[&[left, right, judgement.name(), by, &on, why]])
 }

@@ -36,7 +36,7 @@ use crate::resolve::profile::Profiles;
 use crate::resolve::statements::Described;
 use crate::search::{SearchError, TextIndex};
 use crate::sources::view::Clusters;
-use crate::sources::{Source, SourceError};
+use crate::sources::{Source, SourceError, Suppressed};
 
 pub use crate::data::import::referable::TABLES;
 pub use cluster::Held;
@@ -117,11 +117,28 @@ pub fn resolve(
     Ok(resolution)
 }
 
+/// Which entities of `sources` are one record of the view, and what is suppressed. A record is suppressed as a whole, with
+/// the entities that it has in `all` sources, of which `sources` may be a part.
+pub fn composition(
+    folder: &Path,
+    all: &[Source],
+    sources: &[Source],
+    progress: &dyn Progress,
+) -> Result<(Clusters, Suppressed), ResolveError> {
+    let suppressed = Suppressed::read(folder)?;
+    let merged = clusters(folder, sources, progress)?;
+    let suppressed = match suppressed.is_empty() || sources.len() == all.len() {
+        true => suppressed.with_clusters(&merged),
+        false => suppressed.with_clusters(&clusters(folder, all, progress)?),
+    };
+    Ok((merged, suppressed))
+}
+
 /// Which entities of sources are one record of the view: firms, startups and people by [`resolve`] with the decisions in the
 /// folder, and the rounds of merged startups that several sources report.
 pub fn clusters(folder: &Path, sources: &[Source], progress: &dyn Progress) -> Result<Clusters, ResolveError> {
     let decisions = Decisions::read(folder)?;
-    let Described { records, rounds } = statements::read(folder, sources, progress)?;
+    let Described { records, rounds } = statements::read(folder, sources, &Suppressed::default(), progress)?;
     let resolution = resolve(records, &decisions, progress)?;
     let ids = |cluster: &Vec<u32>| cluster.iter().map(|row| resolution.records[*row as usize].id.as_str()).collect();
     let merged: Vec<Vec<&str>> = resolution.clusters.iter().map(ids).collect();
@@ -169,6 +186,12 @@ impl Resolution {
             }
             review.push(pair);
         }
+        // About two clusters that are not published there is nothing to decide.
+        let is_hidden = |rows: &Vec<u32>| {
+            let records = || rows.iter().map(|row| records[*row as usize]);
+            records().any(|record| record.is_suppressed) || records().all(|record| record.is_gone)
+        };
+        let hidden: Vec<bool> = clustering.members.iter().map(is_hidden).collect();
         // One decision about two clusters is enough: that of the best pair.
         let mut seen: HashSet<(u32, u32)> = HashSet::new();
         for pair in review {
@@ -179,7 +202,8 @@ impl Resolution {
                 || group(pair.left)
                     .zip(group(pair.right))
                     .is_some_and(|(left, right)| unsure.contains(&(left.min(right), left.max(right))));
-            if clusters.0 == clusters.1 || is_decided || !seen.insert(clusters) {
+            let are_hidden = hidden[clusters.0 as usize] && hidden[clusters.1 as usize];
+            if clusters.0 == clusters.1 || is_decided || are_hidden || !seen.insert(clusters) {
                 continue;
             }
             let held = pair.held.map(|held| match held {

@@ -55,6 +55,7 @@ pub(super) struct Link {
 #[derive(Debug)]
 pub(super) struct Profile {
     pub source: u32,
+    pub is_gone: bool,
     pub names: Vec<ParsedName>,
     /// Ascending, without placeholders.
     pub identifiers: Vec<Identifier>,
@@ -184,7 +185,8 @@ impl Profiles {
         let mut known: Set<(u64, u32)> = Set::default();
         for profile in &self.all {
             profile.sectors.iter().for_each(|sector| *self.sectors.entry(*sector).or_default() += 1);
-            if let Some((name, places)) = profile.places_of_name() {
+            // A source that has a record under a new key has one record of the name.
+            if let Some((name, places)) = profile.places_of_name().filter(|_| !profile.is_gone) {
                 for key in places.map(|place| place.key(name)) {
                     if !known.insert((key, profile.source)) {
                         self.namesakes.insert(key);
@@ -298,6 +300,7 @@ fn read(table: Table, record: &Record, schemes: &mut Vec<(String, Strength)>) ->
     links.dedup();
     Profile {
         source: record.source,
+        is_gone: record.is_gone,
         names,
         identifiers,
         domain,

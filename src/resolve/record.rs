@@ -32,6 +32,10 @@ pub struct Record {
     pub links: Links,
     /// Number of rounds; how much depends on the record.
     pub size: u32,
+    /// Whether its source does not have it any more.
+    pub is_gone: bool,
+    /// Whether a line of `suppressed.csv` names it.
+    pub is_suppressed: bool,
 }
 
 impl Record {
@@ -52,6 +56,8 @@ impl Record {
             sectors: Vec::new(),
             links: Links::default(),
             size: 0,
+            is_gone: false,
+            is_suppressed: false,
         }
     }
 }

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use crate::data::identifier::{self, normal};
 use crate::data::vocabulary::Vocabulary;
-use crate::data::{Country, Date, Progress, Stage, Table};
+use crate::data::{Country, Progress, Stage, Table};
 use crate::resolve::record::{Links, Record};
 use crate::resolve::rounds::Round;
-use crate::sources::{EntityId, EntityKind, Source, SourceError, Statement};
+use crate::sources::{EntityId, EntityKind, Source, SourceError, Standing, Statement, Suppressed};
 
 /// What sources say, as far as it is compared.
 #[derive(Clone, Debug, Default)]
@@ -17,14 +17,23 @@ pub struct Described {
     pub rounds: Vec<Round>,
 }
 
-/// Reads the statements of sources in a folder.
-pub fn read(folder: &Path, sources: &[Source], progress: &dyn Progress) -> Result<Described, SourceError> {
+/// Reads the statements of sources in a folder: of what a source has, what it says now; of what it does not have any more,
+/// what it said last. That keeps the slug of a record which another source still has.
+pub fn read(
+    folder: &Path,
+    sources: &[Source],
+    suppressed: &Suppressed,
+    progress: &dyn Progress,
+) -> Result<Described, SourceError> {
     let mut described = Described::default();
     for (number, source) in (0..).zip(sources) {
         progress.step(&format!("read {}", source.id), 0);
         let mut reader = Reader { source: &source.id, number, ..Reader::default() };
         for statement in source.statements(folder)? {
-            reader.add(statement?);
+            let statement = statement?;
+            if statement.standing != Standing::Former {
+                reader.add(statement, suppressed);
+            }
         }
         reader.finish(&mut described);
         progress.done();
@@ -53,24 +62,32 @@ struct Reader<'a> {
     members: Vec<(usize, EntityId)>,
     /// The entity of the last statement.
     entity: Option<EntityId>,
-    /// The single-valued fields of the last record, and when they were last seen.
-    seen: Vec<(String, Date)>,
+    /// The last field of the entity: of several values of a field with one value the first counts, as in the view.
+    field: String,
 }
 
 impl Reader<'_> {
-    fn add(&mut self, statement: Statement) {
+    fn add(&mut self, statement: Statement, suppressed: &Suppressed) {
+        // What is gone is no round of a startup: another one may be in its place.
+        if statement.entity.kind == EntityKind::Round && statement.standing == Standing::Gone {
+            return;
+        }
         if self.entity.as_ref() != Some(&statement.entity) {
-            self.begin(&statement.entity);
+            let is_suppressed = suppressed.names(self.source, &statement.entity);
+            self.begin(&statement.entity, statement.standing == Standing::Gone, is_suppressed);
         }
         let Statement { field, value, .. } = &statement;
+        let is_first = self.field != *field;
+        self.field.clone_from(field);
         if statement.entity.kind == EntityKind::Round {
-            if let Some(reported) = self.rounds.last_mut() {
+            if let Some(Reported { round, startup, investors }) = self.rounds.last_mut() {
                 match field.as_str() {
-                    "startup" => reported.startup = value.parse().ok(),
-                    "investors" | "lead_investors" => reported.investors.extend(value.parse::<EntityId>()),
-                    "announced_on" => reported.round.announced_on = value.parse().ok(),
-                    "amount_usd" => reported.round.amount_usd = value.parse().ok(),
-                    "stage" => reported.round.stage = Stage::read(value),
+                    "investors" | "lead_investors" => investors.extend(value.parse::<EntityId>()),
+                    _ if !is_first => {}
+                    "startup" => *startup = value.parse().ok(),
+                    "announced_on" => round.announced_on = value.parse().ok(),
+                    "amount_usd" => round.amount_usd = value.parse().ok(),
+                    "stage" => round.stage = Stage::read(value),
                     _ => {}
                 }
             }
@@ -94,13 +111,9 @@ impl Reader<'_> {
             record.identifiers.extend(normal(scheme, value).ok().map(|value| (scheme.to_owned(), value)));
             return;
         }
-        // A source that changed its mind has both values: the one that it had last counts.
-        let known = self.seen.iter().find(|(known, _)| known == field).map(|(_, on)| *on);
-        if known.is_some_and(|on| on >= statement.last_seen) {
+        if !is_first {
             return;
         }
-        self.seen.retain(|(known, _)| known != field);
-        self.seen.push((field.clone(), statement.last_seen));
         match field.as_str() {
             "name" => record.name.clone_from(value),
             "website" => record.website = Some(value.clone()),
@@ -111,9 +124,9 @@ impl Reader<'_> {
         }
     }
 
-    fn begin(&mut self, entity: &EntityId) {
+    fn begin(&mut self, entity: &EntityId, is_gone: bool, is_suppressed: bool) {
         self.entity = Some(entity.clone());
-        self.seen.clear();
+        self.field.clear();
         let table = match entity.kind {
             EntityKind::Firm => Table::Firms,
             EntityKind::Startup => Table::Startups,
@@ -125,7 +138,8 @@ impl Reader<'_> {
             EntityKind::Sector => return,
         };
         self.rows.insert(entity.clone(), self.records.len());
-        self.records.push(Record::new(table, format!("{}/{entity}", self.source), self.number));
+        let record = Record::new(table, format!("{}/{entity}", self.source), self.number);
+        self.records.push(Record { is_gone, is_suppressed, ..record });
     }
 
     /// Adds the records with their links, without those that have no name, and the rounds of known startups.

@@ -14,13 +14,17 @@ pub(crate) mod money;
 pub mod presets;
 pub(crate) mod sort;
 pub mod statement;
+pub mod suppressed;
+pub mod update;
 pub mod view;
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub(crate) use statement::NewStatement;
-pub use statement::{EntityId, EntityKind, Source, Statement, StatementReader, Update};
+pub use statement::{EntityId, EntityKind, Source, Standing, Statement, StatementReader};
+pub use suppressed::Suppressed;
+pub(crate) use update::NewStatement;
+pub use update::{Extent, Update};
 
 /// A file of statements, a mapping or an input that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -33,6 +37,13 @@ pub enum SourceError {
     /// Each with its place.
     #[error("{}", .0.join("\n"))]
     Problems(Vec<String>),
+    /// Most likely the files of an import are a part of the source. Nothing was changed.
+    #[error(
+        "{source_id}: the import lacks more than a fifth of what the source had ({}), and was not kept: pass --force if the \
+         files have all that the source has, --increment if they are a part of it, or --id NAME if they are another list",
+        losses.join(", ")
+    )]
+    Shrunk { source_id: String, losses: Vec<String> },
 }
 
 impl SourceError {

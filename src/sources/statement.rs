@@ -1,11 +1,13 @@
 //! Statements of a source, and the folder that keeps them: `source.toml` and `statements.csv`.
 //!
-//! The file is sorted by entity, field and value, so that it can be merged, compared and read entity by entity as a stream.
+//! The file is sorted by entity, field and value, so that it can be merged, compared and read entity by entity as a stream. It
+//! also has what earlier imports stated. Imports are numbered: which statements count is decided by their order, not by their
+//! days, because a file is often corrected and imported again on the same day.
 
-use std::cmp::Ordering;
+use std::collections::VecDeque;
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, BufReader, BufWriter, Write};
+use std::io::{self, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -18,8 +20,12 @@ use crate::data::vocabulary::{Vocabulary, vocabulary};
 use crate::sources::SourceError;
 
 const SOURCE: &str = "source.toml";
-const STATEMENTS: &str = "statements.csv";
-const HEADER: [&str; 7] = ["entity", "field", "value", "original", "source_key", "first_seen", "last_seen"];
+pub(super) const STATEMENTS: &str = "statements.csv";
+pub(super) const HEADER: [&str; 8] =
+    ["entity", "field", "value", "original", "source_key", "first_seen", "last_seen", "last_import"];
+
+/// Columns of the files of earlier versions, which did not number imports.
+const UNNUMBERED: usize = 7;
 
 /// Where statements come from, and who may use them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,8 +40,15 @@ pub struct Source {
     pub url: String,
     /// If sources disagree, the one with the highest priority is right.
     pub priority: u32,
-    /// The day of the last import.
+    /// The latest day of an import.
     pub imported_on: Date,
+    /// The number of imports, which is that of the last one; 0 in files of earlier versions.
+    #[serde(default)]
+    pub imports: u32,
+    /// The number of the last import that had all that the source has; 0 if none had. What was stated only before does not
+    /// count any more.
+    #[serde(default)]
+    pub last_complete: u32,
 }
 
 impl Source {
@@ -57,7 +70,7 @@ impl Source {
     }
 
     /// The source that is kept in `folder`; `None` if there is none.
-    fn read(folder: &Path) -> Result<Option<Self>, SourceError> {
+    pub(super) fn read(folder: &Path) -> Result<Option<Self>, SourceError> {
         let file = folder.join(SOURCE);
         let text = match fs::read_to_string(&file) {
             Ok(text) => text,
@@ -80,8 +93,31 @@ impl Source {
 
     /// The statements of this source, which is one of [`Source::list`] of `folder`.
     pub fn statements(&self, folder: &Path) -> Result<StatementReader, SourceError> {
-        StatementReader::open(&folder.join(&self.id).join(STATEMENTS))
+        StatementReader::open(&folder.join(&self.id).join(STATEMENTS), self.last_complete)
     }
+
+    /// Replaces `source.toml` in the folder of the source.
+    pub(super) fn write(&self, folder: &Path) -> Result<(), SourceError> {
+        let path = folder.join(SOURCE);
+        let io = |error| SourceError::io(&path, error);
+        let text = toml::to_string(self).map_err(|error| SourceError::invalid(&path, error.to_string()))?;
+        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(io)?;
+        file.write_all(text.as_bytes()).and_then(|()| share(&file)).map_err(io)?;
+        file.as_file().sync_all().map_err(io)?;
+        file.persist(&path).map(drop).map_err(|error| io(error.error))
+    }
+}
+
+/// A temporary file is readable for its owner only; a kept one is like any other.
+pub(super) fn share(file: &tempfile::NamedTempFile) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        file.as_file().set_permissions(fs::Permissions::from_mode(0o644))?;
+    }
+    #[cfg(not(unix))]
+    let _ = file;
+    Ok(())
 }
 
 vocabulary! {
@@ -126,6 +162,19 @@ impl FromStr for EntityId {
     }
 }
 
+/// The source and the entity in a text such as `gleif/firm:lei:529900T8BM49AURSDO55`, of one of these kinds.
+pub(crate) fn source_entity<'t>(text: &'t str, kinds: &[EntityKind]) -> Result<(&'t str, EntityId), String> {
+    let parts = text.split_once('/').and_then(|(source, entity)| Some((source, entity.parse::<EntityId>().ok()?)));
+    parts.filter(|(source, entity)| Source::is_id(source) && kinds.contains(&entity.kind)).ok_or_else(|| {
+        let names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
+        format!(
+            "{} is not an entity of a source; write it as `gleif/firm:lei:529900T8BM49AURSDO55`: source, kind ({}) and key",
+            quoted(text),
+            names.join(", ")
+        )
+    })
+}
+
 /// A source says that a field of an entity has a value. A list has one statement for each value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
@@ -140,6 +189,49 @@ pub struct Statement {
     pub source_key: String,
     pub first_seen: Date,
     pub last_seen: Date,
+    /// The number of the last import that stated it.
+    pub last_import: u32,
+    pub standing: Standing,
+}
+
+/// Whether a statement counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// The source says so now.
+    Current,
+    /// The source does not have the entity any more, and said so in the last import that had it.
+    Gone,
+    /// The source has the entity, but says something else instead, or nothing; or it did so before the entity was gone.
+    Former,
+}
+
+/// Says which statements of an entity count, which are in the order of the file. Within a field the last import decides, and
+/// what only imports before the last complete one stated is gone.
+fn judge(statements: &mut [Statement], last_complete: u32) {
+    let newest = statements.iter().map(|statement| statement.last_import).max().unwrap_or_default();
+    let first = last_complete.max(1);
+    for field in statements.chunk_by_mut(|left, right| left.field == right.field) {
+        let last = field.iter().map(|statement| statement.last_import).max().unwrap_or_default();
+        for statement in field {
+            statement.standing = if statement.last_import != last {
+                Standing::Former
+            } else if last >= first {
+                Standing::Current
+            } else if newest < first && last == newest {
+                Standing::Gone
+            } else {
+                Standing::Former
+            };
+        }
+    }
+}
+
+/// Numbers the statements of an entity in a file without numbers: until then, what was last seen with the entity counted.
+fn number(statements: &mut [Statement]) {
+    let newest = statements.iter().map(|statement| statement.last_seen).max();
+    for statement in statements {
+        statement.last_import = u32::from(Some(statement.last_seen) == newest);
+    }
 }
 
 /// Statements in the order of the file.
@@ -148,18 +240,34 @@ pub struct StatementReader {
     csv: csv::Reader<BufReader<File>>,
     record: csv::StringRecord,
     last: Option<(EntityId, String, String)>,
+    is_numbered: bool,
+    last_complete: u32,
+    /// The statements of one entity that are still to be returned.
+    entity: VecDeque<Statement>,
+    /// The first statement of the entity after it.
+    ahead: Option<Statement>,
 }
 
 impl StatementReader {
-    fn open(path: &Path) -> Result<Self, SourceError> {
+    fn open(path: &Path, last_complete: u32) -> Result<Self, SourceError> {
         let file = File::open(path).map_err(|error| SourceError::io(path, error))?;
         let mut csv = csv::Reader::from_reader(BufReader::with_capacity(1 << 16, file));
         let header = csv.headers().map_err(|error| SourceError::at_line(path, 1, error))?;
-        if header.iter().ne(HEADER) {
+        let is_numbered = header.len() != UNNUMBERED;
+        if header.iter().ne(HEADER.into_iter().take(if is_numbered { HEADER.len() } else { UNNUMBERED })) {
             let problem = format!("the header is not `{}`; import the source again", HEADER.join(","));
             return Err(SourceError::at_line(path, 1, problem));
         }
-        Ok(Self { path: path.to_owned(), csv, record: csv::StringRecord::new(), last: None })
+        Ok(Self {
+            path: path.to_owned(),
+            csv,
+            record: csv::StringRecord::new(),
+            last: None,
+            is_numbered,
+            last_complete,
+            entity: VecDeque::new(),
+            ahead: None,
+        })
     }
 
     /// The position in bytes, for progress.
@@ -189,9 +297,27 @@ impl StatementReader {
         Ok(Some(statement))
     }
 
+    /// Reads the statements of the next entity.
+    fn read_entity(&mut self) -> Result<(), SourceError> {
+        self.entity.extend(self.ahead.take());
+        while let Some(statement) = self.read()? {
+            if self.entity.front().is_some_and(|first| first.entity != statement.entity) {
+                self.ahead = Some(statement);
+                break;
+            }
+            self.entity.push_back(statement);
+        }
+        let statements = self.entity.make_contiguous();
+        if !self.is_numbered {
+            number(statements);
+        }
+        judge(statements, self.last_complete);
+        Ok(())
+    }
+
     fn parse(&self) -> Result<Statement, String> {
-        let [entity, field, value, original, source_key, first, last] =
-            [0, 1, 2, 3, 4, 5, 6].map(|index| self.record.get(index).unwrap_or_default());
+        let [entity, field, value, original, source_key, first, last, import] =
+            [0, 1, 2, 3, 4, 5, 6, 7].map(|index| self.record.get(index).unwrap_or_default());
         let date = |column: &str, text: &str| {
             text.parse().map_err(|_| format!("{column}: {} is not a date of the form YYYY-MM-DD", quoted(text)))
         };
@@ -203,6 +329,13 @@ impl StatementReader {
             source_key: source_key.to_owned(),
             first_seen: date("first_seen", first)?,
             last_seen: date("last_seen", last)?,
+            last_import: match self.is_numbered {
+                true => import.parse().map_err(|_| {
+                    format!("last_import: {} is not the number of an import, such as 1", quoted(import))
+                })?,
+                false => 0,
+            },
+            standing: Standing::Former,
         })
     }
 }
@@ -211,185 +344,13 @@ impl Iterator for StatementReader {
     type Item = Result<Statement, SourceError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.read().transpose()
-    }
-}
-
-/// A statement of an import, which is seen on the day of the import. An entity is its text.
-#[derive(Clone, Copy, Debug)]
-pub struct NewStatement<'a> {
-    pub entity: &'a str,
-    pub field: &'a str,
-    pub value: &'a str,
-    pub original: &'a str,
-    pub source_key: &'a str,
-}
-
-/// How an import changed the statements of its source.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Changes {
-    /// Not in an earlier import.
-    pub new: u64,
-    /// In an earlier import, too.
-    pub known: u64,
-    /// Only in an earlier import. They are kept with the day on which they were last seen.
-    pub gone: u64,
-}
-
-/// An import of a source, merged with its earlier ones. Nothing changes on disk until [`Update::finish`].
-pub struct Update {
-    source: Source,
-    folder: PathBuf,
-    earlier: Option<StatementReader>,
-    /// The next statement of `earlier`.
-    next: Option<Statement>,
-    out: BufWriter<tempfile::NamedTempFile>,
-    line: Vec<u8>,
-    /// Entity, field and value of the last new statement.
-    last: [String; 3],
-    on: String,
-    changes: Changes,
-}
-
-impl Update {
-    /// Begins an import into the folder of sources on the day `source.imported_on`.
-    pub fn begin(sources: &Path, mut source: Source) -> Result<Self, SourceError> {
-        let folder = sources.join(&source.id);
-        fs::create_dir_all(&folder).map_err(|error| SourceError::io(&folder, error))?;
-        let on = source.imported_on.to_string();
-        let mut earlier = None;
-        if let Some(before) = Source::read(&folder)? {
-            earlier = Some(before.statements(sources)?);
-            source.imported_on = source.imported_on.max(before.imported_on);
+        if self.entity.is_empty()
+            && let Err(error) = self.read_entity()
+        {
+            return Some(Err(error));
         }
-        let out = tempfile::NamedTempFile::new_in(&folder).map_err(|error| SourceError::io(&folder, error))?;
-        let mut update = Self {
-            source,
-            folder,
-            earlier,
-            next: None,
-            out: BufWriter::with_capacity(1 << 16, out),
-            line: Vec::new(),
-            last: Default::default(),
-            on,
-            changes: Changes::default(),
-        };
-        update.advance()?;
-        update.line(&HEADER)?;
-        Ok(update)
+        self.entity.pop_front().map(Ok)
     }
-
-    /// Adds a statement; they come in the order of entity, field and value. Of equal ones the first is kept.
-    pub fn add(&mut self, new: NewStatement<'_>) -> Result<(), SourceError> {
-        let key = [new.entity, new.field, new.value];
-        match key.iter().copied().cmp(self.last.iter().map(String::as_str)) {
-            Ordering::Equal => return Ok(()),
-            Ordering::Less => {
-                let problem = format!("{} comes after {}: not in order", key.join(" "), self.last.join(" "));
-                return Err(SourceError::invalid(&self.folder.join(STATEMENTS), problem));
-            }
-            Ordering::Greater => {}
-        }
-        for (last, part) in self.last.iter_mut().zip(key) {
-            last.clear();
-            last.push_str(part);
-        }
-        let mut seen = None;
-        while let Some(next) = &self.next {
-            let entity = next.entity.to_string();
-            match [&*entity, &*next.field, &*next.value].cmp(&key) {
-                Ordering::Less => self.keep()?,
-                Ordering::Equal => {
-                    seen = Some((next.first_seen.to_string(), next.last_seen.to_string()));
-                    self.advance()?;
-                    break;
-                }
-                Ordering::Greater => break,
-            }
-        }
-        let on = std::mem::take(&mut self.on);
-        let (first, last) = match &seen {
-            Some((first, last)) => (first.min(&on), last.max(&on)),
-            None => (&on, &on),
-        };
-        let written =
-            self.line(&[new.entity, new.field, new.value, new.original, new.source_key, first.as_str(), last.as_str()]);
-        match seen {
-            Some(_) => self.changes.known += 1,
-            None => self.changes.new += 1,
-        }
-        self.on = on;
-        written
-    }
-
-    /// Replaces the files of the source.
-    pub fn finish(mut self) -> Result<Changes, SourceError> {
-        while self.next.is_some() {
-            self.keep()?;
-        }
-        let io = |path: &Path, error| SourceError::io(path, error);
-        let text = toml::to_string(&self.source)
-            .map_err(|error| SourceError::invalid(&self.folder.join(SOURCE), error.to_string()))?;
-        let path = self.folder.join(STATEMENTS);
-        let file = self.out.into_inner().map_err(|error| io(&path, error.into_error()))?;
-        share(&file).and_then(|()| file.as_file().sync_all()).map_err(|error| io(&path, error))?;
-        // Statements without `source.toml` are no source, so that a first import that is interrupted here leaves nothing.
-        file.persist(&path).map_err(|error| io(&path, error.error))?;
-        let path = self.folder.join(SOURCE);
-        let mut file = tempfile::NamedTempFile::new_in(&self.folder).map_err(|error| io(&path, error))?;
-        file.write_all(text.as_bytes()).and_then(|()| share(&file)).map_err(|error| io(&path, error))?;
-        file.persist(&path).map_err(|error| io(&path, error.error))?;
-        Ok(self.changes)
-    }
-
-    /// Copies the next earlier statement, which the import does not have.
-    fn keep(&mut self) -> Result<(), SourceError> {
-        let Some(gone) = self.next.take() else { return Ok(()) };
-        let (entity, first, last) = (gone.entity.to_string(), gone.first_seen.to_string(), gone.last_seen.to_string());
-        self.line(&[&entity, &gone.field, &gone.value, &gone.original, &gone.source_key, &first, &last])?;
-        self.changes.gone += 1;
-        self.advance()
-    }
-
-    fn advance(&mut self) -> Result<(), SourceError> {
-        self.next = self.earlier.as_mut().and_then(StatementReader::next).transpose()?;
-        Ok(())
-    }
-
-    fn line(&mut self, fields: &[&str]) -> Result<(), SourceError> {
-        self.line.clear();
-        write_line(&mut self.line, fields);
-        self.out.write_all(&self.line).map_err(|error| SourceError::io(&self.folder.join(STATEMENTS), error))
-    }
-}
-
-/// Adds a line of CSV. The writer of the `csv` crate takes three times as long, which is half of the time of an import.
-pub(crate) fn write_line(line: &mut Vec<u8>, fields: &[&str]) {
-    for (index, field) in fields.iter().enumerate() {
-        if index > 0 {
-            line.push(b',');
-        }
-        if field.bytes().any(|byte| matches!(byte, b'"' | b',' | b'\n' | b'\r')) {
-            line.push(b'"');
-            line.extend_from_slice(field.replace('"', "\"\"").as_bytes());
-            line.push(b'"');
-        } else {
-            line.extend_from_slice(field.as_bytes());
-        }
-    }
-    line.push(b'\n');
-}
-
-/// A temporary file is readable for its owner only; a kept one is like any other.
-fn share(file: &tempfile::NamedTempFile) -> io::Result<()> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        file.as_file().set_permissions(fs::Permissions::from_mode(0o644))?;
-    }
-    #[cfg(not(unix))]
-    let _ = file;
-    Ok(())
 }
 
 #[cfg(test)]
@@ -398,90 +359,40 @@ mod tests {
 
     use super::*;
 
-    fn source(on: &str) -> Source {
-        Source {
-            id: "our-list".to_owned(),
-            title: "Our \"list\"".to_owned(),
-            license: "CC0-1.0".to_owned(),
-            url: String::new(),
-            priority: 50,
-            imported_on: on.parse().unwrap(),
-        }
-    }
-
-    fn import(folder: &Path, on: &str, statements: &[(&str, &str, &str)]) -> Changes {
-        let mut update = Update::begin(folder, source(on)).unwrap();
-        for (entity, field, value) in statements {
-            update.add(NewStatement { entity, field, value, original: "", source_key: "k" }).unwrap();
-        }
-        update.finish().unwrap()
-    }
-
-    fn kept(folder: &Path) -> Vec<String> {
-        let sources = Source::list(folder).unwrap();
-        let statements = sources[0].statements(folder).unwrap().map(|statement| {
-            let Statement { entity, field, value, first_seen, last_seen, .. } = statement.unwrap();
-            format!("{entity} {field} {value} {first_seen} {last_seen}")
-        });
-        statements.collect()
+    /// Value, number of the import and standing of each statement of a source.
+    fn read(last_complete: u32, text: &str) -> Vec<(String, u32, Standing)> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), text).unwrap();
+        let statements = StatementReader::open(file.path(), last_complete).unwrap().map(Result::unwrap);
+        statements.map(|statement| (statement.value, statement.last_import, statement.standing)).collect()
     }
 
     #[test]
-    fn a_second_import_keeps_what_was_first_seen_and_what_is_gone() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path();
-        let first = [("firm:a", "city", "Oslo"), ("firm:a", "name", "A, \"B\"\nC"), ("startup:z", "name", "Z")];
-        assert_eq!(import(path, "2026-01-01", &first), Changes { new: 3, known: 0, gone: 0 });
-        let second = [("firm:a", "city", "Rome"), ("firm:a", "name", "A, \"B\"\nC"), ("firm:b", "name", "B")];
-        assert_eq!(import(path, "2026-02-01", &second), Changes { new: 2, known: 1, gone: 2 });
-        let expected = [
-            "firm:a city Oslo 2026-01-01 2026-01-01",
-            "firm:a city Rome 2026-02-01 2026-02-01",
-            "firm:a name A, \"B\"\nC 2026-01-01 2026-02-01",
-            "firm:b name B 2026-02-01 2026-02-01",
-            "startup:z name Z 2026-01-01 2026-01-01",
-        ];
-        assert_eq!(kept(path), expected);
-        assert_eq!(Source::list(path).unwrap(), [source("2026-02-01")]);
-        // An import of an older state does not make anything older.
-        import(path, "2025-12-01", &first);
-        assert_eq!(Source::list(path).unwrap(), [source("2026-02-01")]);
-        assert_eq!(kept(path)[2], "firm:a name A, \"B\"\nC 2025-12-01 2026-02-01");
+    fn statements_of_earlier_versions_count_by_their_days() {
+        use Standing::{Current, Former, Gone};
+        let text = "entity,field,value,original,source_key,first_seen,last_seen\n\
+                    firm:a,aliases,Dropped,,k,2026-01-01,2026-01-01\n\
+                    firm:a,name,New,,k,2026-02-01,2026-02-01\n\
+                    firm:a,name,Old,,k,2026-01-01,2026-01-01\n\
+                    firm:b,name,Elsewhere,,k,2026-01-01,2026-01-01\n";
+        let standings = |last_complete| read(last_complete, text).into_iter().map(|(.., standing)| standing);
+        assert_eq!(standings(0).collect::<Vec<_>>(), [Former, Current, Former, Current]);
+        // After the first complete import with a number, which was interrupted before it replaced the file.
+        assert_eq!(standings(2).collect::<Vec<_>>(), [Former, Gone, Former, Gone]);
     }
 
     #[test]
-    fn statements_out_of_order_are_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut update = Update::begin(folder.path(), source("2026-01-01")).unwrap();
-        let statement = |entity| NewStatement { entity, field: "name", value: "A", original: "", source_key: "" };
-        update.add(statement("firm:b")).unwrap();
-        update.add(statement("firm:b")).unwrap();
-        assert!(update.add(statement("firm:a")).is_err());
-        drop(update);
-        assert_eq!(Source::list(folder.path()).unwrap(), [], "an import that did not finish leaves no source");
-    }
-
-    #[test]
-    fn a_damaged_file_is_reported_with_its_line() {
-        let folder = tempfile::tempdir().unwrap();
-        import(folder.path(), "2026-01-01", &[("firm:a", "city", "Oslo"), ("firm:a", "name", "A")]);
-        let path = folder.path().join("our-list/statements.csv");
-        let good = fs::read_to_string(&path).unwrap();
-        for (from, to, problem) in [
-            ("firm:a,name", "fund:a,name", "statements.csv:3: entity: \"fund:a\" is not an entity"),
-            ("firm:a,name", "firm:a,area", "statements.csv:3: is not after the line before"),
-            ("A,,k,2026", "A,,k,26", "statements.csv:3: first_seen: \"26-01-01\" is not a date"),
-            ("entity,", "entities,", "statements.csv:1: the header is not"),
-        ] {
-            fs::write(&path, good.replace(from, to)).unwrap();
-            let sources = Source::list(folder.path()).unwrap();
-            let result = sources[0].statements(folder.path()).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-            let error = result.unwrap_err().to_string();
-            assert!(error.contains(problem), "{error}");
-        }
-        fs::write(folder.path().join("our-list/source.toml"), "id = \"x\"\nprio = 1\n").unwrap();
-        let error = Source::list(folder.path()).unwrap_err().to_string();
-        assert!(error.contains("source.toml:2: unknown field `prio`"), "{error}");
+    fn the_last_import_of_a_field_decides_and_only_imports_since_the_last_complete_one_count() {
+        use Standing::{Current, Former, Gone};
+        let text = "entity,field,value,original,source_key,first_seen,last_seen,last_import\n\
+                    firm:a,city,Oslo,,k,2026-03-01,2026-03-01,4\n\
+                    firm:a,name,Alder,,k,2026-01-01,2026-01-01,5\n\
+                    firm:a,name,Birch,,k,2026-02-01,2026-02-01,4\n\
+                    firm:a,stages,seed,,k,2026-02-01,2026-02-01,3\n\
+                    firm:b,city,Rome,,k,2026-01-01,2026-01-01,2\n\
+                    firm:b,name,Cedar,,k,2026-01-01,2026-01-01,3\n";
+        let standings: Vec<Standing> = read(4, text).into_iter().map(|(.., standing)| standing).collect();
+        assert_eq!(standings, [Current, Current, Former, Former, Former, Gone]);
     }
 
     proptest! {

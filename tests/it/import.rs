@@ -9,9 +9,9 @@ use std::process::Command;
 
 use tempfile::TempDir;
 use venturedex::data::NoProgress;
-use venturedex::sources::Source;
 use venturedex::sources::presets::PRESETS;
 use venturedex::sources::view::{self, Clusters, Detail};
+use venturedex::sources::{Source, Suppressed};
 
 const ON: &str = "2026-11-20";
 
@@ -77,7 +77,8 @@ fn sources_of(presets: &[String]) -> TempDir {
 fn view(folder: &Path, licenses: &[String]) -> BTreeMap<String, String> {
     let sources = view::licensed(Source::list(folder).unwrap(), licenses).unwrap();
     let to = tempfile::tempdir().unwrap();
-    view::write(folder, &sources, &Clusters::default(), to.path(), Detail::Provenance, &NoProgress).unwrap();
+    let (clusters, suppressed) = (Clusters::default(), Suppressed::default());
+    view::write(folder, &sources, &clusters, &suppressed, to.path(), Detail::Provenance, &NoProgress).unwrap();
     files(to.path())
 }
 
@@ -320,6 +321,86 @@ fn a_folder_with_other_files_is_not_overwritten_and_a_preset_is_named() {
     let ran = indexer(&["import", "openvc", "--dataset", path]);
     assert!(ran.code == 1 && ran.err.contains("no input"), "{}", ran.err);
     assert_eq!(indexer(&["import", "openvc", input]).code, 2);
+}
+
+/// Imports a list of firms into a folder of sources.
+fn listed(folder: &Path, mapping: &str, csv: &str, on: &str, more: &[&str]) -> Ran {
+    let [mapping_file, input] = ["map.toml", "list.csv"].map(|name| folder.join(name));
+    fs::write(&mapping_file, mapping).unwrap();
+    fs::write(&input, csv).unwrap();
+    let sources = folder.join("sources");
+    let mut words = vec!["import", "--mapping", mapping_file.to_str().unwrap(), input.to_str().unwrap(), "--sources"];
+    words.extend([sources.to_str().unwrap(), "--on", on]);
+    words.extend(more);
+    indexer(&words)
+}
+
+/// The lines of `firms.csv` that the sources make.
+fn firms(folder: &Path) -> Vec<String> {
+    let files = view(&folder.join("sources"), &[]);
+    rows(&files["firms.csv"]).iter().map(|row| format!("{} {}", row["name"], row["country"])).collect()
+}
+
+#[test]
+fn a_list_that_is_corrected_replaces_what_it_said_and_one_that_shrinks_is_guarded() {
+    let folder = tempfile::tempdir().unwrap();
+    let import =
+        |rows: &str, on: &str, more: &[&str]| listed(folder.path(), SMALL, &format!("Name,Land\n{rows}"), on, more);
+    let first = import("Alder,DE\nBirch,DE\nCedar,DE\nDatura,DE\nElder,DE\n", ON, &[]);
+    assert!(first.out.contains("\n  complete: no record is gone\n"), "{}", first.out);
+    // On the same day: Alder is in another country, which is part of its key here, and Birch is gone.
+    let corrected = "Alder,ES\nCedar,DE\nDatura,DE\nElder,DE\n";
+    let refused = import(corrected, ON, &[]);
+    let problem =
+        "our-list: the import lacks more than a fifth of what the source had (2 of 5 of kind firm), and was not";
+    assert!(refused.code == 1 && refused.err.contains(problem), "{}", refused.err);
+    assert_eq!(firms(folder.path()).len(), 5, "nothing was changed");
+    let forced = import(corrected, ON, &["--force"]);
+    let told = "statements: 2 new, 6 known, 4 gone\n  complete: 2 records no longer in the source";
+    assert!(forced.out.contains(told), "{}", forced.out);
+    assert_eq!(firms(folder.path()), ["Alder ES", "Cedar DE", "Datura DE", "Elder DE"]);
+    let older = import("Alder,ES\nCedar,DE\nDatura,DE\nElder,FR\n", "2026-01-02", &[]);
+    let told = "an earlier import was of 2026-11-20, a later day; this one replaces it";
+    assert!(older.out.contains(told), "{}{}", older.out, older.err);
+    assert_eq!(firms(folder.path()), ["Alder ES", "Cedar DE", "Datura DE", "Elder FR"]);
+}
+
+#[test]
+fn an_increment_keeps_what_it_lacks_and_corrects_what_it_has() {
+    let keyed = SMALL.replace("[[firm]]\n", "[[firm]]\nkey = \"Id\"\ncity = \"City\"\n");
+    let increment = keyed.replace("license =", "import = \"increment\"\nlicense =");
+    let [first, second] =
+        ["Id,Name,Land,City\n1,Alder,DE,Bonn\n2,Birch,FR,\n", "Id,Name,Land,City\n1,Alder,ES,\n3,Cedar,DE,\n"];
+    let said = |mapping: &str, more: &[&str]| {
+        let folder = tempfile::tempdir().unwrap();
+        for csv in [first, second] {
+            let ran = listed(folder.path(), mapping, csv, ON, more);
+            assert_eq!(ran.code, 0, "{}", ran.err);
+        }
+        let files = view(&folder.path().join("sources"), &[]);
+        let firms = rows(&files["firms.csv"]);
+        firms.iter().map(|row| format!("{} {} {}", row["name"], row["country"], row["city"])).collect::<Vec<_>>()
+    };
+    let amended = ["Alder ES Bonn", "Birch FR ", "Cedar DE "];
+    assert_eq!(said(&increment, &[]), amended);
+    assert_eq!(said(&keyed, &["--increment"]), amended);
+    assert_eq!(said(&increment, &["--complete", "--force"]), ["Alder ES ", "Cedar DE "]);
+    let wrong = mapped(&keyed.replace("license =", "import = \"incremental\"\nlicense ="), first);
+    let problem =
+        "map.toml:4:10: unknown value \"incremental\"; did you mean `increment`? (known: complete, increment)";
+    assert!(wrong.err.contains(problem), "{}", wrong.err);
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(listed(folder.path(), &keyed, first, ON, &["--complete", "--increment"]).code, 2);
+}
+
+#[test]
+fn quarters_of_form_d_are_increments() {
+    let increments = PRESETS.iter().filter(|preset| {
+        let source = fs::read_to_string(fixtures().join(preset.name).join("source/source.toml")).unwrap();
+        assert!(source.contains("\nimports = 1\n"), "{source}");
+        source.contains("\nlast_complete = 0\n")
+    });
+    assert_eq!(increments.map(|preset| preset.name).collect::<Vec<_>>(), ["sec-form-d"]);
 }
 
 /// What `deploy/public-data.sh` makes of downloads of which one is missing and one is of another license.

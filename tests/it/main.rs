@@ -87,6 +87,7 @@ mod similar;
 mod simulator;
 mod snapshots;
 mod suggestions;
+mod suppressed;
 mod suspect;
 mod telemetry;
 mod theme;

@@ -65,6 +65,17 @@ fn add_source(folder: &Path, id: &str, statements: &[&str]) {
     fs::write(folder.join("statements.csv"), format!("{HEADER}{lines}")).unwrap();
 }
 
+/// A source after two complete imports; each statement has the number of the last import that stated it.
+fn add_imported_twice(folder: &Path, id: &str, statements: &[(&str, u32)]) {
+    add_source(folder, id, &[]);
+    let folder = folder.join(id);
+    let about = fs::read_to_string(folder.join("source.toml")).unwrap();
+    fs::write(folder.join("source.toml"), format!("{about}imports = 2\nlast_complete = 2\n")).unwrap();
+    let lines: String =
+        statements.iter().map(|(line, import)| format!("{line},,key,2026-11-20,2026-11-20,{import}\n")).collect();
+    fs::write(folder.join("statements.csv"), format!("{},last_import\n{lines}", HEADER.trim_end())).unwrap();
+}
+
 fn run(folder: &Path, words: &[&str], input: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_indexer"));
     command.arg("resolve").arg("--sources").arg(folder).args(words);
@@ -116,6 +127,81 @@ fn sources_are_resolved_with_evidence() {
         verbose.contains("merge Zyntrix Ventures (lens/firm:1) = ZYNTRIX VENTURES GmbH (register/firm:1)\n"),
         "{verbose}"
     );
+}
+
+#[test]
+fn what_was_corrected_is_no_evidence_and_what_is_gone_keeps_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    add_imported_twice(
+        folder.path(),
+        "lens",
+        &[
+            ("firm:1,aliases,Orbit Works", 1),
+            ("firm:1,id:lei,529900T8BM49AURSDO55", 1),
+            ("firm:1,id:lei,5493001KJTIIGC8Y1R12", 2),
+            ("firm:1,name,Zyntrix Ventures", 2),
+            ("firm:2,country,DE", 1),
+            ("firm:2,name,Quarrel Capital", 1),
+            ("firm:2,website,https://quarrel.example", 1),
+            ("round:1,amount_usd,1250000", 2),
+            ("round:1,amount_usd,9000000", 1),
+            ("round:1,announced_on,2024-05-17", 2),
+            ("round:1,stage,seed", 2),
+            ("round:1,startup,startup:1", 2),
+            ("round:2,amount_usd,1250000", 1),
+            ("round:2,announced_on,2024-05-18", 1),
+            ("round:2,stage,seed", 1),
+            ("round:2,startup,startup:1", 1),
+            ("startup:1,city,Oslo", 2),
+            ("startup:1,name,Merula Foods", 2),
+            ("startup:1,website,https://merula.example", 2),
+        ],
+    );
+    add_source(
+        folder.path(),
+        "register",
+        &[
+            "firm:1,id:lei,529900T8BM49AURSDO55",
+            "firm:1,name,Orbit Works",
+            "firm:2,country,DE",
+            "firm:2,name,Quarrel Capital",
+            "firm:2,website,https://quarrel.example",
+            "round:7,amount_usd,1250000",
+            "round:7,announced_on,2024-05-18",
+            "round:7,stage,seed",
+            "round:7,startup,startup:9",
+            "startup:9,city,Oslo",
+            "startup:9,name,Merula Foods",
+            "startup:9,website,https://merula.example",
+        ],
+    );
+    let mut merged = pairs(&json(folder.path())["merged"]);
+    merged.sort();
+    let expected = [pair("lens/firm:2", "register/firm:2"), pair("lens/startup:1", "register/startup:9")];
+    assert_eq!(merged, expected, "by the values of the last import");
+    let index = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_indexer"));
+    command.args(["build", "--json", "--sources"]).arg(folder.path()).arg("--index").arg(index.path());
+    let output = command.output().unwrap();
+    let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        summary["counts"]["funding_rounds"], 1,
+        "the round of the last import is that of the register: {summary}"
+    );
+    assert_eq!(summary["counts"]["firms"], 3);
+}
+
+#[test]
+fn a_pair_is_not_reviewed_if_both_records_are_suppressed() {
+    let folder = sources();
+    let reviewed = |lines: &str| {
+        fs::write(folder.path().join("suppressed.csv"), format!("entity,why\n{lines}")).unwrap();
+        pairs(&json(folder.path())["review"])
+    };
+    assert_eq!(reviewed("lens/firm:2,request 12\n"), [pair("lens/firm:2", "register/firm:2")]);
+    let shown = text(&run(folder.path(), &["--review"], ""));
+    assert!(shown.contains("published    no: suppressed"), "{shown}");
+    assert!(reviewed("lens/firm:2,request 12\nregister/firm:2,request 12\n").is_empty());
 }
 
 #[test]

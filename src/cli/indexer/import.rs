@@ -19,7 +19,7 @@ use crate::sources::guess;
 use crate::sources::import::{FileSummary, Import, Reason, SectionSummary, SourceChanges, Summary};
 use crate::sources::presets::{PRESETS, preset};
 use crate::sources::view::{self, Clusters, Detail, ViewSummary};
-use crate::sources::{Source, SourceError};
+use crate::sources::{Extent, Source, SourceError, Suppressed};
 
 #[derive(Args)]
 #[command(group = ArgGroup::new("destination").args(["dataset", "sources", "guess"]).required(true))]
@@ -58,6 +58,15 @@ pub(crate) struct ImportArgs {
     /// Priority of the source if others disagree, in place of the mapping's
     #[arg(long, value_name = "N")]
     priority: Option<u32>,
+    /// The files have all that the source has, whatever the mapping says: what they lack is gone
+    #[arg(long, requires = "sources", conflicts_with = "increment")]
+    complete: bool,
+    /// The files have what is new or changed, whatever the mapping says: what they lack stays
+    #[arg(long, requires = "sources")]
+    increment: bool,
+    /// Import even if more than a fifth of the records that the source had are gone
+    #[arg(long, requires = "sources")]
+    force: bool,
 }
 
 fn presets_help() -> String {
@@ -80,14 +89,19 @@ impl SourceArgs {
     /// The dataset that the sources make, in a temporary folder; `None` without sources.
     pub(crate) fn view(&self, style: &Style) -> Result<Option<tempfile::TempDir>, CommandError> {
         let Some(folder) = &self.sources else { return Ok(None) };
-        let sources = view::licensed(sources_in(folder)?, &self.licenses)?;
+        let all = sources_in(folder)?;
+        let sources = view::licensed(all.clone(), &self.licenses)?;
         let steps = Steps::new(style.json);
         let to = tempfile::tempdir()?;
-        let clusters = resolve::clusters(folder, &sources, &steps)?;
-        let summary = view::write(folder, &sources, &clusters, to.path(), Detail::Provenance, &steps)?;
+        let (clusters, suppressed) = resolve::composition(folder, &all, &sources, &steps)?;
+        let summary = view::write(folder, &sources, &clusters, &suppressed, to.path(), Detail::Provenance, &steps)?;
         drop(steps);
         if !style.json {
-            print_left_out(&summary, &mut io::stderr().lock())?;
+            let mut out = io::stderr().lock();
+            for message in suppressed.unknown(folder, &all)? {
+                writeln!(out, "warning: {message}")?;
+            }
+            print_left_out(&summary, &mut out)?;
         }
         Ok(Some(to))
     }
@@ -146,13 +160,19 @@ impl ImportArgs {
             }
             (None, []) => return Err(unknown_preset("")),
         };
-        import.with(SourceChanges {
+        let import = import.with(SourceChanges {
             id: self.id.clone(),
             title: self.title.clone(),
             license: self.license.clone(),
             priority: self.priority,
+            extent: match (self.complete, self.increment) {
+                (true, _) => Some(Extent::Complete),
+                (_, true) => Some(Extent::Increment),
+                _ => None,
+            },
             rates: self.rates.clone(),
-        })
+        })?;
+        Ok(import.forced(self.force))
     }
 }
 
@@ -183,7 +203,8 @@ fn write_dataset(import: Import, to: &Path, on: Date, steps: &Steps) -> Result<(
     fs::create_dir_all(&tables).map_err(io)?;
     let summary = import.run(&statements, on, steps)?;
     let sources = Source::list(&statements)?;
-    let view = view::write(&statements, &sources, &Clusters::default(), &tables, Detail::Tables, steps)?;
+    let (clusters, suppressed) = (Clusters::default(), Suppressed::default());
+    let view = view::write(&statements, &sources, &clusters, &suppressed, &tables, Detail::Tables, steps)?;
     for entry in fs::read_dir(to).map_err(io)? {
         let path = entry.map_err(io)?.path();
         if path.is_file() {
@@ -215,7 +236,7 @@ struct ImportJson {
 impl ImportJson {
     fn print(&self, style: &Style) -> io::Result<()> {
         let mut out = io::BufWriter::new(io::stdout().lock());
-        let Summary { files, sections, entities, statements, unused, .. } = &self.summary;
+        let Summary { files, sections, entities, statements, unused, extent, later_import, .. } = &self.summary;
         let (rows, took) = (format::count(self.summary.rows()), format::time(self.took));
         writeln!(out, "imported {rows} rows in {took}: {}", self.to)?;
         for FileSummary { input, file, rows, left_out, bad, .. } in files {
@@ -234,10 +255,30 @@ impl ImportJson {
         writeln!(out, "  entities: {}", entities.join(", "))?;
         let [new, known, gone] = [statements.new, statements.known, statements.gone].map(format::count);
         writeln!(out, "  statements: {new} new, {known} known, {gone} gone")?;
+        if self.view.is_none() {
+            print_extent(extent, statements.gone_records, &mut out)?;
+        }
+        if let Some(day) = later_import {
+            writeln!(out, "  an earlier import was of {day}, a later day; this one replaces it")?;
+        }
         if let Some(view) = &self.view {
             print_left_out(view, &mut out)?;
         }
         out.flush()
+    }
+}
+
+/// Prints how many records an import removes from its source.
+fn print_extent(extent: &str, gone: u64, out: &mut dyn Write) -> io::Result<()> {
+    match gone {
+        0 => writeln!(out, "  {extent}: no record is gone"),
+        _ => {
+            let gone = format::counted(gone as usize, "record");
+            writeln!(
+                out,
+                "  {extent}: {gone} no longer in the source; the next release has them only from other sources"
+            )
+        }
     }
 }
 
@@ -275,6 +316,8 @@ fn print_left_out(view: &ViewSummary, out: &mut dyn Write) -> io::Result<()> {
     for (count, what) in [
         (view.incomplete, "without a name, startup or organization"),
         (view.dangling, "references to something that no source has"),
+        (view.gone, "no longer in their source"),
+        (view.suppressed, "suppressed, or without the startup or organization that is"),
     ] {
         if count > 0 {
             writeln!(out, "  left out: {} {what}", format::count(count))?;

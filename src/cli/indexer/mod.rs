@@ -16,6 +16,7 @@ mod releases;
 mod resolve;
 mod review;
 mod search;
+mod suppress;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -38,7 +39,8 @@ const CODES: &str = "\
 Exit codes:
   0  success
   1  dataset rejected; release damaged, missing, not signed, of another format, already published with different content,
-     or without many rows that the current one has; folder of `generate` not empty
+     or without many rows that the current one has; import without much of what its source had; folder of `generate` not
+     empty
   2  usage error, or not a key
   3  disk error: no such index folder, no permission, no space
   4  another indexer is using the index; retry later";
@@ -178,6 +180,8 @@ enum Command {
     },
     /// Find the records of one firm, startup or person, across sources or within a dataset, and review the likely ones
     Resolve(resolve::ResolveArgs),
+    /// Leave a record out of all releases from now on, whatever its sources say
+    Suppress(suppress::SuppressArgs),
     /// Check a dataset, publish it as a release and activate the release
     Build {
         #[command(flatten)]
@@ -293,6 +297,7 @@ fn run_command(command: &Command, now: OffsetDateTime, style: &Style) -> Result<
         }
         Command::Import(arguments) => import::run(arguments, now, style),
         Command::Resolve(arguments) => resolve::run(arguments, Date::from_unix(now.unix_timestamp()), style),
+        Command::Suppress(arguments) => suppress::run(arguments, Date::from_unix(now.unix_timestamp()), style),
         Command::Generate(arguments) => generate::run(arguments, style),
         Command::List { index } => match index.remote(None)? {
             Some(remote) => pushed::list(&remote, style),
@@ -396,6 +401,7 @@ impl CommandError {
             Self::Key(_) => (Code::Usage, "bad_key"),
             Self::Generate(error) => error.code(),
             Self::Source(SourceError::Io { .. }) => (Code::Disk, "io"),
+            Self::Source(SourceError::Shrunk { .. }) => (Code::Rejected, "shrunk"),
             Self::Source(_) => (Code::Rejected, "bad_source"),
             Self::Search(_) => (Code::Disk, "text_index"),
             Self::Output(error) => {

@@ -14,6 +14,7 @@ use crate::data::{self, Date, Table};
 use crate::resolve::{
     Decision, Decisions, Held, Judgement, Pair, Record, Resolution, TABLES, decision, record, resolve, statements,
 };
+use crate::sources::Suppressed;
 
 #[derive(Args)]
 pub(crate) struct ResolveArgs {
@@ -44,8 +45,9 @@ pub(crate) fn run(arguments: &ResolveArgs, today: Date, style: &Style) -> Result
     let steps = Steps::new(style.json);
     let (records, decisions) = match (&arguments.sources, &arguments.dataset) {
         (Some(folder), _) => {
-            let decisions = Decisions::read(folder)?;
-            (statements::read(folder, &import::sources_in(folder)?, &steps)?.records, decisions)
+            let (decisions, suppressed) = (Decisions::read(folder)?, Suppressed::read(folder)?);
+            let sources = import::sources_in(folder)?;
+            (statements::read(folder, &sources, &suppressed, &steps)?.records, decisions)
         }
         (None, folder) => {
             let folder = folder.as_deref().unwrap_or(Path::new("dataset"));

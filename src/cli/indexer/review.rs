@@ -160,11 +160,16 @@ fn show(resolution: &Resolution, pair: &Pair, out: &mut dyn Write) -> io::Result
 }
 
 /// The values of a record, each with its label.
-struct Shown([(&'static str, String); 9]);
+struct Shown([(&'static str, String); 10]);
 
 impl Shown {
     fn of(record: &Record) -> Self {
         let identifiers = record.identifiers.iter().map(|(scheme, value)| format!("{scheme}:{value}"));
+        let unpublished = match (record.is_suppressed, record.is_gone) {
+            (true, _) => "no: suppressed",
+            (_, true) => "no: its source does not have it any more",
+            _ => "",
+        };
         Self([
             ("name", record.name.clone()),
             ("aliases", record.aliases.join(", ")),
@@ -174,6 +179,7 @@ impl Shown {
             ("founded", record.founded_year.map(|year| year.to_string()).unwrap_or_default()),
             ("identifiers", identifiers.collect::<Vec<_>>().join(" ")),
             ("rounds", if record.size > 0 { record.size.to_string() } else { String::new() }),
+            ("published", unpublished.to_owned()),
             ("entity", record.id.clone()),
         ])
     }

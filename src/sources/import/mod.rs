@@ -9,6 +9,7 @@ mod summary;
 
 use std::path::{Path, PathBuf};
 
+use crate::data::vocabulary::Vocabulary as _;
 use crate::data::{Date, Progress};
 use crate::sources::guess::package;
 use crate::sources::input::Member;
@@ -16,7 +17,7 @@ use crate::sources::input::archive::matches;
 use crate::sources::mapping::Mapping;
 use crate::sources::money::Rates;
 use crate::sources::presets::Preset;
-use crate::sources::{Source, SourceError, Update};
+use crate::sources::{Extent, Source, SourceError, Update};
 use pass::Pass;
 use records::Records;
 pub use summary::{FieldSummary, FileSummary, Reason, SectionSummary, Summary};
@@ -25,6 +26,7 @@ pub use summary::{FieldSummary, FileSummary, Reason, SectionSummary, Summary};
 pub struct Import {
     mapping: Mapping,
     inputs: Vec<PathBuf>,
+    is_forced: bool,
 }
 
 impl Import {
@@ -39,19 +41,20 @@ impl Import {
             }
         };
         let mapping = Mapping::read(&format!("{}.toml", preset.name), text, Path::new(""))?;
-        Ok(Self { mapping, inputs })
+        Ok(Self { mapping, inputs, is_forced: false })
     }
 
     /// With the mapping in a file.
     pub fn mapping(file: &Path, inputs: Vec<PathBuf>) -> Result<Self, SourceError> {
         let text = std::fs::read_to_string(file).map_err(|error| SourceError::io(file, error))?;
         let folder = file.parent().unwrap_or(Path::new(""));
-        Ok(Self { mapping: Mapping::read(&file.display().to_string(), &text, folder)?, inputs })
+        let mapping = Mapping::read(&file.display().to_string(), &text, folder)?;
+        Ok(Self { mapping, inputs, is_forced: false })
     }
 
     /// Uses other values of the source than the mapping has.
     pub fn with(mut self, values: SourceChanges) -> Result<Self, SourceError> {
-        let SourceChanges { id, title, license, priority, rates } = values;
+        let SourceChanges { id, title, license, priority, extent, rates } = values;
         if let Some(id) = &id
             && !Source::is_id(id)
         {
@@ -64,13 +67,20 @@ impl Import {
         source.title = title.unwrap_or_else(|| source.title.clone());
         source.license = license.unwrap_or_else(|| source.license.clone());
         source.priority = priority.unwrap_or(source.priority);
+        source.extent = extent.unwrap_or(source.extent);
         self.mapping.rates = rates.or(self.mapping.rates);
         Ok(self)
     }
 
+    /// Whether a complete import may lack much of what the source had.
+    #[must_use]
+    pub fn forced(self, is_forced: bool) -> Self {
+        Self { is_forced, ..self }
+    }
+
     /// Imports the files into the folder of sources. All of it is seen on the day `on`.
     pub fn run(self, sources: &Path, on: Date, progress: &dyn Progress) -> Result<Summary, SourceError> {
-        run(self.mapping, &self.inputs, sources, on, progress)
+        run(self, sources, on, progress)
     }
 }
 
@@ -81,18 +91,14 @@ pub struct SourceChanges {
     pub title: Option<String>,
     pub license: Option<String>,
     pub priority: Option<u32>,
+    pub extent: Option<Extent>,
     /// A file with rates of currencies.
     pub rates: Option<PathBuf>,
 }
 
-fn run(
-    mut mapping: Mapping,
-    inputs: &[PathBuf],
-    sources: &Path,
-    on: Date,
-    progress: &dyn Progress,
-) -> Result<Summary, SourceError> {
-    let members = Member::list(inputs)?;
+fn run(import: Import, sources: &Path, on: Date, progress: &dyn Progress) -> Result<Summary, SourceError> {
+    let Import { mut mapping, inputs, is_forced } = import;
+    let members = Member::list(&inputs)?;
     let files = assign(&mapping, &members)?;
     let rates = mapping.rates.as_deref().map(Rates::read).transpose()?.unwrap_or_default();
     std::fs::create_dir_all(sources).map_err(|error| SourceError::io(sources, error))?;
@@ -109,11 +115,15 @@ fn run(
         url: mapping.source.url.clone(),
         priority: mapping.source.priority,
         imported_on: on,
+        imports: 0,
+        last_complete: 0,
     };
-    let mut update = Update::begin(sources, source)?;
+    let mut update = Update::begin(sources, source, mapping.source.extent)?;
+    summary.extent = mapping.source.extent.name();
+    summary.later_import = update.later_day();
     progress.step("write statements", 0);
     records.write(&mapping, &mut update, &mut summary)?;
-    summary.statements = update.finish()?;
+    summary.statements = update.finish(is_forced)?;
     progress.done();
     Ok(summary)
 }

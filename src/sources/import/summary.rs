@@ -4,12 +4,13 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
+use crate::data::Date;
 use crate::data::import::diagnostics::quoted;
 use crate::data::vocabulary::Vocabulary as _;
 use crate::sources::convert::Dropped;
 use crate::sources::input::{Member, Row};
 use crate::sources::mapping::{Mapping, Unknown};
-use crate::sources::statement::Changes;
+use crate::sources::update::Changes;
 use crate::sources::{EntityKind, SourceError};
 
 /// Different reasons that are kept for a field; further ones count as the last.
@@ -25,7 +26,12 @@ pub struct Summary {
     pub sections: Vec<SectionSummary>,
     /// Entities of each kind.
     pub entities: Vec<(&'static str, u64)>,
+    /// `complete` or `increment`.
+    pub extent: &'static str,
     pub statements: Changes,
+    /// The latest day of an earlier import, if that is after the day of this one, which decides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub later_import: Option<Date>,
     /// Files that no input of the mapping reads.
     pub unused: Vec<String>,
     #[serde(skip)]

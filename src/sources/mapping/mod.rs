@@ -13,12 +13,12 @@ use std::sync::Arc;
 
 use regex::Regex;
 
-use crate::sources::EntityKind;
 use crate::sources::field::Field;
 use crate::sources::input::Format;
 use crate::sources::mapping::date_format::DateFormat;
 use crate::sources::mapping::document::Place;
 use crate::sources::mapping::transform::Transform;
+use crate::sources::{EntityKind, Extent};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Mapping {
@@ -39,6 +39,7 @@ pub(crate) struct SourceValues {
     pub license: String,
     pub url: String,
     pub priority: u32,
+    pub extent: Extent,
 }
 
 /// Files of one kind.

@@ -20,7 +20,7 @@ use crate::sources::mapping::{
     Column, Condition, Currency, FieldValue, Input, Join, KeyForm, Mapping, Reference, Section, SourceValues, Target,
     Test, Unknown, Value, Vocabulary,
 };
-use crate::sources::{EntityKind, Source, SourceError, presets};
+use crate::sources::{EntityKind, Extent, Source, SourceError, presets};
 
 /// Priority of a source whose mapping has none.
 const PRIORITY: u32 = 50;
@@ -117,7 +117,7 @@ struct Reader<'d, 'a> {
 impl<'a> Reader<'_, 'a> {
     fn source(&self, node: &Node<'a>) -> SourceValues {
         let document = self.document;
-        let Some(table) = document.table(node, &["id", "title", "license", "url", "priority"]) else {
+        let Some(table) = document.table(node, &["id", "title", "license", "url", "priority", "import"]) else {
             return SourceValues::default();
         };
         let text = |key: &str| table.get(key).and_then(|node| document.text(node));
@@ -135,12 +135,22 @@ impl<'a> Reader<'_, 'a> {
             license: required("license", "CC0-1.0"),
             url: text("url").unwrap_or_default(),
             priority: table.get("priority").map_or(Some(PRIORITY), |node| document.number(node)).unwrap_or_default(),
+            extent: table.get("import").and_then(|node| self.extent(node)).unwrap_or_default(),
         };
         if let Some(id) = table.get("id").filter(|_| !source.id.is_empty() && !Source::is_id(&source.id)) {
             let problem = format!("{} is not an id: lowercase letters, digits and single `-`", quoted(&source.id));
             document.problem(document.place_of(id), problem);
         }
         source
+    }
+
+    fn extent(&self, node: &Node<'a>) -> Option<Extent> {
+        let name = self.document.text(node)?;
+        let extent = Extent::read(&name);
+        if extent.is_none() {
+            self.document.unknown(self.document.place_of(node), "value", &name, Extent::names());
+        }
+        extent
     }
 
     fn input(&self, name: &str, node: &Node<'a>) -> Input {

@@ -8,7 +8,7 @@ use crate::data::Date;
 use crate::data::vocabulary::Vocabulary as _;
 use crate::sources::convert::slug;
 use crate::sources::view::Clusters;
-use crate::sources::{EntityId, EntityKind, Source, SourceError};
+use crate::sources::{EntityId, EntityKind, Source, SourceError, Standing, Suppressed};
 
 pub(super) struct Entities {
     /// Those of one source together, in the order of its statements.
@@ -19,8 +19,10 @@ pub(super) struct Entities {
     places: Vec<u32>,
     /// The kind and the slug of each record.
     records: Vec<(EntityKind, String)>,
-    /// Whether each record has a name that is current.
+    /// Whether each record has anything that its sources say now, and whether a name is among it.
+    current: Vec<bool>,
     named: Vec<bool>,
+    suppressed: Vec<bool>,
     /// The slug of each entity: that of its record, or one that was merged away.
     slugs: Vec<String>,
 }
@@ -28,19 +30,23 @@ pub(super) struct Entities {
 struct Entity {
     id: EntityId,
     first_seen: Date,
-    /// When any of its statements was last seen: older ones are not current.
-    last_seen: Date,
     /// The name by which it was first known.
     name: Option<Box<str>>,
-    /// When a name of it was last seen.
-    named_on: Option<Date>,
+    is_current: bool,
+    is_named: bool,
+    is_suppressed: bool,
 }
 
 /// Slugs that are paths of the API.
 const RESERVED: [&str; 2] = ["aggregate", "facets"];
 
 impl Entities {
-    pub(super) fn read(folder: &Path, sources: &[Source], clusters: &Clusters) -> Result<Self, SourceError> {
+    pub(super) fn read(
+        folder: &Path,
+        sources: &[Source],
+        clusters: &Clusters,
+        suppressed: &Suppressed,
+    ) -> Result<Self, SourceError> {
         let mut entities: Vec<Entity> = Vec::new();
         let mut starts = Vec::new();
         for source in sources {
@@ -52,28 +58,40 @@ impl Entities {
                 if entities.len() == first || entities.last().is_some_and(|entity| entity.id != statement.entity) {
                     first_named = None;
                     entities.push(Entity {
+                        is_suppressed: suppressed.covers(&source.id, &statement.entity),
                         id: statement.entity,
                         first_seen: statement.first_seen,
-                        last_seen: statement.last_seen,
                         name: None,
-                        named_on: None,
+                        is_current: false,
+                        is_named: false,
                     });
                 }
                 let Some(entity) = entities.last_mut() else { continue };
+                let is_current = statement.standing == Standing::Current;
                 entity.first_seen = entity.first_seen.min(statement.first_seen);
-                entity.last_seen = entity.last_seen.max(statement.last_seen);
+                entity.is_current |= is_current;
                 if statement.field == "name" {
-                    entity.named_on = entity.named_on.max(Some(statement.last_seen));
-                    if first_named.is_none_or(|day| statement.first_seen < day) {
-                        first_named = Some(statement.first_seen);
+                    entity.is_named |= is_current;
+                    // Of two names of one day, the one that was corrected was the first.
+                    let order = (statement.first_seen, statement.last_import);
+                    if first_named.is_none_or(|first| order < first) {
+                        first_named = Some(order);
                         entity.name = Some(statement.value.into_boxed_str());
                     }
                 }
             }
         }
         starts.push(entities.len());
-        let mut all =
-            Self { entities, starts, places: Vec::new(), records: Vec::new(), named: Vec::new(), slugs: Vec::new() };
+        let mut all = Self {
+            entities,
+            starts,
+            places: Vec::new(),
+            records: Vec::new(),
+            current: Vec::new(),
+            named: Vec::new(),
+            suppressed: Vec::new(),
+            slugs: Vec::new(),
+        };
         all.name(sources, clusters);
         Ok(all)
     }
@@ -123,9 +141,13 @@ impl Entities {
         self.places = owners.iter().map(|owner| places[*owner]).collect();
         self.records =
             records.iter().map(|entity| (self.entities[*entity].id.kind, self.slugs[*entity].clone())).collect();
-        self.named = vec![false; self.records.len()];
+        let none = vec![false; self.records.len()];
+        (self.current, self.named, self.suppressed) = (none.clone(), none.clone(), none);
         for (entity, place) in self.entities.iter().zip(&self.places) {
-            self.named[*place as usize] |= entity.named_on == Some(entity.last_seen);
+            let place = *place as usize;
+            self.current[place] |= entity.is_current;
+            self.named[place] |= entity.is_named;
+            self.suppressed[place] |= entity.is_suppressed;
         }
     }
 
@@ -146,13 +168,44 @@ impl Entities {
         of_source.binary_search_by(|entity| entity.id.cmp(id)).ok().map(|index| self.starts[source] + index)
     }
 
-    pub(super) fn last_seen(&self, entity: usize) -> Date {
-        self.entities[entity].last_seen
+    pub(super) fn is_suppressed(&self, place: u32) -> bool {
+        self.suppressed[place as usize]
     }
 
-    /// Whether a record has a name, without which it is not in the view.
+    /// Whether a source has the record, and it is not suppressed. It may be incomplete.
+    pub(super) fn is_published(&self, place: u32) -> bool {
+        self.current[place as usize] && !self.is_suppressed(place)
+    }
+
+    /// Whether a record has a name, too, without which it is not in the view.
     pub(super) fn is_named(&self, place: u32) -> bool {
-        self.named[place as usize]
+        self.named[place as usize] && !self.is_suppressed(place)
+    }
+
+    /// The number of records that no source has any more, and of those that are suppressed.
+    pub(super) fn left_out(&self) -> (u64, u64) {
+        let places = || 0..self.records.len() as u32;
+        let is_record = |place: &u32| self.kind(*place) != EntityKind::Sector;
+        let gone = places().filter(|place| !self.current[*place as usize]).filter(is_record);
+        let suppressed = places().filter(|place| self.current[*place as usize] && self.is_suppressed(*place));
+        (gone.count() as u64, suppressed.count() as u64)
+    }
+
+    /// The entities of the record with a slug, or with one that was merged away.
+    pub(super) fn of_slug(&self, sources: &[Source], kind: EntityKind, slug: &str) -> Vec<(String, EntityId)> {
+        let entities = || self.entities.iter().enumerate().filter(|(_, entity)| entity.id.kind == kind);
+        let Some(place) = entities().find(|(index, _)| self.slugs[*index] == slug).map(|(index, _)| self.places[index])
+        else {
+            return Vec::new();
+        };
+        let of_record = entities().filter(|(index, _)| self.places[*index] == place);
+        let source = |index: usize| self.starts.partition_point(|start| *start <= index) - 1;
+        of_record.map(|(index, entity)| (sources[source(index)].id.clone(), entity.id.clone())).collect()
+    }
+
+    /// The slugs of a kind of records.
+    pub(super) fn slugs(&self, kind: EntityKind) -> impl Iterator<Item = &str> {
+        self.records.iter().filter(move |(known, _)| *known == kind).map(|(_, slug)| slug.as_str())
     }
 
     pub(super) fn place(&self, entity: usize) -> u32 {

@@ -2,29 +2,32 @@
 //!
 //! A record is composed of the statements about its entities, of one source or of several. Of the fields with one value the
 //! best statement counts: of the source with the highest priority, then the one seen last, then by id of the source and by
-//! value. Lists are unions in this order. What the last import of an entity did not state any more does not count, but is
-//! kept in the provenance.
+//! value. Lists are unions in this order. What a source does not state any more does not count, but is kept in the provenance
+//! of a record that another source has. An entity that no source has any more keeps its slug: no other one gets it.
 //!
-//! The view is a pure function of the sources and the clusters: a source that is removed leaves nothing behind.
+//! The view is a pure function of the sources, the clusters and what is suppressed: a source that is removed leaves nothing
+//! behind.
 
 mod entities;
 mod files;
 mod record;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::Path;
 
 use serde::Serialize;
 
+use crate::data::import::diagnostics::quoted;
 use crate::data::import::meta::{self, Meta};
 use crate::data::vocabulary::Vocabulary as _;
 use crate::data::{Progress, SnapshotVersion};
+use crate::search::nearest;
 use crate::sources::sort::Sorter;
-use crate::sources::{EntityId, EntityKind, Source, SourceError};
+use crate::sources::{EntityId, EntityKind, Source, SourceError, Suppressed};
 use entities::Entities;
 use files::Files;
-use record::{Record, Said};
+use record::{Record, Said, Unsaid};
 
 /// Which entities of the sources are one record. An entity without a cluster is a record of its own.
 #[derive(Clone, Debug, Default)]
@@ -39,6 +42,23 @@ impl Clusters {
     #[must_use]
     pub fn of(&self, source: &str, entity: &EntityId) -> Option<u32> {
         self.0.get(source)?.get(entity).copied()
+    }
+
+    /// Entities and all that are in a cluster with one of them, in order.
+    #[must_use]
+    pub fn whole(&self, mut entities: Vec<(String, EntityId)>) -> Vec<(String, EntityId)> {
+        let clusters: HashSet<u32> = entities.iter().filter_map(|(source, entity)| self.of(source, entity)).collect();
+        let others = self.iter().filter(|(.., cluster)| clusters.contains(cluster));
+        entities.extend(others.map(|(source, entity, _)| (source.to_owned(), entity.clone())));
+        entities.sort_unstable();
+        entities.dedup();
+        entities
+    }
+
+    /// The entities that are in a cluster, each with its source.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &EntityId, u32)> {
+        let sources = self.0.iter();
+        sources.flat_map(|(source, of)| of.iter().map(move |(entity, cluster)| (source.as_str(), entity, *cluster)))
     }
 }
 
@@ -60,6 +80,29 @@ pub struct ViewSummary {
     pub incomplete: u64,
     /// References to entities that are not in the view.
     pub dangling: u64,
+    /// Records that their sources do not have any more.
+    pub gone: u64,
+    /// Records that are suppressed, and those that need one of them: the rounds of a startup, the people of an organization.
+    pub suppressed: u64,
+}
+
+/// The entities of the record that has a slug in the view, or had it before it was merged; each with its source.
+pub fn entities_of(
+    folder: &Path,
+    sources: &[Source],
+    clusters: &Clusters,
+    kind: EntityKind,
+    slug: &str,
+) -> Result<Vec<(String, EntityId)>, SourceError> {
+    let entities = Entities::read(folder, sources, clusters, &Suppressed::default())?;
+    let found = entities.of_slug(sources, kind, slug);
+    if found.is_empty() {
+        let near = nearest(slug, entities.slugs(kind));
+        let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+        let folder = folder.display();
+        return Err(SourceError::Problems(vec![format!("no {kind} of {folder} has the slug {}{hint}", quoted(slug))]));
+    }
+    Ok(found)
 }
 
 /// Writes the dataset of the sources in `folder` to the folder `to`, which exists.
@@ -67,16 +110,20 @@ pub fn write(
     folder: &Path,
     sources: &[Source],
     clusters: &Clusters,
+    suppressed: &Suppressed,
     to: &Path,
     detail: Detail,
     progress: &dyn Progress,
 ) -> Result<ViewSummary, SourceError> {
     progress.step("read sources", 0);
-    let entities = Entities::read(folder, sources, clusters)?;
+    let entities = Entities::read(folder, sources, clusters, suppressed)?;
     let io = |error| SourceError::io(to, error);
     let mut sorter = Sorter::new(to);
     let mut bytes = Vec::new();
-    let mut summary = ViewSummary::default();
+    let (gone, hidden) = entities.left_out();
+    let mut summary = ViewSummary { gone, suppressed: hidden, ..ViewSummary::default() };
+    // Records whose startup or organization is suppressed.
+    let mut orphans: HashSet<u32> = HashSet::new();
     for (index, source) in sources.iter().enumerate() {
         let mut at = entities.first_of(index);
         for statement in source.statements(folder)? {
@@ -84,10 +131,20 @@ pub fn write(
             let changed =
                 || SourceError::invalid(&folder.join(&source.id), "was changed while it was read; build again");
             at = entities.advance(index, at, &statement.entity).ok_or_else(changed)?;
-            let Some(said) = Said::of(index, statement, at, &entities, &mut summary) else { continue };
-            bytes.clear();
-            said.encode(&mut bytes);
-            sorter.push(&entities.place(at).to_be_bytes(), &bytes).map_err(io)?;
+            let place = entities.place(at);
+            if !entities.is_published(place) {
+                continue;
+            }
+            match Said::of(index, statement, &entities) {
+                Ok(said) => {
+                    bytes.clear();
+                    said.encode(&mut bytes);
+                    sorter.push(&place.to_be_bytes(), &bytes).map_err(io)?;
+                }
+                Err(Unsaid::Dangling) => summary.dangling += 1,
+                Err(Unsaid::Orphaned) => drop(orphans.insert(place)),
+                Err(Unsaid::Irrelevant) => {}
+            }
         }
     }
     progress.step("write dataset", 0);
@@ -103,6 +160,8 @@ pub fn write(
                 Some((_, count)) => *count += 1,
                 None => summary.records.push((record.kind.name(), 1)),
             }
+        } else if orphans.contains(&record.place) {
+            summary.suppressed += 1;
         } else {
             summary.incomplete += 1;
         }

@@ -8,16 +8,15 @@ use crate::data::identifier;
 use crate::data::import::csv_row::MAX_VALUES;
 use crate::data::vocabulary::Vocabulary as _;
 use crate::sources::field::{Field, Form};
-use crate::sources::view::ViewSummary;
 use crate::sources::view::entities::Entities;
 use crate::sources::view::files::Files;
-use crate::sources::{EntityId, EntityKind, Source, SourceError, Statement};
+use crate::sources::{EntityId, EntityKind, Source, SourceError, Standing, Statement};
 
 /// A statement about a record. A reference has the place of the record that it means, in front of its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Said {
     pub source: u16,
-    /// Whether the last import of the entity stated it, too.
+    /// Whether the source says so now.
     pub is_current: bool,
     pub reference: Option<u32>,
     pub first_seen: Date,
@@ -28,31 +27,43 @@ pub(super) struct Said {
     pub source_key: String,
 }
 
+/// Why a statement is not part of a view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unsaid {
+    /// It refers to something that is not in the view.
+    Dangling,
+    /// It names the startup or organization of the record, which is suppressed.
+    Orphaned,
+    /// It refers to something else that is suppressed, does not count any more, or its field is not known.
+    Irrelevant,
+}
+
 impl Said {
-    /// A statement of the entity `at`. `None` if it refers to an entity that is not in the view.
-    pub(super) fn of(
-        source: usize,
-        statement: Statement,
-        at: usize,
-        entities: &Entities,
-        summary: &mut ViewSummary,
-    ) -> Option<Self> {
-        let Statement { entity, field, value, original, source_key, first_seen, last_seen } = statement;
-        let is_current = last_seen == entities.last_seen(at);
+    /// A statement of a source.
+    pub(super) fn of(source: usize, statement: Statement, entities: &Entities) -> Result<Self, Unsaid> {
+        let Statement { entity, field, value, original, source_key, first_seen, last_seen, standing, .. } = statement;
+        let is_current = standing == Standing::Current;
         let known = Field::named(entity.kind, &field);
         let mut reference = None;
         if known.is_some_and(|field| matches!(field.form, Form::Reference(_) | Form::Sector)) {
             let target = value.parse::<EntityId>().ok().and_then(|id| entities.find(source, &id));
-            let Some(target) = target.filter(|target| entities.is_named(entities.place(*target))) else {
-                summary.dangling += u64::from(is_current);
-                return None;
-            };
-            reference = Some(entities.place(target));
+            let target = target.map(|target| entities.place(target));
+            if target.is_some_and(|place| entities.is_named(place)) {
+                reference = target;
+            } else {
+                let is_suppressed = target.is_some_and(|place| entities.is_suppressed(place));
+                return Err(match &*field {
+                    _ if !is_current => Unsaid::Irrelevant,
+                    "startup" | "organization" if is_suppressed => Unsaid::Orphaned,
+                    _ if is_suppressed => Unsaid::Irrelevant,
+                    _ => Unsaid::Dangling,
+                });
+            }
         } else if known.is_none() && !field.starts_with(identifier::FIELD) {
-            return None;
+            return Err(Unsaid::Irrelevant);
         }
         let source = source as u16;
-        Some(Self { source, is_current, reference, first_seen, last_seen, field, value, original, source_key })
+        Ok(Self { source, is_current, reference, first_seen, last_seen, field, value, original, source_key })
     }
 
     pub(super) fn encode(&self, bytes: &mut Vec<u8>) {

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::data::NoProgress;
-use crate::sources::{NewStatement, Update};
+use crate::sources::{Extent, NewStatement, Update};
 
 type Line = (&'static str, &'static str, String);
 
@@ -18,23 +18,33 @@ fn import(folder: &Path, id: &str, priority: u32, on: &str, lines: &[(&str, &str
         url: String::new(),
         priority,
         imported_on: on.parse().unwrap(),
+        imports: 0,
+        last_complete: 0,
     };
     let mut sorted = lines.to_vec();
     sorted.sort_unstable();
-    let mut update = Update::begin(folder, source).unwrap();
+    let mut update = Update::begin(folder, source, Extent::Complete).unwrap();
     for (entity, field, value) in sorted {
         update.add(NewStatement { entity, field, value, original: "", source_key: "k" }).unwrap();
     }
-    update.finish().unwrap();
+    update.finish(true).unwrap();
 }
 
 fn view(folder: &Path, clusters: &Clusters) -> BTreeMap<String, String> {
+    view_without(folder, clusters, "").1
+}
+
+/// Without what the lines of `suppressed.csv` name.
+fn view_without(folder: &Path, clusters: &Clusters, lines: &str) -> (ViewSummary, BTreeMap<String, String>) {
     let to = tempfile::tempdir().unwrap();
     let sources = Source::list(folder).unwrap();
-    write(folder, &sources, clusters, to.path(), Detail::Provenance, &NoProgress).unwrap();
+    fs::write(folder.join("suppressed.csv"), format!("entity,on,why\n{lines}")).unwrap();
+    let suppressed = Suppressed::read(folder).unwrap().with_clusters(clusters);
+    let summary = write(folder, &sources, clusters, &suppressed, to.path(), Detail::Provenance, &NoProgress).unwrap();
     let entries = fs::read_dir(to.path()).unwrap().map(|entry| entry.unwrap().path());
     let text = |path: &Path| fs::read_to_string(path).unwrap();
-    entries.map(|path| (path.file_name().unwrap().to_str().unwrap().to_owned(), text(&path))).collect()
+    let files = entries.map(|path| (path.file_name().unwrap().to_str().unwrap().to_owned(), text(&path))).collect();
+    (summary, files)
 }
 
 /// The lines of a file without the header.
@@ -90,7 +100,7 @@ fn the_best_statement_counts_and_lists_are_unions() {
 }
 
 #[test]
-fn what_the_last_import_of_an_entity_lacks_does_not_count_and_slugs_stay() {
+fn what_the_last_import_lacks_does_not_count_and_slugs_stay() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
     import(
@@ -103,14 +113,77 @@ fn what_the_last_import_of_an_entity_lacks_does_not_count_and_slugs_stay() {
             ("firm:1", "aliases", "Old"),
             ("firm:1", "city", "Oslo"),
             ("firm:2", "name", "Birch"),
+            ("firm:4", "name", "Elder"),
         ],
     );
-    import(path, "a", 10, "2026-02-01", &[("firm:1", "name", "Cedar"), ("firm:3", "name", "Alder")]);
-    let files = view(path, &Clusters::default());
-    let expected = ["alder,Cedar,,,,,,,,,,,,", "alder-2,Alder,,,,,,,,,,,,", "birch,Birch,,,,,,,,,,,,"];
+    // On the same day: a correction. Of two names, the first one made the slug, though the other comes first in order.
+    let corrected = [
+        ("firm:1", "name", "Acer"),
+        ("firm:3", "name", "Alder"),
+        ("firm:4", "name", "Elder"),
+        ("person:1", "name", "Ana"),
+        ("person:1", "organization", "firm:2"),
+    ];
+    import(path, "a", 10, "2026-01-01", &corrected);
+    let (summary, files) = view_without(path, &Clusters::default(), "");
+    let expected = ["alder,Acer,,,,,,,,,,,,", "alder-2,Alder,,,,,,,,,,,,", "elder,Elder,,,,,,,,,,,,"];
     assert_eq!(lines(&files, "firms.csv"), expected);
+    assert_eq!((summary.gone, summary.dangling, summary.incomplete), (1, 1, 1));
     let provenance = lines(&files, "provenance.csv");
     assert!(provenance.contains(&"firm,alder,city,Oslo,,a,k,2026-01-01,2026-01-01"), "{provenance:?}");
+    assert!(provenance.iter().all(|line| !line.contains("birch")), "{provenance:?}");
+
+    // Another source still has what is gone: with the slug that it had.
+    import(path, "b", 90, "2026-02-01", &[("firm:x", "name", "Birch Capital")]);
+    let files = view(path, &together(&[("a", "firm:2"), ("b", "firm:x")]));
+    assert_eq!(lines(&files, "firms.csv")[2], "birch,Birch Capital,,,,,,,,,,,,");
+    assert_eq!(lines(&files, "redirects.csv"), ["firm,birch-capital,birch"]);
+}
+
+#[test]
+fn what_is_suppressed_is_in_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    import(
+        path,
+        "a",
+        10,
+        "2026-01-01",
+        &[
+            ("firm:1", "name", "Alder"),
+            ("firm:2", "name", "Birch"),
+            ("person:1", "name", "Ana"),
+            ("person:1", "organization", "firm:2"),
+            ("person:2", "name", "Ben"),
+            ("person:2", "organization", "firm:1"),
+            ("round:1", "investors", "firm:1"),
+            ("round:1", "investors", "firm:2"),
+            ("round:1", "stage", "seed"),
+            ("round:1", "startup", "startup:1"),
+            ("startup:1", "name", "Cedar"),
+        ],
+    );
+    import(path, "b", 90, "2026-01-02", &[("firm:x", "id:cik", "320193"), ("firm:x", "name", "Alder Capital")]);
+    let clusters = together(&[("a", "firm:1"), ("b", "firm:x")]);
+    let whole = view(path, &clusters);
+    assert!(whole["redirects.csv"].contains("alder-capital") && whole["identifiers.csv"].contains("320193"));
+    // The record is left out as a whole, whichever of its entities is named; and who belongs to it.
+    for line in ["a/firm:1,,", "b/firm:x,,"] {
+        let (summary, files) = view_without(path, &clusters, line);
+        assert_eq!((summary.suppressed, summary.dangling, summary.incomplete), (2, 0, 0), "{line}");
+        for (file, text) in &files {
+            assert!(!text.to_lowercase().contains("alder") && !text.contains("Ben"), "{file}: {text}");
+        }
+        assert_eq!(lines(&files, "funding_rounds.csv"), ["1,cedar,seed,,,,birch"]);
+        assert_eq!((files.get("redirects.csv"), files.get("identifiers.csv")), (None, None));
+    }
+    let (summary, files) = view_without(path, &clusters, "a/startup:1,2026-11-27,\"a, b\"\na/person:1,,");
+    assert_eq!((summary.suppressed, files.get("funding_rounds.csv"), files.get("startups.csv")), (3, None, None));
+    assert_eq!(lines(&files, "people.csv").len(), 1);
+    // A later import does not undo it, and what is not suppressed keeps its slug.
+    import(path, "a", 10, "2026-01-03", &[("firm:1", "name", "Alder"), ("firm:7", "name", "Alder")]);
+    let (_, files) = view_without(path, &clusters, "a/firm:1,,");
+    assert_eq!(lines(&files, "firms.csv"), ["alder-2,Alder,,,,,,,,,,,,"]);
 }
 
 #[test]
@@ -137,7 +210,9 @@ fn what_is_incomplete_or_refers_to_nothing_is_left_out_and_counted() {
     );
     let sources = Source::list(folder.path()).unwrap();
     let to = tempfile::tempdir().unwrap();
-    let summary = write(folder.path(), &sources, &Clusters::default(), to.path(), Detail::Tables, &NoProgress).unwrap();
+    let (clusters, suppressed) = (Clusters::default(), Suppressed::default());
+    let summary =
+        write(folder.path(), &sources, &clusters, &suppressed, to.path(), Detail::Tables, &NoProgress).unwrap();
     assert_eq!(summary.records, [("firm", 1), ("round", 1), ("startup", 1)]);
     assert_eq!((summary.incomplete, summary.dangling), (3, 3));
     let files = view(folder.path(), &Clusters::default());

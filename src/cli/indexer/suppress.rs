@@ -1,0 +1,75 @@
+//! `indexer suppress`: no release has a record any more.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use serde::Serialize;
+
+use crate::cli::indexer::progress::Steps;
+use crate::cli::indexer::{Code, CommandError, Style, format, import};
+use crate::data::Date;
+use crate::data::vocabulary::Vocabulary as _;
+use crate::resolve;
+use crate::sources::suppressed::{FILE, KINDS};
+use crate::sources::{EntityKind, Suppressed, view};
+
+#[derive(Args)]
+pub(crate) struct SuppressArgs {
+    /// Kind of the record
+    #[arg(value_parser = kind())]
+    kind: EntityKind,
+    /// Its slug, the last part of the address of its page; of a round its id
+    slug: String,
+    /// Folder of sources, with suppressed.csv
+    #[arg(long, value_name = "DIR")]
+    sources: PathBuf,
+    /// The licenses of the build whose slug it is
+    #[arg(long, value_name = "LICENSE", value_delimiter = ',')]
+    licenses: Vec<String>,
+    /// Why, for suppressed.csv, such as the number of a request
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    why: String,
+}
+
+fn kind() -> impl TypedValueParser<Value = EntityKind> {
+    PossibleValuesParser::new(KINDS.map(EntityKind::name))
+        .map(|name| EntityKind::read(&name).expect("a possible value"))
+}
+
+#[derive(Serialize)]
+struct Added<'a> {
+    ok: bool,
+    /// Each as `source/entity`.
+    entities: &'a [String],
+    /// Of which the file had not named these many before.
+    added: usize,
+}
+
+pub(crate) fn run(arguments: &SuppressArgs, today: Date, style: &Style) -> Result<Code, CommandError> {
+    let SuppressArgs { kind, slug, sources: folder, licenses, why } = arguments;
+    let all = import::sources_in(folder)?;
+    let sources = view::licensed(all.clone(), licenses)?;
+    let steps = Steps::new(style.json);
+    let suppressed = Suppressed::read(folder)?;
+    let clusters = resolve::clusters(folder, &sources, &steps)?;
+    let mut entities = view::entities_of(folder, &sources, &clusters, *kind, slug)?;
+    if sources.len() < all.len() {
+        entities = resolve::clusters(folder, &all, &steps)?.whole(entities);
+    }
+    drop(steps);
+    let added = suppressed.add(folder, &entities, today, why)?;
+    let entities: Vec<String> = entities.iter().map(|(source, entity)| format!("{source}/{entity}")).collect();
+    if style.json {
+        format::json(&Added { ok: true, entities: &entities, added })?;
+        return Ok(Code::Success);
+    }
+    let mut out = io::stdout().lock();
+    writeln!(out, "{added} of {} added to {}: {}", entities.len(), folder.join(FILE).display(), entities.join(", "))?;
+    writeln!(
+        out,
+        "the next `indexer build --sources` leaves them out; `indexer prune` deletes releases that have them"
+    )?;
+    Ok(Code::Success)
+}
