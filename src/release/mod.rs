@@ -13,7 +13,7 @@ mod crash;
 pub mod diff;
 mod error;
 mod event;
-mod file_system;
+pub(crate) mod file_system;
 mod lock;
 pub mod manifest;
 mod open;
@@ -80,6 +80,14 @@ pub struct ReleaseStore {
 pub struct Removed {
     pub version: SnapshotVersion,
     pub bytes: u64,
+}
+
+/// What [`ReleaseStore::prune`] did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PrunedReleases {
+    pub removed: Vec<Removed>,
+    /// For each old release that stays because somebody put a file into its folder, that file.
+    pub foreign: Vec<PathBuf>,
 }
 
 impl ReleaseStore {
@@ -258,24 +266,40 @@ impl ReleaseStore {
     }
 
     /// Removes all releases except the newest `keep` and the one that `current` names. A server that has loaded one of them
-    /// can still use it. Removes nothing if `current` is invalid.
-    pub fn prune(&self, keep: usize) -> Result<Vec<Removed>, ReleaseError> {
+    /// can still use it. Removes nothing if `current` is invalid, and no folder with a file that is not of the release.
+    pub fn prune(&self, keep: usize) -> Result<PrunedReleases, ReleaseError> {
         let publisher = self.begin()?;
-        let mut removed = Vec::new();
+        let mut pruned = PrunedReleases::default();
         {
             let _lock = lock::switch(&self.index)?;
             let current = self.current()?;
             for version in self.versions()?.into_iter().skip(keep).filter(|version| Some(*version) != current) {
                 let folder = self.release_folder(version);
+                if let Some(foreign) = self.foreign_file(version)? {
+                    pruned.foreign.push(folder.join(foreign));
+                    continue;
+                }
                 let bytes = size(&folder).at(&folder)?;
                 let removing = self.index.join(format!("{REMOVING}{version}"));
                 OsFs.rename(&folder, &removing).at(&folder)?;
-                removed.push(Removed { version, bytes });
+                pruned.removed.push(Removed { version, bytes });
             }
             OsFs.sync_folder(&self.index).at(&self.index)?;
         }
         publisher.clear(REMOVING)?;
-        Ok(removed)
+        Ok(pruned)
+    }
+
+    /// A file in the folder of a release that is not of the release. A folder without a manifest is none: all of it is foreign.
+    fn foreign_file(&self, version: SnapshotVersion) -> Result<Option<PathBuf>, ReleaseError> {
+        let folder = self.release_folder(version);
+        let found = match self.manifest(version) {
+            Ok(manifest) => self.unlisted(version, &manifest)?,
+            // A damaged release, or one of another format: its files are not known.
+            Err(_) if folder.join(manifest::FILE).exists() => Vec::new(),
+            Err(_) => files(&folder).at(&folder)?,
+        };
+        Ok(found.into_iter().next())
     }
 
     /// The next version after `version` on its date that is not used in the index folder.

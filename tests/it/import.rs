@@ -95,10 +95,12 @@ fn every_preset_makes_its_golden_dataset() {
         let golden = fixtures().join(&preset);
         let to = tempfile::tempdir().unwrap();
         import(&preset, "--dataset", to.path());
-        let dataset = files(to.path());
+        let mut dataset = files(to.path());
         // Into the same folder once more: the same bytes.
         import(&preset, "--dataset", to.path());
         assert_eq!(files(to.path()), dataset, "{preset}");
+        // The list of the files, with their checksums.
+        assert!(dataset.remove("imported.txt").is_some(), "{preset}");
         let sources = sources_of(std::slice::from_ref(&preset));
         let source = fs::read_dir(sources.path()).unwrap().next().unwrap().unwrap().path();
         for (name, found) in [("dataset", dataset), ("source", files(&source))] {
@@ -238,6 +240,7 @@ fn mapped(mapping: &str, csv: &str) -> Ran {
         to.as_ref(),
         "--on".as_ref(),
         ON.as_ref(),
+        "--verbose".as_ref(),
     ]);
     let above = format!("{}/", folder.path().display());
     (ran.out, ran.err) = (ran.out.replace(&above, ""), ran.err.replace(&above, ""));
@@ -286,6 +289,12 @@ fn mistakes_of_a_mapping_are_reported_with_line_column_and_remedy() {
         ("\"Land\"", "\"Land\"\naum_usd = \"Land\"", "map.toml:12:11: no `currency`; write `currency = \"USD\"`"),
         ("license = \"CC0-1.0\"", "", "map.toml:1:1: no `license`; add it, such as `license = \"CC0-1.0\"`"),
         ("\"our-list\"", "\"Our list\"", "map.toml:2:6: \"Our list\" is not an id"),
+        ("none = [\"-\"]", "decimal = \";\"", "map.toml:7:11: \";\" is not a decimal separator: \".\" or \",\""),
+        (
+            "\"Land\"",
+            "\"Land\"\naum_usd = { column = \"Land\", currency = \"USD\", unit = \"heap\" }",
+            "map.toml:12:55: \"heap\" is not a unit, such as \"million\"",
+        ),
         ("[[firm]]", "[[firms]]", "map.toml:9:3: unknown key \"firms\"; did you mean `firm`?"),
         ("none = [\"-\"]", "file = \"*.tsv\"", "map.toml:6:1: input firms: no file matches `*.tsv`; found: list.csv"),
         ("title = ", "title ", "map.toml:3:"),
@@ -315,7 +324,11 @@ fn a_folder_with_other_files_is_not_overwritten_and_a_preset_is_named() {
     let input = fixtures().join("openvc/input");
     let input = input.to_str().unwrap();
     let ran = indexer(&["import", "openvc", input, "--dataset", path]);
-    assert!(ran.code == 1 && ran.err.contains("is not empty, and no import wrote it"), "{}", ran.err);
+    assert!(
+        ran.code == 1 && ran.err.contains("is not empty, and `indexer import --dataset` did not fill it"),
+        "{}",
+        ran.err
+    );
     let ran = indexer(&["import", "opnvc", input, "--dataset", path]);
     assert!(ran.code == 1 && ran.err.contains("did you mean `openvc`?"), "{}", ran.err);
     let ran = indexer(&["import", "openvc", "--dataset", path]);
@@ -401,6 +414,219 @@ fn quarters_of_form_d_are_increments() {
         source.contains("\nlast_complete = 0\n")
     });
     assert_eq!(increments.map(|preset| preset.name).collect::<Vec<_>>(), ["sec-form-d"]);
+}
+
+#[test]
+fn a_quotation_mark_that_is_not_closed_rejects_the_import_with_its_line_and_the_remedy() {
+    for line_end in ["\n", "\r\n", "\r"] {
+        let csv = "Name,Land\nAlder,DE\n\n\"Birch,FR\nCedar,ES\n".replace('\n', line_end);
+        let ran = mapped(SMALL, &csv);
+        assert_eq!(ran.code, 1, "{}", ran.out);
+        let problem = "list.csv:4: a quotation mark opens a cell that is never closed";
+        assert!(ran.err.contains(problem) && ran.err.contains("`quote = \"none\"`"), "{}", ran.err);
+        let ran = mapped(&SMALL.replace("none = ", "quote = \"none\"\nnone = "), &csv);
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        assert!(ran.out.contains("birch,\"\"\"Birch\",,,,,FR,"), "{}", ran.out);
+    }
+    // Another mark, in which the usual one is text.
+    let ran =
+        mapped(&SMALL.replace("none = ", "quote = \"'\"\nnone = "), "Name,Land\n'Alder, \"Birch',DE\n\"Cedar,ES\n");
+    assert!(ran.code == 0 && ran.out.contains("imported 2 rows"), "{}{}", ran.out, ran.err);
+    let ran = mapped(&SMALL.replace("none = ", "quote = \"no\"\nnone = "), "Name,Land\nAlder,DE\n");
+    assert!(ran.err.contains("map.toml:7:9: \"no\" is no quotation mark: one character, such as `'`"), "{}", ran.err);
+}
+
+#[test]
+fn a_quoted_cell_that_swallows_rows_is_reported_with_its_line() {
+    let swallowed = "Birch,FR,\"Lyon\nCedar,ES,Vigo\nDorn,NL,\"Delft\"\n";
+    let ran = mapped(SMALL, &format!("Name,Land,City\nAlder,DE,Kiel\n{swallowed}"));
+    assert_eq!(ran.code, 1, "{}", ran.out);
+    let problem = "list.csv:3: the quoted cell that opens here goes on over line breaks, and text follows";
+    assert!(ran.err.contains(problem) && ran.err.contains("`quote = \"none\"`"), "{}", ran.err);
+
+    let closed = "Birch,FR,\"Lyon\nCedar,ES,Vigo\nDorn,NL,Delft\nElm,IE,Cork\nFir,IT,Bari\"\n";
+    let ran = mapped(SMALL, &format!("Name,Land,City\nAlder,DE,Kiel\n{}", closed.repeat(30)));
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let warning =
+        "      warning: list.csv:3: the quoted cell that opens here has 4 line breaks, and its lines look like rows";
+    assert!(ran.out.contains(warning), "{}", ran.out);
+    assert_eq!(ran.out.matches("warning: list.csv:").count(), 20, "{}", ran.out);
+    assert!(ran.out.contains("warning: 10 more rows of this file"), "{}", ran.out);
+
+    let ran = mapped(SMALL, "Name,Land,City\nAlder,DE,\"Kiel, at the sea,\nand Bonn\"\nBirch,\"FR\",Lyon\n");
+    assert!(ran.code == 0 && !ran.out.contains("warning"), "{}", ran.out);
+}
+
+#[test]
+fn lines_are_those_of_the_file_however_they_end() {
+    for (line_end, in_cell) in [("\n", "\r"), ("\r\n", "\r"), ("\r\n", "\n"), ("\n", "\n"), ("\r", "\n")] {
+        let csv = format!("Name,Land\nAlder,DE\n\n\"Birch{in_cell}Lane\",FR\nCedar,Atlantis\n\nDorn,ES,x\n");
+        let line = if in_cell == "\r" { 5 } else { 6 };
+        let csv = csv.replace('\n', line_end);
+        let ran = mapped(SMALL, &csv);
+        assert!(ran.out.contains(&format!("the first: list.csv:{line}: \"Atlantis\"")), "{csv:?}: {}", ran.out);
+        assert!(ran.out.contains(&format!("the first: list.csv:{}\n", line + 2)), "{csv:?}: {}", ran.out);
+    }
+}
+
+#[test]
+fn a_mapping_is_guessed_without_quoting_where_quotation_marks_are_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let guessed = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        indexer(&[OsStr::new("import"), "--guess".as_ref(), path.as_ref()])
+    };
+    let rows: String = (0..9).map(|row| format!("Issuer {row}\tKiel\n")).collect();
+    for marks in ["\"Alder\tBonn\n", "\"Alder\tBonn\nBirch\t\"Lyon\n", "\"Alder\" Capital\tBonn\n\"Birch\tLyon\n"] {
+        let ran = guessed("issuers.tsv", &format!("Issuer\tCity\n{marks}{rows}"));
+        assert!(ran.code == 0 && ran.out.contains("\nquote = \"none\"\n"), "{}{}", ran.out, ran.err);
+    }
+    // Cells in quotation marks: then the open one is a mistake.
+    let ran = guessed("firms.csv", "Firm,City\n\"Alder, Bonn\",Bonn\n\"Birch,Lyon\nCedar,Vigo\n");
+    assert!(ran.code == 1 && ran.err.contains("firms.csv:3: a quotation mark opens"), "{}{}", ran.out, ran.err);
+    let ran = guessed("firms.csv", "Firm,City\n\"Alder\",Bonn\n\"Birch,Lyon\nCedar,Vigo\n");
+    assert!(ran.code == 1 && ran.err.contains("firms.csv:3: a quotation mark opens"), "{}{}", ran.out, ran.err);
+    let ran = guessed("firms.csv", "Firm,City\n\"Alder, Bonn\",Bonn\n");
+    assert!(ran.code == 0 && !ran.out.contains("quote"), "{}{}", ran.out, ran.err);
+}
+
+#[test]
+fn importing_again_replaces_only_what_an_import_wrote_and_nobody_changed() {
+    let work = tempfile::tempdir().unwrap();
+    let [mapping, list, dataset] = ["map.toml", "list.csv", "dataset"].map(|name| work.path().join(name));
+    fs::write(&mapping, SMALL).unwrap();
+    let import = |csv: &str| {
+        fs::write(&list, csv).unwrap();
+        let words = [OsStr::new("import"), "--mapping".as_ref(), mapping.as_ref(), list.as_ref()];
+        indexer(&[&words[..], &["--dataset".as_ref(), dataset.as_ref(), "--on".as_ref(), ON.as_ref()]].concat())
+    };
+    let check = || indexer(&[OsStr::new("check"), "--dataset".as_ref(), dataset.as_ref()]);
+    assert_eq!(import("Name,Land\nAlder,DE\n").code, 0);
+    let review = "id,firm,rating,status,created_on\nr1,alder,4,approved,2026-01-10\n";
+    let alias = "kind,slug,alias,source\nfirm,alder,Alder Tree,\n";
+    let mine = [("reviews.csv", review), ("aliases.csv", alias), ("NOTES.txt", "mine"), ("drafts.csv.bak", "mine")];
+    mine.iter().for_each(|(name, text)| fs::write(dataset.join(name), text).unwrap());
+    assert_eq!(import("Name,Land\nAlder,DE\nBirch,FR\n").code, 0);
+    let found = files(&dataset);
+    mine.iter().for_each(|(name, text)| assert_eq!(found[*name], *text));
+    assert!(found["firms.csv"].contains("birch"));
+    assert_eq!(check().code, 0, "{}", check().out);
+
+    for (name, change) in [("firms.csv", "cedar,Cedar,,,,,,,,,,,,\n"), ("snapshot.toml", "# mine\n")] {
+        let text = &found[name];
+        fs::write(dataset.join(name), format!("{text}{change}")).unwrap();
+        let before = files(&dataset);
+        let ran = import("Name,Land\nAlder,DE\n");
+        let problem = format!("{name}: was changed since `indexer import --dataset` wrote it, and would be replaced");
+        assert!(ran.code == 1 && ran.err.contains(&problem), "{}", ran.err);
+        assert_eq!(files(&dataset), before);
+        fs::write(dataset.join(name), text).unwrap();
+    }
+    // The first import with people, where somebody else has put a file of people.
+    fs::write(dataset.join("people.csv"), "mine").unwrap();
+    fs::write(&mapping, format!("{SMALL}\n[[person]]\nname = \"Name\"\n")).unwrap();
+    let ran = import("Name,Land\nAlder,DE\n");
+    assert!(ran.err.contains("people.csv: was not written by `indexer import --dataset`"), "{}", ran.err);
+    assert_eq!(files(&dataset)["people.csv"], "mine");
+    fs::remove_file(dataset.join("people.csv")).unwrap();
+
+    // Killed while it replaces files: one half may be new.
+    let list = files(&dataset)["imported.txt"].clone();
+    let unfinished = "Files of this folder are being replaced. If nobody does it now, run the command again.\n";
+    fs::write(dataset.join("imported.txt"), format!("{unfinished}{list}")).unwrap();
+    let ran = check();
+    assert!(
+        ran.code == 1 && ran.out.contains("imported.txt: `indexer import --dataset` is replacing files"),
+        "{}",
+        ran.out
+    );
+    fs::write(&mapping, SMALL).unwrap();
+    assert_eq!(import("Name,Land\nAlder,DE\n").code, 0);
+    assert_eq!(check().code, 0, "{}", check().out);
+}
+
+/// The cells of a column of `firms.csv` by name, as a run printed it.
+fn cells<'a>(ran: &'a Ran, column: &str) -> Vec<(String, String)> {
+    let csv = ran.out.find("slug,name,").map_or("", |start| &ran.out[start..]);
+    rows(csv).into_iter().map(|mut row| (row.remove("name").unwrap(), row.remove(column).unwrap())).collect()
+}
+
+/// Cells as [`cells`] has them.
+fn expected(cells: &[(&str, &str)]) -> Vec<(String, String)> {
+    cells.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+}
+
+const AMOUNTS: &str = r#"[source]
+id = "our-list"
+title = "Our list"
+license = "CC0-1.0"
+
+[input.firms]
+
+[[firm]]
+key = "Name"
+name = "Name"
+aum_usd = { column = "Size", currency = "USD", unknown = "drop" }
+check_min_usd = { column = "Check", do = ["min"], currency = "USD", unknown = "drop" }
+check_max_usd = { column = "Check", do = ["max"], currency = "USD", unknown = "drop" }
+"#;
+
+#[test]
+fn the_cells_of_a_column_tell_what_an_amount_of_two_meanings_is() {
+    let csv = "Name,Size,Check\nAlder,250.000,0.5-2M\nBirch,\"1.500.000,00\",€1-3m\nCedar,\"12,5 Mio.\",1.5\n";
+    let ran = mapped(AMOUNTS, csv);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let sizes = [("Alder", "250000"), ("Birch", "1500000"), ("Cedar", "12500000")];
+    assert_eq!(cells(&ran, "aum_usd"), expected(&sizes));
+    assert_eq!(cells(&ran, "check_min_usd"), expected(&[("Alder", "500000"), ("Birch", ""), ("Cedar", "")]));
+    assert_eq!(cells(&ran, "check_max_usd"), expected(&[("Alder", "2000000"), ("Birch", ""), ("Cedar", "")]));
+    for told in [
+        "1 left out: has the currency EUR, for which `rates` has none; the first: list.csv:3: \"€1-3m\"",
+        "1 left out: is below 1,000 and lacks its unit",
+        "list.csv:4: \"1.5\"",
+    ] {
+        assert!(ran.out.contains(told), "no {told} in\n{}", ran.out);
+    }
+}
+
+#[test]
+fn an_amount_of_two_meanings_is_left_out_with_its_line_unless_the_mapping_says_it() {
+    let csv = "Name,Size,Check\nAlder,1.234,\nBirch,\"2,500\",\nCedar,3.125,\n";
+    let ran = mapped(AMOUNTS, csv);
+    assert_eq!(cells(&ran, "aum_usd"), expected(&[("Alder", ""), ("Birch", ""), ("Cedar", "")]));
+    let told = "3 left out: is ambiguous: it has a decimal point or comma, or groups of digits, and no other amount of its \
+                column tells which; write `decimal = \".\"` or `decimal = \",\"` in the mapping; \
+                the first: list.csv:2: \"1.234\"\n        list.csv:3: \"2,500\"\n        list.csv:4: \"3.125\"\n";
+    assert!(ran.out.contains(told), "{}", ran.out);
+    let millions = "aum_usd = { column = \"Size\", decimal = \".\", unit = \"Mio.\",";
+    for (mapping, sizes) in [
+        (AMOUNTS.replace("[input.firms]", "[input.firms]\ndecimal = \",\""), ["1234", "", "3125"]),
+        (AMOUNTS.replace("aum_usd = { column = \"Size\",", millions), ["1234000", "2500000000", "3125000"]),
+    ] {
+        let ran = mapped(&mapping, csv);
+        let found: Vec<String> = cells(&ran, "aum_usd").into_iter().map(|(_, size)| size).collect();
+        assert_eq!(found, sizes, "{}", ran.out);
+    }
+}
+
+#[test]
+fn a_code_behind_a_city_is_a_state_or_a_country_by_evidence_only() {
+    let mapping = SMALL.replace(
+        "country = \"Land\"",
+        "key = \"Name\"\ncountry = { column = \"Land\", do = [\"split(,)\", \"last\"], unknown = \"drop\" }",
+    );
+    let csv = "Name,Land\nAlder,\"Atlanta, GA\"\nBirch,\"Berlin, DE\"\nCedar,\"Smallville, GA\"\nDogwood,\"Tbilisi, Georgia\"\n";
+    let ran = mapped(&mapping, csv);
+    let places = [("Alder", "US"), ("Birch", "DE"), ("Cedar", ""), ("Dogwood", "GE")];
+    assert_eq!(cells(&ran, "country"), expected(&places));
+    assert!(ran.out.contains("the first: list.csv:4: \"Smallville, GA\""), "{}", ran.out);
+    // Codes of states alone decide.
+    let ran = mapped(&mapping, "Name,Land\nAlder,\"Smallville, GA\"\nBirch,\"Austin, TX\"\n");
+    assert_eq!(cells(&ran, "country"), expected(&[("Alder", "US"), ("Birch", "US")]));
+    // A column of countries has no states.
+    let ran = mapped(SMALL, "Name,Land\nAlder,GA\nBirch,DE\nCedar,CA\nElm,\"Germany, France\"\n");
+    assert_eq!(cells(&ran, "country"), expected(&[("Alder", "GA"), ("Birch", "DE"), ("Cedar", "CA"), ("Elm", "")]));
 }
 
 /// What `deploy/public-data.sh` makes of downloads of which one is missing and one is of another license.

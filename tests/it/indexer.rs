@@ -482,6 +482,85 @@ fn extended(file: &str, lines: &str) -> TempDir {
     folder
 }
 
+/// For each file of a dataset a row with a quotation mark that nothing closes; the header, if the small dataset lacks the file.
+const UNCLOSED: [(&str, &str, &str); 11] = [
+    ("firms.csv", "", "elm,\"Elm,,,,,,,,,,,,\n"),
+    ("startups.csv", "", "elm,\"Elm,,,,,,,,,\n"),
+    ("funding_rounds.csv", "", "r-9,kettlepay,\"seed,,,,\n"),
+    ("people.csv", "", "elm,\"Elm,,firm,birch-lane,\n"),
+    ("reviews.csv", "", "v-9,birch-lane,seed,5,,,,,\"Great,,approved,2026-03-01\n"),
+    ("sectors.csv", "", "elm,\"Elm,,\n"),
+    ("aliases.csv", "kind,slug,alias,source\n", "firm,birch-lane,\"Lane,\n"),
+    ("identifiers.csv", "kind,slug,scheme,value\n", "firm,birch-lane,lei,\"x\n"),
+    ("redirects.csv", "kind,slug,target\n", "firm,birch,\"birch-lane\n"),
+    ("sources.csv", "id,title,license\n", "list,\"List,CC0-1.0\n"),
+    ("provenance.csv", "kind,slug,field,value,source\n", "firm,birch-lane,name,\"Birch,list\n"),
+];
+
+#[test]
+fn a_quotation_mark_that_is_not_closed_is_an_error_in_every_file() {
+    let index = Index::new();
+    for (file, header, row) in UNCLOSED {
+        let dataset = extended(file, &format!("{header}{row}{}", row.replace('"', "").repeat(2)));
+        let path = dataset.path().join(file);
+        let text = fs::read_to_string(&path).unwrap();
+        for line_end in ["\n", "\r\n"] {
+            fs::write(&path, text.replace('\n', line_end)).unwrap();
+            let line = 1 + text[..text.find(row).unwrap()].matches('\n').count();
+            let problem = format!("error: {file}:{line}: a quotation mark opens a cell that is never closed");
+            let checked = index.run(&["check", "--dataset", dataset.path().to_str().unwrap()]).code(1).out();
+            assert_eq!(checked.matches("error: ").count(), 1, "{checked}");
+            assert!(checked.contains(&problem), "expected {problem}\nfound {checked}");
+            let built = index.build(dataset.path()).code(1);
+            assert!(format!("{}{}", built.out(), built.err()).contains(&problem), "{}{}", built.out(), built.err());
+        }
+    }
+    assert_eq!(index.releases().versions().unwrap(), []);
+}
+
+#[test]
+fn a_quoted_cell_that_swallows_reviews_is_found_where_it_opens() {
+    let index = Index::new();
+    let review = |number: u32, title: &str| format!("w-{number},birch-lane,seed,1,,,,,{title},,approved,2026-03-01\n");
+    let rows = |first: &str, last: &str| [review(1, first), review(2, "Bad"), review(3, last)].concat();
+    for line_end in ["\n", "\r\n"] {
+        for (rows, code, problem) in [
+            (
+                rows("\"Good", "\"Worse, still\""),
+                1,
+                "error: reviews.csv:LINE: the quoted cell that opens here goes on over",
+            ),
+            (
+                rows("\"Good", "Worse\""),
+                0,
+                "warning: reviews.csv:LINE: the quoted cell that opens here has 2 line breaks",
+            ),
+        ] {
+            let dataset = extended("reviews.csv", &rows);
+            let path = dataset.path().join("reviews.csv");
+            let text = fs::read_to_string(&path).unwrap();
+            let problem = problem.replace("LINE", &(text.matches('\n').count() - 2).to_string());
+            fs::write(&path, text.replace('\n', line_end)).unwrap();
+            let checked = index.run(&["check", "-v", "--dataset", dataset.path().to_str().unwrap()]).code(code).out();
+            assert!(checked.contains(&problem), "expected {problem}\nfound {checked}");
+        }
+    }
+}
+
+#[test]
+fn lines_are_those_of_the_file_however_they_end() {
+    let index = Index::new();
+    for line_end in ["\n", "\r\n"] {
+        let dataset = extended("firms.csv", "\nelm,Elm,,,,\"two\nlines\",,,,,,,,\n\nfir,Fir,,,,,Wakanda,,,,,,,\n");
+        let path = dataset.path().join("firms.csv");
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, text.replace('\n', line_end)).unwrap();
+        let checked = index.run(&["check", "--dataset", dataset.path().to_str().unwrap()]).code(1).out();
+        let problem = format!("error: firms.csv:{}: country: \"Wakanda\"", text.matches('\n').count());
+        assert!(checked.contains(&problem), "expected {problem}\nfound {checked}");
+    }
+}
+
 #[test]
 fn the_memory_of_a_build_does_not_grow_with_its_texts() {
     const REVIEWS: usize = 3_200;

@@ -239,6 +239,26 @@ fn a_row_with_an_answer_is_kept_and_costs_nothing() {
 }
 
 #[test]
+fn a_row_whose_quoted_cell_swallows_others_is_invalid_and_not_looked_up() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Pro);
+    let sent = "name,city\nAlder Capital,\nAlder Capital,\"Kiel\nAlder Capital,Bonn\n";
+    let reply = send(&client, PATH, sent.as_bytes());
+    let got = rows(reply.text.as_bytes(), b',');
+    assert_eq!((got.len(), text(&got[1], 2), text(&got[2], 2)), (3, "match", "invalid"), "{}", reply.text);
+    let reasons = got[2].iter().nth(2 + 6).map(|cell| String::from_utf8_lossy(cell).into_owned()).unwrap();
+    assert!(reasons.contains("line 3: a quotation mark opens a cell that is never closed"), "{reasons}");
+    // Its cells stay.
+    assert_eq!(text(&got[2], 1), "Kiel\nAlder Capital,Bonn\n");
+    // Closed by the opening mark of another cell; what follows is answered.
+    let sent = "name,city\n\"Alder Capital,Kiel\nBirch Lane,\"Bonn\"\nAlder Capital,\n";
+    let reply = send(&client, PATH, sent.as_bytes());
+    assert!(reply.text.contains("line 2: the quoted cell that opens here goes on over line breaks"), "{}", reply.text);
+    let got = rows(reply.text.as_bytes(), b',');
+    assert_eq!((got.len(), text(&got[2], 2)), (3, "match"), "{}", reply.text);
+}
+
+#[test]
 fn a_wrong_header_is_an_error_before_any_row() {
     let server = Server::bundled();
     let client = server.client(Tier::Pro);

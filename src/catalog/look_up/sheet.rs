@@ -4,11 +4,12 @@
 //! looked up. A row that has an answer from before keeps it, so that a table whose rows were not all answered can be sent
 //! again.
 
-use csv::{ByteRecord, ReaderBuilder, Terminator, WriterBuilder};
+use csv::{ByteRecord, Terminator, WriterBuilder};
 
 use crate::catalog::flat::neutralized;
 use crate::catalog::{Catalog, Item, LookUpAnswer, ParameterError};
 use crate::data::Table;
+use crate::data::import::csv_reader::{self, CsvError, CsvReader};
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{LookUpStatus, identifier};
 
@@ -64,6 +65,8 @@ pub struct Row {
     cells: ByteRecord,
     /// From 1.
     line: u64,
+    /// What is wrong with its quotation marks, so that a cell may have swallowed further rows.
+    problem: Option<CsvError>,
 }
 
 impl Row {
@@ -136,7 +139,7 @@ impl Sheet {
     pub fn is_open(&self, row: &Row) -> bool {
         let place = Some(self.places[STATUS]).filter(|place| *place < self.header.len());
         let status = place.and_then(|place| row.cells.get(place)).unwrap_or_default();
-        status.is_empty() || status == UNANSWERED.as_bytes()
+        row.problem.is_some() || status.is_empty() || status == UNANSWERED.as_bytes()
     }
 
     /// What a row is called: its name, or else its website or the first of its cells.
@@ -147,8 +150,11 @@ impl Sheet {
         texts.find(|text| !text.trim().is_empty()).unwrap_or_default().into_owned()
     }
 
-    /// The texts of a row in the columns of these names, in the order of the names.
+    /// The texts of a row in the columns of these names, in the order of the names; none of a row that cannot be read.
     pub(super) fn texts<'r>(&self, row: &'r Row, columns: &[&str]) -> Vec<&'r str> {
+        if row.problem.is_some() {
+            return Vec::new();
+        }
         let place = |name: &&str| self.header.iter().position(|known| normal(known) == *name);
         let places = columns.iter().filter_map(place);
         places.filter_map(|place| std::str::from_utf8(row.cells.get(place)?).ok()).collect()
@@ -187,7 +193,7 @@ impl Sheet {
         let mut cells: [String; ADDED.len()] = Default::default();
         cells[STATUS] = LookUpStatus::Invalid.name().to_owned();
         cells[REASONS] = format!("line {}: {reason}", self.line);
-        self.line_of(&Row { cells: ByteRecord::new(), line: self.line }, cells)
+        self.line_of(&Row { cells: ByteRecord::new(), line: self.line, problem: None }, cells)
     }
 
     /// The item of a row; errors have line and column.
@@ -195,6 +201,10 @@ impl Sheet {
         let mut texts = ItemTexts::default();
         let mut identifiers = Vec::new();
         let mut errors = Vec::new();
+        if let Some(problem) = &row.problem {
+            errors.push(ParameterError::invalid("", format!("line {}: {problem}", row.line)));
+            return Err(errors);
+        }
         if row.cells.len() > self.header.len() {
             let detail = format!("the row has {} cells and the header {}", row.cells.len(), self.header.len());
             errors.push(ParameterError::invalid("", format!("line {}: {detail}", row.line)));
@@ -293,19 +303,24 @@ fn delimiter(header: &str) -> u8 {
 impl Dialect {
     /// The rows of a text, with their lines from 1.
     fn records(self, text: &[u8]) -> Vec<Row> {
-        let reader = ReaderBuilder::new().has_headers(false).flexible(true).delimiter(self.delimiter).from_reader(text);
-        // The format has no errors, and the text is in memory.
-        let records = reader.into_byte_records().map_while(Result::ok);
-        let (mut line, mut counted) = (1, 0);
-        let numbered = records.map(|cells| {
+        let dialect = csv_reader::Dialect { delimiter: self.delimiter, quote: Some(b'"') };
+        let mut reader = CsvReader::new(text, dialect);
+        let (mut rows, mut line, mut counted) = (Vec::new(), 1, 0);
+        loop {
+            let mut cells = ByteRecord::new();
+            let problem = match reader.read(&mut cells, 0) {
+                Ok(true) => None,
+                // A text in memory can be read.
+                Ok(false) | Err(CsvError::Io(_)) => return rows,
+                Err(problem) => Some(problem),
+            };
             // A row begins after the ends of the one before and of empty lines.
             let start = cells.position().map_or(0, |position| position.byte() as usize);
             let begin = start + text[start..].iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
             line += lines(&text[counted..begin]);
             counted = begin;
-            Row { line, cells }
-        });
-        numbered.collect()
+            rows.push(Row { cells, line, problem });
+        }
     }
 
     fn line(self, cells: &[Vec<u8>]) -> Vec<u8> {

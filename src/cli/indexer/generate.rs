@@ -9,8 +9,10 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use serde::Serialize;
 
+use crate::cli::indexer::own_files::{FolderError, OwnFiles};
 use crate::cli::indexer::progress::Steps;
 use crate::cli::indexer::{Code, CommandError, Style, format};
+use crate::data::import::FileList;
 use crate::data::{Progress, SnapshotVersion, Table};
 use crate::datagen::{self, GenConfig};
 
@@ -22,7 +24,7 @@ const MAX: i64 = 100_000_000;
 
 #[derive(Args)]
 pub(crate) struct GenerateArgs {
-    /// Folder to write: new, empty, or with a previously generated dataset
+    /// Folder to write: new, empty, or with a previously generated dataset that nobody changed
     #[arg(long, value_name = "DIR")]
     dataset: PathBuf,
     /// Number of firms [default: startups / 5]
@@ -46,24 +48,6 @@ impl GenerateArgs {
             (None, Some(startups)) => GenConfig::of(startups.div_ceil(STARTUPS_PER_FIRM), startups),
         };
         GenConfig { seed: self.seed.unwrap_or(bundled.seed), ..config }
-    }
-}
-
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum GenerateError {
-    #[error("{} is not empty and is not a generated dataset; choose an empty or new folder", .0.display())]
-    Occupied(PathBuf),
-    #[error("{}: {error}", path.display())]
-    Io { path: PathBuf, error: io::Error },
-}
-
-impl GenerateError {
-    /// The exit code, and `code` in JSON.
-    pub(crate) fn code(&self) -> (Code, &'static str) {
-        match self {
-            Self::Occupied(_) => (Code::Rejected, "occupied"),
-            Self::Io { .. } => (Code::Disk, "io"),
-        }
     }
 }
 
@@ -92,29 +76,17 @@ pub(crate) fn run(arguments: &GenerateArgs, style: &Style) -> Result<Code, Comma
 }
 
 /// Writes the dataset; returns its size in bytes.
-fn generate(config: &GenConfig, folder: &Path) -> Result<u64, GenerateError> {
-    let at = |error| GenerateError::Io { path: folder.to_owned(), error };
-    if is_occupied(folder).map_err(at)? {
-        return Err(GenerateError::Occupied(folder.to_owned()));
-    }
-    datagen::generate(config, folder).map_err(at)?;
+fn generate(config: &GenConfig, folder: &Path) -> Result<u64, FolderError> {
+    let own = OwnFiles::open(folder, FileList::GENERATED)?;
+    let scratch = own.scratch()?;
+    let at = FolderError::io(folder);
+    datagen::generate(config, scratch.path()).map_err(&at)?;
     let mut bytes = 0;
-    for entry in fs::read_dir(folder).map_err(at)? {
-        bytes += entry.and_then(|entry| entry.metadata()).map_err(at)?.len();
+    for entry in fs::read_dir(scratch.path()).map_err(&at)? {
+        bytes += entry.and_then(|entry| entry.metadata()).map_err(&at)?.len();
     }
+    own.replace(scratch.path())?;
     Ok(bytes)
-}
-
-/// True if the folder contains anything but a generated dataset. Real data must not be overwritten.
-fn is_occupied(folder: &Path) -> io::Result<bool> {
-    let mut entries = match fs::read_dir(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        other => other?,
-    };
-    if entries.next().transpose()?.is_none() {
-        return Ok(false);
-    }
-    Ok(!datagen::is_generated(folder)?)
 }
 
 fn print(config: &GenConfig, folder: &Path, bytes: u64, took: Duration, style: &Style) -> io::Result<()> {
@@ -177,6 +149,15 @@ mod tests {
         let small = generate(&GenConfig::of(10, 40), &folder).unwrap();
         let large = generate(&GenConfig::of(12, 60), &folder).unwrap();
         assert!(small < large);
+        // A change of somebody else is not lost.
+        fs::write(folder.join("aliases.csv"), "kind,slug,alias,source\n").unwrap();
+        generate(&GenConfig::of(10, 40), &folder).unwrap();
+        assert!(folder.join("aliases.csv").exists());
+        let firms = fs::read_to_string(folder.join("firms.csv")).unwrap();
+        fs::write(folder.join("firms.csv"), format!("{firms}mine,Mine,,,,,,,,,,,,\n")).unwrap();
+        let error = generate(&GenConfig::of(12, 60), &folder).unwrap_err();
+        assert!(error.to_string().contains("firms.csv: was changed since `indexer generate` wrote it"), "{error}");
+        fs::write(folder.join("firms.csv"), firms).unwrap();
         let report = data::check(&folder, &data::NoProgress);
         assert!(!report.has_errors(), "{:?}", report.problems);
     }
@@ -193,7 +174,7 @@ mod tests {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 
         fs::rename(&real, folder.path().join("notes.txt")).unwrap();
-        assert!(matches!(generate(&GenConfig::of(1, 1), folder.path()), Err(GenerateError::Occupied(_))));
+        assert!(matches!(generate(&GenConfig::of(1, 1), folder.path()), Err(FolderError::Occupied { .. })));
     }
 
     #[test]

@@ -10,9 +10,11 @@ use clap::{ArgGroup, Args};
 use serde::Serialize;
 use time::OffsetDateTime;
 
+use crate::cli::indexer::own_files::{FolderError, OwnFiles};
 use crate::cli::indexer::progress::Steps;
 use crate::cli::indexer::{Code, CommandError, Style, format};
 use crate::data::Date;
+use crate::data::import::FileList;
 use crate::resolve;
 use crate::search::nearest;
 use crate::sources::guess;
@@ -34,7 +36,7 @@ pub(crate) struct ImportArgs {
     /// Print a mapping to begin with: what the headers and values of the inputs probably mean
     #[arg(long, conflicts_with = "mapping")]
     guess: bool,
-    /// Write a dataset to this folder, which is new, empty or one that an import wrote
+    /// Write a dataset to this folder, which is new, empty or one that an import wrote; its other files stay
     #[arg(long, value_name = "DIR")]
     dataset: Option<PathBuf>,
     /// Keep the statements of the source in this folder of sources, merged with those of earlier imports
@@ -186,38 +188,17 @@ fn unknown_preset(name: &str) -> SourceError {
     )])
 }
 
-/// Marks a folder that an import wrote, so that another import may replace its files.
-const MARK: &str = "imported.txt";
-
 /// Imports into a dataset of its own.
-fn write_dataset(import: Import, to: &Path, on: Date, steps: &Steps) -> Result<(Summary, ViewSummary), SourceError> {
-    let io = |error| SourceError::io(to, error);
-    fs::create_dir_all(to).map_err(io)?;
-    let is_used = fs::read_dir(to).map_err(io)?.next().is_some();
-    if is_used && !to.join(MARK).exists() {
-        let problem = format!("{}: is not empty, and no import wrote it; choose a new or empty folder", to.display());
-        return Err(SourceError::Problems(vec![problem]));
-    }
-    let scratch = tempfile::tempdir_in(to).map_err(io)?;
+fn write_dataset(import: Import, to: &Path, on: Date, steps: &Steps) -> Result<(Summary, ViewSummary), CommandError> {
+    let own = OwnFiles::open(to, FileList::IMPORTED)?;
+    let scratch = own.scratch()?;
     let (statements, tables) = (scratch.path().join("sources"), scratch.path().join("dataset"));
-    fs::create_dir_all(&tables).map_err(io)?;
+    fs::create_dir_all(&tables).map_err(FolderError::io(&tables))?;
     let summary = import.run(&statements, on, steps)?;
     let sources = Source::list(&statements)?;
     let (clusters, suppressed) = (Clusters::default(), Suppressed::default());
     let view = view::write(&statements, &sources, &clusters, &suppressed, &tables, Detail::Tables, steps)?;
-    for entry in fs::read_dir(to).map_err(io)? {
-        let path = entry.map_err(io)?.path();
-        if path.is_file() {
-            fs::remove_file(&path).map_err(io)?;
-        }
-    }
-    for entry in fs::read_dir(&tables).map_err(io)? {
-        let entry = entry.map_err(io)?;
-        fs::rename(entry.path(), to.join(entry.file_name())).map_err(io)?;
-    }
-    let note = "`indexer import --dataset` wrote the files of this folder and replaces them when it is run again.\n\
-                Remove this file to keep changes of your own.\n";
-    fs::write(to.join(MARK), note).map_err(io)?;
+    own.replace(&tables)?;
     Ok((summary, view))
 }
 
@@ -239,10 +220,16 @@ impl ImportJson {
         let Summary { files, sections, entities, statements, unused, extent, later_import, .. } = &self.summary;
         let (rows, took) = (format::count(self.summary.rows()), format::time(self.took));
         writeln!(out, "imported {rows} rows in {took}: {}", self.to)?;
-        for FileSummary { input, file, rows, left_out, bad, .. } in files {
+        for FileSummary { input, file, rows, left_out, bad, warnings, more_warnings, .. } in files {
             let left_out = left_out_by_when(*left_out);
             writeln!(out, "  {input}: {} rows{left_out} of {file}", format::count(*rows))?;
             print_reasons(bad, &mut out)?;
+            for warning in warnings {
+                writeln!(out, "      warning: {warning}")?;
+            }
+            if *more_warnings > 0 {
+                writeln!(out, "      warning: {} more rows of this file", format::count(*more_warnings))?;
+            }
         }
         for section in sections {
             section_text(section, &mut out, style)?;

@@ -10,6 +10,7 @@ mod duplicates;
 pub(crate) mod format;
 mod generate;
 mod import;
+mod own_files;
 mod progress;
 mod pushed;
 mod releases;
@@ -39,8 +40,8 @@ const CODES: &str = "\
 Exit codes:
   0  success
   1  dataset rejected; release damaged, missing, not signed, of another format, already published with different content,
-     or without many rows that the current one has; import without much of what its source had; folder of `generate` not
-     empty
+     or without many rows that the current one has; import without much of what its source had; folder of `generate` or
+     `import` with files of others in the way
   2  usage error, or not a key
   3  disk error: no such index folder, no permission, no space
   4  another indexer is using the index; retry later";
@@ -366,7 +367,7 @@ pub(crate) enum CommandError {
     #[error(transparent)]
     Key(#[from] KeyError),
     #[error(transparent)]
-    Generate(#[from] generate::GenerateError),
+    Folder(#[from] own_files::FolderError),
     #[error(transparent)]
     Source(#[from] SourceError),
     #[error(transparent)]
@@ -399,7 +400,7 @@ impl CommandError {
             Self::Release(error) => code_of(error),
             Self::Key(KeyError::Io { .. }) => (Code::Disk, "io"),
             Self::Key(_) => (Code::Usage, "bad_key"),
-            Self::Generate(error) => error.code(),
+            Self::Folder(error) => error.code(),
             Self::Source(SourceError::Io { .. }) => (Code::Disk, "io"),
             Self::Source(SourceError::Shrunk { .. }) => (Code::Rejected, "shrunk"),
             Self::Source(_) => (Code::Rejected, "bad_source"),

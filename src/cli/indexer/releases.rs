@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::cli::indexer::progress::Steps;
 use crate::cli::indexer::{Code, CommandError, Style, code_of, format};
 use crate::data::{Counts, Progress, SnapshotVersion};
-use crate::release::{Manifest, ReleaseError, ReleaseStore};
+use crate::release::{Manifest, PrunedReleases, ReleaseError, ReleaseStore};
 
 #[derive(Serialize)]
 struct ReleaseJson<'a> {
@@ -157,17 +157,27 @@ struct PrunedJson {
     removed: Vec<SnapshotVersion>,
     freed_bytes: u64,
     kept: Vec<SnapshotVersion>,
+    /// Files of others, because of which old releases were kept.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    foreign: Vec<PathBuf>,
 }
 
 pub(crate) fn prune(releases: &ReleaseStore, keep: usize, style: &Style) -> Result<Code, CommandError> {
     check_folder(releases)?;
-    let removed = releases.prune(keep)?;
+    let PrunedReleases { removed, foreign } = releases.prune(keep)?;
     let kept = releases.versions()?;
     let freed = removed.iter().map(|removed| removed.bytes).sum();
     if style.json {
         let removed = removed.iter().map(|removed| removed.version).collect();
-        format::json(&PrunedJson { ok: true, removed, freed_bytes: freed, kept })?;
+        format::json(&PrunedJson { ok: true, removed, freed_bytes: freed, kept, foreign })?;
         return Ok(Code::Success);
+    }
+    for path in &foreign {
+        writeln!(
+            io::stderr(),
+            "warning: {} is not part of a release: move it away, so that the release can be removed",
+            path.display()
+        )?;
     }
     let mut out = io::stdout().lock();
     for removed in &removed {

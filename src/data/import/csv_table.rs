@@ -2,13 +2,14 @@
 
 use std::cell::Cell;
 use std::fs::File;
-use std::io::{self, BufReader};
+use std::io;
 use std::path::Path;
 use std::sync::mpsc;
 use std::thread::{self, Builder};
 
 use csv::{ByteRecord, StringRecord};
 
+use crate::data::import::csv_reader::{CsvError, CsvReader, Dialect, Doubted};
 use crate::data::import::csv_row::{CsvRow, Index};
 use crate::data::import::diagnostics::{Diagnostics, quoted};
 use crate::data::{Progress, Report};
@@ -70,17 +71,18 @@ pub(crate) struct Columns {
 impl Columns {
     /// Reads the header line; reports repeated and unknown columns, and in one message what is missing. `None` if no row
     /// can be read.
-    fn read<T: TableRow>(reader: &mut csv::Reader<BufReader<File>>, diagnostics: &mut Diagnostics<'_>) -> Option<Self> {
+    fn read<T: TableRow>(reader: &mut CsvReader<File>, diagnostics: &mut Diagnostics<'_>) -> Option<Self> {
         let mut raw = ByteRecord::new();
-        let problem = match reader.read_byte_record(&mut raw) {
+        let problem = match reader.read(&mut raw, 0) {
             Ok(true) => None,
             Ok(false) => Some("file is empty; the header line is missing".to_owned()),
-            Err(error) => Some(format!("header cannot be read: {error}")),
+            Err(error) => Some(error.to_string()),
         };
         if let Some(problem) = problem {
-            diagnostics.error(Some(1), None, problem);
+            diagnostics.error(Some(reader.line()), None, problem);
             return None;
         }
+        warn_of(reader.doubt(), diagnostics);
         let mut found: Vec<(&'static str, usize)> = Vec::new();
         let is_found = |found: &[(&str, usize)], column: &str| found.iter().any(|(known, _)| *known == column);
         for (index, name) in raw.iter().enumerate() {
@@ -115,11 +117,35 @@ impl Columns {
     }
 }
 
+/// A row that was read.
+struct Read {
+    record: ByteRecord,
+    doubt: Option<Doubted>,
+}
+
+impl Read {
+    /// The next row; `None` at the end. An error has its line.
+    fn next(reader: &mut CsvReader<File>, width: usize) -> Option<Result<Self, (u64, CsvError)>> {
+        let mut record = ByteRecord::new();
+        match reader.read(&mut record, width) {
+            Ok(true) => Some(Ok(Self { record, doubt: reader.doubt() })),
+            Ok(false) => None,
+            Err(error) => Some(Err((reader.line(), error))),
+        }
+    }
+}
+
+fn warn_of(doubt: Option<Doubted>, diagnostics: &mut Diagnostics<'_>) {
+    if let Some((line, doubt)) = doubt {
+        diagnostics.warning(Some(line), None, doubt.to_string());
+    }
+}
+
 impl<T: TableRow> CsvTable<T> {
     /// Reads the file in `folder`. `each` reads a row; it returns `None` for one that cannot be used.
     ///
-    /// Without the file the table is empty. Reports a missing column, a row with too few or too many fields and invalid
-    /// UTF-8.
+    /// Without the file the table is empty. Reports a missing column, a row with too few or too many fields, invalid UTF-8 and
+    /// a quotation mark that is not closed.
     pub(crate) fn read(
         folder: &Path,
         report: &mut Report,
@@ -157,10 +183,7 @@ impl<T: TableRow> CsvTable<T> {
         };
         // The size is used for progress only.
         progress.step(name, file.metadata().map_or(0, |metadata| metadata.len()));
-        let mut reader = csv::ReaderBuilder::new()
-            .flexible(true)
-            .has_headers(false)
-            .from_reader(BufReader::with_capacity(1 << 16, file));
+        let mut reader = CsvReader::new(file, Dialect::COMMAS);
         if let Some(columns) = Columns::read::<T>(&mut reader, &mut diagnostics) {
             table.state.set(State::Read);
             table.read_rows(&mut reader, &columns, &mut diagnostics, progress, &mut each);
@@ -172,7 +195,7 @@ impl<T: TableRow> CsvTable<T> {
 
     fn read_rows(
         &mut self,
-        reader: &mut csv::Reader<BufReader<File>>,
+        reader: &mut CsvReader<File>,
         columns: &Columns,
         diagnostics: &mut Diagnostics<'_>,
         progress: &dyn Progress,
@@ -180,34 +203,44 @@ impl<T: TableRow> CsvTable<T> {
     ) {
         let read = thread::scope(|scope| {
             let (sender, batches) = mpsc::sync_channel(WAITING);
-            let mut records = reader.byte_records();
+            let width = columns.width;
             Builder::new().spawn_scoped(scope, move || {
                 loop {
                     let (mut batch, mut bytes) = (Vec::new(), 0);
                     while batch.len() < BATCH
                         && bytes < BATCH_BYTES
-                        && let Some(record) = records.next()
+                        && let Some(read) = Read::next(reader, width)
                     {
-                        bytes += record.as_ref().map_or(0, |record| record.as_slice().len());
-                        batch.push(record);
+                        bytes += read.as_ref().map_or(0, |read| read.record.as_slice().len());
+                        batch.push(read);
                     }
                     // The other side ends at the first error.
-                    if batch.is_empty() || sender.send((batch, records.reader().position().byte())).is_err() {
+                    if batch.is_empty() || sender.send((batch, reader.position())).is_err() {
                         return;
                     }
                 }
             })?;
             for (batch, read_bytes) in batches {
-                for record in batch {
-                    self.read_row(record?, columns, diagnostics, &mut *each);
+                for read in batch {
+                    match read {
+                        Ok(Read { record, doubt }) => {
+                            warn_of(doubt, diagnostics);
+                            self.read_row(record, columns, diagnostics, &mut *each);
+                        }
+                        Err((line, error)) => {
+                            // The rows that are missing may be referred to.
+                            self.state.set(State::Unknown);
+                            diagnostics.error(Some(line), None, error.to_string());
+                            return Ok(());
+                        }
+                    }
                 }
                 progress.advance(read_bytes);
             }
-            Ok::<_, csv::Error>(())
+            Ok::<_, io::Error>(())
         });
         if let Err(error) = read {
-            let line = error.position().map(csv::Position::line);
-            diagnostics.error(line, None, format!("cannot be read: {error}"));
+            diagnostics.unreadable(&error);
         }
     }
 

@@ -4,7 +4,9 @@
 
 pub mod aliases;
 pub(crate) mod clean;
+pub(crate) mod csv_reader;
 pub(crate) mod csv_row;
+mod csv_scan;
 pub(crate) mod csv_table;
 pub(crate) mod csv_writer;
 pub mod diagnostics;
@@ -19,7 +21,7 @@ pub mod rows;
 pub(crate) mod text_store;
 pub mod website;
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::path::Path;
 
 use crate::data::import::aliases::Alias;
@@ -39,6 +41,22 @@ const TABLES: [&str; 6] = [Sector::FILE, Firm::FILE, Startup::FILE, Round::FILE,
 
 /// Files with more about the records of the tables.
 const OPTIONAL_FILES: [&str; 5] = [Alias::FILE, Carried::FILE, Redirect::FILE, Source::FILE, Statement::FILE];
+
+/// The list of the files that a command wrote into a folder.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FileList {
+    pub file: &'static str,
+    pub command: &'static str,
+}
+
+impl FileList {
+    pub(crate) const IMPORTED: Self = Self { file: "imported.txt", command: "indexer import --dataset" };
+    pub(crate) const GENERATED: Self = Self { file: "generated.txt", command: "indexer generate" };
+}
+
+/// How a list of files begins while they are replaced.
+pub(crate) const UNFINISHED: &str =
+    "Files of this folder are being replaced. If nobody does it now, run the command again.\n";
 
 /// A dataset to read.
 #[derive(Debug)]
@@ -118,7 +136,8 @@ pub fn read<'a>(input: impl Into<Input<'a>>, progress: &dyn Progress) -> (Option
     (dataset, report)
 }
 
-/// Reports a folder without tables, and files that no table is read from: a mistyped name would be a table of no rows.
+/// Reports a folder without tables, one whose files are being replaced, and files that no table is read from: a mistyped name
+/// would be a table of no rows.
 fn check_files(folder: &Path, report: &mut Report) {
     let is_file = |file: &&str| folder.join(file).exists();
     if !TABLES.iter().any(is_file) {
@@ -136,6 +155,12 @@ fn check_files(folder: &Path, report: &mut Report) {
              {required}"
         );
         Diagnostics::of(&folder.display().to_string(), report).error(None, None, message);
+    }
+    for FileList { file, command } in [FileList::IMPORTED, FileList::GENERATED] {
+        if fs::read_to_string(folder.join(file)).is_ok_and(|text| text.starts_with(UNFINISHED)) {
+            let message = format!("`{command}` is replacing files of the dataset, or did not finish; run it again");
+            Diagnostics::of(file, report).error(None, None, message);
+        }
     }
     let stem = |file: &str| letters(file.trim_end_matches(".csv"));
     let Ok(entries) = folder.read_dir() else { return };

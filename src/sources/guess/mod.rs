@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use crate::sources::input::Member;
+use crate::sources::input::{Member, Quote};
 use crate::sources::{EntityKind, SourceError};
 use columns::guess;
 use sample::Sample;
@@ -73,6 +73,12 @@ fn table(text: &mut String, name: &str, member: &Member, sample: &Sample, descri
     line(&format!("file = {}", quote(&format!("**/{}", member.path.rsplit('/').next().unwrap_or_default()))));
     if let Some(delimiter) = sample.format.delimiter {
         line(&format!("delimiter = {}", quote(&char::from(delimiter).to_string())));
+    }
+    if sample.format.quote != Quote::default() {
+        if sample.format.quote == Quote(None) {
+            line("# In quotation marks a cell would go on over several rows: here they are text.");
+        }
+        line(&format!("quote = {}", quote(&sample.format.quote.name())));
     }
     if let Some(encoding) = sample.encoding() {
         line(&format!("encoding = {}", quote(encoding)));

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::sources::guess::sample::Sample;
 use crate::sources::guess::{Described, free_name, quote, table};
-use crate::sources::input::{Encoding, Format, Member};
+use crate::sources::input::{Encoding, Format, Member, Quote};
 use crate::sources::mapping::date_format::DateFormat;
 use crate::sources::{Source, SourceError};
 
@@ -59,8 +59,10 @@ pub(crate) fn mapping(members: &[Member]) -> Result<String, SourceError> {
                 described.dates.insert(text(field, "name"), format);
             }
         }
+        let dialect = &resource["dialect"];
         let format = Format {
-            delimiter: resource["dialect"]["delimiter"].as_str().and_then(|text| text.bytes().next()),
+            delimiter: dialect["delimiter"].as_str().and_then(|text| text.bytes().next()),
+            quote: dialect["quoteChar"].as_str().and_then(Quote::named).unwrap_or_default(),
             encoding: Encoding::named(&text(resource, "encoding")).unwrap_or_default(),
             ..Format::default()
         };

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read};
 
 use crate::data::NoProgress;
 use crate::sources::SourceError;
-use crate::sources::input::{self, Encoding, Format, Member, Receiver, Row};
+use crate::sources::input::{self, Encoding, Format, Member, Quote, Receiver, Row};
 
 /// Rows that are looked at.
 const MAX_ROWS: usize = 1_000;
@@ -18,12 +18,23 @@ pub(crate) struct Sample {
     /// The values of each column that are not empty.
     pub values: Vec<Vec<String>>,
     pub format: Format,
+    /// Whether a quoted cell is suspicious.
+    pub is_doubtful: bool,
 }
 
 impl Sample {
     pub(crate) fn read(member: &Member) -> Result<Self, SourceError> {
-        let is_text = ["csv", "tsv", "tab", "txt"].contains(&member.ending());
-        Self::read_as(member, if is_text { sniff(member)? } else { Format::default() })
+        if !["csv", "tsv", "tab", "txt"].contains(&member.ending()) {
+            return Self::read_as(member, Format::default());
+        }
+        let (format, beginning) = sniff(member)?;
+        let sample = Self::read_as(member, format.clone());
+        if sample.as_ref().is_ok_and(|sample| !sample.is_doubtful)
+            || !is_unquoted(&beginning, format.dialect(member).delimiter)
+        {
+            return sample;
+        }
+        Self::read_as(member, Format { quote: Quote(None), ..format })
     }
 
     pub(crate) fn read_as(member: &Member, format: Format) -> Result<Self, SourceError> {
@@ -45,8 +56,8 @@ impl Sample {
     }
 }
 
-/// Finds the encoding and the delimiter of a text.
-fn sniff(member: &Member) -> Result<Format, SourceError> {
+/// Finds the encoding and the delimiter of a text; with the lines that it begins with.
+fn sniff(member: &Member) -> Result<(Format, Vec<u8>), SourceError> {
     let mut bytes = Vec::new();
     member.open(&mut |from: &mut dyn Read| {
         bytes.clear();
@@ -75,7 +86,23 @@ fn sniff(member: &Member) -> Result<Format, SourceError> {
     if most != default && count(&most) > 0 {
         format.delimiter = Some(most);
     }
-    Ok(format)
+    if bytes.len() as u64 == MAX_BYTES {
+        // The last line is not whole.
+        bytes.truncate(bytes.iter().rposition(|byte| *byte == b'\n').unwrap_or(0));
+    }
+    Ok((format, bytes))
+}
+
+/// Whether the lines of a text are rows without quoting: all have as many cells as the first, and none is in quotation marks.
+fn is_unquoted(text: &[u8], delimiter: u8) -> bool {
+    let lines = text.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    let lines = lines.filter(|line| !line.is_empty());
+    let mut rows = lines.map(|line| line.split(|byte| *byte == delimiter));
+    let width = rows.next().map_or(0, Iterator::count);
+    rows.all(|cells| {
+        let is_quoted = |cell: &[u8]| matches!(cell.trim_ascii(), [b'"', .., b'"']);
+        cells.clone().count() == width && !cells.clone().any(is_quoted)
+    })
 }
 
 impl Receiver for Sample {
@@ -96,6 +123,10 @@ impl Receiver for Sample {
     }
 
     fn bad_row(&mut self, _line: u64, _problem: String) {}
+
+    fn doubt(&mut self, _line: u64, _problem: String) {
+        self.is_doubtful = true;
+    }
 
     fn wanted(&self) -> Vec<String> {
         Vec::new()

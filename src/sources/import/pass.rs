@@ -265,6 +265,7 @@ impl Context<'_> {
             let counts = reading.counts;
             if let Some(file) = summary.file(&input.name, *index) {
                 (file.rows, file.left_out, file.bad) = (counts.rows, counts.left_out, counts.bad);
+                (file.warnings, file.more_warnings) = (counts.warnings, counts.more_warnings);
             }
         }
         Ok(())
@@ -321,6 +322,10 @@ impl Receiver for Reading<'_> {
     fn bad_row(&mut self, line: u64, problem: String) {
         self.counts.rows += 1;
         self.counts.bad_row(line, problem);
+    }
+
+    fn doubt(&mut self, line: u64, problem: String) {
+        self.counts.doubt(line, problem);
     }
 
     fn wanted(&self) -> Vec<String> {

@@ -16,6 +16,9 @@ use crate::sources::{EntityKind, SourceError};
 /// Different reasons that are kept for a field; further ones count as the last.
 const MAX_REASONS: usize = 20;
 
+/// Warnings that are kept for a file.
+const MAX_WARNINGS: usize = 20;
+
 /// A field is read wrongly if at least so many values are left out, and more than one of so many.
 const MIN_DROPPED: u64 = 10;
 const MAX_SHARE: u64 = 5;
@@ -47,6 +50,11 @@ pub struct FileSummary {
     pub left_out: u64,
     /// Rows that cannot be read.
     pub bad: Vec<Reason>,
+    /// Rows that are probably not read as they were meant, each with its place; the first [`MAX_WARNINGS`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    /// The number of further ones.
+    pub more_warnings: u64,
     #[serde(skip)]
     index: usize,
 }
@@ -175,6 +183,14 @@ impl FileSummary {
     pub(super) fn bad_row(&mut self, line: u64, problem: String) {
         let place = format!("{}:{line}", self.file);
         add(&mut self.bad, problem.into(), || place);
+    }
+
+    pub(super) fn doubt(&mut self, line: u64, problem: String) {
+        if self.warnings.len() < MAX_WARNINGS {
+            self.warnings.push(format!("{}:{line}: {problem}", self.file));
+        } else {
+            self.more_warnings += 1;
+        }
     }
 }
 

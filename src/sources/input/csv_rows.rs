@@ -5,6 +5,7 @@ use std::io::Read;
 use csv::ByteRecord;
 use encoding_rs_io::DecodeReaderBytesBuilder;
 
+use crate::data::import::csv_reader::{CsvError, CsvReader};
 use crate::sources::SourceError;
 use crate::sources::input::{Encoding, Format, Member, Receiver, Row};
 
@@ -35,33 +36,18 @@ fn read_decoded(
 }
 
 fn read_bytes(member: &Member, from: &mut dyn Read, format: &Format, to: &mut dyn Receiver) -> Result<(), SourceError> {
-    let default = if ["tsv", "tab"].contains(&member.ending()) { b'\t' } else { b',' };
-    let mut csv = csv::ReaderBuilder::new()
-        .delimiter(format.delimiter.unwrap_or(default))
-        .has_headers(false)
-        .flexible(true)
-        .buffer_capacity(1 << 17)
-        .from_reader(from);
+    let mut csv = CsvReader::new(from, format.dialect(member));
     let mut raw = ByteRecord::new();
-    let error = |line: u64, error: csv::Error| member.error(line, format!("cannot be read: {error}"));
     for _ in 0..=format.skip {
-        if !csv.read_byte_record(&mut raw).map_err(|problem| error(1, problem))? {
+        if !read_row(&mut csv, &mut raw, 0, member, to)? {
             return Err(member.error(1, "file is empty; the header line is missing"));
         }
     }
     let names: Vec<String> = raw.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
     let (width, positions) = (raw.len(), to.header(&names)?);
     let mut row = Row { file: member.index, ..Row::default() };
-    loop {
-        match csv.read_byte_record(&mut raw) {
-            Ok(true) => {}
-            Ok(false) => return Ok(()),
-            Err(problem) => {
-                let line = problem.position().map_or(1, csv::Position::line);
-                return Err(error(line, problem));
-            }
-        }
-        let line = raw.position().map_or(1, csv::Position::line);
+    while read_row(&mut csv, &mut raw, width, member, to)? {
+        let line = csv.line();
         // Spreadsheets leave out empty fields at the end, and leave empty lines.
         if raw.len() > width && raw.iter().skip(width).any(|field| !field.is_empty()) {
             to.bad_row(line, format!("{} fields, the header has {width}", raw.len()));
@@ -86,4 +72,28 @@ fn read_bytes(member: &Member, from: &mut dyn Read, format: &Format, to: &mut dy
             None => to.row(&row)?,
         }
     }
+    Ok(())
+}
+
+/// Reads the next row, of which it reports what is suspicious; false at the end.
+fn read_row<R: Read>(
+    csv: &mut CsvReader<R>,
+    raw: &mut ByteRecord,
+    width: usize,
+    member: &Member,
+    to: &mut dyn Receiver,
+) -> Result<bool, SourceError> {
+    let is_read = csv.read(raw, width).map_err(|error| {
+        let remedy = match error {
+            CsvError::Unclosed | CsvError::Torn => {
+                "; an input that quotes no cell needs `quote = \"none\"` in its mapping"
+            }
+            CsvError::Io(_) => "",
+        };
+        member.error(csv.line(), format!("{error}{remedy}"))
+    })?;
+    if let Some((line, doubt)) = csv.doubt().filter(|_| is_read) {
+        to.doubt(line, doubt.to_string());
+    }
+    Ok(is_read)
 }

@@ -8,6 +8,7 @@ mod sheet_rows;
 use std::io::{self, Read};
 
 use crate::data::Progress;
+use crate::data::import::csv_reader::Dialect;
 use crate::sources::SourceError;
 pub(crate) use crate::sources::input::archive::Member;
 
@@ -34,16 +35,52 @@ impl Encoding {
     }
 }
 
+/// The mark around cells that contain delimiters or line breaks. `None`: it is text, wherever it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Quote(pub Option<u8>);
+
+impl Default for Quote {
+    fn default() -> Self {
+        Self(Some(b'"'))
+    }
+}
+
+impl Quote {
+    /// What a mapping calls `None`.
+    pub(crate) const NONE: &str = "none";
+
+    /// Reads one character or [`Quote::NONE`].
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        match name.as_bytes() {
+            [byte] if byte.is_ascii_punctuation() => Some(Self(Some(*byte))),
+            _ => (name == Self::NONE).then_some(Self(None)),
+        }
+    }
+
+    pub(crate) fn name(self) -> String {
+        self.0.map_or_else(|| Self::NONE.to_owned(), |byte| char::from(byte).to_string())
+    }
+}
+
 /// How a file is read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Format {
     /// By default a tab in files that end in `.tsv` or `.tab`, otherwise a comma.
     pub delimiter: Option<u8>,
+    pub quote: Quote,
     pub encoding: Encoding,
     /// The sheet of a workbook; by default the first.
     pub sheet: Option<String>,
     /// Lines before the header.
     pub skip: usize,
+}
+
+impl Format {
+    /// How the text of a file separates and quotes cells.
+    pub(crate) fn dialect(&self, member: &Member) -> Dialect {
+        let default = if ["tsv", "tab"].contains(&member.ending()) { b'\t' } else { b',' };
+        Dialect { delimiter: self.delimiter.unwrap_or(default), quote: self.quote.0 }
+    }
 }
 
 /// The columns of a row that are of use, as text without white space around it.
@@ -123,6 +160,9 @@ pub(crate) trait Receiver {
 
     /// A row that cannot be read.
     fn bad_row(&mut self, line: u64, problem: String);
+
+    /// A row that is read, but probably not as it was meant.
+    fn doubt(&mut self, line: u64, problem: String);
 
     /// The columns whose names are wanted, for files whose rows have names of their own (JSON); none for those of the first
     /// row.

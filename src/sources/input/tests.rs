@@ -9,10 +9,12 @@ use super::*;
 use crate::data::NoProgress;
 
 /// Collects rows as `line: a|b`.
+#[derive(Default)]
 struct Rows {
     wanted: Vec<&'static str>,
     rows: Vec<String>,
     bad: Vec<String>,
+    doubts: Vec<u64>,
 }
 
 impl Receiver for Rows {
@@ -31,13 +33,17 @@ impl Receiver for Rows {
         self.bad.push(format!("{line}: {problem}"));
     }
 
+    fn doubt(&mut self, line: u64, _problem: String) {
+        self.doubts.push(line);
+    }
+
     fn wanted(&self) -> Vec<String> {
         self.wanted.iter().map(|name| (*name).to_owned()).collect()
     }
 }
 
 fn rows(path: &Path, format: &Format, wanted: &[&'static str]) -> (Vec<String>, Vec<String>) {
-    let mut rows = Rows { wanted: wanted.to_vec(), rows: Vec::new(), bad: Vec::new() };
+    let mut rows = Rows { wanted: wanted.to_vec(), ..Rows::default() };
     for member in Member::list(&[path.to_owned()]).unwrap() {
         read(&member, format, &NoProgress, &mut rows).unwrap();
     }
@@ -90,7 +96,7 @@ fn json_objects_are_rows() {
         assert_eq!(bad, ["3: is not an object"]);
     }
     let broken = file(&folder, "b.json", b"[{\"name\": \"A\"},\n{\"name\": }]");
-    let mut to = Rows { wanted: vec!["name"], rows: Vec::new(), bad: Vec::new() };
+    let mut to = Rows { wanted: vec!["name"], ..Rows::default() };
     let member = &Member::list(&[broken]).unwrap()[0];
     let error = read(member, &Format::default(), &NoProgress, &mut to).unwrap_err().to_string();
     assert!(error.contains("b.json:2: cannot be read as JSON"), "{error}");
@@ -204,7 +210,7 @@ fn workbooks_are_rows_with_dates_and_whole_numbers() {
     let (found, _) = rows(&path, &Format::default(), &["fund", "since", "size"]);
     assert_eq!(found, ["3: Alder|2024-01-01|2500000", "5: Birch||0.5"]);
     let format = Format { sheet: Some("Deals".to_owned()), ..Format::default() };
-    let mut to = Rows { wanted: vec!["fund"], rows: Vec::new(), bad: Vec::new() };
+    let mut to = Rows { wanted: vec!["fund"], ..Rows::default() };
     let member = &Member::list(&[path]).unwrap()[0];
     let error = read(member, &format, &NoProgress, &mut to).unwrap_err().to_string();
     assert!(error.contains("has no sheet \"Deals\"; its sheets are: Funds"), "{error}");

@@ -12,7 +12,7 @@ use crate::data::import::diagnostics::quoted;
 use crate::data::vocabulary::Vocabulary as _;
 use crate::search::nearest;
 use crate::sources::field::{Field, Form};
-use crate::sources::input::{Encoding, Format, column_name};
+use crate::sources::input::{Encoding, Format, Quote, column_name};
 use crate::sources::mapping::date_format::DateFormat;
 use crate::sources::mapping::document::{Document, Node, Place};
 use crate::sources::mapping::transform::Transform;
@@ -154,8 +154,20 @@ impl<'a> Reader<'_, 'a> {
     }
 
     fn input(&self, name: &str, node: &Node<'a>) -> Input {
-        const KEYS: [&str; 11] =
-            ["file", "delimiter", "encoding", "sheet", "skip", "key", "none", "optional", "names", "when", "may_lack"];
+        const KEYS: [&str; 12] = [
+            "file",
+            "delimiter",
+            "quote",
+            "encoding",
+            "sheet",
+            "skip",
+            "key",
+            "none",
+            "optional",
+            "names",
+            "when",
+            "may_lack",
+        ];
         let document = self.document;
         let index = self.inputs.iter().position(|known| known == name).unwrap_or_default();
         let empty = DeTable::new();
@@ -170,6 +182,19 @@ impl<'a> Reader<'_, 'a> {
             match *delimiter.as_bytes() {
                 [byte] => format.delimiter = Some(byte),
                 _ => document.problem(document.place_of(node), "is not one character, such as `;`"),
+            }
+        }
+        if let (Some(quote), Some(node)) = (text("quote"), table.get("quote")) {
+            match Quote::named(&quote) {
+                Some(quote) => format.quote = quote,
+                None => {
+                    let problem = format!(
+                        "{} is no quotation mark: one character, such as `'`, or `{}` if no cell is quoted",
+                        quoted(&quote),
+                        Quote::NONE
+                    );
+                    document.problem(document.place_of(node), problem);
+                }
             }
         }
         if let (Some(encoding), Some(node)) = (text("encoding"), table.get("encoding")) {

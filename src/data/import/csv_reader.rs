@@ -1,0 +1,347 @@
+//! Rows of delimited text, each with its line and with what is suspicious about it. All files with delimiters are read here:
+//! those of datasets, of imports, and tables that are looked up.
+//!
+//! A quotation mark that nobody closes makes one cell of all that follows, up to the next mark or to the end of the file. At the
+//! end it is an error. So it is if the quoted cell has line breaks and text behind its closing mark, which is then the opening
+//! one of another cell, and nothing that follows can be trusted. If the marks are in order, it is a [`Doubt`] if the lines of
+//! the cell look like rows: of those between its first and its last, three in four have as many delimiters as the header,
+//! [`MIN_DELIMITERS`] or more together. Descriptions of several lines with a comma here and there have not.
+
+use std::fmt;
+use std::io::{self, Read};
+
+use csv::{ByteRecord, Position};
+
+pub(crate) use crate::data::import::csv_scan::Dialect;
+use crate::data::import::csv_scan::{CsvScan, ScannedRow};
+
+/// Delimiters in the lines of a cell from which on they look like rows.
+const MIN_DELIMITERS: usize = 6;
+
+/// Bytes that are read at a time.
+const BUFFER: usize = 1 << 16;
+
+/// Why a text ends early.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CsvError {
+    #[error("cannot be read: {0}")]
+    Io(io::Error),
+    #[error(
+        "a quotation mark opens a cell that is never closed, so that all that follows is text of this cell; close it, or write \
+         each mark that is part of a text twice, in quotation marks"
+    )]
+    Unclosed,
+    #[error(
+        "the quoted cell that opens here goes on over line breaks, and text follows its closing quotation mark: it has probably \
+         swallowed rows; close it where it ends, or write each mark that is part of a text twice, in quotation marks"
+    )]
+    Torn,
+}
+
+/// Why the cells of a row may not be those that were meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Doubt {
+    /// The lines of a quoted cell look like rows.
+    HoldsRows { breaks: usize },
+    /// A `\r` without `\n` ends the row before.
+    LoneReturn,
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::HoldsRows { breaks } => write!(
+                f,
+                "the quoted cell that opens here has {breaks} line breaks, and its lines look like rows: it may have swallowed \
+                 them; check the quotation marks from here on"
+            ),
+            Self::LoneReturn => f.write_str(
+                "a carriage return without a line feed ends the row before this one; remove it if it is part of a cell",
+            ),
+        }
+    }
+}
+
+/// A line, and what is suspicious there.
+pub(crate) type Doubted = (u64, Doubt);
+
+pub(crate) struct CsvReader<R> {
+    csv: csv::Reader<CsvScan<R>>,
+    delimiter: u8,
+    /// The line of the last row.
+    line: u64,
+    doubt: Option<Doubted>,
+}
+
+impl<R: Read> CsvReader<R> {
+    pub(crate) fn new(from: R, dialect: Dialect) -> Self {
+        let mut builder = csv::ReaderBuilder::new();
+        builder.delimiter(dialect.delimiter).has_headers(false).flexible(true).buffer_capacity(BUFFER);
+        match dialect.quote {
+            Some(quote) => builder.quote(quote),
+            None => builder.quoting(false),
+        };
+        let csv = builder.from_reader(CsvScan::new(from, dialect));
+        Self { csv, delimiter: dialect.delimiter, line: 1, doubt: None }
+    }
+
+    /// Reads the next row; false at the end. An error leaves in `row` what was read of it. The row's position has the line in which it begins. `width` is the number of
+    /// columns, 0 if it is not known.
+    pub(crate) fn read(&mut self, row: &mut ByteRecord, width: usize) -> Result<bool, CsvError> {
+        let is_read = self.csv.read_byte_record(row).map_err(|error| CsvError::Io(error.into()))?;
+        if !is_read {
+            return Ok(false);
+        }
+        let mut position = row.position().cloned().unwrap_or_else(Position::new);
+        let scanned = self.csv.get_mut().take_row(position.byte());
+        if let Some(opened) = self.csv.get_ref().unclosed() {
+            self.line = opened;
+            return Err(CsvError::Unclosed);
+        }
+        let Some(scanned) = scanned else { return Ok(true) };
+        position.set_line(scanned.line);
+        row.set_position(Some(position));
+        if let Some(opened) = scanned.torn {
+            self.line = opened;
+            return Err(CsvError::Torn);
+        }
+        self.line = scanned.line;
+        self.doubt = self.doubt_of(row, scanned, width);
+        Ok(true)
+    }
+
+    /// The line of the row that was read last, or of the error: where the cell opens.
+    pub(crate) fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// What is suspicious about the row that was read last.
+    pub(crate) fn doubt(&self) -> Option<Doubted> {
+        self.doubt
+    }
+
+    /// The number of bytes that were read.
+    pub(crate) fn position(&self) -> u64 {
+        self.csv.position().byte()
+    }
+
+    fn doubt_of(&self, row: &ByteRecord, scanned: ScannedRow, width: usize) -> Option<Doubted> {
+        if scanned.follows_lone_return {
+            return Some((scanned.line, Doubt::LoneReturn));
+        }
+        if scanned.breaks < 2 {
+            return None;
+        }
+        let line_end = self.csv.get_ref().line_end();
+        let mut line = scanned.line;
+        for cell in row {
+            let lines: Vec<&[u8]> = cell.split(|byte| *byte == line_end).collect();
+            if holds_rows(&lines, self.delimiter, width.saturating_sub(1)) {
+                return Some((line, Doubt::HoldsRows { breaks: lines.len() - 1 }));
+            }
+            line += lines.len() as u64 - 1;
+        }
+        None
+    }
+}
+
+/// Whether the lines of a cell look like rows with so many delimiters.
+fn holds_rows(lines: &[&[u8]], delimiter: u8, delimiters: usize) -> bool {
+    let [_, whole @ .., _] = lines else { return false };
+    let counts: Vec<usize> = whole
+        .iter()
+        .filter(|line| !line.trim_ascii().is_empty())
+        .map(|line| line.iter().filter(|byte| **byte == delimiter).count())
+        .collect();
+    let alike = counts.iter().filter(|count| **count == delimiters).count();
+    alike * delimiters >= MIN_DELIMITERS && alike * 4 >= counts.len() * 3
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Hands a text out in pieces of `size` bytes.
+    struct Pieces<'a> {
+        text: &'a [u8],
+        size: usize,
+    }
+
+    impl Read for Pieces<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let size = self.size.min(buffer.len()).min(self.text.len());
+            let (piece, rest) = self.text.split_at(size);
+            buffer[..size].copy_from_slice(piece);
+            self.text = rest;
+            Ok(size)
+        }
+    }
+
+    /// The rows of a text, each with its line and cells, and the line of a quotation mark that is not closed.
+    type Found = (Vec<(u64, Vec<String>)>, Option<u64>);
+
+    fn found(text: &str, dialect: Dialect, size: usize) -> Found {
+        let mut reader = CsvReader::new(Pieces { text: text.as_bytes(), size }, dialect);
+        let (mut rows, mut record) = (Vec::new(), ByteRecord::new());
+        loop {
+            match reader.read(&mut record, 0) {
+                Ok(true) => {
+                    let line = record.position().unwrap().line();
+                    assert_eq!(line, reader.line());
+                    rows.push((line, record.iter().map(|cell| String::from_utf8(cell.to_vec()).unwrap()).collect()));
+                }
+                Ok(false) => return (rows, None),
+                Err(CsvError::Unclosed) => return (rows, Some(reader.line())),
+                Err(CsvError::Torn) => {
+                    let line = record.position().unwrap().line();
+                    rows.push((line, record.iter().map(|cell| String::from_utf8(cell.to_vec()).unwrap()).collect()));
+                }
+                Err(CsvError::Io(error)) => panic!("{error}"),
+            }
+        }
+    }
+
+    /// The same by another way: one cell is cut off after the other, and lines are counted in the text before.
+    fn expected(text: &str, dialect: Dialect) -> Found {
+        let delimiter = char::from(dialect.delimiter);
+        let quote = dialect.quote.map(char::from);
+        let text = text.trim_start_matches('\u{feff}');
+        let mut ends_in_return = None;
+        let (mut rows, mut rest) = (Vec::new(), text);
+        loop {
+            let row = rest.trim_start_matches(['\r', '\n']);
+            let between = &rest[..rest.len() - row.len()];
+            if row.is_empty() {
+                return (rows, None);
+            }
+            if !between.is_empty() {
+                ends_in_return.get_or_insert(!between.contains('\n'));
+            }
+            let line_of = |rest: &str| {
+                let before = text[..text.len() - rest.len()].to_owned();
+                let before = if ends_in_return == Some(true) {
+                    before.replace("\r\n", "\n").replace('\r', "\n")
+                } else {
+                    before
+                };
+                1 + before.matches('\n').count() as u64
+            };
+            let (line, mut cells) = (line_of(row), Vec::new());
+            rest = row;
+            loop {
+                let mut cell = String::new();
+                if let Some(quote) = quote
+                    && let Some(inside) = rest.strip_prefix(quote)
+                {
+                    let parts: Vec<&str> = inside.split(quote).collect();
+                    // Two marks in a row are one of the text.
+                    let closing = (1..parts.len()).scan(0, |skipped, at| {
+                        if *skipped >= at {
+                            return Some(None);
+                        }
+                        if parts[at].is_empty() && at + 1 < parts.len() {
+                            *skipped = at + 1;
+                            return Some(None);
+                        }
+                        Some(Some(at))
+                    });
+                    let Some(closing) = closing.flatten().next() else { return (rows, Some(line_of(rest))) };
+                    let quoted = parts[..closing].join(&quote.to_string());
+                    rest = &inside[quoted.len() + 1..];
+                    cell = quoted.replace(&format!("{quote}{quote}"), &quote.to_string());
+                }
+                let end = rest.find([delimiter, '\r', '\n']).unwrap_or(rest.len());
+                cell.push_str(&rest[..end]);
+                cells.push(cell);
+                rest = &rest[end..];
+                let Some(next) = rest.strip_prefix(delimiter) else { break };
+                rest = next;
+            }
+            rows.push((line, cells));
+        }
+    }
+
+    const DIALECTS: [Dialect; 4] = [
+        Dialect::COMMAS,
+        Dialect { delimiter: b'\t', quote: Some(b'"') },
+        Dialect { delimiter: b';', quote: Some(b'\'') },
+        Dialect { delimiter: b',', quote: None },
+    ];
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4_000))]
+        #[test]
+        fn lines_cells_and_open_quotation_marks_are_those_of_the_text(
+            tokens in prop::collection::vec(
+                prop::sample::select(vec!["a", " ", "é", "DELIMITER", "QUOTE", "QUOTE", "\n", "\n", "\r\n", "\r"]), 0..24),
+            line_end in prop::sample::select(vec!["", "\n", "\r\n", "\r"]),
+            marks in 0_usize..3,
+            dialect in prop::sample::select(DIALECTS.to_vec()),
+            size in 1_usize..9,
+        ) {
+            let mut text = "\u{feff}".repeat(marks);
+            for token in tokens {
+                match token {
+                    "DELIMITER" => text.push(char::from(dialect.delimiter)),
+                    "QUOTE" => text.push(dialect.quote.map_or('"', char::from)),
+                    // Half of the files have one kind of line ends.
+                    "\n" | "\r\n" | "\r" if !line_end.is_empty() => text.push_str(line_end),
+                    other => text.push_str(other),
+                }
+            }
+            prop_assert_eq!(found(&text, dialect, size), expected(&text, dialect), "{:?}", text);
+        }
+    }
+
+    /// What is wrong or suspicious about the rows of a text, each with its line.
+    fn problems(text: &str) -> Vec<(u64, String)> {
+        let mut reader = CsvReader::new(text.as_bytes(), Dialect::COMMAS);
+        let (mut problems, mut row, mut width) = (Vec::new(), ByteRecord::new(), 0);
+        loop {
+            match reader.read(&mut row, width) {
+                Ok(true) => problems.extend(reader.doubt().map(|(line, doubt)| (line, doubt.to_string()))),
+                Ok(false) => return problems,
+                Err(error) => problems.push((reader.line(), error.to_string())),
+            }
+            width = if width == 0 { row.len() } else { width };
+        }
+    }
+
+    #[test]
+    fn a_quoted_cell_that_swallows_rows_is_found_where_it_opens() {
+        let rows = "Name,Land,City,About\nAlder,DE,Kiel,a\n";
+        let (torn, swallowed) = (CsvError::Torn.to_string(), Doubt::HoldsRows { breaks: 3 }.to_string());
+        for (text, line, problem) in [
+            // Up to the opening mark of another cell, one and several rows later.
+            ("Birch,US,\"Boston,b\nCedar,DE,\"Bonn, am Rhein\",c\n", 3, &torn),
+            ("Birch,US,\"Boston,b\nCedar,DE,Bonn,c\nDorn,NL,Delft,\"d, e\"\n", 3, &torn),
+            ("Birch,US,Boston,\"two\nlines\"\n\nCedar,\"DE,Bonn,c\nDorn,NL,\"Delft\",d\n", 6, &torn),
+            // Up to a stray mark at the end of a cell.
+            ("Birch,US,\"Boston,b\nCedar,DE,Bonn,c\nDorn,NL,Delft,d\nElm,FR,Lille\",e\n", 3, &swallowed),
+        ] {
+            for line_end in ["\n", "\r\n", "\r"] {
+                let text = format!("{rows}{text}").replace('\n', line_end);
+                assert_eq!(problems(&text), [(line, problem.clone())], "{text:?}");
+            }
+        }
+        assert_eq!(problems("a,b\n1,2\r3,4\n"), [(2, Doubt::LoneReturn.to_string())]);
+    }
+
+    #[test]
+    fn descriptions_of_several_lines_are_not_doubted() {
+        for about in [
+            "We invest in food, farms and water.\n\nBased in Kiel, Bonn and Delft, we back founders.\nWrite to us.",
+            "Firms:\nalpha, beta, gamma, delta\nepsilon\nzeta, eta\n",
+            "Kiel, Holstein, Germany, Europe\nBonn, Rhine, Germany, Europe",
+            "He said \"\"no\"\"\nand left,\nat last",
+        ] {
+            let text = format!("Name,Land,City,About\nAlder,DE,Kiel,\"{about}\"\nBirch,\"US\",Boston,\"{about}\" \n");
+            assert_eq!(problems(&text), [], "{text}");
+        }
+        assert_eq!(problems("name\n\"Alder\nBirch\nCedar\nDorn\"\n"), []);
+        assert_eq!(problems("name,about\n\"Alder\" Capital,\"an \"early\" one\"\n"), [], "on one line");
+        assert_eq!(problems("a,b\r\r\n1,2\r\r\n"), [], "a broken line end");
+    }
+}

@@ -1,0 +1,235 @@
+//! The lines and quotation marks of delimited text, seen while the `csv` crate reads it.
+//!
+//! That crate takes the end of the input for the end of an open quotation, and it counts the `\n` before the end of a row: in a
+//! file whose lines end in `\r\n`, and after empty lines, the line that it names is too low. The scan reads the same bytes in
+//! the same dialect and remembers for each row where it begins.
+
+use std::collections::VecDeque;
+use std::io::{self, Cursor, Read};
+
+/// Before the header of many files in UTF-8. It is left out here: to the `csv` crate, a piece with nothing else is the end.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// How cells are separated and quoted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Dialect {
+    pub delimiter: u8,
+    /// `None`: no cell is quoted.
+    pub quote: Option<u8>,
+}
+
+impl Dialect {
+    pub(crate) const COMMAS: Self = Self { delimiter: b',', quote: Some(b'"') };
+}
+
+/// A row as the scan sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ScannedRow {
+    /// The position of its first byte in the input.
+    pub start: u64,
+    /// The line of its first byte, from 1.
+    pub line: u64,
+    /// Line breaks in its quoted cells.
+    pub breaks: u64,
+    /// The line in which a quoted cell opens that ends in a later line and has text behind its closing mark.
+    pub torn: Option<u64>,
+    /// A lone `\r` separates it from the row before, in a file whose lines end otherwise.
+    pub follows_lone_return: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    BetweenRows,
+    CellStart,
+    Plain,
+    Quoted,
+    /// After a quotation mark in a quoted cell: its end, unless another one follows.
+    Closing,
+    /// After the end of a quoted cell and blanks.
+    Closed,
+}
+
+/// Passes the bytes of `from` on and scans them.
+pub(super) struct CsvScan<R> {
+    from: R,
+    /// The first bytes behind the mark; `None` before they are read.
+    head: Option<Cursor<Vec<u8>>>,
+    dialect: Dialect,
+    state: State,
+    /// Bytes so far, without the mark.
+    position: u64,
+    /// The `\n` so far.
+    feeds: u64,
+    /// The `\r`, `\n` and `\r\n` so far.
+    breaks: u64,
+    follows_return: bool,
+    /// Whether there is a `\n` among the line ends since the last row.
+    has_feed: bool,
+    /// Whether lines end in a lone `\r`, as in old files of the Mac: then the first row does. Elsewhere, such a byte is part of
+    /// a line. `None` before the second row.
+    ends_in_return: Option<bool>,
+    /// The line of the last mark that opened a cell.
+    opened: u64,
+    /// The rows that were scanned and not taken yet.
+    rows: VecDeque<ScannedRow>,
+    has_ended: bool,
+}
+
+impl<R> CsvScan<R> {
+    pub(super) fn new(from: R, dialect: Dialect) -> Self {
+        Self {
+            from,
+            head: None,
+            dialect,
+            state: State::BetweenRows,
+            position: 0,
+            feeds: 0,
+            breaks: 0,
+            follows_return: false,
+            has_feed: false,
+            ends_in_return: None,
+            opened: 1,
+            rows: VecDeque::new(),
+            has_ended: false,
+        }
+    }
+
+    /// Takes the row that begins at `position` or after it, behind empty lines.
+    pub(super) fn take_row(&mut self, position: u64) -> Option<ScannedRow> {
+        while self.rows.front().is_some_and(|row| row.start < position) {
+            self.rows.pop_front();
+        }
+        self.rows.pop_front()
+    }
+
+    /// The line whose quotation mark opens a cell that the input does not close; `None` before the last row is taken.
+    pub(super) fn unclosed(&self) -> Option<u64> {
+        (self.has_ended && self.rows.is_empty() && self.state == State::Quoted).then_some(self.opened)
+    }
+
+    /// The byte that ends lines.
+    pub(super) fn line_end(&self) -> u8 {
+        if self.ends_in_return == Some(true) { b'\r' } else { b'\n' }
+    }
+
+    fn line(&self) -> u64 {
+        1 + if self.ends_in_return == Some(true) { self.breaks } else { self.feeds }
+    }
+
+    fn scan(&mut self, bytes: &[u8]) {
+        let mut at = 0;
+        let Dialect { delimiter, quote } = self.dialect;
+        let is_line_end = |byte: u8| byte == b'\n' || byte == b'\r';
+        let start = self.position;
+        while at < bytes.len() {
+            // Most bytes are of no interest: those inside of cells.
+            let rest = &bytes[at..];
+            let skipped = match self.state {
+                State::Plain => rest.iter().position(|byte| *byte == delimiter || is_line_end(*byte)),
+                State::Quoted => rest.iter().position(|byte| Some(*byte) == quote || is_line_end(*byte)),
+                _ => Some(0),
+            };
+            if skipped != Some(0) {
+                self.follows_return = false;
+            }
+            at += skipped.unwrap_or(rest.len());
+            if let Some(byte) = bytes.get(at) {
+                self.position = start + at as u64;
+                self.step(*byte);
+                at += 1;
+            }
+        }
+        self.position = start + bytes.len() as u64;
+    }
+
+    fn step(&mut self, byte: u8) {
+        let is_line_end = byte == b'\n' || byte == b'\r';
+        self.feeds += u64::from(byte == b'\n');
+        self.breaks += u64::from(byte == b'\r' || byte == b'\n' && !self.follows_return);
+        self.follows_return = byte == b'\r';
+        if self.state == State::BetweenRows {
+            if is_line_end {
+                self.has_feed |= byte == b'\n';
+                return;
+            }
+            self.begin_row();
+        }
+        let is_quote = Some(byte) == self.dialect.quote;
+        self.state = match self.state {
+            State::Quoted if is_quote => State::Closing,
+            State::Quoted => {
+                let line = self.line();
+                if is_line_end && let Some(row) = self.rows.back_mut() {
+                    row.breaks = line - row.line;
+                }
+                State::Quoted
+            }
+            State::Closing if is_quote => State::Quoted,
+            _ if is_line_end => {
+                self.has_feed = byte == b'\n';
+                State::BetweenRows
+            }
+            _ if byte == self.dialect.delimiter => State::CellStart,
+            State::CellStart if is_quote => {
+                self.opened = self.line();
+                State::Quoted
+            }
+            State::Closing | State::Closed if byte == b' ' || byte == b'\t' => State::Closed,
+            State::Closing | State::Closed => {
+                let (line, opened) = (self.line(), self.opened);
+                if line > opened
+                    && let Some(row) = self.rows.back_mut()
+                {
+                    row.torn.get_or_insert(opened);
+                }
+                State::Plain
+            }
+            State::CellStart | State::Plain | State::BetweenRows => State::Plain,
+        };
+    }
+
+    fn begin_row(&mut self) {
+        let is_first = self.breaks == 0;
+        if !is_first && self.ends_in_return.is_none() {
+            self.ends_in_return = Some(!self.has_feed);
+        }
+        self.rows.push_back(ScannedRow {
+            start: self.position,
+            line: self.line(),
+            breaks: 0,
+            torn: None,
+            follows_lone_return: !is_first && !self.has_feed && self.ends_in_return == Some(false),
+        });
+        self.state = State::CellStart;
+    }
+}
+
+impl<R: Read> CsvScan<R> {
+    /// Reads the first bytes, until they are not the mark.
+    fn read_head(&mut self) -> io::Result<Cursor<Vec<u8>>> {
+        loop {
+            let mut head = Vec::new();
+            self.from.by_ref().take(MARK.len() as u64).read_to_end(&mut head)?;
+            if head != MARK {
+                return Ok(Cursor::new(head));
+            }
+        }
+    }
+}
+
+impl<R: Read> Read for CsvScan<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut head = match self.head.take() {
+            Some(head) => head,
+            None => self.read_head()?,
+        };
+        let mut read = head.read(buffer)?;
+        self.head = Some(head);
+        if read == 0 {
+            read = self.from.read(buffer)?;
+        }
+        self.has_ended = read == 0;
+        self.scan(&buffer[..read]);
+        Ok(read)
+    }
+}
