@@ -237,6 +237,7 @@ fn mapped(mapping: &str, csv: &str) -> Ran {
         to.as_ref(),
         "--on".as_ref(),
         ON.as_ref(),
+        "--verbose".as_ref(),
     ]);
     let above = format!("{}/", folder.path().display());
     (ran.out, ran.err) = (ran.out.replace(&above, ""), ran.err.replace(&above, ""));
@@ -285,6 +286,12 @@ fn mistakes_of_a_mapping_are_reported_with_line_column_and_remedy() {
         ("\"Land\"", "\"Land\"\naum_usd = \"Land\"", "map.toml:12:11: no `currency`; write `currency = \"USD\"`"),
         ("license = \"CC0-1.0\"", "", "map.toml:1:1: no `license`; add it, such as `license = \"CC0-1.0\"`"),
         ("\"our-list\"", "\"Our list\"", "map.toml:2:6: \"Our list\" is not an id"),
+        ("none = [\"-\"]", "decimal = \";\"", "map.toml:7:11: \";\" is not a decimal separator: \".\" or \",\""),
+        (
+            "\"Land\"",
+            "\"Land\"\naum_usd = { column = \"Land\", currency = \"USD\", unit = \"heap\" }",
+            "map.toml:12:55: \"heap\" is not a unit, such as \"million\"",
+        ),
         ("[[firm]]", "[[firms]]", "map.toml:9:3: unknown key \"firms\"; did you mean `firm`?"),
         ("none = [\"-\"]", "file = \"*.tsv\"", "map.toml:6:1: input firms: no file matches `*.tsv`; found: list.csv"),
         ("title = ", "title ", "map.toml:3:"),
@@ -320,6 +327,89 @@ fn a_folder_with_other_files_is_not_overwritten_and_a_preset_is_named() {
     let ran = indexer(&["import", "openvc", "--dataset", path]);
     assert!(ran.code == 1 && ran.err.contains("no input"), "{}", ran.err);
     assert_eq!(indexer(&["import", "openvc", input]).code, 2);
+}
+
+/// The cells of a column of `firms.csv` by name, as a run printed it.
+fn cells<'a>(ran: &'a Ran, column: &str) -> Vec<(String, String)> {
+    let csv = ran.out.find("slug,name,").map_or("", |start| &ran.out[start..]);
+    rows(csv).into_iter().map(|mut row| (row.remove("name").unwrap(), row.remove(column).unwrap())).collect()
+}
+
+/// Cells as [`cells`] has them.
+fn expected(cells: &[(&str, &str)]) -> Vec<(String, String)> {
+    cells.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+}
+
+const AMOUNTS: &str = r#"[source]
+id = "our-list"
+title = "Our list"
+license = "CC0-1.0"
+
+[input.firms]
+
+[[firm]]
+key = "Name"
+name = "Name"
+aum_usd = { column = "Size", currency = "USD", unknown = "drop" }
+check_min_usd = { column = "Check", do = ["min"], currency = "USD", unknown = "drop" }
+check_max_usd = { column = "Check", do = ["max"], currency = "USD", unknown = "drop" }
+"#;
+
+#[test]
+fn the_cells_of_a_column_tell_what_an_amount_of_two_meanings_is() {
+    let csv = "Name,Size,Check\nAlder,250.000,0.5-2M\nBirch,\"1.500.000,00\",€1-3m\nCedar,\"12,5 Mio.\",1.5\n";
+    let ran = mapped(AMOUNTS, csv);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let sizes = [("Alder", "250000"), ("Birch", "1500000"), ("Cedar", "12500000")];
+    assert_eq!(cells(&ran, "aum_usd"), expected(&sizes));
+    assert_eq!(cells(&ran, "check_min_usd"), expected(&[("Alder", "500000"), ("Birch", ""), ("Cedar", "")]));
+    assert_eq!(cells(&ran, "check_max_usd"), expected(&[("Alder", "2000000"), ("Birch", ""), ("Cedar", "")]));
+    for told in [
+        "1 left out: has the currency EUR, for which `rates` has none; the first: list.csv:3: \"€1-3m\"",
+        "1 left out: is below 1,000 and lacks its unit",
+        "list.csv:4: \"1.5\"",
+    ] {
+        assert!(ran.out.contains(told), "no {told} in\n{}", ran.out);
+    }
+}
+
+#[test]
+fn an_amount_of_two_meanings_is_left_out_with_its_line_unless_the_mapping_says_it() {
+    let csv = "Name,Size,Check\nAlder,1.234,\nBirch,\"2,500\",\nCedar,3.125,\n";
+    let ran = mapped(AMOUNTS, csv);
+    assert_eq!(cells(&ran, "aum_usd"), expected(&[("Alder", ""), ("Birch", ""), ("Cedar", "")]));
+    let told = "3 left out: is ambiguous: it has a decimal point or comma, or groups of digits, and no other amount of its \
+                column tells which; write `decimal = \".\"` or `decimal = \",\"` in the mapping; \
+                the first: list.csv:2: \"1.234\"\n        list.csv:3: \"2,500\"\n        list.csv:4: \"3.125\"\n";
+    assert!(ran.out.contains(told), "{}", ran.out);
+    let millions = "aum_usd = { column = \"Size\", decimal = \".\", unit = \"Mio.\",";
+    for (mapping, sizes) in [
+        (AMOUNTS.replace("[input.firms]", "[input.firms]\ndecimal = \",\""), ["1234", "", "3125"]),
+        (AMOUNTS.replace("aum_usd = { column = \"Size\",", millions), ["1234000", "2500000000", "3125000"]),
+    ] {
+        let ran = mapped(&mapping, csv);
+        let found: Vec<String> = cells(&ran, "aum_usd").into_iter().map(|(_, size)| size).collect();
+        assert_eq!(found, sizes, "{}", ran.out);
+    }
+}
+
+#[test]
+fn a_code_behind_a_city_is_a_state_or_a_country_by_evidence_only() {
+    let mapping = SMALL.replace(
+        "country = \"Land\"",
+        "key = \"Name\"\ncountry = { column = \"Land\", do = [\"split(,)\", \"last\"], unknown = \"drop\" }",
+    );
+    let csv = "Name,Land\nAlder,\"Atlanta, GA\"\nBirch,\"Berlin, DE\"\nCedar,\"Smallville, GA\"\nDogwood,\"Tbilisi, Georgia\"\n";
+    let ran = mapped(&mapping, csv);
+    let places = [("Alder", "US"), ("Birch", "DE"), ("Cedar", ""), ("Dogwood", "GE")];
+    assert_eq!(cells(&ran, "country"), expected(&places));
+    assert!(ran.out.contains("the first: list.csv:4: \"Smallville, GA\""), "{}", ran.out);
+    // Codes of states alone decide.
+    let ran = mapped(&mapping, "Name,Land\nAlder,\"Smallville, GA\"\nBirch,\"Austin, TX\"\n");
+    assert_eq!(cells(&ran, "country"), expected(&[("Alder", "US"), ("Birch", "US")]));
+    // A column of countries has no states.
+    let ran = mapped(SMALL, "Name,Land\nAlder,GA\nBirch,DE\nCedar,CA\nElm,\"Germany, France\"\n");
+    assert_eq!(cells(&ran, "country"), expected(&[("Alder", "GA"), ("Birch", "DE"), ("Cedar", "CA"), ("Elm", "")]));
 }
 
 /// What `deploy/public-data.sh` makes of downloads of which one is missing and one is of another license.

@@ -19,6 +19,7 @@ use crate::sources::input::Format;
 use crate::sources::mapping::date_format::DateFormat;
 use crate::sources::mapping::document::Place;
 use crate::sources::mapping::transform::Transform;
+use crate::sources::money::{AmountForm, Decimal};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Mapping {
@@ -60,6 +61,8 @@ pub(crate) struct Input {
     pub when: Vec<Condition>,
     /// Whether there may be no such file.
     pub may_lack: bool,
+    /// The decimal separator of its amounts.
+    pub decimal: Option<Decimal>,
     pub place: Place,
 }
 
@@ -173,6 +176,7 @@ pub(crate) struct FieldValue {
     pub currency: Option<Currency>,
     /// The day of the rate of a currency.
     pub rate_on: Option<Value>,
+    pub amount: AmountForm,
     pub reference: Option<Reference>,
     /// Whether the amounts of all rows of the entity are added.
     pub is_sum: bool,
