@@ -50,67 +50,59 @@ pub(crate) fn states() -> impl Iterator<Item = (&'static str, &'static State)> {
     STATES.iter().map(|(name, state)| (*name, state))
 }
 
-/// The states of the USA by their codes of two letters (ANSI INCITS 38).
-const CODES: &[&str] = &[
-    "al alabama",
-    "ak alaska",
-    "az arizona",
-    "ar arkansas",
-    "ca california",
-    "co colorado",
-    "ct connecticut",
-    "de delaware",
-    "fl florida",
-    "ga georgia",
-    "hi hawaii",
-    "id idaho",
-    "il illinois",
-    "in indiana",
-    "ia iowa",
-    "ks kansas",
-    "ky kentucky",
-    "la louisiana",
-    "me maine",
-    "md maryland",
-    "ma massachusetts",
-    "mi michigan",
-    "mn minnesota",
-    "ms mississippi",
-    "mo missouri",
-    "mt montana",
-    "ne nebraska",
-    "nv nevada",
-    "nh new hampshire",
-    "nj new jersey",
-    "nm new mexico",
-    "ny new york state",
-    "nc north carolina",
-    "nd north dakota",
-    "oh ohio",
-    "ok oklahoma",
-    "or oregon",
-    "pa pennsylvania",
-    "ri rhode island",
-    "sc south carolina",
-    "sd south dakota",
-    "tn tennessee",
-    "tx texas",
-    "ut utah",
-    "vt vermont",
-    "va virginia",
-    "wa washington state",
-    "wv west virginia",
-    "wi wisconsin",
-    "wy wyoming",
-];
+/// The countries and folded names of the states by their codes, in lower case.
+static CODES: Lazy<HashMap<&'static str, Vec<(&'static str, &'static str)>>> = Lazy::new(|| {
+    let mut codes: HashMap<&str, Vec<_>> = HashMap::new();
+    for line in include_str!("state_codes.txt").lines().filter(|line| !line.starts_with('#')) {
+        let [country, known, name] = line.split('|').collect::<Vec<_>>()[..] else { continue };
+        known.split(',').for_each(|code| codes.entry(code).or_default().push((country, name)));
+    }
+    codes
+});
+
+/// The states that a folded text behind a city names by code, abbreviation or name, with their countries: `wa` is Washington and
+/// Western Australia. A state whose cities are not known is `None`.
+pub(crate) fn states_called(text: &str) -> Vec<(&'static str, Option<&'static State>)> {
+    match CODES.get(text) {
+        Some(states) => states.iter().map(|(country, name)| (*country, state(name))).collect(),
+        None => state_of_city(text).map(|state| (state.country, Some(state))).into_iter().collect(),
+    }
+}
 
 /// The state of the USA of a code in lower case, by its folded name.
 pub(crate) fn us_state_of_code(code: &str) -> Option<&'static str> {
-    CODES.iter().find_map(|known| known.strip_prefix(code)?.strip_prefix(' '))
+    CODES.get(code)?.iter().find_map(|(country, name)| (*country == "US").then_some(*name))
+}
+
+/// The countries and cities by the code that is written behind the cities.
+static CITIES_OF_CODES: Lazy<HashMap<&'static str, Vec<(&'static str, Vec<&'static str>)>>> = Lazy::new(|| {
+    let mut codes: HashMap<&str, Vec<_>> = HashMap::new();
+    for line in include_str!("city_codes.txt").lines().filter(|line| !line.starts_with('#')) {
+        if let [code, country, cities @ ..] = &line.split('|').collect::<Vec<_>>()[..] {
+            codes.entry(*code).or_default().push((*country, cities.to_vec()));
+        }
+    }
+    codes
+});
+
+/// The countries in which a city is by what is written behind it, as far as the city tells: `DE` of `berlin` and `de`, `US` of
+/// `wilmington` and `de`. Both are folded.
+pub(crate) fn countries_of(city: &str, behind: &str) -> Vec<&'static str> {
+    let is_one = |cities: &[&str]| cities.contains(&city) || names_of(city).iter().any(|name| cities.contains(name));
+    let states =
+        states_called(behind).into_iter().filter(|(_, state)| state.is_some_and(|state| is_one(&state.cities)));
+    let listed = CITIES_OF_CODES.get(behind).into_iter().flatten().filter(|(_, cities)| is_one(cities));
+    let mut countries: Vec<&str> =
+        states.map(|(country, _)| country).chain(listed.map(|(country, _)| *country)).collect();
+    countries.sort_unstable();
+    countries.dedup();
+    countries
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
     use crate::data::Country;
     use crate::data::fold::fold;
@@ -137,12 +129,48 @@ mod tests {
             }
         }
         assert_eq!(states().filter(|(_, state)| state.country == "US").count(), 50);
-        let mut of_codes: Vec<&str> = CODES.iter().filter_map(|known| us_state_of_code(&known[..2])).collect();
-        of_codes.sort_unstable();
-        of_codes.dedup();
-        assert!(of_codes.len() == 50 && of_codes.iter().all(|code| state(code).is_some()), "{of_codes:?}");
+        let of_codes = CODES.values().flatten().filter(|(country, name)| *country == "US" && state(name).is_some());
+        let of_codes: HashSet<&str> = of_codes.map(|(_, name)| *name).collect();
+        assert_eq!(of_codes.len(), 50, "{of_codes:?}");
         assert!(state("oregon").unwrap().cities.contains(&"portland") && state("new york").is_none());
         assert!(state_of_city("new york").unwrap().cities.contains(&"buffalo"));
         assert!(state("bayern").unwrap().cities.contains(&"munich") && state("bavaria").unwrap().country == "DE");
+    }
+
+    #[test]
+    fn a_city_with_a_code_is_in_one_country() {
+        for (city, code, country) in [
+            ("atlanta", "ga", "US"),
+            ("berlin", "de", "DE"),
+            ("koeln", "de", "DE"),
+            ("wilmington", "de", "US"),
+            ("toronto", "ca", "CA"),
+            ("san francisco", "ca", "US"),
+            ("gurgaon", "hr", "IN"),
+            ("perth", "wa", "AU"),
+            ("geneve", "ge", "CH"),
+            ("atlanta", "georgia", "US"),
+            ("tbilisi", "georgia", "GE"),
+            ("buffalo", "new york", "US"),
+        ] {
+            assert_eq!(countries_of(city, code), [country], "{city}, {code}");
+        }
+        assert!(countries_of("berlin", "ga").is_empty() && countries_of("paris", "fr").is_empty());
+        for (code, lists) in CITIES_OF_CODES.iter() {
+            for (country, cities) in lists {
+                assert!(Country::from_alpha2(country).is_some(), "{code} {country}");
+                for city in cities {
+                    assert_eq!((fold(city).as_str(), countries_of(city, code)), (*city, vec![*country]), "{code}");
+                }
+            }
+            for (country, state) in states_called(code) {
+                for city in state.iter().flat_map(|state| &state.cities) {
+                    assert_eq!(countries_of(city, code), [country], "{city}, {code}");
+                }
+            }
+        }
+        for (code, states) in CODES.iter() {
+            assert!(fold(code) == *code && states.iter().all(|(country, _)| Country::from_alpha2(country).is_some()));
+        }
     }
 }

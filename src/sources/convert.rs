@@ -13,12 +13,14 @@ use crate::data::import::csv_row::{MAX_LINE, MAX_TEXT, MAX_URL};
 use crate::data::import::website;
 use crate::data::vocabulary::Vocabulary as _;
 use crate::data::{Country, FirmKind, PartialDate, Stage, StartupStatus};
+use crate::sources::evidence::{ColumnEvidence, Evidence};
 use crate::sources::field::Form;
 use crate::sources::input::Row;
+use crate::sources::location::{self, Codes};
 use crate::sources::mapping::date_format::{self, DateFormat};
 use crate::sources::mapping::transform::Text;
-use crate::sources::mapping::{Condition, Currency, FieldValue, KeyForm, Target, Test, Unknown, Value};
-use crate::sources::money::{Money, Rates, Sign};
+use crate::sources::mapping::{Condition, Currency, FieldValue, KeyForm, Target, Test, Unknown, Value, Vocabulary};
+use crate::sources::money::{Cell, Rates, Sign};
 
 /// A value of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +47,9 @@ pub(crate) struct Converter {
     dates: Vec<DateFormat>,
     /// The values of texts that occurred: columns of vocabularies have few different ones.
     memo: Option<HashMap<String, Vec<Said>>>,
+    /// Evidence of the columns from an earlier run.
+    known: ColumnEvidence,
+    pub seen: ColumnEvidence,
 }
 
 impl Test {
@@ -170,7 +175,7 @@ pub(crate) fn slug(name: &str) -> Option<String> {
 const MAX_SLUG: usize = 100;
 
 impl Converter {
-    pub(crate) fn of(field: &FieldValue) -> Self {
+    pub(crate) fn of(field: &FieldValue, evidence: &Evidence) -> Self {
         let form = match &field.target {
             Target::Field(field) => field.form,
             Target::Identifier(_) => Form::Identifier,
@@ -178,7 +183,8 @@ impl Converter {
         let dates = if field.value.dates.is_empty() { ISO.clone() } else { field.value.dates.clone() };
         let has_few = matches!(form, Form::Country | Form::Stage | Form::FirmKind | Form::StartupStatus | Form::Sector);
         let depends_on_one = field.value.columns.len() == 1 && field.value.when.is_empty();
-        Self { form, dates, memo: (has_few && depends_on_one).then(HashMap::new) }
+        let memo = (has_few && depends_on_one).then(HashMap::new);
+        Self { form, dates, memo, known: evidence.of(&field.value), seen: ColumnEvidence::default() }
     }
 
     /// The values of a row.
@@ -213,7 +219,12 @@ impl Converter {
                     let original = if is_same { String::new() } else { clean(&text.original) };
                     values.push(Said { value, original });
                 }
-                Err(reason) => dropped.push(Dropped { text: text.value.into_owned(), reason }),
+                Err(reason) => {
+                    // Of a location the whole: its last part alone tells nothing.
+                    let cell = field.value.columns.first().filter(|_| self.form == Form::Country);
+                    let text = cell.map_or(&*text.value, |column| row.get(column.index));
+                    dropped.push(Dropped { text: text.to_owned(), reason });
+                }
             }
         }
         if let (Some(memo), Some(key)) = (&mut self.memo, key)
@@ -226,7 +237,7 @@ impl Converter {
 
     /// The value of a text, and whether its original has private data.
     fn convert(
-        &self,
+        &mut self,
         field: &FieldValue,
         text: &str,
         row: &Row,
@@ -247,9 +258,7 @@ impl Converter {
                 return Ok((text, has_email));
             }
             Form::Website => web_address(text)?,
-            Form::Country => {
-                Country::read(text).ok_or("is not a country of ISO 3166-1, such as `DE`")?.alpha2().to_owned()
-            }
+            Form::Country => self.country(field, text, row)?.alpha2().to_owned(),
             Form::Year => self.year(text)?,
             Form::Date => {
                 let date = read_date(text, &self.dates).ok_or_else(|| {
@@ -258,7 +267,7 @@ impl Converter {
                 })?;
                 date.to_string()
             }
-            Form::Dollars => dollars(field, text, row, rates)?,
+            Form::Dollars => self.dollars(field, text, row, rates)?,
             Form::Stage => Stage::read(text).ok_or_else(not_in::<Stage>)?.name().to_owned(),
             Form::FirmKind => FirmKind::read(text).ok_or_else(not_in::<FirmKind>)?.name().to_owned(),
             Form::StartupStatus => StartupStatus::read(text).ok_or_else(not_in::<StartupStatus>)?.name().to_owned(),
@@ -273,6 +282,52 @@ impl Converter {
             },
         };
         Ok((value, false))
+    }
+
+    /// The country that a text means. A text that was cut out of a location is read with the rest of it.
+    fn country(&mut self, field: &FieldValue, text: &str, row: &Row) -> Result<Country, Cow<'static, str>> {
+        let is_mapped = |vocabulary: &Vocabulary| vocabulary.values().flatten().any(|known| known == text);
+        if field.value.vocabulary.as_deref().is_some_and(is_mapped) {
+            return location::country("", text, &Codes::default(), &mut Codes::default());
+        }
+        let cells = field.value.columns.iter().map(|column| row.get(column.index));
+        let location =
+            cells.flat_map(|cell| cell.split([';', '|', '\n'])).find_map(|cell| location::around(cell, text));
+        let (before, part) = location.unwrap_or((Cow::Borrowed(""), text));
+        let country = location::country(&before, part, &self.known.codes, &mut self.seen.codes)?;
+        if Country::read(text).is_none() && location::names_others(text, country) {
+            return Err("names several countries".into());
+        }
+        Ok(country)
+    }
+
+    fn dollars(
+        &mut self,
+        field: &FieldValue,
+        text: &str,
+        row: &Row,
+        rates: &Rates,
+    ) -> Result<String, Cow<'static, str>> {
+        let cell = Cell::read(text).ok_or("is not an amount of money, such as `1500000` or `$1.5M`")?;
+        self.seen.notation.add(&cell, &field.amount);
+        let (amount, sign) = cell.amount(&field.amount, &self.known.notation)?;
+        let stated = match &field.currency {
+            Some(Currency::Code(code)) => Some(code.clone()),
+            Some(Currency::Of(value)) => value.text(row).map(|code| code.to_uppercase()),
+            None => None,
+        };
+        let currency = match (sign, stated) {
+            (Some(Sign::Code(code)), _) => code,
+            (Some(Sign::Shared(_, codes)), Some(stated)) if codes.contains(&&*stated) => stated,
+            (Some(Sign::Shared(sign, _)), Some(stated)) => {
+                return Err(format!("has the sign `{sign}`, the currency is {stated}").into());
+            }
+            (None, Some(stated)) => stated,
+            (Some(Sign::Shared(..)) | None, None) => return Err("has no currency, which is never guessed".into()),
+        };
+        let day = field.rate_on.as_ref().and_then(|value| value.date(row));
+        let dollars = (amount * rates.on(&currency, day)?).round();
+        Ok(format!("{dollars:.0}"))
     }
 
     fn year(&self, text: &str) -> Result<String, Cow<'static, str>> {
@@ -324,28 +379,6 @@ fn web_address(text: &str) -> Result<String, Cow<'static, str>> {
         Err(website::Problem::HasUserName) => Err("has a user name before `@`; remove it".into()),
     }
 }
-
-fn dollars(field: &FieldValue, text: &str, row: &Row, rates: &Rates) -> Result<String, Cow<'static, str>> {
-    let money = Money::read(text).ok_or("is not an amount of money, such as `1500000` or `$1.5M`")?;
-    let stated = match &field.currency {
-        Some(Currency::Code(code)) => Some(code.clone()),
-        Some(Currency::Of(value)) => value.text(row).map(|code| code.to_uppercase()),
-        None => None,
-    };
-    let currency = match (money.currency, stated) {
-        (Some(Sign::Code(code)), _) => code,
-        (Some(Sign::Dollar), Some(stated)) if DOLLARS.contains(&&*stated) => stated,
-        (Some(Sign::Dollar), Some(stated)) => return Err(format!("has the sign `$`, the currency is {stated}").into()),
-        (None, Some(stated)) => stated,
-        (Some(Sign::Dollar) | None, None) => return Err("has no currency, which is never guessed".into()),
-    };
-    let day = field.rate_on.as_ref().and_then(|value| value.date(row));
-    let dollars = (money.amount * rates.on(&currency, day)?).round();
-    Ok(format!("{dollars:.0}"))
-}
-
-/// Currencies that are written with `$`.
-const DOLLARS: [&str; 12] = ["USD", "CAD", "AUD", "NZD", "SGD", "HKD", "TWD", "MXN", "ARS", "CLP", "COP", "BRL"];
 
 fn not_in<V: crate::data::vocabulary::Vocabulary>() -> Cow<'static, str> {
     let noun = crate::data::vocabulary::with_article(V::NOUN);

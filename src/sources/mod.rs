@@ -5,10 +5,12 @@
 //! and a record can be composed of what several sources say.
 
 pub(crate) mod convert;
+pub(crate) mod evidence;
 pub(crate) mod field;
 pub mod guess;
 pub mod import;
 pub(crate) mod input;
+pub(crate) mod location;
 pub(crate) mod mapping;
 pub(crate) mod money;
 pub mod presets;

@@ -223,7 +223,7 @@ impl ImportJson {
         for FileSummary { input, file, rows, left_out, bad, warnings, more_warnings, .. } in files {
             let left_out = left_out_by_when(*left_out);
             writeln!(out, "  {input}: {} rows{left_out} of {file}", format::count(*rows))?;
-            print_reasons(bad, &mut out)?;
+            print_reasons(bad, &mut out, style)?;
             for warning in warnings {
                 writeln!(out, "      warning: {warning}")?;
             }
@@ -282,19 +282,22 @@ fn section_text(section: &SectionSummary, out: &mut dyn Write, style: &Style) ->
         format::count(*rows),
         format::count(*replaced)
     )?;
-    print_reasons(without_key, out)?;
+    print_reasons(without_key, out, style)?;
     for field in fields {
         if style.verbose || !field.dropped.is_empty() {
             writeln!(out, "    {}: {} values", field.field, format::count(field.values))?;
         }
-        print_reasons(&field.dropped, out)?;
+        print_reasons(&field.dropped, out, style)?;
     }
     Ok(())
 }
 
-fn print_reasons(reasons: &[Reason], out: &mut dyn Write) -> io::Result<()> {
-    for Reason { reason, count, first } in reasons {
+fn print_reasons(reasons: &[Reason], out: &mut dyn Write, style: &Style) -> io::Result<()> {
+    for Reason { reason, count, first, others } in reasons {
         writeln!(out, "      {} left out: {reason}; the first: {first}", format::count(*count))?;
+        for place in others.iter().filter(|_| style.verbose) {
+            writeln!(out, "        {place}")?;
+        }
     }
     Ok(())
 }

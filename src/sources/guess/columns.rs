@@ -9,9 +9,9 @@ use crate::data::{Country, FirmKind, Stage, StartupStatus, identifier};
 use crate::sources::EntityKind;
 use crate::sources::field::{Field, Form};
 use crate::sources::guess::sample::Sample;
-use crate::sources::guess::{Described, quote};
+use crate::sources::guess::{Described, quote, values};
 use crate::sources::mapping::date_format::DateFormat;
-use crate::sources::money::Money;
+use crate::sources::money;
 
 /// What a file probably has.
 #[derive(Clone, Debug)]
@@ -156,6 +156,7 @@ fn field_of(kind: EntityKind, pattern: &'static str) -> Option<&'static str> {
         ("first_name" | "last_name", EntityKind::Person) => pattern,
         ("name", EntityKind::Round | EntityKind::Person) => return None,
         ("key", _) => "key",
+        ("location", EntityKind::Firm | EntityKind::Startup) => "location",
         (id, EntityKind::Firm | EntityKind::Startup) if id.starts_with("id.") => id,
         (other, kind) => Field::named(kind, other)?.name,
     };
@@ -191,7 +192,12 @@ fn kind_of(path: &str, headers: &[Vec<String>]) -> EntityKind {
 
 /// Guesses the columns of a file.
 pub(crate) fn guess(path: &str, sample: &Sample, described: &Described) -> Guess {
-    let headers: Vec<Vec<String>> = sample.headers.iter().map(|header| words(header)).collect();
+    // The unit of amounts is no word of what they are: `AUM ($M)`.
+    let bare = |header: &String| match money::unit_of_header(header) {
+        Some((unit, _)) => words(&header.replace(unit, "")),
+        None => words(header),
+    };
+    let headers: Vec<Vec<String>> = sample.headers.iter().map(bare).collect();
     let kind = kind_of(path, &headers);
     let mut guess = Guess { kind, columns: Vec::new(), none: Vec::new(), vocabularies: BTreeMap::new() };
     let described_none = described.none.iter().map(String::as_str).filter(|none| !none.is_empty());
@@ -278,6 +284,23 @@ fn line_of(guess: &mut Guess, index: usize, field: &str, values: &[&str]) -> Res
     if field == "key" {
         return Ok(format!("key = {header}"));
     }
+    if field == "location" {
+        let has_field =
+            |column: &ColumnGuess| ["country", "city"].iter().any(|field| column.field.as_deref() == Some(field));
+        if guess.columns.iter().any(has_field) {
+            return Err("country and city have their own columns; left out".to_owned());
+        }
+        let is_street = |value: &&str| {
+            value.split(',').next().is_some_and(|part| part.contains(|char: char| char.is_ascii_digit()))
+        };
+        if !values::are_locations(values) || values.iter().any(|value| is_street(value)) {
+            return Err("its values are not cities with their country".to_owned());
+        }
+        return Ok(format!(
+            "{}\ncity = {{ column = {header}, do = [\"regex(^([^,]+),)\"] }}",
+            values::country_line(&header)
+        ));
+    }
     let known = Field::named(guess.kind, field).ok_or("not a field")?;
     let split = if known.is_list { separator(values) } else { None };
     let split =
@@ -302,6 +325,7 @@ fn line_of(guess: &mut Guess, index: usize, field: &str, values: &[&str]) -> Res
         },
         Form::Country => match share(&|value| Country::read(value).is_some()) {
             true => Ok(table(", unknown = \"drop\"")),
+            false if values::are_locations(values) => Ok(values::country_line(&header)),
             false => Err("its values are not countries".to_owned()),
         },
         Form::Year | Form::Date => {
@@ -319,28 +343,7 @@ fn line_of(guess: &mut Guess, index: usize, field: &str, values: &[&str]) -> Res
             let remark = if formats.len() > 1 { "  # the first that fits: keep the right one" } else { "" };
             Ok(format!("{}{remark}", table(&format!(", dates = [{}]", list.join(", ")))))
         }
-        Form::Dollars => {
-            let amount = |value: &str| Money::read(crate::sources::money::range(value).0).is_some();
-            if !share(&amount) {
-                return Err("its values are not amounts of money".to_owned());
-            }
-            let is_range = parts.iter().any(|value| crate::sources::money::range(value).0.len() < value.len());
-            let step = match (is_range, field) {
-                (true, "check_max_usd") => ", do = [\"max\"]",
-                (true, _) => ", do = [\"min\"]",
-                _ => "",
-            };
-            let header_words = words(&guess.columns[index].header);
-            let is_usd =
-                header_words.iter().any(|word| word == "usd") || values.iter().any(|value| value.contains("US$"));
-            let is_dollar = values.iter().any(|value| value.contains('$'));
-            let line = table(&format!("{step}, currency = \"USD\""));
-            match (is_usd, is_dollar) {
-                (true, _) => Ok(line),
-                (false, true) => Ok(format!("{line}  # dollars of the United States?")),
-                (false, false) => Err(format!("an amount without a currency; if it is US dollars: {line}")),
-            }
-        }
+        Form::Dollars => values::amount_line(&guess.columns[index].header, field, &parts, &table),
         Form::Stage => Ok(word_line::<Stage>(guess, field, &parts, &table)),
         Form::FirmKind => Ok(word_line::<FirmKind>(guess, field, &parts, &table)),
         Form::StartupStatus => Ok(word_line::<StartupStatus>(guess, field, &parts, &table)),

@@ -6,12 +6,14 @@
 mod columns;
 pub(crate) mod package;
 mod sample;
+mod values;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 
 use crate::sources::input::{Member, Quote};
+use crate::sources::money::Decimal;
 use crate::sources::{EntityKind, SourceError};
 use columns::guess;
 use sample::Sample;
@@ -56,6 +58,8 @@ fn free_name(path: &str, names: &[String]) -> String {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Described {
     none: Vec<String>,
+    /// The decimal separator of all its numbers.
+    decimal: Option<Decimal>,
     key: Vec<String>,
     /// The formats of columns with dates.
     dates: BTreeMap<String, String>,
@@ -85,6 +89,9 @@ fn table(text: &mut String, name: &str, member: &Member, sample: &Sample, descri
     }
     if !guess.none.is_empty() {
         line(&format!("none = [{}]", guess.none.iter().map(|text| quote(text)).collect::<Vec<_>>().join(", ")));
+    }
+    if let Some(decimal) = described.decimal {
+        line(&format!("decimal = {}", quote(&decimal.separator().to_string())));
     }
     line("");
     line(&format!("[[{}]]", guess.kind_name()));

@@ -7,6 +7,7 @@ use crate::sources::guess::sample::Sample;
 use crate::sources::guess::{Described, free_name, quote, table};
 use crate::sources::input::{Encoding, Format, Member, Quote};
 use crate::sources::mapping::date_format::DateFormat;
+use crate::sources::money::Decimal;
 use crate::sources::{Source, SourceError};
 
 const FILE: &str = "datapackage.json";
@@ -53,13 +54,20 @@ pub(crate) fn mapping(members: &[Member]) -> Result<String, SourceError> {
             key: texts(&schema["primaryKey"]),
             ..Described::default()
         };
+        let mut decimals = Vec::new();
         for field in schema["fields"].as_array().into_iter().flatten() {
+            // Fields whose numbers are written in different ways are left to their values.
+            if let Some(decimal) = Decimal::written(&text(field, "decimalChar")) {
+                decimals.push(decimal);
+            }
             let format = text(field, "format");
             if field["type"] == "date" && DateFormat::parse(&format).is_ok() {
                 described.dates.insert(text(field, "name"), format);
             }
         }
         let dialect = &resource["dialect"];
+        let is_one = decimals.windows(2).all(|pair| pair[0] == pair[1]);
+        described.decimal = decimals.first().copied().filter(|_| is_one);
         let format = Format {
             delimiter: dialect["delimiter"].as_str().and_then(|text| text.bytes().next()),
             quote: dialect["quoteChar"].as_str().and_then(Quote::named).unwrap_or_default(),

@@ -64,3 +64,48 @@ fn a_guessed_mapping_is_valid_and_says_what_is_not_sure() {
     crate::sources::mapping::Mapping::read("guessed.toml", &text, std::path::Path::new(""))
         .unwrap_or_else(|error| panic!("{error}\n{text}"));
 }
+
+#[test]
+fn amounts_and_locations_that_the_values_do_not_explain_are_left_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let guess = |csv: &str| {
+        let path = folder.path().join("funds.csv");
+        fs::write(&path, csv).unwrap();
+        let text = mapping(&[path]).unwrap();
+        crate::sources::mapping::Mapping::read("guessed.toml", &text, std::path::Path::new(""))
+            .unwrap_or_else(|error| panic!("{error}\n{text}"));
+        text
+    };
+    for (header, values, line) in [
+        ("AUM USD", ["250.000", "1.500.000"], "aum_usd = { column = \"AUM USD\", currency = \"USD\" }\n"),
+        ("AUM USD", ["1.234", "2.500"], "# AUM USD: its values have a decimal point or comma, or groups of digits"),
+        (
+            "AUM USD",
+            ["85.5", "120"],
+            "# AUM USD: its values are too small without a unit; if they are millions: aum_usd",
+        ),
+        (
+            "AUM ($M)",
+            ["85.5", "120"],
+            "aum_usd = { column = \"AUM ($M)\", currency = \"USD\", unit = \"million\" }  # dollars of",
+        ),
+        (
+            "Global HQ",
+            ["\"Austin, TX\"", "\"Oslo, Norway\""],
+            "country = { column = \"Global HQ\", do = [\"split(,)\", \"last\"], unknown = \"drop\" }\ncity = ",
+        ),
+        (
+            "HQ Country",
+            ["\"Austin, TX\"", "\"Oslo, Norway\""],
+            "country = { column = \"HQ Country\", do = [\"split(,)\", \"last\"], unknown = \"drop\" }\n",
+        ),
+        (
+            "Location",
+            ["\"1 Main St, Austin, TX\"", "Oslo"],
+            "# Location: its values are not cities with their country\n",
+        ),
+    ] {
+        let text = guess(&format!("Fund name,{header}\nAlder,{}\nBirch,{}\n", values[0], values[1]));
+        assert!(text.contains(line), "{header}: no {line} in\n{text}");
+    }
+}

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use crate::data::vocabulary::Vocabulary as _;
 use crate::data::{Date, Progress};
+use crate::sources::evidence::Evidence;
 use crate::sources::guess::package;
 use crate::sources::input::Member;
 use crate::sources::input::archive::matches;
@@ -102,10 +103,21 @@ fn run(import: Import, sources: &Path, on: Date, progress: &dyn Progress) -> Res
     let files = assign(&mapping, &members)?;
     let rates = mapping.rates.as_deref().map(Rates::read).transpose()?.unwrap_or_default();
     std::fs::create_dir_all(sources).map_err(|error| SourceError::io(sources, error))?;
-    let mut summary = Summary::of(&mapping, &members, &files);
-    let mut records = Records::new(&mapping, sources);
-    for mut pass in Pass::plan(&mut mapping) {
-        pass.run(&mapping, &members, &files, &rates, &mut records, &mut summary, sources, progress)?;
+    let mut passes = Pass::plan(&mut mapping);
+    let mut read = |evidence: &Evidence| {
+        let mut summary = Summary::of(&mapping, &members, &files);
+        let mut records = Records::new(&mapping, sources, evidence);
+        for pass in &mut passes {
+            pass.run(&mapping, &members, &files, &rates, &mut records, &mut summary, sources, progress)?;
+        }
+        Ok::<_, SourceError>((records, summary))
+    };
+    let (mut records, mut summary) = read(&Evidence::default())?;
+    // All cells of a column explain those of two meanings.
+    let evidence = records.evidence(&mapping);
+    if evidence.decides_more_than(&Evidence::default()) {
+        drop(records);
+        (records, summary) = read(&evidence)?;
     }
     summary.check(&mapping)?;
     let source = Source {

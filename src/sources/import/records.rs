@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::data::vocabulary::Vocabulary as _;
 use crate::sources::convert::{Converter, Dropped, Said, meets, slug};
+use crate::sources::evidence::Evidence;
 use crate::sources::field::{Field, Form};
 use crate::sources::import::summary::Summary;
 use crate::sources::input::Row;
@@ -41,14 +42,14 @@ pub(super) struct Records {
 }
 
 impl Records {
-    pub(super) fn new(mapping: &Mapping, folder: &Path) -> Self {
+    pub(super) fn new(mapping: &Mapping, folder: &Path, evidence: &Evidence) -> Self {
         let names = mapping.sections.iter().flat_map(|section| &section.fields).map(|field| field.target.name());
         let mut fields: Vec<String> = names.chain(["name".to_owned()]).collect();
         fields.sort();
         fields.dedup();
         let index = |name: &str| fields.iter().position(|known| known == name).unwrap_or_default() as u16;
         let converters = mapping.sections.iter().map(|section| {
-            section.fields.iter().map(|field| (index(&field.target.name()), Converter::of(field))).collect()
+            section.fields.iter().map(|field| (index(&field.target.name()), Converter::of(field, evidence))).collect()
         });
         Self {
             folder: folder.to_owned(),
@@ -62,6 +63,17 @@ impl Records {
             said: Vec::new(),
             dropped: Vec::new(),
         }
+    }
+
+    /// The evidence of all columns, as far as their cells were read.
+    pub(super) fn evidence(&self, mapping: &Mapping) -> Evidence {
+        let mut evidence = Evidence::default();
+        for (section, converters) in mapping.sections.iter().zip(&self.converters) {
+            for (field, (_, converter)) in section.fields.iter().zip(converters) {
+                evidence.add(&field.value, &converter.seen);
+            }
+        }
+        evidence
     }
 
     /// Adds what a row says, by the sections of a pass.
@@ -96,6 +108,12 @@ impl Records {
                 let name = *name;
                 self.said.clear();
                 converter.values(field, row, rates, &mut self.said, &mut self.dropped);
+                // A sum without one of its amounts is another amount.
+                if field.is_sum && self.said.is_empty() && !self.dropped.is_empty() {
+                    self.value.extend_from_slice(&name.to_le_bytes());
+                    put(&mut self.value, "");
+                    put(&mut self.value, "");
+                }
                 for dropped in self.dropped.drain(..) {
                     summary.drop(*index, at, row, dropped);
                 }
@@ -355,9 +373,13 @@ impl Entity {
             let same = self.said[index..].iter().take_while(|other| other.field == entry.field).count();
             let is_sum = self.sums.contains(&entry.field);
             let count = if is_sum { same } else { 1 };
-            let amounts =
-                self.said[index..index + count].iter().filter_map(|entry| self.str(entry.value).parse::<u64>().ok());
-            let sum = if is_sum { amounts.fold(0, u64::saturating_add).to_string() } else { String::new() };
+            let values = self.said[index..index + count].iter().map(|entry| self.str(entry.value));
+            index += count;
+            let sum = match is_sum {
+                true if values.clone().any(str::is_empty) => continue,
+                true => values.filter_map(|value| value.parse().ok()).fold(0, u64::saturating_add).to_string(),
+                false => String::new(),
+            };
             update.add(NewStatement {
                 entity: &self.name,
                 field: &fields[usize::from(entry.field)],
@@ -365,7 +387,6 @@ impl Entity {
                 original: if count > 1 { "" } else { self.str(entry.original) },
                 source_key: self.str(entry.source_key),
             })?;
-            index += count;
         }
         if !self.said.is_empty()
             && let Some(kind) = self.name.split_once(':').and_then(|(kind, _)| EntityKind::read(kind))

@@ -19,6 +19,9 @@ const MAX_REASONS: usize = 20;
 /// Warnings that are kept for a file.
 const MAX_WARNINGS: usize = 20;
 
+/// Places of a reason that are kept in addition to the first.
+const MAX_PLACES: usize = 100;
+
 /// A field is read wrongly if at least so many values are left out, and more than one of so many.
 const MIN_DROPPED: u64 = 10;
 const MAX_SHARE: u64 = 5;
@@ -80,20 +83,29 @@ pub struct FieldSummary {
     pub dropped: Vec<Reason>,
 }
 
-/// Why something was left out, how often, and where first.
+/// Why something was left out, how often, and where.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Reason {
     pub reason: Cow<'static, str>,
     pub count: u64,
     /// File, line and value.
     pub first: String,
+    /// Of the next cases.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<String>,
 }
 
-fn add(reasons: &mut Vec<Reason>, reason: Cow<'static, str>, first: impl FnOnce() -> String) {
+fn add(reasons: &mut Vec<Reason>, reason: Cow<'static, str>, place: impl FnOnce() -> String) {
     let known = reasons.iter().position(|known| known.reason == reason);
     match known.or_else(|| (reasons.len() >= MAX_REASONS).then_some(MAX_REASONS - 1)) {
-        Some(known) => reasons[known].count += 1,
-        None => reasons.push(Reason { reason, count: 1, first: first() }),
+        Some(known) => {
+            let Reason { count, others, .. } = &mut reasons[known];
+            *count += 1;
+            if others.len() < MAX_PLACES {
+                others.push(place());
+            }
+        }
+        None => reasons.push(Reason { reason, count: 1, first: place(), others: Vec::new() }),
     }
 }
 

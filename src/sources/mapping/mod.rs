@@ -18,6 +18,7 @@ use crate::sources::input::Format;
 use crate::sources::mapping::date_format::DateFormat;
 use crate::sources::mapping::document::Place;
 use crate::sources::mapping::transform::Transform;
+use crate::sources::money::{AmountForm, Decimal};
 use crate::sources::{EntityKind, Extent};
 
 #[derive(Clone, Debug)]
@@ -61,6 +62,8 @@ pub(crate) struct Input {
     pub when: Vec<Condition>,
     /// Whether there may be no such file.
     pub may_lack: bool,
+    /// The decimal separator of its amounts.
+    pub decimal: Option<Decimal>,
     pub place: Place,
 }
 
@@ -174,6 +177,7 @@ pub(crate) struct FieldValue {
     pub currency: Option<Currency>,
     /// The day of the rate of a currency.
     pub rate_on: Option<Value>,
+    pub amount: AmountForm,
     pub reference: Option<Reference>,
     /// Whether the amounts of all rows of the entity are added.
     pub is_sum: bool,

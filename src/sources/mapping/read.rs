@@ -20,6 +20,7 @@ use crate::sources::mapping::{
     Column, Condition, Currency, FieldValue, Input, Join, KeyForm, Mapping, Reference, Section, SourceValues, Target,
     Test, Unknown, Value, Vocabulary,
 };
+use crate::sources::money::{self, AmountForm, Decimal, End};
 use crate::sources::{EntityKind, Extent, Source, SourceError, presets};
 
 /// Priority of a source whose mapping has none.
@@ -28,7 +29,7 @@ const PRIORITY: u32 = 50;
 const VALUE_KEYS: [&str; 11] =
     ["column", "columns", "value", "join", "none", "do", "map", "unknown", "dates", "default", "when"];
 
-const FIELD_KEYS: [&str; 7] = ["currency", "rate_on", "sum", "scheme", "by", "kind", "create"];
+const FIELD_KEYS: [&str; 9] = ["currency", "rate_on", "sum", "decimal", "unit", "scheme", "by", "kind", "create"];
 
 const SECTION_KEYS: [&str; 7] = ["from", "join", "when", "key", "latest_by", "source_key", "id"];
 
@@ -74,6 +75,10 @@ impl Mapping {
         }
         if sections.is_empty() {
             document.problem(start, "maps nothing; add a section such as `[[firm]]`");
+        }
+        for field in sections.iter_mut().flat_map(|section| &mut section.fields) {
+            let input = field.value.columns.first().and_then(|column| inputs.get(column.input));
+            field.amount.decimal = field.amount.decimal.or_else(|| input?.decimal);
         }
         for join in sections.iter().flat_map(|section| &section.joins) {
             if let Some(input) = inputs.get(join.input).filter(|input| input.key.is_none()) {
@@ -154,7 +159,7 @@ impl<'a> Reader<'_, 'a> {
     }
 
     fn input(&self, name: &str, node: &Node<'a>) -> Input {
-        const KEYS: [&str; 12] = [
+        const KEYS: [&str; 13] = [
             "file",
             "delimiter",
             "quote",
@@ -163,6 +168,7 @@ impl<'a> Reader<'_, 'a> {
             "skip",
             "key",
             "none",
+            "decimal",
             "optional",
             "names",
             "when",
@@ -224,6 +230,7 @@ impl<'a> Reader<'_, 'a> {
             names: names.collect(),
             when: table.get("when").map(|node| self.conditions(node, index, &[])).unwrap_or_default(),
             may_lack: table.get("may_lack").is_some_and(|node| document.truth(node)),
+            decimal: table.get("decimal").and_then(|node| self.decimal(node)),
             place: document.place_of(node),
         }
     }
@@ -303,6 +310,7 @@ impl<'a> Reader<'_, 'a> {
                 value,
                 currency: None,
                 rate_on: None,
+                amount: AmountForm::default(),
                 reference: None,
                 is_sum: false,
                 place,
@@ -330,13 +338,15 @@ impl<'a> Reader<'_, 'a> {
             Target::Field(field) => field.form,
             Target::Identifier(_) => Form::Identifier,
         };
+        let amount = AmountForm::default();
         let mut field =
-            FieldValue { target, value, currency: None, rate_on: None, reference: None, is_sum: false, place };
+            FieldValue { target, value, currency: None, rate_on: None, amount, reference: None, is_sum: false, place };
         match form {
             Form::Dollars => {
                 field.currency = get("currency").and_then(|node| self.currency(node, from, joined));
                 field.rate_on = get("rate_on").and_then(|node| Some(self.value(node, from, joined, &[])?.0));
                 field.is_sum = get("sum").is_some_and(|node| document.truth(node));
+                field.amount = self.amount_form(&mut field.value, table);
                 if get("currency").is_none() {
                     let problem = "no `currency`; write `currency = \"USD\"`, or `currency = { column = \"CURRENCY\" }` and \
                                    `rates = \"rates.csv\"`: it is never guessed";
@@ -377,7 +387,7 @@ impl<'a> Reader<'_, 'a> {
             _ => {}
         }
         let allowed: &[&str] = match form {
-            Form::Dollars => &["currency", "rate_on", "sum"],
+            Form::Dollars => &["currency", "rate_on", "sum", "decimal", "unit"],
             Form::Reference(_) => &["scheme", "by", "kind", "create"],
             _ => &[],
         };
@@ -388,6 +398,41 @@ impl<'a> Reader<'_, 'a> {
             }
         }
         Some(field)
+    }
+
+    /// How the amounts of a field are written. The end of a range is chosen when its unit and currency are known.
+    fn amount_form(&self, value: &mut Value, table: Option<&DeTable<'a>>) -> AmountForm {
+        let get = |key: &str| table.and_then(|table| table.get(key));
+        let unit = get("unit").and_then(|node| {
+            let text = self.document.text(node)?;
+            let unit = money::unit(&text);
+            if unit.is_none() {
+                let problem = format!("{} is not a unit, such as \"million\", \"k\" or \"Mio.\"", quoted(&text));
+                self.document.problem(self.document.place_of(node), problem);
+            }
+            unit
+        });
+        let end = match value.steps.last() {
+            Some(Transform::Min) => Some(End::Low),
+            Some(Transform::Max) => Some(End::High),
+            _ => None,
+        };
+        if end.is_some() {
+            value.steps.pop();
+        }
+        let has_unit = value.columns.iter().any(|column| money::unit_of_header(&column.name).is_some());
+        let decimal = get("decimal").and_then(|node| self.decimal(node));
+        AmountForm { decimal, unit, lacks_unit: unit.is_none() && has_unit, end }
+    }
+
+    fn decimal(&self, node: &Node<'a>) -> Option<Decimal> {
+        let text = self.document.text(node)?;
+        let decimal = Decimal::written(&text);
+        if decimal.is_none() {
+            let problem = format!("{} is not a decimal separator: \".\" or \",\"", quoted(&text));
+            self.document.problem(self.document.place_of(node), problem);
+        }
+        decimal
     }
 
     fn currency(&self, node: &Node<'a>, from: usize, joined: &[usize]) -> Option<Currency> {

@@ -166,8 +166,8 @@ impl Transform {
             Self::StripPrefix(prefix) => text.strip_prefix(&**prefix)?.to_owned(),
             Self::StripLeft(chars) => text.trim_start_matches(|char| chars.contains(char)).to_owned(),
             Self::Domain => website::host(text),
-            Self::Min => money::range(text).0.to_owned(),
-            Self::Max => money::range(text).1.to_owned(),
+            Self::Min => money::ends(text).0.to_owned(),
+            Self::Max => money::ends(text).1.to_owned(),
             _ => return None,
         })
     }

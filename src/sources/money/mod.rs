@@ -1,0 +1,317 @@
+//! Amounts of money as people write them. A currency is never guessed, nor is what a point or a comma means: either the number
+//! tells, or the other amounts of its column do, or the mapping.
+
+mod number;
+mod rates;
+mod words;
+
+use std::borrow::Cow;
+
+pub(crate) use number::Decimal;
+use number::Number;
+pub(crate) use rates::Rates;
+use words::read_words;
+pub(crate) use words::{Sign, name_of_unit, unit, unit_of_header};
+
+/// An amount as it is written.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Amount {
+    /// The number with a decimal point, and with a decimal comma; one of them at least.
+    numbers: [Option<Number>; 2],
+    /// The factor of its unit.
+    unit: Option<f64>,
+    sign: Option<Sign>,
+}
+
+/// One amount, or the ends of a range.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Cell {
+    One(Amount),
+    Range(Amount, Amount),
+}
+
+/// An end of a range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    Low,
+    High,
+}
+
+/// How the amounts of a field are written, as far as the mapping says.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct AmountForm {
+    pub decimal: Option<Decimal>,
+    /// The unit of amounts that have none.
+    pub unit: Option<f64>,
+    /// Whether the header of the column has a unit, which the mapping does not repeat.
+    pub lacks_unit: bool,
+    pub end: Option<End>,
+}
+
+/// Evidence of a column about how its amounts are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Notation {
+    has_point: bool,
+    has_comma: bool,
+    /// Whether there are numbers that only the others explain.
+    has_open: bool,
+    /// Whether there are numbers that lack their unit.
+    lacks_unit: bool,
+    /// Whether there are numbers below 1,000 without a unit.
+    has_small: bool,
+}
+
+/// An amount without its unit is below this.
+const SMALL: f64 = 1_000.0;
+
+/// A number from here on has no unit that it shares with the other end of its range: `500k – 1000000`.
+const IN_FULL: f64 = 10_000.0;
+
+/// Larger amounts are no money.
+const MAX: f64 = 9e15;
+
+impl Notation {
+    /// Adds the evidence of a cell.
+    pub(crate) fn add(&mut self, cell: &Cell, form: &AmountForm) {
+        let (amounts, is_range) = match cell {
+            Cell::One(amount) => (vec![amount], false),
+            Cell::Range(low, high) => (vec![low, high], true),
+        };
+        let has_unit =
+            form.unit.is_some() || form.lacks_unit || (is_range && amounts.iter().any(|amount| amount.unit.is_some()));
+        for amount in amounts {
+            match (amount.decimal(), amount.numbers) {
+                (Some(Decimal::Point), _) => self.has_point = true,
+                (Some(Decimal::Comma), _) => self.has_comma = true,
+                (None, [Some(point), Some(comma)]) => self.has_open |= point != comma,
+                (None, _) => {}
+            }
+            let number = amount.number(form.decimal).filter(|_| !has_unit && amount.unit.is_none());
+            self.lacks_unit |= number.is_some_and(|number| lacks_unit(number, is_range));
+            self.has_small |= number.is_some_and(|number| number.value > 0.0 && number.value < SMALL);
+        }
+    }
+
+    /// Adds the evidence of other cells of the column.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.has_point |= other.has_point;
+        self.has_comma |= other.has_comma;
+        self.has_open |= other.has_open;
+        self.lacks_unit |= other.lacks_unit;
+        self.has_small |= other.has_small;
+    }
+
+    /// The decimal separator of all unambiguous numbers, if they agree.
+    fn decimal(&self) -> Option<Decimal> {
+        match (self.has_point, self.has_comma) {
+            (true, false) => Some(Decimal::Point),
+            (false, true) => Some(Decimal::Comma),
+            _ => None,
+        }
+    }
+
+    /// Whether this evidence decides more than the known one.
+    pub(crate) fn decides_more_than(&self, known: &Self) -> bool {
+        let is_decided = self.has_open && self.decimal() != known.decimal();
+        is_decided || (self.has_small && self.lacks_unit != known.lacks_unit)
+    }
+
+    /// Whether amounts without a unit are too small to be whole ones.
+    pub(crate) fn lacks_unit(&self) -> bool {
+        self.lacks_unit
+    }
+
+    /// Whether there are numbers of two meanings that no other one explains.
+    pub(crate) fn is_undecided(&self) -> bool {
+        self.has_open && self.decimal().is_none()
+    }
+}
+
+impl Amount {
+    /// Reads `1,500,000`, `$1.5M`, `EUR 250k`, `2,5 Mio. €` or `750'000.-`.
+    fn read(text: &str) -> Option<Self> {
+        let start = text.find(|char: char| char.is_ascii_digit())?;
+        let end = text.rfind(|char: char| char.is_ascii_digit())? + 1;
+        let before = read_words(&text[..start])?;
+        // A dash in place of cents.
+        let behind = text[end..].trim_start();
+        let dashes = behind.strip_prefix(['.', ',']).filter(|rest| rest.starts_with(['-', '–', '—']));
+        let behind = dashes.map_or(behind, |rest| rest.trim_start_matches(['-', '–', '—']));
+        let behind = read_words(behind)?;
+        // A unit is in front with its currency only: `TEUR 250`.
+        let unit = match (before.unit, behind.unit) {
+            (Some(_), Some(_)) => return None,
+            (Some(_), None) if before.sign.is_none() => return None,
+            (before, behind) => before.or(behind),
+        };
+        let sign = Sign::of_both(before.sign, behind.sign).ok()?;
+        let digits: Option<String> = text[start..end].chars().map(digit_or_separator).collect();
+        let numbers = Decimal::ALL.map(|decimal| decimal.read(digits.as_deref()?));
+        let is_amount = numbers.iter().flatten().any(|number| number.value * unit.unwrap_or(1.0) < MAX);
+        is_amount.then_some(Self { numbers, unit, sign })
+    }
+
+    /// The decimal separator, if the form of the number implies it. Three digits after a comma are never the cents of dollars.
+    fn decimal(&self) -> Option<Decimal> {
+        match self.numbers {
+            [Some(point), Some(comma)] if point.decimals == 0 && comma.decimals > 0 && self.unit.is_none() => {
+                self.sign.as_ref().is_some_and(Sign::has_decimal_point).then_some(Decimal::Point)
+            }
+            [Some(_), Some(_)] => None,
+            [Some(_), None] => Some(Decimal::Point),
+            [None, _] => Some(Decimal::Comma),
+        }
+    }
+
+    /// The number in the given notation, or in the one that its form tells.
+    fn number(&self, decimal: Option<Decimal>) -> Option<Number> {
+        let [point, comma] = self.numbers;
+        match decimal.or_else(|| self.decimal()) {
+            Some(Decimal::Point) => point,
+            Some(Decimal::Comma) => comma,
+            None if point == comma => point,
+            None => None,
+        }
+    }
+
+    /// The number by all that is known: `other` is the other end of its range.
+    fn known_number(
+        &self,
+        other: Option<&Self>,
+        form: &AmountForm,
+        notation: &Notation,
+    ) -> Result<Number, Cow<'static, str>> {
+        let decimal = form.decimal.or_else(|| self.decimal()).or_else(|| other?.decimal());
+        let decimal = decimal.or_else(|| notation.decimal());
+        self.number(decimal).ok_or_else(|| match form.decimal {
+            Some(decimal) => {
+                format!("contradicts the decimal separator `{}` of its column", decimal.separator()).into()
+            }
+            None if notation.has_point && notation.has_comma => "is ambiguous: other amounts of its column have a \
+                decimal point, and others a comma; write `decimal = \".\"` or `decimal = \",\"` in the mapping"
+                .into(),
+            None => "is ambiguous: it has a decimal point or comma, or groups of digits, and no other amount of its \
+                column tells which; write `decimal = \".\"` or `decimal = \",\"` in the mapping"
+                .into(),
+        })
+    }
+}
+
+/// The characters of numbers, with one space and one apostrophe for several.
+fn digit_or_separator(char: char) -> Option<char> {
+    match char {
+        '0'..='9' | '.' | ',' | '_' => Some(char),
+        ' ' | '\u{a0}' | '\u{2009}' | '\u{202f}' => Some(' '),
+        '\'' | '’' | '‘' | '´' => Some('\''),
+        _ => None,
+    }
+}
+
+/// Separators of the ends of a range.
+const BETWEEN: [&str; 14] =
+    ["–", "—", "‒", "−", "〜", "～", " - ", " to ", " bis ", " à ", " a ", " до ", " tot ", "-"];
+
+/// The two ends of a text such as `1 to 5 million`; a text that is no range is both.
+pub(crate) fn ends(text: &str) -> (&str, &str) {
+    let mut splits = BETWEEN.iter().filter_map(|between| text.split_once(between));
+    let ends = splits.find(|(low, high)| !low.trim().is_empty() && !high.trim().is_empty());
+    ends.map_or((text, text), |(low, high)| (low.trim(), high.trim()))
+}
+
+impl Cell {
+    pub(crate) fn read(text: &str) -> Option<Self> {
+        let text = text.trim();
+        if let Some(amount) = Amount::read(text) {
+            return Some(Self::One(amount));
+        }
+        BETWEEN.iter().find_map(|between| {
+            let (low, high) = text.split_once(between)?;
+            Some(Self::Range(Amount::read(low.trim())?, Amount::read(high.trim())?))
+        })
+    }
+
+    /// The amount that a field takes, and its currency, with what is known of the column.
+    pub(crate) fn amount(
+        &self,
+        form: &AmountForm,
+        notation: &Notation,
+    ) -> Result<(f64, Option<Sign>), Cow<'static, str>> {
+        match (self, form.end) {
+            (Self::One(amount), _) => {
+                let number = amount.known_number(None, form, notation)?;
+                let unit = amount.unit.or(form.unit);
+                check_unit(number, unit, form, lacks_unit(number, false), notation)?;
+                Ok((number.value * unit.unwrap_or(1.0), amount.sign.clone()))
+            }
+            (Self::Range(..), None) => {
+                Err("is a range; take an end of it with `do = [\"min\"]` or `do = [\"max\"]`".into())
+            }
+            (Self::Range(low, high), Some(end)) => {
+                let sign = Sign::of_both(low.sign.clone(), high.sign.clone())
+                    .map_err(|()| "is a range of two currencies; give both ends one")?;
+                let [low, high] = [(low, high), (high, low)].map(|(amount, other)| {
+                    let number = amount.known_number(Some(other), form, notation)?;
+                    let unit = shared_unit(number, amount.unit, other.unit)?.or(form.unit);
+                    check_unit(number, unit, form, lacks_unit(number, true), notation)?;
+                    Ok::<f64, Cow<'static, str>>(number.value * unit.unwrap_or(1.0))
+                });
+                let (low, high) = (low?, high?);
+                match end {
+                    _ if low > high => {
+                        Err("is a range whose first end is above the second; write the unit of both".into())
+                    }
+                    End::Low if low == 0.0 => Err("begins at 0, which is no smallest amount".into()),
+                    End::Low => Ok((low, sign)),
+                    End::High => Ok((high, sign)),
+                }
+            }
+        }
+    }
+}
+
+/// The unit of an end of a range, which it may have from the other end: `0.5–2M`.
+fn shared_unit(number: Number, own: Option<f64>, other: Option<f64>) -> Result<Option<f64>, Cow<'static, str>> {
+    match (own, other) {
+        (None, Some(_)) if number.value >= IN_FULL => Ok(Some(1.0)),
+        (None, Some(_)) if number.value >= SMALL => {
+            Err("is a range with one unit, which its other end may have or not; write the unit of both".into())
+        }
+        (own, other) => Ok(own.or(other)),
+    }
+}
+
+/// Whether a number without a unit is none of dollars: nobody invests 1.5 of them, or 5 to 10.
+fn lacks_unit(number: Number, is_range: bool) -> bool {
+    let is_unusual = number.value.fract() != 0.0 || number.decimals > 2 || (is_range && number.value > 0.0);
+    number.value < SMALL && is_unusual
+}
+
+/// Refuses an amount whose unit is missing.
+fn check_unit(
+    number: Number,
+    unit: Option<f64>,
+    form: &AmountForm,
+    lacks_own: bool,
+    notation: &Notation,
+) -> Result<(), Cow<'static, str>> {
+    match unit {
+        Some(_) => Ok(()),
+        None if form.lacks_unit => Err("has no unit, but the header of its column has one; write it, such as `unit = \
+            \"million\"`, in the mapping"
+            .into()),
+        None if lacks_own => {
+            Err("is below 1,000 and lacks its unit; write it, as in `1.5M`, or `unit = \"million\"` in \
+            the mapping"
+                .into())
+        }
+        None if notation.lacks_unit && number.value > 0.0 && number.value < SMALL => {
+            Err("is below 1,000, and other amounts of its column lack their unit; write it, as in `1.5M`, or `unit = \
+                \"million\"` in the mapping"
+                .into())
+        }
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

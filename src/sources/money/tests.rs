@@ -1,0 +1,236 @@
+use proptest::prelude::*;
+
+use super::*;
+
+/// The amounts of a column of dollars, read as an import reads them: once more if they decide something. `end` is of ranges.
+fn column_of(cells: &[&str], form: AmountForm) -> Vec<Result<f64, String>> {
+    let mut known = Notation::default();
+    loop {
+        let mut seen = Notation::default();
+        let read = |text: &&str| {
+            let cell = Cell::read(text).ok_or("is not an amount of money")?;
+            seen.add(&cell, &form);
+            cell.amount(&form, &known).map(|(amount, _)| amount).map_err(Cow::into_owned)
+        };
+        let read = cells.iter().map(read).collect();
+        if !seen.decides_more_than(&known) {
+            return read;
+        }
+        known = seen;
+    }
+}
+
+fn column(cells: &[&str]) -> Vec<Option<f64>> {
+    column_of(cells, AmountForm::default()).into_iter().map(Result::ok).collect()
+}
+
+#[test]
+fn amounts_are_read_as_people_write_them() {
+    for (text, amount, currency) in [
+        ("1500000", 1_500_000.0, None),
+        ("1,500,000.50", 1_500_000.5, None),
+        ("1.500.000,50", 1_500_000.5, None),
+        ("1 500 000", 1_500_000.0, None),
+        ("1,00,00,000", 10_000_000.0, None),
+        ("$250,000", 250_000.0, Some("$")),
+        ("2.0", 2.0, None),
+        ("$1.5M", 1_500_000.0, Some("$")),
+        ("$1.5 M USD", 1_500_000.0, Some("USD")),
+        ("US$ 250k", 250_000.0, Some("USD")),
+        ("€2 million", 2_000_000.0, Some("EUR")),
+        ("EUR 2mn", 2_000_000.0, Some("EUR")),
+        ("2bn GBP", 2_000_000_000.0, Some("GBP")),
+        ("5 MLN", 5_000_000.0, None),
+        ("1 million dollars", 1_000_000.0, Some("dollars")),
+        ("12,5 Mio. €", 12_500_000.0, Some("EUR")),
+        ("3,2 Mrd.", 3_200_000_000.0, None),
+        ("900 Tsd.", 900_000.0, None),
+        ("250 TEUR", 250_000.0, Some("EUR")),
+        ("MEUR 2,5", 2_500_000.0, Some("EUR")),
+        ("Mio. CHF 2,5", 2_500_000.0, Some("CHF")),
+        ("750'000.-", 750_000.0, None),
+        ("2’500’000.–", 2_500_000.0, None),
+        ("500,-- €", 500.0, Some("EUR")),
+        ("2.5 Cr", 25_000_000.0, None),
+        ("₹ 80 lakh", 8_000_000.0, Some("INR")),
+        ("Rs. 5 crore", 50_000_000.0, Some("rs")),
+        ("1,5 mil millones", 1_500_000_000.0, None),
+        ("2,5 milhões R$", 2_500_000.0, Some("BRL")),
+        ("1,2 млрд ₽", 1_200_000_000.0, Some("RUB")),
+        ("3,5 milliards d'euros", 3_500_000_000.0, Some("EUR")),
+        ("US $2.5M", 2_500_000.0, Some("USD")),
+        ("B$ 5", 5.0, Some("b$")),
+        ("300万元", 3_000_000.0, Some("CNY")),
+        ("1.5億円", 150_000_000.0, Some("JPY")),
+    ] {
+        let cell = Cell::read(text).unwrap_or_else(|| panic!("{text} is not read"));
+        let (found, sign) =
+            cell.amount(&AmountForm::default(), &Notation::default()).unwrap_or_else(|error| panic!("{text} {error}"));
+        let sign = sign.as_ref().map(|sign| match sign {
+            Sign::Code(code) => code,
+            Sign::Shared(sign, _) => *sign,
+        });
+        assert_eq!((found, sign), (amount, currency), "{text}");
+    }
+    for text in [
+        "",
+        "Indefinite",
+        "-5",
+        "1.2.3.4,5,6",
+        "5x",
+        "1e9",
+        "$",
+        "$10M+",
+        "~2M",
+        "(1000)",
+        "5 mil",
+        "99999999999999999",
+        "€5M USD",
+        "M 5",
+        "5 k M",
+        "1-2-3",
+        "5-10%",
+    ] {
+        assert_eq!(Cell::read(text), None, "{text}");
+    }
+}
+
+#[test]
+fn a_number_of_two_meanings_is_read_by_the_others_of_its_column() {
+    for (cells, amounts) in [
+        // Nothing tells.
+        (&["1.234", "12.345", "2.500"][..], &[None, None, None][..]),
+        (&["1,234", "12,345"], &[None, None]),
+        (&["1.234M", "5"], &[None, Some(5.0)]),
+        (&["250.000", "1.500.000,00"], &[Some(250_000.0), Some(1_500_000.0)]),
+        (&["250.000", "12,5 Mio."], &[Some(250_000.0), Some(12_500_000.0)]),
+        (&["1.234M", "1,5M"], &[Some(1_234_000_000.0), Some(1_500_000.0)]),
+        (&["250,000", "1.7M"], &[Some(250_000.0), Some(1_700_000.0)]),
+        (&["250,000", "1,000,000"], &[Some(250_000.0), Some(1_000_000.0)]),
+        (&["250,000", "$50,000"], &[Some(250_000.0), Some(50_000.0)]),
+        // Both notations: what is unambiguous is read.
+        (&["250.000", "1.500,00", "1,500.00"], &[None, Some(1_500.0), Some(1_500.0)]),
+        // Groups of three digits and no amount of dollars.
+        (&["500.000", "1.7M"], &[None, Some(1_700_000.0)]),
+        // Missing units
+        (&["1.5", "1,5", "120.5", "$0.75"], &[None, None, None, None]),
+        (&["85.5", "120", "2500"], &[None, None, Some(2_500.0)]),
+        (&["120", "2500", "950.00"], &[Some(120.0), Some(2_500.0), Some(950.0)]),
+    ] {
+        assert_eq!(column(cells), amounts, "{cells:?}");
+        let reversed: Vec<&str> = cells.iter().rev().copied().collect();
+        assert!(column(&reversed).iter().rev().eq(amounts), "{cells:?} in another order");
+    }
+}
+
+#[test]
+fn the_mapping_says_what_a_column_does_not_tell() {
+    let by = |cells: &[&str], form: AmountForm| column_of(cells, form).into_iter().map(Result::ok).collect::<Vec<_>>();
+    let comma = AmountForm { decimal: Some(Decimal::Comma), ..AmountForm::default() };
+    let cells = ["1.234", "1,5M", "1.5M", "2000"];
+    assert_eq!(by(&cells, comma), [Some(1_234.0), Some(1_500_000.0), None, Some(2_000.0)]);
+    let point = AmountForm { decimal: Some(Decimal::Point), ..AmountForm::default() };
+    assert_eq!(by(&cells, point), [None, None, Some(1_500_000.0), Some(2_000.0)]);
+    let millions = AmountForm { unit: Some(1e6), ..AmountForm::default() };
+    assert_eq!(by(&["120", "85.5", "1.2bn"], millions), [Some(120e6), Some(85.5e6), Some(1.2e9)]);
+    let header = AmountForm { lacks_unit: true, ..AmountForm::default() };
+    assert_eq!(by(&["120", "85.5", "1.2bn"], header), [None, None, Some(1.2e9)]);
+    let errors: Vec<String> = column_of(&cells, comma).into_iter().filter_map(Result::err).collect();
+    assert_eq!(errors, ["contradicts the decimal separator `,` of its column"]);
+}
+
+#[test]
+fn the_ends_of_a_range_share_unit_and_currency() {
+    let form = |end| AmountForm { end: Some(end), ..AmountForm::default() };
+    for (text, low, high) in [
+        ("0.5-2M", 500_000.0, 2_000_000.0),
+        ("$1-2M", 1_000_000.0, 2_000_000.0),
+        ("1-2 million", 1_000_000.0, 2_000_000.0),
+        ("5 to 10 million", 5_000_000.0, 10_000_000.0),
+        ("1 bis 2,5 Mio. €", 1_000_000.0, 2_500_000.0),
+        ("250k – 1.5M", 250_000.0, 1_500_000.0),
+        ("$250K - $2M", 250_000.0, 2_000_000.0),
+        ("€250k – 1.5M", 250_000.0, 1_500_000.0),
+        ("500,000 - 2,000,000", 500_000.0, 2_000_000.0),
+        ("100000–2M", 100_000.0, 2_000_000.0),
+        ("500.000 - 2.000.000", 500_000.0, 2_000_000.0),
+        ("2M", 2_000_000.0, 2_000_000.0),
+    ] {
+        let read = |end| column_of(&[text], form(end)).remove(0);
+        assert_eq!((read(End::Low), read(End::High)), (Ok(low), Ok(high)), "{text}");
+    }
+    let sign = Cell::read("€250k – 1.5M").unwrap().amount(&form(End::High), &Notation::default()).unwrap().1;
+    assert_eq!(sign, Some(Sign::Code("EUR".to_owned())));
+    for (text, reason) in [
+        ("2M - 500k", "first end is above the second"),
+        ("250-2M", "first end is above the second"),
+        ("$1M – €2M", "two currencies"),
+        ("1500 - 2M", "one unit"),
+        ("1.5 - 3", "lacks its unit"),
+        ("5-10", "lacks its unit"),
+        ("$0 - $2M", "begins at 0"),
+        ("10-15%", "not an amount"),
+        ("1M - open", "not an amount"),
+    ] {
+        let error = column_of(&[text], form(End::Low)).remove(0).unwrap_err();
+        assert!(error.contains(reason), "{text}: {error}");
+    }
+    assert!(column_of(&["1-2M"], AmountForm::default()).remove(0).unwrap_err().contains("do = [\"min\"]"));
+    assert_eq!(ends("2019 – 2021"), ("2019", "2021"));
+}
+
+/// A number of cents in one of five notations.
+fn written(cents: u64, notation: usize, has_cents: bool) -> String {
+    let digits = (cents / 100).to_string();
+    let groups = |separator: &str| {
+        let mut grouped = String::new();
+        for (at, digit) in digits.chars().enumerate() {
+            if at > 0 && (digits.len() - at) % 3 == 0 {
+                grouped.push_str(separator);
+            }
+            grouped.push(digit);
+        }
+        grouped
+    };
+    let (whole, separator) = match notation {
+        0 => (groups(","), "."),
+        1 => (groups("."), ","),
+        2 => (groups("'"), "."),
+        3 => (groups("\u{a0}"), ","),
+        _ => (digits.clone(), "."),
+    };
+    if has_cents { format!("{whole}{separator}{:02}", cents % 100) } else { whole }
+}
+
+proptest! {
+    /// The oracle knows what was written: it is read as that, or not at all.
+    #[test]
+    fn no_amount_is_read_as_another(
+        amounts in proptest::collection::vec((0..100_000_000_000_u64, any::<bool>(), 0..4_usize), 1..12),
+        notation in 0..5_usize,
+    ) {
+        const UNITS: [(&str, f64); 4] = [("", 1.0), ("k", 1e3), (" Mio.", 1e6), ("M", 1e6)];
+        let cells: Vec<String> = amounts.iter()
+            .map(|(cents, has_cents, unit)| format!("{}{}", written(*cents, notation, *has_cents), UNITS[*unit].0)).collect();
+        let read = column(&cells.iter().map(String::as_str).collect::<Vec<_>>());
+        for ((cents, has_cents, unit), (cell, read)) in amounts.iter().zip(cells.iter().zip(read)) {
+            let meant = if *has_cents { *cents as f64 / 100.0 } else { (*cents / 100) as f64 } * UNITS[*unit].1;
+            if let Some(read) = read {
+                prop_assert!((read - meant).abs() <= meant * 1e-12, "{cell} of {cells:?}: {read}, not {meant}");
+            }
+        }
+    }
+
+    /// A column that has one number with groups and a fraction is read as a whole, but for amounts without their unit.
+    #[test]
+    fn one_number_explains_its_column(
+        amounts in proptest::collection::vec((100_000..100_000_000_000_u64, any::<bool>()), 1..12),
+        notation in 0..2_usize,
+    ) {
+        let mut cells: Vec<String> =
+            amounts.iter().map(|(cents, has_cents)| written(*cents, notation, *has_cents)).collect();
+        cells.push(written(123_456_750, notation, true));
+        let read = column(&cells.iter().map(String::as_str).collect::<Vec<_>>());
+        prop_assert!(read.iter().all(Option::is_some), "{cells:?}: {read:?}");
+    }
+}

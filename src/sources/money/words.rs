@@ -1,0 +1,213 @@
+//! Units and currencies next to amounts.
+
+use std::sync::LazyLock;
+
+/// The currency that is written next to an amount.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Sign {
+    /// An ISO 4217 code.
+    Code(String),
+    /// A sign such as `$`, which several currencies have.
+    Shared(&'static str, &'static [&'static str]),
+}
+
+impl Sign {
+    /// The currency of two that are written next to one amount, or at the ends of a range: `$1.5M USD`.
+    pub(super) fn of_both(one: Option<Self>, other: Option<Self>) -> Result<Option<Self>, ()> {
+        match (one, other) {
+            (one, None) => Ok(one),
+            (None, other) => Ok(other),
+            (Some(one), Some(other)) if one == other => Ok(Some(one)),
+            (Some(Self::Shared(sign, one)), Some(Self::Shared(_, other))) if one == other => {
+                Ok(Some(Self::Shared(sign, one)))
+            }
+            (Some(Self::Code(code)), Some(Self::Shared(_, codes)))
+            | (Some(Self::Shared(_, codes)), Some(Self::Code(code)))
+                if codes.contains(&&*code) =>
+            {
+                Ok(Some(Self::Code(code)))
+            }
+            _ => Err(()),
+        }
+    }
+
+    /// Whether amounts in it are written with a decimal point by those who use it.
+    pub(super) fn has_decimal_point(&self) -> bool {
+        match self {
+            Self::Code(code) => ["USD", "GBP"].contains(&&**code),
+            Self::Shared(sign, _) => *sign == "$" || sign.starts_with("dollar"),
+        }
+    }
+}
+
+enum Meaning {
+    Unit(f64),
+    Currency(Vec<&'static str>),
+}
+
+/// The words and what they mean, the longest first.
+static WORDS: LazyLock<Vec<(&'static str, Meaning)>> = LazyLock::new(|| {
+    let lines = include_str!("words.txt").lines().filter(|line| !line.starts_with('#'));
+    let meaning_of = |text: &'static str| match text.parse() {
+        Ok(unit) => Meaning::Unit(unit),
+        Err(_) => Meaning::Currency(text.split(' ').collect()),
+    };
+    let words = lines.filter_map(|line| line.split_once(": "));
+    let words = words.flat_map(|(meaning, words)| words.split(", ").map(move |word| (word, meaning_of(meaning))));
+    let mut words: Vec<_> = words.collect();
+    words.sort_by_key(|(word, _)| std::cmp::Reverse(word.len()));
+    words
+});
+
+/// Units and currencies before or behind a number.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Words {
+    pub unit: Option<f64>,
+    pub sign: Option<Sign>,
+}
+
+/// Reads at most one unit, and currencies that agree; `None` if there is anything else.
+pub(super) fn read_words(text: &str) -> Option<Words> {
+    let lower = text.to_lowercase();
+    // Codes of currencies are in capitals, unless the lowercase text has other positions.
+    let text = if lower.len() == text.len() { text } else { &lower };
+    let mut at = lower.len() - lower.trim_start().len();
+    let mut words = Words::default();
+    while at < lower.trim_end().len() {
+        let (length, unit, sign) = next(&lower[at..], text.get(at..)?)?;
+        if unit.is_some() && words.unit.is_some() {
+            return None;
+        }
+        words.unit = words.unit.or(unit);
+        words.sign = Sign::of_both(words.sign, sign).ok()?;
+        let is_word = lower[at..at + length].ends_with(char::is_alphabetic);
+        at += length;
+        // Of an abbreviation.
+        at += usize::from(is_word && lower[at..].starts_with('.'));
+        at += lower[at..].len() - lower[at..].trim_start().len();
+    }
+    Some(words)
+}
+
+/// The word at the beginning of a text in lower case: its length, and the unit or currency that it means.
+fn next(lower: &str, text: &str) -> Option<(usize, Option<f64>, Option<Sign>)> {
+    let unit = WORDS.iter().find_map(|(word, meaning)| match meaning {
+        Meaning::Unit(unit) => lower.starts_with(word).then_some((*word, *unit)),
+        Meaning::Currency(_) => None,
+    });
+    let ends =
+        |word: &str| !word.ends_with(char::is_alphabetic) || !lower[word.len()..].starts_with(char::is_alphabetic);
+    let currency_here = currency(lower, text);
+    // `b$` is no billion.
+    let is_longer = |word: &str| currency_here.as_ref().is_some_and(|(length, _)| *length > word.len());
+    match (unit, &currency_here) {
+        (Some((word, unit)), _) if ends(word) && !is_longer(word) => Some((word.len(), Some(unit), None)),
+        (_, Some((length, sign))) => Some((*length, None, Some(sign.clone()))),
+        // `M€`, `MEUR` and `万元` are a unit and a currency.
+        (unit, None) => {
+            let (word, unit) = unit.or_else(|| lower.starts_with('t').then_some(("t", 1e3)))?;
+            let is_joined = currency(&lower[word.len()..], text.get(word.len()..)?).is_some();
+            is_joined.then_some((word.len(), Some(unit), None))
+        }
+    }
+}
+
+/// The currency at the beginning, and the length of its word.
+fn currency(lower: &str, text: &str) -> Option<(usize, Sign)> {
+    let is_end = |rest: &str| !rest.starts_with(char::is_alphabetic);
+    let known = WORDS.iter().find_map(|(word, meaning)| {
+        let Meaning::Currency(codes) = meaning else { return None };
+        let rest = lower.strip_prefix(word)?;
+        (is_end(rest) || !word.ends_with(char::is_alphabetic)).then_some((*word, codes))
+    });
+    if let Some((word, codes)) = known {
+        let sign = match &**codes {
+            [code] => Sign::Code((*code).to_owned()),
+            codes => Sign::Shared(word, codes),
+        };
+        return Some((word.len(), sign));
+    }
+    let code = text.get(..3).filter(|code| code.bytes().all(|byte| byte.is_ascii_uppercase()))?;
+    is_end(&text[3..]).then(|| (3, Sign::Code(code.to_owned())))
+}
+
+/// The factor of a unit.
+pub(crate) fn unit(text: &str) -> Option<f64> {
+    read_words(text).filter(|words| words.sign.is_none())?.unit
+}
+
+/// The part of a header that says the unit of its column, and the factor: `($M)` of `AUM ($M)`, `USD mn` of `AUM USD mn`.
+pub(crate) fn unit_of_header(header: &str) -> Option<(&str, f64)> {
+    let read = |part: &str| {
+        let text = part.trim_matches(|char: char| !char.is_alphanumeric() && char != '$' && char != '€' && char != '£');
+        let text = text.trim_start_matches("in ").replace('_', " ");
+        // `$000`, `000s`
+        let thousands = || text.replace("000s", "000").replace("'000", "000").replace("000", "thousand");
+        read_words(&text).or_else(|| read_words(&thousands())).filter(|words| words.unit.is_some())
+    };
+    let in_brackets = [('(', ')'), ('[', ']')].into_iter().filter_map(|(open, close)| {
+        let part = &header[header.find(open)?..];
+        let part = &part[..=part.find(close)?];
+        Some((part, read(part)?.unit?))
+    });
+    let tails = header.char_indices().filter(|(_, char)| !char.is_alphanumeric()).map(|(at, _)| &header[at..]);
+    let tails = tails.filter_map(|part| {
+        let words = read(part)?;
+        // A letter alone may mean anything.
+        let is_letter = words.sign.is_none() && part.chars().filter(|char| char.is_alphanumeric()).count() < 2;
+        words.unit.filter(|_| !is_letter).map(|unit| (part, unit))
+    });
+    in_brackets.chain(tails).next()
+}
+
+/// The English word of a unit.
+pub(crate) fn name_of_unit(factor: f64) -> Option<&'static str> {
+    ["thousand", "lakh", "million", "crore", "billion"].into_iter().find(|name| unit(name) == Some(factor))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_has_one_meaning() {
+        let mut words: Vec<&str> = WORDS.iter().map(|(word, _)| *word).collect();
+        words.sort_unstable();
+        assert!(words.windows(2).all(|pair| pair[0] != pair[1]), "{words:?}");
+        for (word, meaning) in WORDS.iter() {
+            assert_eq!(*word, word.to_lowercase());
+            match (meaning, read_words(word).unwrap_or_else(|| panic!("{word} is not read"))) {
+                (Meaning::Unit(factor), Words { unit, sign: None }) => assert_eq!(unit, Some(*factor), "{word}"),
+                (Meaning::Currency(codes), Words { unit: None, sign: Some(Sign::Code(code)) }) => {
+                    assert_eq!(*codes, [code], "{word}");
+                }
+                (Meaning::Currency(codes), Words { unit: None, sign: Some(Sign::Shared(_, known)) }) => {
+                    assert_eq!(codes, known, "{word}");
+                }
+                (_, words) => panic!("{word}: {words:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_header_may_say_the_unit_of_its_column() {
+        for (header, part, unit) in [
+            ("AUM ($M)", "($M)", 1e6),
+            ("Fund size (in millions)", "(in millions)", 1e6),
+            ("Volumen [Mio. €]", "[Mio. €]", 1e6),
+            ("Check size (k)", "(k)", 1e3),
+            ("Amount ($000s)", "($000s)", 1e3),
+            ("Amount (USD '000)", "(USD '000)", 1e3),
+            ("AUM in billions", " in billions", 1e9),
+            ("AUM USD mn", " USD mn", 1e6),
+            ("aum_usd_m", "_usd_m", 1e6),
+            ("Fonds, Mrd. EUR", ", Mrd. EUR", 1e9),
+            ("Ticket (INR crore)", "(INR crore)", 1e7),
+        ] {
+            assert_eq!(unit_of_header(header), Some((part, unit)), "{header}");
+        }
+        for header in ["AUM", "AUM USD", "Amount (EUR)", "5F(2)(c)", "Check size (min)", "Raised M", "Series B", ""] {
+            assert_eq!(unit_of_header(header), None, "{header}");
+        }
+    }
+}
