@@ -92,3 +92,4 @@ mod theme;
 mod totp;
 mod unknown;
 mod wire;
+mod value_lists;
