@@ -11,7 +11,6 @@ use bytes::Bytes;
 use futures_util::stream;
 use http::header::{CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_TYPE, ETAG};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Response};
-use serde::Serialize;
 
 use crate::auth::Caller;
 use crate::catalog::flat::{Column, CsvWriter, Formulas, list_columns};
@@ -23,10 +22,12 @@ use crate::http::body::{BodyError, ByteStream, Payload};
 use crate::http::headers::{self, Caching, set};
 use crate::http::negotiation::{Format, GzipStream, accepts_gzip};
 use crate::http::problem::Problem;
+use crate::http::warnings::{MAX_HEADER, write_warnings};
 use crate::metrics::panics;
 use crate::quota::{Overloaded, Quota};
 
 use crate::api::list::{self, Rows};
+use crate::api::other_meaning::ListAddress;
 use crate::api::pagination::ListRequest;
 use crate::api::request::{Canonical, RequestError, RequestUrl};
 use crate::api::routes::{EndpointKind, Route, split_version};
@@ -41,11 +42,8 @@ const PART: usize = 64 * 1024;
 const PAUSE: Duration = Duration::from_millis(100);
 /// How long a file may take: until it ends, its release stays in memory.
 const MAX_DURATION: Duration = Duration::from_secs(3_600);
-/// Longest `X-Warnings` and `Link` in bytes: proxies reject responses with long headers.
-const MAX_HEADER: usize = 2 * 1024;
 
 const COST: HeaderName = HeaderName::from_static("x-request-cost");
-const WARNINGS: HeaderName = HeaderName::from_static("x-warnings");
 
 /// The format that a path below a version names by its extension, and the path without it. Only lists of v3 have formats.
 pub(crate) fn split_format(version: Option<Version>, path: &str) -> (&str, Option<Format>) {
@@ -92,7 +90,7 @@ impl Export {
     }
 
     /// Reads the first page.
-    fn open(self: &Arc<Self>, values: &[(String, String)]) -> Result<OpenExport, Problem> {
+    fn open(self: &Arc<Self>, address: &ListAddress<'_>) -> Result<OpenExport, Problem> {
         let set = FieldSet::of_list(self.list.resource);
         let fields = Fields::parse(&self.list.fields, set).map_err(Problem::of_parameters)?;
         let position = self.list.position;
@@ -101,7 +99,7 @@ impl Export {
         let (total, _) = page.total_and_next();
         let after = total.saturating_sub(position.offset);
         let rows = after.min(limit);
-        let mut warnings = list::warnings(Version::V3, values, &self.list, &page);
+        let mut warnings = list::warnings(address, &self.list, &page);
         warnings.extend(list::nothing_found(&self.list, &page));
         Ok(OpenExport { export: Arc::clone(self), fields, page, rows, is_part: rows < after, warnings })
     }
@@ -160,9 +158,7 @@ impl OpenExport {
         let name = format!("attachment; filename=\"{name}-{}.{}\"", self.snapshot(), format.extension());
         set(headers, CONTENT_DISPOSITION, &name);
         headers.insert(COST, HeaderValue::from(self.cost()));
-        if !self.warnings.is_empty() {
-            set(headers, WARNINGS, &warnings_header(&self.warnings));
-        }
+        write_warnings(headers, &self.warnings);
         if let Some(link) = self.next_link(state, list, path) {
             set(headers, "link", &link);
         }
@@ -215,7 +211,9 @@ impl Pipeline<'_> {
         if self.state.auth.peek(caller, quota.day).remaining == Some(0) {
             self.take(caller, 1, quota)?;
         }
-        let opened = catch_panic(self.request.trace, || export.open(values).map_err(Some));
+        let (_, path) = split_version(self.request.path);
+        let address = ListAddress { state: self.state, version: Version::V3, path, values };
+        let opened = catch_panic(self.request.trace, || export.open(&address).map_err(Some));
         let opened = opened.map_err(|error| error.unwrap_or_else(|| RequestError::Panic.problem(self.catalog)));
         let requests = opened.as_ref().map_or(1, |opened| opened.cost_of(self.request.method));
         *quota = self.take(caller, requests, quota)?;
@@ -368,34 +366,4 @@ impl Writer {
         self.rows_left -= 1;
         Ok(true)
     }
-}
-
-/// A warning without what may be long.
-#[derive(Serialize)]
-struct ShortWarning<'a> {
-    parameter: &'a str,
-    code: &'a str,
-}
-
-/// Warnings as a JSON array of ASCII characters; without their details if it would be too long.
-fn warnings_header(warnings: &[ParameterError]) -> String {
-    let full = ascii(&serde_json::to_string(warnings).expect("warnings have a JSON form"));
-    if full.len() <= MAX_HEADER {
-        return full;
-    }
-    let short: Vec<ShortWarning<'_>> =
-        warnings.iter().map(|warning| ShortWarning { parameter: &warning.parameter, code: warning.code }).collect();
-    ascii(&serde_json::to_string(&short).expect("warnings have a JSON form"))
-}
-
-/// JSON with all other characters escaped.
-fn ascii(json: &str) -> String {
-    let mut text = String::with_capacity(json.len());
-    for unit in json.encode_utf16() {
-        match u8::try_from(unit) {
-            Ok(byte) if byte.is_ascii() && byte != 0x7f => text.push(char::from(byte)),
-            _ => text.push_str(&format!("\\u{unit:04x}")),
-        }
-    }
-    text
 }

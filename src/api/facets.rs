@@ -9,6 +9,7 @@ use crate::data::vocabulary::Vocabulary;
 use crate::data::{Country, FirmKind, Stage, Table};
 use crate::http::problem::Problem;
 
+use crate::api::other_meaning::ListAddress;
 use crate::api::record::json_response;
 use crate::api::{ApiRequest, ApiResponse};
 
@@ -54,6 +55,7 @@ pub(crate) fn respond(
     request: &ApiRequest<'_>,
     query: &Query,
     notes: &[ParameterError],
+    canonical: Option<&[(&'static str, String)]>,
 ) -> Result<ApiResponse, Problem> {
     let (snapshot, counts) = (request.catalog.snapshot(), request.catalog.facet_counts(query));
     let stage = |counted: &ValueCount| ValueFacet { value: vocabulary_name::<Stage>(counted), count: counted.count };
@@ -74,7 +76,8 @@ pub(crate) fn respond(
         country: counts.countries.iter().map(country).collect(),
         kind: counts.kinds.iter().map(kind).collect(),
     };
-    let warnings: Vec<ParameterError> = notes.iter().cloned().chain(counts.notes).collect();
+    let other_meaning = other_meaning(request, query, canonical);
+    let warnings: Vec<ParameterError> = notes.iter().cloned().chain(counts.notes).chain(other_meaning).collect();
     json_response::<Facets<'_>>(request, &data, &warnings)
 }
 
@@ -84,14 +87,30 @@ pub(crate) fn aggregate(
     query: &Query,
     options: &AggregateOptions,
     notes: &[ParameterError],
+    canonical: Option<&[(&'static str, String)]>,
 ) -> Result<ApiResponse, Problem> {
     let (data, of_search) = request.catalog.aggregate(query, options);
     let clamped = options.is_clamped.then(|| ParameterError::limit_clamped(MAX_GROUPS as u64));
     let years = request.catalog.notes_on_years(query.table, &data).into_iter();
     let years = years.map(|detail| ParameterError::low_coverage("group_by", detail));
+    let of_search = of_search.into_iter().chain(other_meaning(request, query, canonical));
     let warnings: Vec<ParameterError> =
         clamped.into_iter().chain(notes.iter().cloned().chain(of_search)).chain(years).collect();
     json_response::<Aggregate>(request, &*data, &warnings)
+}
+
+/// A warning that the text of a query is no name; `canonical` are its parameters, or else those that were sent are.
+fn other_meaning(
+    request: &ApiRequest<'_>,
+    query: &Query,
+    canonical: Option<&[(&'static str, String)]>,
+) -> Option<ParameterError> {
+    let parameters = match canonical {
+        Some(canonical) => canonical.iter().map(|(name, value)| ((*name).into(), value.into())).collect(),
+        None => request.values.iter().map(|(name, value)| (name.into(), value.into())).collect::<Vec<_>>(),
+    };
+    // Counts have another order and another limit than lists.
+    ListAddress::of(request).other_meaning(&request.catalog, query, &parameters, &["sort", "limit"])
 }
 
 fn vocabulary_name<V: Vocabulary>(counted: &ValueCount) -> &'static str {

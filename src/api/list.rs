@@ -11,6 +11,7 @@ use crate::api::asked::ASK;
 use crate::api::envelope::{
     ExplainedRow, Meta, Pagination, PaginationV1, PaginationV2, PaginationV3, Suggested, append_member, append_meta,
 };
+use crate::api::other_meaning::ListAddress;
 use crate::api::pagination::ListRequest;
 use crate::api::window::Start;
 use crate::api::{ApiRequest, ApiResponse, Version};
@@ -77,7 +78,7 @@ pub(crate) fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<Ap
         Version::V1 | Version::V2 => Fields::DefaultWithDays,
     };
     let rows = Rows::of(list, list.position, list.window.limit as usize);
-    let warnings = warnings(version, request.values, list, &rows);
+    let warnings = warnings(&ListAddress::of(request), list, &rows);
     let (total, next) = rows.total_and_next();
 
     let next_cursor = match (version, next) {
@@ -144,13 +145,8 @@ pub(crate) fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<Ap
 }
 
 /// What a client should know about a page: what of its request was changed, and why it finds little.
-pub(crate) fn warnings(
-    version: Version,
-    values: &[(String, String)],
-    list: &ListRequest,
-    rows: &Rows,
-) -> Vec<ParameterError> {
-    let (resource, catalog) = (list.resource, &list.catalog);
+pub(crate) fn warnings(address: &ListAddress<'_>, list: &ListRequest, rows: &Rows) -> Vec<ParameterError> {
+    let (resource, catalog, version) = (list.resource, &list.catalog, address.version);
     let mut warnings = Vec::new();
     if list.window.clamped {
         warnings.push(list.window.clamping(version));
@@ -169,7 +165,7 @@ pub(crate) fn warnings(
         // What the path sets cannot be dropped.
         let is_given = |name: &str| {
             let own = resource.parameter(name);
-            let mut given = values.iter().filter_map(|(name, _)| resource.parameter(name));
+            let mut given = address.values.iter().filter_map(|(name, _)| resource.parameter(name));
             given.any(|given| Some(given.name) == own.map(|own| own.name)) || list.asks_for(name)
         };
         let options = ParseOptions { strict: true, review_statuses: version.review_statuses(), other_names: &[] };
@@ -179,6 +175,9 @@ pub(crate) fn warnings(
     // Lists of v3 have suggestions in `meta.did_you_mean`.
     if version != Version::V3 {
         warnings.extend(nothing_found(list, rows));
+    }
+    if let Request::List(query @ Query { text: Some(_), .. }) = &list.parsed.request {
+        warnings.extend(address.other_meaning(catalog, query, &list.parameters(version), &list.fixed));
     }
     warnings
 }

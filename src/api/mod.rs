@@ -14,6 +14,7 @@ pub mod facets;
 pub mod include;
 pub mod list;
 pub(crate) mod look_up;
+mod other_meaning;
 mod pagination;
 pub(crate) mod pin;
 mod present;
@@ -473,8 +474,10 @@ impl ApiRequest<'_> {
             Operation::Record { table, row, include, warnings } => {
                 record::answer(self, *table, *row, include, warnings)
             }
-            Operation::Facets { query, notes, .. } => facets::respond(self, query, notes),
-            Operation::Aggregate { query, options, notes, .. } => facets::aggregate(self, query, options, notes),
+            Operation::Facets { query, notes, canonical } => facets::respond(self, query, notes, canonical.as_deref()),
+            Operation::Aggregate { query, options, notes, canonical, .. } => {
+                facets::aggregate(self, query, options, notes, canonical.as_deref())
+            }
             Operation::Stats => record::stats(self),
             Operation::Snapshots => record::snapshots(self),
             Operation::Suggest { text, tables, window } => record::suggest(self, text, tables, window),

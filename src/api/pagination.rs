@@ -36,6 +36,8 @@ pub(crate) struct ListRequest {
     pub fields: Vec<(String, String)>,
     /// The parameter `ask`.
     pub question: Option<Question>,
+    /// The parameters that the path sets.
+    pub fixed: Vec<&'static str>,
     cursor: Option<String>,
 }
 
@@ -84,6 +86,7 @@ impl ListRequest {
                 amounts,
                 fields: values.iter().filter(|(name, _)| name == "fields").cloned().collect(),
                 question,
+                fixed: fixed.iter().map(|(name, _)| *name).collect(),
                 cursor: cursor
                     .is_some()
                     .then(|| single_value(url.values, "cursor", &mut Vec::new()).map(str::to_owned))
@@ -132,9 +135,16 @@ impl ListRequest {
         self.without_defaults(version).chain(window)
     }
 
-    /// The address of [`Self::query`].
+    /// The same without what the path sets.
+    pub(crate) fn parameters(&self, version: Version) -> Vec<(Cow<'static, str>, Cow<'static, str>)> {
+        let given = self.query(version).filter(|(name, _)| !self.fixed.contains(name));
+        given.map(|(name, value)| (name.into(), value.into())).collect()
+    }
+
+    /// The address of these.
     pub(crate) fn url(&self, request: &ApiRequest<'_>) -> String {
-        address(request, request.path, self.query(request.version))
+        let given = self.query(request.version).filter(|(name, _)| !self.fixed.contains(name));
+        address(request, request.path, given)
     }
 
     /// The address of the counts that the question asks for.

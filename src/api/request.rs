@@ -207,7 +207,7 @@ impl Operation {
             Self::List(list) => {
                 let searches = match &list.parsed.request {
                     Request::List(Query { text: Some(text), table, .. }) => {
-                        list.explain || !list.catalog.has_matches(*table, text)
+                        list.explain || !list.catalog.has_names(*table, text)
                     }
                     Request::List(query) => query.is_ranked(),
                     Request::Match(_) => true,

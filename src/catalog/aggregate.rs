@@ -384,7 +384,7 @@ impl Catalog {
             Facet::Status if table == Table::Reviews => word::<ReviewStatus>(value),
             Facet::Status => word::<StartupStatus>(value),
             Facet::Role => word::<Role>(value),
-            Facet::City => snapshot.city_name(value).unwrap_or_default(),
+            Facet::City => return (self.city_value(value), snapshot.city_name(value).unwrap_or_default()),
             Facet::Title | Facet::Website | Facet::Identifier => {
                 snapshot.term(facet, value).unwrap_or_default().to_owned()
             }

@@ -50,12 +50,21 @@ impl Catalog {
         if let Some((_, value)) = self.other_cities(table, &folded).first() {
             return read_as(*value, "");
         }
-        let (city, country) = text.rsplit_once(',')?;
-        let (value, country_code) = (find(&fold(city))?, Country::read(country)?);
-        // Two cities, such as `London, Singapore`.
-        let is_city = find(&fold(country)).is_some_and(|value| self.country_of_name(table, value, country).is_none());
-        let more = format!("; for its country add `{}={country_code}`", parameter.replace("city", "country"));
-        if is_city { None } else { read_as(value, &more) }
+        let (value, country) = self.city_with_country(text)?;
+        read_as(value, &format!("; for its country add `{}={country}`", parameter.replace("city", "country")))
+    }
+
+    /// The city and the country of a text such as `Berlin, Germany`, unless the country is the name of a city, too.
+    pub(crate) fn city_with_country(&self, text: &str) -> Option<(u32, Country)> {
+        let find = |text: &str| self.snapshot().find_term(Facet::City, &fold(text));
+        let (city, country) = text.rsplit_once(',').filter(|(_, country)| find(country).is_none())?;
+        Some((find(city)?, Country::read(country)?))
+    }
+
+    /// A city as a value of a list: as its first record spells it, but folded if that has a comma.
+    pub(crate) fn city_value(&self, city: u32) -> String {
+        let name = self.snapshot().city_name(city).filter(|name| !name.contains(','));
+        name.unwrap_or_else(|| self.snapshot().term(Facet::City, city).unwrap_or_default().to_owned())
     }
 
     /// The cities of the release in a state or province, by each of their names, and what has its name, which is folded, for a

@@ -41,8 +41,7 @@ impl Catalog {
     /// is like none, `None` if it is like some with all of its words, or there is no text.
     pub fn partly_named(&self, query: &Query) -> Option<Vec<u32>> {
         let matches = self.all_matches(query.table, query.text.as_deref()?);
-        let is_partial = matches.rows.is_empty() || !matches.found.left_out.is_empty();
-        is_partial.then(|| matches.rows.clone())
+        matches.is_partial().then(|| matches.rows.clone())
     }
 
     /// The names that are most similar to a text.

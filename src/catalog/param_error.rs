@@ -101,6 +101,12 @@ impl ParameterError {
         Self { code: "no_match", did_you_mean: similar, ..Self::invalid("q", detail) }
     }
 
+    /// A warning: no name has all words of a search text, which may mean something else.
+    pub(crate) fn no_name(detail: String, is_partly_named: bool) -> Self {
+        let code = if is_partly_named { "value_interpreted" } else { "no_match" };
+        Self { code, ..Self::invalid("q", detail) }
+    }
+
     /// A warning: nothing matches, but for one condition.
     pub(crate) fn too_narrow(relaxation: &Relaxation) -> Self {
         let parameter = relaxation.parameter;

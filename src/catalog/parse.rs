@@ -6,6 +6,7 @@
 
 mod contradictions;
 pub mod scalars;
+mod value_list;
 mod values;
 
 use crate::data::vocabulary::{Vocabulary, normal};

@@ -26,6 +26,13 @@ pub(crate) struct Matches {
     pub found: SearchResults,
 }
 
+impl Matches {
+    /// Whether no name has all of the words.
+    pub(crate) fn is_partial(&self) -> bool {
+        self.rows.is_empty() || !self.found.left_out.is_empty()
+    }
+}
+
 #[derive(PartialEq, Eq, Hash)]
 struct OwnedKey(Table, Box<str>);
 
@@ -75,9 +82,9 @@ impl Catalog {
         matches
     }
 
-    /// Whether the matches of `text` are at hand and few, so that a page of them takes no time to speak of.
-    pub(crate) fn has_matches(&self, table: Table, text: &str) -> bool {
-        self.searches.0.peek(&Key(table, text)).is_some_and(|known| known.rows.len() <= FEW)
+    /// Whether names with all words of `text` are at hand and few, so that a page of them takes no time to speak of.
+    pub(crate) fn has_names(&self, table: Table, text: &str) -> bool {
+        self.searches.0.peek(&Key(table, text)).is_some_and(|known| known.rows.len() <= FEW && !known.is_partial())
     }
 
     pub(super) fn find_all_matches(&self, table: Table, text: &str) -> Matches {

@@ -67,7 +67,7 @@ impl Catalog {
 
     fn term_name(&self, facet: Facet, value: u32) -> Option<String> {
         match facet {
-            Facet::City => self.snapshot().city_name(value),
+            Facet::City => Some(self.city_value(value)),
             _ => self.snapshot().term(facet, value).map(str::to_owned),
         }
     }

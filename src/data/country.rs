@@ -6,7 +6,7 @@ use std::fmt;
 use celes::LookupTable;
 use once_cell::sync::Lazy;
 
-use crate::data::fold::fold;
+use crate::data::fold::{fold, fold_parts};
 
 /// A country of ISO 3166-1; displayed as its alpha-2 code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -22,6 +22,8 @@ struct Table {
     by_text: HashMap<String, Country>,
     /// The texts of `by_text` that are names, in order.
     names: Vec<(String, Country)>,
+    /// The folded parts of the names of countries and regions that have commas.
+    with_commas: HashSet<Vec<String>>,
 }
 
 /// Folded names that mean less than the country they are read as: a part of it, or it or another one.
@@ -58,26 +60,35 @@ static TABLE: Lazy<Table> = Lazy::new(|| {
     }
     for (alpha2, text) in pairs(include_str!("country_aliases.txt")) {
         let index = countries.iter().position(|country| country.alpha2 == alpha2).expect("a code of ISO 3166-1");
-        by_text.entry(text.to_owned()).or_insert(Country(index as u16));
+        by_text.entry(fold(text)).or_insert(Country(index as u16));
     }
+    let regions = region_lines().flat_map(|(names, _)| names.split('|'));
+    let names = usual_names().chain(pairs(include_str!("country_aliases.txt"))).map(|(_, name)| name).chain(regions);
+    let with_commas = names.filter(|name| name.contains(',')).map(fold_parts).collect();
     let codes = countries.iter().flat_map(|country| [country.alpha2, country.alpha3]).map(fold);
     let codes: HashSet<String> = codes.collect();
     let names = by_text.iter().filter(|(text, _)| !codes.contains(*text));
     let mut names: Vec<(String, Country)> = names.map(|(text, country)| (text.clone(), *country)).collect();
     names.sort_unstable();
-    Table { entries, by_text, names }
+    Table { entries, by_text, names, with_commas }
 });
 
-/// The names of each region and its countries.
-static REGIONS: Lazy<Vec<(Vec<&'static str>, Vec<Country>)>> = Lazy::new(|| {
-    let lines = include_str!("regions.txt").lines().filter(|line| !line.starts_with('#'));
-    let region = |line: &'static str| {
-        let (names, codes) = line.split_once(": ").expect("names and codes");
+/// The folded names of each region and its countries.
+static REGIONS: Lazy<Vec<(Vec<String>, Vec<Country>)>> = Lazy::new(|| {
+    let region = |(names, codes): (&str, &str)| {
         let country = |code| Country::from_alpha2(code).expect("a code of ISO 3166-1");
-        (names.split('|').collect(), codes.split(' ').map(country).collect())
+        let mut names: Vec<String> = names.split('|').map(fold).collect();
+        names.dedup();
+        (names, codes.split(' ').map(country).collect())
     };
-    lines.map(region).collect()
+    region_lines().map(region).collect()
 });
+
+/// The names of each region, separated by `|`, and the codes of its countries.
+fn region_lines() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let lines = include_str!("regions.txt").lines().filter(|line| !line.starts_with('#'));
+    lines.map(|line| line.split_once(": ").expect("names and codes"))
+}
 
 /// The usual name and spelling: `The United States Of America` → `United States`.
 fn short_name(alpha2: &str, long_name: &'static str) -> String {
@@ -153,17 +164,25 @@ impl Country {
     pub fn of_region(name: &str) -> Option<&'static [Self]> {
         let folded = fold(name);
         let name = folded.strip_prefix("the ").unwrap_or(&folded);
-        REGIONS.iter().find(|(names, _)| names.contains(&name)).map(|(_, countries)| countries.as_slice())
+        REGIONS
+            .iter()
+            .find(|(names, _)| names.iter().any(|known| known == name))
+            .map(|(_, countries)| countries.as_slice())
     }
 
-    /// The names of each region.
-    pub(crate) fn region_names() -> impl Iterator<Item = &'static [&'static str]> {
+    /// Whether a text is the name of a country or region that has commas, with these: `Korea, South`.
+    pub fn is_name_with_commas(text: &str) -> bool {
+        TABLE.with_commas.contains(&fold_parts(text))
+    }
+
+    /// The folded names of each region.
+    pub(crate) fn region_names() -> impl Iterator<Item = &'static [String]> {
         REGIONS.iter().map(|(names, _)| names.as_slice())
     }
 
     /// The first name of each region.
     pub fn regions() -> impl Iterator<Item = &'static str> {
-        REGIONS.iter().filter_map(|(names, _)| names.first().copied())
+        REGIONS.iter().filter_map(|(names, _)| names.first().map(String::as_str))
     }
 
     /// All English names that [`Country::read`] accepts, folded and sorted.
@@ -252,7 +271,7 @@ mod tests {
         for (names, countries) in REGIONS.iter() {
             assert!(countries.is_sorted() && countries.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
             for name in names {
-                assert_eq!((fold(name).as_str(), Country::read(name)), (*name, None), "{name}");
+                assert_eq!((fold(name), Country::read(name)), (name.clone(), None), "{name}");
             }
         }
         // The parts of a whole are in it.
@@ -276,6 +295,23 @@ mod tests {
         for (part, whole) in parts {
             assert!(codes(part).iter().all(|code| codes(whole).contains(code)), "{part}");
         }
+    }
+
+    #[test]
+    fn names_with_commas_are_read_and_need_theirs() {
+        assert!(TABLE.with_commas.len() > 20);
+        for parts in &TABLE.with_commas {
+            let name = parts.join(", ");
+            assert!(Country::read(&name).is_some() || Country::of_region(&name).is_some(), "{name}");
+            assert!(Country::is_name_with_commas(&name.to_uppercase()), "{name}");
+            assert!(!Country::is_name_with_commas(&parts.join(" ")), "{name}");
+        }
+        for name in
+            ["Korea, Democratic People's Republic of", "Virgin Islands, U.S.", "Europe, Middle East, and Africa"]
+        {
+            assert!(Country::is_name_with_commas(name), "{name}");
+        }
+        assert!(!Country::is_name_with_commas("United, States") && !Country::is_name_with_commas("Republic, of Korea"));
     }
 
     #[test]

@@ -13,6 +13,11 @@ pub fn fold(text: &str) -> String {
     folded
 }
 
+/// The folded parts between the commas of a text; parts without any letter or digit are left out.
+pub(crate) fn fold_parts(text: &str) -> Vec<String> {
+    text.split(',').map(fold).filter(|part| !part.is_empty()).collect()
+}
+
 /// Folds `text` as [`fold`] does and replaces the content of the buffer.
 pub fn fold_into(text: &str, folded: &mut String) {
     folded.clear();

@@ -18,6 +18,7 @@ pub mod state;
 pub mod static_asset;
 pub mod telemetry;
 pub mod url;
+pub(crate) mod warnings;
 pub mod well_known;
 
 pub use body::BodyTimeout;

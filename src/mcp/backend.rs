@@ -11,7 +11,7 @@ use crate::catalog::ask::COUNT_BY;
 use crate::catalog::json::computed::{self, MatchFields};
 use crate::catalog::json::record;
 use crate::catalog::param_error::shortened;
-use crate::catalog::{Catalog, Filter, Interpretation, ParameterError, RelatedRoles, Resource};
+use crate::catalog::{Catalog, Filter, Interpretation, ParameterError, RelatedRoles, Resource, SearchReading};
 use crate::data::model::RelatedRole;
 use crate::data::{Facet, RecordText, Table};
 use crate::release::ActiveRelease;
@@ -145,9 +145,8 @@ impl ToolRelease {
             notes.extend(found.0.groups.iter().filter_map(|groups| list_call::cut_groups(groups, may_grow)));
             result = result.field("groups", groups);
         }
-        if let Some(question) = &list.question {
-            let (noun, text) = (table.noun(), shortened(call.value("q").unwrap_or_default()));
-            notes.push(format!("no {noun} is named `{text}`: `query` was read as a question, see `question`"));
+        notes.extend(list.search.iter().flat_map(|search| search.notes("query")));
+        if let Some(question) = list.search.as_ref().and_then(SearchReading::as_question) {
             let Interpretation { parts, unread } = question;
             let arguments: BTreeMap<_, _> =
                 list.arguments().into_iter().chain(question.groups().map(|groups| (COUNT_BY, groups))).collect();
@@ -158,7 +157,6 @@ impl ToolRelease {
             }
             result = result.field("question", read.to_string());
         }
-        notes.extend(list.described_note(&self.catalog, call));
         if !page.did_you_mean.is_empty() {
             result = result.field("did_you_mean", json(&self.named(table, &page.did_you_mean)));
         }

@@ -16,8 +16,8 @@ use crate::catalog::parse::scalars::parse_amount;
 use crate::catalog::relaxation::Relaxation;
 use crate::catalog::similar::Similarity;
 use crate::catalog::{
-    AggregateOptions, Catalog, Cursor, FirmMatch, Interpretation, Issues, ListPosition, MatchQuery, Order, Page,
-    ParameterError, ParseOptions, Query, Request, Resource,
+    AggregateOptions, Catalog, Cursor, FirmMatch, Issues, ListPosition, MatchQuery, Order, Page, ParameterError,
+    ParseOptions, Query, Reading, Request, Resource, SearchReading,
 };
 use crate::data::field::{Field, Model, model};
 use crate::data::model::RelatedRole;
@@ -120,10 +120,8 @@ pub(crate) struct ListCall {
     pub(crate) limit: usize,
     /// By what the matches are counted (`count_by`).
     pub(crate) group_by: AggregateOptions,
-    /// What was understood of `query`, if it is no name but a question.
-    pub(crate) question: Option<Interpretation>,
-    /// Rows whose names are like `query`, if it was not searched for as a name.
-    similar_names: Vec<u32>,
+    /// The meaning of `query`, if it is no name.
+    pub(crate) search: Option<SearchReading>,
     start: ListPosition,
 }
 
@@ -262,70 +260,34 @@ impl ListCall {
         let limit = carried_limit.and_then(|limit| limit.parse().ok()).unwrap_or_else(|| call.count("limit"));
         let start = cursor.map_or(ListPosition::default(), |cursor| cursor.position);
         match (parsed, fields, group_by) {
-            (Some(rows), Some(fields), Some(group_by)) if errors.is_empty() => Ok(Self {
-                resource,
-                rows,
-                fields,
-                field_names,
-                limit,
-                group_by,
-                question: None,
-                similar_names: Vec::new(),
-                start,
-            }),
+            (Some(rows), Some(fields), Some(group_by)) if errors.is_empty() => {
+                Ok(Self { resource, rows, fields, field_names, limit, group_by, search: None, start })
+            }
             _ => Err(errors),
         }
     }
 
-    /// The call as it is or, if its `query` is no name, with the words that can be read as filters or else with all of them as
-    /// `text`.
+    /// The call as it is or, if its `query` is no name, with what it means.
     pub(crate) fn read(
         release: &ToolRelease,
         call: &ToolCall,
         resource: Resource,
         cursor: Option<&Cursor>,
     ) -> Result<Self, Vec<ParameterError>> {
-        let catalog = &release.catalog;
         // The pages after the first are of the same reading.
-        let is_of_question = cursor.is_some_and(|cursor| !cursor.query.iter().any(|(name, _)| name == "q"));
-        let mut partly_named = Vec::new();
-        if call.value("q").is_none() || !is_of_question {
-            let list = Self::parse(release, call, resource, cursor)?;
-            match catalog.partly_named(&list.rows.query) {
-                Some(rows) if cursor.is_none() => partly_named = rows,
-                _ => return Ok(list),
-            }
+        let is_by_name = cursor.is_some_and(|cursor| cursor.query.iter().any(|(name, _)| name == "q"));
+        if call.value("q").is_none() || is_by_name {
+            return Self::parse(release, call, resource, cursor);
         }
-        match call.read_question(catalog, resource) {
-            // Names that have some of the words give way only to a question of which each word is understood.
-            Some((call, question)) if partly_named.is_empty() || question.unread.is_empty() => {
-                let list = Self::parse(release, &call, resource, cursor)?;
-                Ok(Self { question: Some(question), similar_names: partly_named, ..list })
-            }
-            _ => {
-                let described = if partly_named.is_empty() { call.described(catalog, resource) } else { None };
-                let list = Self::parse(release, described.as_ref().unwrap_or(call), resource, cursor)?;
-                let similar = described.and(call.value("q")).map(|text| catalog.similar_names(resource.table(), text));
-                Ok(Self { similar_names: similar.unwrap_or_default(), ..list })
-            }
-        }
-    }
-
-    /// That descriptions have the words of `query`, if no name has all of them and not each is understood.
-    pub(crate) fn described_note(&self, catalog: &Catalog, call: &ToolCall) -> Option<String> {
-        let is_unread = self.question.as_ref().is_none_or(|question| !question.unread.is_empty());
-        let text = call.value("q").filter(|_| is_unread && call.value("text").is_none())?;
-        let count = catalog.count_described(self.resource, text);
-        let (noun, shown) = (self.resource.table().noun(), shortened(text));
-        let having =
-            format!("records of the kind {noun} with all of its words in descriptions, sectors or places: {count}");
-        match self.rows.query.described() {
-            Some(_) => Some(format!("no {noun} is named `{shown}`: `query` was searched as `text`; {having}")),
-            None if count > 0 && (self.question.is_some() || catalog.partly_named(&self.rows.query).is_some()) => {
-                Some(format!("{having}; pass `{shown}` as `text`"))
-            }
-            None => None,
-        }
+        let by_name = Self::parse(release, call, resource, None)?;
+        let given: Vec<&str> = call.pairs.iter().map(|(name, _)| *name).collect();
+        let search = release.catalog.read_search(resource, &given, &by_name.rows.query);
+        let list = match search.as_ref().filter(|search| search.reading != Reading::Name) {
+            Some(search) => Self::parse(release, &call.meaning(search, resource), resource, cursor)?,
+            None if cursor.is_some() => Self::parse(release, call, resource, cursor)?,
+            None => by_name,
+        };
+        Ok(Self { search, ..list })
     }
 
     /// The filters and the order as arguments.
@@ -350,7 +312,7 @@ impl ListCall {
             None => {
                 let query = &self.rows.query;
                 let Page { rows, total, next, mut did_you_mean, notes } = catalog.list(query, self.start, limit);
-                did_you_mean.extend(&self.similar_names);
+                did_you_mean.extend(self.search.iter().flat_map(|search| &search.similar));
                 let classes = query.text.as_deref().map(|text| catalog.match_classes(query.table, text, &rows));
                 let match_classes = classes.unwrap_or_default();
                 let similarities = catalog.similarities_of(query, &rows);
@@ -362,33 +324,17 @@ impl ListCall {
 }
 
 impl ToolCall {
-    /// The call with what is understood of `query`; `None` if that is no filter, or less than what is not.
-    fn read_question(&self, catalog: &Catalog, resource: Resource) -> Option<(Self, Interpretation)> {
-        let text = self.value("q")?;
-        let given: Vec<&str> = self.pairs.iter().map(|(name, _)| *name).collect();
-        let question = catalog.interpret(resource, text).without(resource, &given);
-        if question.conditions() == 0 || question.conditions() < question.unread.len() {
-            return None;
-        }
+    /// The call with what its `query` means in place of it.
+    fn meaning(&self, search: &SearchReading, resource: Resource) -> Self {
         let mut call = self.clone();
         call.pairs.retain(|(name, _)| *name != "q");
-        for (name, value) in question.values() {
+        for (name, value) in search.values() {
             let parameter = resource.parameter(&name).map_or("limit", |parameter| parameter.name);
             call.pairs.push((parameter, value));
         }
-        call.pairs.extend(question.groups().map(|groups| (GROUP_BY, groups.to_owned())));
-        Some((call, question))
-    }
-
-    /// The call with the words of `query` as `text`; `None` if no record has all of them.
-    fn described(&self, catalog: &Catalog, resource: Resource) -> Option<Self> {
-        let text = self.value("q")?;
-        if self.value("text").is_some() || catalog.count_described(resource, text) == 0 {
-            return None;
-        }
-        let mut call = self.clone();
-        call.pairs.iter_mut().filter(|(name, _)| *name == "q").for_each(|(name, _)| *name = "text");
-        Some(call)
+        let groups = search.as_question().and_then(|question| question.groups());
+        call.pairs.extend(groups.map(|groups| (GROUP_BY, groups.to_owned())));
+        call
     }
 }
 

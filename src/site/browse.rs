@@ -7,7 +7,8 @@ use askama::Template;
 use form_urlencoded::Serializer;
 
 use crate::catalog::{
-    Catalog, Issues, ListPosition, ParameterError, ParseOptions, ParsedRequest, Query, Request, Resource,
+    Catalog, Issues, ListPosition, ParameterError, ParseOptions, ParsedRequest, Query, Reading, Request, Resource,
+    SearchReading,
 };
 use crate::data::{Facet, ReviewStatus};
 use crate::http::State;
@@ -80,9 +81,10 @@ pub(crate) struct Browse {
     /// By slug, why records are in the list, in parts, each with whether it is a word looked for: what they have in common with
     /// the one that they are like, or what their descriptions say.
     remarks: HashMap<String, Vec<(String, bool)>>,
-    /// The name as a question, if no record has it.
+    /// The text as a question, if it is no name.
     pub question: Option<Question>,
-    /// The records whose descriptions have the words of a name that none has: their number in words, and their list.
+    /// The records whose descriptions have the words of a name that none has, if they are not the list: their number in words,
+    /// and their list.
     pub described: Option<(String, String)>,
     pub pager: Pager,
     /// The URL of the same query in the API.
@@ -219,6 +221,43 @@ pub(crate) fn parse(
     Ok((parsed, link, page))
 }
 
+/// As [`parse`], with the meaning of a text that is no name in place of it.
+pub(crate) fn parse_meaning(
+    catalog: &Catalog,
+    resource: Resource,
+    path: &str,
+    query: &str,
+) -> Result<(ParsedRequest, Link, u64, Option<SearchReading>), PageError> {
+    let (parsed, link, page) = parse(catalog, resource, path, query)?;
+    let (given, _) = read_page(query);
+    match read_search(catalog, resource, &parsed, &given) {
+        Some((search, Some(meaning))) => {
+            let (parsed, link, page) = parse(catalog, resource, path, &meaning)?;
+            Ok((parsed, link, page, Some(search)))
+        }
+        search => Ok((parsed, link, page, search.map(|(search, _)| search))),
+    }
+}
+
+/// The meaning of a query's text that is no name, and the query with it in place of the text, if this differs.
+fn read_search(
+    catalog: &Catalog,
+    resource: Resource,
+    parsed: &ParsedRequest,
+    given: &[(String, String)],
+) -> Option<(SearchReading, Option<String>)> {
+    let Request::List(query) = &parsed.request else { return None };
+    let names = given.iter().filter(|(_, value)| !value.trim().is_empty()).map(|(name, _)| name.as_str());
+    let search = catalog.read_search(resource, &names.collect::<Vec<_>>(), query)?;
+    let is_text = |name: &str| resource.parameter(name).is_some_and(|parameter| parameter.name == "q");
+    // A page of a list has its own number of rows.
+    let meaning = search.values().into_iter().filter(|(name, _)| name != "limit");
+    let pairs = given.iter().filter(|(name, _)| !is_text(name)).cloned().chain(meaning);
+    let meaning =
+        (search.reading != Reading::Name).then(|| Serializer::new(String::new()).extend_pairs(pairs).finish());
+    Some((search, meaning))
+}
+
 /// The link to a parsed query, with the number of rows of a page.
 fn link_of(path: &str, parsed: &ParsedRequest, params: &[(String, String)]) -> Link {
     let mut pairs: Vec<(String, String)> =
@@ -243,43 +282,30 @@ impl Browse {
         config: &BrowseConfig,
         query: &str,
     ) -> Result<(Self, Vec<u32>), PageError> {
-        let understood = Understood::read(catalog, config.resource, PARSE_OPTIONS, query)?;
+        let by_name = Understood::read(catalog, config.resource, PARSE_OPTIONS, query)?;
+        let without_text = by_name.link(config.path).with("q", "");
+        let (search, meaning) = read_search(catalog, config.resource, &by_name.parsed, &by_name.given).unzip();
+        let understood = match meaning.flatten() {
+            Some(meaning) => Understood::read(catalog, config.resource, PARSE_OPTIONS, &meaning)?,
+            None => by_name,
+        };
         let link = understood.link(config.path);
         let mut warnings = understood.warnings(&link);
         let Understood { parsed, page, given, problems } = understood;
         let canonical = parsed.canonical;
         let Request::List(query) = parsed.request else { unreachable!("{:?} is a list", config.resource) };
         let found = catalog.list(&query, position_of(&link, page), page_size(&link) as usize);
-        let partly_named = catalog.partly_named(&query);
-        let question = match &query.text {
-            Some(text) if partly_named.is_some() => Question::read(catalog, config.resource, text, 0)?,
-            _ => None,
-        };
-        let is_unread = question.as_ref().is_none_or(|question| !question.unread.is_empty());
-        let text = query.text.as_deref().filter(|_| is_unread && query.described().is_none());
-        let described =
-            text.filter(|_| partly_named.is_some()).map_or(0, |text| catalog.count_described(config.resource, text));
-        let (_, one, many) = list_of(query.table);
-        let counted = format::counted(described as u64, one, many);
-        if let Some(text) = text
-            && described > 0
-            && question.is_none()
-            && partly_named.is_some_and(|rows| rows.is_empty())
-        {
-            let of_text = |name: &str| config.resource.parameter(name).is_some_and(|parameter| parameter.name == "q");
-            let given = given.iter().map(|(name, value)| (if of_text(name) { "text" } else { name }, value));
-            let described = Serializer::new(String::new()).extend_pairs(given).finish();
-            let (mut browse, rows) = Self::read(state, catalog, config, &described)?;
-            browse.q = text.to_owned();
-            browse.filters.kept.retain(|(name, _)| name != "text");
-            browse.suggestions =
-                found.did_you_mean.iter().take(5).map(|row| named(catalog, query.table, *row)).collect();
-            let note = format!(
-                "No {one} is named “{text}”. With all of its words in descriptions, sectors or places: {counted}."
-            );
-            browse.search_notes.insert(0, note);
-            return Ok((browse, rows));
+        let mut filters =
+            Filters::new(catalog, config, &Given { params: &given, problems: &problems, query: &query, link: &link });
+        let by_words = search.as_ref().filter(|search| search.reading == Reading::Text);
+        if by_words.is_some() {
+            // The field keeps the words, and a filter that is added to them leaves them there.
+            filters.kept.retain(|(name, _)| name != "text");
         }
+        let said = search.as_ref().map(|search| SearchWords::of(catalog, config.resource, search, &without_text));
+        let said = said.transpose()?.unwrap_or_default();
+        let similar = found.did_you_mean.iter().chain(search.iter().flat_map(|search| &search.similar));
+        let suggestions = similar.take(5).map(|row| named(catalog, query.table, *row)).collect();
         if found.total == 0 {
             let relaxation = catalog.relaxation(config.resource, &canonical, PARSE_OPTIONS, |_| true);
             warnings.extend(relaxation.map(|relaxation| {
@@ -292,25 +318,20 @@ impl Browse {
         let snippets = snippets.map(|snippet| (snippet.slug.clone(), snippet.parts()));
         let similarities = catalog.similarities_of(&query, &found.rows);
         let similarities = similarities.iter().map(|one| (one.slug.to_owned(), vec![(one.in_words(), false)]));
-        let of_text = link.with("q", "").with("text", link.text("q"));
         let browse = Self {
-            question,
-            described: (described > 0).then(|| (counted, of_text.href())),
+            question: said.question,
+            described: said.described,
             remarks: snippets.chain(similarities).collect(),
             path: config.path,
             is_searchable: config.resource.is_searchable(),
-            q: link.text("q").to_owned(),
+            q: by_words.map_or_else(|| link.text("q").to_owned(), |search| search.text.clone()),
             total: found.total,
-            search_notes: found.notes.iter().map(|note| sentence(&note.detail)).collect(),
-            filters: Filters::new(
-                catalog,
-                config,
-                &Given { params: &given, problems: &problems, query: &query, link: &link },
-            ),
+            search_notes: said.note.into_iter().chain(found.notes.iter().map(|note| sentence(&note.detail))).collect(),
+            filters,
             sort_options: sort_options(catalog, config, &query, link.text("sort")),
             active_filters: active_filters(catalog, &link),
             warnings,
-            suggestions: found.did_you_mean.iter().take(5).map(|row| named(catalog, query.table, *row)).collect(),
+            suggestions,
             pager: Pager::new(&link, page, found.total),
             title: title(catalog, config.resource, &link),
             query: at_page(&link, page).query(),
@@ -387,6 +408,43 @@ impl Browse {
     /// The number of rows in words.
     pub(crate) fn counted(&self, one: &str, many: &str) -> String {
         format::counted(self.total, one, many)
+    }
+}
+
+/// What a page says of a search text that is no name.
+#[derive(Default)]
+struct SearchWords {
+    note: Option<String>,
+    question: Option<Question>,
+    /// As [`Browse::described`].
+    described: Option<(String, String)>,
+}
+
+impl SearchWords {
+    /// `without_text` is the list without the text.
+    fn of(
+        catalog: &Catalog,
+        resource: Resource,
+        search: &SearchReading,
+        without_text: &Link,
+    ) -> Result<Self, PageError> {
+        let (_, one, many) = list_of(resource.table());
+        let text = &search.text;
+        let counted = format::counted(search.described as u64, one, many);
+        let question = Question::read(catalog, resource, search, without_text, 0)?;
+        let of_text = || without_text.with("text", text).href();
+        let (note, described) = match search.reading {
+            Reading::Text => {
+                let having = "With all of its words in descriptions, sectors or places";
+                (Some(format!("No {one} is named “{text}”. {having}: {counted}.")), None)
+            }
+            reading => {
+                let note = format!("No {one} is named “{text}”. It was read as a question.");
+                let note = (reading == Reading::Question).then_some(note);
+                (note, (search.described > 0).then(|| (counted, of_text())))
+            }
+        };
+        Ok(Self { note, question, described })
     }
 }
 

@@ -79,15 +79,14 @@ impl Cell {
 /// `/compare?firm=a,b`, `/compare?startup=a,b`.
 pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
     let params: Vec<(String, String)> = form_urlencoded::parse(request.query.as_bytes()).into_owned().collect();
-    let values = |name: &str| -> Vec<String> {
-        let given = params.iter().filter(|(known, _)| known == name).flat_map(|(_, value)| value.split(','));
-        given.map(|value| value.trim().to_owned()).filter(|value| !value.is_empty()).collect()
+    let values = |table: Table, name: &str| -> Vec<&str> {
+        let given = params.iter().filter(|(known, _)| known == name);
+        given.flat_map(|(_, value)| catalog.listed_names(table, value)).collect()
     };
-    let (table, parameter) = match values("startup").is_empty() {
-        true => (Table::Firms, "firm"),
-        false => (Table::Startups, "startup"),
+    let (table, parameter, given) = match values(Table::Startups, "startup") {
+        startups if startups.is_empty() => (Table::Firms, "firm", values(Table::Firms, "firm")),
+        startups => (Table::Startups, "startup", startups),
     };
-    let given = values(parameter);
     let mut warnings = Vec::new();
     let mut found: Vec<u32> = Vec::new();
     for text in &given {

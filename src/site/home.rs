@@ -116,9 +116,13 @@ impl<R: DeserializeOwned> Found<R> {
     }
 }
 
+/// The search for a name.
+fn by_name(table: Table, text: &str) -> Query {
+    Query { text: Some(text.to_owned()), order: Order::Relevance, ..Query::all(table) }
+}
+
 fn found<R: DeserializeOwned>(catalog: &Catalog, table: Table, path: &str, text: &str) -> Result<Found<R>, PageError> {
-    let query = Query { text: Some(text.to_owned()), order: Order::Relevance, ..Query::all(table) };
-    let page = catalog.list(&query, ListPosition::default(), MAX_RESULTS);
+    let page = catalog.list(&by_name(table, text), ListPosition::default(), MAX_RESULTS);
     let records = records(catalog, table, &page.rows)?;
     let all = Link::new(path, Vec::new()).with("q", text).href();
     let suggestions = page.did_you_mean.iter().take(2).map(|row| named(catalog, table, *row)).collect();
@@ -218,12 +222,18 @@ fn search(catalog: &Catalog, request: PageRequest<'_>, q: String) -> Result<Stri
     let mut startups = found(catalog, Table::Startups, "/startups", &q)?;
     let mut people = found(catalog, Table::People, "/people", &q)?;
     let is_sure = firms.is_sure() || startups.is_sure() || people.is_sure();
-    let question = match is_sure {
+    // As on the page of the list that it is about.
+    let subject = catalog.subject(&q);
+    let search = match is_sure {
         true => None,
-        false => Question::read(catalog, catalog.subject(&q), &q, MAX_RESULTS)?,
+        false => catalog.read_search(subject, &["q"], &by_name(subject.table(), &q)),
     };
+    let list = Link::new(list_of(subject.table()).0, Vec::new());
+    let question = search.map(|search| Question::read(catalog, subject, &search, &list, MAX_RESULTS));
+    let question = question.transpose()?.flatten();
+    let read_question = question.as_ref().filter(|question| question.is_read);
     // What the question finds goes before names that are only similar.
-    if let Some(Question { table, rows, total, href, .. }) = &question {
+    if let Some(Question { table, rows, total, href, .. }) = read_question {
         match table {
             Table::Firms => firms = Found::of_list(catalog, *table, rows, *total, href)?,
             Table::Startups => startups = Found::of_list(catalog, *table, rows, *total, href)?,
@@ -234,7 +244,7 @@ fn search(catalog: &Catalog, request: PageRequest<'_>, q: String) -> Result<Stri
     let suggestions =
         [&firms.suggestions, &startups.suggestions, &people.suggestions].into_iter().flatten().cloned().collect();
     let total = firms.total + startups.total + people.total;
-    let is_described = total == 0 && question.as_ref().is_none_or(|read| read.total == 0);
+    let is_described = total == 0 && read_question.is_none();
     let (mut snippets, mut elsewhere) = (HashMap::new(), Vec::new());
     let is_unread = question.as_ref().is_none_or(|question| !question.unread.is_empty());
     if !is_described && !is_sure && is_unread {

@@ -1,7 +1,9 @@
-//! A search that is no name, read as a question: each word that was read is a chip that can be removed.
+//! A search text that is no name, as a question: each word that was read is a chip that can be removed.
 
 use crate::catalog::ask::GROUP_BY;
-use crate::catalog::{AggregateOptions, Catalog, Interpretation, ListPosition, Query, Request, Resource};
+use crate::catalog::{
+    AggregateOptions, Catalog, Interpretation, ListPosition, Query, Reading, Request, Resource, SearchReading,
+};
 use crate::data::Table;
 use crate::data::fold::fold;
 use crate::site::browse::parse;
@@ -16,6 +18,8 @@ const MAX_GROUPS: usize = 12;
 const MAX_LABELS: usize = 3;
 
 pub(crate) struct Question {
+    /// Whether the text was read so; else it only may mean this.
+    pub is_read: bool,
     /// What was read: the words, their meaning and the list without them.
     pub chips: Vec<Chip>,
     pub unread: Vec<String>,
@@ -56,18 +60,17 @@ impl Question {
         self.table.noun()
     }
 
-    /// `None` if nothing but a name was read.
+    /// What was understood of a text, next to the conditions of a list, and the first `rows` records. `None` if nothing was, or if
+    /// these conditions make no list.
     pub(crate) fn read(
         catalog: &Catalog,
         resource: Resource,
-        text: &str,
+        search: &SearchReading,
+        list: &Link,
         rows: usize,
     ) -> Result<Option<Self>, PageError> {
-        let interpretation = catalog.interpret(resource, text);
-        if interpretation.conditions() == 0 {
-            return Ok(None);
-        }
-        let group_by = interpretation.groups().map(str::to_owned);
+        let Some(interpretation) = &search.question else { return Ok(None) };
+        let group_by = interpretation.groups();
         let Interpretation { parts, unread } = interpretation;
         let (path, one, many) = list_of(resource.table());
         // A page of a list has its own number of rows.
@@ -75,7 +78,7 @@ impl Question {
             let parts = parts.iter().enumerate().filter(|(index, part)| {
                 Some(*index) != left_out && !matches!(part.parameter.as_str(), "limit" | GROUP_BY)
             });
-            parts.fold(Link::new(path, Vec::new()), |link, (_, part)| {
+            parts.fold(list.clone(), |link, (_, part)| {
                 let values: Vec<&str> = link.values(&part.parameter).chain(part.value.split(',')).collect();
                 let joined = values.join(",");
                 link.with(&part.parameter, &joined)
@@ -87,7 +90,7 @@ impl Question {
         let page = catalog.list(&query, ListPosition::default(), rows);
         let snapshot = catalog.snapshot();
         let mut suggested: Vec<(String, Vec<(String, String)>)> = Vec::new();
-        for found in catalog.associations(resource, &unread) {
+        for found in catalog.associations(resource, unread) {
             let Some(row) = snapshot.find(Table::Sectors, &found.sector) else { continue };
             // The list has this condition already.
             if link.values("sector").any(|known| known == found.sector) {
@@ -100,7 +103,7 @@ impl Question {
                 _ => suggested.push((found.text, vec![sector])),
             }
         }
-        let groups = group_by.map(|names| counts(catalog, resource, &query, &names, &link)).unwrap_or_default();
+        let groups = group_by.map(|names| counts(catalog, resource, &query, names, &link)).unwrap_or_default();
         let chips = parts.iter().enumerate().map(|(index, part)| {
             let labels: Vec<String> =
                 part.value.split(',').take(MAX_LABELS).map(|value| meaning(catalog, &part.parameter, value)).collect();
@@ -109,8 +112,9 @@ impl Question {
             Chip { words: part.text.clone(), meaning, without: of_list(Some(index)).href() }
         });
         Ok(Some(Self {
+            is_read: search.reading == Reading::Question,
             chips: chips.collect(),
-            unread,
+            unread: unread.clone(),
             suggested,
             href: link.href(),
             counted: format::counted(page.total, one, many),

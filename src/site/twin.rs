@@ -13,9 +13,10 @@ use serde_json::{Map, Value};
 
 use crate::catalog::flat::{CsvWriter, Formulas, list_columns};
 use crate::catalog::json::{Fields, computed, record};
-use crate::catalog::{Catalog, ParameterError, ParsedRequest, Query, Request, Resource};
+use crate::catalog::{Catalog, ParameterError, ParsedRequest, Query, ReadPart, Request, Resource, SearchReading};
 use crate::data::Table;
-use crate::site::browse::{MAX_FILE_ROWS, MAX_PER_PAGE, Pager, page_size, parse, position_of};
+use crate::http::warnings::write_warnings;
+use crate::site::browse::{MAX_FILE_ROWS, MAX_PER_PAGE, Pager, page_size, parse_meaning, position_of};
 use crate::site::error_page::{PageError, path_of};
 use crate::site::link::Link;
 use crate::site::{PageRequest, find, format, respond_unless_known, respond_with};
@@ -79,8 +80,24 @@ struct Meta<'a> {
     source: &'a str,
     #[serde(skip_serializing_if = "str::is_empty")]
     license: &'a str,
+    /// The question that a search text was read as.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    question: Option<ReadQuestion>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<ParameterError>,
+}
+
+#[derive(Serialize)]
+struct ReadQuestion {
+    interpreted: Vec<ReadPart>,
+    unread: Vec<String>,
+}
+
+impl ReadQuestion {
+    fn of(search: &SearchReading) -> Option<Self> {
+        let question = search.as_question()?;
+        Some(Self { interpreted: question.parts.clone(), unread: question.unread.clone() })
+    }
 }
 
 impl<'a> Meta<'a> {
@@ -91,6 +108,7 @@ impl<'a> Meta<'a> {
             invented: snapshot.is_invented(),
             source: snapshot.source(),
             license: snapshot.license(),
+            question: None,
             warnings,
         }
     }
@@ -145,9 +163,11 @@ fn csv(
     path: &str,
 ) -> Result<Response<Vec<u8>>, PageError> {
     let Subject::List(resource) = subject else { return Err(PageError::UnknownPage) };
-    let (parsed, link, page) = parse(catalog, resource, path, request.query)?;
+    let (parsed, link, page, search) = parse_meaning(catalog, resource, path, request.query)?;
+    let mut warnings = warnings_of(catalog, &parsed, search.as_ref());
     let Request::List(query) = parsed.request else { return Err(PageError::UnknownPage) };
     let found = catalog.list(&query, position_of(&link, page), MAX_FILE_ROWS as usize);
+    warnings.extend(found.notes);
     let address = request.state.client(request.peer, request.headers);
     for _ in 1..found.rows.len().div_ceil(MAX_PER_PAGE as usize) {
         request.state.auth.admit_page(address, request.state.now()).map_err(PageError::RateLimited)?;
@@ -168,6 +188,7 @@ fn csv(
     write().expect(ACCEPTS_BYTES);
     let body = out.finish().expect(ACCEPTS_BYTES);
     let mut response = respond_with(request, StatusCode::OK, body, "text/csv; charset=utf-8");
+    write_warnings(response.headers_mut(), &warnings);
     let name = format!("attachment; filename=\"{}-{}.csv\"", resource.path(), catalog.version());
     for (header, text) in [(CONTENT_DISPOSITION, name), (TOTAL_COUNT, found.total.to_string())] {
         if let Ok(text) = HeaderValue::try_from(text) {
@@ -185,6 +206,15 @@ fn raw(json: Vec<u8>) -> Box<RawValue> {
     RawValue::from_string(text).expect("records are JSON")
 }
 
+/// What a reader should know about a request: values that were ignored or interpreted, and the meaning of its text.
+fn warnings_of(catalog: &Catalog, parsed: &ParsedRequest, search: Option<&SearchReading>) -> Vec<ParameterError> {
+    let of_search = search.into_iter().flat_map(|search| {
+        let notes = search.notes("q").into_iter();
+        notes.map(|note| ParameterError::no_name(note, search.is_partly_named))
+    });
+    parsed.warnings.report(catalog).into_iter().chain(parsed.notes.iter().cloned()).chain(of_search).collect()
+}
+
 /// The rows of a page of a list, of reviews those of a firm, and the link to the list.
 fn list<'c>(
     catalog: &'c Catalog,
@@ -193,13 +223,12 @@ fn list<'c>(
     path: &str,
     firm: Option<u32>,
 ) -> Result<(Twin<'c>, Link), PageError> {
-    let (ParsedRequest { request: parsed, warnings, notes, .. }, link, page) =
-        parse(catalog, resource, path, request.query)?;
+    let (parsed, link, page, search) = parse_meaning(catalog, resource, path, request.query)?;
     let (position, limit) = (position_of(&link, page), page_size(&link) as usize);
-    let mut warnings: Vec<ParameterError> = warnings.report(catalog).into_iter().chain(notes).collect();
+    let mut warnings = warnings_of(catalog, &parsed, search.as_ref());
     let mut json = vec![b'['];
     let separate = |json: &mut Vec<u8>, index: usize| json.extend((index > 0).then_some(b','));
-    let total = match parsed {
+    let total = match parsed.request {
         Request::Leaderboard(query) => {
             let page = catalog.leaderboard(&query, position, limit);
             for index in 0..page.ranked.len() {
@@ -223,8 +252,9 @@ fn list<'c>(
     json.push(b']');
     let limit = limit as u64;
     let pagination = Pagination { page, total_pages: total.div_ceil(limit), total, limit };
-    let twin = Twin { data: raw(json), pagination: Some(pagination), meta: Meta::of(catalog, warnings) };
-    Ok((twin, link))
+    let question = search.as_ref().and_then(ReadQuestion::of);
+    let meta = Meta { question, ..Meta::of(catalog, warnings) };
+    Ok((Twin { data: raw(json), pagination: Some(pagination), meta }, link))
 }
 
 fn markdown(twin: &Twin<'_>, subject: Subject<'_>, link: &Link, base: &str) -> String {
@@ -245,6 +275,13 @@ fn markdown(twin: &Twin<'_>, subject: Subject<'_>, link: &Link, base: &str) -> S
             }
             write_table(&mut text, data.as_array().map_or(&[], Vec::as_slice), table_of(subject));
         }
+    }
+    if let Some(question) = &twin.meta.question {
+        let read =
+            question.interpreted.iter().map(|part| format!("“{}” as {} {}", part.text, part.parameter, part.value));
+        let unread = question.unread.iter().map(|words| format!("“{words}” not understood"));
+        let read: Vec<String> = read.chain(unread).collect();
+        writeln!(text, "> Question: {}.\n", escaped(&read.join("; "))).expect(ACCEPTS);
     }
     for warning in &twin.meta.warnings {
         writeln!(text, "> {}\n", escaped(&warning.detail)).expect(ACCEPTS);

@@ -1,5 +1,6 @@
 // The size of the list of tools, which assistants read with every conversation: node tools_list.mjs URL PACKAGES, where
-// PACKAGES is the folder `node_modules` with `gpt-tokenizer`.
+// PACKAGES is the folder `node_modules` with `gpt-tokenizer`. The bytes are limited by the tests of `.ci/run`
+// (`MAX_LIST_BYTES` in src/mcp/tool.rs), so that the tokens grow beyond their limit only if they get shorter.
 import { strict as assert } from 'node:assert';
 import { pathToFileURL } from 'node:url';
 
@@ -10,5 +11,5 @@ const response = await fetch(url, { method: 'POST', headers: { 'Content-Type': '
 const text = await response.text();
 const bytes = Buffer.byteLength(text);
 const tokens = countTokens(JSON.stringify(JSON.parse(text).result.tools));
-assert(bytes <= 12_000 && tokens <= 3_000, `${bytes} bytes, ${tokens} tokens`);
+assert(tokens <= 4_500, `${bytes} bytes, ${tokens} tokens`);
 console.log(`tools/list: ${bytes} bytes, ${tokens} tokens`);

@@ -603,8 +603,13 @@ fn a_search_that_is_no_name_is_read_as_a_question() {
         assert_eq!(list.status, 200, "{href}");
         assert_eq!(href.matches('=').count(), 2, "{href}");
     }
-    let list = server.anonymous().get("/vcs?q=seed+accelerators+in+the+US").text;
+    // A list has the rows that the question means, next to its other conditions.
+    let list = unescaped(&server.anonymous().get("/vcs?q=seed+accelerators+in+the+US&sort=name").text);
     assert!(list.contains("Read as a question") && list.contains("kind=accelerator"), "{list}");
+    assert!(list.contains("No firm is named “seed accelerators in the US”. It was read as a question."), "{list}");
+    let as_filters = unescaped(&rendered(&server, "/vcs?stage=seed&kind=accelerator&country=US&sort=name"));
+    let table = |page: &str| page.rsplit_once("<tbody>").unwrap().1.split_once("</tbody>").unwrap().0.trim().to_owned();
+    assert_eq!(table(&list), table(&as_filters));
     // What is neither may be in descriptions.
     let page = unescaped(&rendered(&server, "/?q=workflow+pilots"));
     assert!(page.contains("These have its words") && page.contains("/startups?text=workflow+pilots"), "{page}");
@@ -621,13 +626,19 @@ fn a_search_that_is_no_name_is_read_as_a_question() {
     assert!(!form.contains("name=\"text\""), "{form}");
     assert!(list.contains("/startups?text=workflow+pilots&country=US&page=2"), "{list}");
     // Of a question that is not understood entirely, descriptions may have all words.
-    for path in ["/?q=payments+pilot+customers", "/startups?q=payments+pilot+customers"] {
+    for path in ["/?q=payments+pilot", "/startups?q=payments+pilot"] {
         let page = unescaped(&rendered(&server, path));
-        assert!(page.contains("Read as a question") && page.contains("Not understood: “pilot”, “customers”"), "{page}");
+        assert!(page.contains("Read as a question") && page.contains("Not understood: “pilot”"), "{page}");
         assert!(
-            page.contains("In descriptions, sectors and places: <a href=\"/startups?text=payments+pilot+customers\">"),
+            page.contains("In descriptions, sectors and places: <a href=\"/startups?text=payments+pilot\">"),
             "{page}"
         );
+    }
+    // Of which less than half is understood is no question.
+    for path in ["/?q=payments+pilot+customers", "/startups?q=payments+pilot+customers"] {
+        let page = unescaped(&rendered(&server, path));
+        assert!(page.contains(">As a question<") && page.contains("Not understood: “pilot”, “customers”"), "{page}");
+        assert!(page.contains("<mark>pilot</mark>"), "{page}");
     }
     // Fewer than all of the words are no match.
     let none = unescaped(&rendered(&server, "/startups?q=workflow+zzyzx"));

@@ -307,13 +307,13 @@ impl Lexicon {
             self.add(name, Meaning::Country(code.to_owned()));
         }
         for names in Country::region_names() {
-            names.iter().filter(|name| **name != "sea").for_each(|name| {
-                self.add(name, Meaning::Country(names[0].to_owned()));
+            names.iter().filter(|name| *name != "sea").for_each(|name| {
+                self.add(name, Meaning::Country(names[0].clone()));
             });
         }
         let lines = include_str!("demonyms.txt").lines().filter(|line| !line.starts_with('#'));
         for line in lines {
-            let regions = Country::region_names().flatten().copied();
+            let regions = Country::region_names().flatten().map(String::as_str);
             let states = city::states().map(|(state, _)| state);
             let region = regions
                 .chain(states)

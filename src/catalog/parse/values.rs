@@ -9,7 +9,8 @@ use crate::data::vocabulary::normal;
 use crate::data::{Country, Facet, Snapshot, Table, city};
 
 use crate::catalog::param_error::{Issue, ParameterError, shortened};
-use crate::catalog::params::{Mode, ParamType, Parameter, Terms};
+use crate::catalog::params::{Mode, Parameter, Terms};
+use crate::catalog::parse::value_list::{ValueList, split_note};
 use crate::catalog::parse::{NamedValues, ParamParser};
 use crate::catalog::{Catalog, Filter, Named, Property, Ranking};
 
@@ -25,8 +26,7 @@ impl ParamParser<'_> {
         facet: Facet,
         values: &NamedValues<'_>,
     ) {
-        let mut notes: Vec<String> = Vec::new();
-        let read = |text: &str| -> Vec<(String, u32)> {
+        let read = |text: &str, notes: &mut Vec<String>| -> Vec<(String, u32)> {
             let term = (terms.read)(text);
             if let Some((name, _)) = term.filter(|_| (terms.is_narrower)(text)) {
                 notes.push(wider_note(text, name));
@@ -34,14 +34,12 @@ impl ParamParser<'_> {
             term.map(|(name, index)| (name.to_owned(), index)).into_iter().collect()
         };
         self.any_of(parameter, facet, values, read);
-        self.note_interpretations(parameter, notes);
     }
 
     /// Countries, and regions as all of their countries.
     pub(super) fn countries(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {
-        let mut notes: Vec<String> = Vec::new();
         // A region keeps its name, because a cursor carries at most `MAX_VALUES` texts.
-        let read = |text: &str| -> Vec<(String, u32)> {
+        let read = |text: &str, notes: &mut Vec<String>| -> Vec<(String, u32)> {
             if let Some(country) = Country::read(text) {
                 if Country::is_narrower(text) {
                     notes.push(wider_note(text, &format!("{country} ({})", country.name())));
@@ -54,7 +52,6 @@ impl ParamParser<'_> {
             countries.iter().map(|country| (fold(text), country.index() as u32)).collect()
         };
         self.any_of(parameter, Facet::Country, values, read);
-        self.note_interpretations(parameter, notes);
     }
 
     /// Cities are read by name, websites by host, identifiers by scheme and value, and job titles by their words: one text may name several titles.
@@ -63,7 +60,7 @@ impl ParamParser<'_> {
             return self.cities(parameter, values);
         }
         let snapshot = self.catalog.snapshot();
-        let read = |text: &str| -> Vec<(String, Vec<u32>)> {
+        let read = |text: &str, _: &mut Vec<String>| -> Vec<(String, Vec<u32>)> {
             let folded = term_of(facet, text);
             let found = match facet {
                 Facet::Title => titles_with(snapshot, &folded),
@@ -79,24 +76,25 @@ impl ParamParser<'_> {
     /// Cities by one of their names, also with their country: `Berlin, Germany`; and states and provinces as all of their cities.
     fn cities(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {
         let (catalog, table, strict) = (self.catalog, self.resource.table(), self.options.strict);
-        let mut notes: Vec<String> = Vec::new();
         let given = folded_texts(values);
         let country = self.required_country();
-        let mut ambiguous = None;
-        let read = |text: &str| -> Vec<(String, u32)> {
+        // The country of a state, unless it is required.
+        let other_country = |folded: &str| {
+            let of_country = city::state(folded).and_then(|state| Country::from_alpha2(state.country));
+            of_country.filter(|of_country| country != Some(*of_country))
+        };
+        let city_of = |folded: &str| catalog.snapshot().find_term(Facet::City, folded);
+        let read = |text: &str, notes: &mut Vec<String>| -> Vec<(String, u32)> {
             let folded = fold(text);
             // Without its country, a state is the city that records call so, if any do: facets list it.
-            let of_country = city::state(&folded).and_then(|state| Country::from_alpha2(state.country));
-            let other = of_country.filter(|of_country| country != Some(*of_country));
-            let city = other.and_then(|_| catalog.snapshot().find_term(Facet::City, &folded));
-            if let (Some(of_country), Some(city)) = (other, city) {
+            let other = other_country(&folded);
+            if let (Some(of_country), Some(city)) = (other, other.and_then(|_| city_of(&folded))) {
                 let text = shortened(text);
                 notes.push(format!("`{text}` was read as a city; for the state add `country={of_country}`"));
                 return vec![(folded, city)];
             }
             // A state keeps its name, as a region does.
             if let Some(state) = catalog.cities_of_state(&folded) {
-                ambiguous = ambiguous.take().or_else(|| Some((folded.clone(), other?)));
                 let cities = if state.len() == 1 { "city" } else { "cities" };
                 notes.push(format!("`{}` was read as {} {cities} of the state", shortened(text), state.len()));
                 return state.into_iter().map(|city| (folded.clone(), city)).collect();
@@ -110,8 +108,9 @@ impl ParamParser<'_> {
                 .into_iter()
                 .collect()
         };
-        self.any_of(parameter, Facet::City, values, read);
-        self.note_interpretations(parameter, notes);
+        let Some(found) = self.parse_values(parameter, values, read) else { return };
+        let states = found.iter().filter(|(name, _)| city_of(name).is_none());
+        let ambiguous = states.filter_map(|(name, _)| Some((name, other_country(name)?))).next();
         if let Some((state, country)) = ambiguous {
             let detail = format!(
                 "`{state}` is a state of {}, and other countries have cities of the same names as its cities; add `country={country}`",
@@ -119,19 +118,18 @@ impl ParamParser<'_> {
             );
             self.unknown(Issue::Invalid(ParameterError::invalid(parameter.name, detail)));
         }
+        self.add_facet_values(parameter, Facet::City, found);
     }
 
     /// Rows of the list by slug or id.
     pub(super) fn rows(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {
         let (catalog, table) = (self.catalog, self.resource.table());
-        let mut notes: Vec<String> = Vec::new();
-        let read = |text: &str| -> Vec<(String, u32)> {
+        let read = |text: &str, notes: &mut Vec<String>| -> Vec<(String, u32)> {
             let row = catalog.find(table, text).into_iter();
             let row = row.inspect(|row| notes.extend(catalog.moved_note(table, *row, text)));
             row.map(|row| (catalog.snapshot().slug(table, row).to_owned(), row)).collect()
         };
         let Some(found) = self.parse_values(parameter, values, read) else { return };
-        self.note_interpretations(parameter, notes);
         let (slugs, rows): (Vec<String>, Vec<u32>) = found.into_iter().unzip();
         self.add_values(parameter, slugs, Filter::Rows(distinct(rows)));
     }
@@ -139,7 +137,7 @@ impl ParamParser<'_> {
     /// Properties that are known, or unknown.
     pub(super) fn known(&mut self, parameter: &'static Parameter, known: bool, values: &NamedValues<'_>) {
         let table = self.resource.table();
-        let read = |text: &str| -> Vec<(String, Property)> {
+        let read = |text: &str, _: &mut Vec<String>| -> Vec<(String, Property)> {
             let property = Property::named(table, text).into_iter();
             property.map(|(name, property)| (name.to_owned(), property)).collect()
         };
@@ -157,9 +155,8 @@ impl ParamParser<'_> {
         values: &NamedValues<'_>,
     ) {
         let (catalog, strict) = (self.catalog, self.options.strict);
-        let mut notes: Vec<String> = Vec::new();
         let given = folded_texts(values);
-        self.any_of(parameter, facet, values, |text| {
+        self.any_of(parameter, facet, values, |text, notes| {
             let row = match table {
                 Table::Sectors => {
                     let found = catalog.find(table, &normal(text));
@@ -168,23 +165,20 @@ impl ParamParser<'_> {
                     notes.extend(found.and_then(|row| catalog.larger_sector_note(parameter.name, row, &given)));
                     found
                 }
-                _ => noted_one_of(catalog, strict, parameter, table, text, &mut notes),
+                _ => noted_one_of(catalog, strict, parameter, table, text, notes),
             };
             row.map(|row| (catalog.snapshot().slug(table, row).to_owned(), row)).into_iter().collect()
         });
-        self.note_interpretations(parameter, notes);
     }
 
     /// The record that others are like.
     pub(super) fn like(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {
         let (catalog, strict, table) = (self.catalog, self.options.strict, self.resource.table());
-        let mut notes: Vec<String> = Vec::new();
-        let read = |text: &str| -> Vec<(String, u32)> {
-            let row = noted_one_of(catalog, strict, parameter, table, text, &mut notes);
+        let read = |text: &str, notes: &mut Vec<String>| -> Vec<(String, u32)> {
+            let row = noted_one_of(catalog, strict, parameter, table, text, notes);
             row.map(|row| (catalog.snapshot().slug(table, row).to_owned(), row)).into_iter().collect()
         };
         let Some(found) = self.parse_values(parameter, values, read) else { return };
-        self.note_interpretations(parameter, notes);
         match found.into_iter().next() {
             Some((slug, row)) => {
                 self.canonical.push((parameter.name, slug));
@@ -198,18 +192,11 @@ impl ParamParser<'_> {
         }
     }
 
-    fn note_interpretations(&mut self, parameter: &Parameter, mut notes: Vec<String>) {
-        notes.dedup();
-        let notes = notes.into_iter().map(|detail| ParameterError::value_interpreted(parameter.name, detail));
-        self.notes.extend(notes);
-    }
-
     pub(super) fn organizations(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {
         let (catalog, strict) = (self.catalog, self.options.strict);
-        let mut notes: Vec<String> = Vec::new();
-        let read = |text: &str| -> Vec<(String, Organization)> {
+        let read = |text: &str, notes: &mut Vec<String>| -> Vec<(String, Organization)> {
             let [firm, startup] = [Table::Firms, Table::Startups]
-                .map(|table| noted_one_of(catalog, strict, parameter, table, text, &mut notes));
+                .map(|table| noted_one_of(catalog, strict, parameter, table, text, notes));
             let slug = match (firm, startup) {
                 (Some(row), _) => catalog.snapshot().slug(Table::Firms, row),
                 (None, Some(row)) => catalog.snapshot().slug(Table::Startups, row),
@@ -218,7 +205,6 @@ impl ParamParser<'_> {
             vec![(slug.to_owned(), (firm, startup))]
         };
         let Some(found) = self.parse_values(parameter, values, read) else { return };
-        self.note_interpretations(parameter, notes);
         let (mut firms, mut startups): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
         let mut slugs: Vec<&str> = Vec::new();
         for (_, (firm, startup)) in &found {
@@ -234,14 +220,19 @@ impl ParamParser<'_> {
     }
 
     /// Parses values and adds the filter that a facet has one of them.
-    pub(super) fn any_of(
+    fn any_of(
         &mut self,
         parameter: &'static Parameter,
         facet: Facet,
         values: &NamedValues<'_>,
-        read: impl FnMut(&str) -> Vec<(String, u32)>,
+        read: impl FnMut(&str, &mut Vec<String>) -> Vec<(String, u32)>,
     ) {
-        let Some(found) = self.parse_values(parameter, values, read) else { return };
+        if let Some(found) = self.parse_values(parameter, values, read) {
+            self.add_facet_values(parameter, facet, found);
+        }
+    }
+
+    fn add_facet_values(&mut self, parameter: &'static Parameter, facet: Facet, found: Vec<(String, u32)>) {
         let (names, indexes): (Vec<String>, Vec<u32>) = found.into_iter().unzip();
         self.add_values(parameter, names, Filter::AnyOf(facet, distinct(indexes)));
     }
@@ -259,16 +250,32 @@ impl ParamParser<'_> {
         }
     }
 
-    /// Parses a list of values to canonical texts with what they stand for, in order and each once. A text is read as
-    /// one value before it is split at commas. `None` if there are too many values.
+    /// Parses lists of values to canonical texts with what they stand for, in order and each once. `read` adds notes on how it
+    /// understood a value. `None` if there are too many values.
     fn parse_values<T: Ord>(
         &mut self,
         parameter: &'static Parameter,
         values: &NamedValues<'_>,
-        mut read: impl FnMut(&str) -> Vec<(String, T)>,
+        mut read: impl FnMut(&str, &mut Vec<String>) -> Vec<(String, T)>,
     ) -> Option<Vec<(String, T)>> {
-        let count = values.iter().map(|(_, text)| text.split(',').count()).sum::<usize>();
+        let (catalog, strict) = (self.catalog, self.options.strict);
         let max = parameter.max_values();
+        let mut notes: Vec<String> = Vec::new();
+        let mut given: Vec<&str> = Vec::new();
+        for (_, text) in values {
+            let is_name = |text: &str| {
+                !has_sign(catalog, parameter, text) && catalog.is_name_with_commas(parameter, text, strict)
+            };
+            let is_value =
+                |text: &str| !read(text, &mut Vec::new()).is_empty() || catalog.is_shared_name(parameter, text);
+            let list = ValueList::parse(text, is_name, is_value);
+            for name in list.split_names {
+                let one = read(name, &mut Vec::new()).into_iter().next();
+                notes.push(split_note(name, one.as_ref().map(|(canonical, _)| canonical.as_str())));
+            }
+            given.extend(list.values);
+        }
+        let count = given.len();
         if count > max {
             let values = if max == 1 { "value" } else { "values" };
             let detail = format!("`{}` takes at most {max} {values}, {count} are given", parameter.name);
@@ -276,52 +283,31 @@ impl ParamParser<'_> {
             return None;
         }
         let mut found = Vec::new();
-        for (_, text) in values {
-            let has_sign = text.split(',').any(|part| self.has_sign(parameter, part.trim()));
-            let whole = if has_sign { Vec::new() } else { read(text) };
-            if !whole.is_empty() {
-                found.extend(whole);
-                continue;
+        for text in given {
+            if has_sign(catalog, parameter, text) {
+                self.report_sign(parameter, text.trim_start_matches(SIGNS).trim_start(), text);
+                if strict {
+                    continue;
+                }
             }
-            for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-                if self.has_sign(parameter, part) {
-                    self.report_sign(parameter, part.trim_start_matches(SIGNS).trim_start(), part);
-                    if self.options.strict {
+            match read(text, &mut notes) {
+                values if values.is_empty() => {
+                    let negated = text.get(..NOT.len()).filter(|word| word.eq_ignore_ascii_case(NOT));
+                    if strict && negated.is_some() && !read(&text[NOT.len()..], &mut notes).is_empty() {
+                        self.report_sign(parameter, &text[NOT.len()..], text);
                         continue;
                     }
+                    self.unknown(Issue::UnknownValue { parameter, value: text.to_owned() });
                 }
-                match read(part) {
-                    values if values.is_empty() => {
-                        let negated = part.get(..NOT.len()).filter(|word| word.eq_ignore_ascii_case(NOT));
-                        if self.options.strict && negated.is_some() && !read(&part[NOT.len()..]).is_empty() {
-                            self.report_sign(parameter, &part[NOT.len()..], part);
-                            continue;
-                        }
-                        self.unknown(Issue::UnknownValue { parameter, value: part.to_owned() });
-                    }
-                    values => found.extend(values),
-                }
+                values => found.extend(values),
             }
         }
+        notes.dedup();
+        let notes = notes.into_iter().map(|detail| ParameterError::value_interpreted(parameter.name, detail));
+        self.notes.extend(notes);
         found.sort_unstable();
         found.dedup();
         Some(found)
-    }
-
-    /// Whether a value begins with a sign or operator, which would be lost with the punctuation: `-US` is not `US`. A name
-    /// that begins so is no operator.
-    fn has_sign(&self, parameter: &Parameter, text: &str) -> bool {
-        let tables: &[Table] = match &parameter.kind {
-            ParamType::Records(table, _) | ParamType::Rows(table) | ParamType::Like(table) => &[*table],
-            ParamType::Organizations => &[Table::Firms, Table::Startups],
-            _ => &[],
-        };
-        let snapshot = self.catalog.snapshot();
-        let is_name = |table: &Table| {
-            let mut rows = self.catalog.rows_named(*table, text).into_iter();
-            snapshot.find(*table, text).is_some() || rows.any(|row| snapshot.name(*table, row) == text)
-        };
-        text.starts_with(SIGNS) && !tables.iter().any(is_name)
     }
 
     fn report_sign(&mut self, parameter: &'static Parameter, value: &str, text: &str) {
@@ -336,6 +322,12 @@ impl ParamParser<'_> {
         let detail = format!("`{}`: `{name}` takes no sign or operator; {lenient}{correction}", shortened(text));
         self.unknown(Issue::Invalid(ParameterError::invalid(name, detail)));
     }
+}
+
+/// Whether a value begins with a sign or operator, which would be lost with the punctuation: `-US` is not `US`. A name that
+/// begins so is no operator.
+fn has_sign(catalog: &Catalog, parameter: &Parameter, text: &str) -> bool {
+    text.starts_with(SIGNS) && !catalog.is_exact_name(parameter, text)
 }
 
 /// The text of a facet of [`Facet::LISTED`] that a value means.

@@ -1,0 +1,201 @@
+//! Lists of values in one text. It is split at its commas; only the name of a value that itself has commas stays whole, and
+//! only if its parts are not all values too: `hardware,software` is two sectors, even if a third one is called so.
+
+use std::cmp::Reverse;
+use std::ops::RangeInclusive;
+
+use crate::catalog::param_error::shortened;
+use crate::catalog::params::{MAX_VALUES, ParamType, Parameter};
+use crate::catalog::{Catalog, Named};
+use crate::data::fold::{fold, fold_parts};
+use crate::data::{Country, Facet, Table, identifier};
+
+/// Maximum number of parts of a list in which names are looked for; a name with commas has several.
+const MAX_PARTS: usize = 4 * MAX_VALUES;
+/// Maximum number of parts of a name with commas.
+const MAX_PARTS_OF_NAME: usize = 6;
+/// Maximum number of records of a value whose spelling is read.
+const MAX_SPELLINGS: usize = 100;
+
+/// The values of a list.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct ValueList<'t> {
+    pub(super) values: Vec<&'t str>,
+    /// Names with commas in the text that are not among the values.
+    pub(super) split_names: Vec<&'t str>,
+}
+
+impl<'t> ValueList<'t> {
+    /// `is_name`: whether a text with commas is a name that has these; `is_value`: whether a text without commas is a value.
+    pub(super) fn parse(text: &'t str, is_name: impl Fn(&str) -> bool, mut is_value: impl FnMut(&str) -> bool) -> Self {
+        let mut start = 0;
+        let mut parts: Vec<(usize, usize)> = Vec::new();
+        for part in text.split(',') {
+            let first = start + part.len() - part.trim_start().len();
+            if !part.trim().is_empty() {
+                parts.push((first, first + part.trim().len()));
+            }
+            start += part.len() + 1;
+        }
+        let text_of = |places: &RangeInclusive<usize>| &text[parts[*places.start()].0..parts[*places.end()].1];
+        let firsts = if parts.len() <= MAX_PARTS { 0..parts.len() } else { 0..0 };
+        let runs = firsts.flat_map(|first| {
+            let end = parts.len().min(first + MAX_PARTS_OF_NAME);
+            (first + 1..end).map(move |last| first..=last)
+        });
+        let names: Vec<RangeInclusive<usize>> = runs.filter(|places| is_name(text_of(places))).collect();
+        if names.is_empty() {
+            return Self {
+                values: parts.iter().map(|(first, end)| &text[*first..*end]).collect(),
+                split_names: Vec::new(),
+            };
+        }
+        // From the last part on: the fewest parts that are no values, then the most values.
+        let mut best: Vec<(usize, usize, usize)> = vec![(0, 0, 0); parts.len() + 1];
+        for first in (0..parts.len()).rev() {
+            let is_unknown = names.iter().any(|name| name.contains(&first)) && !is_value(text_of(&(first..=first)));
+            let (unknown, values, _) = best[first + 1];
+            let single = (unknown + usize::from(is_unknown), values + 1, first);
+            let of_name = |name: &RangeInclusive<usize>| {
+                let (unknown, values, _) = best[name.end() + 1];
+                (unknown, values + 1, *name.end())
+            };
+            let named = names.iter().filter(|name| *name.start() == first).map(of_name);
+            let all = named.chain([single]);
+            let chosen = all.min_by_key(|(unknown, values, last)| (*unknown, Reverse(*values), Reverse(*last)));
+            best[first] = chosen.unwrap_or(single);
+        }
+        let mut chosen = Vec::new();
+        let mut first = 0;
+        while first < parts.len() {
+            let last = best[first].2;
+            chosen.push(first..=last);
+            first = last + 1;
+        }
+        let split_names = names.iter().filter(|name| !chosen.contains(name)).map(text_of).collect();
+        Self { values: chosen.iter().map(text_of).collect(), split_names }
+    }
+}
+
+/// The tables whose records a parameter names.
+fn tables_of(kind: &ParamType) -> &[Table] {
+    match kind {
+        ParamType::Records(table, _) | ParamType::Rows(table) | ParamType::Like(table) => std::slice::from_ref(table),
+        ParamType::Organizations => &[Table::Firms, Table::Startups],
+        _ => &[],
+    }
+}
+
+impl Catalog {
+    /// Whether a text is the name of a value of a parameter, and this name has commas where the text has them.
+    /// `with_country`: a city followed by its country counts as one.
+    pub(super) fn is_name_with_commas(&self, parameter: &Parameter, text: &str, with_country: bool) -> bool {
+        match parameter.kind {
+            ParamType::Countries => Country::is_name_with_commas(text),
+            ParamType::Listed(_, Facet::City) => {
+                self.is_spelled_with_commas(Facet::City, text)
+                    || (with_country && self.city_with_country(text).is_some())
+            }
+            ParamType::Listed(_, Facet::Title) => self.is_spelled_with_commas(Facet::Title, text),
+            ParamType::Listed(_, Facet::Identifier) => {
+                let pair = identifier::normal_pair(text).unwrap_or_default().to_lowercase();
+                pair.contains(',') && self.snapshot().find_term(Facet::Identifier, &pair).is_some()
+            }
+            _ => tables_of(&parameter.kind).iter().any(|table| self.is_record_with_commas(*table, text)),
+        }
+    }
+
+    fn is_record_with_commas(&self, table: Table, text: &str) -> bool {
+        self.rows_named(table, text).iter().any(|row| has_commas_of(self.snapshot().name(table, *row), text))
+    }
+
+    /// Whether records spell a value of a facet as the text does, with its commas.
+    fn is_spelled_with_commas(&self, facet: Facet, text: &str) -> bool {
+        let snapshot = self.snapshot();
+        let Some(value) = snapshot.find_term(facet, &fold(text)) else { return false };
+        let (tables, field): (&[Table], _) = match facet {
+            Facet::Title => (&[Table::People], "title"),
+            _ => (&[Table::Firms, Table::Startups], "city"),
+        };
+        tables.iter().any(|table| {
+            let mut rows = snapshot.facet_rows(*table, facet, value).iter().take(MAX_SPELLINGS);
+            rows.any(|row| self.text_field((*table, row), field).is_some_and(|spelling| has_commas_of(&spelling, text)))
+        })
+    }
+
+    /// The names of records in a list of them.
+    pub(crate) fn listed_names<'t>(&self, table: Table, text: &'t str) -> Vec<&'t str> {
+        let is_name = |text: &str| self.is_record_with_commas(table, text);
+        ValueList::parse(text, is_name, |text| self.named(table, text) != Named::Nothing).values
+    }
+
+    /// Whether several records have this name, and none has it as its slug.
+    pub(super) fn is_shared_name(&self, parameter: &Parameter, text: &str) -> bool {
+        tables_of(&parameter.kind).iter().any(|table| matches!(self.named(*table, text), Named::Several(_)))
+    }
+
+    /// Whether a text is exactly the slug or name of a record that a parameter names.
+    pub(super) fn is_exact_name(&self, parameter: &Parameter, text: &str) -> bool {
+        let snapshot = self.snapshot();
+        tables_of(&parameter.kind).iter().any(|table| {
+            let mut rows = self.rows_named(*table, text).into_iter();
+            snapshot.find(*table, text).is_some() || rows.any(|row| snapshot.name(*table, row) == text)
+        })
+    }
+}
+
+/// Whether a text is a name that has commas, with these.
+fn has_commas_of(name: &str, text: &str) -> bool {
+    name.contains(',') && fold_parts(name) == fold_parts(text)
+}
+
+/// A note that a name with commas was split. `canonical`: how to write it as one value.
+pub(super) fn split_note(name: &str, canonical: Option<&str>) -> String {
+    let one = canonical.map_or_else(String::new, |canonical| format!("; the one of this name is `{canonical}`"));
+    format!("`{}` was read as several values{one}", shortened(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NAMES: [&str; 5] = ["Alpha, Inc.", "Media, Games", "A, B", "B, C", "A, B, C"];
+    const VALUES: [&str; 5] = ["Alpha", "Media", "Games", "A", "C"];
+
+    fn parse(text: &str) -> ValueList<'_> {
+        let is_name = |text: &str| NAMES.iter().any(|name| fold_parts(name) == fold_parts(text));
+        ValueList::parse(text, is_name, |text| VALUES.contains(&text))
+    }
+
+    #[test]
+    fn a_text_is_split_at_its_commas() {
+        for (text, values) in
+            [("", &[][..]), (",, ,", &[]), ("x", &["x"]), (" x ,y,, z ", &["x", "y", "z"]), ("é,\u{a0}ß", &["é", "ß"])]
+        {
+            assert_eq!(parse(text), ValueList { values: values.to_vec(), split_names: Vec::new() }, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_name_with_commas_is_one_value_alone_and_next_to_others() {
+        for (text, values) in [
+            ("alpha,inc", &["alpha,inc"][..]),
+            ("x, Alpha ,Inc. , y", &["x", "Alpha ,Inc.", "y"]),
+            ("Alpha, Inc., Alpha, Inc.", &["Alpha, Inc.", "Alpha, Inc."]),
+            ("A, B", &["A, B"]),
+        ] {
+            assert_eq!(parse(text), ValueList { values: values.to_vec(), split_names: Vec::new() }, "{text}");
+        }
+        // Without its commas it is none of these names.
+        assert_eq!(parse("Inc., Alpha").values, ["Inc.", "Alpha"]);
+    }
+
+    #[test]
+    fn a_name_whose_parts_are_values_is_split_and_told() {
+        let list = parse("x,Media, Games");
+        assert_eq!((list.values, list.split_names), (vec!["x", "Media", "Games"], vec!["Media, Games"]));
+        // The most values that leave nothing unknown.
+        let list = parse("A, B, C");
+        assert_eq!((list.values, list.split_names), (vec!["A, B", "C"], vec!["A, B, C", "B, C"]));
+    }
+}

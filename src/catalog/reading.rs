@@ -1,0 +1,133 @@
+//! The meaning of a search text: a name, if a record has one with all of its words; else a question, if its words are understood;
+//! else words of descriptions, sectors and places, if a record has all of them.
+//!
+//! It is decided here alone. The tools, the pages and their twins list what the text means; lists of REST search by name and
+//! say what else it means.
+
+use crate::catalog::param_error::shortened;
+use crate::catalog::{Catalog, Interpretation, Query, Resource};
+
+/// How a search text is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// As a name, which records have in part or not at all.
+    Name,
+    /// As a question: its parts are conditions.
+    Question,
+    /// As words of descriptions, sectors and places (`text`).
+    Text,
+}
+
+/// A search text that is no name.
+#[derive(Clone, Debug)]
+pub struct SearchReading {
+    pub reading: Reading,
+    pub text: String,
+    /// What is understood of it as a question, whether it is read as one or not; `None` without any condition.
+    pub question: Option<Interpretation>,
+    /// The number of records that have all of its words in descriptions, sectors or places; 0 if each word is understood.
+    pub described: usize,
+    /// Rows whose names are similar, if it is not read as a name.
+    pub similar: Vec<u32>,
+    /// Whether names have some of its words.
+    pub is_partly_named: bool,
+    noun: &'static str,
+}
+
+impl Catalog {
+    /// The meaning of the text of a query, next to the other parameters that are given, by name; `None` if it has no text, or if
+    /// a record has a name with all of its words.
+    pub fn read_search(&self, resource: Resource, given: &[&str], query: &Query) -> Option<SearchReading> {
+        let names = self.partly_named(query)?;
+        let text = query.text.clone()?;
+        // The number of rows of a page changes nothing of what a text means.
+        let (window, conditions): (Vec<&str>, Vec<&str>) = given.iter().partition(|name| **name == "limit");
+        let question =
+            resource.takes_questions().then(|| self.interpret(resource, &text).without(resource, &conditions));
+        let question = question.filter(|question| question.conditions() > 0);
+        let is_understood = |question: &Interpretation| question.unread.is_empty();
+        // Names that have some of the words give way only to a question of which each word is understood.
+        let is_question = question.as_ref().is_some_and(|question| {
+            question.conditions() >= question.unread.len() && (names.is_empty() || is_understood(question))
+        });
+        let described = match query.described().is_some() || question.as_ref().is_some_and(is_understood) {
+            true => 0,
+            false => self.count_described(resource, &text),
+        };
+        let reading = match (is_question, names.is_empty()) {
+            (true, _) => Reading::Question,
+            (false, true) if described > 0 => Reading::Text,
+            (false, _) => Reading::Name,
+        };
+        let is_partly_named = !names.is_empty();
+        let similar = match reading {
+            Reading::Name => Vec::new(),
+            Reading::Question => names,
+            Reading::Text => self.similar_names(query.table, &text),
+        };
+        let question = question.map(|question| question.without(resource, &window));
+        Some(SearchReading {
+            reading,
+            text,
+            question,
+            described,
+            similar,
+            is_partly_named,
+            noun: resource.table().noun(),
+        })
+    }
+}
+
+impl SearchReading {
+    /// The question that it is read as.
+    pub fn as_question(&self) -> Option<&Interpretation> {
+        self.question.as_ref().filter(|_| self.reading == Reading::Question)
+    }
+
+    /// The parameters of its meaning; `q` if it is read as a name.
+    pub fn values(&self) -> Vec<(String, String)> {
+        let of_text = |name: &str| vec![(name.to_owned(), self.text.clone())];
+        match self.as_question() {
+            Some(question) => question.values().collect(),
+            None if self.reading == Reading::Text => of_text("text"),
+            None => of_text("q"),
+        }
+    }
+
+    /// How it was read, for a caller that lists what it means; `parameter` is its parameter or argument.
+    pub fn notes(&self, parameter: &str) -> Vec<String> {
+        let Self { noun, .. } = self;
+        let shown = shortened(&self.text);
+        let mut notes = Vec::new();
+        if self.reading == Reading::Question {
+            notes.push(format!("no {noun} is named `{shown}`: `{parameter}` was read as a question, see `question`"));
+        }
+        if self.described > 0 {
+            let having = self.having_words();
+            notes.push(match self.reading {
+                Reading::Text => {
+                    format!("no {noun} is named `{shown}`: `{parameter}` was searched as `text`; {having}")
+                }
+                _ => format!("{having}; pass `{shown}` as `text`"),
+            });
+        }
+        notes
+    }
+
+    /// The meaning that a search by name alone leaves out; `address` is that of the list with [`Self::values`] in place of `q`.
+    pub fn other_meaning(&self, address: &str) -> Option<String> {
+        let Self { noun, .. } = self;
+        let shown = shortened(&self.text);
+        match self.reading {
+            Reading::Question => Some(format!("no {noun} is named `{shown}`; as a question it is {address}")),
+            Reading::Text => Some(format!("no {noun} is named `{shown}`; {}: {address}", self.having_words())),
+            Reading::Name if self.described > 0 => Some(format!("{}; pass `{shown}` as `text`", self.having_words())),
+            Reading::Name => None,
+        }
+    }
+
+    fn having_words(&self) -> String {
+        let Self { noun, described, .. } = self;
+        format!("records of the kind {noun} with all of its words in descriptions, sectors or places: {described}")
+    }
+}
