@@ -8,6 +8,7 @@ pub mod listed;
 pub mod sheet;
 
 pub use answer::{LookUpAnswer, answer, id_of, row_of_id};
+pub(crate) use item::MAX_NAME_WORDS;
 pub use item::{Item, ItemTexts};
 
 use crate::catalog::Catalog;

@@ -257,6 +257,37 @@ fn ten_items_cost_a_request() {
     assert_eq!(post(&client, &items(1)).status, 429);
 }
 
+#[test]
+fn a_name_to_look_up_has_twelve_words_and_a_longer_one_fails_its_item_only() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Pro);
+    let name = |words: usize| vec!["alder"; words].join(" ");
+    let answers =
+        answers(&client, &[json!({ "name": name(13) }), json!({ "name": name(12) }), json!({ "name": "alder" })]);
+    assert_eq!(
+        (&answers[0]["status"], &answers[0]["errors"][0]["parameter"]),
+        (&json!("invalid"), &json!("items[0].name"))
+    );
+    let detail = answers[0]["errors"][0]["detail"].as_str().unwrap();
+    assert!(detail.starts_with("`name` has 13 words, and a name to look up at most 12"), "{detail}");
+    assert!(answers[1..].iter().all(|answer| answer["status"] != "invalid"), "{answers:?}");
+    // Words are those of a search, whatever separates them; an address is searched by its parts.
+    for (name, status) in [
+        ("a-b.c/d e&f g:h i,j k,l m", 400),
+        ("a-b.c/d e&f g:h i,j k", 200),
+        ("https://www.alder.example/a/b/c/d/e/f?utm_source=a&utm_medium=b&utm_campaign=c&utm_term=d", 200),
+        ("https://linkedin.com/in/a-b-c-d-e-f-g-h-i-j-k-l-m", 400),
+    ] {
+        assert_eq!(client.list(PATH, &[("name", name)]).status, status, "{name}");
+    }
+    let request = client.agent.post(format!("{}{PATH}", client.base)).header("content-type", "text/csv");
+    let request = request.header("authorization", format!("Bearer {}", client.key.as_ref().unwrap()));
+    let table = format!("id,company\n,alder\n,{}\n", name(13));
+    let answered = request.send(table).unwrap().body_mut().read_to_string().unwrap();
+    let last = answered.lines().last().unwrap();
+    assert!(last.contains(",invalid,") && last.contains("line 3, column `company`: `name` has 13 words"), "{answered}");
+}
+
 /// Whether two names are one but for letter case, punctuation and the legal form: a second opinion.
 fn is_same_name(left: &str, right: &str) -> bool {
     const FORMS: &str = "ab ag and aps as asa bhd bv bvba co com company corp corporation doo eurl gmbh inc incorporated kft kg \

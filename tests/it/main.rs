@@ -90,5 +90,6 @@ mod suspect;
 mod telemetry;
 mod theme;
 mod totp;
+mod turns;
 mod unknown;
 mod wire;
