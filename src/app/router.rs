@@ -402,12 +402,14 @@ impl FrontEnds {
             }
         };
         let address = self.state.client(request.peer, request.headers);
-        let response = self.state.work.run(|| match (route, &form) {
-            (Page::Reconcile(part), form) => site::reconcile::answer(part, page, form.as_ref(), address),
-            (Page::Resolve, Some(form)) => site::resolve::answer(page, form, address),
-            _ => site::answer(route, page),
-        });
-        response.await.unwrap_or_else(|Overloaded| site::overloaded(page))
+        match (route, &form) {
+            (Page::Reconcile(part), form) => site::reconcile::answer(part, page, form.as_ref(), address).await,
+            (Page::Resolve, Some(form)) => site::resolve::answer(page, form, address).await,
+            _ => {
+                let response = self.state.work.run(|| site::answer(route, page)).await;
+                response.unwrap_or_else(|Overloaded| site::overloaded(page))
+            }
+        }
     }
 
     /// A response of the site, with the headers of all.

@@ -4,6 +4,7 @@
 //! firms and startups, the local part of an e-mail address for people, the name of a profile for all.
 
 use crate::catalog::Catalog;
+use crate::data::fold::fold;
 use crate::data::import::website;
 use crate::data::own_name::{OwnName, lists};
 use crate::data::vocabulary::Vocabulary;
@@ -110,6 +111,12 @@ impl Address {
     /// The host, unless it is that of a mail provider or of profiles.
     pub(crate) fn into_host(self) -> Option<String> {
         self.host
+    }
+
+    /// The most words that it is searched by.
+    pub(crate) fn words(&self) -> usize {
+        let texts = [&self.host, &self.person, &self.name].into_iter().flatten();
+        texts.map(|text| fold(text).split(' ').count()).max().unwrap_or(0)
     }
 
     /// The names to search a table for.

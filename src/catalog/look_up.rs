@@ -8,6 +8,7 @@ pub mod listed;
 pub mod sheet;
 
 pub use answer::{LookUpAnswer, answer, id_of, row_of_id};
+pub(crate) use item::MAX_NAME_WORDS;
 pub use item::{Item, ItemTexts};
 
 use crate::catalog::Catalog;
@@ -39,13 +40,18 @@ impl Catalog {
         // An address in place of a name is that of a website, too.
         let host = item.website.is_none().then(|| Address::parse(&item.name)?.into_host()).flatten();
         let with_host = host.map(|host| Item { website: Some(host), ..item.clone() });
+        let is_named_only = with_host.is_some();
         let item = with_host.as_ref().unwrap_or(item);
         let mut candidates: Vec<(Table, u32, Scored)> = Vec::new();
         for table in item.tables.iter().copied() {
             let (rows, is_sure) = self.candidates(item, table);
-            let records: Vec<Record> = std::iter::once(item.record(table))
+            let mut records: Vec<Record> = std::iter::once(item.record(table))
                 .chain(rows.iter().map(|row| self.described(item, table, *row)))
                 .collect();
+            // A record named as an address may have its website elsewhere: `Acme.com`.
+            let (own, others) = records.split_at_mut(1);
+            let is_other = |record: &&mut Record| is_named_only && !record.has_domain_of(&own[0]);
+            others.iter_mut().filter(is_other).for_each(|record| record.website = None);
             let names = self.snapshot().rows(table);
             let index = self.text_index(table);
             let count_of = |word: &str| index.map_or(0, |index| index.rows_with_word(word));
@@ -114,7 +120,7 @@ impl Catalog {
             self.describe_person(item, row, &mut record);
             return record;
         }
-        if item.website.is_some() {
+        if item.website.is_some() || item.identifiers.iter().any(|(scheme, _)| scheme == "domain") {
             record.website = self.text_field((table, row), "website");
         }
         if item.city.is_some() {

@@ -47,8 +47,7 @@ fn fold_ascii(text: &str, folded: &mut String) {
 fn fold_any(text: &str, folded: &mut String) {
     let mut gap = false;
     for char in text.nfkd() {
-        if is_combining_mark(char) || matches!(char, '\'' | '’' | '‘' | '`' | '´' | '\u{ad}' | '\u{200b}'..='\u{200f}')
-        {
+        if is_combining_mark(char) || is_silent(char) {
             continue;
         }
         if char == '&' {
@@ -69,6 +68,11 @@ fn fold_any(text: &str, folded: &mut String) {
             gap = true;
         }
     }
+}
+
+/// Whether a character neither ends a word nor is part of it.
+pub(crate) fn is_silent(char: char) -> bool {
+    matches!(char, '\'' | '’' | '‘' | '`' | '´' | '\u{ad}' | '\u{200b}'..='\u{200f}')
 }
 
 fn push_word(folded: &mut String, gap: &mut bool, word: &str) {

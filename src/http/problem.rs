@@ -7,7 +7,7 @@ use crate::auth::AuthError;
 use crate::catalog::ParameterError;
 use crate::data::field::model;
 use crate::data::rfc3339;
-use crate::quota::Quota;
+use crate::quota::{BatchRefused, Quota};
 
 /// A stable error code; [`explanation`](Code::explanation) says what it means.
 /// Detail of a 503.
@@ -379,6 +379,12 @@ model! {
         did_you_mean: &'a [String] [optional],
         #[serde(flatten)]
         quota: Option<&'a UsedUp> [flat],
+    }
+}
+
+impl From<BatchRefused> for Problem {
+    fn from(refused: BatchRefused) -> Self {
+        Self::new(Code::Overloaded, refused.to_string())
     }
 }
 

@@ -13,12 +13,14 @@ use crate::api::Route;
 use crate::api::look_up::batch::{ITEMS_PER_REQUEST, MAX_ITEMS};
 use crate::api::look_up::{CANDIDATES, MAX_CANDIDATES, table};
 use crate::api::receipt::RECEIPT;
+use crate::catalog::look_up::MAX_NAME_WORDS;
 use crate::catalog::params::MAX_TEXT_CHARS;
 use crate::catalog::{Catalog, ItemTexts, Resource};
 use crate::data::Table;
 use crate::http::problem::Code;
 use crate::openapi::Examples;
 use crate::openapi::schema::Schemas;
+use crate::quota::MAX_WAITING;
 
 /// The schemas of an item and of many answers.
 const ITEM: &str = "LookUpItem";
@@ -53,7 +55,11 @@ fn value(name: &str) -> Option<(String, RefOr<Schema>)> {
     let listed = || list(ObjectBuilder::new().schema_type(Type::String).pattern(Some(r"[^\s,]")));
     let (doc, schema) = match name {
         "kind" => ("What it is. Default: any of them.", Ref::from_schema_name("LookUpKind").into()),
-        "name" => ("Its name, an alias, or an address in place of a name.", short()),
+        "name" => {
+            let doc =
+                format!("Its name, an alias, or an address in place of a name, of at most {MAX_NAME_WORDS} words.");
+            return Some((doc, short()));
+        }
         "website" => (
             "Its website; of a person that of the organization. Of firms and startups the domain is enough to find them.",
             text().into(),
@@ -215,7 +221,8 @@ pub(super) fn post(route: &Route, get: &Operation, examples: &Examples, base: &s
     let doc = format!(
         "The records that up to {MAX_ITEMS} items mean: one answer for each, in their order. A wrong item is answered as `invalid` \
          with its errors and does not fail the others. Each started {ITEMS_PER_REQUEST} items count as one request \
-         (`X-Request-Cost`). A table (`text/csv`) of any length is answered row by row while it arrives. [How it is decided]({base}/docs/resolve)."
+         (`X-Request-Cost`). Of one key {MAX_WAITING} look-ups wait for their turn at a time; beyond them the answer is 503 \
+         `overloaded`, which is not counted. A table (`text/csv`) of any length is answered row by row while it arrives. [How it is decided]({base}/docs/resolve)."
     );
     OperationBuilder::new()
         .operation_id(Some("resolve_many"))

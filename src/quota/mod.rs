@@ -2,8 +2,9 @@
 //!
 //! [`DailyCounter`] counts the requests of API keys by UTC day; `auth` loads and stores its numbers. [`ClientCounter`] does
 //! the same for clients without a key, with [`WindowCounter`], as the rate limits of `auth` do. [`lease`] takes units of counters
-//! that several servers share. [`WorkQueue`] bounds the work that runs at a time.
+//! that several servers share. [`WorkQueue`] bounds the work that runs at a time, and [`batch`] that of one caller.
 
+pub(crate) mod batch;
 pub(crate) mod client;
 pub(crate) mod client_counter;
 mod client_hasher;
@@ -15,6 +16,8 @@ mod tier;
 mod window_counter;
 mod work_queue;
 
+pub(crate) use batch::MAX_WAITING;
+pub use batch::{BatchOwner, BatchRefused};
 pub use client::{Client, ClientPool};
 pub(crate) use client_counter::ClientCounter;
 pub(crate) use client_hasher::ClientHasher;

@@ -9,6 +9,8 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError};
 use tokio::task::block_in_place;
 
+use crate::quota::batch::WaitingBatches;
+
 /// Work that may wait for each that runs: some tens of milliseconds.
 const WAITING: usize = 32;
 
@@ -25,6 +27,9 @@ pub struct WorkQueue {
     places: Arc<Semaphore>,
     /// More places, for those that [`WorkQueue::reserved_turn`] admits.
     reserved: Arc<Semaphore>,
+    /// More places, for batches: half as many as may wait.
+    pub(super) batch_places: Arc<Semaphore>,
+    pub(super) waiting_batches: WaitingBatches,
 }
 
 /// What a queue is doing, and how many it rejected.
@@ -47,10 +52,12 @@ impl WorkQueue {
     }
 
     pub(crate) fn with_reserve(running: usize, waiting: usize, reserved: usize) -> Self {
-        let capacity = (running, running + waiting + reserved);
-        let [running, places, reserved] =
-            [running, running + waiting, reserved].map(|permits| Arc::new(Semaphore::new(permits)));
-        Self { capacity, rejected: AtomicU64::new(0), running, places, reserved }
+        let batches = waiting / 2;
+        let capacity = (running, running + waiting + reserved + batches);
+        let [running, places, reserved, batch_places] =
+            [running, running + waiting, reserved, batches].map(|permits| Arc::new(Semaphore::new(permits)));
+        let (rejected, waiting_batches) = (AtomicU64::new(0), WaitingBatches::default());
+        Self { capacity, rejected, running, places, reserved, batch_places, waiting_batches }
     }
 
     /// Waits for a turn. A caller that is dropped while it waits leaves the queue.
@@ -67,17 +74,26 @@ impl WorkQueue {
 
     async fn wait(&self, place: Result<OwnedSemaphorePermit, TryAcquireError>) -> Result<Turn, Overloaded> {
         let _place = place.map_err(|_| {
-            self.rejected.fetch_add(1, Ordering::Relaxed);
+            self.count_rejection();
             Overloaded
         })?;
-        let _running = Arc::clone(&self.running).acquire_owned().await.map_err(|_| Overloaded)?;
-        Ok(Turn { _running, _place })
+        Ok(Turn { _running: self.next_turn().await, _place })
+    }
+
+    /// Waits until it is the turn of a caller that has a place, behind all who wait already.
+    pub(super) async fn next_turn(&self) -> OwnedSemaphorePermit {
+        Arc::clone(&self.running).acquire_owned().await.expect("the queue is never closed")
+    }
+
+    pub(super) fn count_rejection(&self) {
+        self.rejected.fetch_add(1, Ordering::Relaxed);
     }
 
     pub fn usage(&self) -> QueueUsage {
         let (running, places) = self.capacity;
         let running = running - self.running.available_permits();
-        let occupied = places - self.places.available_permits() - self.reserved.available_permits();
+        let free = [&self.places, &self.reserved, &self.batch_places].map(|places| places.available_permits());
+        let occupied = places - free.iter().sum::<usize>();
         QueueUsage {
             running,
             waiting: occupied.saturating_sub(running),
@@ -102,11 +118,16 @@ impl WorkQueue {
     /// Runs `work` when it is its turn.
     pub async fn run<T>(&self, work: impl FnOnce() -> T) -> Result<T, Overloaded> {
         let _turn = self.turn().await?;
-        Ok(match Handle::current().runtime_flavor() {
-            // The other tasks of this worker continue on another thread.
-            RuntimeFlavor::MultiThread => block_in_place(work),
-            _ => work(),
-        })
+        Ok(in_place(work))
+    }
+}
+
+/// Runs work on this thread.
+pub(super) fn in_place<T>(work: impl FnOnce() -> T) -> T {
+    match Handle::current().runtime_flavor() {
+        // The other tasks of this worker continue on another thread.
+        RuntimeFlavor::MultiThread => block_in_place(work),
+        _ => work(),
     }
 }
 

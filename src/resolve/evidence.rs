@@ -80,10 +80,6 @@ pub enum Evidence {
     SameOrganization,
     OtherOrganization,
     OneSource,
-    /// Only of look-ups: of all candidates this one has the name that agrees best.
-    NearestName,
-    /// Only of look-ups: of all candidates this one has the identifier or domain.
-    OnlyOwner,
     /// Only of look-ups: the text index finds the name, and by no rule it agrees.
     SimilarName,
 }
@@ -133,8 +129,6 @@ impl Evidence {
             E::SameOrganization => ("same organization", K::Links, 56),
             E::OtherOrganization => ("different organizations", K::Links, -10),
             E::OneSource => ("separate records of one source", K::Source, -14),
-            E::NearestName => ("no other record has a name as near", K::Source, 22),
-            E::OnlyOwner => ("no other record has the identifier or domain", K::Source, 22),
             E::SimilarName => ("similar name", K::Name, 26),
         }
     }
@@ -156,7 +150,7 @@ impl Evidence {
     }
 }
 
-/// What forbids that two records are merged, whatever else they have in common.
+/// What forbids that two records are one, whatever else they have in common.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Veto {
     /// Different values of one strong scheme.
@@ -168,6 +162,8 @@ pub enum Veto {
     /// A pooled vehicle and a firm or operating company.
     Vehicle,
     Founded(u16, u16),
+    /// Only of look-ups: each has a domain of its own.
+    Domains,
 }
 
 impl fmt::Display for Veto {
@@ -177,6 +173,7 @@ impl fmt::Display for Veto {
             Self::FundNumbers(left, right) => write!(f, "fund {left} and fund {right}"),
             Self::Vehicle => write!(f, "one is a pooled vehicle"),
             Self::Founded(left, right) => write!(f, "founded in {left} and {right}"),
+            Self::Domains => write!(f, "different domains"),
         }
     }
 }
@@ -200,6 +197,40 @@ pub(super) fn is_sufficient(evidence: &[Evidence]) -> bool {
     let has_core = has(E::SameCore) && !has(E::Namesakes);
     let has_more = has_any(&[E::SameDomain, E::MediumIdentifier, E::RareLinks]);
     kinds(evidence) >= 2 && (has_name || has_core && has_more || has(E::StrongIdentifier))
+}
+
+/// Whether the evidence is good enough for the match of a look-up, if no other record comes near. That none does is no evidence:
+/// the record that is meant may not be in the data. A name that differs, however little, needs a second and independent
+/// agreement: an identifier, a domain, city and year together, a person's organization. The same name suffices by itself, if
+/// it is telling and nothing else contradicts it. `name` is that of the item, if it has one.
+pub(super) fn is_match(evidence: &[Evidence], name: Option<&ParsedName>) -> bool {
+    let has = |one: Evidence| evidence.contains(&one);
+    let has_any = |list: &[Evidence]| list.iter().any(|one| has(*one));
+    let is_alike = has_any(&[
+        E::SameName,
+        E::ReorderedName,
+        E::FormsOfName,
+        E::MisspelledName,
+        E::SameCore,
+        E::NearName,
+        E::NameSoundsAlike,
+        E::OtherGenericWords,
+        E::Initials,
+    ]);
+    let is_contradicted =
+        has_any(&[E::SameLabel, E::OtherCity, E::OtherCountry, E::OtherYear, E::DistantYear, E::OtherOrganization]);
+    let is_located = has_any(&[E::SameCity, E::SameCountry, E::SameYear, E::SameOrganization]);
+    let has_second = is_owned(evidence) || has(E::SameCity) && has(E::SameYear) || has(E::SameOrganization);
+    let is_named = has(E::SameName) && name.is_some_and(|name| name.is_telling) && !is_contradicted;
+    has(E::StrongIdentifier)
+        || is_owned(evidence) && name.is_none()
+        || has_second && is_alike
+        || is_named && (is_located || !has(E::CommonName))
+}
+
+/// Whether both have an identifier or domain that only few records have.
+pub(super) fn is_owned(evidence: &[Evidence]) -> bool {
+    evidence.iter().any(|found| matches!(found, E::StrongIdentifier | E::MediumIdentifier | E::SameDomain))
 }
 
 /// The number of kinds of evidence that speak for a pair.

@@ -1,22 +1,20 @@
 //! Look-up: which record of a release an item means, of which only some values are known.
 //!
-//! The evidence is that of two records of sources. What is added is what only a look-up knows: that no other candidate is as
-//! near. Points of candidates sum to their scores. An item *matches* the best candidate if it is likely by itself and clearly
-//! better than the second; a wrong match is worse than none.
+//! The evidence is that of two records of sources, and points of candidates sum to their scores. An item *matches* the best
+//! candidate if the evidence suffices ([`is_match`]) and no other comes near; a wrong match is worse than none.
 
-use crate::data::identifier::Strength;
 use crate::data::{LookUpStatus, Table};
-use crate::resolve::evidence::{Evidence, EvidenceKind, Veto, compare_values, veto};
-use crate::resolve::name::Agreement;
+use crate::resolve::evidence::{Evidence, EvidenceKind, Veto, compare_values, is_match, is_owned, veto};
+use crate::resolve::name::{Agreement, ParsedName};
 use crate::resolve::profile::{Profile, Profiles};
 use crate::resolve::record::Record;
 
-/// The score from which the best candidate may be the match.
-pub const MATCH_SCORE: i32 = 62;
 /// By how much the match is better than the second candidate.
 pub const MATCH_MARGIN: i32 = 15;
-/// Candidates below this score are not listed.
+/// Candidates below this score are not listed, unless no name is nearer or they have the domain or identifier.
 pub const MIN_SCORE: i32 = 25;
+/// The least score of any candidate.
+const MIN_SCORE_OF_BEST: i32 = 3;
 /// The greatest score.
 pub const MAX_SCORE: i32 = 100;
 
@@ -25,11 +23,13 @@ pub const MAX_SCORE: i32 = 100;
 pub struct Scored {
     /// The index of the candidate.
     pub index: usize,
-    /// Hundredths, from [`MIN_SCORE`] to [`MAX_SCORE`].
+    /// Hundredths, at most [`MAX_SCORE`].
     pub score: i32,
     pub evidence: Vec<Evidence>,
     /// Why it is not the match, whatever its score.
     pub veto: Option<Veto>,
+    /// Whether the evidence suffices for a match.
+    is_enough: bool,
 }
 
 impl Scored {
@@ -48,6 +48,23 @@ impl Scored {
     fn decides(&self) -> bool {
         self.veto.is_none() && self.evidence.contains(&Evidence::StrongIdentifier)
     }
+
+    fn is_owner(&self) -> bool {
+        is_owned(&self.evidence)
+    }
+
+    fn has_name(&self) -> bool {
+        self.evidence.contains(&Evidence::SameName)
+    }
+
+    /// Whether this candidate and not the other is the one that is meant.
+    fn is_ahead_of(&self, other: &Self) -> bool {
+        if self.decides() != other.decides() {
+            return self.decides();
+        }
+        let is_nearer = self.has_name() && !other.has_name() && self.score > other.score;
+        (self.is_owner() || !other.is_owner()) && (is_nearer || self.score - other.score >= MATCH_MARGIN)
+    }
 }
 
 /// Compares an item, the first of `records`, with its candidates, the others. `is_sure`: a search finds the candidates by all
@@ -64,22 +81,35 @@ pub fn look_up(
     let Some((item, candidates)) = profiles.all.split_first() else { return Vec::new() };
     let agreements: Vec<Option<Agreement>> = candidates.iter().map(|candidate| agreement(item, candidate)).collect();
     let nearest = only_best(&agreements, |index| includes(&candidates[index], item));
-    let owner = only_owner(&profiles, item, candidates);
     let scored = candidates.iter().enumerate().map(|(index, candidate)| {
         let mut evidence = compare_values(&profiles, item, candidate);
+        let is_same = has_name(candidate, item.names.first());
+        for found in &mut evidence {
+            *found = match *found {
+                // The same to a comparison of records: `Venture` and `Ventures`, or other legal forms.
+                Evidence::SameName if !is_same => Evidence::FormsOfName,
+                // A space before a generic word.
+                Evidence::MisspelledName | Evidence::NearName if is_same => Evidence::SameName,
+                other => other,
+            };
+        }
         if is_sure && !evidence.iter().any(|found| found.kind() == EvidenceKind::Name) {
             evidence.push(Evidence::SimilarName);
         }
-        if nearest == Some(index) {
-            evidence.push(Evidence::NearestName);
-        }
-        if owner == Some(index) {
-            evidence.push(Evidence::OnlyOwner);
-        }
         let sum: i32 = evidence.iter().map(|evidence| evidence.points()).sum();
-        Scored { index, score: sum.min(MAX_SCORE), evidence, veto: veto(&profiles, item, candidate) }
+        let veto = veto(&profiles, item, candidate);
+        let is_enough = is_match(&evidence, item.names.first());
+        let mut scored = Scored { index, score: sum.min(MAX_SCORE), evidence, veto, is_enough };
+        if scored.veto.is_none() && scored.evidence.contains(&Evidence::OtherDomain) && !scored.is_owner() {
+            scored.veto = Some(Veto::Domains);
+        }
+        scored
     });
-    let mut scored: Vec<Scored> = scored.filter(|scored| scored.score >= MIN_SCORE).collect();
+    let is_likely = |scored: &Scored| {
+        let is_best = nearest == Some(scored.index) || scored.is_owner();
+        scored.score >= if is_best { MIN_SCORE_OF_BEST } else { MIN_SCORE }
+    };
+    let mut scored: Vec<Scored> = scored.filter(is_likely).collect();
     scored.sort_by_key(Scored::rank);
     scored
 }
@@ -88,13 +118,15 @@ pub fn look_up(
 pub fn status<'s>(scored: impl Iterator<Item = &'s Scored>) -> LookUpStatus {
     let mut possible = scored.filter(|scored| scored.veto.is_none());
     let Some(best) = possible.next() else { return LookUpStatus::None };
-    let is_clear = possible
-        .next()
-        .is_none_or(|second| best.decides() && !second.decides() || best.score - second.score >= MATCH_MARGIN);
-    match is_clear && best.score >= MATCH_SCORE {
+    match best.is_enough && possible.all(|other| best.is_ahead_of(other)) {
         true => LookUpStatus::Match,
         false => LookUpStatus::Ambiguous,
     }
+}
+
+/// Whether the candidate has exactly this name, or an alias.
+fn has_name(candidate: &Profile, name: Option<&ParsedName>) -> bool {
+    name.is_some_and(|name| candidate.names.iter().any(|known| known.is_identical(name)))
 }
 
 /// How the names agree that agree best.
@@ -118,16 +150,6 @@ fn only_best(agreements: &[Option<Agreement>], includes: impl Fn(usize) -> bool)
 fn includes(candidate: &Profile, item: &Profile) -> bool {
     let Some(name) = item.names.first() else { return false };
     candidate.names.iter().any(|other| name.words().all(|word| other.words().any(|known| known == word)))
-}
-
-/// The index of the only candidate with an identifier or domain of the item that says something.
-fn only_owner(profiles: &Profiles, item: &Profile, candidates: &[Profile]) -> Option<usize> {
-    let is_telling = |scheme: u16| profiles.schemes[usize::from(scheme)].1 != Strength::Weak;
-    only(candidates.iter().map(|candidate| {
-        let mut common = item.identifiers.iter().filter(|own| candidate.identifiers.binary_search(own).is_ok());
-        let has_domain = item.domain.is_some_and(|own| candidate.domain.is_some_and(|other| own.hash == other.hash));
-        has_domain || common.any(|identifier| is_telling(identifier.scheme))
-    }))
 }
 
 /// The index of the only `true`.
@@ -172,7 +194,8 @@ mod tests {
     #[test]
     fn a_name_of_one_record_is_a_match_and_that_of_several_is_not() {
         assert_eq!(found(&[record("Quillon Ventures"), record("Quillon Ventures")]), (LookUpStatus::Match, vec![0]));
-        assert_eq!(found(&[record("Quilon Ventures"), record("Quillon Ventures")]), (LookUpStatus::Match, vec![0]));
+        let others = [record("Quillon"), record("Quillon Capital"), record("Quillon"), record("Quillon Partners")];
+        assert_eq!((found(&others).0, found(&others).1[0]), (LookUpStatus::Match, 1));
         let two = [record("Quillon Ventures"), record("Quillon Ventures"), record("Quillon Ventures")];
         assert_eq!(found(&two), (LookUpStatus::Ambiguous, vec![0, 1]));
         assert_eq!(
@@ -181,6 +204,140 @@ mod tests {
         );
         assert_eq!(found(&[record("Quillon"), record("Brackwater")]), (LookUpStatus::None, vec![]));
         assert_eq!(found(&[record("Quillon")]), (LookUpStatus::None, vec![]));
+    }
+
+    fn status_of(item: &str, candidate: &str) -> LookUpStatus {
+        found(&[record(item), record(candidate)]).0
+    }
+
+    #[test]
+    fn a_name_is_the_same_but_for_case_punctuation_marks_and_legal_form() {
+        for (item, candidate) in [
+            ("QUILLON ventures", "Quillon Ventures"),
+            ("Quillon Ventures, L.L.C.", "Quillon Ventures"),
+            ("The Quillon Co. Ltd.", "Quillon Company Limited"),
+            ("Quillon-Ventures", "QuillonVentures"),
+            ("Quillon Générale", "Quillon Generale"),
+            ("Quillon & Sons", "Quillon and Sons"),
+            ("Quillon Fund II", "Quillon Fund 2 LP"),
+            ("Quillon™", "Quillon"),
+            ("凯石投资", "凯石投资"),
+            ("C++", "C++ GmbH"),
+        ] {
+            assert_eq!(status_of(item, candidate), LookUpStatus::Match, "{item}, {candidate}");
+        }
+        let alias = Record { aliases: vec!["Quillon".to_owned()], ..record("Brackwater") };
+        assert_eq!(found(&[record("quillon"), alias]).0, LookUpStatus::Match);
+    }
+
+    #[test]
+    fn another_name_is_no_match_by_itself() {
+        for (item, candidate) in [
+            ("Quilon Ventures", "Quillon Ventures"),
+            ("Quillor", "Quillon"),
+            ("Quillonn", "Quillon"),
+            ("Craft Ventures", "Kraft Group"),
+            ("Quillon Venture", "Quillon Ventures"),
+            ("Quillon Capital Partners", "Quillon Partners Capital"),
+            ("Quillon Capital", "Quillon"),
+            ("Quillon Capital", "Quillon Ventures"),
+            ("Quillon Inc", "Quillon LLC"),
+            ("Quillon.com", "Quillon.co"),
+            ("Quillon Intl", "Quillon International"),
+            ("Sons Quillon", "Quillon Sons"),
+            ("QRS", "Quillon Research Services"),
+            ("Quillon", "Quillon Research"),
+            ("Квиллон", "Kvillon"),
+            ("凯实投资", "凯石投资"),
+            ("弘毅投资", "宏益投资"),
+            ("经", "精"),
+            ("سيف", "صيف"),
+            ("An Phát", "Ân Phật"),
+            ("C", "C++"),
+            ("C#", "C++"),
+            ("@Quillon", "Quillon"),
+        ] {
+            assert_ne!(status_of(item, candidate), LookUpStatus::Match, "{item}, {candidate}");
+            assert_ne!(status_of(candidate, item), LookUpStatus::Match, "{candidate}, {item}");
+        }
+        for name in ["C", "7", "经", "Ventures", "Capital Partners", "The Company", "Holdings Ltd", "Software"] {
+            assert_eq!(status_of(name, name), LookUpStatus::Ambiguous, "{name}");
+            let own = with_site(name, "quillon.example");
+            assert_eq!(found(&[own.clone(), own]).0, LookUpStatus::Match, "{name}");
+        }
+    }
+
+    #[test]
+    fn another_name_is_a_match_by_a_second_agreement() {
+        let with = |name: &str, change: &dyn Fn(&mut Record)| {
+            let mut record = record(name);
+            change(&mut record);
+            record
+        };
+        let country = |record: &mut Record| record.country = Country::from_alpha2("DE");
+        let city = |record: &mut Record| {
+            country(record);
+            record.city = Some("Berlin".to_owned());
+        };
+        let year = |record: &mut Record| record.founded_year = Some(2_014);
+        let both = |record: &mut Record| {
+            city(record);
+            year(record);
+        };
+        let site = |record: &mut Record| record.website = Some("https://quillon.example".to_owned());
+        let profile = |record: &mut Record| record.website = Some("https://linkedin.com/company/quillon".to_owned());
+        let medium = |record: &mut Record| record.identifiers = vec![("crunchbase".to_owned(), "quillon".to_owned())];
+        use LookUpStatus::{Ambiguous, Match};
+        let cases: [(&dyn Fn(&mut Record), LookUpStatus); 7] = [
+            (&country, Ambiguous),
+            (&city, Ambiguous),
+            (&year, Ambiguous),
+            (&profile, Ambiguous),
+            (&both, Match),
+            (&site, Match),
+            (&medium, Match),
+        ];
+        for (number, (change, expected)) in cases.into_iter().enumerate() {
+            for item in ["Quilon Ventures", "Quillon Venture", "Quillon"] {
+                let records = [with(item, change), with("Quillon Ventures", change)];
+                assert_eq!(found(&records).0, expected, "{item}, case {number}");
+            }
+        }
+        // A name that agrees in nothing.
+        assert_eq!(
+            found(&[with_site("Brackwater", "quillon.example"), with_site("Zyntrix", "quillon.example")]).0,
+            Ambiguous
+        );
+    }
+
+    #[test]
+    fn what_contradicts_a_name_is_no_match_and_another_domain_is_a_veto() {
+        for (item, candidate, expected) in [
+            (in_country("Quillon", "PL"), in_country("Quillon", "US"), LookUpStatus::Ambiguous),
+            (with_site("Quillon", "quillon.example"), with_site("Quillon", "quillon.test"), LookUpStatus::Ambiguous),
+            (with_site("Quillon", "quillon.example"), with_site("Quillon", "brack.example"), LookUpStatus::None),
+            (with_site("Quillor", "quillor.example"), with_site("Quillon", "quillon.example"), LookUpStatus::None),
+            (with_site("Quillon", "quillon.example"), with_site("Quillon", "linkedin.com/in/q"), LookUpStatus::Match),
+        ] {
+            assert_eq!(found(&[item.clone(), candidate]).0, expected, "{item:?}");
+        }
+        let founded = |year: u16| Record { founded_year: Some(year), ..record("Quillon") };
+        assert_eq!(found(&[founded(2_010), founded(2_011)]).0, LookUpStatus::Match);
+        assert_eq!(found(&[founded(2_010), founded(2_014)]).0, LookUpStatus::Ambiguous);
+        // The same name, and the domain of another record.
+        let sites =
+            [with_site("Quillon", "brack.example"), record("Quillon"), with_site("Brackwater", "brack.example")];
+        assert_eq!(found(&sites).0, LookUpStatus::Ambiguous);
+        // An identifier decides, whatever the domain.
+        let lei = |site: &str| Record { website: Some(site.to_owned()), ..with_lei("Quillon", "529900T8BM49AURSDO55") };
+        assert_eq!(found(&[lei("quillon.example"), lei("brack.example")]).0, LookUpStatus::Match);
+    }
+
+    #[test]
+    fn a_name_of_common_words_needs_a_place() {
+        let found = |records: &[Record]| status(look_up(Table::Firms, records, false, 10_000, |_| 900).iter());
+        assert_eq!(found(&[record("Health"), record("Health")]), LookUpStatus::Ambiguous);
+        assert_eq!(found(&[in_country("Health", "US"), in_country("Health", "US")]), LookUpStatus::Match);
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::data::Table;
-use crate::data::derive::core_name::CoreName;
-use crate::data::fold::fold;
+use crate::data::derive::core_name::{CoreName, WordKind, legal_forms};
+use crate::data::written::{WrittenName, WrittenWord, are_same_letters, are_spelled_alike};
 use crate::search::edit_distance::distance_within;
 use crate::search::{forms, phonetic_key};
 
@@ -25,6 +25,9 @@ const MIN_BEGINNING: usize = 6;
 const MIN_SURE_LETTERS: usize = 9;
 const MIN_INITIALS: usize = 3;
 
+/// A name of fewer letters and symbols says nothing by itself.
+const MIN_TELLING: usize = 2;
+
 /// How two names agree, the surest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Agreement {
@@ -40,7 +43,7 @@ pub(super) enum Agreement {
     Misspelled,
     /// One of few letters differs.
     Near,
-    /// They sound the same.
+    /// They sound the same, or letters of another script do, or they differ in symbols only.
     Sound,
     /// The same core with other generic words: `Alder Capital`, `Alder Ventures`.
     OtherGeneric,
@@ -72,26 +75,83 @@ pub(super) struct ParsedName {
     pub vehicle: Option<Vehicle>,
     /// Of the core.
     pub hash: u64,
+    /// All words but the legal form as they are written, without spaces.
+    letters: String,
+    /// The core as it is written, unless it is [`ParsedName::joined`].
+    core_letters: Option<String>,
+    symbols: String,
+    legal: Vec<String>,
+    /// Whether the name alone may say which record is meant: one letter does not, nor do generic words.
+    pub is_telling: bool,
 }
 
 impl ParsedName {
     /// `None` for a name without letters and digits.
     pub(super) fn of(table: Table, name: &str) -> Option<Self> {
-        let (all, core, generic, vehicle) = match table {
-            Table::People => (fold(name), fold(name), 0, None),
-            _ => {
-                let (vehicle, numbered) = read_vehicle(&fold(name));
-                let name = CoreName::of(numbered.as_deref().unwrap_or(name));
-                (name.words().to_owned(), name.core().to_owned(), name.generic(), vehicle)
+        let WrittenName { mut words, symbols } = WrittenName::of(name);
+        let mut vehicle = None;
+        if table != Table::People {
+            let number;
+            (vehicle, number) = read_vehicle(&folded(&words));
+            if let Some((at, number)) = number {
+                words[at] = WrittenWord { folded: number.to_string(), letters: number.to_string() };
             }
+        }
+        let folded = folded(&words);
+        let kinds = match table {
+            Table::People => vec![WordKind::Core; folded.len()],
+            _ => WordKind::of_all(&folded),
         };
+        let name = CoreName::of_words(&folded, &kinds);
+        let (all, core, generic) = (name.words().to_owned(), name.core().to_owned(), name.generic());
         if core.is_empty() {
             return None;
         }
+        let letters_of = |is_counted: fn(&WordKind) -> bool| {
+            let counted = words.iter().zip(&kinds).filter(|(_, kind)| is_counted(kind));
+            counted.map(|(word, _)| word.letters.as_str()).collect::<String>()
+        };
+        let letters = letters_of(|kind| *kind != WordKind::Legal);
+        let core_letters = letters_of(|kind| *kind == WordKind::Core);
         let joined = core.replace(' ', "");
         let digits = core.chars().filter(char::is_ascii_digit).collect();
         let hash = xxh3_64(joined.as_bytes());
-        Some(Self { all, core, joined, generic, digits, vehicle, hash })
+        let signs = core_letters.chars().chain(symbols.chars()).count();
+        let is_telling = !core_letters.is_empty() && signs >= MIN_TELLING;
+        let core_letters = Some(core_letters).filter(|letters| !letters.is_empty() && *letters != joined);
+        let legal = legal_forms(&folded, &kinds);
+        Some(Self {
+            all,
+            core,
+            joined,
+            generic,
+            digits,
+            vehicle,
+            hash,
+            letters,
+            core_letters,
+            symbols,
+            legal,
+            is_telling,
+        })
+    }
+
+    /// Whether the two are one name: equal but for case, punctuation, spaces, marks that one of them lacks, and a legal form that
+    /// the other does not contradict.
+    pub(super) fn is_identical(&self, other: &Self) -> bool {
+        let has_all = |name: &Self, forms: &[String]| forms.iter().all(|form| name.legal.contains(form));
+        self.symbols == other.symbols
+            && are_same_letters(&self.letters, &other.letters)
+            && (has_all(self, &other.legal) || has_all(other, &self.legal))
+    }
+
+    /// Whether cores that fold alike are written alike, too.
+    fn is_written_alike(&self, other: &Self) -> bool {
+        self.symbols == other.symbols && are_same_letters(self.written_core(), other.written_core())
+    }
+
+    fn written_core(&self) -> &str {
+        self.core_letters.as_deref().unwrap_or(&self.joined)
     }
 
     pub(super) fn words(&self) -> impl Iterator<Item = &str> {
@@ -100,6 +160,19 @@ impl ParsedName {
 
     /// How the names agree; `None` if they do not. Symmetric.
     pub(super) fn agreement(&self, other: &Self) -> Option<Agreement> {
+        let found = self.folded_agreement(other)?;
+        let is_spelled = match found {
+            Agreement::Same | Agreement::Core | Agreement::OtherGeneric => self.is_written_alike(other),
+            Agreement::Reordered | Agreement::Forms | Agreement::Misspelled | Agreement::Near => {
+                are_spelled_alike(&self.letters, &other.letters)
+            }
+            Agreement::Sound | Agreement::Begins | Agreement::Initials => true,
+        };
+        Some(if is_spelled { found } else { Agreement::Sound })
+    }
+
+    /// How the folded names agree.
+    fn folded_agreement(&self, other: &Self) -> Option<Agreement> {
         if self.digits != other.digits {
             return None;
         }
@@ -175,9 +248,12 @@ fn is_misspelled(left: &str, right: &str) -> bool {
     distance_within(&left.replace(' ', ""), &right.replace(' ', ""), 1).is_some()
 }
 
-/// The vehicle that a folded name names, and the name with its number in digits.
-fn read_vehicle(folded: &str) -> (Option<Vehicle>, Option<String>) {
-    let mut words: Vec<&str> = folded.split(' ').collect();
+fn folded(words: &[WrittenWord]) -> Vec<&str> {
+    words.iter().map(|word| word.folded.as_str()).collect()
+}
+
+/// The vehicle that the words of a folded name name, and the index of the word that is its number, with the number.
+fn read_vehicle(words: &[&str]) -> (Option<Vehicle>, Option<(usize, u16)>) {
     let number_of = |word: &str| -> Option<u16> {
         let roman = || ROMAN.iter().position(|roman| *roman == word).map(|index| index as u16 + 1);
         word.parse().ok().or_else(roman)
@@ -188,12 +264,11 @@ fn read_vehicle(folded: &str) -> (Option<Vehicle>, Option<String>) {
         // A first firm is not numbered: only a fund is `I`.
         (is_fund || number > 1 && pair[1].parse::<u16>().is_err()).then_some((at + 1, number))
     });
-    let is_series = folded.contains(" a series of ");
+    let is_series = words.windows(3).skip(1).any(|three| three == ["a", "series", "of"]);
     let has_word = words.iter().any(|word| VEHICLE_WORDS.contains(word));
-    let Some((at, number)) = numbered else {
-        return ((is_series || has_word).then_some(Vehicle { number: None }), None);
+    let vehicle = match numbered {
+        Some((_, number)) => Some(Vehicle { number: Some(number) }),
+        None => (is_series || has_word).then_some(Vehicle { number: None }),
     };
-    let digits = number.to_string();
-    words[at] = &digits;
-    (Some(Vehicle { number: Some(number) }), Some(words.join(" ")))
+    (vehicle, numbered)
 }

@@ -11,7 +11,7 @@ use crate::data::city;
 use crate::data::fold::fold;
 use crate::data::identifier::{MAX_UNLIKE_NAMES, Strength, strength};
 use crate::data::{Country, Table};
-use crate::resolve::name::{Agreement, ParsedName, Vehicle};
+use crate::resolve::name::{ParsedName, Vehicle};
 use crate::resolve::record::{Record, own_domain};
 
 /// Names of a record that are compared.
@@ -268,7 +268,7 @@ fn read(table: Table, record: &Record, schemes: &mut Vec<(String, Strength)>) ->
     let texts = std::iter::once(&record.name).chain(&record.aliases);
     let mut names: Vec<ParsedName> = Vec::new();
     for name in texts.filter_map(|text| ParsedName::of(table, text)).take(MAX_COMPARED_NAMES) {
-        if names.iter().all(|known| known.agreement(&name) != Some(Agreement::Same)) {
+        if names.iter().all(|known| !known.is_identical(&name)) {
             names.push(name);
         }
     }

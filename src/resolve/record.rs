@@ -60,6 +60,12 @@ impl Record {
             is_suppressed: false,
         }
     }
+
+    /// Whether the websites of both have one domain.
+    pub(crate) fn has_domain_of(&self, other: &Self) -> bool {
+        let domain = |record: &Self| record.website.as_deref().and_then(own_domain);
+        domain(self).is_some_and(|own| domain(other) == Some(own))
+    }
 }
 
 /// Hashes of what a record is connected with: rounds, investors, portfolio, people, organizations. Two records of one

@@ -81,6 +81,29 @@ fn a_name_and_a_second_kind_of_evidence_merge() {
 }
 
 #[test]
+fn names_that_only_sound_alike_are_reviewed_at_most() {
+    let record = |id: &str, name: &str| located(id, name, "zyntrix.example", "Berlin");
+    for (left, right) in [
+        ("弘毅投资", "宏益投资"),
+        ("凯石投资", "凯实投资"),
+        ("林婷资本", "林庭资本"),
+        ("سيف", "صيف"),
+        ("An Phát", "Ân Phật"),
+        ("Зинтрикс", "Zintriks"),
+        ("C++", "C#"),
+        ("@Zyntrix", "Zyntrix"),
+    ] {
+        assert!(!is_merged(record("a/firm:1", left), record("b/firm:1", right)), "{left}, {right}");
+        assert!(is_reviewed(record("a/firm:1", left), record("b/firm:1", right)), "{left}, {right}");
+        assert!(is_merged(record("a/firm:1", left), record("b/firm:1", left)), "{left}");
+    }
+    for (left, right) in [("Société Zyntrix", "SOCIETE ZYNTRIX"), ("Зинтрикс", "ЗИНТРИКС"), ("Zyntrix™", "Zyntrix")]
+    {
+        assert!(is_merged(record("a/firm:1", left), record("b/firm:1", right)), "{left}, {right}");
+    }
+}
+
+#[test]
 fn names_of_one_source_that_differ_in_a_letter_are_two() {
     let record = |id: &str, name: &str| Record {
         sectors: vec!["Fintech".to_owned()],

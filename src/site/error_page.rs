@@ -11,6 +11,7 @@ use crate::auth::{AccountError, RetryAfter};
 use crate::catalog::{Catalog, ParameterError};
 use crate::data::Table;
 use crate::http::Operator;
+use crate::quota::BatchRefused;
 use crate::site::format;
 use crate::site::layout::PageLayout;
 
@@ -34,6 +35,8 @@ pub(crate) enum PageError {
     RateLimited(RetryAfter),
     #[error("too many pages are waiting")]
     Overloaded,
+    #[error(transparent)]
+    BatchRefused(#[from] BatchRefused),
     #[error(transparent)]
     Account(#[from] AccountError),
     #[error("a template failed: {0}")]
@@ -66,9 +69,9 @@ impl PageError {
             Self::ForeignForm => StatusCode::FORBIDDEN,
             Self::UnreadableForm(status, _) => *status,
             Self::RateLimited(_) | Self::Account(AccountError::Throttled(_)) => StatusCode::TOO_MANY_REQUESTS,
-            Self::Overloaded | Self::Account(AccountError::Busy(_) | AccountError::Unavailable(_)) => {
-                StatusCode::SERVICE_UNAVAILABLE
-            }
+            Self::Overloaded
+            | Self::BatchRefused(_)
+            | Self::Account(AccountError::Busy(_) | AccountError::Unavailable(_)) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Account(_) | Self::Template(_) | Self::Undecodable(..) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -76,7 +79,7 @@ impl PageError {
     pub(crate) fn retry_after(&self) -> Option<RetryAfter> {
         match self {
             Self::RateLimited(wait) => Some(*wait),
-            Self::Overloaded => Some(RetryAfter { seconds: 1 }),
+            Self::Overloaded | Self::BatchRefused(_) => Some(RetryAfter { seconds: 1 }),
             Self::Account(error) => error.retry_after(),
             _ => None,
         }
@@ -128,6 +131,7 @@ impl PageError {
             Self::UnreadableForm(_, detail) => ("Unreadable form", (*detail).to_owned()),
             Self::RateLimited(wait) => ("Too many requests", sentence(&format!("too many requests from this address: {wait}"))),
             Self::Overloaded => ("Busy", "Too many pages are waiting. Try again in a second.".to_owned()),
+            Self::BatchRefused(refused) => ("Busy", sentence(&refused.to_string())),
             Self::Account(error) => ("Request failed", sentence(&error.to_string())),
             Self::Template(_) | Self::Undecodable(..) => (
                 "Internal error",

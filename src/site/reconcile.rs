@@ -1,7 +1,8 @@
 //! `/reconcile`: the reconciliation API 0.2 of the W3C community group, for OpenRefine and other programs, without a key.
 //!
 //! Types are the kinds of records, ids the paths of their pages. Queries are answered by the look-up of `/resolve`; features are
-//! its evidence. Each started ten queries or records count as a page of the client.
+//! its evidence. Each started ten queries or records count as a page of the client. A query that cannot be read has an `error`
+//! and no results, so that it does not fail the others.
 
 mod extension;
 mod manifest;
@@ -14,9 +15,11 @@ use http::{Response, StatusCode};
 use serde_json::{Map, Value, json};
 
 use crate::catalog::look_up::{answer as published, id_of, row_of_id};
+use crate::catalog::param_error::shortened;
 use crate::catalog::{Catalog, Item, ItemTexts, LookUpAnswer};
 use crate::data::{Names, Table, identifier};
 use crate::http::headers::{Caching, CommonHeaders, Vary, set};
+use crate::quota::BatchOwner;
 use crate::site::error_page::PageError;
 use crate::site::{PAGE, PageRequest, fail, format};
 
@@ -101,7 +104,7 @@ impl Parameters {
 }
 
 /// Answers a request; `form` is the body of a POST.
-pub(crate) fn answer(
+pub(crate) async fn answer(
     part: Reconcile,
     request: PageRequest<'_>,
     form: Option<&Bytes>,
@@ -109,15 +112,13 @@ pub(crate) fn answer(
 ) -> Response<Vec<u8>> {
     let catalog = request.state.releases.current();
     let text = form.map_or(request.query.as_bytes(), |form| &form[..]);
-    let parameters = Parameters(form_urlencoded::parse(text).into_owned().collect());
+    let parse = || Parameters(form_urlencoded::parse(text).into_owned().collect());
     let response = match part {
-        Reconcile::Service => service(&catalog, request, &parameters, address).map(|value| json_response(&value)),
-        Reconcile::SuggestEntity => Ok(json_response(&suggested(&catalog, &parameters))),
-        Reconcile::SuggestType => Ok(json_response(&manifest::suggested_types(parameters.text("prefix")))),
-        Reconcile::SuggestProperty => Ok(json_response(&extension::suggested(parameters.text("prefix")))),
-        Reconcile::Properties => extension::proposals(parameters.text("type")).map(|value| json_response(&value)),
-        Reconcile::Preview => preview(&catalog, &parameters, request),
-        Reconcile::View => view(&catalog, &parameters),
+        Reconcile::Service if !text.is_empty() => service(&catalog, request, parse, address).await,
+        _ => {
+            let work = || respond(part, &catalog, request, &parse());
+            request.state.work.run(work).await.unwrap_or(Err(PageError::Overloaded.into()))
+        }
     };
     response.unwrap_or_else(|refusal| match refusal {
         Refusal::Page(error) => fail(&error, &catalog, request),
@@ -127,6 +128,26 @@ pub(crate) fn answer(
             CommonHeaders { caching: Some(Caching::Never), ..CommonHeaders::default() }.write(response.headers_mut());
             response
         }
+    })
+}
+
+/// Answers a request that looks nothing up.
+fn respond(
+    part: Reconcile,
+    catalog: &Catalog,
+    request: PageRequest<'_>,
+    parameters: &Parameters,
+) -> Result<Response<Vec<u8>>, Refusal> {
+    Ok(match part {
+        Reconcile::Service => {
+            json_response(&manifest::manifest(catalog, &request.state.operator.brand.name, &request.state.public_url))
+        }
+        Reconcile::SuggestEntity => json_response(&suggested(catalog, parameters)),
+        Reconcile::SuggestType => json_response(&manifest::suggested_types(parameters.text("prefix"))),
+        Reconcile::SuggestProperty => json_response(&extension::suggested(parameters.text("prefix"))),
+        Reconcile::Properties => json_response(&extension::proposals(parameters.text("type"))?),
+        Reconcile::Preview => preview(catalog, parameters, request)?,
+        Reconcile::View => view(catalog, parameters)?,
     })
 }
 
@@ -143,13 +164,37 @@ fn json_response(value: &Value) -> Response<Vec<u8>> {
     response
 }
 
-/// The manifest, or what `queries` or `extend` requests.
-fn service(
+/// What a request for the service wants.
+enum Wanted {
+    Manifest,
+    Queries(Map<String, Value>),
+    Extension(extension::Extension),
+}
+
+impl Wanted {
+    fn of(parameters: &Parameters) -> Result<Self, Refusal> {
+        match (parameters.text("queries"), parameters.text("extend")) {
+            ("", "") => Ok(Self::Manifest),
+            ("", extend) => Ok(Self::Extension(extension::Extension::parse(&object("extend", extend)?)?)),
+            (queries, _) => {
+                let queries = object("queries", queries)?;
+                if queries.len() > MAX_BATCH {
+                    return Err(too_many("queries", queries.len()));
+                }
+                Ok(Self::Queries(queries))
+            }
+        }
+    }
+}
+
+/// The manifest, or what `queries` or `extend` requests, each query and record when it is its turn.
+async fn service(
     catalog: &Catalog,
     request: PageRequest<'_>,
-    parameters: &Parameters,
+    parse: impl FnOnce() -> Parameters,
     address: IpAddr,
-) -> Result<Value, Refusal> {
+) -> Result<Response<Vec<u8>>, Refusal> {
+    let mut turns = request.state.work.batch(BatchOwner::Address(address)).map_err(PageError::from)?;
     let base = &request.state.public_url;
     let admit = |count: usize| {
         // The request itself is counted.
@@ -158,21 +203,26 @@ fn service(
         }
         Ok::<(), Refusal>(())
     };
-    match (parameters.text("queries"), parameters.text("extend")) {
-        ("", "") => Ok(manifest::manifest(catalog, &request.state.operator.brand.name, base)),
-        ("", extend) => {
-            let extension = extension::Extension::parse(&object("extend", extend)?)?;
-            admit(extension.ids.len())?;
-            Ok(extension.answer(catalog))
+    let mut answers = Map::new();
+    match turns.run(|| Wanted::of(&parse())).await? {
+        Wanted::Manifest => {
+            let name = &request.state.operator.brand.name;
+            return Ok(turns.run(|| json_response(&manifest::manifest(catalog, name, base))).await);
         }
-        (queries, _) => {
-            let queries = object("queries", queries)?;
-            if queries.len() > MAX_BATCH {
-                return Err(too_many("queries", queries.len()));
+        Wanted::Extension(extension) => {
+            admit(extension.ids.len())?;
+            for id in &extension.ids {
+                answers.insert(id.clone(), turns.run(|| extension.values(catalog, id)).await);
             }
+            Ok(turns.run(|| json_response(&extension.answer(answers))).await)
+        }
+        Wanted::Queries(queries) => {
             admit(queries.len())?;
-            let answers = queries.iter().map(|(key, query)| Ok((key.clone(), answer_to(catalog, key, query, base)?)));
-            Ok(Value::Object(answers.collect::<Result<Map<String, Value>, Refusal>>()?))
+            for (key, query) in &queries {
+                let answer = turns.run(|| answer_to(catalog, key, query, base)).await?;
+                answers.insert(key.clone(), answer);
+            }
+            Ok(turns.run(|| json_response(&Value::Object(answers))).await)
         }
     }
 }
@@ -193,7 +243,7 @@ fn object(name: &str, text: &str) -> Result<Map<String, Value>, Refusal> {
 }
 
 fn answer_to(catalog: &Catalog, key: &str, query: &Value, base: &str) -> Result<Value, Refusal> {
-    let invalid = |detail: &str| Refusal::Invalid(format!("query `{key}`: {detail}"));
+    let invalid = |detail: &str| Refusal::Invalid(format!("query `{}`: {detail}", shortened(key)));
     let Value::Object(query) = query else { return Err(invalid("is not an object with `query` or `properties`")) };
     let tables = types(query.get("type")).map_err(|detail| invalid(&detail))?;
     let limit = query
@@ -208,7 +258,13 @@ fn answer_to(catalog: &Catalog, key: &str, query: &Value, base: &str) -> Result<
         let name = ItemTexts { name: texts.name, ..ItemTexts::default() };
         name.read(catalog, &tables)
     });
-    let Ok(item) = item else { return Ok(json!({ "result": [] })) };
+    let item = match item {
+        Ok(item) => item,
+        Err(errors) => {
+            let details: Vec<&str> = errors.iter().map(|error| error.detail.as_str()).collect();
+            return Ok(json!({ "result": [], "error": format!("query `{}`: {}", shortened(key), details.join("; ")) }));
+        }
+    };
     let found = published(catalog, &catalog.look_up(&item), base, limit);
     Ok(json!({ "result": results(&found) }))
 }

@@ -13,6 +13,7 @@ use crate::catalog::look_up::sheet::{Row, RowEnds, Sheet, SheetOptions};
 use crate::catalog::{Catalog, Item, LookUpAnswer, ParameterError};
 use crate::data::Table;
 use crate::http::headers::set;
+use crate::quota::BatchOwner;
 use crate::site::error_page::PageError;
 use crate::site::layout::PageLayout;
 use crate::site::{PageRequest, fail, form_data, format, respond, respond_with};
@@ -93,51 +94,73 @@ pub(super) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     Ok(rendered(catalog, request, form, String::new(), Vec::new(), 0)?)
 }
 
-/// Looks up what a form sends. Each started ten rows count as a page of the client at `address`.
-pub(crate) fn answer(request: PageRequest<'_>, body: &Bytes, address: IpAddr) -> Response<Vec<u8>> {
+/// Looks up what a form sends, row by row. Each started ten rows count as a page of the client at `address`.
+pub(crate) async fn answer(request: PageRequest<'_>, body: &Bytes, address: IpAddr) -> Response<Vec<u8>> {
     let catalog = request.state.releases.current();
-    let form = Form::read(body);
-    let (sheet, mut rows) = match form.sheet(&request.state.public_url) {
+    match answered(&catalog, request, body, address).await {
+        Ok(response) => response,
+        Err(error) => fail(&error, &catalog, request),
+    }
+}
+
+async fn answered(
+    catalog: &Catalog,
+    request: PageRequest<'_>,
+    body: &Bytes,
+    address: IpAddr,
+) -> Result<Response<Vec<u8>>, PageError> {
+    let mut turns = request.state.work.batch(BatchOwner::Address(address))?;
+    let read = || {
+        let form = Form::read(body);
+        let read = form.sheet(&request.state.public_url);
+        (form, read)
+    };
+    let (form, read) = turns.run(read).await;
+    let (sheet, mut rows) = match read {
         Ok(read) => read,
         Err(errors) => {
             let detail = errors.into_iter().map(|error| error.detail).collect::<Vec<_>>().join("; ");
-            return unprocessable(&catalog, request, form, detail);
+            return unprocessable(catalog, request, form, detail);
         }
     };
     if rows.is_empty() {
         let detail = "There is nothing to look up: paste names, one a line, or choose a file.";
-        return unprocessable(&catalog, request, form, detail.to_owned());
+        return unprocessable(catalog, request, form, detail.to_owned());
     }
     let left_out = rows.len().saturating_sub(MAX_ROWS);
     rows.truncate(MAX_ROWS);
     // The form itself is counted.
     for _ in 1..rows.len().div_ceil(ROWS_PER_PAGE) {
-        if let Err(wait) = request.state.auth.admit_page(address, request.state.now()) {
-            return fail(&PageError::RateLimited(wait), &catalog, request);
-        }
+        request.state.auth.admit_page(address, request.state.now()).map_err(PageError::RateLimited)?;
     }
     if form.is_download {
-        let lines = rows.iter().flat_map(|row| sheet.answered(&catalog, row));
-        let csv: Vec<u8> = sheet.header().into_iter().chain(lines).collect();
+        let mut csv = sheet.header();
+        for row in &rows {
+            csv.extend(turns.run(|| sheet.answered(catalog, row)).await);
+        }
         let mut response = respond_with(request, StatusCode::OK, csv, "text/csv; charset=utf-8; header=present");
         let name = format!("attachment; filename=\"resolved-{}.csv\"", catalog.version());
         set(response.headers_mut(), "content-disposition", &name);
-        return response;
+        return Ok(response);
     }
-    let answered = rows.iter().map(|row| ResolvedRow { label: sheet.label(row), answer: sheet.answer(&catalog, row) });
-    let answered = answered.collect();
-    match rendered(&catalog, request, form, String::new(), answered, left_out) {
-        Ok(html) => respond(request, StatusCode::OK, html),
-        Err(error) => fail(&error.into(), &catalog, request),
+    let mut resolved = Vec::with_capacity(rows.len());
+    for row in &rows {
+        let look_up = || ResolvedRow { label: sheet.label(row), answer: sheet.answer(catalog, row) };
+        resolved.push(turns.run(look_up).await);
     }
+    let html = turns.run(|| rendered(catalog, request, form, String::new(), resolved, left_out)).await?;
+    Ok(respond(request, StatusCode::OK, html))
 }
 
 /// The form with what is wrong with it.
-fn unprocessable(catalog: &Catalog, request: PageRequest<'_>, form: Form, error: String) -> Response<Vec<u8>> {
-    match rendered(catalog, request, form, error, Vec::new(), 0) {
-        Ok(html) => respond(request, StatusCode::UNPROCESSABLE_ENTITY, html),
-        Err(error) => fail(&error.into(), catalog, request),
-    }
+fn unprocessable(
+    catalog: &Catalog,
+    request: PageRequest<'_>,
+    form: Form,
+    error: String,
+) -> Result<Response<Vec<u8>>, PageError> {
+    let html = rendered(catalog, request, form, error, Vec::new(), 0)?;
+    Ok(respond(request, StatusCode::UNPROCESSABLE_ENTITY, html))
 }
 
 fn rendered(

@@ -93,6 +93,7 @@ mod suspect;
 mod telemetry;
 mod theme;
 mod totp;
+mod turns;
 mod unknown;
 mod value_lists;
 mod wire;

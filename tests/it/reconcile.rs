@@ -159,6 +159,7 @@ fn queries_may_be_sent_by_get_and_without_a_name() {
         "c": { "query": "Alder Capital", "properties": [{ "pid": "country", "v": "Atlantis" }, { "pid": "shoe size", "v": true }] },
         "d": { "query": "" },
         "e": { "query": "zzqx wv qqp", "type": null },
+        "f": { "query": "a name to look up that has more words than the name of any record" },
     });
     let posted = service.query(&queries);
     let got = client.list("/reconcile", &[("queries", &queries.to_string())]);
@@ -167,7 +168,12 @@ fn queries_may_be_sent_by_get_and_without_a_name() {
         assert_eq!(posted[key]["result"][0]["id"], "vcs/alder-capital", "{key}");
         assert_eq!(posted[key]["result"][0]["match"], true, "{key}: {posted}");
     }
-    assert_eq!((&posted["d"]["result"], &posted["e"]["result"]), (&json!([]), &json!([])));
+    for key in ["d", "e", "f"] {
+        assert_eq!(posted[key]["result"], json!([]), "{key}");
+    }
+    assert_eq!(posted["e"]["error"], Value::Null);
+    let error = posted["f"]["error"].as_str().unwrap();
+    assert!(error.starts_with("query `f`: `name` has 15 words, and a name to look up at most 12"), "{error}");
     for (name, value) in [
         ("queries", json!([])),
         ("queries", json!({ "q0": 1 })),

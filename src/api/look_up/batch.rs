@@ -18,7 +18,7 @@ use crate::data::{Date, Table, rfc3339};
 use crate::http::body::{self, BodyReadError, Payload};
 use crate::http::negotiation::{Format, accepts_json, has_content_type};
 use crate::http::problem::{Code, Problem};
-use crate::quota::{Overloaded, Quota};
+use crate::quota::{BatchOwner, Quota};
 use crate::search::nearest;
 
 use crate::api::pin::{AS_OF, SNAPSHOT};
@@ -95,15 +95,7 @@ impl Pipeline<'_> {
         };
         let requests = batch.as_ref().map_or(1, Batch::cost);
         *quota = self.take_for_items(&caller, requests, quota)?;
-        let batch = batch?;
-        let answered = self.state.work.run(|| {
-            catch_panic(request.trace, || self.answer(&batch, &values, *quota).map_err(Some))
-                .map_err(|error| error.unwrap_or_else(|| RequestError::Panic.problem(self.catalog)))
-        });
-        let answered = answered.await.unwrap_or_else(|Overloaded| {
-            let detail = "too many searches are waiting; retry in a second";
-            Err(Problem::new(Code::Overloaded, detail))
-        });
+        let answered = self.answer(&caller, batch?, &values, *quota).await;
         answered.inspect_err(|problem| {
             if problem.code.status().is_server_error() {
                 *quota = self.state.auth.give_back_several(&caller, requests, quota.day);
@@ -149,15 +141,41 @@ impl Pipeline<'_> {
         Ok(Batch { items: items(bytes, self.catalog, &tables)?, limit })
     }
 
-    fn answer(&self, batch: &Batch, values: &[(String, String)], quota: Quota) -> Result<Outcome, Problem> {
+    /// Looks up the items, each when it is the batch's turn.
+    async fn answer(
+        &self,
+        caller: &Caller,
+        batch: Batch,
+        values: &[(String, String)],
+        quota: Quota,
+    ) -> Result<Outcome, Problem> {
+        let (cost, limit) = (batch.cost(), batch.limit);
+        let trace = self.request.trace;
+        let failed = |error: Option<Problem>| error.unwrap_or_else(|| RequestError::Panic.problem(self.catalog));
+        let mut turns = self.state.work.batch(BatchOwner::Key(caller.key))?;
+        let mut answers: Vec<LookUpAnswer> = Vec::with_capacity(batch.items.len());
+        for item in batch.items {
+            let base = &self.state.public_url;
+            let look_up = || catch_panic(trace, || Ok(answer_to(self.catalog, item, base, limit)));
+            answers.push(turns.run(look_up).await.map_err(failed)?);
+        }
+        let present = || catch_panic(trace, || self.presented(&answers, limit, cost, values, quota).map_err(Some));
+        turns.run(present).await.map_err(failed)
+    }
+
+    fn presented(
+        &self,
+        answers: &[LookUpAnswer],
+        limit: Limit,
+        cost: u32,
+        values: &[(String, String)],
+        quota: Quota,
+    ) -> Result<Outcome, Problem> {
         let (state, catalog, version) = (self.state, self.catalog.clone(), Version::V3);
         let request = ApiRequest { state, catalog, version, path: self.path, values, quota, account: None };
-        let base = &state.public_url;
-        let answers = batch.items.iter().map(|item| answer_to(self.catalog, item.clone(), base, batch.limit));
-        let answers: Vec<LookUpAnswer> = answers.collect();
-        let response = json_response::<LookUpAnswer>(&request, &answers, &batch.limit.warnings())?;
+        let response = json_response::<LookUpAnswer>(&request, &answers, &limit.warnings())?;
         let mut found = request.finish(self.request.trace.route(), false, response);
-        found.headers.insert(COST, HeaderValue::from(batch.cost()));
+        found.headers.insert(COST, HeaderValue::from(cost));
         Ok(Outcome::Found(found.into()))
     }
 

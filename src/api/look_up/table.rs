@@ -24,7 +24,7 @@ use crate::http::headers::{self, Caching, set};
 use crate::http::negotiation::{Format, accepts};
 use crate::http::problem::{Code, Problem, QUOTA_UNKNOWN, SLOW_DOWN};
 use crate::metrics::panics;
-use crate::quota::{Denied, Overloaded, Quota};
+use crate::quota::{BatchOwner, Denied, Quota};
 
 use crate::api::pin::{AS_OF, SNAPSHOT};
 use crate::api::{MAX_HEADERS, Outcome, Pipeline, Version, not_acceptable, shared_headers};
@@ -49,9 +49,9 @@ pub(crate) const PARAMETERS: [&str; 13] = [
     AS_OF,
 ];
 
-/// Rows that are answered in one turn of the queue: some milliseconds.
-const ROWS_AT_ONCE: usize = 32;
-/// How long a part waits if the queue is full.
+/// Rows of a part of the response.
+const ROWS_OF_PART: usize = 32;
+/// How long a part waits if there is no place in the queue.
 const PAUSE: Duration = Duration::from_millis(100);
 /// How long a table may take: until it ends, its release stays in memory.
 const MAX_DURATION: Duration = Duration::from_secs(3_600);
@@ -212,11 +212,9 @@ impl Writer {
                 return Ok(std::mem::take(&mut self.ready).into());
             }
             if self.rows.len() > 0 {
-                let state = Arc::clone(&self.state);
-                match state.work.run(|| panics::catch(|| self.answer())).await {
-                    Ok(Ok(part)) => return Ok(part.into()),
-                    Ok(Err(panic)) => return Err(panic.to_string().into()),
-                    Err(Overloaded) => tokio::time::sleep(PAUSE).await,
+                match self.answer_rows().await? {
+                    Some(part) => return Ok(part.into()),
+                    None => tokio::time::sleep(PAUSE).await,
                 }
             } else if self.row_end > 0 || self.body_ended {
                 self.take_rows();
@@ -263,18 +261,26 @@ impl Writer {
         (self.read, self.row_end) = (self.text.len(), 0);
     }
 
-    /// Answers some rows.
-    fn answer(&mut self) -> Vec<u8> {
+    /// Answers some rows, each when it is their turn; `None` if there is no place in the queue. The place is not kept while the
+    /// client reads what it got.
+    async fn answer_rows(&mut self) -> Result<Option<Vec<u8>>, BodyError> {
+        let state = Arc::clone(&self.state);
+        let Ok(mut turns) = state.work.batch(BatchOwner::Key(self.caller.key)) else { return Ok(None) };
         let mut part = Vec::new();
-        for _ in 0..ROWS_AT_ONCE {
-            let Some(row) = self.rows.next() else { break };
-            part.extend(match self.sheet.is_open(&row) {
-                false => self.sheet.kept(&row),
-                true if self.pay() => self.sheet.answered(&self.catalog, &row),
-                true => self.sheet.unanswered(&row, self.used_up.as_deref().unwrap_or_default()),
-            });
+        for _ in 0..ROWS_OF_PART.min(self.rows.len()) {
+            part.extend(turns.run(|| panics::catch(|| self.answer())).await.map_err(|panic| panic.to_string())?);
         }
-        part
+        Ok(Some(part))
+    }
+
+    /// Answers a row.
+    fn answer(&mut self) -> Vec<u8> {
+        let Some(row) = self.rows.next() else { return Vec::new() };
+        match self.sheet.is_open(&row) {
+            false => self.sheet.kept(&row),
+            true if self.pay() => self.sheet.answered(&self.catalog, &row),
+            true => self.sheet.unanswered(&row, self.used_up.as_deref().unwrap_or_default()),
+        }
     }
 
     /// Whether the next row is paid for: takes a request from the quota for each ten.

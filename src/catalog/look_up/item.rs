@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 
+use crate::catalog::address::Address;
 use crate::catalog::param_error::shortened;
 use crate::catalog::params::MAX_TEXT_CHARS;
 use crate::catalog::{Catalog, ParameterError};
+use crate::data::fold::fold;
 use crate::data::vocabulary::normal;
 use crate::data::{Country, Table, identifier};
 use crate::resolve::Record;
@@ -12,6 +14,8 @@ use crate::search::nearest;
 
 use super::row_of_id;
 
+/// The most words of a name: a name has fewer, and each takes a part of a search.
+pub(crate) const MAX_NAME_WORDS: usize = 12;
 /// The greatest number of identifiers, and of excluded records, of an item.
 const MAX_VALUES: usize = 100;
 /// The years in which something may have been founded.
@@ -153,6 +157,14 @@ impl<'t> ItemTexts<'t> {
                 errors
                     .push(ParameterError::invalid(name, format!("`{name}` has more than {MAX_TEXT_CHARS} characters")));
             }
+        }
+        let words =
+            Address::parse(self.name).map_or_else(|| fold(self.name).split(' ').count(), |address| address.words());
+        if words > MAX_NAME_WORDS {
+            let detail = format!(
+                "`name` has {words} words, and a name to look up at most {MAX_NAME_WORDS}; leave out what is not part of the name"
+            );
+            errors.push(ParameterError::invalid("name", detail));
         }
         item.country = self.read_country(&mut errors);
         item.founded_year = self.read_year(&mut errors);

@@ -11,6 +11,13 @@ use crate::data::fold::fold;
 const LEGAL: &str = "ab ag and aps as asa bhd bv bvba co com company corp corporation doo eurl gmbh inc incorporated kft kg kgaa \
     limited llc lllp llp lp ltd ltda nv oao ood ooo oy oyj plc private pte pty pvt sa sarl sas sdn spa sro srl the ug www";
 
+/// Those of [`LEGAL`] that are no legal form.
+const CONNECTING: [&str; 3] = ["and", "the", "www"];
+
+/// Legal forms that are also written in full.
+const IN_FULL: [(&str, &str); 5] =
+    [("incorporated", "inc"), ("corporation", "corp"), ("limited", "ltd"), ("company", "co"), ("private", "pvt")];
+
 /// Words that say what a record is, not which, in the singular; at most 32. The core of a name is its other words.
 const GENERIC: &str = "adviser advisor asset associate capital equity firm fund group holding investment investor lab \
     management partner software solution system tech technology vc venture";
@@ -48,23 +55,71 @@ pub(crate) struct CoreName {
     generic: u32,
 }
 
+/// What a word says in a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WordKind {
+    /// The legal form, an article, a connecting word.
+    Legal,
+    /// What the record is, by its bit.
+    Generic(u32),
+    /// Which record it is.
+    Core,
+}
+
+impl WordKind {
+    /// The kinds of the words of a folded name. Legal words without others distinguish nothing.
+    pub(crate) fn of_all(words: &[&str]) -> Vec<Self> {
+        let mut is_legal = vec![false; words.len()];
+        let mut start = 0;
+        for run in words.chunk_by(|left, right| left.len() == 1 && right.len() == 1) {
+            let end = start + run.len();
+            is_legal[start..end].fill(match run {
+                [word] => LEGAL_WORDS.contains(word),
+                // A legal form of single letters is one word: `alder l l c`.
+                letters => start > 0 && LEGAL_WORDS.contains(&*letters.concat()),
+            });
+            start = end;
+        }
+        let has_others = is_legal.contains(&false);
+        let kind = |(word, is_legal): (&&str, bool)| match GENERIC_BITS.get(singular(word)) {
+            _ if is_legal && has_others => Self::Legal,
+            _ if is_legal => Self::Generic(0),
+            Some(bit) => Self::Generic(*bit),
+            None => Self::Core,
+        };
+        words.iter().zip(is_legal).map(kind).collect()
+    }
+}
+
+/// The legal forms that a folded name has, in their short form: `Alder Co., L.L.C.` → `co`, `llc`.
+pub(crate) fn legal_forms(words: &[&str], kinds: &[WordKind]) -> Vec<String> {
+    let legal = words.iter().zip(kinds).filter(|(_, kind)| **kind == WordKind::Legal).map(|(word, _)| *word);
+    let legal: Vec<&str> = legal.filter(|word| !CONNECTING.contains(word)).collect();
+    let forms = legal.chunk_by(|left, right| left.len() == 1 && right.len() == 1).map(<[&str]>::concat);
+    let short = |form: String| {
+        IN_FULL.iter().find(|(full, _)| *full == form).map(|(_, short)| (*short).to_owned()).unwrap_or(form)
+    };
+    forms.map(short).collect()
+}
+
 impl CoreName {
     pub(crate) fn of(name: &str) -> Self {
-        let folded = joined_forms(fold(name));
-        let mut words: Vec<&str> = folded.split(' ').filter(|word| !is_legal(word)).collect();
-        if words.is_empty() {
-            words = folded.split(' ').collect();
-        }
-        let mut core = String::with_capacity(folded.len());
-        let mut generic = 0;
-        for word in &words {
-            match GENERIC_BITS.get(singular(word)) {
-                Some(bit) => generic |= bit,
-                None => push_word(&mut core, word),
+        let folded = fold(name);
+        let words: Vec<&str> = folded.split(' ').collect();
+        Self::of_words(&words, &WordKind::of_all(&words))
+    }
+
+    /// The name of these folded words, each of which is of a kind.
+    pub(crate) fn of_words(all: &[&str], kinds: &[WordKind]) -> Self {
+        let (mut words, mut core, mut generic) = (String::new(), String::new(), 0);
+        for (word, kind) in all.iter().zip(kinds).filter(|(_, kind)| **kind != WordKind::Legal) {
+            push_word(&mut words, word);
+            match kind {
+                WordKind::Generic(bit) => generic |= bit,
+                _ => push_word(&mut core, word),
             }
         }
-        let words = words.join(" ");
-        // A name of generic words only is distinguished by them.
+        // A name of such words only is distinguished by them.
         if core.is_empty() {
             (core, generic) = (words.clone(), 0);
         }
@@ -142,28 +197,6 @@ impl CoreName {
             is_swapped(&own, &other) || (own.len().abs_diff(other.len()) == 1 && self.squeezed() == main.squeezed());
         (is_misspelled && own.len().min(other.len()) >= MIN_MISSPELLED).then_some(Similarity::Misspelled)
     }
-}
-
-fn is_legal(word: &str) -> bool {
-    LEGAL_WORDS.contains(word)
-}
-
-/// A folded name in which legal forms of single letters are one word: `alder l l c` → `alder llc`.
-fn joined_forms(folded: String) -> String {
-    let words: Vec<&str> = folded.split(' ').collect();
-    if words.windows(2).all(|pair| pair[0].len() > 1 || pair[1].len() > 1) {
-        return folded;
-    }
-    let mut joined = String::with_capacity(folded.len());
-    for run in words.chunk_by(|left, right| left.len() == 1 && right.len() == 1) {
-        let form = run.concat();
-        if run.len() > 1 && !joined.is_empty() && is_legal(&form) {
-            push_word(&mut joined, &form);
-        } else {
-            run.iter().for_each(|word| push_word(&mut joined, word));
-        }
-    }
-    joined
 }
 
 /// The word without the `s` of a plural.

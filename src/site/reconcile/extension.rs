@@ -79,23 +79,26 @@ impl Extension {
                 let detail = format!("unknown property `{name}`; accepted are {}", known.join(", "));
                 return Err(Refusal::Invalid(detail));
             }
-            names.push(name.to_owned());
+            if !names.iter().any(|known| known == name) {
+                names.push(name.to_owned());
+            }
         }
         let ids = ids.iter().filter_map(Value::as_str).map(str::to_owned).collect();
         Ok(Self { ids, properties: names })
     }
 
-    /// The values of all records; those of an unknown record are empty.
-    pub(super) fn answer(&self, catalog: &Catalog) -> Value {
-        let rows = self.ids.iter().map(|id| {
-            let record = row_of_id(catalog, id);
-            let of_record = |name: &String| {
-                let values = record.map(|(table, row)| values(catalog, table, row, name)).unwrap_or_default();
-                (name.clone(), Value::Array(values))
-            };
-            (id.clone(), Value::Object(self.properties.iter().map(of_record).collect()))
-        });
-        let rows: Map<String, Value> = rows.collect();
+    /// The values of a record by property; those of an unknown record are empty.
+    pub(super) fn values(&self, catalog: &Catalog, id: &str) -> Value {
+        let record = row_of_id(catalog, id);
+        let of_record = |name: &String| {
+            let values = record.map(|(table, row)| values(catalog, table, row, name)).unwrap_or_default();
+            (name.clone(), Value::Array(values))
+        };
+        Value::Object(self.properties.iter().map(of_record).collect())
+    }
+
+    /// The answer with the values of all records by id.
+    pub(super) fn answer(&self, rows: Map<String, Value>) -> Value {
         let meta = self.properties.iter().map(|name| {
             let mut meta = property(name);
             if name == "investors" {

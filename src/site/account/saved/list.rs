@@ -13,6 +13,7 @@ use crate::catalog::look_up::listed::{ListedLines, row_of};
 use crate::catalog::{Catalog, Resource};
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{LookUpStatus, Table};
+use crate::quota::BatchOwner;
 use crate::site::account::form::FormData;
 use crate::site::account::saved::view::plural;
 use crate::site::account::saved::{SAVED, in_turn, name_of, own, value_of};
@@ -26,8 +27,6 @@ use crate::site::layout::PageLayout;
 const LOOK_UPS: usize = 300;
 /// Look-ups that count as a page.
 const PER_PAGE: usize = 10;
-/// Look-ups of one turn.
-const PER_TURN: usize = 50;
 const CANDIDATES: usize = 5;
 /// The choice to leave a line out. No slug is like it.
 const LEFT_OUT: &str = "-";
@@ -317,9 +316,11 @@ async fn read_text(request: AccountRequest<'_>, draft: &mut Draft) -> Result<Res
     for row in named.into_iter().flatten() {
         draft.add(catalog.snapshot().slug(table, row));
     }
-    for part in open.chunks(PER_TURN) {
-        let looked_up = || part.iter().map(|index| look_up(&catalog, table, &lines, *index)).collect::<Vec<_>>();
-        draft.lines.extend(in_turn(request, looked_up).await?);
+    if !open.is_empty() {
+        let mut turns = state.work.batch(BatchOwner::Address(request.address)).map_err(PageError::from)?;
+        for index in open {
+            draft.lines.push(turns.run(|| look_up(&catalog, table, &lines, index)).await);
+        }
     }
     draft.text.clear();
     Ok(Ok(()))

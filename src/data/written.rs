@@ -1,0 +1,230 @@
+//! Names as they are written: whether two are one name, or only sound alike.
+//!
+//! [`fold`] reads the letters of all scripts as Latin ones, so that a search finds a name by its sound. Two names that fold alike
+//! may be two: 凯石 and 凯实 differ in a character, An Phát and Ân Phật in marks, C and C++ in symbols.
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+use crate::data::fold::{fold, is_silent};
+
+/// A name as it is written.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct WrittenName {
+    /// The words of the folded name, without signs such as `™`.
+    pub(crate) words: Vec<WrittenWord>,
+    /// Its symbols in their order, such as `++`; punctuation is none.
+    pub(crate) symbols: String,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct WrittenWord {
+    pub(crate) folded: String,
+    /// In lowercase, with marks and in its script.
+    pub(crate) letters: String,
+}
+
+impl WrittenName {
+    pub(crate) fn of(name: &str) -> Self {
+        let mut written = Self::default();
+        let mut word = String::new();
+        let chars = name.chars().filter(|char| !is_ornament(*char)).nfkc();
+        for char in chars.filter(|char| !is_silent(*char)) {
+            if char.is_alphanumeric() || is_combining_mark(char) {
+                word.extend(char.to_lowercase());
+            } else {
+                written.push(std::mem::take(&mut word));
+                if char == '&' {
+                    written.push("and".to_owned());
+                } else if is_symbol(char) {
+                    written.symbols.push(char);
+                }
+            }
+        }
+        written.push(word);
+        written
+    }
+
+    fn push(&mut self, letters: String) {
+        match fold(&letters) {
+            // Letters that no search sees.
+            folded if folded.is_empty() => self.symbols.push_str(&letters),
+            folded => self.words.push(WrittenWord { folded, letters }),
+        }
+    }
+}
+
+/// What owners add to names to say that they are protected, and selectors of the look of a character.
+fn is_ornament(char: char) -> bool {
+    matches!(char, '™' | '®' | '©' | '℠' | '℗' | '\u{fe00}'..='\u{fe0f}')
+}
+
+/// Signs that distinguish names, unlike punctuation.
+fn is_symbol(char: char) -> bool {
+    "+#@$%*=^~<>°±×÷".contains(char)
+        || matches!(char, '\u{a2}'..='\u{a5}' | '\u{20a0}'..='\u{20cf}' | '\u{2100}'..='\u{2bff}' | '\u{1f000}'..)
+}
+
+/// Whether two texts in the form of [`WrittenWord::letters`] have the same letters. A Latin or Greek letter without marks may
+/// stand for one with marks, as it is typed where a keyboard lacks them; two letters with unlike marks differ.
+pub(crate) fn are_same_letters(mut left: &str, mut right: &str) -> bool {
+    while left != right {
+        let (first, second) = (left.chars().next(), right.chars().next());
+        let without_first = || right.strip_prefix(&*bare(first?)?);
+        let without_second = || left.strip_prefix(&*bare(second?)?);
+        if first == second {
+            left = rest(left);
+            right = rest(right);
+        } else if let Some(other) = without_first() {
+            (left, right) = (rest(left), other);
+        } else if let Some(other) = without_second() {
+            (left, right) = (other, rest(right));
+        } else {
+            return false;
+        }
+    }
+    true
+}
+
+/// A text without its first character.
+fn rest(text: &str) -> &str {
+    let mut chars = text.chars();
+    chars.next();
+    chars.as_str()
+}
+
+/// A letter of an alphabet as it is typed without its marks: `é` → `e`, `ß` → `ss`; `None` if it has none.
+fn bare(letter: char) -> Option<String> {
+    match Script::of(letter)? {
+        _ if letter.is_ascii() => None,
+        Script::Latin => {
+            let ascii = any_ascii::any_ascii_char(letter).chars().filter(char::is_ascii_alphanumeric);
+            Some(ascii.map(|letter| letter.to_ascii_lowercase()).collect())
+        }
+        Script::Greek if letter == 'ς' => Some("σ".to_owned()),
+        Script::Greek => std::iter::once(letter).nfd().next().filter(|bare| *bare != letter).map(String::from),
+        Script::Cyrillic | Script::Other => None,
+    }
+}
+
+/// The script of a letter, as far as spelling depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Script {
+    Latin,
+    Greek,
+    Cyrillic,
+    /// A character may be a word or a syllable, vowels may be left out, or marks are tones: letters of the folded name say how it
+    /// sounds, and not how it is spelled.
+    Other,
+}
+
+impl Script {
+    /// `None` for a digit of ASCII.
+    fn of(char: char) -> Option<Self> {
+        Some(match char {
+            '0'..='9' => return None,
+            '\0'..='\u{36f}' | '\u{1e00}'..='\u{1eff}' | '\u{2c60}'..='\u{2c7f}' | '\u{a720}'..='\u{a7ff}' => {
+                Self::Latin
+            }
+            '\u{370}'..='\u{3ff}' | '\u{1f00}'..='\u{1fff}' => Self::Greek,
+            '\u{400}'..='\u{52f}' => Self::Cyrillic,
+            _ => Self::Other,
+        })
+    }
+}
+
+/// Whether letters of the folded names are letters of both names, which are of one alphabet: one that differs may be mistyped.
+pub(crate) fn are_spelled_alike(left: &str, right: &str) -> bool {
+    let alphabet = |text: &str| {
+        let mut scripts = text.chars().filter_map(Script::of);
+        let first = scripts.next();
+        (first != Some(Script::Other) && scripts.all(|script| Some(script) == first)).then_some(first)
+    };
+    alphabet(left).is_some_and(|known| alphabet(right) == Some(known))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn letters(name: &str) -> String {
+        WrittenName::of(name).words.iter().map(|word| word.letters.as_str()).collect()
+    }
+
+    #[test]
+    fn the_words_are_those_of_the_folded_name() {
+        for name in [
+            "Ünïcorn & Söhne GmbH",
+            "L'Oréal—Ventures, Inc.",
+            "51wofang 无忧我房",
+            "  A.B. &C++ ",
+            "सत्व Capital",
+            "½ Price",
+            "Sequoia 🚀",
+            "L´Oréal",
+            "İstanbul",
+            "㈱楽天",
+            "O\u{200b}ne",
+            "สยาม",
+            "",
+            "★",
+        ] {
+            let written = WrittenName::of(name);
+            let words: Vec<&str> = written.words.iter().map(|word| word.folded.as_str()).collect();
+            assert_eq!(words.join(" "), fold(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn names_are_the_same_but_for_case_punctuation_and_marks_that_one_of_them_lacks() {
+        for (left, right) in [
+            ("Société Générale", "SOCIETE GENERALE"),
+            ("Łódź Straße", "Lodz Strasse"),
+            ("Ørsted", "orsted"),
+            ("SEQUOİA", "sequoia"),
+            ("ΕΘΝΙΚΗ ΤΡΑΠΕΖΑΣ", "Εθνική Τράπεζας"),
+            ("Hawaiʻi", "Hawaii"),
+            ("Ａｌｄｅｒ", "Alder"),
+            ("Yahoo!", "Yahoo"),
+            ("ﾗｸﾃﾝ", "ラクテン"),
+        ] {
+            assert!(are_same_letters(&letters(left), &letters(right)), "{left}, {right}");
+            assert!(are_same_letters(&letters(right), &letters(left)), "{right}, {left}");
+            assert_eq!(WrittenName::of(left).symbols, WrittenName::of(right).symbols, "{left}, {right}");
+        }
+        for (left, right) in [
+            ("An Phát", "Ân Phật"),
+            ("凯石投资", "凯实投资"),
+            ("سيف", "صيف"),
+            ("Май", "Маи"),
+            ("ใหม่", "ไหม"),
+            ("か", "が"),
+            ("Яндекс", "Yandeks"),
+            ("Alder", "Alders"),
+            ("Alder", ""),
+        ] {
+            assert!(!are_same_letters(&letters(left), &letters(right)), "{left}, {right}");
+            assert!(!are_same_letters(&letters(right), &letters(left)), "{right}, {left}");
+        }
+        for (name, symbols) in
+            [("C", ""), ("C++", "++"), ("C#", "#"), ("@Alder", "@"), ("Alder, Inc. (US)", ""), ("🚀", "🚀")]
+        {
+            assert_eq!(WrittenName::of(name).symbols, symbols, "{name}");
+        }
+    }
+
+    #[test]
+    fn letters_compare_within_one_alphabet() {
+        for (left, right, expected) in [
+            ("alder", "aldér", true),
+            ("яндекс", "яндкс", true),
+            ("3i", "4i", true),
+            ("яндекс", "yandeks", false),
+            ("凯石", "凯实", false),
+            ("سيف", "صيف", false),
+            ("51wofang无忧", "51wofang无忧", false),
+        ] {
+            assert_eq!(are_spelled_alike(left, right), expected, "{left}, {right}");
+        }
+    }
+}
