@@ -74,8 +74,10 @@ pub(crate) fn us_state_of_code(code: &str) -> Option<&'static str> {
     CODES.get(code)?.iter().find_map(|(country, name)| (*country == "US").then_some(*name))
 }
 
-/// The countries and cities by the code that is written behind the cities.
-static CITIES_OF_CODES: Lazy<HashMap<&'static str, Vec<(&'static str, Vec<&'static str>)>>> = Lazy::new(|| {
+/// Countries, each with the cities behind which a code is written.
+type CitiesByCountry = Vec<(&'static str, Vec<&'static str>)>;
+
+static CITIES_OF_CODES: Lazy<HashMap<&'static str, CitiesByCountry>> = Lazy::new(|| {
     let mut codes: HashMap<&str, Vec<_>> = HashMap::new();
     for line in include_str!("city_codes.txt").lines().filter(|line| !line.starts_with('#')) {
         if let [code, country, cities @ ..] = &line.split('|').collect::<Vec<_>>()[..] {

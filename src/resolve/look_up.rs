@@ -287,8 +287,9 @@ mod tests {
         let site = |record: &mut Record| record.website = Some("https://quillon.example".to_owned());
         let profile = |record: &mut Record| record.website = Some("https://linkedin.com/company/quillon".to_owned());
         let medium = |record: &mut Record| record.identifiers = vec![("crunchbase".to_owned(), "quillon".to_owned())];
+        type Change<'a> = &'a dyn Fn(&mut Record);
         use LookUpStatus::{Ambiguous, Match};
-        let cases: [(&dyn Fn(&mut Record), LookUpStatus); 7] = [
+        let cases: [(Change<'_>, LookUpStatus); 7] = [
             (&country, Ambiguous),
             (&city, Ambiguous),
             (&year, Ambiguous),

@@ -7,13 +7,14 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, BufReader, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
 use crate::data::Date;
+use crate::data::import::csv_reader::{CsvReader, Dialect};
 use crate::data::import::csv_row::is_slug;
 use crate::data::import::diagnostics::quoted;
 use crate::data::vocabulary::{Vocabulary, vocabulary};
@@ -237,7 +238,9 @@ fn number(statements: &mut [Statement]) {
 /// Statements in the order of the file.
 pub struct StatementReader {
     path: PathBuf,
-    csv: csv::Reader<BufReader<File>>,
+    csv: CsvReader<File>,
+    /// The number of columns.
+    width: usize,
     record: csv::StringRecord,
     last: Option<(EntityId, String, String)>,
     is_numbered: bool,
@@ -251,8 +254,9 @@ pub struct StatementReader {
 impl StatementReader {
     fn open(path: &Path, last_complete: u32) -> Result<Self, SourceError> {
         let file = File::open(path).map_err(|error| SourceError::io(path, error))?;
-        let mut csv = csv::Reader::from_reader(BufReader::with_capacity(1 << 16, file));
-        let header = csv.headers().map_err(|error| SourceError::at_line(path, 1, error))?;
+        let mut csv = CsvReader::new(file, Dialect::COMMAS);
+        let mut header = csv::StringRecord::new();
+        csv.read_text(&mut header, 0).map_err(|error| SourceError::at_line(path, csv.line(), error))?;
         let is_numbered = header.len() != UNNUMBERED;
         if header.iter().ne(HEADER.into_iter().take(if is_numbered { HEADER.len() } else { UNNUMBERED })) {
             let problem = format!("the header is not `{}`; import the source again", HEADER.join(","));
@@ -261,6 +265,7 @@ impl StatementReader {
         Ok(Self {
             path: path.to_owned(),
             csv,
+            width: header.len(),
             record: csv::StringRecord::new(),
             last: None,
             is_numbered,
@@ -273,19 +278,15 @@ impl StatementReader {
     /// The position in bytes, for progress.
     #[must_use]
     pub fn position(&self) -> u64 {
-        self.csv.position().byte()
+        self.csv.position()
     }
 
     fn read(&mut self) -> Result<Option<Statement>, SourceError> {
-        match self.csv.read_record(&mut self.record) {
-            Ok(true) => {}
-            Ok(false) => return Ok(None),
-            Err(error) => {
-                let line = error.position().map_or(1, csv::Position::line);
-                return Err(SourceError::at_line(&self.path, line, error));
-            }
+        let is_read = self.csv.read_text(&mut self.record, self.width);
+        let line = self.csv.line();
+        if !is_read.map_err(|error| SourceError::at_line(&self.path, line, error))? {
+            return Ok(None);
         }
-        let line = self.record.position().map_or(1, csv::Position::line);
         let statement = self.parse().map_err(|problem| SourceError::at_line(&self.path, line, problem))?;
         let key = (statement.entity.clone(), statement.field.clone(), statement.value.clone());
         if self.last.as_ref().is_some_and(|last| *last >= key) {

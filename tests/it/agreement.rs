@@ -506,7 +506,7 @@ fn listings(client: &Client) -> Vec<ListCase> {
     let approved: Vec<Row> = reviews.iter().filter(|row| row.has["status"].contains("approved")).cloned().collect();
     listings.push(ListCase { filters: vec!["vc", "stage", "ghosted"], ..of_reviews(&["v3"], approved) });
     let pending = reviews.into_iter().filter(|row| row.has["status"].contains("pending")).collect();
-    let pending = ListCase { filters: vec!["vc", "stage"], ..of_reviews(ALL, pending) };
+    let pending = ListCase { filters: vec!["vc"], ..of_reviews(ALL, pending) };
     listings.push(ListCase { path: "reviews?status=pending".into(), ..pending });
     listings
 }

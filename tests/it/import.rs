@@ -523,13 +523,14 @@ fn importing_again_replaces_only_what_an_import_wrote_and_nobody_changed() {
         assert_eq!(files(&dataset), before);
         fs::write(dataset.join(name), text).unwrap();
     }
-    // The first import with people, where somebody else has put a file of people.
-    fs::write(dataset.join("people.csv"), "mine").unwrap();
-    fs::write(&mapping, format!("{SMALL}\n[[person]]\nname = \"Name\"\n")).unwrap();
+    // The first import with startups, where somebody else has put a file of startups.
+    fs::write(dataset.join("startups.csv"), "mine").unwrap();
+    fs::write(&mapping, format!("{SMALL}\n[[startup]]\nname = \"Name\"\n")).unwrap();
     let ran = import("Name,Land\nAlder,DE\n");
-    assert!(ran.err.contains("people.csv: was not written by `indexer import --dataset`"), "{}", ran.err);
-    assert_eq!(files(&dataset)["people.csv"], "mine");
-    fs::remove_file(dataset.join("people.csv")).unwrap();
+    let problem = "startups.csv: was not written by `indexer import --dataset`";
+    assert!(ran.code == 1 && ran.err.contains(problem), "{}{}", ran.out, ran.err);
+    assert_eq!(files(&dataset)["startups.csv"], "mine");
+    fs::remove_file(dataset.join("startups.csv")).unwrap();
 
     // Killed while it replaces files: one half may be new.
     let list = files(&dataset)["imported.txt"].clone();
@@ -547,7 +548,7 @@ fn importing_again_replaces_only_what_an_import_wrote_and_nobody_changed() {
 }
 
 /// The cells of a column of `firms.csv` by name, as a run printed it.
-fn cells<'a>(ran: &'a Ran, column: &str) -> Vec<(String, String)> {
+fn cells(ran: &Ran, column: &str) -> Vec<(String, String)> {
     let csv = ran.out.find("slug,name,").map_or("", |start| &ran.out[start..]);
     rows(csv).into_iter().map(|mut row| (row.remove("name").unwrap(), row.remove(column).unwrap())).collect()
 }

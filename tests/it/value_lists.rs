@@ -74,14 +74,11 @@ fn values_of(snapshot: &Snapshot, parameter: &Parameter) -> BTreeSet<String> {
     }
 }
 
+/// A request in its canonical form, or what is wrong with it.
+type Parsed = Result<(Request, Vec<(&'static str, String)>), BTreeSet<String>>;
+
 /// The request that values of a parameter make, in its canonical form; what is wrong with them, if anything is.
-fn parsed(
-    catalog: &Catalog,
-    resource: Resource,
-    options: ParseOptions,
-    name: &str,
-    values: &[&str],
-) -> Result<(Request, Vec<(&'static str, String)>), BTreeSet<String>> {
+fn parsed(catalog: &Catalog, resource: Resource, options: ParseOptions, name: &str, values: &[&str]) -> Parsed {
     let values: Vec<(String, String)> = values.iter().map(|value| (name.to_owned(), (*value).to_owned())).collect();
     match catalog.parse(resource, &values, options) {
         Ok(parsed) => Ok((parsed.request, parsed.canonical)),

@@ -310,8 +310,7 @@ impl Dialect {
             let mut cells = ByteRecord::new();
             let problem = match reader.read(&mut cells, 0) {
                 Ok(true) => None,
-                // A text in memory can be read.
-                Ok(false) | Err(CsvError::Io(_)) => return rows,
+                Ok(false) => return rows,
                 Err(problem) => Some(problem),
             };
             // A row begins after the ends of the one before and of empty lines.

@@ -10,7 +10,7 @@
 use std::fmt;
 use std::io::{self, Read};
 
-use csv::{ByteRecord, Position};
+use csv::{ByteRecord, Position, StringRecord};
 
 pub(crate) use crate::data::import::csv_scan::Dialect;
 use crate::data::import::csv_scan::{CsvScan, ScannedRow};
@@ -36,6 +36,10 @@ pub(crate) enum CsvError {
          swallowed rows; close it where it ends, or write each mark that is part of a text twice, in quotation marks"
     )]
     Torn,
+    #[error("{found} fields, the header has {expected}")]
+    Width { found: usize, expected: usize },
+    #[error("is not valid UTF-8; save the file in UTF-8")]
+    NotUtf8,
 }
 
 /// Why the cells of a row may not be those that were meant.
@@ -85,8 +89,8 @@ impl<R: Read> CsvReader<R> {
         Self { csv, delimiter: dialect.delimiter, line: 1, doubt: None }
     }
 
-    /// Reads the next row; false at the end. An error leaves in `row` what was read of it. The row's position has the line in which it begins. `width` is the number of
-    /// columns, 0 if it is not known.
+    /// Reads the next row; false at the end. An error leaves in `row` what was read of it. The row's position has the line in
+    /// which it begins. `width` is the number of columns, 0 if it is not known.
     pub(crate) fn read(&mut self, row: &mut ByteRecord, width: usize) -> Result<bool, CsvError> {
         let is_read = self.csv.read_byte_record(row).map_err(|error| CsvError::Io(error.into()))?;
         if !is_read {
@@ -107,6 +111,19 @@ impl<R: Read> CsvReader<R> {
         }
         self.line = scanned.line;
         self.doubt = self.doubt_of(row, scanned, width);
+        Ok(true)
+    }
+
+    /// Reads the next row as text; false at the end. A row of another width than `width` is an error, unless that is 0.
+    pub(crate) fn read_text(&mut self, row: &mut StringRecord, width: usize) -> Result<bool, CsvError> {
+        let mut bytes = std::mem::take(row).into_byte_record();
+        if !self.read(&mut bytes, width)? {
+            return Ok(false);
+        }
+        if width != 0 && bytes.len() != width {
+            return Err(CsvError::Width { found: bytes.len(), expected: width });
+        }
+        *row = StringRecord::from_byte_record(bytes).map_err(|_| CsvError::NotUtf8)?;
         Ok(true)
     }
 
@@ -198,7 +215,7 @@ mod tests {
                     let line = record.position().unwrap().line();
                     rows.push((line, record.iter().map(|cell| String::from_utf8(cell.to_vec()).unwrap()).collect()));
                 }
-                Err(CsvError::Io(error)) => panic!("{error}"),
+                Err(error) => panic!("{error}"),
             }
         }
     }
@@ -237,7 +254,7 @@ mod tests {
                 {
                     let parts: Vec<&str> = inside.split(quote).collect();
                     // Two marks in a row are one of the text.
-                    let closing = (1..parts.len()).scan(0, |skipped, at| {
+                    let closing = (1..parts.len()).step_by(1).scan(0, |skipped, at| {
                         if *skipped >= at {
                             return Some(None);
                         }

@@ -290,9 +290,8 @@ fn line_of(guess: &mut Guess, index: usize, field: &str, values: &[&str]) -> Res
         if guess.columns.iter().any(has_field) {
             return Err("country and city have their own columns; left out".to_owned());
         }
-        let is_street = |value: &&str| {
-            value.split(',').next().is_some_and(|part| part.contains(|char: char| char.is_ascii_digit()))
-        };
+        let is_street =
+            |value: &str| value.split(',').next().is_some_and(|part| part.contains(|char: char| char.is_ascii_digit()));
         if !values::are_locations(values) || values.iter().any(|value| is_street(value)) {
             return Err("its values are not cities with their country".to_owned());
         }

@@ -57,9 +57,15 @@ pub struct FileSummary {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// The number of further ones.
+    #[serde(skip_serializing_if = "is_zero")]
     pub more_warnings: u64,
     #[serde(skip)]
     index: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 #[derive(Clone, Debug, Default, Serialize)]

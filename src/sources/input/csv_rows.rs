@@ -88,7 +88,7 @@ fn read_row<R: Read>(
             CsvError::Unclosed | CsvError::Torn => {
                 "; an input that quotes no cell needs `quote = \"none\"` in its mapping"
             }
-            CsvError::Io(_) => "",
+            _ => "",
         };
         member.error(csv.line(), format!("{error}{remedy}"))
     })?;

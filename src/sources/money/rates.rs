@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::BufReader;
 use std::path::Path;
 
+use csv::StringRecord;
+
+use crate::data::import::csv_reader::{CsvReader, Dialect};
 use crate::data::import::diagnostics::quoted;
 use crate::data::{Date, PartialDate};
 use crate::sources::SourceError;
@@ -17,9 +19,10 @@ impl Rates {
     /// Reads a CSV file with the columns `currency`, `date` (empty: any day) and `usd`.
     pub(crate) fn read(path: &Path) -> Result<Self, SourceError> {
         let file = File::open(path).map_err(|error| SourceError::io(path, error))?;
-        let mut csv = csv::Reader::from_reader(BufReader::new(file));
+        let mut csv = CsvReader::new(file, Dialect::COMMAS);
         let mut rates: HashMap<String, Vec<(Option<Date>, f64)>> = HashMap::new();
-        let header = csv.headers().map_err(|error| SourceError::at_line(path, 1, error))?.clone();
+        let mut header = StringRecord::new();
+        csv.read_text(&mut header, 0).map_err(|error| SourceError::at_line(path, csv.line(), error))?;
         let column = |name: &str| {
             let found = header.iter().position(|column| column.trim_start_matches('\u{feff}').trim() == name);
             found.ok_or_else(|| {
@@ -27,12 +30,9 @@ impl Rates {
             })
         };
         let [currency, date, usd] = [column("currency")?, column("date")?, column("usd")?];
-        for record in csv.records() {
-            let record = record.map_err(|error| {
-                let line = error.position().map_or(1, csv::Position::line);
-                SourceError::at_line(path, line, error)
-            })?;
-            let line = record.position().map_or(1, csv::Position::line);
+        let mut record = StringRecord::new();
+        while csv.read_text(&mut record, header.len()).map_err(|error| SourceError::at_line(path, csv.line(), error))? {
+            let line = csv.line();
             let field = |index: usize| record.get(index).unwrap_or_default().trim();
             let problem = |problem: String| SourceError::at_line(path, line, problem);
             let day = match field(date) {
@@ -93,5 +93,14 @@ mod tests {
         assert!(on("CHF", "2024-01-01").unwrap_err().contains("`rates` has none"));
         std::fs::write(&path, "currency,date,usd\nEUR,1.1.2024,1.1\n").unwrap();
         assert!(Rates::read(&path).unwrap_err().to_string().contains("rates.csv:2: date: \"1.1.2024\""));
+        for (text, problem) in [
+            ("currency,date,usd\r\nEUR,,1.1\r\nGBP,1.1.2024,1.1\r\n", "rates.csv:3: date: \"1.1.2024\""),
+            ("currency,date,usd\nEUR,,1.1\n\"GBP,,1.5\nCHF,,1.2\n", "rates.csv:3: a quotation mark opens a cell"),
+            ("currency,date,usd\nEUR,,1.1\nGBP,1.5\n", "rates.csv:3: 2 fields, the header has 3"),
+        ] {
+            std::fs::write(&path, text).unwrap();
+            let error = Rates::read(&path).unwrap_err().to_string();
+            assert!(error.contains(problem), "{error}");
+        }
     }
 }

@@ -185,7 +185,7 @@ fn written(cents: u64, notation: usize, has_cents: bool) -> String {
     let groups = |separator: &str| {
         let mut grouped = String::new();
         for (at, digit) in digits.chars().enumerate() {
-            if at > 0 && (digits.len() - at) % 3 == 0 {
+            if at > 0 && (digits.len() - at).is_multiple_of(3) {
                 grouped.push_str(separator);
             }
             grouped.push(digit);
