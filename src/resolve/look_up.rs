@@ -81,9 +81,14 @@ pub fn look_up(
     let Some((item, candidates)) = profiles.all.split_first() else { return Vec::new() };
     let agreements: Vec<Option<Agreement>> = candidates.iter().map(|candidate| agreement(item, candidate)).collect();
     let nearest = only_best(&agreements, |index| includes(&candidates[index], item));
+    let has_namesake = candidates.iter().filter(|candidate| has_name(candidate, item.names.first())).count() > 1;
     let scored = candidates.iter().enumerate().map(|(index, candidate)| {
         let mut evidence = compare_values(&profiles, item, candidate);
         let is_same = has_name(candidate, item.names.first());
+        // Records that share only the distinctive words, as `Alder` and `Alder Group` do, have different names.
+        if is_same && !has_namesake {
+            evidence.retain(|found| *found != Evidence::Namesakes);
+        }
         for found in &mut evidence {
             *found = match *found {
                 // The same to a comparison of records: `Venture` and `Ventures`, or other legal forms.
