@@ -36,10 +36,10 @@ const WAITS: [i64; 9] = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 8
 const LATER: i64 = 3_600;
 /// Records of an alert that an e-mail names.
 const NAMED: usize = 10;
-/// What came of a link that was sent.
+/// The outcome of a link that was sent.
 const SENT: &str = "sent";
 
-/// Whether the server stops.
+/// Returns true once the server is stopping.
 type IsStopping<'a> = &'a (dyn Fn() -> bool + Sync);
 
 /// Sends what is in the outbox.
@@ -137,7 +137,7 @@ impl Sender {
         Ok(sent)
     }
 
-    /// What came of a link, and when it is tried again.
+    /// The outcome of a link, and the time of the next attempt.
     fn send_link(
         &self,
         store: &dyn Store,

@@ -79,7 +79,7 @@ impl Catalog {
         let total = self.rows_with_values(table);
         let unknown = total.saturating_sub(known);
         if is_exclusion && unknown < known && unknown >= total.div_ceil(MIN_SHARE_LEFT_OUT) {
-            let records = plural(table);
+            let records = table.plural();
             return Some(format!("`{parameter}` also leaves out {} {records} of unknown `{name}`", grouped(unknown)));
         }
         known_for(&format!("`{name}` is"), known, total, table)
@@ -139,18 +139,7 @@ impl Catalog {
 /// That a field is known for few records, as a sentence; `None` if it is known for half of them.
 fn known_for(subject: &str, known: u32, total: u32, table: Table) -> Option<String> {
     let is_low = u64::from(known) * 2 < u64::from(total);
-    is_low.then(|| format!("{subject} known for {} of {} {}", grouped(known), grouped(total), plural(table)))
-}
-
-fn plural(table: Table) -> &'static str {
-    match table {
-        Table::Firms => "firms",
-        Table::Startups => "startups",
-        Table::Rounds => "funding rounds",
-        Table::People => "people",
-        Table::Reviews => "reviews",
-        Table::Sectors => "sectors",
-    }
+    is_low.then(|| format!("{subject} known for {} of {} {}", grouped(known), grouped(total), table.plural()))
 }
 
 /// An integer with separators between thousands: `12,345`.

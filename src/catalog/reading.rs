@@ -4,8 +4,10 @@
 //! It is decided here alone. The tools, the pages and their twins list what the text means; lists of REST search by name and
 //! say what else it means.
 
+use crate::catalog::coverage::grouped;
 use crate::catalog::param_error::shortened;
 use crate::catalog::{Catalog, Interpretation, Query, Resource};
+use crate::data::Table;
 
 /// How a search text is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +33,7 @@ pub struct SearchReading {
     pub similar: Vec<u32>,
     /// Whether names have some of its words.
     pub is_partly_named: bool,
-    noun: &'static str,
+    table: Table,
 }
 
 impl Catalog {
@@ -66,15 +68,7 @@ impl Catalog {
             Reading::Text => self.similar_names(query.table, &text),
         };
         let question = question.map(|question| question.without(resource, &window));
-        Some(SearchReading {
-            reading,
-            text,
-            question,
-            described,
-            similar,
-            is_partly_named,
-            noun: resource.table().noun(),
-        })
+        Some(SearchReading { reading, text, question, described, similar, is_partly_named, table: resource.table() })
     }
 }
 
@@ -96,7 +90,7 @@ impl SearchReading {
 
     /// How it was read, for a caller that lists what it means; `parameter` is its parameter or argument.
     pub fn notes(&self, parameter: &str) -> Vec<String> {
-        let Self { noun, .. } = self;
+        let noun = self.table.noun();
         let shown = shortened(&self.text);
         let mut notes = Vec::new();
         if self.reading == Reading::Question {
@@ -116,7 +110,7 @@ impl SearchReading {
 
     /// The meaning that a search by name alone leaves out; `address` is that of the list with [`Self::values`] in place of `q`.
     pub fn other_meaning(&self, address: &str) -> Option<String> {
-        let Self { noun, .. } = self;
+        let noun = self.table.noun();
         let shown = shortened(&self.text);
         match self.reading {
             Reading::Question => Some(format!("no {noun} is named `{shown}`; as a question it is {address}")),
@@ -127,7 +121,10 @@ impl SearchReading {
     }
 
     fn having_words(&self) -> String {
-        let Self { noun, described, .. } = self;
-        format!("records of the kind {noun} with all of its words in descriptions, sectors or places: {described}")
+        let (count, verb) = match self.described {
+            1 => (format!("1 {}", self.table.noun()), "has"),
+            many => (format!("{} {}", grouped(many), self.table.plural()), "have"),
+        };
+        format!("{count} {verb} all of its words in descriptions, sectors or places")
     }
 }

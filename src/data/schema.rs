@@ -50,6 +50,18 @@ impl Table {
         }
     }
 
+    /// The word for several records.
+    pub const fn plural(self) -> &'static str {
+        match self {
+            Self::Firms => "firms",
+            Self::Startups => "startups",
+            Self::Rounds => "funding rounds",
+            Self::People => "people",
+            Self::Reviews => "reviews",
+            Self::Sectors => "sectors",
+        }
+    }
+
     /// The field that identifies a row.
     #[must_use]
     pub fn key(self) -> &'static str {

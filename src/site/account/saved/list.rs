@@ -15,7 +15,6 @@ use crate::data::vocabulary::Vocabulary;
 use crate::data::{LookUpStatus, Table};
 use crate::quota::BatchOwner;
 use crate::site::account::form::FormData;
-use crate::site::account::saved::view::plural;
 use crate::site::account::saved::{SAVED, in_turn, name_of, own, value_of};
 use crate::site::account::sign::{form_error, form_status};
 use crate::site::account::{AccountRequest, Reply};
@@ -152,7 +151,7 @@ async fn show(request: AccountRequest<'_>, visitor: &Visitor, draft: Draft, erro
         table: path_of(&table),
         tables: crate::auth::watch::WATCHED
             .iter()
-            .map(|table| (path_of(table), format::word(plural(*table))))
+            .map(|table| (path_of(table), format::word(table.plural())))
             .collect(),
         lines: draft.lines.iter().map(view).collect(),
         name: draft.name,

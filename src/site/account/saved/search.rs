@@ -7,7 +7,7 @@ use crate::auth::watch::NewWatch;
 use crate::catalog::{Catalog, ListPosition, ParameterError, Resource};
 use crate::data::Table;
 use crate::site::account::form::FormData;
-use crate::site::account::saved::view::{filters, plural};
+use crate::site::account::saved::view::filters;
 use crate::site::account::saved::{SAVED, in_turn, name_of, value_of};
 use crate::site::account::sign::{form_error, form_status};
 use crate::site::account::{AccountRequest, Reply};
@@ -104,7 +104,7 @@ async fn show(request: AccountRequest<'_>, draft: Draft) -> Result<Reply, Reply>
 
 impl SearchView {
     fn table_name(&self) -> &'static str {
-        table_of(self.table).map_or("", plural)
+        table_of(self.table).map_or("", Table::plural)
     }
 }
 

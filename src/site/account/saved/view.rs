@@ -4,31 +4,20 @@ use crate::alerts::{AlertEntry, AlertReason, entries};
 use crate::auth::StoreError;
 use crate::auth::watch::{Alert, Watch};
 use crate::catalog::Catalog;
-use crate::data::Table;
 use crate::data::vocabulary::Vocabulary;
 use crate::site::conditions::active_filters;
 use crate::site::format;
 use crate::site::link::Link;
-
-/// The plural of a table's records.
-pub(crate) fn plural(table: Table) -> &'static str {
-    match table {
-        Table::Startups => "startups",
-        Table::Rounds => "funding rounds",
-        Table::People => "people",
-        _ => "firms",
-    }
-}
 
 /// What a search or list contains.
 pub(super) fn conditions(catalog: &Catalog, watch: &Watch) -> String {
     match &watch.query {
         Some(query) => {
             let pairs = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
-            format!("Search of {}: {}", plural(watch.table), filters(catalog, pairs))
+            format!("Search of {}: {}", watch.table.plural(), filters(catalog, pairs))
         }
         None if watch.listed == 1 => "List with 1 record".to_owned(),
-        None => format!("List of {} {}", format::number(watch.listed), plural(watch.table)),
+        None => format!("List of {} {}", format::number(watch.listed), watch.table.plural()),
     }
 }
 
