@@ -1,23 +1,19 @@
-//! Compiles the bundled dataset into the archive that is embedded in the program.
+//! Compiles the bundled dataset into the archive that `catalog` embeds.
 //!
-//! The code of `src/data` is shared by path; an invalid row stops the build with its file and line. The text index is not
-//! built here: tantivy would be compiled twice, and indexing so few names takes milliseconds at startup.
+//! An invalid row stops the build with its file and line. The text index is not built here: tantivy would be compiled twice, and
+//! indexing so few names takes milliseconds at startup.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-#[allow(dead_code, unused_imports, reason = "the build only compiles the dataset")]
-#[path = "src/data/mod.rs"]
-mod data;
-
 const FOLDER: &str = "dataset";
 
 fn main() -> ExitCode {
-    println!("cargo::rerun-if-changed={FOLDER}");
-    println!("cargo::rerun-if-changed=src/data");
-    let compiled = match data::compile(Path::new(FOLDER), &data::NoProgress) {
+    let folder = Path::new("../..").join(FOLDER);
+    println!("cargo::rerun-if-changed={}", folder.display());
+    let compiled = match data::compile(&folder, &data::NoProgress) {
         Ok(compiled) => compiled,
         Err(report) => {
             for problem in report.errors() {

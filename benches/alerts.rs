@@ -13,19 +13,19 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use ::service::alerts::evaluate;
+use auth::quota::Tier;
+use auth::watch::{NewWatch, WATCHED};
+use auth::{SqliteStore, Store};
+use catalog::comparison::SAVED;
+use catalog::{Catalog, Request, Resource, RowFilter, Texts};
 use clock::Moment;
+use data::{NoProgress, Table, compile};
 use form_urlencoded::Serializer;
+use import::datagen;
+use import::datagen::GenConfig;
 use random::Random;
-use venturedex::alerts::evaluate;
-use venturedex::auth::watch::{NewWatch, WATCHED};
-use venturedex::auth::{SqliteStore, Store};
-use venturedex::catalog::comparison::SAVED;
-use venturedex::catalog::{Catalog, Request, Resource, RowFilter, Texts};
-use venturedex::data::{NoProgress, Table, compile};
-use venturedex::datagen;
-use venturedex::datagen::GenConfig;
-use venturedex::quota::Tier;
-use venturedex::release::ActiveRelease;
+use release::ActiveRelease;
 
 /// Searches of one account.
 const PER_ACCOUNT: usize = 100;

@@ -6,9 +6,9 @@ mod clock;
 
 use std::path::Path;
 
-use venturedex::catalog::look_up::answer;
-use venturedex::catalog::{Catalog, Item, Texts};
-use venturedex::data::{NoProgress, compile};
+use catalog::look_up::answer;
+use catalog::{Catalog, Item, Texts};
+use data::{NoProgress, compile};
 
 use clock::Moment;
 

@@ -7,13 +7,13 @@ mod clock;
 mod release;
 mod service;
 
+use ::service::State;
+use auth::AuthService;
+use catalog::Catalog;
+use data::{Facet, Table};
 use http::HeaderMap;
-use venturedex::auth::AuthService;
-use venturedex::catalog::Catalog;
-use venturedex::data::{Facet, Table};
-use venturedex::http::{Peer, RequestTrace, State};
-use venturedex::site;
-use venturedex::site::{Page, PageRequest};
+use site::{Page, PageRequest};
+use transport::{Peer, RequestTrace};
 
 use clock::Moment;
 

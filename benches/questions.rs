@@ -9,8 +9,8 @@ mod release;
 
 use std::time::Duration;
 
-use venturedex::catalog::{Catalog, Ranking, Resource};
-use venturedex::data::{Facet, Names, Table};
+use catalog::{Catalog, Ranking, Resource};
+use data::{Facet, Names, Table};
 
 use clock::Moment;
 use random::Random;

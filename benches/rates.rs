@@ -18,14 +18,13 @@ use bytes::Bytes;
 use futures_util::stream;
 use rustix::time::{ClockId, clock_gettime};
 
+use auth::quota::Tier;
+use auth::{AuthService, RateLimitConfig};
+use data::Table;
+use mcp::McpQuota;
+use transport::server::{Limits, RequestBody, ResponseBody, run};
+use transport::{ErrorContext, Handler, RequestParts, Telemetry};
 use venturedex::app::Router;
-use venturedex::auth::{AuthService, RateLimitConfig};
-use venturedex::data::Table;
-use venturedex::http::server::{Limits, RequestBody, ResponseBody, run};
-use venturedex::http::{ErrorContext, Handler, RequestParts, Telemetry};
-use venturedex::mcp;
-use venturedex::mcp::McpQuota;
-use venturedex::quota::Tier;
 use warp::filters::BoxedFilter;
 use warp::{Filter, Reply};
 

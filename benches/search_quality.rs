@@ -11,10 +11,10 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::time::Duration;
 
+use catalog::{Catalog, ListPosition, ParseOptions, Query, Request, Resource, Texts};
+use data::fold::fold;
+use data::{NoProgress, compile};
 use serde_json::Value;
-use venturedex::catalog::{Catalog, ListPosition, ParseOptions, Query, Request, Resource, Texts};
-use venturedex::data::fold::fold;
-use venturedex::data::{NoProgress, compile};
 
 use clock::Moment;
 

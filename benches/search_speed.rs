@@ -15,13 +15,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use data::fold::fold;
+use data::{MAX_PROMINENCE, Names};
+use search::{IndexFiles, IndexPart, TextIndex};
 use tantivy::collector::TopDocs;
 use tantivy::query::{BooleanQuery, FuzzyTermQuery, Occur, Query};
 use tantivy::schema::{Schema, TEXT};
 use tantivy::{Index, TantivyDocument, Term};
-use venturedex::data::fold::fold;
-use venturedex::data::{MAX_PROMINENCE, Names};
-use venturedex::search::{IndexFiles, IndexPart, TextIndex};
 
 use clock::Moment;
 use random::Random;

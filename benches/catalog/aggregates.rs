@@ -3,8 +3,8 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use venturedex::catalog::{AggregateOptions, Catalog, Filter, Query, Resource};
-use venturedex::data::{Facet, Table};
+use catalog::{AggregateOptions, Catalog, Filter, Query, Resource};
+use data::{Facet, Table};
 
 use crate::queries::Queries;
 

@@ -4,9 +4,9 @@
 
 use std::collections::HashSet;
 
-use venturedex::catalog::aggregate::{Group, GroupBy, group_bys};
-use venturedex::catalog::{AggregateOptions, Catalog, Filter, ListPosition, Query, Resource};
-use venturedex::data::Table;
+use catalog::aggregate::{Group, GroupBy, group_bys};
+use catalog::{AggregateOptions, Catalog, Filter, ListPosition, Query, Resource};
+use data::Table;
 
 use crate::lists::{quantile, timed};
 use crate::naive::Naive;

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use venturedex::catalog::{Catalog, Filter, ListPosition, Query, Resource};
-use venturedex::data::Table;
+use catalog::{Catalog, Filter, ListPosition, Query, Resource};
+use data::Table;
 
 use crate::groups;
 use crate::naive::Naive;

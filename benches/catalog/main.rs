@@ -22,14 +22,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use catalog::{Catalog, Texts};
+use data::{Progress, Table};
+use import::datagen;
+use import::datagen::GenConfig;
+use release::{Release, ReleaseStore};
+use search::{IndexFiles, TextIndex};
 use time::OffsetDateTime;
-use venturedex::catalog::{Catalog, Texts};
-use venturedex::data;
-use venturedex::data::{Progress, Table};
-use venturedex::datagen;
-use venturedex::datagen::GenConfig;
-use venturedex::release::{Release, ReleaseStore};
-use venturedex::search::{IndexFiles, TextIndex};
 
 const FIRMS_PER_STARTUP: u32 = 10;
 

@@ -3,10 +3,10 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 
-use venturedex::catalog::aggregate::GroupBy;
-use venturedex::catalog::{Catalog, Filter, Order, Query};
-use venturedex::data::vocabulary::Vocabulary;
-use venturedex::data::{Direction, Facet, PartialDate, Snapshot, Table};
+use catalog::aggregate::GroupBy;
+use catalog::{Catalog, Filter, Order, Query};
+use data::vocabulary::Vocabulary;
+use data::{Direction, Facet, PartialDate, Snapshot, Table};
 
 /// The values of a facet for each row, one list after the other.
 struct Values {

@@ -1,7 +1,7 @@
 //! Random queries in every combination of filters and orders.
 
-use venturedex::catalog::{Catalog, Filter, Order, Query};
-use venturedex::data::{Direction, Facet, Table};
+use catalog::{Catalog, Filter, Order, Query};
+use data::{Direction, Facet, Table};
 
 /// A stream of random numbers (splitmix64).
 pub struct Random(pub u64);

@@ -3,8 +3,8 @@
 
 use std::hint::black_box;
 
-use venturedex::catalog::{Catalog, ListPosition, Order, Query};
-use venturedex::data::{Facet, Table};
+use catalog::{Catalog, ListPosition, Order, Query};
+use data::{Facet, Table};
 
 use crate::clock::Moment;
 use crate::queries::Queries;

@@ -14,12 +14,12 @@ use rustix::time::{ClockId, clock_gettime};
 use serde_json::Value;
 use tokio::net::TcpListener;
 
+use auth::quota::Tier;
+use auth::{AuthService, RateLimitConfig};
+use mcp::{self, McpQuota};
+use transport::server::{Limits, RequestBody, ResponseBody, run};
+use transport::{ErrorContext, Handler, RequestParts};
 use venturedex::app::Router;
-use venturedex::auth::{AuthService, RateLimitConfig};
-use venturedex::http::server::{Limits, RequestBody, ResponseBody, run};
-use venturedex::http::{ErrorContext, Handler, RequestParts};
-use venturedex::mcp::{self, McpQuota};
-use venturedex::quota::Tier;
 
 use crate::client::{Connection, encoded, get, post, tool_call};
 use crate::generate::{Param, Words};

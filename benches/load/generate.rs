@@ -1,8 +1,8 @@
 //! Random requests, valid and not, from the service's own documents and names.
 
+use catalog::Catalog;
+use data::Table;
 use serde_json::{Map, Value, json};
-use venturedex::catalog::Catalog;
-use venturedex::data::Table;
 
 use crate::client::encoded;
 use crate::random::Random;

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use auth::account::KeyRef;
+use auth::{ApiKey, AuthService};
 use futures_util::future::join;
 use tokio::time::Instant;
-use venturedex::auth::account::KeyRef;
-use venturedex::auth::{ApiKey, AuthService};
 
 use crate::client::{Connection, Times, get, post};
 use crate::server::{Data, Server};

@@ -1,11 +1,11 @@
 //! The data of a benchmark: the current release of an index, or the bundled snapshot.
 
-use venturedex::catalog::Catalog;
-use venturedex::release::ReleaseStore;
+use catalog::Catalog;
+use release::ReleaseStore;
 
 pub fn catalog(index: Option<&str>) -> Catalog {
     match index {
-        None => venturedex::catalog::bundled().expect("the bundled snapshot"),
+        None => catalog::bundled().expect("the bundled snapshot"),
         Some(folder) => {
             let releases = ReleaseStore::at(folder);
             let version = releases.current().expect("an index").expect("a current release");

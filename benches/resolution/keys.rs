@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use venturedex::data::import::{Dataset, website};
-use venturedex::data::{NoProgress, Table};
-use venturedex::resolve::record::of_dataset;
-use venturedex::resolve::{Decisions, Record, Resolution, resolve};
+use data::import::{Dataset, website};
+use data::{NoProgress, Table};
+use import::resolve::record::of_dataset;
+use import::resolve::{Decisions, Record, Resolution, resolve};
 
 /// More records of one website are brands or funds of a house.
 const MAX_OF_ONE_WEBSITE: usize = 3;

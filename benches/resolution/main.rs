@@ -20,8 +20,8 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
-use venturedex::data::{NoProgress, Table, import};
-use venturedex::resolve::{Decisions, Pair, Record, Resolution, TABLES, resolve};
+use ::import::resolve::{Decisions, Pair, Record, Resolution, TABLES, resolve};
+use data::{NoProgress, Table, import};
 
 use truth::{Entity, Truth};
 

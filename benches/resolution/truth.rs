@@ -22,11 +22,11 @@
 
 use std::collections::HashMap;
 
-use venturedex::data::fold::fold;
-use venturedex::data::import::rows;
-use venturedex::data::import::{Dataset, website};
-use venturedex::data::{OrganizationKind, PartialDate, Table};
-use venturedex::resolve::Record;
+use data::fold::fold;
+use data::import::rows;
+use data::import::{Dataset, website};
+use data::{OrganizationKind, PartialDate, Table};
+use import::resolve::Record;
 
 use crate::random::Random;
 
@@ -54,7 +54,7 @@ struct Original {
     name: String,
     aliases: Vec<String>,
     website: Option<String>,
-    country: Option<venturedex::data::Country>,
+    country: Option<data::Country>,
     city: Option<String>,
     founded_year: Option<u16>,
     sectors: Vec<String>,
@@ -247,7 +247,7 @@ fn add_traps(originals: &mut Vec<Original>, random: &mut Random) {
                 traps.extend([format!("{name} Fund II"), format!("{name} Fund III LP")].map(like));
                 traps.push(like(format!("{name} SPV 4, a series of {name} LLC")));
                 let mut regional = like(format!("{name} India"));
-                regional.country = venturedex::data::Country::read("IN");
+                regional.country = data::Country::read("IN");
                 regional.city = Some("Mumbai".to_owned());
                 traps.push(regional);
             }
@@ -259,8 +259,7 @@ fn add_traps(originals: &mut Vec<Original>, random: &mut Random) {
                     namesake.website =
                         original.website.as_ref().map(|_| format!("http://the{}.net", fold(name).replace(' ', "")));
                     namesake.city = Some((*random.pick(&CITIES)).to_owned());
-                    namesake.country =
-                        if random.below(2) == 0 { original.country } else { venturedex::data::Country::read("GB") };
+                    namesake.country = if random.below(2) == 0 { original.country } else { data::Country::read("GB") };
                     namesake.sectors.truncate(1);
                     namesake.founded_year = original.founded_year.map(|year| year - 3);
                     if namesake.city.as_deref().map(fold) != original.city.as_deref().map(fold) {

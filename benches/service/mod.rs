@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use venturedex::alerts::Alerts;
-use venturedex::auth::AuthService;
-use venturedex::catalog::Catalog;
-use venturedex::http::State;
-use venturedex::http::origin_policy::Hosts;
-use venturedex::release::ActiveRelease;
+use ::service::State;
+use ::service::alerts::Alerts;
+use auth::AuthService;
+use catalog::Catalog;
+use release::ActiveRelease;
+use transport::origin_policy::Hosts;
 
 /// `url`: its address in links.
 pub fn state(catalog: Catalog, auth: Arc<AuthService>, url: &str, clock: fn() -> i64) -> Arc<State> {

@@ -1,10 +1,10 @@
 //! Questions in words (`ask`): what is understood becomes parameters of the request.
 
-use crate::api::envelope::Asked;
-use crate::catalog::ask::{COUNT_BY, MAX_QUESTION_CHARS};
-use crate::catalog::{Catalog, Interpretation, ParameterError, Resource};
+use crate::envelope::Asked;
+use catalog::ask::{COUNT_BY, MAX_QUESTION_CHARS};
+use catalog::{Catalog, Interpretation, ParameterError, Resource};
 
-use crate::api::window::single_value;
+use crate::window::single_value;
 
 pub(crate) const ASK: &str = "ask";
 

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use crate::catalog::param_error::shortened;
-use crate::catalog::{Catalog, ChangeFilter, Cursor, Issues, ListPosition, ParameterError};
-use crate::data::SnapshotVersion;
-use crate::http::problem::Problem;
+use catalog::param_error::shortened;
+use catalog::{Catalog, ChangeFilter, Cursor, Issues, ListPosition, ParameterError};
+use data::SnapshotVersion;
+use transport::problem::Problem;
 
-use crate::api::envelope::{Meta, Pagination, PaginationV3, append_member, append_meta};
-use crate::api::list;
-use crate::api::pagination::{open_cursor, with_window};
-use crate::api::request::{Canonical, RequestError, RequestUrl};
-use crate::api::window::{DEFAULT_LIMIT, PageWindow, single_value};
-use crate::api::{ApiRequest, ApiResponse};
+use crate::envelope::{Meta, Pagination, PaginationV3, append_member, append_meta};
+use crate::list;
+use crate::pagination::{open_cursor, with_window};
+use crate::request::{Canonical, RequestError, RequestUrl};
+use crate::window::{DEFAULT_LIMIT, PageWindow, single_value};
+use crate::{ApiRequest, ApiResponse};
 
 /// The parameters that name the two releases.
 pub(crate) const FROM: &str = "from";

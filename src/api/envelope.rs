@@ -5,14 +5,14 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use crate::api::Version;
-use crate::catalog::ask::association::Association;
-use crate::catalog::similar::Similarity;
-use crate::catalog::snippet::Snippet;
-use crate::catalog::{Amounts, ParameterError, ReadPart};
-use crate::data::Snapshot;
-use crate::data::field::{SNAPSHOT, model};
-use crate::search::Explanation;
+use crate::Version;
+use catalog::ask::association::Association;
+use catalog::similar::Similarity;
+use catalog::snippet::Snippet;
+use catalog::{Amounts, ParameterError, ReadPart};
+use data::Snapshot;
+use data::field::{SNAPSHOT, model};
+use search::Explanation;
 
 /// A list's pagination, in the form of each version.
 #[derive(Serialize)]

@@ -12,10 +12,10 @@ use std::ops::Range;
 use http::{HeaderMap, HeaderValue};
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::catalog::parse::is_ignored;
-use crate::http::headers::if_none_match;
+use catalog::parse::is_ignored;
+use transport::headers::if_none_match;
 
-use crate::api::request::{Canonical, RequestUrl};
+use crate::request::{Canonical, RequestUrl};
 
 /// The `ETag` of a body; the bytes in `release` name its release.
 pub(crate) fn of_body(body: &[u8], release: Range<usize>) -> HeaderValue {

@@ -12,27 +12,27 @@ use futures_util::stream;
 use http::header::{CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_TYPE, ETAG};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Response};
 
-use crate::auth::Caller;
-use crate::catalog::flat::{Column, CsvWriter, Formulas, list_columns};
-use crate::catalog::json::{FieldSet, Fields};
-use crate::catalog::{ListPosition, ParameterError};
-use crate::data::{Date, SnapshotVersion, rfc3339};
-use crate::http::State;
-use crate::http::body::{BodyError, ByteStream, Payload};
-use crate::http::headers::{self, Caching, set};
-use crate::http::negotiation::{Format, GzipStream, accepts_gzip};
-use crate::http::problem::Problem;
-use crate::http::warnings::{MAX_HEADER, write_warnings};
-use crate::metrics::panics;
-use crate::quota::{Overloaded, Quota};
+use auth::Caller;
+use auth::quota::{Overloaded, Quota};
+use catalog::flat::{Column, CsvWriter, Formulas, list_columns};
+use catalog::json::{FieldSet, Fields};
+use catalog::{ListPosition, ParameterError};
+use data::{Date, SnapshotVersion, rfc3339};
+use platform::metrics::panics;
+use service::State;
+use transport::body::{BodyError, ByteStream, Payload};
+use transport::headers::{self, Caching, set};
+use transport::negotiation::{Format, GzipStream, accepts_gzip};
+use transport::problem::Problem;
+use transport::warnings::{MAX_HEADER, write_warnings};
 
-use crate::api::list::{self, Rows};
-use crate::api::other_meaning::ListAddress;
-use crate::api::pagination::ListRequest;
-use crate::api::request::{Canonical, RequestError, RequestUrl};
-use crate::api::routes::{EndpointKind, Route, split_version};
-use crate::api::window::{DEFAULT_LIMIT, single_value};
-use crate::api::{MAX_HEADERS, Outcome, Parsed, Pipeline, Version, catch_panic, shared_headers};
+use crate::list::{self, Rows};
+use crate::other_meaning::ListAddress;
+use crate::pagination::ListRequest;
+use crate::request::{Canonical, RequestError, RequestUrl};
+use crate::routes::{EndpointKind, Route, split_version};
+use crate::window::{DEFAULT_LIMIT, single_value};
+use crate::{MAX_HEADERS, Outcome, Parsed, Pipeline, Version, catch_panic, shared_headers};
 
 /// Rows of a file that cost one request.
 pub const ROWS_PER_REQUEST: u64 = 1_000;
@@ -188,7 +188,7 @@ impl OpenExport {
             page: self.page,
             index: 0,
             rows_left: self.rows,
-            gzip: is_gzipped.then(GzipStream::new),
+            gzip: is_gzipped.then(GzipStream::default),
             has_ended: false,
         };
         let mut response = Response::new(Payload::Stream(writer.stream(Arc::clone(state), taken)));

@@ -2,16 +2,16 @@
 
 use serde::Serialize;
 
-use crate::catalog::aggregate::MAX_GROUPS;
-use crate::catalog::{Aggregate, AggregateOptions, ParameterError, Query, ValueCount};
-use crate::data::field::model;
-use crate::data::vocabulary::Vocabulary;
-use crate::data::{Country, FirmKind, Stage, Table};
-use crate::http::problem::Problem;
+use catalog::aggregate::MAX_GROUPS;
+use catalog::{Aggregate, AggregateOptions, ParameterError, Query, ValueCount};
+use data::field::model;
+use data::vocabulary::Vocabulary;
+use data::{Country, FirmKind, Stage, Table};
+use transport::problem::Problem;
 
-use crate::api::other_meaning::ListAddress;
-use crate::api::record::json_response;
-use crate::api::{ApiRequest, ApiResponse};
+use crate::other_meaning::ListAddress;
+use crate::record::json_response;
+use crate::{ApiRequest, ApiResponse};
 
 model! {
     /// Number of matching firms by facet, under the name of the parameter that filters by it.
@@ -50,7 +50,7 @@ model! {
     }
 }
 
-/// Responds with the counts of the firms that a query finds; see [`crate::catalog::FacetCounts`].
+/// Responds with the counts of the firms that a query finds; see [`catalog::FacetCounts`].
 pub(crate) fn respond(
     request: &ApiRequest<'_>,
     query: &Query,

@@ -6,16 +6,16 @@ use std::cell::OnceCell;
 
 use serde::Serialize;
 
-use crate::catalog::json::fields::{Fields, snake_case};
-use crate::catalog::json::{computed, record};
-use crate::catalog::param_error::shortened;
-use crate::catalog::{Catalog, Filter, ListPosition, ParameterError, Query, RelatedRoles};
-use crate::data::vocabulary::{Vocabulary, vocabulary};
-use crate::data::{Facet, Table};
-use crate::search::nearest;
+use catalog::json::fields::{Fields, snake_case};
+use catalog::json::{computed, record};
+use catalog::param_error::shortened;
+use catalog::{Catalog, Filter, ListPosition, ParameterError, Query, RelatedRoles};
+use data::vocabulary::{Vocabulary, vocabulary};
+use data::{Facet, Table};
+use search::nearest;
 
-use crate::api::envelope::append;
-use crate::api::window::DEFAULT_LIMIT;
+use crate::envelope::append;
+use crate::window::DEFAULT_LIMIT;
 
 /// The name of the parameter.
 pub(crate) const INCLUDE: &str = "include";

@@ -1,20 +1,21 @@
 //! Lists: a page of rows with the pagination of the version.
 
-use crate::catalog::json::{FieldSet, Fields, computed, record};
-use crate::catalog::{
+use catalog::json::{FieldSet, Fields, computed, record};
+use catalog::{
     Catalog, CoInvestorPage, Cursor, LeaderboardPage, ListPosition, MatchPage, Page, ParameterError, ParseOptions,
     Query, Request,
 };
-use crate::http::problem::{Code, Problem};
+use transport::problem::{Code, Problem};
 
-use crate::api::asked::ASK;
-use crate::api::envelope::{
+use crate::asked::ASK;
+use crate::envelope::{
     ExplainedRow, Meta, Pagination, PaginationV1, PaginationV2, PaginationV3, Suggested, append_member, append_meta,
 };
-use crate::api::other_meaning::ListAddress;
-use crate::api::pagination::ListRequest;
-use crate::api::window::Start;
-use crate::api::{ApiRequest, ApiResponse, Version};
+use crate::other_meaning::ListAddress;
+use crate::pagination::ListRequest;
+use crate::window::Start;
+use crate::{ApiRequest, ApiResponse, Version};
+use catalog::param_error::too_narrow;
 
 /// Longest `Link` in bytes: proxies reject responses with long headers, and the cursor is in the body, too.
 const MAX_LINK: usize = 2 * 1024;
@@ -170,7 +171,7 @@ pub(crate) fn warnings(address: &ListAddress<'_>, list: &ListRequest, rows: &Row
         };
         let options = ParseOptions { strict: true, review_statuses: version.review_statuses(), other_names: &[] };
         let relaxation = catalog.relaxation(resource, &list.parsed.canonical, options, is_given);
-        warnings.extend(relaxation.as_ref().map(ParameterError::too_narrow));
+        warnings.extend(relaxation.as_ref().map(too_narrow));
     }
     // Lists of v3 have suggestions in `meta.did_you_mean`.
     if version != Version::V3 {

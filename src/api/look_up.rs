@@ -3,15 +3,15 @@
 pub(crate) mod batch;
 pub(crate) mod table;
 
-use crate::catalog::look_up::answer;
-use crate::catalog::{Catalog, Item, ItemTexts, LookUpAnswer, ParameterError};
-use crate::data::Table;
-use crate::http::problem::Problem;
+use catalog::look_up::answer;
+use catalog::{Catalog, Item, ItemTexts, LookUpAnswer, ParameterError};
+use data::Table;
+use transport::problem::Problem;
 
-use crate::api::record::json_response;
-use crate::api::request::{Canonical, RequestError, RequestUrl};
-use crate::api::window::{PageWindow, single_value};
-use crate::api::{ApiRequest, ApiResponse, Version};
+use crate::record::json_response;
+use crate::request::{Canonical, RequestError, RequestUrl};
+use crate::window::{PageWindow, single_value};
+use crate::{ApiRequest, ApiResponse, Version};
 
 /// Candidates of an item, by default and at most.
 pub(crate) const CANDIDATES: u64 = 3;

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 
 use form_urlencoded::Serializer;
 
-use crate::api::pin::PIN;
-use crate::api::{ApiRequest, Version};
-use crate::catalog::{Catalog, ParameterError, Query, Resource};
-use crate::http::State;
+use crate::pin::PIN;
+use crate::{ApiRequest, Version};
+use catalog::{Catalog, ParameterError, Query, Resource};
+use service::State;
 
 /// The address of a request for a list, its counts or its file.
 pub(crate) struct ListAddress<'a> {

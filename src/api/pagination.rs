@@ -6,20 +6,20 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::catalog::ask::GROUP_BY;
-use crate::catalog::cursor::{SEARCHES, WINDOW};
-use crate::catalog::json::fields;
-use crate::catalog::param_error::shortened;
-use crate::catalog::{Catalog, Cursor, Issues, ListPosition, ParameterError, ParsedRequest, Resource};
-use crate::http::problem::Code;
+use catalog::ask::GROUP_BY;
+use catalog::cursor::{SEARCHES, WINDOW};
+use catalog::json::fields;
+use catalog::param_error::shortened;
+use catalog::{Catalog, Cursor, Issues, ListPosition, ParameterError, ParsedRequest, Resource};
+use transport::problem::Code;
 
-use crate::api::ApiRequest;
-use crate::api::Version;
-use crate::api::asked::{ASK, Question};
-use crate::api::pin::PIN;
-use crate::api::request::{Canonical, RequestError, RequestUrl};
-use crate::api::routes::settled_by_path;
-use crate::api::window::{DEFAULT_LIMIT, PageWindow, single_value};
+use crate::ApiRequest;
+use crate::Version;
+use crate::asked::{ASK, Question};
+use crate::pin::PIN;
+use crate::request::{Canonical, RequestError, RequestUrl};
+use crate::routes::settled_by_path;
+use crate::window::{DEFAULT_LIMIT, PageWindow, single_value};
 
 pub(crate) struct ListRequest {
     pub resource: Resource,

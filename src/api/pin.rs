@@ -4,16 +4,17 @@
 
 use std::sync::Arc;
 
-use crate::catalog::param_error::shortened;
-use crate::catalog::parse::scalars::{Bound, parse_date};
-use crate::catalog::{Catalog, ParameterError};
-use crate::data::{Date, SnapshotVersion};
-use crate::http::{RequestParts, State};
+use catalog::param_error::shortened;
+use catalog::parse::scalars::{Bound, parse_date};
+use catalog::{Catalog, ParameterError};
+use data::{Date, SnapshotVersion};
+use service::State;
+use transport::RequestParts;
 
-use crate::api::Version;
-use crate::api::request::RequestError;
-use crate::api::routes::split_version;
-use crate::api::window::single_value;
+use crate::Version;
+use crate::request::RequestError;
+use crate::routes::split_version;
+use crate::window::single_value;
 
 /// The parameter that names a release.
 pub(crate) const SNAPSHOT: &str = "snapshot";

@@ -6,15 +6,16 @@ use bytes::Bytes;
 use http::header::{ALLOW, CONTENT_ENCODING, CONTENT_TYPE, ETAG, LINK, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 
-use crate::http::body::Payload;
-use crate::http::headers::{Caching, CommonHeaders, Vary, preflight, set};
-use crate::http::negotiation::{accepts_gzip, compressed};
-use crate::http::problem::{Code, Problem};
-use crate::http::response_cache::CachedResponse;
-use crate::http::{RequestParts, State};
-use crate::quota::Quota;
+use auth::quota::Quota;
+use service::State;
+use transport::RequestParts;
+use transport::body::Payload;
+use transport::headers::{Caching, CommonHeaders, Vary, preflight, set};
+use transport::negotiation::{accepts_gzip, compressed};
+use transport::problem::{Code, Problem};
+use transport::response_cache::CachedResponse;
 
-use crate::api::{Outcome, Pipeline, Version};
+use crate::{Outcome, Pipeline, Version};
 
 impl Pipeline<'_> {
     /// The response with the headers that every response has.

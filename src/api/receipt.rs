@@ -11,12 +11,12 @@ use serde::Serialize;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use crate::catalog::ParameterError;
-use crate::http::State;
-use crate::http::problem::{Code, Problem};
-use crate::release::SigningKey;
+use catalog::ParameterError;
+use release::SigningKey;
+use service::State;
+use transport::problem::{Code, Problem};
 
-use crate::api::{ApiRequest, ApiResponse};
+use crate::{ApiRequest, ApiResponse};
 
 /// The parameter.
 pub(crate) const RECEIPT: &str = "receipt";
@@ -88,7 +88,7 @@ fn sign(state: &State, claims: &[u8]) -> String {
 }
 
 /// The key that receipts are signed with, as a set of JSON Web Keys; an empty set if they are not signed.
-pub(crate) fn keys(state: &State) -> String {
+pub fn keys(state: &State) -> String {
     let key = |key: &SigningKey| {
         json!({
             "kty": "OKP", "crv": "Ed25519", "x": public(key), "use": "sig", "alg": "EdDSA", "kid": key_id(key),

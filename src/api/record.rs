@@ -2,20 +2,20 @@
 
 use serde::Serialize;
 
-use crate::catalog::json::{self, FieldSet, Fields};
-use crate::catalog::param_error::shortened;
-use crate::catalog::{Catalog, Issues, ParameterError, Totals};
-use crate::data::field::{Model, SNAPSHOT, model};
-use crate::data::vocabulary::Vocabulary;
-use crate::data::{Counts, Date, Table, rfc3339};
-use crate::http::problem::{Code, Problem};
-use crate::search::nearest;
+use catalog::json::{self, FieldSet, Fields};
+use catalog::param_error::shortened;
+use catalog::{Catalog, Issues, ParameterError, Totals};
+use data::field::{Model, SNAPSHOT, model};
+use data::vocabulary::Vocabulary;
+use data::{Counts, Date, Table, rfc3339};
+use search::nearest;
+use transport::problem::{Code, Problem};
 
-use crate::api::envelope::{Meta, append, append_meta};
-use crate::api::include::{self, Include};
-use crate::api::routes::Route;
-use crate::api::window::{MAX_LIMIT, PageWindow};
-use crate::api::{ApiRequest, ApiResponse, Version};
+use crate::envelope::{Meta, append, append_meta};
+use crate::include::{self, Include};
+use crate::routes::Route;
+use crate::window::{MAX_LIMIT, PageWindow};
+use crate::{ApiRequest, ApiResponse, Version};
 
 /// The error that no record has a slug or id, with the most similar ones.
 pub(crate) fn not_found(catalog: &Catalog, table: Table, slug: &str) -> Problem {

@@ -5,31 +5,31 @@
 
 use std::sync::Arc;
 
-use crate::catalog::params::MAX_PARAMETERS;
-use crate::catalog::parse::{is_empty_list, is_ignored};
-use crate::catalog::{
+use catalog::params::MAX_PARAMETERS;
+use catalog::parse::{is_empty_list, is_ignored};
+use catalog::{
     AggregateOptions, Catalog, Issue, Issues, ParameterError, ParseOptions, ParsedRequest, Query, Request, Resource,
     Suggestion, Texts,
 };
-use crate::data::vocabulary::Vocabulary;
-use crate::data::{SnapshotVersion, Table};
-use crate::http::State;
-use crate::http::negotiation::Format;
-use crate::http::problem::{Code, Problem};
+use data::vocabulary::Vocabulary;
+use data::{SnapshotVersion, Table};
+use service::State;
+use transport::negotiation::Format;
+use transport::problem::{Code, Problem};
 
-use crate::api::changes::{ChangesRequest, FROM};
-use crate::api::export::Export;
-use crate::api::include::{self, INCLUDE, Include};
-use crate::api::look_up::LookUpRequest;
-use crate::api::pagination::ListRequest;
-use crate::api::pin::{AS_OF, SNAPSHOT};
-use crate::api::receipt::RECEIPT;
-use crate::api::routes::{EndpointKind, Route};
-use crate::api::saved::AlertsRequest;
-use crate::api::window::{MAX_LIMIT, PageWindow, single_value};
-use crate::api::{SUGGESTIONS, Version, record};
-use crate::catalog::json::fields;
-use crate::catalog::param_error::shortened;
+use crate::changes::{ChangesRequest, FROM};
+use crate::export::Export;
+use crate::include::{self, INCLUDE, Include};
+use crate::look_up::LookUpRequest;
+use crate::pagination::ListRequest;
+use crate::pin::{AS_OF, SNAPSHOT};
+use crate::receipt::RECEIPT;
+use crate::routes::{EndpointKind, Route};
+use crate::saved::AlertsRequest;
+use crate::window::{MAX_LIMIT, PageWindow, single_value};
+use crate::{SUGGESTIONS, Version, record};
+use catalog::json::fields;
+use catalog::param_error::shortened;
 
 /// A request in canonical names and values, without defaults.
 pub(crate) type Canonical = Vec<(&'static str, String)>;

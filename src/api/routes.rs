@@ -1,17 +1,17 @@
 //! The route table of the REST API: one row per path drives routing, the paths that errors suggest, and the documents.
 
-use crate::catalog::{AggregateOptions, ItemTexts, Resource};
-use crate::data::Table;
-use crate::http::headers::READS;
-use crate::http::url::decoded;
-use crate::search::similarity;
+use catalog::{AggregateOptions, ItemTexts, Resource};
+use data::Table;
+use search::similarity;
+use transport::headers::READS;
+use transport::url::decoded;
 
-use crate::api::Version;
-use crate::api::changes::{FROM, TO};
-use crate::api::include::{INCLUDE, Include};
-use crate::api::pin::{AS_OF, SNAPSHOT};
-use crate::api::receipt::RECEIPT;
-use crate::api::saved::{AFTER, SAVED};
+use crate::Version;
+use crate::changes::{FROM, TO};
+use crate::include::{INCLUDE, Include};
+use crate::pin::{AS_OF, SNAPSHOT};
+use crate::receipt::RECEIPT;
+use crate::saved::{AFTER, SAVED};
 
 #[derive(Debug)]
 pub struct Route {

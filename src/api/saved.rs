@@ -5,19 +5,19 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use crate::alerts::{AlertRecord, WatchRecord};
-use crate::auth::StoreError;
-use crate::auth::account::AccountId;
-use crate::auth::watch::{Alert, AlertId, Watch, WatchId, WatchStore};
-use crate::catalog::ParameterError;
-use crate::catalog::param_error::shortened;
-use crate::catalog::parse::scalars::parse_uint;
-use crate::http::problem::{Code, Problem};
+use auth::StoreError;
+use auth::account::AccountId;
+use auth::watch::{Alert, AlertId, Watch, WatchId, WatchStore};
+use catalog::ParameterError;
+use catalog::param_error::shortened;
+use catalog::parse::scalars::parse_uint;
+use service::alerts::{AlertRecord, WatchRecord};
+use transport::problem::{Code, Problem};
 
-use crate::api::record::json_response;
-use crate::api::request::{Canonical, RequestError, RequestUrl};
-use crate::api::window::{DEFAULT_LIMIT, MAX_LIMIT, PageWindow, single_value};
-use crate::api::{ApiRequest, ApiResponse, Version};
+use crate::record::json_response;
+use crate::request::{Canonical, RequestError, RequestUrl};
+use crate::window::{DEFAULT_LIMIT, MAX_LIMIT, PageWindow, single_value};
+use crate::{ApiRequest, ApiResponse, Version};
 
 pub(crate) const SAVED: &str = "saved";
 pub(crate) const AFTER: &str = "after";

@@ -1,27 +1,27 @@
 //! The fields of each endpoint's items.
 
-use crate::alerts::{AlertRecord, WatchRecord};
-use crate::api::EndpointKind;
-use crate::api::facets::Facets;
-use crate::api::record::{Release, SuggestedName, Usage};
-use crate::catalog::json::FieldSet;
-use crate::catalog::{Aggregate, LookUpAnswer, Totals};
+use crate::EndpointKind;
+use crate::facets::Facets;
+use crate::record::{Release, SuggestedName, Usage};
+use catalog::json::FieldSet;
+use catalog::{Aggregate, LookUpAnswer, Totals};
+use service::alerts::{AlertRecord, WatchRecord};
 
-impl FieldSet {
-    pub fn of(content: EndpointKind) -> Self {
-        match content {
-            EndpointKind::List(resource, _) => Self::of_list(resource),
-            EndpointKind::Record(table) => Self::of_table(table),
-            EndpointKind::Facets => Self::of_model::<Facets<'_>>(),
-            EndpointKind::Aggregate(_) => Self::of_model::<Aggregate>(),
-            EndpointKind::Stats => Self::of_model::<Totals>(),
-            EndpointKind::Snapshots => Self::of_model::<Release<'_>>(),
-            EndpointKind::Suggestions => Self::of_model::<SuggestedName<'_>>(),
-            EndpointKind::Usage => Self::of_model::<Usage>(),
-            EndpointKind::LookUp => Self::of_model::<LookUpAnswer>(),
-            EndpointKind::Saved => Self::of_model::<WatchRecord>(),
-            EndpointKind::Alerts => Self::of_model::<AlertRecord>(),
-            EndpointKind::Changes => Self::of_all_tables(),
+impl EndpointKind {
+    pub fn field_set(self) -> FieldSet {
+        match self {
+            Self::List(resource, _) => FieldSet::of_list(resource),
+            Self::Record(table) => FieldSet::of_table(table),
+            Self::Facets => FieldSet::of_model::<Facets<'_>>(),
+            Self::Aggregate(_) => FieldSet::of_model::<Aggregate>(),
+            Self::Stats => FieldSet::of_model::<Totals>(),
+            Self::Snapshots => FieldSet::of_model::<Release<'_>>(),
+            Self::Suggestions => FieldSet::of_model::<SuggestedName<'_>>(),
+            Self::Usage => FieldSet::of_model::<Usage>(),
+            Self::LookUp => FieldSet::of_model::<LookUpAnswer>(),
+            Self::Saved => FieldSet::of_model::<WatchRecord>(),
+            Self::Alerts => FieldSet::of_model::<AlertRecord>(),
+            Self::Changes => FieldSet::of_all_tables(),
         }
     }
 }

@@ -1,12 +1,12 @@
 //! The versions of the REST API. A version is a value that decides how parameters are parsed and lists are written.
 
-use crate::catalog::{ParseOptions, Resource};
-use crate::data::ReviewStatus;
+use catalog::{ParseOptions, Resource};
+use data::ReviewStatus;
 
-use crate::api::asked::ASK;
-use crate::api::pin::{AS_OF, SNAPSHOT};
-use crate::api::receipt::RECEIPT;
-use crate::api::routes::split_version;
+use crate::asked::ASK;
+use crate::pin::{AS_OF, SNAPSHOT};
+use crate::receipt::RECEIPT;
+use crate::routes::split_version;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Version {

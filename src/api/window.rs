@@ -1,11 +1,11 @@
 //! The part of a list that a request selects: `limit` with `offset` (v1), `page` (v2) or `cursor` (v3).
 
-use crate::catalog::ParameterError;
-use crate::catalog::param_error::shortened;
-use crate::catalog::params::MAX_EXACT_INT;
-use crate::catalog::parse::scalars::parse_uint;
+use catalog::ParameterError;
+use catalog::param_error::shortened;
+use catalog::params::MAX_EXACT_INT;
+use catalog::parse::scalars::parse_uint;
 
-use crate::api::Version;
+use crate::Version;
 
 pub const DEFAULT_LIMIT: u64 = 20;
 /// Maximum `limit`; larger values are clamped.

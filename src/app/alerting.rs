@@ -8,11 +8,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::{JoinHandle, park_timeout, sleep, spawn};
 use std::time::{Duration, Instant};
 
-use crate::alerts::{Sender, evaluate};
-use crate::auth::StoreError;
-use crate::http::State;
-use crate::mail::Transport;
-use crate::metrics::panics;
+use auth::StoreError;
+use auth::mail::Transport;
+use platform::metrics::panics;
+use service::State;
+use service::alerts::{Sender, evaluate};
 
 /// Between two looks at what is served, and at what is due.
 const INTERVAL: Duration = Duration::from_secs(1);

@@ -19,16 +19,17 @@ use prometheus_client::registry::{Registry, Unit};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-use crate::alerts::Channel;
-use crate::auth::AuthService;
-use crate::http::headers::set;
-use crate::http::server::{Limits, RequestBody, ResponseBody, run};
-use crate::http::telemetry::{Api, Excess, FrontEnd, RouteGroup, STATUS_CLASSES, TIERS};
-use crate::http::{ErrorContext, Handler, RequestParts, ResponseCache, State, Telemetry};
-use crate::metrics::{BOUNDS, Observations, panics};
-use crate::quota::Tier;
-use crate::release::remote::Replica;
-use crate::search;
+use auth::AuthService;
+use auth::quota::Tier;
+use platform::metrics::{BOUNDS, Observations, panics};
+use release::remote::Replica;
+use search;
+use service::State;
+use service::alerts::Channel;
+use transport::headers::set;
+use transport::server::{Limits, RequestBody, ResponseBody, run};
+use transport::telemetry::{Api, Excess, FrontEnd, RouteGroup, STATUS_CLASSES, TIERS};
+use transport::{ErrorContext, Handler, RequestParts, ResponseCache, Telemetry};
 
 const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 

@@ -25,22 +25,22 @@ use time::format_description::well_known::Rfc3339;
 use tracing::level_filters::LevelFilter;
 
 use crate::app::telemetry::LEVELS;
-use crate::auth::account::{
+use auth::account::{
     AccountRef, DEFAULT_OVERLAP_HOURS, Email, KEY_DAYS, KeyName, KeyRef, OVERLAP_HOURS, ParseKeyRefError,
 };
-use crate::auth::audit::Event;
-use crate::auth::{KEY_PREFIX, RateLimitConfig};
-use crate::data::{Date, rfc3339};
-use crate::http::operator::review_url;
-use crate::http::origin::Origin;
-use crate::http::security_txt;
-use crate::http::server::Limits;
-use crate::http::telemetry::LogFormat;
-use crate::http::{BrandColor, BrandName, BulkAccess};
-use crate::mail::SmtpUrl;
-use crate::quota::{ClientPool, IpRange, ParseIpRangeError, Tier};
-use crate::release::remote::{RemoteStore, Replica, is_object_store};
-use crate::release::{KeyError, ReleaseError, ReleaseStore, TrustedKey};
+use auth::audit::Event;
+use auth::mail::SmtpUrl;
+use auth::quota::{ClientPool, IpRange, ParseIpRangeError, Tier};
+use auth::{KEY_PREFIX, RateLimitConfig};
+use data::{Date, rfc3339};
+use release::remote::{RemoteStore, Replica, is_object_store};
+use release::{KeyError, ReleaseError, ReleaseStore, TrustedKey};
+use service::operator::review_url;
+use service::security_txt;
+use service::{BrandColor, BrandName, BulkAccess};
+use transport::origin::Origin;
+use transport::server::Limits;
+use transport::telemetry::LogFormat;
 
 pub use query::{API_KEY, OutputFormat, QueryOptions};
 pub use store::{StoreCommand, StoreSettings};

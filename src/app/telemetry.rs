@@ -4,8 +4,8 @@ use std::io;
 
 use tracing::level_filters::LevelFilter;
 
-use crate::http::telemetry::LogFormat;
-use crate::metrics::panics;
+use platform::metrics::panics;
+use transport::telemetry::LogFormat;
 
 /// The names of the levels, from the fewest events to the most.
 pub(crate) const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];

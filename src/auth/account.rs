@@ -3,11 +3,11 @@
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-pub use crate::auth::email::{Email, ParseEmailError};
-use crate::auth::{ApiKey, KeyDigest, MaskedKey};
-use crate::data::import::clean::is_hidden;
+pub use crate::email::{Email, ParseEmailError};
 use crate::quota::Tier;
 pub use crate::quota::{CounterId, KeyId};
+use crate::{ApiKey, KeyDigest, MaskedKey};
+use data::import::clean::is_hidden;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AccountId(pub i64);

@@ -10,8 +10,8 @@ use std::str::FromStr;
 use sha2::{Digest, Sha256};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-use crate::auth::StoreError;
-use crate::auth::service::random;
+use crate::StoreError;
+use crate::service::random;
 
 pub const KEY_PREFIX: &str = "vdx_";
 
@@ -31,7 +31,7 @@ pub struct ApiKey([u8; LENGTH]);
 pub struct MalformedKey;
 
 impl ApiKey {
-    pub(crate) fn generate() -> Result<Self, StoreError> {
+    pub fn generate() -> Result<Self, StoreError> {
         Ok(Self::from_seed(&Zeroizing::new(random()?)))
     }
 

@@ -1,7 +1,7 @@
 use dashmap::DashMap;
 use foldhash::fast::RandomState;
 
-use crate::auth::{ApiKey, AuthError, KeyState};
+use crate::{ApiKey, AuthError, KeyState};
 
 /// All keys in memory, revoked and expired ones included.
 #[derive(Debug, Default)]

@@ -18,11 +18,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::auth::account::{AccountId, KeyId};
-use crate::auth::service::random;
-use crate::auth::{AccountError, AuthError, LogFile, NotWritten, StoreError};
-use crate::data::{Date, rfc3339};
+use crate::account::{AccountId, KeyId};
 use crate::quota::{Client, ClientHasher, Tier, WindowCounter};
+use crate::service::random;
+use crate::{AccountError, AuthError, LogFile, NotWritten, StoreError};
+use data::{Date, rfc3339};
 
 /// Refusals written per second, about 20 KB; the others are counted, so that nobody fills the disk with them.
 const MAX_REFUSALS: u32 = 100;
@@ -44,7 +44,7 @@ pub struct Origin {
 }
 
 /// Runs a request; what it causes is logged with its origin.
-pub(crate) async fn scope<F: Future>(origin: Origin, work: F) -> F::Output {
+pub async fn scope<F: Future>(origin: Origin, work: F) -> F::Output {
     ORIGIN.scope(origin, work).await
 }
 
@@ -157,21 +157,21 @@ impl Event {
 
 /// What is logged of an event.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Entry {
-    pub(crate) event: Event,
+pub struct Entry {
+    pub event: Event,
     /// `None` if it is unknown.
-    pub(crate) account: Option<AccountId>,
-    pub(crate) key: Option<KeyId>,
+    pub account: Option<AccountId>,
+    pub key: Option<KeyId>,
     /// The new tier.
-    pub(crate) tier: Option<Tier>,
+    pub tier: Option<Tier>,
     /// Whether a command of the operator caused it.
-    pub(crate) by_operator: bool,
+    pub by_operator: bool,
     /// The account of the operator who caused it on a page.
-    pub(crate) operator: Option<AccountId>,
+    pub operator: Option<AccountId>,
 }
 
 impl Entry {
-    pub(crate) fn new(event: Event, account: Option<AccountId>) -> Self {
+    pub fn new(event: Event, account: Option<AccountId>) -> Self {
         Self { event, account, key: None, tier: None, by_operator: false, operator: None }
     }
 }
@@ -245,7 +245,7 @@ impl AuditLog {
     }
 
     /// Logs an event of the current request; `refusal` says why it was refused.
-    pub(crate) fn write(&self, entry: Entry, refusal: Option<&AccountError>) {
+    pub fn write(&self, entry: Entry, refusal: Option<&AccountError>) {
         self.write_at((self.clock)(), entry, origin().as_ref(), refusal.map_or("ok", AccountError::outcome));
     }
 

@@ -7,8 +7,8 @@ use std::fs::{File, TryLockError};
 use std::io::{ErrorKind, Read, Seek, Write};
 use std::path::Path;
 
-use crate::auth::StoreError;
-use crate::auth::sqlite::files;
+use crate::StoreError;
+use crate::sqlite::files;
 
 const FILE: &str = "serve.lock";
 

@@ -4,20 +4,20 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
 /// Authenticates bytes with HMAC-SHA-256.
-pub(crate) struct DerivedSecret(Hmac<Sha256>);
+pub struct DerivedSecret(Hmac<Sha256>);
 
 impl DerivedSecret {
     /// Each purpose has another secret, so that what is authenticated for one means nothing for another.
-    pub(crate) fn new(secret: &[u8; 32], purpose: &str) -> Self {
+    pub fn new(secret: &[u8; 32], purpose: &str) -> Self {
         Self(mac(&mac(secret).chain_update(purpose).finalize().into_bytes().into()))
     }
 
-    pub(crate) fn tag(&self, content: &[u8]) -> [u8; 32] {
+    pub fn tag(&self, content: &[u8]) -> [u8; 32] {
         self.0.clone().chain_update(content).finalize().into_bytes().into()
     }
 
     /// Whether `tag` is the beginning of the content's tag; compared in constant time.
-    pub(crate) fn verify(&self, content: &[u8], tag: &[u8]) -> bool {
+    pub fn verify(&self, content: &[u8], tag: &[u8]) -> bool {
         self.0.clone().chain_update(content).verify_truncated_left(tag).is_ok()
     }
 }

@@ -11,7 +11,7 @@ use idna::AsciiDenyList;
 use idna::uts46::{DnsLength, Hyphens, Uts46};
 use rapidfuzz::distance::damerau_levenshtein;
 
-use crate::data::import::clean::is_hidden;
+use data::import::clean::is_hidden;
 
 /// An e-mail address. `Display` escapes what is not ASCII, which only addresses from before the rules above contain.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,7 +43,7 @@ impl fmt::Display for Email {
 
 /// The address among `known` that is most similar to `email`: at most three edits away, preferably with a similar part before
 /// the `@`.
-pub(crate) fn nearest<'a>(email: &Email, known: impl IntoIterator<Item = &'a Email>) -> Option<&'a Email> {
+pub fn nearest<'a>(email: &Email, known: impl IntoIterator<Item = &'a Email>) -> Option<&'a Email> {
     let edits = |a: &str, b: &str| damerau_levenshtein::distance(a.chars(), b.chars());
     let distance = |known: &'a Email| {
         let total = edits(&known.0, &email.0);

@@ -6,16 +6,16 @@
 //! - [`AccountError`]: an operation on the account pages failed. Its text is shown to the person, so it reveals neither
 //!   whether an account exists nor what failed inside.
 //! - [`StoreError`]: the store, or a rule that it enforces. Its text is for operators: commands and logs print it.
-//! - `Parse…Error` and [`WeakPassword`](crate::auth::password::WeakPassword) are local to one type; they say what is
+//! - `Parse…Error` and [`WeakPassword`](crate::password::WeakPassword) are local to one type; they say what is
 //!   accepted instead.
 
 use std::io;
 use std::path::PathBuf;
 
-use crate::auth::RetryAfter;
-use crate::auth::account::{AccountId, Email};
-use crate::auth::service::second_factor::PendingSignIn;
+use crate::RetryAfter;
+use crate::account::{AccountId, Email};
 use crate::quota::{KeyId, Tier};
+use crate::service::second_factor::PendingSignIn;
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -59,9 +59,9 @@ pub enum StoreError {
         "you have {allowed} saved searches and lists, the maximum of your tier; delete one that you no longer need"
     )]
     TooManyWatches { allowed: u32 },
-    #[error("a list has at most {} records; split it into several lists", crate::auth::watch::MAX_LISTED)]
+    #[error("a list has at most {} records; split it into several lists", crate::watch::MAX_LISTED)]
     TooManyListed,
-    #[error("you have {} webhooks, the maximum; delete one that you no longer need", crate::auth::watch::MAX_WEBHOOKS)]
+    #[error("you have {} webhooks, the maximum; delete one that you no longer need", crate::watch::MAX_WEBHOOKS)]
     TooManyWebhooks,
     #[error("you have no such saved search or list; your account page lists them")]
     NoSuchWatch,
@@ -125,7 +125,7 @@ fn numbers(ids: &[KeyId]) -> String {
 
 impl StoreError {
     /// Whether the store failed, and did not only refuse.
-    pub(crate) fn is_failure(&self) -> bool {
+    pub fn is_failure(&self) -> bool {
         matches!(
             self,
             Self::Busy
@@ -138,7 +138,7 @@ impl StoreError {
     }
 
     /// What is wrong with the store, for the public: without paths and details.
-    pub(crate) fn summary(&self) -> &'static str {
+    pub fn summary(&self) -> &'static str {
         match self {
             Self::Busy => "the account database is locked by another process",
             Self::Replaced(_) => "the account database was deleted or replaced",
@@ -149,7 +149,7 @@ impl StoreError {
     }
 
     /// The code in the commands' `--json` output.
-    pub(crate) fn code(&self) -> &'static str {
+    pub fn code(&self) -> &'static str {
         match self {
             Self::NoSuchAccount { .. } | Self::NoSuchAccountId(_) => "no_such_account",
             Self::AccountExists(_) => "account_exists",
@@ -269,7 +269,7 @@ impl AccountError {
         }
     }
 
-    pub(crate) fn retry_after(&self) -> Option<RetryAfter> {
+    pub fn retry_after(&self) -> Option<RetryAfter> {
         match self {
             Self::Throttled(wait) | Self::Busy(wait) => Some(*wait),
             Self::Unavailable(_) => Some(Self::UNAVAILABLE),
@@ -328,7 +328,7 @@ pub enum AuthError {
 
 impl AuthError {
     /// The problem code of the public contract.
-    pub(crate) fn code(self) -> &'static str {
+    pub fn code(self) -> &'static str {
         match self {
             Self::Missing => "missing_api_key",
             Self::Malformed => "malformed_api_key",

@@ -5,14 +5,14 @@
 
 use std::str::FromStr;
 
-use crate::auth::account::AccountId;
-use crate::auth::derived_secret::DerivedSecret;
-use crate::auth::{Credentials, PasswordVersion};
+use crate::account::AccountId;
+use crate::derived_secret::DerivedSecret;
+use crate::{Credentials, PasswordVersion};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 /// Seconds for which a browser is known after a sign-in: 180 days.
-pub(crate) const KNOWN_BROWSER_SECONDS: i64 = 180 * 86_400;
+pub const KNOWN_BROWSER_SECONDS: i64 = 180 * 86_400;
 
 /// Account, password version and end, 8 bytes each.
 const CONTENT_LEN: usize = 24;
@@ -25,7 +25,7 @@ pub struct BrowserToken([u8; CONTENT_LEN + TAG_LEN]);
 
 impl BrowserToken {
     /// The token as 54 characters that are valid in a cookie.
-    pub(crate) fn reveal(&self) -> String {
+    pub fn reveal(&self) -> String {
         URL_SAFE_NO_PAD.encode(self.0)
     }
 }

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::auth::StoreError;
-use crate::auth::service::random;
-use crate::auth::session::{ParseTokenError, SessionToken};
+use crate::StoreError;
+use crate::service::random;
+use crate::session::{ParseTokenError, SessionToken};
 
 /// Seconds for which a link is valid: 24 hours.
 pub(crate) const LINK_SECONDS: i64 = 86_400;

@@ -5,14 +5,14 @@ use std::io::{self, ErrorKind, Seek, Write};
 use std::path::Path;
 
 /// Appends whole lines: on a full disk, what fits of a line is removed again, so that the next one does not continue it.
-pub(crate) enum LogFile {
+pub enum LogFile {
     File(File),
     Other(Box<dyn Write + Send>),
 }
 
 impl LogFile {
     /// Appends to a file, which is created for its owner only; `-` is standard error.
-    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+    pub fn open(path: &Path) -> io::Result<Self> {
         if path.as_os_str() == "-" {
             return Ok(Self::Other(Box::new(io::stderr())));
         }
@@ -23,7 +23,7 @@ impl LogFile {
     }
 
     /// Writes lines, at once if there is space, so that lines of several processes do not mix.
-    pub(crate) fn append(&mut self, lines: &[u8]) -> Result<(), NotWritten> {
+    pub fn append(&mut self, lines: &[u8]) -> Result<(), NotWritten> {
         match self {
             Self::Other(writer) => writer.write_all(lines).map_err(|error| NotWritten { error, lines: count(lines) }),
             Self::File(file) => append(file, lines),
@@ -33,9 +33,9 @@ impl LogFile {
 
 /// Lines that were not written.
 #[derive(Debug)]
-pub(crate) struct NotWritten {
-    pub(crate) error: io::Error,
-    pub(crate) lines: u64,
+pub struct NotWritten {
+    pub error: io::Error,
+    pub lines: u64,
 }
 
 fn count(lines: &[u8]) -> u64 {

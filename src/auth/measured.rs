@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use crate::auth::{StoreError, StoreMeasurements};
-use crate::metrics::Histogram;
+use crate::{StoreError, StoreMeasurements};
+use platform::metrics::Histogram;
 
 #[derive(Default)]
 pub(crate) struct MeasuredCalls {

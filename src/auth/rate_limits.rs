@@ -7,9 +7,9 @@ use std::fmt;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::auth::service::blocking;
-use crate::auth::{AccountError, CounterStore};
 use crate::quota::{Client, ClientHasher, CountedWindow, WindowCounter};
+use crate::service::blocking;
+use crate::{AccountError, CounterStore};
 
 /// Failed sign-ins of one account from one network (IPv4 /24, IPv6 /48) per [`SIGN_IN_WINDOW`], whether the account exists or
 /// not. From all networks together it is five times as many.

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use crate::auth::account::{Account, CounterId, Email, KeyRecord};
-use crate::auth::derived_secret::DerivedSecret;
-use crate::auth::watch::{MAX_LISTED, MAX_WEBHOOKS};
-use crate::auth::{PasswordVersion, StoreError};
+use crate::account::{Account, CounterId, Email, KeyRecord};
+use crate::derived_secret::DerivedSecret;
 use crate::quota::{KeyId, Tier};
+use crate::watch::{MAX_LISTED, MAX_WEBHOOKS};
+use crate::{PasswordVersion, StoreError};
 
 /// The short form of a key whose account was deleted.
 pub(crate) const ORPHAN: &str = "vdx_0000…0000";

@@ -19,20 +19,20 @@ use once_cell::sync::OnceCell;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use zeroize::Zeroizing;
 
-use crate::auth::account::AccountId;
-use crate::auth::api_key_cache::ApiKeyCache;
-use crate::auth::audit::{AuditLog, Entry, Event, Origin};
-use crate::auth::derived_secret::DerivedSecret;
-use crate::auth::known_browser::BrowserSecret;
-use crate::auth::password::hasher::Hasher;
-use crate::auth::rate_limits::RateLimits;
-use crate::auth::service::quotas::SharedQuotas;
-use crate::auth::{
+use crate::account::AccountId;
+use crate::api_key_cache::ApiKeyCache;
+use crate::audit::{AuditLog, Entry, Event, Origin};
+use crate::derived_secret::DerivedSecret;
+use crate::known_browser::BrowserSecret;
+use crate::password::hasher::Hasher;
+use crate::quota::{Client, ClientCounter, ClientHasher, CounterId, DailyCounter, KeyId, QueueUsage, Tier};
+use crate::rate_limits::RateLimits;
+use crate::service::quotas::SharedQuotas;
+use crate::{
     AccountError, ApiKey, AuthError, KEY_PREFIX, KeyState, MaskedKey, RateLimitConfig, RetryAfter, SqliteStore, Store,
     StoreError,
 };
-use crate::data::Date;
-use crate::quota::{Client, ClientCounter, ClientHasher, CounterId, DailyCounter, KeyId, QueueUsage, Tier};
+use data::Date;
 
 /// The owner of a valid key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,19 +178,19 @@ impl AuthService {
     }
 
     /// The lines of the audit log about an account, the oldest first; none if they are not kept in a file. It blocks.
-    pub(crate) fn audit_lines(&self, account: AccountId) -> std::io::Result<Vec<serde_json::Value>> {
+    pub fn audit_lines(&self, account: AccountId) -> std::io::Result<Vec<serde_json::Value>> {
         self.audit.get().map_or_else(|| Ok(Vec::new()), |log| log.lines_of(account))
     }
 
     /// Logs that a caller's quota is used up, once for each key and day.
-    pub(crate) fn audit_quota(&self, caller: &Caller, origin: impl FnOnce() -> Origin) {
+    pub fn audit_quota(&self, caller: &Caller, origin: impl FnOnce() -> Origin) {
         if let Some(log) = self.audit.get() {
             log.quota_reached(caller.account, caller.key, origin);
         }
     }
 
     /// Logs that a key was sent that is not accepted, if its client has sent several.
-    pub(crate) fn audit_rejected_key(&self, error: AuthError, origin: impl FnOnce() -> Origin) {
+    pub fn audit_rejected_key(&self, error: AuthError, origin: impl FnOnce() -> Origin) {
         if let Some(log) = self.audit.get().filter(|_| !matches!(error, AuthError::Missing | AuthError::StoreAway)) {
             log.key_rejected(error, &origin());
         }
@@ -409,7 +409,7 @@ pub(crate) fn blocking<T>(call: impl FnOnce() -> T) -> T {
     }
 }
 
-pub(crate) fn random() -> Result<[u8; 32], StoreError> {
+pub fn random() -> Result<[u8; 32], StoreError> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes)?;
     Ok(bytes)

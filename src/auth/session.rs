@@ -8,10 +8,10 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
-use crate::auth::account::Account;
+use crate::account::Account;
 
 /// Seconds from sign-in to the end of a session, used or not: 30 days.
-pub(crate) const SESSION_SECONDS: i64 = 30 * 86_400;
+pub const SESSION_SECONDS: i64 = 30 * 86_400;
 
 /// Seconds without use after which a session ends: 7 days.
 pub(crate) const IDLE_SECONDS: i64 = 7 * 86_400;

@@ -1,17 +1,17 @@
 //! Persistent accounts, keys, sessions and usage.
 
-use crate::auth::account::{Account, AccountId, Email, KeyName, KeyRecord, KeyRef, Rotation};
-use crate::auth::link::{LinkDigest, Purpose};
-use crate::auth::password::hash::PasswordHash;
-use crate::auth::session::{ListedSession, NewSession, Session, SessionDigest, SessionId};
-use crate::auth::totp::{RecoveryDigest, TotpSecret};
-use crate::auth::watch::WatchStore;
-use crate::auth::{ApiKey, KeyDigest, MaskedKey, StoreError};
-use crate::data::Date;
-use crate::metrics::Observations;
+use crate::account::{Account, AccountId, Email, KeyName, KeyRecord, KeyRef, Rotation};
+use crate::link::{LinkDigest, Purpose};
+use crate::password::hash::PasswordHash;
 use crate::quota::{
     AddedUsage, CountedWindow, CounterId, Grant, KeyId, LeaseRequest, SharedWindow, StoredUsage, Tier, UnusedUnits,
 };
+use crate::session::{ListedSession, NewSession, Session, SessionDigest, SessionId};
+use crate::totp::{RecoveryDigest, TotpSecret};
+use crate::watch::WatchStore;
+use crate::{ApiKey, KeyDigest, MaskedKey, StoreError};
+use data::Date;
+use platform::metrics::Observations;
 
 /// Several processes may use one store at the same time. All calls block.
 ///
@@ -98,13 +98,13 @@ pub trait Store: Send + Sync {
     /// [`StoreError::AccountGone`].
     fn delete_account(&self, account: AccountId, version: Option<PasswordVersion>, now: i64) -> Result<(), StoreError>;
 
-    /// If the account has more than [`MAX_SESSIONS`](crate::auth::session::MAX_SESSIONS) then, the oldest end.
+    /// If the account has more than [`MAX_SESSIONS`](crate::session::MAX_SESSIONS) then, the oldest end.
     /// [`StoreError::AccountGone`], [`StoreError::AccountBlocked`].
     fn add_session(&self, account: AccountId, version: PasswordVersion, session: &NewSession)
     -> Result<(), StoreError>;
 
     /// `None` if the session is unknown, has expired, or was not used for
-    /// [`IDLE_SECONDS`](crate::auth::session::IDLE_SECONDS).
+    /// [`IDLE_SECONDS`](crate::session::IDLE_SECONDS).
     fn session(&self, session: &SessionDigest, now: i64) -> Result<Option<Session>, StoreError>;
 
     /// The valid sessions of an account, the newest first.
@@ -239,7 +239,7 @@ pub trait Store: Send + Sync {
     /// The requests of each account from `first` to `last`, most first. Accounts without usage are left out.
     fn usage_by_account(&self, first: Date, last: Date) -> Result<Vec<(AccountId, u64)>, StoreError>;
 
-    /// Deletes usage older than [`USAGE_DAYS`], alerts older than [`ALERT_DAYS`](crate::auth::watch::ALERT_DAYS), the names of keys revoked more than [`REVOKED_NAME_DAYS`] ago, links of e-mails that
+    /// Deletes usage older than [`USAGE_DAYS`], alerts older than [`ALERT_DAYS`](crate::watch::ALERT_DAYS), the names of keys revoked more than [`REVOKED_NAME_DAYS`] ago, links of e-mails that
     /// expired before `today`, and what remains of accounts that were deleted before it; returns the number of rows that changed.
     fn purge(&self, today: Date) -> Result<usize, StoreError>;
 

@@ -12,8 +12,8 @@ use sha1::Sha1;
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
-use crate::auth::StoreError;
-use crate::auth::service::random;
+use crate::StoreError;
+use crate::service::random;
 
 /// Seconds for which a code is valid.
 const STEP_SECONDS: i64 = 30;
@@ -45,7 +45,7 @@ pub(crate) enum SecondFactorCode {
 pub struct ParseTotpSecretError;
 
 impl TotpSecret {
-    pub(crate) fn generate() -> Result<Self, StoreError> {
+    pub fn generate() -> Result<Self, StoreError> {
         let random = Zeroizing::new(random()?);
         let (secret, _) = random.split_first_chunk().expect("32 bytes are more than 20");
         Ok(Self(Zeroizing::new(*secret)))
@@ -124,7 +124,7 @@ impl RecoveryCode {
     }
 
     /// Four groups of four characters.
-    pub(crate) fn reveal(&self) -> String {
+    pub fn reveal(&self) -> String {
         let text = base32(self.0.as_slice());
         [&text[..4], &text[4..8], &text[8..12], &text[12..]].join("-")
     }

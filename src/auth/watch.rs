@@ -1,10 +1,10 @@
 //! Saved searches and lists of records, what each release brings them, and the outbox: what of it is to be sent, and requested
 //! links.
 
-use crate::auth::StoreError;
-use crate::auth::account::{Account, AccountId, Email, KeyName};
-use crate::auth::link::Purpose;
-use crate::data::{SnapshotVersion, Table};
+use crate::StoreError;
+use crate::account::{Account, AccountId, Email, KeyName};
+use crate::link::Purpose;
+use data::{SnapshotVersion, Table};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WatchId(pub i64);
@@ -181,7 +181,7 @@ pub struct Settled {
     pub due_at: Option<i64>,
 }
 
-/// The part of [`Store`](crate::auth::Store) that keeps saved searches, lists, alerts and the outbox; its rules hold here, too.
+/// The part of [`Store`](crate::Store) that keeps saved searches, lists, alerts and the outbox; its rules hold here, too.
 pub trait WatchStore: Send + Sync {
     /// [`StoreError::AccountGone`], [`StoreError::TooManyWatches`], [`StoreError::TooManyListed`].
     fn add_watch(&self, account: AccountId, watch: NewWatch<'_>, now: i64) -> Result<Watch, StoreError>;

@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use mcp::manifest;
 use venturedex::app;
 use venturedex::app::settings::{self, Cli, Command, ServeSettings};
 use venturedex::cli::{admin, doctor, query};
-use venturedex::mcp::manifest;
 
 fn main() -> ExitCode {
     let cli = match Cli::read(std::env::args_os()) {

@@ -3,15 +3,13 @@
 //! The records whose website has the host come first. What else an address says is a name: the host without its ending for
 //! firms and startups, the local part of an e-mail address for people, the name of a profile for all.
 
-use crate::catalog::Catalog;
-use crate::data::fold::fold;
-use crate::data::import::website;
-use crate::data::own_name::{OwnName, lists};
-use crate::data::vocabulary::Vocabulary;
-use crate::data::{Country, Facet, Table};
-use crate::search::{
-    CLOSE_SCORE, Explanation, Hit, MATCH_SCORE, MAX_HITS, MAX_SCORE, MatchClass, ScorePart, SearchResults,
-};
+use crate::Catalog;
+use data::fold::fold;
+use data::import::website;
+use data::own_name::{OwnName, lists};
+use data::vocabulary::Vocabulary;
+use data::{Country, Facet, Table};
+use search::{CLOSE_SCORE, Explanation, Hit, MATCH_SCORE, MAX_HITS, MAX_SCORE, MatchClass, ScorePart, SearchResults};
 
 /// Endings of hosts that a text without scheme and `www.` must have to be an address, or else the code of a country.
 const ENDINGS: &str = "academy agency app bank biz bio business capital care careers chat city click cloud club codes coffee com \
@@ -272,7 +270,7 @@ impl Catalog {
     }
 
     /// Whether a search text is an address with the host of a row's website.
-    pub(crate) fn has_host(&self, table: Table, row: u32, text: &str) -> bool {
+    pub fn has_host(&self, table: Table, row: u32, text: &str) -> bool {
         Address::parse(text).is_some_and(|address| self.rows_of_host(table, &address).contains(&row))
     }
 

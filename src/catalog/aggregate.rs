@@ -1,21 +1,22 @@
 //! Counts and amounts of the rows that match a query, as a whole and by group.
 
-use std::cmp::Reverse;
+pub use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::catalog::amounts::AmountCounter;
-use crate::catalog::groups::{GroupColumn, Rows, ValueRows, each_common, remove};
-use crate::catalog::param_error::shortened;
-use crate::catalog::params::MAX_VALUES;
-use crate::catalog::parse::scalars::parse_uint;
-use crate::catalog::{Amounts, Catalog, Issue, Issues, Order, ParameterError, Query, Resource};
-use crate::data::archive::facet_column::RowSet;
-use crate::data::field::model;
-use crate::data::vocabulary::{Vocabulary, normal};
-use crate::data::{Country, Facet, FirmKind, OrganizationKind, ReviewStatus, Role, Stage, StartupStatus, Table};
+use crate::amounts::AmountCounter;
+use crate::groups::{GroupColumn, Rows, ValueRows, each_common, remove};
+use crate::param_error::shortened;
+use crate::param_error::wrong_term;
+use crate::params::MAX_VALUES;
+use crate::parse::scalars::parse_uint;
+use crate::{Amounts, Catalog, Issue, Issues, Order, ParameterError, Query, Resource};
+use data::archive::facet_column::RowSet;
+use data::field::model;
+use data::vocabulary::{Vocabulary, normal};
+use data::{Country, Facet, FirmKind, OrganizationKind, ReviewStatus, Role, Stage, StartupStatus, Table};
 
 /// Default number of groups of each property.
 pub const DEFAULT_GROUPS: usize = 20;
@@ -181,7 +182,7 @@ impl AggregateOptions {
                 Some(_) => {}
                 None => {
                     let names = known.iter().map(|(name, _)| *name).collect();
-                    errors.push(ParameterError::unknown_term("group_by", text, "property to group by", names));
+                    errors.push(wrong_term("group_by", text, "property to group by", names));
                 }
             }
         }
@@ -193,7 +194,7 @@ impl AggregateOptions {
                 let found = GroupOrder::ALL.into_iter().find(|(name, _)| name == text);
                 if found.is_none() {
                     let names = GroupOrder::ALL.map(|(name, _)| name).to_vec();
-                    errors.push(ParameterError::unknown_term("sort", text, "order of groups", names));
+                    errors.push(wrong_term("sort", text, "order of groups", names));
                 }
                 found.map(|(_, order)| order)
             }

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use crate::catalog::{Catalog, Filter, RowFilter};
-use crate::data::Table;
-use crate::data::field::model;
+use crate::{Catalog, Filter, RowFilter};
+use data::Table;
+use data::field::model;
 
 model! {
     /// Known amounts, US dollars. All but the counts are `null` if no amount is known.

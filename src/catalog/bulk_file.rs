@@ -11,7 +11,7 @@ use std::path::Path;
 use bytes::Bytes;
 use ring::digest::{Context, SHA256, SHA256_OUTPUT_LEN, digest};
 
-use crate::data::read_at::read_exact_at;
+use data::read_at::read_exact_at;
 
 type Checksum = [u8; SHA256_OUTPUT_LEN];
 

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::data::{ArchiveError, Checksums, Records, Snapshot};
-use crate::search::SearchError;
+use data::{ArchiveError, Checksums, Records, Snapshot};
+use search::SearchError;
 
-use crate::catalog::{Catalog, Texts};
+use crate::{Catalog, Texts};
 
 /// The archive, aligned so that its columns can be read in place.
 #[repr(C, align(64))]

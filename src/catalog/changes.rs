@@ -3,19 +3,20 @@
 //! Applying the changes of a table to its records in the first release gives those in the second: a record that was added or
 //! changed is put under its slug or id, one that was removed or merged is deleted.
 
-use std::cmp::Ordering;
+pub use std::cmp::Ordering;
 use std::io;
 use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::catalog::json::fields::{self, MAX_NAMES};
-use crate::catalog::json::{FieldMask, FieldSet, Fields, record};
-use crate::catalog::{Catalog, ParameterError, Resource};
-use crate::data::field::{JsonType, JsonValue, model};
-use crate::data::vocabulary::{Vocabulary, normal, vocabulary};
-use crate::data::{RecordText, Snapshot, Table};
+use crate::json::fields::{self, MAX_NAMES};
+use crate::json::{FieldMask, FieldSet, Fields, record};
+use crate::param_error::wrong_term;
+use crate::{Catalog, ParameterError, Resource};
+use data::field::{JsonType, JsonValue, model};
+use data::vocabulary::{Vocabulary, normal, vocabulary};
+use data::{RecordText, Snapshot, Table};
 
 vocabulary! {
     /// What happened to a record between two releases.
@@ -148,7 +149,7 @@ impl JsonValue for RecordJson {
 model! {
     /// A record that differs between two releases.
     #[derive(Serialize)]
-    pub(crate) struct ChangeFields<'a> as "Change" {
+    pub struct ChangeFields<'a> as "Change" {
         /// The table of the record: the last segment of the path of its list.
         table: &'a str [one_of("ChangedTable")],
         /// What happened to the record.
@@ -230,7 +231,7 @@ fn words<T: Copy + Ord>(
             Some(word) => words.push(word),
             // More are not reported.
             None if errors.len() >= accepted.len() => {}
-            None => errors.push(ParameterError::unknown_term(name, text, name, accepted.to_vec())),
+            None => errors.push(wrong_term(name, text, name, accepted.to_vec())),
         }
     }
     words.sort_unstable();

@@ -3,12 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::catalog::Catalog;
-use crate::catalog::coverage::grouped;
-use crate::catalog::param_error::shortened;
-use crate::data::city;
-use crate::data::fold::fold;
-use crate::data::{Country, Facet, Table};
+use crate::Catalog;
+use crate::coverage::grouped;
+use crate::param_error::shortened;
+use data::city;
+use data::fold::fold;
+use data::{Country, Facet, Table};
 
 /// A country is meant rather than a city of its name if it has so many times its records.
 const FAR_MORE: u32 = 10;

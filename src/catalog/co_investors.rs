@@ -3,10 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use crate::data::snapshot::known_date;
-use crate::data::{Facet, NONE_I32, PartialDate, Table};
+use data::snapshot::known_date;
+use data::{Facet, NONE_I32, PartialDate, Table};
 
-use crate::catalog::{Catalog, ListPosition};
+use crate::{Catalog, ListPosition};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CoInvestor {

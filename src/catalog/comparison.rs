@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use once_cell::sync::OnceCell;
 
-use crate::catalog::changes::{ChangeReader, RowChange, readable};
-use crate::catalog::json::Fields;
-use crate::catalog::{Catalog, Issues, ParseOptions, Query, Request, Resource, RowFilter};
-use crate::data::archive::facet_column::{Bits, bit_words};
-use crate::data::{NONE_U32, Snapshot, Table};
+use crate::changes::{ChangeReader, RowChange, readable};
+use crate::json::Fields;
+use crate::{Catalog, Issues, ParseOptions, Query, Request, Resource, RowFilter};
+use data::archive::facet_column::{Bits, bit_words};
+use data::{NONE_U32, Snapshot, Table};
 
 /// Up to so many matches are looked up one by one; more are compared as bits.
 const FEW: usize = 4_096;

@@ -3,15 +3,16 @@
 //! Those that equal the text come first, then those that begin with it, then those with a later word that begins so, each
 //! by prominence, which is comparable between kinds. Only if these are few, names that are near follow.
 
-use std::collections::HashSet;
+pub(crate) use std::collections::HashSet;
 use std::ops::Range;
 
-use crate::catalog::coverage::grouped;
-use crate::catalog::{Catalog, ParameterError, Texts};
-use crate::data::fold::fold;
-use crate::data::vocabulary::normal;
-use crate::data::{Country, Facet, MAX_PROMINENCE, Table};
-use crate::search::{Completed, Completion, Hit, MatchClass, texts, typed_part};
+use crate::coverage::grouped;
+use crate::param_error::wrong_term;
+use crate::{Catalog, ParameterError, Texts};
+use data::fold::fold;
+use data::vocabulary::normal;
+use data::{Country, Facet, MAX_PROMINENCE, Table};
+use search::{Completed, Completion, Hit, MatchClass, texts, typed_part};
 
 /// A record whose name completes a text.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,12 +41,12 @@ impl Suggestion {
     ];
 
     /// Reads the parameter `kind`: one or several kinds, separated by commas; all if it is empty.
-    pub(crate) fn tables(kinds: &str) -> Result<Vec<Table>, ParameterError> {
+    pub fn tables(kinds: &str) -> Result<Vec<Table>, ParameterError> {
         let mut chosen = Vec::new();
         for kind in kinds.split(',').map(normal).filter(|kind| !kind.is_empty()) {
             let known = Self::KINDS.iter().find(|(name, _)| *name == kind);
             let kinds = || Self::KINDS.map(|(name, _)| name).to_vec();
-            let unknown = || ParameterError::unknown_term("kind", &kind, "kind of record", kinds());
+            let unknown = || wrong_term("kind", &kind, "kind of record", kinds());
             chosen.push(known.ok_or_else(unknown)?.1);
         }
         let is_chosen = |table: &Table| chosen.is_empty() || chosen.contains(table);

@@ -8,10 +8,10 @@ use std::fmt::Display;
 
 use serde::Serialize;
 
-use crate::catalog::{Catalog, Filter, Property, RowFilter};
-use crate::data::field::{JsonType, model};
-use crate::data::vocabulary::Vocabulary;
-use crate::data::{Direction, Facet, NONE_U32, Snapshot, Table};
+use crate::{Catalog, Filter, Property, RowFilter};
+use data::field::{JsonType, model};
+use data::vocabulary::Vocabulary;
+use data::{Direction, Facet, NONE_U32, Snapshot, Table};
 
 /// An exclusion says that it leaves out records of unknown value if they are at least this part of all.
 const MIN_SHARE_LEFT_OUT: u32 = 20;
@@ -100,7 +100,7 @@ impl Catalog {
     }
 
     /// How many records have a property: the total of a list that requires it by `known`.
-    pub(crate) fn known_rows(&self, table: Table, property: Property) -> u32 {
+    pub fn known_rows(&self, table: Table, property: Property) -> u32 {
         let snapshot = self.snapshot();
         match property {
             Property::Facet(facet) => snapshot.known_count(table, facet),
@@ -143,7 +143,7 @@ fn known_for(subject: &str, known: u32, total: u32, table: Table) -> Option<Stri
 }
 
 /// An integer with separators between thousands: `12,345`.
-pub(crate) fn grouped(number: impl Display) -> String {
+pub fn grouped(number: impl Display) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {

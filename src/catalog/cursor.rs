@@ -5,8 +5,8 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-use crate::catalog::{ListPosition, ParameterError};
-use crate::data::{Date, SnapshotVersion};
+use crate::{ListPosition, ParameterError};
+use data::{Date, SnapshotVersion};
 
 /// Parameters of a cursor that a request may change from page to page; filters and `sort` may not.
 pub const WINDOW: [&str; 4] = ["limit", "fields", "explain", "amounts"];

@@ -3,11 +3,11 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use crate::catalog::aggregate::GroupBy;
-use crate::catalog::groups::{GroupColumn, Rows, ValueRows, common_count};
-use crate::catalog::{Catalog, ParameterError, Query};
-use crate::data::archive::facet_column::RowSet;
-use crate::data::{Facet, Table};
+use crate::aggregate::GroupBy;
+use crate::groups::{GroupColumn, Rows, ValueRows, common_count};
+use crate::{Catalog, ParameterError, Query};
+use data::archive::facet_column::RowSet;
+use data::{Facet, Table};
 
 /// The number of firms that match a query, and of those with each value of each facet.
 ///
@@ -58,7 +58,7 @@ impl Catalog {
 
     /// Counts the rows whose value of a sort key is within each of `ranges`, by their first and last value. These are ascending
     /// and apart; of dates, whole years.
-    pub(crate) fn counts_within(&self, table: Table, key: usize, ranges: &[(i64, i64)], rows: &Rows) -> Vec<u64> {
+    pub fn counts_within(&self, table: Table, key: usize, ranges: &[(i64, i64)], rows: &Rows) -> Vec<u64> {
         let snapshot = self.snapshot();
         let values = snapshot.values(table, key);
         let rank = |value: i64| values.partition_point(|known| *known < value) as u32;
@@ -83,7 +83,7 @@ impl Catalog {
     }
 
     /// Counts the firms that invested in a year.
-    pub(crate) fn active_count(&self, year: i32, rows: &Rows) -> u64 {
+    pub fn active_count(&self, year: i32, rows: &Rows) -> u64 {
         let active = self.active_firms(year);
         match rows {
             Rows::All => active.len() as u64,
@@ -92,7 +92,7 @@ impl Catalog {
         }
     }
 
-    pub(crate) fn counts_of(&self, table: Table, facet: Facet, rows: &Rows) -> Vec<ValueCount> {
+    pub fn counts_of(&self, table: Table, facet: Facet, rows: &Rows) -> Vec<ValueCount> {
         let column = GroupColumn::of(self.snapshot(), table, GroupBy::Facet(facet));
         let mut places = Vec::new();
         let groups = column.groups(rows, &mut places).into_iter();

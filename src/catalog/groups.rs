@@ -3,10 +3,11 @@
 //! The archive has a property in both directions. Of few rows, the values of each are read and sorted: the cost grows with
 //! the rows found. Of many, the rows of each value are intersected with them: the cost grows with the table.
 
-use crate::catalog::aggregate::GroupBy;
-use crate::catalog::{Catalog, ParameterError, Query, RowFilter};
-use crate::data::archive::facet_column::{Bits, RowSet, RowValues, bit_words};
-use crate::data::{Direction, Facet, NONE_U32, PartialDate, Snapshot, Table};
+pub(crate) use crate::aggregate::GroupBy;
+use crate::param_error::search_warnings;
+use crate::{Catalog, ParameterError, Query, RowFilter};
+use data::archive::facet_column::{Bits, RowSet, RowValues, bit_words};
+use data::{Direction, Facet, NONE_U32, PartialDate, Snapshot, Table};
 
 /// A query that finds at most one in so many rows of the table finds few.
 const FEW: u32 = 8;
@@ -15,7 +16,7 @@ const DIGIT: u32 = 11;
 
 /// The rows of a query. Groups and bits of [`Rows::Few`] refer to a row by its place in the list.
 #[derive(Debug)]
-pub(crate) enum Rows {
+pub enum Rows {
     All,
     /// Ascending.
     Few(Vec<u32>),
@@ -51,14 +52,14 @@ pub(crate) enum GroupColumn<'a> {
 
 impl Catalog {
     /// The rows that match a query, and what to know about the matches of a search.
-    pub(crate) fn rows_of(&self, query: &Query) -> (Rows, Vec<ParameterError>) {
+    pub fn rows_of(&self, query: &Query) -> (Rows, Vec<ParameterError>) {
         let table_rows = self.snapshot().rows(query.table);
         let few = (table_rows / FEW) as usize;
         let filter = RowFilter::of(self, query.table, &query.filters);
         if let Some(text) = &query.text {
             let matches = self.all_matches(query.table, text);
             let mut rows: Vec<u32> = matches.rows.iter().copied().filter(|row| filter.contains(*row)).collect();
-            let notes = if rows.is_empty() { Vec::new() } else { ParameterError::of_search(&matches.found) };
+            let notes = if rows.is_empty() { Vec::new() } else { search_warnings(&matches.found) };
             if rows.len() > few {
                 let mut bits = vec![0; bit_words(table_rows)];
                 rows.iter().for_each(|row| bits[*row as usize / 64] |= 1 << (row % 64));
@@ -279,7 +280,7 @@ pub(crate) fn remove(bits: &mut [u64], rows: RowSet<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::{Filter, bundled};
+    use crate::{Filter, bundled};
     use proptest::prelude::*;
 
     #[test]

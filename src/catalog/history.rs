@@ -3,10 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::data::vocabulary::Vocabulary;
-use crate::data::{Facet, PartialDate, Stage, Table};
+use data::vocabulary::Vocabulary;
+use data::{Facet, PartialDate, Stage, Table};
 
-use crate::catalog::Catalog;
+use crate::Catalog;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct History {
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn a_history_counts_what_the_records_say() {
-        let catalog = crate::catalog::bundled().unwrap();
+        let catalog = crate::bundled().unwrap();
         let snapshot = catalog.snapshot();
         for firm in 0..snapshot.rows(Table::Firms) {
             let history = catalog.history(firm);

@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::data::{Metric, Table};
+use data::{Metric, Table};
 
-use crate::catalog::{Catalog, Filter, ListPosition, RowFilter};
+use crate::{Catalog, Filter, ListPosition, RowFilter};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LeaderboardQuery {

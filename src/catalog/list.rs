@@ -1,11 +1,12 @@
 //! One page of the rows that match a query, in its order.
 
-use crate::data::Table;
-use crate::search::SearchResults;
+pub use data::Table;
+use search::SearchResults;
 
-use crate::catalog::sort::Sorted;
-use crate::catalog::sort::keys::Keys;
-use crate::catalog::{Catalog, ListPosition, Order, Page, ParameterError, Query, RowFilter};
+use crate::param_error::search_warnings;
+use crate::sort::Sorted;
+use crate::sort::keys::Keys;
+use crate::{Catalog, ListPosition, Order, Page, Query, RowFilter};
 
 impl Catalog {
     pub fn list(&self, query: &Query, start: ListPosition, limit: usize) -> Page {
@@ -66,7 +67,7 @@ impl Catalog {
             }
         }
         let (rows, total, next) = start.page_of(rows, limit);
-        let notes = if total > 0 { ParameterError::of_search(found) } else { Vec::new() };
+        let notes = if total > 0 { search_warnings(found) } else { Vec::new() };
         Page { rows, total, next, did_you_mean: found.did_you_mean.clone(), notes }
     }
 }

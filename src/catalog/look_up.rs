@@ -1,5 +1,5 @@
 //! Look-up of items in a release: the candidates that the text index, websites and identifiers find, compared by the evidence
-//! of [`crate::resolve`].
+//! of [`import::resolve`].
 
 mod answer;
 mod columns;
@@ -8,16 +8,16 @@ pub mod listed;
 pub mod sheet;
 
 pub use answer::{LookUpAnswer, answer, id_of, row_of_id};
-pub(crate) use item::MAX_NAME_WORDS;
+pub use item::MAX_NAME_WORDS;
 pub use item::{Item, ItemTexts};
 
-use crate::catalog::Catalog;
-use crate::catalog::address::Address;
-use crate::data::import::website;
-use crate::data::own_name::OwnName;
-use crate::data::{Country, Facet, LookUpStatus, Names, Table};
-use crate::resolve::Record;
-use crate::resolve::look_up::{Scored, look_up, status};
+use crate::Catalog;
+use crate::address::Address;
+use data::import::website;
+use data::own_name::OwnName;
+use data::{Country, Facet, LookUpStatus, Names, Table};
+use import::resolve::Record;
+use import::resolve::look_up::{Scored, look_up, status};
 
 /// The best matches of a name that are compared.
 const MAX_BY_NAME: usize = 10;

@@ -5,10 +5,10 @@ pub mod scorer;
 
 use std::collections::{BTreeMap, BinaryHeap};
 
-use crate::data::{Facet, Table};
+use data::{Facet, Table};
 
-use crate::catalog::matching::scorer::MatchScorer;
-use crate::catalog::{Catalog, Filter, ListPosition, RowFilter};
+use crate::matching::scorer::MatchScorer;
+use crate::{Catalog, Filter, ListPosition, RowFilter};
 
 /// How firms are matched to a startup, for the docs.
 pub const METHOD: &str = "Each firm gets whole points for each reason: for `stage`, `sector`, `country` and `raise_usd` \
@@ -101,7 +101,7 @@ pub struct MatchQuery {
 impl MatchQuery {
     /// What a startup that raises `raise_usd` looks for: stage, sector and country of `filters` are weighed, the others are
     /// conditions.
-    pub(crate) fn among(filters: &[Filter], raise_usd: u64) -> Self {
+    pub fn among(filters: &[Filter], raise_usd: u64) -> Self {
         let is_weighed =
             |filter: &&Filter| matches!(filter, Filter::AnyOf(Facet::Stage | Facet::Sector | Facet::Country, _));
         let (weighed, conditions): (Vec<&Filter>, Vec<&Filter>) = filters.iter().partition(is_weighed);
@@ -132,7 +132,7 @@ impl MatchQuery {
     }
 
     /// Whether anything but the amount is known of the startup.
-    pub(crate) fn has_profile(&self) -> bool {
+    pub fn has_profile(&self) -> bool {
         self.stages.is_some() || self.sectors.is_some() || self.countries.is_some()
     }
 

@@ -3,10 +3,10 @@
 
 use std::cmp::Reverse;
 
-use crate::catalog::Catalog;
-use crate::catalog::coverage::grouped;
-use crate::data::fold::fold;
-use crate::data::{Facet, Table};
+use crate::Catalog;
+use crate::coverage::grouped;
+use data::fold::fold;
+use data::{Facet, Table};
 
 /// Maximum number of namesakes that are listed.
 const MAX_LISTED: usize = 3;

@@ -1,21 +1,17 @@
 //! Errors and warnings about request parameters, with suggestions.
 
-use serde::Serialize;
+use data::fold::fold;
+pub use data::parameter_error::{ParameterError, shortened};
+use data::vocabulary::{Vocabulary, normal, with_article};
+use data::{Country, Facet, Metric, Table, identifier};
+use search::{SearchResults, nearest};
 
-use crate::data::field::model;
-use crate::data::fold::fold;
-use crate::data::vocabulary::{Vocabulary, normal, with_article};
-use crate::data::{Country, Facet, Metric, Table, identifier};
-use crate::search::{SearchResults, nearest};
-
-use crate::catalog::params::{ParamType, Parameter};
-use crate::catalog::{Catalog, Filter, Named, Property, Relaxation, Resource};
+use crate::params::{ParamType, Parameter};
+use crate::{Catalog, Filter, Named, Property, Relaxation, Resource};
 
 /// The key that sorts by how well a name matches.
 pub(crate) const RELEVANCE: &str = "relevance";
 
-/// Maximum characters of a value that a message repeats.
-const MAX_REPEATED: usize = 100;
 /// Slugs of records of the same name: those in a message, and those in `accepted`.
 const MAX_EXAMPLES: usize = 5;
 const MAX_ACCEPTED: usize = 20;
@@ -39,121 +35,27 @@ impl Budget {
     }
 }
 
-model! {
-    /// What is wrong with one parameter.
-    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-    pub struct ParameterError {
-        /// The parameter's name as written in the request.
-        pub parameter: String,
-        /// The stable code of the error or warning.
-        pub code: &'static str,
-        /// What is wrong and how to fix it.
-        pub detail: String,
-        /// The nearest accepted name or value.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub did_you_mean: Option<String> [optional],
-        /// The accepted names or values, if there are few.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub accepted: Option<Vec<String>> [optional],
-    }
+/// A warning: nothing matches, but for one condition.
+pub fn too_narrow(relaxation: &Relaxation) -> ParameterError {
+    let parameter = relaxation.parameter;
+    ParameterError { code: "no_match", ..ParameterError::invalid(parameter, relaxation.detail(parameter)) }
 }
 
-impl ParameterError {
-    /// A value of the wrong type or out of range.
-    pub fn invalid(parameter: &str, detail: impl Into<String>) -> Self {
-        let detail = detail.into();
-        Self { parameter: parameter.to_owned(), code: "invalid_parameter", detail, did_you_mean: None, accepted: None }
-    }
-
-    /// Codes of warnings that are never errors.
-    pub const WARNINGS: [&str; 7] =
-        ["limit_clamped", "total_capped", "relaxed", "low_coverage", "value_interpreted", "empty_value", "no_match"];
-
-    /// A warning: `limit` was above the maximum.
-    pub fn limit_clamped(max: u64) -> Self {
-        Self {
-            code: "limit_clamped",
-            ..Self::invalid("limit", format!("the maximum `limit` is {max}; {max} was used"))
-        }
-    }
-
-    /// A warning: how a value was understood that may mean something else.
-    pub(crate) fn value_interpreted(parameter: &str, detail: String) -> Self {
-        Self { code: "value_interpreted", ..Self::invalid(parameter, detail) }
-    }
-
-    /// Whether the message depends on how a value was written.
-    pub(crate) fn is_of_spelling(&self) -> bool {
-        self.code == "value_interpreted"
-    }
-
-    /// A parameter without a value: an error in v3, else a warning.
-    pub(crate) fn empty_value(parameter: &str, is_strict: bool) -> Self {
-        let ignored = if is_strict { "" } else { " and was ignored" };
-        let detail = format!("`{parameter}` is empty{ignored}; give it a value or omit it");
-        let code = if is_strict { "invalid_parameter" } else { "empty_value" };
-        Self { code, ..Self::invalid(parameter, detail) }
-    }
-
-    /// A warning: a search finds nothing; `similar` is the slug of a record with a similar name.
-    pub(crate) fn nothing_found(text: &str, similar: Option<String>) -> Self {
-        let detail = format!("no name matches `{}`", shortened(text));
-        Self { code: "no_match", did_you_mean: similar, ..Self::invalid("q", detail) }
-    }
-
-    /// A warning: no name has all words of a search text, which may mean something else.
-    pub(crate) fn no_name(detail: String, is_partly_named: bool) -> Self {
-        let code = if is_partly_named { "value_interpreted" } else { "no_match" };
-        Self { code, ..Self::invalid("q", detail) }
-    }
-
-    /// A warning: nothing matches, but for one condition.
-    pub(crate) fn too_narrow(relaxation: &Relaxation) -> Self {
-        let parameter = relaxation.parameter;
-        Self { code: "no_match", ..Self::invalid(parameter, relaxation.detail(parameter)) }
-    }
-
-    /// A warning: an exclusion leaves nothing of what is listed by default.
-    pub(crate) fn all_excluded(parameter: &str, detail: String) -> Self {
-        Self { code: "no_match", ..Self::invalid(parameter, detail) }
-    }
-
-    /// A warning: the field that a parameter reads is unknown for most records, or the data has few rounds of its years.
-    pub(crate) fn low_coverage(parameter: &str, detail: String) -> Self {
-        Self { code: "low_coverage", ..Self::invalid(parameter, detail) }
-    }
-
-    /// Warnings about the matches of a search: that none is sure, that more may be similar.
-    pub(crate) fn of_search(found: &SearchResults) -> Vec<Self> {
-        let relaxed = found.is_loose.then(|| {
-            let left_out: Vec<String> = found.left_out.iter().map(|word| format!("`{}`", shortened(word))).collect();
-            let detail = match left_out.as_slice() {
-                [] => "no name surely matches; those found are only similar".to_owned(),
-                words => format!("no name has all words; the best match leaves out {}", words.join(", ")),
-            };
-            Self { code: "relaxed", ..Self::invalid("q", detail) }
-        });
-        let capped = found.capped.then(|| {
-            let detail = "more names may be similar than were compared; use a longer text";
-            Self { code: "total_capped", ..Self::invalid("q", detail) }
-        });
-        relaxed.into_iter().chain(capped).collect()
-    }
-
-    /// A value that is not in a closed list.
-    pub(crate) fn unknown_term(parameter: &str, value: &str, noun: &str, names: Vec<&'static str>) -> Self {
-        unknown_term(parameter, value, noun, names, true)
-    }
-
-    fn unknown_value(
-        parameter: &str,
-        detail: String,
-        did_you_mean: Option<String>,
-        accepted: Option<Vec<&str>>,
-    ) -> Self {
-        let accepted = accepted.map(|names| names.into_iter().map(str::to_owned).collect());
-        Self { parameter: parameter.to_owned(), code: "unknown_value", detail, did_you_mean, accepted }
-    }
+/// Warnings about the matches of a search: that none is sure, that more may be similar.
+pub(crate) fn search_warnings(found: &SearchResults) -> Vec<ParameterError> {
+    let relaxed = found.is_loose.then(|| {
+        let left_out: Vec<String> = found.left_out.iter().map(|word| format!("`{}`", shortened(word))).collect();
+        let detail = match left_out.as_slice() {
+            [] => "no name surely matches; those found are only similar".to_owned(),
+            words => format!("no name has all words; the best match leaves out {}", words.join(", ")),
+        };
+        ParameterError { code: "relaxed", ..ParameterError::invalid("q", detail) }
+    });
+    let capped = found.capped.then(|| {
+        let detail = "more names may be similar than were compared; use a longer text";
+        ParameterError { code: "total_capped", ..ParameterError::invalid("q", detail) }
+    });
+    relaxed.into_iter().chain(capped).collect()
 }
 
 /// A problem with one parameter, without the suggestion that its report has: that costs a search, and is only computed
@@ -194,17 +96,17 @@ impl Issues {
         self.0.iter().map(report).collect()
     }
 
-    pub(crate) fn extend(&mut self, others: Self) {
+    pub fn extend(&mut self, others: Self) {
         self.0.extend(others.0);
     }
 
     /// The value of a result; an error is added to the issues.
-    pub(crate) fn collect<T>(&mut self, result: Result<T, impl Into<Self>>) -> Option<T> {
+    pub fn collect<T>(&mut self, result: Result<T, impl Into<Self>>) -> Option<T> {
         result.map_err(|error| self.extend(error.into())).ok()
     }
 
     /// The same issues, with these names not among the accepted parameters.
-    pub(crate) fn not_accepting(mut self, names: &[&str]) -> Self {
+    pub fn not_accepting(mut self, names: &[&str]) -> Self {
         for issue in &mut self.0 {
             if let Issue::UnknownParameter { accepted, .. } = issue {
                 accepted.retain(|name| !names.contains(name));
@@ -237,14 +139,6 @@ fn unknown_parameter(name: &str, accepted: &[&str], suggest: bool) -> ParameterE
         detail: format!("unknown parameter `{}`{hint}", shortened(name)),
         did_you_mean: suggestion.map(str::to_owned),
         accepted: Some(accepted.iter().map(|name| (*name).to_owned()).collect()),
-    }
-}
-
-/// A value as error messages repeat it: at most 100 characters of it.
-pub(crate) fn shortened(value: &str) -> std::borrow::Cow<'_, str> {
-    match value.char_indices().nth(MAX_REPEATED) {
-        Some((end, _)) => format!("{}…", &value[..end]).into(),
-        None => value.into(),
     }
 }
 
@@ -364,6 +258,11 @@ fn unknown_value(
     ParameterError::unknown_value(parameter.name, detail, suggestion, None)
 }
 
+/// A value that is not in a closed list, with the nearest one.
+pub(crate) fn wrong_term(parameter: &str, value: &str, noun: &str, names: Vec<&'static str>) -> ParameterError {
+    unknown_term(parameter, value, noun, names, true)
+}
+
 fn unknown_term(parameter: &str, value: &str, noun: &str, names: Vec<&'static str>, suggest: bool) -> ParameterError {
     let detail = format!("`{}` is not {}", shortened(value), with_article(&noun.replace('_', " ")));
     let suggestion = nearest(value, names.iter().copied().filter(|_| suggest)).map(str::to_owned);
@@ -430,7 +329,7 @@ fn known_by_other_name<'a>(name: &str, accepted: &[&'a str]) -> Option<(&'a str,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{FirmKind, OrganizationKind};
+    use data::{FirmKind, OrganizationKind};
 
     #[test]
     fn nouns_have_their_article() {

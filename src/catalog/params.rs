@@ -9,14 +9,12 @@ mod rows;
 
 use once_cell::sync::Lazy;
 
-use crate::data::vocabulary::{Vocabulary, normal};
-use crate::data::{Facet, Table};
+use data::vocabulary::{Vocabulary, normal};
+use data::{Facet, Table};
 
-use crate::catalog::params::rows::{
-    CO_INVESTORS, FIRMS, LEADERBOARD, MATCH, PEOPLE, REVIEWS, ROUNDS, SECTORS, STARTUPS,
-};
-use crate::catalog::parse::scalars::Bound;
-use crate::catalog::{Catalog, Filter};
+use crate::params::rows::{CO_INVESTORS, FIRMS, LEADERBOARD, MATCH, PEOPLE, REVIEWS, ROUNDS, SECTORS, STARTUPS};
+use crate::parse::scalars::Bound;
+use crate::{Catalog, Filter};
 
 /// Maximum number of values of one parameter: each may cost a look-up by name.
 pub const MAX_VALUES: usize = 100;
@@ -71,7 +69,7 @@ impl Parameter {
     }
 
     /// Maximum number of values. The words of a title are looked for in all titles.
-    pub(crate) fn max_values(&self) -> usize {
+    pub fn max_values(&self) -> usize {
         match self.kind {
             ParamType::Like(_) => 1,
             _ if self.facet() == Some(Facet::Title) => MAX_TITLES,
@@ -80,7 +78,7 @@ impl Parameter {
     }
 
     /// An example that is valid with any data; empty if there is none.
-    pub(crate) fn fixed_example(&self) -> &'static str {
+    pub fn fixed_example(&self) -> &'static str {
         self.example
     }
 

@@ -9,14 +9,14 @@ pub mod scalars;
 mod value_list;
 mod values;
 
-use crate::data::vocabulary::{Vocabulary, normal};
-use crate::data::{Direction, Facet, Metric, PartialDate, ReviewStatus, Table};
+use data::vocabulary::{Vocabulary, normal};
+use data::{Direction, Facet, Metric, PartialDate, ReviewStatus, Table};
 
-use crate::catalog::json::fields::snake_case;
-use crate::catalog::param_error::{Issue, Issues, ParameterError, RELEVANCE, shortened};
-use crate::catalog::params::{MAX_PARAMETERS, MAX_TEXT_CHARS, ParamType, Parameter, Unit};
-use crate::catalog::parse::scalars::{Bound, parse_amount, parse_bool, parse_date, parse_percent};
-use crate::catalog::{Catalog, Filter, LeaderboardQuery, MatchQuery, Order, Query, Ranking, Resource};
+use crate::json::fields::snake_case;
+use crate::param_error::{Issue, Issues, ParameterError, RELEVANCE, shortened};
+use crate::params::{MAX_PARAMETERS, MAX_TEXT_CHARS, ParamType, Parameter, Unit};
+use crate::parse::scalars::{Bound, parse_amount, parse_bool, parse_date, parse_percent};
+use crate::{Catalog, Filter, LeaderboardQuery, MatchQuery, Order, Query, Ranking, Resource};
 
 /// How strictly names and values are parsed, and which other parameters a request may have.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +31,7 @@ pub struct ParseOptions {
 
 impl ParseOptions {
     /// The canonical value that a parameter has by default; `None` if it then is no condition.
-    pub(crate) fn default_of(self, resource: Resource, name: &str, has_text: bool) -> Option<String> {
+    pub fn default_of(self, resource: Resource, name: &str, has_text: bool) -> Option<String> {
         match name {
             "sort" if has_text => Some(RELEVANCE.to_owned()),
             "sort" => Some(resource.table().default_sort().to_owned()),
@@ -142,12 +142,12 @@ impl Catalog {
 }
 
 /// Whether a value is no list of values: nothing but commas is as empty as an empty text.
-pub(crate) fn is_empty_list(value: &str) -> bool {
+pub fn is_empty_list(value: &str) -> bool {
     value.split(',').all(|part| part.trim().is_empty())
 }
 
 /// Whether a parameter is ignored in every request: cache busters and campaign tags.
-pub(crate) fn is_ignored(name: &str) -> bool {
+pub fn is_ignored(name: &str) -> bool {
     name == "_" || name.starts_with("utm_")
 }
 

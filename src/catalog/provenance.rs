@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use crate::catalog::Catalog;
-use crate::data::field::model;
-use crate::data::import::provenance::Source;
-use crate::data::{Date, Table};
+use crate::Catalog;
+use data::field::model;
+use data::import::provenance::Source;
+use data::{Date, Table};
 
 model! {
     /// What a source says about a field of a record.

@@ -1,8 +1,8 @@
 //! Typed queries: which rows to list, and in which order.
 
-use crate::catalog::ParameterError;
-use crate::data::vocabulary::{Vocabulary, normal};
-use crate::data::{Direction, Facet, Table};
+use crate::ParameterError;
+use data::vocabulary::{Vocabulary, normal};
+use data::{Direction, Facet, Table};
 
 /// One condition on a row. It never matches a row whose value is unknown, except [`Filter::Unknown`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -23,14 +23,14 @@ pub enum Filter {
     /// The value of a sort key is within these bounds, in the unit of [`Snapshot::values`]. A month or a year is so if all
     /// of its days are.
     ///
-    /// [`Snapshot::values`]: crate::data::Snapshot::values
+    /// [`Snapshot::values`]: data::Snapshot::values
     Range {
         /// Index in [`Table::sort_keys`].
         key: usize,
         min: i64,
         max: i64,
     },
-    /// The firm joined a round whose date is within these bounds, codes of [`PartialDate`](crate::data::PartialDate).
+    /// The firm joined a round whose date is within these bounds, codes of [`PartialDate`](data::PartialDate).
     JoinedRound {
         min: i64,
         max: i64,
@@ -62,7 +62,7 @@ impl Property {
     }
 
     /// The property of this name; the plural of a record's field is accepted, such as `sectors`.
-    pub(crate) fn named(table: Table, name: &str) -> Option<(&'static str, Self)> {
+    pub fn named(table: Table, name: &str) -> Option<(&'static str, Self)> {
         let name = normal(name).replace('-', "_");
         let name = match name.as_str() {
             "lead_investors" => "lead",
@@ -73,7 +73,7 @@ impl Property {
     }
 }
 
-/// What rows fit more or less; [`Catalog::ranked`](crate::catalog::Catalog::ranked) has those that fit best.
+/// What rows fit more or less; [`Catalog::ranked`](crate::Catalog::ranked) has those that fit best.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Ranking {
     /// By how well descriptions match a text.

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::catalog::{Catalog, Ranking, Resource, Similar};
-use crate::data::Table;
-use crate::search::Described;
+use crate::{Catalog, Ranking, Resource, Similar};
+use data::Table;
+use search::Described;
 
 /// Maximum number of rows of a ranking.
 const MAX_RANKED: usize = 10_000;

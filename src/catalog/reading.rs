@@ -4,10 +4,10 @@
 //! It is decided here alone. The tools, the pages and their twins list what the text means; lists of REST search by name and
 //! say what else it means.
 
-use crate::catalog::coverage::grouped;
-use crate::catalog::param_error::shortened;
-use crate::catalog::{Catalog, Interpretation, Query, Resource};
-use crate::data::Table;
+use crate::coverage::grouped;
+use crate::param_error::shortened;
+use crate::{Catalog, Interpretation, Query, Resource};
+use data::Table;
 
 /// How a search text is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,10 +6,10 @@
 use std::io;
 use std::sync::Arc;
 
-use crate::catalog::Catalog;
-use crate::catalog::changes::{RowChange, row_changes};
-use crate::data::archive::{AlignedBytes, Archive, Column, Writer};
-use crate::data::{ArchiveError, Checksums, Snapshot, SnapshotVersion, Table};
+use crate::Catalog;
+use crate::changes::{RowChange, row_changes};
+use data::archive::{AlignedBytes, Archive, Column, Writer};
+use data::{ArchiveError, Checksums, Snapshot, SnapshotVersion, Table};
 
 /// `first_seen` and `changed_in` of a record: positions in the list of releases, from 1; 0 if unknown.
 type Seen = [u32; 2];

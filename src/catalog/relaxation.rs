@@ -1,9 +1,9 @@
 //! Which condition to drop if nothing matches all of them.
 
-use crate::catalog::params::{ParamType, Unit};
-use crate::catalog::parse::scalars::Bound;
-use crate::catalog::{Catalog, ListPosition, Order, ParseOptions, Query, Request, Resource};
-use crate::data::{Direction, PartialDate};
+use crate::params::{ParamType, Unit};
+use crate::parse::scalars::Bound;
+use crate::{Catalog, ListPosition, Order, ParseOptions, Query, Request, Resource};
+use data::{Direction, PartialDate};
 
 /// Maximum number of conditions that are dropped in turn: each takes a count.
 const MAX_CONDITIONS: usize = 12;

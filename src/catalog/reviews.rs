@@ -1,11 +1,11 @@
 //! The published reviews of a firm.
 
-use crate::data::derive::score::{self, RatedReview};
-use crate::data::model::YearScore;
-use crate::data::vocabulary::Vocabulary;
-use crate::data::{Facet, ReviewStatus, Table};
+use data::derive::score::{self, RatedReview};
+use data::model::YearScore;
+use data::vocabulary::Vocabulary;
+use data::{Facet, ReviewStatus, Table};
 
-use crate::catalog::{Catalog, Filter, ListPosition, Order, Query};
+use crate::{Catalog, Filter, ListPosition, Order, Query};
 
 impl Query {
     /// The approved reviews of a firm, newest first.

@@ -1,11 +1,11 @@
 //! Records that are probably of the same person. Each record of the data is one role of a person; whether two records with
 //! one name are one person is not known, so they are related with a reason and never merged.
 
-use crate::data::fold::fold;
-use crate::data::model::{Organization, RelatedRole};
-use crate::data::{Facet, Table};
+use data::fold::fold;
+use data::model::{Organization, RelatedRole};
+use data::{Facet, Table};
 
-use crate::catalog::Catalog;
+use crate::Catalog;
 
 /// Records of one name that are compared; no name of real data has as many.
 const MAX_NAMESAKES: usize = 100;
@@ -54,7 +54,7 @@ impl Catalog {
         (organization, (table, row))
     }
 
-    pub(crate) fn text_field(&self, (table, row): OrganizationRow, name: &str) -> Option<String> {
+    pub fn text_field(&self, (table, row): OrganizationRow, name: &str) -> Option<String> {
         let record = self.snapshot().record(table, row);
         let value = record.value(table, table.field_index(name));
         serde_json::from_slice(value).expect("the field is text or null")

@@ -3,10 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::catalog::aggregate::Grouping;
-use crate::catalog::coverage::grouped;
-use crate::catalog::{Aggregate, Catalog};
-use crate::data::{Date, Facet, PartialDate, Snapshot, Table};
+use crate::aggregate::Grouping;
+use crate::coverage::grouped;
+use crate::{Aggregate, Catalog};
+use data::{Date, Facet, PartialDate, Snapshot, Table};
 
 /// A year is covered if it has at least this part of the rounds of the year with most.
 const MIN_SHARE_OF_PEAK: u32 = 20;
@@ -106,13 +106,13 @@ impl Catalog {
     }
 
     /// The first and the last year of the rounds whose investors are covered.
-    pub(crate) fn investor_years(&self) -> Option<(i32, i32)> {
+    pub fn investor_years(&self) -> Option<(i32, i32)> {
         let years = &self.round_years().with_investors;
         Some((*years.first()?, *years.last()?))
     }
 
     /// The years between the first and the last of [`Catalog::investor_years`] whose investors are not covered, as text.
-    pub(crate) fn years_without_investors(&self) -> Option<String> {
+    pub fn years_without_investors(&self) -> Option<String> {
         let (first, last) = self.investor_years()?;
         let missing: BTreeSet<i32> = (first..=last).filter(|year| !self.covers_investors(*year)).collect();
         (!missing.is_empty()).then(|| spans(&missing))

@@ -7,10 +7,10 @@ mod tests;
 
 use std::ops::{Range, RangeInclusive};
 
-use crate::data::archive::facet_column::{Bits, RowSet, bit_words};
-use crate::data::{Facet, NONE_U32, NONE_U64, PartialDate, Snapshot, Table};
+use data::archive::facet_column::{Bits, RowSet, bit_words};
+use data::{Facet, NONE_U32, NONE_U64, PartialDate, Snapshot, Table};
 
-use crate::catalog::{Catalog, Filter, Property};
+use crate::{Catalog, Filter, Property};
 
 /// Maximum number of rows of short lists that are merged into one. Small in unit tests, as their tables are.
 const MAX_MERGED: usize = if cfg!(test) { 128 } else { 2_048 };
@@ -171,7 +171,7 @@ impl<'a> RowFilter<'a> {
     }
 
     /// Calls `each` with every matching row, ascending.
-    pub(crate) fn each(&self, mut each: impl FnMut(u32)) {
+    pub fn each(&self, mut each: impl FnMut(u32)) {
         match self.driver() {
             Some((index, rows)) => {
                 rows.iter().filter(|row| self.contains_except(**row, index)).for_each(|row| each(*row));

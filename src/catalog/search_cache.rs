@@ -8,9 +8,9 @@ use foldhash::fast::RandomState;
 use quick_cache::sync::Cache;
 use quick_cache::{Equivalent, OptionsBuilder, Weighter};
 
-use crate::catalog::Catalog;
-use crate::data::Table;
-use crate::search::{Hit, SearchResults};
+use crate::Catalog;
+use data::Table;
+use search::{Hit, SearchResults};
 
 /// Bytes of all cached matches of a release, approximately.
 const CAPACITY: u64 = 16 * 1024 * 1024;
@@ -20,7 +20,7 @@ const EXPECTED: usize = 16_384;
 const FEW: usize = 4_096;
 
 /// All rows that match a text.
-pub(crate) struct Matches {
+pub struct Matches {
     /// Those of the search, best first, then the further ones in the default order.
     pub rows: Vec<u32>,
     pub found: SearchResults,
@@ -73,7 +73,7 @@ impl Default for SearchCache {
 
 impl Catalog {
     /// All rows that match `text`.
-    pub(crate) fn all_matches(&self, table: Table, text: &str) -> Arc<Matches> {
+    pub fn all_matches(&self, table: Table, text: &str) -> Arc<Matches> {
         if let Some(known) = self.searches.0.get(&Key(table, text)) {
             return known;
         }
@@ -83,7 +83,7 @@ impl Catalog {
     }
 
     /// Whether names with all words of `text` are at hand and few, so that a page of them takes no time to speak of.
-    pub(crate) fn has_names(&self, table: Table, text: &str) -> bool {
+    pub fn has_names(&self, table: Table, text: &str) -> bool {
         self.searches.0.peek(&Key(table, text)).is_some_and(|known| known.rows.len() <= FEW && !known.is_partial())
     }
 

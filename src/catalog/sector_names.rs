@@ -3,10 +3,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::catalog::Catalog;
-use crate::catalog::coverage::grouped;
-use crate::data::fold::fold;
-use crate::data::{Facet, Snapshot, Table};
+use crate::Catalog;
+use crate::coverage::grouped;
+use data::fold::fold;
+use data::{Facet, Snapshot, Table};
 
 /// A sector is far larger than another if it has so many times its startups.
 const FAR_LARGER: u32 = 10;

@@ -6,10 +6,10 @@ use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
-use crate::catalog::{Catalog, Query, Ranked, Ranking};
-use crate::data::field::model;
-use crate::data::vocabulary::{Vocabulary, word};
-use crate::data::{Country, Facet, Stage, Table};
+use crate::{Catalog, Query, Ranked, Ranking};
+use data::field::model;
+use data::vocabulary::{Vocabulary, word};
+use data::{Country, Facet, Stage, Table};
 
 /// How similar records are found, for the docs.
 pub const METHOD: &str = "Each record gets whole points for what it has in common with that of `like`, at most 100. Records \
@@ -126,7 +126,7 @@ impl Similar {
 model! {
     /// What a record has in common with that of `like`.
     #[derive(Serialize)]
-    pub(crate) struct Similarity<'a> {
+    pub struct Similarity<'a> {
         /// The record's slug.
         pub slug: &'a str [slug],
         /// Sum of the points of all reasons; the maximum is 100.
@@ -151,7 +151,7 @@ model! {
 
 impl Similarity<'_> {
     /// The reasons with most points, in words.
-    pub(crate) fn in_words(&self) -> String {
+    pub fn in_words(&self) -> String {
         let mut reasons: Vec<&SimilarityReason> = self.reasons.iter().collect();
         reasons.sort_by_key(|reason| Reverse(reason.points));
         let details: Vec<&str> = reasons.into_iter().take(MAX_REASONS).map(|reason| reason.detail.as_str()).collect();
@@ -351,7 +351,7 @@ impl Catalog {
     }
 
     /// What the records at some of the rows that are like one have in common with it, in the order of the rows.
-    pub(crate) fn similarities(&self, table: Table, row: u32, rows: &[u32]) -> Vec<Similarity<'_>> {
+    pub fn similarities(&self, table: Table, row: u32, rows: &[u32]) -> Vec<Similarity<'_>> {
         let record = Record { catalog: self, table, row };
         let Ranked::Like(similar) = &*self.ranked(table, &Ranking::Like(row)) else { return Vec::new() };
         let distinctive = self.text_index(table).map(|index| index.distinctive(&self.snapshot().names(table), row));
@@ -378,7 +378,7 @@ impl Catalog {
     }
 
     /// What rows of a list have in common with the record that they are like, in their order; nothing of other lists.
-    pub(crate) fn similarities_of(&self, query: &Query, rows: &[u32]) -> Vec<Similarity<'_>> {
+    pub fn similarities_of(&self, query: &Query, rows: &[u32]) -> Vec<Similarity<'_>> {
         query.like().map(|row| self.similarities(query.table, row, rows)).unwrap_or_default()
     }
 

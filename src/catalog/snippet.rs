@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use crate::catalog::{Catalog, Query};
-use crate::data::Names;
-use crate::data::field::model;
-use crate::search::marks;
+use crate::{Catalog, Query};
+use data::Names;
+use data::field::model;
+use search::marks;
 
 /// Length of a part in characters, approximately: it ends between words.
 const LENGTH: usize = 160;
@@ -15,7 +15,7 @@ const BEFORE: usize = 40;
 model! {
     /// The part of a record's description that has words of `text`.
     #[derive(Serialize)]
-    pub(crate) struct Snippet {
+    pub struct Snippet {
         /// The record's slug.
         pub slug: String,
         /// The part; `…` is in place of what is left out.
@@ -36,7 +36,7 @@ model! {
 
 impl Snippet {
     /// The text in parts, each with whether it is a word looked for.
-    pub(crate) fn parts(&self) -> Vec<(String, bool)> {
+    pub fn parts(&self) -> Vec<(String, bool)> {
         let mut chars = self.text.chars();
         let mut at = 0;
         let mut take = |end: u32| -> String {
@@ -56,7 +56,7 @@ impl Snippet {
 impl Catalog {
     /// Of each row whose description has a word of the text that a query looks for in descriptions, the part with the first
     /// ones.
-    pub(crate) fn snippets_of(&self, query: &Query, rows: &[u32]) -> Vec<Snippet> {
+    pub fn snippets_of(&self, query: &Query, rows: &[u32]) -> Vec<Snippet> {
         let Some(text) = query.described() else { return Vec::new() };
         let names = self.snapshot().names(query.table);
         let snippets = rows.iter().filter_map(|row| {

@@ -5,11 +5,11 @@
 
 use std::cmp::Reverse;
 
-use crate::catalog::{Catalog, Filter, RowFilter};
-use crate::data::fold::fold;
-use crate::data::vocabulary::Vocabulary;
-use crate::data::{Names, Table};
-use crate::search::{Explanation, Hit, MatchClass, ScorePart};
+use crate::{Catalog, Filter, RowFilter};
+use data::fold::fold;
+use data::vocabulary::Vocabulary;
+use data::{Names, Table};
+use search::{Explanation, Hit, MatchClass, ScorePart};
 
 /// The score of such a match, which is not sure.
 const SCORE: f32 = 0.65;

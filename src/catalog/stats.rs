@@ -2,12 +2,12 @@
 
 use serde::Serialize;
 
-use crate::data::field::{SNAPSHOT, model};
-use crate::data::import::provenance::Source;
-use crate::data::vocabulary::Vocabulary;
-use crate::data::{Date, Facet, PartialDate, ReviewStatus, Table};
+use data::field::{SNAPSHOT, model};
+use data::import::provenance::Source;
+use data::vocabulary::Vocabulary;
+use data::{Date, Facet, PartialDate, ReviewStatus, Table};
 
-use crate::catalog::{Catalog, Coverage};
+use crate::{Catalog, Coverage};
 
 model! {
     /// Totals of a release.

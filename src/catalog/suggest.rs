@@ -5,13 +5,13 @@
 
 use std::cmp::Reverse;
 
-use crate::catalog::Catalog;
-use crate::data::fold::fold;
-use crate::data::identifier;
-use crate::data::import::website;
-use crate::data::{Facet, Table};
-use crate::search::edit_distance::{distance_within, within_one_edit};
-use crate::search::{CLOSE_SCORE, Candidates};
+use crate::Catalog;
+use data::fold::fold;
+use data::identifier;
+use data::import::website;
+use data::{Facet, Table};
+use search::edit_distance::{distance_within, within_one_edit};
+use search::{CLOSE_SCORE, Candidates};
 
 /// The maximum length of a text that is compared, in bytes.
 const MAX_LENGTH: usize = 128;
@@ -137,8 +137,8 @@ fn max_edits(text: &str) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::edit_distance::textbook_distances;
     use proptest::prelude::*;
+    use rapidfuzz::distance::osa;
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2_000))]
@@ -149,7 +149,7 @@ mod tests {
         ) {
             slugs.sort();
             slugs.dedup();
-            let distance = |slug: &String| textbook_distances(slug.as_bytes(), text.as_bytes())[text.len()];
+            let distance = |slug: &String| osa::distance(slug.bytes(), text.bytes());
             let max = max_edits(&text);
             let expected = |max: u8| {
                 let all = slugs.iter().enumerate().map(|(index, slug)| (distance(slug), index));

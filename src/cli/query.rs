@@ -16,7 +16,7 @@ use ureq::{Agent, Body, SendBody};
 
 use crate::app::settings::{API_KEY, OutputFormat, QueryOptions};
 use crate::cli::table;
-use crate::tls;
+use platform::tls;
 
 /// Longer cells of a table are cut.
 const MAX_CELL: usize = 40;

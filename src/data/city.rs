@@ -12,16 +12,16 @@ static NAMES: Lazy<HashMap<&'static str, Vec<&'static str>>> = Lazy::new(|| {
 });
 
 /// The folded names of the city with this folded name, which is among them; none if it is known by one name only.
-pub(crate) fn names_of(folded: &str) -> &'static [&'static str] {
+pub fn names_of(folded: &str) -> &'static [&'static str] {
     NAMES.get(folded).map_or(&[], Vec::as_slice)
 }
 
 /// A state or province of a country that has them.
-pub(crate) struct State {
+pub struct State {
     /// The ISO 3166-1 code of its country.
-    pub(crate) country: &'static str,
+    pub country: &'static str,
     /// The folded names of its cities.
-    pub(crate) cities: Vec<&'static str>,
+    pub cities: Vec<&'static str>,
 }
 
 /// The states by each of their names.
@@ -36,17 +36,17 @@ static STATES: Lazy<HashMap<&'static str, State>> = Lazy::new(|| {
 });
 
 /// The state of a folded name. New York, Ontario and others are cities, too; as states they have `state` or `province` behind.
-pub(crate) fn state(folded: &str) -> Option<&'static State> {
+pub fn state(folded: &str) -> Option<&'static State> {
     STATES.get(folded)
 }
 
 /// The state of a folded name behind that of a city: `New York` of `Buffalo, New York`.
-pub(crate) fn state_of_city(folded: &str) -> Option<&'static State> {
+pub fn state_of_city(folded: &str) -> Option<&'static State> {
     state(folded).or_else(|| ["state", "province"].iter().find_map(|kind| state(&format!("{folded} {kind}"))))
 }
 
 /// The states with their folded names.
-pub(crate) fn states() -> impl Iterator<Item = (&'static str, &'static State)> {
+pub fn states() -> impl Iterator<Item = (&'static str, &'static State)> {
     STATES.iter().map(|(name, state)| (*name, state))
 }
 
@@ -62,7 +62,7 @@ static CODES: Lazy<HashMap<&'static str, Vec<(&'static str, &'static str)>>> = L
 
 /// The states that a folded text behind a city names by code, abbreviation or name, with their countries: `wa` is Washington and
 /// Western Australia. A state whose cities are not known is `None`.
-pub(crate) fn states_called(text: &str) -> Vec<(&'static str, Option<&'static State>)> {
+pub fn states_called(text: &str) -> Vec<(&'static str, Option<&'static State>)> {
     match CODES.get(text) {
         Some(states) => states.iter().map(|(country, name)| (*country, state(name))).collect(),
         None => state_of_city(text).map(|state| (state.country, Some(state))).into_iter().collect(),
@@ -70,7 +70,7 @@ pub(crate) fn states_called(text: &str) -> Vec<(&'static str, Option<&'static St
 }
 
 /// The state of the USA of a code in lower case, by its folded name.
-pub(crate) fn us_state_of_code(code: &str) -> Option<&'static str> {
+pub fn us_state_of_code(code: &str) -> Option<&'static str> {
     CODES.get(code)?.iter().find_map(|(country, name)| (*country == "US").then_some(*name))
 }
 
@@ -89,7 +89,7 @@ static CITIES_OF_CODES: Lazy<HashMap<&'static str, CitiesByCountry>> = Lazy::new
 
 /// The countries in which a city is by what is written behind it, as far as the city tells: `DE` of `berlin` and `de`, `US` of
 /// `wilmington` and `de`. Both are folded.
-pub(crate) fn countries_of(city: &str, behind: &str) -> Vec<&'static str> {
+pub fn countries_of(city: &str, behind: &str) -> Vec<&'static str> {
     let is_one = |cities: &[&str]| cities.contains(&city) || names_of(city).iter().any(|name| cities.contains(name));
     let states =
         states_called(behind).into_iter().filter(|(_, state)| state.is_some_and(|state| is_one(&state.cities)));
@@ -106,8 +106,8 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-    use crate::data::Country;
-    use crate::data::fold::fold;
+    use crate::Country;
+    use crate::fold::fold;
 
     #[test]
     fn names_are_folded_and_each_is_of_one_city() {

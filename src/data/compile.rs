@@ -15,22 +15,22 @@ use std::thread::{self, Builder};
 
 use serde::Serialize;
 
-use crate::data::archive::column_writer::ColumnWriter;
-use crate::data::archive::records::{RecordWriter, Records};
-use crate::data::archive::{AlignedBytes, Writer};
-use crate::data::compile::terms::Terms;
-use crate::data::derive::alias_candidates::{self, AliasCandidate};
-use crate::data::derive::near_duplicates::{self, NearDuplicate};
-use crate::data::derive::record::{Record, is_known, reference};
-use crate::data::derive::row_order::RowOrders;
-use crate::data::derive::{Derived, country_of, each_ancestor};
-use crate::data::import::known_aliases;
-use crate::data::import::rows::Investor;
-use crate::data::import::{Dataset, Input};
-use crate::data::model::Reference;
-use crate::data::snapshot::MetaSection;
-use crate::data::vocabulary::Vocabulary;
-use crate::data::{
+use crate::archive::column_writer::ColumnWriter;
+use crate::archive::records::{RecordWriter, Records};
+use crate::archive::{AlignedBytes, Writer};
+use crate::compile::terms::Terms;
+use crate::derive::alias_candidates::{self, AliasCandidate};
+use crate::derive::near_duplicates::{self, NearDuplicate};
+use crate::derive::record::{Record, is_known, reference};
+use crate::derive::row_order::RowOrders;
+use crate::derive::{Derived, country_of, each_ancestor};
+use crate::import::known_aliases;
+use crate::import::rows::Investor;
+use crate::import::{Dataset, Input};
+use crate::model::Reference;
+use crate::snapshot::MetaSection;
+use crate::vocabulary::Vocabulary;
+use crate::{
     ArchiveError, Checksums, Facet, FirmKind, Metric, NONE_I32, NONE_U8, NONE_U16, NONE_U32, NONE_U64,
     OrganizationKind, PartialDate, Progress, Report, Role, Snapshot, SnapshotVersion, Stage, Table, import,
 };

@@ -6,7 +6,7 @@ use std::fmt;
 use celes::LookupTable;
 use once_cell::sync::Lazy;
 
-use crate::data::fold::{fold, fold_parts};
+use crate::fold::{fold, fold_parts};
 
 /// A country of ISO 3166-1; displayed as its alpha-2 code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -176,7 +176,7 @@ impl Country {
     }
 
     /// The folded names of each region.
-    pub(crate) fn region_names() -> impl Iterator<Item = &'static [String]> {
+    pub fn region_names() -> impl Iterator<Item = &'static [String]> {
         REGIONS.iter().map(|(names, _)| names.as_slice())
     }
 

@@ -146,7 +146,7 @@ impl PartialDate {
     }
 
     /// The month and the year of a day, if they end after it: of all dates that begin by the day, these alone do.
-    pub(crate) fn unfinished(day: Date) -> impl Iterator<Item = Self> {
+    pub fn unfinished(day: Date) -> impl Iterator<Item = Self> {
         let periods = [Precision::Year, Precision::Month].map(|precision| Self::at(day, precision));
         periods.into_iter().filter(move |period| period.last_day() > day)
     }

@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::data::{Date, PartialDate};
+use crate::{Date, PartialDate};
 
 /// A public type: its name in documents, its description and its fields in the order of the JSON.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +38,7 @@ pub struct Definition {
 }
 
 impl Definition {
-    pub(crate) const fn new(name: &'static str, doc: &'static [&'static str], fields: &'static [Field]) -> Self {
+    pub const fn new(name: &'static str, doc: &'static [&'static str], fields: &'static [Field]) -> Self {
         let (mut stored, mut listed) = (0, 0);
         let mut index = 0;
         while index < fields.len() {
@@ -93,7 +93,7 @@ pub const SLUG: &str = "^[a-z0-9]+(-[a-z0-9]+)*$";
 pub const SNAPSHOT: &str = r"^\d{4}-\d{2}-\d{2}\.\d+$";
 
 impl Field {
-    pub(crate) const fn new<T: JsonValue>(name: &'static str, doc: &'static [&'static str]) -> Self {
+    pub const fn new<T: JsonValue>(name: &'static str, doc: &'static [&'static str]) -> Self {
         Self {
             name: plain_name(name),
             doc,
@@ -111,45 +111,45 @@ impl Field {
         }
     }
 
-    pub(crate) const fn range(self, min: u32, max: u32) -> Self {
+    pub const fn range(self, min: u32, max: u32) -> Self {
         Self { min: Some(min), max: Some(max), ..self }
     }
 
-    pub(crate) const fn min(self, min: u32) -> Self {
+    pub const fn min(self, min: u32) -> Self {
         Self { min: Some(min), ..self }
     }
 
-    pub(crate) const fn max(self, max: u32) -> Self {
+    pub const fn max(self, max: u32) -> Self {
         Self { max: Some(max), ..self }
     }
 
-    pub(crate) const fn one_of(self, vocabulary: &'static str) -> Self {
+    pub const fn one_of(self, vocabulary: &'static str) -> Self {
         Self { vocabulary: Some(vocabulary), ..self }
     }
 
-    pub(crate) const fn pattern(self, pattern: &'static str) -> Self {
+    pub const fn pattern(self, pattern: &'static str) -> Self {
         Self { pattern: Some(pattern), ..self }
     }
 
-    pub(crate) const fn slug(self) -> Self {
+    pub const fn slug(self) -> Self {
         self.pattern(SLUG)
     }
 
-    pub(crate) const fn date_time(self) -> Self {
+    pub const fn date_time(self) -> Self {
         Self { format: Some(TextFormat::DateTime), ..self }
     }
 
-    pub(crate) const fn uri(self) -> Self {
+    pub const fn uri(self) -> Self {
         Self { format: Some(TextFormat::Uri), ..self }
     }
 
     /// The name in the JSON, if the Rust field has another; `#[serde(rename)]` says the same.
-    pub(crate) const fn named(self, name: &'static str) -> Self {
+    pub const fn named(self, name: &'static str) -> Self {
         Self { name, ..self }
     }
 
     /// Absent instead of null.
-    pub(crate) const fn optional(self) -> Self {
+    pub const fn optional(self) -> Self {
         Self { is_optional: true, is_nullable: false, ..self }
     }
 
@@ -161,7 +161,7 @@ impl Field {
         Self { is_joined: true, ..self }
     }
 
-    pub(crate) const fn flat(self) -> Self {
+    pub const fn flat(self) -> Self {
         Self { is_flat: true, ..self }
     }
 
@@ -277,6 +277,7 @@ pub trait FieldVisitor {
 }
 
 /// Declares public types; see the [module](self).
+#[macro_export]
 macro_rules! model {
     ($(
         $(#[doc = $doc:literal])*
@@ -295,37 +296,37 @@ macro_rules! model {
             $($(#[doc = $field_doc])* $(#[serde($($serde)+)])? $field_vis $field: $json,)+
         }
 
-        impl $(<$($lifetime)? $($text: $crate::data::field::JsonValue)?>)? $crate::data::field::JsonValue
+        impl $(<$($lifetime)? $($text: $crate::field::JsonValue)?>)? $crate::field::JsonValue
             for $type $(<$($lifetime)? $($text)?>)?
         {
-            const TYPE: $crate::data::field::JsonType =
-                $crate::data::field::JsonType::Object(<Self as $crate::data::field::Model>::DEFINITION);
+            const TYPE: $crate::field::JsonType =
+                $crate::field::JsonType::Object(<Self as $crate::field::Model>::DEFINITION);
         }
 
-        impl $(<$($lifetime)? $($text: $crate::data::field::JsonValue)?>)? $crate::data::field::Model
+        impl $(<$($lifetime)? $($text: $crate::field::JsonValue)?>)? $crate::field::Model
             for $type $(<$($lifetime)? $($text)?>)?
         {
-            const DEFINITION: &'static $crate::data::field::Definition = &$crate::data::field::Definition::new(
-                $crate::data::field::name_of(stringify!($type), &[$($name)?]),
+            const DEFINITION: &'static $crate::field::Definition = &$crate::field::Definition::new(
+                $crate::field::name_of(stringify!($type), &[$($name)?]),
                 &[$($doc),*],
                 &[$(
-                    $crate::data::field::Field::new::<$json>(stringify!($field), &[$($field_doc),*])
+                    $crate::field::Field::new::<$json>(stringify!($field), &[$($field_doc),*])
                     $($(.$rule($($($argument),+)?))+)?
                 ),+],
             );
 
-            fn visit(&self, visitor: &mut impl $crate::data::field::FieldVisitor) {
-                let mut fields = <Self as $crate::data::field::Model>::DEFINITION.fields.iter();
+            fn visit(&self, visitor: &mut impl $crate::field::FieldVisitor) {
+                let mut fields = <Self as $crate::field::Model>::DEFINITION.fields.iter();
                 $(visitor.field(fields.next().expect("one definition for each field"), &self.$field);)+
             }
         }
     )+};
 }
 
-pub(crate) use model;
+pub use model;
 
 /// A type's name in documents: the Rust name unless another is declared.
-pub(crate) const fn name_of(type_name: &'static str, declared: &[&'static str]) -> &'static str {
+pub const fn name_of(type_name: &'static str, declared: &[&'static str]) -> &'static str {
     match declared {
         [name, ..] => name,
         [] => type_name,

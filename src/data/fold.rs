@@ -14,7 +14,7 @@ pub fn fold(text: &str) -> String {
 }
 
 /// The folded parts between the commas of a text; parts without any letter or digit are left out.
-pub(crate) fn fold_parts(text: &str) -> Vec<String> {
+pub fn fold_parts(text: &str) -> Vec<String> {
     text.split(',').map(fold).filter(|part| !part.is_empty()).collect()
 }
 

@@ -1,8 +1,8 @@
 //! Identifiers of firms, startups and people in registers and on the web: known schemes, what their values look like and how
 //! sure it is that two records with one value are the same.
 
-use crate::data::import::website;
-use crate::data::vocabulary::{Vocabulary, vocabulary};
+use crate::import::website;
+use crate::vocabulary::{Vocabulary, vocabulary};
 
 vocabulary! {
     /// What a shared value says about two records.
@@ -163,10 +163,10 @@ pub fn normal(scheme_name: &str, value: &str) -> Result<String, String> {
 }
 
 /// The beginning of the fields of statements that are identifiers; the scheme follows.
-pub(crate) const FIELD: &str = "id:";
+pub const FIELD: &str = "id:";
 
 /// If more unlike names have one value, it is a placeholder, such as `999999999` or the host of a platform.
-pub(crate) const MAX_UNLIKE_NAMES: usize = 3;
+pub const MAX_UNLIKE_NAMES: usize = 3;
 
 /// An identifier as filters take it.
 pub const EXAMPLE: &str = "lei:529900T8BM49AURSDO55";

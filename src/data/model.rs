@@ -1,13 +1,13 @@
 //! The records, as the API returns them and as pages read them. Everything else that lists fields (stored records, field
-//! selection, OpenAPI, MCP schemas) is generated from these declarations; see [`crate::data::field`].
+//! selection, OpenAPI, MCP schemas) is generated from these declarations; see [`crate::field`].
 //!
 //! Adding a field takes a line here and its value in `derive::record`; one that is read from CSV, also its column in
 //! `import::rows`.
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::PartialDate;
-use crate::data::field::{SNAPSHOT, model};
+use crate::PartialDate;
+use crate::field::{SNAPSHOT, model};
 
 model! {
     /// A venture capital firm.

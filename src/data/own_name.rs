@@ -13,20 +13,20 @@ const PROFILES: &str = "aboutme angel behance bsky crunchbase dealroom dribbble 
     medium owler pinterest pitchbook producthunt slideshare t threads tiktok tracxn twitter vimeo wellfound x xing youtube";
 
 /// Whether a word is one of a list, which are separated by spaces.
-pub(crate) fn lists(words: &str, word: &str) -> bool {
+pub fn lists(words: &str, word: &str) -> bool {
     words.split_whitespace().any(|known| known == word)
 }
 
 /// The part of a host that its owner chose.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct OwnName<'a> {
+pub struct OwnName<'a> {
     /// With the ending, without subdomains.
-    pub(crate) domain: &'a str,
-    pub(crate) label: &'a str,
+    pub domain: &'a str,
+    pub label: &'a str,
 }
 
 impl<'a> OwnName<'a> {
-    pub(crate) fn of(host: &'a str) -> Self {
+    pub fn of(host: &'a str) -> Self {
         let labels: Vec<&str> = host.split('.').collect();
         let ending_labels = match labels.as_slice() {
             [_, .., second, ending] if ending.len() == 2 && lists(SECOND_LEVEL, second) => 2,
@@ -41,7 +41,7 @@ impl<'a> OwnName<'a> {
     }
 
     /// Whether the paths of the host name firms or people: `linkedin.com/company/acme`.
-    pub(crate) fn is_of_profiles(&self) -> bool {
+    pub fn is_of_profiles(&self) -> bool {
         lists(PROFILES, self.label)
     }
 }

@@ -6,17 +6,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, Builder};
 
 /// What `each` returns for each value, see [`all_in_parallel`].
-pub(crate) fn in_parallel<V: Copy + Sync, T: Send, const N: usize>(
-    values: [V; N],
-    each: impl Fn(V) -> T + Sync,
-) -> [T; N] {
+pub fn in_parallel<V: Copy + Sync, T: Send, const N: usize>(values: [V; N], each: impl Fn(V) -> T + Sync) -> [T; N] {
     let returned = all_in_parallel(&values, |value| each(*value));
     returned.try_into().ok().expect("every value was taken once")
 }
 
 /// What `each` returns for each value. No more values are worked on at a time than there are processors, in their order, so that
 /// work that needs much memory does not need it all at once: what takes longest should come first.
-pub(crate) fn all_in_parallel<V: Sync, T: Send>(values: &[V], each: impl Fn(&V) -> T + Sync) -> Vec<T> {
+pub fn all_in_parallel<V: Sync, T: Send>(values: &[V], each: impl Fn(&V) -> T + Sync) -> Vec<T> {
     let next = AtomicUsize::new(0);
     let work = || -> Vec<(usize, T)> {
         let take = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|index| *index < values.len());

@@ -5,7 +5,7 @@ use std::io;
 
 /// Reads a part of a file that several threads read at a time: the position of the file is neither used nor needed.
 #[cfg(unix)]
-pub(crate) fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+pub fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset)
 }
 

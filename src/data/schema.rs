@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use crate::data::field::{Definition, Field, Model};
-use crate::data::model::{Firm, FundingRound, Person, Review, Sector, Startup};
-use crate::data::vocabulary::{Vocabulary, vocabulary};
+use crate::field::{Definition, Field, Model};
+use crate::model::{Firm, FundingRound, Person, Review, Sector, Startup};
+use crate::vocabulary::{Vocabulary, vocabulary};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]

@@ -11,19 +11,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::data::archive::facet_column::{FacetColumn, RowSet, RowValues};
-use crate::data::archive::own_columns::{FirmColumns, RoundColumns, TermColumns};
-use crate::data::archive::records::Records;
-use crate::data::archive::table_columns::{TableColumns, check};
-use crate::data::archive::{Archive, Bytes, Column, Sha256Sum, bounds};
-use crate::data::derive::score::Priors;
-use crate::data::field::model;
-use crate::data::fold::fold;
-use crate::data::import::meta::Meta;
-use crate::data::import::provenance::{Source, Statement};
-use crate::data::parallel::in_parallel;
-use crate::data::vocabulary::Vocabulary;
-use crate::data::{
+use crate::archive::facet_column::{FacetColumn, RowSet, RowValues};
+use crate::archive::own_columns::{FirmColumns, RoundColumns, TermColumns};
+use crate::archive::records::Records;
+use crate::archive::table_columns::{TableColumns, check};
+use crate::archive::{Archive, Bytes, Column, Sha256Sum, bounds};
+use crate::derive::score::Priors;
+use crate::field::model;
+use crate::fold::fold;
+use crate::import::meta::Meta;
+use crate::import::provenance::{Source, Statement};
+use crate::parallel::in_parallel;
+use crate::vocabulary::Vocabulary;
+use crate::{
     ArchiveError, Checksums, Country, Date, Facet, Metric, NONE_I32, NONE_U32, NONE_U64, Names, PartialDate,
     RecordText, ReviewStatus, SnapshotVersion, Stage, Table,
 };
@@ -272,7 +272,7 @@ impl Snapshot {
     }
 
     /// The slugs of the records that were merged into a row.
-    pub(crate) fn merged_slugs(&self, table: Table, row: u32) -> impl Iterator<Item = &str> {
+    pub fn merged_slugs(&self, table: Table, row: u32) -> impl Iterator<Item = &str> {
         let (slugs, rows) = &self.table_columns(table).merged;
         let merged = (0..).zip(self.archive.get(rows)).filter(move |(_, into)| **into == row);
         merged.map(|(index, _)| self.archive.text(slugs, index))
@@ -284,7 +284,7 @@ impl Snapshot {
     }
 
     /// What the sources say about a row, and whether the record has it.
-    pub(crate) fn statements(&self, table: Table, row: u32) -> Vec<(Statement, bool)> {
+    pub fn statements(&self, table: Table, row: u32) -> Vec<(Statement, bool)> {
         let texts = self.table_columns(table).statements.as_ref();
         let text = texts.map_or("", |texts| self.archive.text(texts, row));
         // The text is the compiler's own, with a checksum. An empty one is no JSON.
@@ -431,12 +431,12 @@ impl Snapshot {
         serde_json::from_slice(self.record(table, row).value(table, table.field_index("city"))).ok()
     }
 
-    /// Health scores of the firms; [`NONE_U8`](crate::data::NONE_U8): none.
+    /// Health scores of the firms; [`NONE_U8`](crate::NONE_U8): none.
     pub fn health_scores(&self) -> &[u8] {
         self.archive.get(&self.firms.health_score)
     }
 
-    /// Ghosting rates of the firms in tenths of a percent; [`NONE_U16`](crate::data::NONE_U16): none.
+    /// Ghosting rates of the firms in tenths of a percent; [`NONE_U16`](crate::NONE_U16): none.
     pub fn ghosting_rates(&self) -> &[u16] {
         self.archive.get(&self.firms.ghosting_rate)
     }
@@ -445,12 +445,12 @@ impl Snapshot {
         self.archive.get(&self.firms.review_count)
     }
 
-    /// Minimum and maximum check sizes of the firms in US dollars; [`NONE_U64`](crate::data::NONE_U64): unknown.
+    /// Minimum and maximum check sizes of the firms in US dollars; [`NONE_U64`](crate::NONE_U64): unknown.
     pub fn check_sizes(&self) -> (&[u64], &[u64]) {
         (self.archive.get(&self.firms.check_min_usd), self.archive.get(&self.firms.check_max_usd))
     }
 
-    /// Dates of the firms' last investments, codes of [`PartialDate`]; [`NONE_I32`](crate::data::NONE_I32): none.
+    /// Dates of the firms' last investments, codes of [`PartialDate`]; [`NONE_I32`](crate::NONE_I32): none.
     pub fn last_investments(&self) -> &[i32] {
         self.archive.get(&self.firms.last_investment_on)
     }
@@ -465,7 +465,7 @@ impl Snapshot {
         (self.archive.get(rows), self.archive.get(values))
     }
 
-    /// Amounts of the rounds in US dollars; [`NONE_U64`](crate::data::NONE_U64): unknown or suspect.
+    /// Amounts of the rounds in US dollars; [`NONE_U64`](crate::NONE_U64): unknown or suspect.
     pub fn round_amounts(&self) -> &[u64] {
         self.archive.get(&self.rounds.amount_usd)
     }
@@ -475,7 +475,7 @@ impl Snapshot {
         Some(self.round_amounts()[round as usize]).filter(|usd| *usd != NONE_U64)
     }
 
-    /// Dates of the rounds, codes of [`PartialDate`]; [`NONE_I32`](crate::data::NONE_I32): unknown.
+    /// Dates of the rounds, codes of [`PartialDate`]; [`NONE_I32`](crate::NONE_I32): unknown.
     pub fn round_dates(&self) -> &[i32] {
         self.archive.get(&self.rounds.announced_on)
     }
@@ -528,7 +528,7 @@ impl Snapshot {
 }
 
 /// The date of a code in a column.
-pub(crate) fn known_date(code: i32) -> Option<PartialDate> {
+pub fn known_date(code: i32) -> Option<PartialDate> {
     (code != NONE_I32).then(|| PartialDate::from_code(code))
 }
 

@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::data::Date;
-use crate::data::date::deserialize_text;
+use crate::Date;
+use crate::date::deserialize_text;
 
 /// The id of a snapshot, `YYYY-MM-DD.N`: release date and counter from 1. Later versions compare greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -2,9 +2,9 @@
 //!
 //! Values are read leniently (any letter case; space, `_` and `-` are equivalent) and written in canonical form.
 
-use crate::data::Country;
-use crate::data::derive::score::{DIMENSIONS, GHOSTING};
-use crate::data::identifier::Strength;
+use crate::Country;
+use crate::derive::score::{DIMENSIONS, GHOSTING};
+use crate::identifier::Strength;
 
 /// A closed vocabulary: an enum whose values have canonical names.
 pub trait Vocabulary: Copy + Sized + 'static {
@@ -46,7 +46,7 @@ pub trait Vocabulary: Copy + Sized + 'static {
 
 /// The values of a vocabulary that fields of records name ([`Field::vocabulary`]).
 ///
-/// [`Field::vocabulary`]: crate::data::field::Field::vocabulary
+/// [`Field::vocabulary`]: crate::field::Field::vocabulary
 pub fn values_of(name: &str) -> Option<Vec<&'static str>> {
     Some(match name {
         "Stage" => Stage::names(),
@@ -64,7 +64,7 @@ pub fn values_of(name: &str) -> Option<Vec<&'static str>> {
 }
 
 /// A word of a vocabulary as it is shown: `Series A` for `series-a`.
-pub(crate) fn word(name: &str) -> String {
+pub fn word(name: &str) -> String {
     match name {
         "vc" => "Venture capital".to_owned(),
         "ipo" => "IPO".to_owned(),
@@ -103,6 +103,7 @@ pub fn with_article(noun: &str) -> String {
     format!("{article} {noun}")
 }
 
+#[macro_export]
 macro_rules! vocabulary {
     ($(#[$doc:meta])* $type:ident, $noun:literal, { $($(#[$value_doc:meta])* $value:ident = $name:literal),+ $(,)? } $(, $synonym:expr $(, $is_narrower:expr)?)?) => {
         $(#[$doc])*
@@ -141,7 +142,7 @@ macro_rules! vocabulary {
     };
 }
 
-pub(crate) use vocabulary;
+pub use vocabulary;
 
 vocabulary! {
     /// The stage of a funding round, of a startup, or one that a firm invests at.

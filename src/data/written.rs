@@ -6,26 +6,26 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-use crate::data::fold::{fold, is_silent};
+use crate::fold::{fold, is_silent};
 
 /// A name as it is written.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct WrittenName {
+pub struct WrittenName {
     /// The words of the folded name, without signs such as `™`.
-    pub(crate) words: Vec<WrittenWord>,
+    pub words: Vec<WrittenWord>,
     /// Its symbols in their order, such as `++`; punctuation is none.
-    pub(crate) symbols: String,
+    pub symbols: String,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct WrittenWord {
-    pub(crate) folded: String,
+pub struct WrittenWord {
+    pub folded: String,
     /// In lowercase, with marks and in its script.
-    pub(crate) letters: String,
+    pub letters: String,
 }
 
 impl WrittenName {
-    pub(crate) fn of(name: &str) -> Self {
+    pub fn of(name: &str) -> Self {
         let mut written = Self::default();
         let mut word = String::new();
         let chars = name.chars().filter(|char| !is_ornament(*char)).nfkc();
@@ -67,7 +67,7 @@ fn is_symbol(char: char) -> bool {
 
 /// Whether two texts in the form of [`WrittenWord::letters`] have the same letters. A Latin or Greek letter without marks may
 /// stand for one with marks, as it is typed where a keyboard lacks them; two letters with unlike marks differ.
-pub(crate) fn are_same_letters(mut left: &str, mut right: &str) -> bool {
+pub fn are_same_letters(mut left: &str, mut right: &str) -> bool {
     while left != right {
         let (first, second) = (left.chars().next(), right.chars().next());
         let without_first = || right.strip_prefix(&*bare(first?)?);
@@ -134,7 +134,7 @@ impl Script {
 }
 
 /// Whether letters of the folded names are letters of both names, which are of one alphabet: one that differs may be mistyped.
-pub(crate) fn are_spelled_alike(left: &str, right: &str) -> bool {
+pub fn are_spelled_alike(left: &str, right: &str) -> bool {
     let alphabet = |text: &str| {
         let mut scripts = text.chars().filter_map(Script::of);
         let first = scripts.next();

@@ -1,6 +1,6 @@
 //! Errors in the arguments of a tool, as a model reads them.
 
-use crate::mcp::Tool;
+use crate::Tool;
 
 /// An invalid argument.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -8,10 +8,10 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
-use crate::catalog::json::fields::snake_case;
-use crate::catalog::params::{ParamType, Unit};
-use crate::mcp::{ArgError, Tool};
-use crate::search::nearest;
+use crate::{ArgError, Tool};
+use catalog::json::fields::snake_case;
+use catalog::params::{ParamType, Unit};
+use search::nearest;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Argument {

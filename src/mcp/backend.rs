@@ -6,19 +6,19 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::catalog::aggregate::MAX_GROUPS;
-use crate::catalog::ask::COUNT_BY;
-use crate::catalog::json::computed::{self, MatchFields};
-use crate::catalog::json::record;
-use crate::catalog::param_error::shortened;
-use crate::catalog::{Catalog, Filter, Interpretation, ParameterError, RelatedRoles, Resource, SearchReading};
-use crate::data::model::RelatedRole;
-use crate::data::{Facet, RecordText, Table};
-use crate::release::ActiveRelease;
+use catalog::aggregate::MAX_GROUPS;
+use catalog::ask::COUNT_BY;
+use catalog::json::computed::{self, MatchFields};
+use catalog::json::record;
+use catalog::param_error::shortened;
+use catalog::{Catalog, Filter, Interpretation, ParameterError, RelatedRoles, Resource, SearchReading};
+use data::model::RelatedRole;
+use data::{Facet, RecordText, Table};
+use release::ActiveRelease;
 
-use crate::mcp::list_call::{self, FirmItem, ListCall, ListPage, PersonItem, RecordItem, item_fields};
-use crate::mcp::tool_result::MAX_VALUE_BYTES;
-use crate::mcp::{ArgError, MAX_RESULT_BYTES, Tool, ToolCall, ToolResult};
+use crate::list_call::{self, FirmItem, ListCall, ListPage, PersonItem, RecordItem, item_fields};
+use crate::tool_result::MAX_VALUE_BYTES;
+use crate::{ArgError, MAX_RESULT_BYTES, Tool, ToolCall, ToolResult};
 
 /// What a model reads about the server as a whole.
 const INSTRUCTIONS: &str = "Data on venture capital firms, startups, funding rounds and people, from a versioned snapshot. \
@@ -75,7 +75,7 @@ pub struct ToolRelease {
 }
 
 impl ToolRelease {
-    /// Runs a tool. The result is a JSON object of its output schema, at most [`crate::mcp::MAX_RESULT_BYTES`] long.
+    /// Runs a tool. The result is a JSON object of its output schema, at most [`crate::MAX_RESULT_BYTES`] long.
     ///
     /// # Errors
     /// Arguments with invalid values.

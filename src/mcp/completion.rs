@@ -4,14 +4,14 @@ use std::cmp::Reverse;
 
 use serde_json::{Map, Value, json};
 
-use crate::catalog::Catalog;
-use crate::data::fold::fold;
-use crate::data::vocabulary::{Vocabulary, normal};
-use crate::data::{Country, Facet, Stage, Table};
-use crate::mcp::backend::ToolRelease;
-use crate::mcp::dispatch::invalid_params;
-use crate::mcp::resource::FIRM_TEMPLATE;
-use crate::mcp::{JsonRpcError, prompt};
+use crate::backend::ToolRelease;
+use crate::dispatch::invalid_params;
+use crate::resource::FIRM_TEMPLATE;
+use crate::{JsonRpcError, prompt};
+use catalog::Catalog;
+use data::fold::fold;
+use data::vocabulary::{Vocabulary, normal};
+use data::{Country, Facet, Stage, Table};
 
 /// Maximum number of values in a response, which the protocol sets.
 const MAX_VALUES: usize = 100;
@@ -95,7 +95,7 @@ fn slugs(catalog: &Catalog, table: Table, typed: &str) -> (Vec<String>, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::bundled;
+    use catalog::bundled;
 
     #[test]
     fn values_begin_with_what_was_typed_and_the_most_prominent_are_first() {

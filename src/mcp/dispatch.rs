@@ -10,14 +10,14 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use crate::mcp::arg_error::explain;
-use crate::mcp::backend::ToolRelease;
-use crate::mcp::error::{INVALID_PARAMS, METHOD_NOT_FOUND};
-use crate::mcp::message::{self, Message};
-use crate::mcp::revision::{REVISIONS, negotiate};
-use crate::mcp::tool::TOOLS;
-use crate::mcp::{JsonRpcError, Methods, Tool, ToolCall, completion, prompt, resource};
-use crate::search::nearest;
+use crate::arg_error::explain;
+use crate::backend::ToolRelease;
+use crate::error::{INVALID_PARAMS, METHOD_NOT_FOUND};
+use crate::message::{self, Message};
+use crate::revision::{REVISIONS, negotiate};
+use crate::tool::TOOLS;
+use crate::{JsonRpcError, Methods, Tool, ToolCall, completion, prompt, resource};
+use search::nearest;
 
 const METHODS: [&str; 11] = [
     "initialize",

@@ -12,23 +12,23 @@ use http::header::{
 use http::{Method, StatusCode};
 use serde_json::json;
 
-use crate::http::RequestParts;
-use crate::http::body::{self, BodyReadError};
-use crate::http::headers::{CommonHeaders, READS, preflight};
-use crate::http::negotiation::{accepts_json, compressed, has_content_type};
-use crate::http::origin_policy::OriginPolicy;
-use crate::http::problem::SLOW_DOWN_SECONDS;
-use crate::http::static_asset::StaticAsset;
-use crate::mcp::backend::ToolRelease;
-use crate::mcp::dispatch::{Context, dispatch};
-use crate::mcp::error::INTERNAL_ERROR;
-use crate::mcp::manifest::Manifest;
-use crate::mcp::message::{self, Message};
-use crate::mcp::quota::Admission;
-use crate::mcp::revision::{is_stateless, unknown_id};
-use crate::mcp::{JsonRpcError, McpQuota, Methods, Settings, ToolBackend};
-use crate::metrics::panics;
-use crate::quota::{Overloaded, Quota};
+use crate::backend::ToolRelease;
+use crate::dispatch::{Context, dispatch};
+use crate::error::INTERNAL_ERROR;
+use crate::manifest::Manifest;
+use crate::message::{self, Message};
+use crate::quota::Admission;
+use crate::revision::{is_stateless, unknown_id};
+use crate::{JsonRpcError, McpQuota, Methods, Settings, ToolBackend};
+use auth::quota::{Overloaded, Quota};
+use platform::metrics::panics;
+use transport::RequestParts;
+use transport::body::{self, BodyReadError};
+use transport::headers::{CommonHeaders, READS, preflight};
+use transport::negotiation::{accepts_json, compressed, has_content_type};
+use transport::origin_policy::OriginPolicy;
+use transport::problem::SLOW_DOWN_SECONDS;
+use transport::static_asset::StaticAsset;
 
 const POST_ONLY: &str = "POST, OPTIONS";
 
@@ -53,7 +53,7 @@ impl McpPath {
     }
 
     /// What logs show of the path.
-    pub(crate) fn label(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Self::Endpoint => "/api/mcp",
             Self::Manifest => "/api/mcp/.well-known",

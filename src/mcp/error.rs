@@ -6,8 +6,8 @@ use http::StatusCode;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::http::body::BodyReadError;
-use crate::http::origin_policy::OriginRejected;
+use transport::body::BodyReadError;
+use transport::origin_policy::OriginRejected;
 
 /// The body is not JSON.
 pub(crate) const PARSE_ERROR: i32 = -32700;

@@ -6,28 +6,28 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::catalog::aggregate::{DEFAULT_GROUPS, GroupOrder, Grouping, MAX_GROUPS};
-use crate::catalog::ask::GROUP_BY;
-use crate::catalog::cursor::WINDOW;
-use crate::catalog::json::computed::MatchFields;
-use crate::catalog::json::{FieldSet, Fields, fields};
-use crate::catalog::param_error::shortened;
-use crate::catalog::parse::scalars::parse_amount;
-use crate::catalog::relaxation::Relaxation;
-use crate::catalog::similar::Similarity;
-use crate::catalog::{
+use crate::backend::ToolRelease;
+use crate::tool::MAX_ITEMS;
+use crate::tool_result::MAX_VALUE_BYTES;
+use crate::{Tool, ToolCall};
+use catalog::aggregate::{DEFAULT_GROUPS, GroupOrder, Grouping, MAX_GROUPS};
+use catalog::ask::GROUP_BY;
+use catalog::cursor::WINDOW;
+use catalog::json::computed::MatchFields;
+use catalog::json::{FieldSet, Fields, fields};
+use catalog::param_error::shortened;
+use catalog::parse::scalars::parse_amount;
+use catalog::relaxation::Relaxation;
+use catalog::similar::Similarity;
+use catalog::{
     AggregateOptions, Catalog, Cursor, FirmMatch, Issues, ListPosition, MatchQuery, Order, Page, ParameterError,
     ParseOptions, Query, Reading, Request, Resource, SearchReading,
 };
-use crate::data::field::{Field, Model, model};
-use crate::data::model::RelatedRole;
-use crate::data::vocabulary::Vocabulary;
-use crate::data::{ReviewStatus, Table};
-use crate::mcp::backend::ToolRelease;
-use crate::mcp::tool::MAX_ITEMS;
-use crate::mcp::tool_result::MAX_VALUE_BYTES;
-use crate::mcp::{Tool, ToolCall};
-use crate::search::MatchClass;
+use data::field::{Field, Model, model};
+use data::model::RelatedRole;
+use data::vocabulary::Vocabulary;
+use data::{ReviewStatus, Table};
+use search::MatchClass;
 
 pub(crate) const OPTIONS: ParseOptions = ParseOptions {
     strict: true,

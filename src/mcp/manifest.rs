@@ -7,14 +7,14 @@ use http::HeaderMap;
 use http::header::ACCEPT;
 use serde_json::{Value, json};
 
-use crate::data::SnapshotVersion;
-use crate::http::Operator;
-use crate::http::static_asset::StaticAsset;
-use crate::mcp::ToolRelease;
-use crate::mcp::dispatch::capabilities;
-use crate::mcp::revision::REVISIONS;
-use crate::mcp::tool::TOOLS;
-use crate::mcp::{MAX_RESULT_BYTES, Settings};
+use crate::ToolRelease;
+use crate::dispatch::capabilities;
+use crate::revision::REVISIONS;
+use crate::tool::TOOLS;
+use crate::{MAX_RESULT_BYTES, Settings};
+use data::SnapshotVersion;
+use service::Operator;
+use transport::static_asset::StaticAsset;
 
 /// The media type of a server card.
 const CARD_TYPE: &str = "application/mcp-server-card+json";

@@ -4,9 +4,9 @@ use http::StatusCode;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::mcp::JsonRpcError;
-use crate::mcp::error::{INVALID_PARAMS, PARSE_ERROR};
-use crate::mcp::resource::firm_of;
+use crate::JsonRpcError;
+use crate::error::{INVALID_PARAMS, PARSE_ERROR};
+use crate::resource::firm_of;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Message {
@@ -114,7 +114,7 @@ impl Message {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mcp::error::INVALID_REQUEST;
+    use crate::error::INVALID_REQUEST;
 
     #[test]
     fn invalid_messages_have_different_codes() {

@@ -6,11 +6,11 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::catalog::Totals;
-use crate::data::Table;
-use crate::data::field::{Field, JsonType, Model};
-use crate::mcp::Tool;
-use crate::mcp::list_call::item_fields;
+use crate::Tool;
+use crate::list_call::item_fields;
+use catalog::Totals;
+use data::Table;
+use data::field::{Field, JsonType, Model};
 
 /// The schema of a tool's result.
 pub(crate) fn of(tool: Tool) -> Value {

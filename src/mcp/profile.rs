@@ -2,14 +2,14 @@
 //!
 //! A firm is never guessed: a name that matches several firms, or a slug and a name of different firms, return candidates.
 
-use crate::catalog::Filter::{AnyOf, MemberOf};
-use crate::catalog::param_error::shortened;
-use crate::catalog::{ListPosition, Query, Request, Resource};
-use crate::data::fold::fold;
-use crate::data::{Facet, Table};
+use catalog::Filter::{AnyOf, MemberOf};
+use catalog::param_error::shortened;
+use catalog::{ListPosition, Query, Request, Resource};
+use data::fold::fold;
+use data::{Facet, Table};
 
-use crate::mcp::backend::{ToolRelease, arg_errors, fields, json, text_of, with_notes};
-use crate::mcp::{ArgError, ToolCall, ToolResult, list_call, third_party};
+use crate::backend::{ToolRelease, arg_errors, fields, json, text_of, with_notes};
+use crate::{ArgError, ToolCall, ToolResult, list_call, third_party};
 
 /// Maximum number of candidates for an ambiguous name.
 const CANDIDATES: usize = 5;

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::mcp::JsonRpcError;
-use crate::mcp::dispatch::{invalid_params, unknown};
+use crate::JsonRpcError;
+use crate::dispatch::{invalid_params, unknown};
 
 /// Maximum characters of an argument.
 const MAX_CHARS: usize = 200;
@@ -142,7 +142,7 @@ pub(crate) fn get(params: &Map<String, Value>) -> Result<Value, JsonRpcError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mcp::{Tool, ToolCall};
+    use crate::{Tool, ToolCall};
 
     #[test]
     fn the_arguments_of_a_prompt_are_those_of_the_tool_that_it_calls() {

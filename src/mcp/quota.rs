@@ -5,14 +5,15 @@ use std::sync::Arc;
 use http::{StatusCode, header};
 use serde_json::json;
 
-use crate::auth::{AuthError, Subject};
-use crate::data::{Date, rfc3339};
-use crate::http::problem::{QUOTA_UNKNOWN, SLOW_DOWN};
-use crate::quota::{Client, ClientPool, Denied, Quota};
+use auth::quota::{Client, ClientPool, Denied, Quota};
+use auth::{AuthError, Subject};
+use data::{Date, rfc3339};
+use transport::problem::{QUOTA_UNKNOWN, SLOW_DOWN};
 
-use crate::http::url::{KEY_IN_URL, has_key};
-use crate::http::{RequestParts, State};
-use crate::mcp::JsonRpcError;
+use crate::JsonRpcError;
+use service::State;
+use transport::RequestParts;
+use transport::url::{KEY_IN_URL, has_key};
 
 /// From this number of remaining calls on, results have a note.
 const FEW_CALLS: u32 = 10;

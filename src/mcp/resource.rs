@@ -3,12 +3,12 @@
 use http::StatusCode;
 use serde_json::{Map, Value, json};
 
-use crate::catalog::Catalog;
-use crate::data::{Facet, Table};
-use crate::mcp::backend::ToolRelease;
-use crate::mcp::dispatch::invalid_params;
-use crate::mcp::error::INVALID_PARAMS;
-use crate::mcp::{JsonRpcError, Tool, ToolCall};
+use crate::backend::ToolRelease;
+use crate::dispatch::invalid_params;
+use crate::error::INVALID_PARAMS;
+use crate::{JsonRpcError, Tool, ToolCall};
+use catalog::Catalog;
+use data::{Facet, Table};
 
 const JSON: &str = "application/json";
 const SECTORS: &str = "venturedex://sectors";
@@ -135,7 +135,7 @@ fn about(catalog: &Catalog) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::bundled;
+    use catalog::bundled;
 
     #[test]
     fn the_tree_has_every_sector_once_with_the_counts_of_its_record() {

@@ -8,9 +8,9 @@ use base64::prelude::BASE64_STANDARD;
 use http::{HeaderMap, StatusCode};
 use serde_json::{Value, json};
 
-use crate::mcp::JsonRpcError;
-use crate::mcp::error::{HEADER_MISMATCH, INVALID_PARAMS, METHOD_NOT_FOUND, UNSUPPORTED_VERSION};
-use crate::mcp::message::Message;
+use crate::JsonRpcError;
+use crate::error::{HEADER_MISMATCH, INVALID_PARAMS, METHOD_NOT_FOUND, UNSUPPORTED_VERSION};
+use crate::message::Message;
 
 /// The supported revisions, oldest first. As ISO dates they compare as text.
 pub(crate) const REVISIONS: [&str; 4] = ["2025-03-26", "2025-06-18", "2025-11-25", STATELESS];

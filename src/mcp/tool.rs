@@ -4,13 +4,13 @@ use once_cell::sync::Lazy;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
-use crate::catalog::Resource;
-use crate::catalog::aggregate::group_bys;
-use crate::catalog::params::{Mode, ParamType, Parameter};
-use crate::data::Facet;
-use crate::mcp::Argument;
-use crate::mcp::args::ArgType;
-use crate::mcp::{list_call, output_schema};
+use crate::Argument;
+use crate::args::ArgType;
+use crate::{list_call, output_schema};
+use catalog::Resource;
+use catalog::aggregate::group_bys;
+use catalog::params::{Mode, ParamType, Parameter};
+use data::Facet;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Tool {
@@ -244,7 +244,7 @@ mod tests {
             assert_eq!(Tool::named(tool.name()), Some(tool));
             let example = tool.description().split_once("Example: ").unwrap().1;
             let example: Value = serde_json::from_str(example).unwrap();
-            let call = crate::mcp::ToolCall::parse(tool, example.as_object().unwrap());
+            let call = crate::ToolCall::parse(tool, example.as_object().unwrap());
             assert!(call.is_ok(), "{call:?}");
         }
         assert!(!listed.contains("$ref") && !listed.contains("uint") && !listed.contains("int64"));

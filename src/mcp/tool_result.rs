@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::mcp::third_party::without_links;
+use crate::third_party::without_links;
 
 /// Maximum bytes of a result.
 pub const MAX_RESULT_BYTES: usize = 32 * 1024;

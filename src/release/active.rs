@@ -10,9 +10,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use arc_swap::{ArcSwap, Guard};
 use time::OffsetDateTime;
 
-use crate::data::SnapshotVersion;
-use crate::release::remote::Replica;
-use crate::release::source::HasVersion;
+use crate::remote::Replica;
+use crate::source::HasVersion;
+use data::SnapshotVersion;
 
 pub struct ActiveRelease<T> {
     served: ArcSwap<Served<T>>,

@@ -4,10 +4,10 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use crate::data::SnapshotVersion;
-use crate::release::error::At;
-use crate::release::file_system::{Fs, OsFs};
-use crate::release::{BUILDING, REMOVING, ReleaseError, ReleaseStore, files, manifest, open, permissions};
+use crate::error::At;
+use crate::file_system::{Fs, OsFs};
+use crate::{BUILDING, REMOVING, ReleaseError, ReleaseStore, files, manifest, open, permissions};
+use data::SnapshotVersion;
 
 impl ReleaseStore {
     /// Copies the release `version` with all its files into the index folder `to`, verifies the copy and makes it current
@@ -69,8 +69,8 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::release::Policy;
-    use crate::release::sample::{finish, index, names, overwrite, small, version};
+    use crate::Policy;
+    use crate::sample::{finish, index, names, overwrite, small, version};
 
     const VERSION: &str = "2026-11-20.1";
 

@@ -9,10 +9,10 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::release::file_system::{Fs, OsFs};
-use crate::release::sample::{Copies, Unsynced, compiled, finish, index, names, publish, small, version};
-use crate::release::{Outcome, Policy, Publisher};
-use crate::release::{ReleaseStore, files};
+use crate::file_system::{Fs, OsFs};
+use crate::sample::{Copies, Unsynced, compiled, finish, index, names, publish, small, version};
+use crate::{Outcome, Policy, Publisher};
+use crate::{ReleaseStore, files};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Operation {

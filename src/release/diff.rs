@@ -1,9 +1,9 @@
 use std::collections::BTreeMap;
 
-use crate::catalog::{ChangeCounts, row_changes};
-use crate::data::{SnapshotVersion, Table};
-use crate::release::error::At;
-use crate::release::{ReleaseError, ReleaseStore};
+use crate::error::At;
+use crate::{ReleaseError, ReleaseStore};
+use catalog::{ChangeCounts, row_changes};
+use data::{SnapshotVersion, Table};
 
 impl ReleaseStore {
     /// How many records of each table differ from one release to another. Reads the records of both.

@@ -3,9 +3,9 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::catalog::BundledError;
-use crate::data::{ArchiveError, SnapshotVersion};
-use crate::search::SearchError;
+use catalog::BundledError;
+use data::{ArchiveError, SnapshotVersion};
+use search::SearchError;
 
 /// Why a release cannot be published, opened or served.
 #[derive(Debug, Error)]

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use crate::data::SnapshotVersion;
+use data::SnapshotVersion;
 
 /// Something the operator should know. `Display` is one log line.
 #[derive(Clone, Debug, PartialEq, Eq)]

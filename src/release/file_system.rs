@@ -6,9 +6,9 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-use crate::release::permissions;
+use crate::permissions;
 
-pub(crate) trait Fs {
+pub trait Fs {
     /// Creates a folder; its parent exists.
     fn create_folder(&self, path: &Path) -> io::Result<()>;
     /// Creates an empty file, which must not exist.
@@ -21,7 +21,7 @@ pub(crate) trait Fs {
     fn remove(&self, path: &Path) -> io::Result<()>;
 }
 
-pub(crate) struct OsFs;
+pub struct OsFs;
 
 impl Fs for OsFs {
     fn create_folder(&self, path: &Path) -> io::Result<()> {

@@ -3,8 +3,8 @@
 use std::fs::{File, TryLockError};
 use std::path::Path;
 
-use crate::release::error::At;
-use crate::release::{ReleaseError, permissions};
+use crate::error::At;
+use crate::{ReleaseError, permissions};
 
 /// Locked during a build or prune.
 const BUILD: &str = ".build.lock";

@@ -4,12 +4,12 @@ use std::path::{Component, Path};
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::import::provenance::Source;
-use crate::data::{Counts, Snapshot, SnapshotVersion};
-use crate::release::ReleaseError;
-use crate::release::checksum::Checksum;
-use crate::release::error::At;
-use crate::release::signature::TrustedKey;
+use crate::ReleaseError;
+use crate::checksum::Checksum;
+use crate::error::At;
+use crate::signature::TrustedKey;
+use data::import::provenance::Source;
+use data::{Counts, Snapshot, SnapshotVersion};
 
 /// The format of the release folder. A server opens its own format only.
 pub const FORMAT: u32 = 4;

@@ -13,17 +13,17 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::catalog::{BulkFile, Catalog, Filter, ListPosition, Order, Query, RecordHistory, ValueCount};
-use crate::data::archive::{AlignedBytes, Archive};
-use crate::data::parallel::all_in_parallel;
-use crate::data::vocabulary::Vocabulary;
-use crate::data::{
+use crate::checksum::{Checksum, Hasher};
+use crate::error::At;
+use crate::{Manifest, ReleaseError, ReleaseStore, manifest, text};
+use catalog::{BulkFile, Catalog, Filter, ListPosition, Order, Query, RecordHistory, ValueCount};
+use data::archive::{AlignedBytes, Archive};
+use data::parallel::all_in_parallel;
+use data::vocabulary::Vocabulary;
+use data::{
     ArchiveError, Checksums, Direction, NoProgress, Progress, RecordFile, Records, Snapshot, SnapshotVersion, Table,
 };
-use crate::release::checksum::{Checksum, Hasher};
-use crate::release::error::At;
-use crate::release::{Manifest, ReleaseError, ReleaseStore, manifest, text};
-use crate::search::IndexFiles;
+use search::IndexFiles;
 
 /// Records of more bytes stay on disk: some three quarters of a release, of which a request reads a few kilobytes.
 pub(crate) const MAX_RECORDS_IN_MEMORY: u64 = 1 << 30;

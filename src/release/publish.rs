@@ -12,19 +12,17 @@ use serde::Serialize;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use crate::catalog::record_history;
-use crate::data::parallel::in_parallel;
-use crate::data::{Compiled, NoProgress, Progress, Snapshot, SnapshotVersion};
-use crate::release::checksum::{Checksum, HashingWriter};
-use crate::release::error::At;
-use crate::release::file_system::Fs;
-use crate::release::lock::{self, Lock};
-use crate::release::manifest::{self, File, Manifest};
-use crate::release::signature::SigningKey;
-use crate::release::{
-    BUILDING, NEXT, REMOVING, ReleaseError, ReleaseStore, bulk, open, permissions, read_version, text,
-};
-use crate::search::IndexFiles;
+use crate::checksum::{Checksum, HashingWriter};
+use crate::error::At;
+use crate::file_system::Fs;
+use crate::lock::{self, Lock};
+use crate::manifest::{self, File, Manifest};
+use crate::signature::SigningKey;
+use crate::{BUILDING, NEXT, REMOVING, ReleaseError, ReleaseStore, bulk, open, permissions, read_version, text};
+use catalog::record_history;
+use data::parallel::in_parallel;
+use data::{Compiled, NoProgress, Progress, Snapshot, SnapshotVersion};
+use search::IndexFiles;
 
 /// How many releases back the files of changes go.
 const CHANGES_SINCE: usize = 10;

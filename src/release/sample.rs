@@ -7,13 +7,12 @@ use std::path::Path;
 use tempfile::TempDir;
 use time::OffsetDateTime;
 
-use crate::data;
-use crate::data::{Compiled, NoProgress, SnapshotVersion};
-use crate::release::file_system::{Fs, OsFs};
-use crate::release::{Publication, Publisher};
-use crate::release::{ReleaseError, ReleaseStore, files};
+use crate::file_system::{Fs, OsFs};
+use crate::{Publication, Publisher};
+use crate::{ReleaseError, ReleaseStore, files};
+use data::{Compiled, NoProgress, SnapshotVersion};
 
-const SMALL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/small");
+const SMALL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/small");
 
 pub(crate) fn version(text: &str) -> SnapshotVersion {
     text.parse().unwrap()

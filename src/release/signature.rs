@@ -45,11 +45,11 @@ impl SigningKey {
         pair.map(Self).ok_or_else(|| KeyError::NotPrivate { path: path.to_owned() })
     }
 
-    pub(crate) fn sign(&self, bytes: &[u8]) -> Vec<u8> {
+    pub fn sign(&self, bytes: &[u8]) -> Vec<u8> {
         self.0.sign(bytes).as_ref().to_vec()
     }
 
-    pub(crate) fn public(&self) -> TrustedKey {
+    pub fn public(&self) -> TrustedKey {
         TrustedKey(self.0.public_key().as_ref().try_into().expect("an Ed25519 key has 32 bytes"))
     }
 }
@@ -61,7 +61,7 @@ impl TrustedKey {
         key.map(Self).ok_or_else(|| KeyError::NotPublic { path: path.to_owned() })
     }
 
-    pub(crate) fn bytes(&self) -> &[u8] {
+    pub fn bytes(&self) -> &[u8] {
         &self.0
     }
 

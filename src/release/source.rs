@@ -1,8 +1,8 @@
 //! Where releases come from: the index folder, or a fake in the tests of the watcher.
 
-use crate::catalog::{Catalog, bundled};
-use crate::data::SnapshotVersion;
-use crate::release::{Release, ReleaseError, ReleaseStore, open};
+use crate::{Release, ReleaseError, ReleaseStore, open};
+use catalog::{Catalog, bundled};
+use data::SnapshotVersion;
 
 pub trait HasVersion {
     fn version(&self) -> SnapshotVersion;

@@ -2,13 +2,13 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use crate::catalog::ChangeCounts;
-use crate::data::{Direction, Snapshot, Table};
-use crate::metrics::panics;
-use crate::release::Manifest;
-use crate::release::Outcome;
-use crate::release::sample::{Copies, compiled, index, names, overwrite, publish, small, version};
-use crate::release::{ReleaseError, ReleaseSource, files};
+use crate::Manifest;
+use crate::Outcome;
+use crate::sample::{Copies, compiled, index, names, overwrite, publish, small, version};
+use crate::{ReleaseError, ReleaseSource, files};
+use catalog::ChangeCounts;
+use data::{Direction, Snapshot, Table};
+use platform::metrics::panics;
 
 const FIRST: &str = "2026-11-20.1";
 const SECOND: &str = "2026-11-27.1";
@@ -266,7 +266,7 @@ fn only_releases_are_listed_newest_first() {
     fs::write(releases.folder().join("2026-11-29.1"), "").unwrap();
     let listed: Vec<String> = releases.versions().unwrap().iter().map(ToString::to_string).collect();
     assert_eq!(listed, [SECOND, "2026-11-20.10", "2026-11-20.2"]);
-    assert_eq!(crate::release::ReleaseStore::at("/nonexistent/index").versions().unwrap(), []);
+    assert_eq!(crate::ReleaseStore::at("/nonexistent/index").versions().unwrap(), []);
 }
 
 #[test]

@@ -3,11 +3,11 @@
 use std::mem;
 use std::sync::{Mutex, PoisonError};
 
-use crate::catalog::Texts;
-use crate::data::parallel::in_parallel;
-use crate::data::{ArchiveError, Progress, Snapshot, SnapshotVersion, Table};
-use crate::release::{ReleaseError, manifest};
-use crate::search::{IndexFiles, IndexPart, SearchError, TextIndex};
+use crate::{ReleaseError, manifest};
+use catalog::Texts;
+use data::parallel::in_parallel;
+use data::{ArchiveError, Progress, Snapshot, SnapshotVersion, Table};
+use search::{IndexFiles, IndexPart, SearchError, TextIndex};
 
 /// The parts of the indexes, those first that take longest to build in most data.
 const PARTS: [(Table, IndexPart); 8] = [

@@ -15,10 +15,10 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-use crate::data::SnapshotVersion;
-use crate::metrics::panics;
-use crate::release::source::{HasVersion, ReleaseSource};
-use crate::release::{ActiveRelease, Event, ReleaseError};
+use crate::source::{HasVersion, ReleaseSource};
+use crate::{ActiveRelease, Event, ReleaseError};
+use data::SnapshotVersion;
+use platform::metrics::panics;
 
 pub const POLL_INTERVAL: Duration = Duration::from_millis(200);
 

@@ -1,8 +1,8 @@
 use thiserror::Error;
 
-use crate::data::ArchiveError;
-use crate::search::FORMAT;
-use crate::search::index::MAX_ROWS;
+use crate::FORMAT;
+use crate::index::MAX_ROWS;
+use data::ArchiveError;
 
 /// Why a text index cannot be built or opened. Searching an open index never fails.
 #[derive(Debug, Error)]

@@ -1,6 +1,6 @@
-use crate::data::Names;
-use crate::data::vocabulary::Vocabulary;
-use crate::search::{IndexFiles, IndexPart, MATCH_SCORE, MAX_HITS, TextIndex};
+use crate::{IndexFiles, IndexPart, MATCH_SCORE, MAX_HITS, TextIndex};
+use data::Names;
+use data::vocabulary::Vocabulary;
 
 /// A table of names, aliases and prominence.
 struct Table(Vec<(String, String, u32)>);

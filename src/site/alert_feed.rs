@@ -3,15 +3,15 @@
 use http::Response;
 use http::header::{HeaderName, REFERRER_POLICY};
 
-use crate::alerts::entries;
-use crate::auth::StoreError;
-use crate::auth::watch::{Alert, Watch};
-use crate::data::rfc3339;
-use crate::http::headers::set;
-use crate::site::PageRequest;
-use crate::site::account::saved::view::{counted, words};
-use crate::site::error_page::PageError;
-use crate::site::feeds::{Entry, Feed, FeedFormat};
+use crate::PageRequest;
+use crate::account::saved::view::{counted, words};
+use crate::error_page::PageError;
+use crate::feeds::{Entry, Feed, FeedFormat};
+use auth::StoreError;
+use auth::watch::{Alert, Watch};
+use data::rfc3339;
+use service::alerts::entries;
+use transport::headers::set;
 
 /// Alerts of a feed, the newest.
 const ALERTS: u32 = 50;
@@ -76,7 +76,7 @@ fn entry(base: &str, watch: &Watch, alert: &Alert) -> Result<Entry, StoreError> 
 
 #[cfg(test)]
 mod tests {
-    use crate::site::Page;
+    use crate::Page;
 
     #[test]
     fn logs_and_metrics_do_not_show_the_address_of_a_feed() {

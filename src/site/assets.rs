@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use crate::http::BrandColor;
-use crate::http::brand::DEFAULT_COLOR;
-use crate::http::static_asset::StaticAsset;
-use crate::site::docs::html::escaped;
-use crate::site::static_pages::{DocsContext, StaticEntry};
+use crate::docs::html::escaped;
+use crate::static_pages::{DocsContext, StaticEntry};
+use service::BrandColor;
+use service::brand::DEFAULT_COLOR;
+use transport::static_asset::StaticAsset;
 
 pub(crate) const STYLE: &str = include_str!("assets/style.css");
 
@@ -80,7 +80,7 @@ pub(crate) const FILES: &[(&str, StaticEntry)] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::brand::{DARK_BACKGROUND, LIGHT_BACKGROUND, Rgb};
+    use service::brand::{DARK_BACKGROUND, LIGHT_BACKGROUND, Rgb};
 
     /// The colors of a variable on light and on dark pages.
     fn colors(style: &str, variable: &str) -> [Rgb; 2] {

@@ -6,20 +6,20 @@ use std::collections::HashMap;
 use askama::Template;
 use form_urlencoded::Serializer;
 
-use crate::catalog::{
+use crate::PageRequest;
+use crate::conditions::{self, active_filters, title};
+use crate::error_page::{PageError, named, sentence};
+use crate::filters::{FieldConfig, Filters, Given, RangeConfig};
+use crate::format;
+use crate::layout::PageLayout;
+use crate::link::Link;
+use crate::question::{Question, list_of};
+use catalog::{
     Catalog, Issues, ListPosition, ParameterError, ParseOptions, ParsedRequest, Query, Reading, Request, Resource,
     SearchReading,
 };
-use crate::data::{Facet, ReviewStatus};
-use crate::http::State;
-use crate::site::PageRequest;
-use crate::site::conditions::{self, active_filters, title};
-use crate::site::error_page::{PageError, named, sentence};
-use crate::site::filters::{FieldConfig, Filters, Given, RangeConfig};
-use crate::site::format;
-use crate::site::layout::PageLayout;
-use crate::site::link::Link;
-use crate::site::question::{Question, list_of};
+use data::{Facet, ReviewStatus};
+use service::State;
 
 pub(crate) const PER_PAGE: u64 = 25;
 /// Rows of a page to choose from.

@@ -7,7 +7,7 @@ use flate2::write::ZlibEncoder;
 use flate2::{Compression, Crc};
 use once_cell::sync::Lazy;
 
-use crate::http::brand::DEFAULT_COLOR;
+use service::brand::DEFAULT_COLOR;
 
 /// Inter 4.1 (`inter-ui` of npm), semi-bold, reduced to Latin, Greek and Cyrillic letters by `pyftsubset`; its license is in
 /// `assets/inter-license.txt`.

@@ -6,15 +6,15 @@ use std::sync::Arc;
 
 use http::Response;
 
-use crate::catalog::{Catalog, Filter, RowFilter};
-use crate::data::model::{Firm, Startup};
-use crate::data::{Facet, PartialDate, Table};
-use crate::http::Brand;
-use crate::http::headers::{Caching, CommonHeaders, set};
-use crate::site::canvas::{BRAND, Canvas, Ink, has_letters, shortened, width};
-use crate::site::error_page::PageError;
-use crate::site::records::record;
-use crate::site::{PAGE, PageRequest, find, format};
+use crate::canvas::{BRAND, Canvas, Ink, has_letters, shortened, width};
+use crate::error_page::PageError;
+use crate::records::record;
+use crate::{PAGE, PageRequest, find, format};
+use catalog::{Catalog, Filter, RowFilter};
+use data::model::{Firm, Startup};
+use data::{Facet, PartialDate, Table};
+use service::Brand;
+use transport::headers::{Caching, CommonHeaders, set};
 
 /// As sites that show previews recommend.
 pub(crate) const WIDTH: u16 = 1_200;

@@ -1,11 +1,11 @@
 //! Choices of a form: the values of a condition to choose from.
 
-use crate::catalog::{Catalog, ParameterError, Query};
-use crate::data::vocabulary::Vocabulary;
-use crate::data::{Country, Facet, FirmKind, Stage, Table};
-use crate::site::browse::problem_of;
-use crate::site::format;
-use crate::site::link::Link;
+use crate::browse::problem_of;
+use crate::format;
+use crate::link::Link;
+use catalog::{Catalog, ParameterError, Query};
+use data::vocabulary::Vocabulary;
+use data::{Country, Facet, FirmKind, Stage, Table};
 
 /// Sectors to choose from: those with most firms.
 const MAX_SECTORS: u32 = 150;

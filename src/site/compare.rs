@@ -4,16 +4,16 @@ use std::collections::BTreeSet;
 
 use askama::Template;
 
-use crate::catalog::Catalog;
-use crate::catalog::param_error::shortened;
-use crate::data::Table;
-use crate::data::model::{Firm, Startup};
-use crate::site::error_page::{PageError, path_of};
-use crate::site::layout::PageLayout;
-use crate::site::link::Link;
-use crate::site::matching::led;
-use crate::site::records::{record, sector_links};
-use crate::site::{PageRequest, format};
+use crate::error_page::{PageError, path_of};
+use crate::layout::PageLayout;
+use crate::link::Link;
+use crate::matching::led;
+use crate::records::{record, sector_links};
+use crate::{PageRequest, format};
+use catalog::Catalog;
+use catalog::param_error::shortened;
+use data::Table;
+use data::model::{Firm, Startup};
 
 /// Records that are compared.
 pub(crate) const MAX: usize = 4;

@@ -1,11 +1,11 @@
 //! Conditions of a list in words.
 
-use crate::catalog::{Catalog, Resource};
-use crate::data::fold::fold;
-use crate::data::{Facet, Table};
-use crate::site::browse::SIZE;
-use crate::site::format;
-use crate::site::link::Link;
+use crate::browse::SIZE;
+use crate::format;
+use crate::link::Link;
+use catalog::{Catalog, Resource};
+use data::fold::fold;
+use data::{Facet, Table};
 
 /// The label of each filter and the link that removes it.
 pub(crate) fn active_filters(catalog: &Catalog, link: &Link) -> Vec<(String, String)> {

@@ -5,17 +5,17 @@ use std::collections::BTreeSet;
 
 use askama::Template;
 
-use crate::catalog::round_years::spans;
-use crate::catalog::{Catalog, Property, Totals};
-use crate::data::Table;
-use crate::http::{BulkAccess, bulk};
-use crate::site::charts::{Bars, Heatmap};
-use crate::site::error_page::PageError;
-use crate::site::feeds::{self, Changes};
-use crate::site::field_years::FieldYears;
-use crate::site::layout::PageLayout;
-use crate::site::market::rounds_by_year;
-use crate::site::{PageRequest, format, linked_data};
+use crate::charts::{Bars, Heatmap};
+use crate::error_page::PageError;
+use crate::feeds::{self, Changes};
+use crate::field_years::FieldYears;
+use crate::layout::PageLayout;
+use crate::market::rounds_by_year;
+use crate::{PageRequest, format, linked_data};
+use catalog::round_years::spans;
+use catalog::{Catalog, Property, Totals};
+pub use data::Table;
+use service::{BulkAccess, bulk};
 
 #[derive(Template)]
 #[template(path = "data.html")]

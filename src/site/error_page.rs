@@ -7,13 +7,13 @@ use askama::Template;
 use http::StatusCode;
 use thiserror::Error;
 
-use crate::auth::{AccountError, RetryAfter};
-use crate::catalog::{Catalog, ParameterError};
-use crate::data::Table;
-use crate::http::Operator;
-use crate::quota::BatchRefused;
-use crate::site::format;
-use crate::site::layout::PageLayout;
+use crate::format;
+use crate::layout::PageLayout;
+use auth::quota::BatchRefused;
+use auth::{AccountError, RetryAfter};
+use catalog::{Catalog, ParameterError};
+use data::Table;
+use service::Operator;
 
 #[derive(Debug, Error)]
 pub(crate) enum PageError {

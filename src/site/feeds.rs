@@ -6,13 +6,13 @@ use askama::Template;
 use http::Response;
 use serde_json::json;
 
-use crate::catalog::{Catalog, ChangeCounts, ListPosition, ParseOptions, Request, Resource};
-use crate::data::model::{FundingRound, Reference};
-use crate::data::{Date, Snapshot, Table};
-use crate::site::error_page::{PageError, path_of};
-use crate::site::layout::PageLayout;
-use crate::site::records::records;
-use crate::site::{PageRequest, format, respond_unless_known};
+use crate::error_page::{PageError, path_of};
+use crate::layout::PageLayout;
+use crate::records::records;
+use crate::{PageRequest, format, respond_unless_known};
+use catalog::{Catalog, ChangeCounts, ListPosition, ParseOptions, Request, Resource};
+use data::model::{FundingRound, Reference};
+use data::{Date, Snapshot, Table};
 
 /// Entries of a feed of rounds.
 const MAX_ROUNDS: usize = 50;

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::catalog::aggregate::{AggregateOptions, GroupBy, MAX_GROUPS, group_bys};
-use crate::catalog::round_years::spans;
-use crate::catalog::{Catalog, Filter, Property, Query, Resource};
-use crate::data::Table;
-use crate::site::charts::{Head, HeatRow, Heatmap, Mark, Unit};
+use crate::charts::{Head, HeatRow, Heatmap, Mark, Unit};
+use catalog::aggregate::{AggregateOptions, GroupBy, MAX_GROUPS, group_bys};
+use catalog::round_years::spans;
+use catalog::{Catalog, Filter, Property, Query, Resource};
+use data::Table;
 
 /// How many rounds of each year have a value of a field.
 pub(crate) struct FieldYears {

@@ -1,15 +1,15 @@
 //! The filters of a list as one form: values to check with the number of rows of each, ranges with histograms, and other
 //! fields.
 
-use crate::catalog::params::ParamType;
-use crate::catalog::{Catalog, Filter, ListPosition, ParameterError, Query, Request, Resource, Rows};
-use crate::data::vocabulary::Vocabulary;
-use crate::data::{Country, Date, Facet, FirmKind, OrganizationKind, PartialDate, Stage, StartupStatus, Table};
-use crate::site::browse::{BrowseConfig, PARSE_OPTIONS, problem_of};
-use crate::site::charts::{Head, Histogram, Item, Unit};
-use crate::site::conditions::label_of;
-use crate::site::format;
-use crate::site::link::Link;
+use crate::browse::{BrowseConfig, PARSE_OPTIONS, problem_of};
+use crate::charts::{Head, Histogram, Item, Unit};
+use crate::conditions::label_of;
+use crate::format;
+use crate::link::Link;
+use catalog::params::ParamType;
+use catalog::{Catalog, Filter, ListPosition, ParameterError, Query, Request, Resource, Rows};
+use data::vocabulary::Vocabulary;
+use data::{Country, Date, Facet, FirmKind, OrganizationKind, PartialDate, Stage, StartupStatus, Table};
 
 /// Options that are shown at once; the others are shown on click.
 const VISIBLE_OPTIONS: usize = 8;

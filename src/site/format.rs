@@ -2,15 +2,15 @@
 
 use std::fmt::Display;
 
-use crate::data::model::Review;
-pub(crate) use crate::data::vocabulary::word;
-use crate::data::{Country, Date, PartialDate, identifier};
+use data::model::Review;
+pub(crate) use data::vocabulary::word;
+use data::{Country, Date, PartialDate, identifier};
 
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /// An integer with separators between thousands: `12,345`.
 pub(crate) fn number(number: impl Display) -> String {
-    crate::catalog::coverage::grouped(number)
+    catalog::coverage::grouped(number)
 }
 
 /// `1 review`, `3 reviews`.

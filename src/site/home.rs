@@ -7,21 +7,21 @@ use http::{Response, StatusCode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::catalog::params::MAX_TEXT_CHARS;
-use crate::catalog::{Catalog, Filter, LeaderboardQuery, ListPosition, Order, Query, Ranking, Resource, Texts, Totals};
-use crate::data::model::{Firm, Person, Startup};
-use crate::data::{Direction, Metric, Table};
-use crate::http::headers::{Caching, CommonHeaders, set};
-use crate::site::charts::{Bars, TileMap, Treemap};
-use crate::site::choice::{Choice, choices};
-use crate::site::error_page::{PageError, named, path_of};
-use crate::site::layout::PageLayout;
-use crate::site::link::Link;
-use crate::site::market::{countries, rounds_by_year, sectors};
-use crate::site::question::{Question, list_of};
-use crate::site::records::{record, records};
-use crate::site::round_rows::RoundRows;
-use crate::site::{PageRequest, format, respond_with};
+use crate::charts::{Bars, TileMap, Treemap};
+use crate::choice::{Choice, choices};
+use crate::error_page::{PageError, named, path_of};
+use crate::layout::PageLayout;
+use crate::link::Link;
+use crate::market::{countries, rounds_by_year, sectors};
+use crate::question::{Question, list_of};
+use crate::records::{record, records};
+use crate::round_rows::RoundRows;
+use crate::{PageRequest, format, respond_with};
+use catalog::params::MAX_TEXT_CHARS;
+use catalog::{Catalog, Filter, LeaderboardQuery, ListPosition, Order, Query, Ranking, Resource, Texts, Totals};
+use data::model::{Firm, Person, Startup};
+use data::{Direction, Metric, Table};
+use transport::headers::{Caching, CommonHeaders, set};
 
 /// Search results per table.
 const MAX_RESULTS: usize = 8;
@@ -326,6 +326,6 @@ pub(crate) fn suggest(catalog: &Catalog, request: PageRequest<'_>) -> Response<V
     let body = serde_json::to_vec(&SuggestedNames { names: names.collect() }).expect("strings have a JSON form");
     let mut response = Response::new(body);
     set(response.headers_mut(), "content-type", "application/json");
-    CommonHeaders { caching: Some(Caching::Private), ..crate::site::PAGE }.write(response.headers_mut());
+    CommonHeaders { caching: Some(Caching::Private), ..crate::PAGE }.write(response.headers_mut());
     response
 }

@@ -6,10 +6,10 @@
 use once_cell::sync::Lazy;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::data::Snapshot;
-use crate::http::{Brand, BrandColor, Operator, State};
-use crate::site::assets;
-use crate::site::twin::TwinFormat;
+use crate::assets;
+use crate::twin::TwinFormat;
+use data::Snapshot;
+use service::{Brand, BrandColor, Operator, State};
 
 /// The content security policy of pages.
 pub(crate) const CSP: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; font-src 'self'; \

@@ -4,22 +4,20 @@ use std::collections::BTreeMap;
 
 use askama::Template;
 
-use crate::catalog::{Catalog, ListPosition, RankedRow, Request, Resource};
-use crate::data::model::Firm;
-use crate::data::vocabulary::Vocabulary;
-use crate::data::{Metric, Table};
-use crate::site::browse::{
-    PARSE_OPTIONS, PER_PAGE, Pager, Understood, Warning, at_page, page_size, parse, position_of,
-};
-use crate::site::charts::{Bars, Dot, DotAxis, Dots, Head, Point, Unit, doubling_bins, even_bins, round_step};
-use crate::site::choice::{Choice, choices, marked};
-use crate::site::conditions::{active_filters, label_of};
-use crate::site::error_page::PageError;
-use crate::site::layout::PageLayout;
-use crate::site::link::Link;
-use crate::site::moves::{Move, Moves};
-use crate::site::records::record;
-use crate::site::{PageRequest, format};
+use crate::browse::{PARSE_OPTIONS, PER_PAGE, Pager, Understood, Warning, at_page, page_size, parse, position_of};
+use crate::charts::{Bars, Dot, DotAxis, Dots, Head, Point, Unit, doubling_bins, even_bins, round_step};
+use crate::choice::{Choice, choices, marked};
+use crate::conditions::{active_filters, label_of};
+use crate::error_page::PageError;
+use crate::layout::PageLayout;
+use crate::link::Link;
+use crate::moves::{Move, Moves};
+use crate::records::record;
+use crate::{PageRequest, format};
+use catalog::{Catalog, ListPosition, RankedRow, Request, Resource};
+use data::model::Firm;
+use data::vocabulary::Vocabulary;
+use data::{Metric, Table};
 
 /// The number of scores of a bar of the histogram.
 const SCORE_BIN: u32 = 5;

@@ -4,9 +4,9 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::catalog::Catalog;
-use crate::data::model::{Firm, Identifier, Person, Startup};
-use crate::http::{BrandName, bulk};
+use catalog::Catalog;
+use data::model::{Firm, Identifier, Person, Startup};
+use service::{BrandName, bulk};
 
 /// What the page at `path`, below the list at `list`, is about; members that are unknown are left out.
 pub(crate) fn of_record(base: &str, list: (&str, &str), path: &str, record: &Value) -> String {

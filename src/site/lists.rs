@@ -2,17 +2,17 @@
 
 use askama::Template;
 
-use crate::catalog::{Catalog, Resource};
-use crate::data::model::{Firm, Person, Startup};
-use crate::data::{Facet, Table};
-use crate::site::browse::{Browse, BrowseConfig};
-use crate::site::error_page::PageError;
-use crate::site::filters::{Bins, FieldConfig, RangeConfig};
-use crate::site::layout::PageLayout;
-use crate::site::records::{records, sector_links};
-use crate::site::round_rows::RoundRows;
-use crate::site::stage_strip::StageStrip;
-use crate::site::{PageRequest, format};
+use crate::browse::{Browse, BrowseConfig};
+use crate::error_page::PageError;
+use crate::filters::{Bins, FieldConfig, RangeConfig};
+use crate::layout::PageLayout;
+use crate::records::{records, sector_links};
+use crate::round_rows::RoundRows;
+use crate::stage_strip::StageStrip;
+use crate::{PageRequest, format};
+use catalog::{Catalog, Resource};
+use data::model::{Firm, Person, Startup};
+use data::{Facet, Table};
 
 const STAGE: (&str, &str, Facet) = ("stage", "Stage", Facet::Stage);
 const SECTOR: (&str, &str, Facet) = ("sector", "Sector", Facet::Sector);

@@ -5,19 +5,19 @@ use std::sync::Arc;
 
 use askama::Template;
 
-use crate::catalog::aggregate::{Aggregate, AggregateOptions, GroupBy, Grouping, group_bys};
-use crate::catalog::{Catalog, Filter, ListPosition, ParseOptions, Query, Request, Resource, RowFilter, ValueCount};
-use crate::data::vocabulary::Vocabulary;
-use crate::data::{Country, Facet, Stage, Table};
-use crate::http::url::decoded;
-use crate::site::charts::{Bars, Breakdown, Head, HeatRow, Heatmap, Item, Mark, TileMap, Treemap, Unit};
-use crate::site::conditions::label_of;
-use crate::site::error_page::PageError;
-use crate::site::layout::PageLayout;
-use crate::site::link::Link;
-use crate::site::matching::led;
-use crate::site::round_rows::RoundRows;
-use crate::site::{PageRequest, format};
+use crate::charts::{Bars, Breakdown, Head, HeatRow, Heatmap, Item, Mark, TileMap, Treemap, Unit};
+use crate::conditions::label_of;
+use crate::error_page::PageError;
+use crate::layout::PageLayout;
+use crate::link::Link;
+use crate::matching::led;
+use crate::round_rows::RoundRows;
+use crate::{PageRequest, format};
+use catalog::aggregate::{Aggregate, AggregateOptions, GroupBy, Grouping, group_bys};
+use catalog::{Catalog, Filter, ListPosition, ParseOptions, Query, Request, Resource, RowFilter, ValueCount};
+use data::vocabulary::Vocabulary;
+use data::{Country, Facet, Stage, Table};
+use transport::url::decoded;
 
 /// Years of the charts: the latest.
 const YEARS: i32 = 20;

@@ -2,23 +2,23 @@
 
 use askama::Template;
 
-use crate::catalog::matching::Reason;
-use crate::catalog::{
+use crate::browse::{Pager, Understood, Warning, page_size, position_of};
+use crate::charts::{Segment, SegmentList, Segments, Unit, segment_color};
+use crate::choice::{Choice, choices, marked};
+use crate::compare;
+use crate::error_page::PageError;
+use crate::filters::{FieldConfig, TextField};
+use crate::layout::PageLayout;
+use crate::link::Link;
+use crate::records::{record, records};
+use crate::{PageRequest, format};
+use catalog::matching::Reason;
+use catalog::{
     Catalog, Filter, FirmMatch, ListPosition, MatchPage, MatchQuery, ParseOptions, Property, Query, Request, Resource,
     RowFilter,
 };
-use crate::data::model::{Firm, FundingRound, Startup};
-use crate::data::{Facet, Table};
-use crate::site::browse::{Pager, Understood, Warning, page_size, position_of};
-use crate::site::charts::{Segment, SegmentList, Segments, Unit, segment_color};
-use crate::site::choice::{Choice, choices, marked};
-use crate::site::compare;
-use crate::site::error_page::PageError;
-use crate::site::filters::{FieldConfig, TextField};
-use crate::site::layout::PageLayout;
-use crate::site::link::Link;
-use crate::site::records::{record, records};
-use crate::site::{PageRequest, format};
+use data::model::{Firm, FundingRound, Startup};
+use data::{Facet, Table};
 
 /// Deals like the startup's that a row names.
 const DEALS: usize = 3;

@@ -2,13 +2,13 @@
 
 use std::cmp::Reverse;
 
-use crate::catalog::comparison::SAVED;
-use crate::catalog::{Catalog, LeaderboardQuery, ListPosition, RankChange, RankedRow, Request, Resource};
-use crate::data::{SnapshotVersion, Table};
-use crate::http::State;
-use crate::site::browse::SIZE;
-use crate::site::format;
-use crate::site::link::Link;
+use crate::browse::SIZE;
+use crate::format;
+use crate::link::Link;
+use catalog::comparison::SAVED;
+use catalog::{Catalog, LeaderboardQuery, ListPosition, RankChange, RankedRow, Request, Resource};
+use data::{SnapshotVersion, Table};
+use service::State;
 
 /// Moves among this many firms, of either release, are listed.
 const FIRST: u64 = 100;

@@ -2,15 +2,15 @@
 
 use askama::Template;
 
-use crate::catalog::provenance::Statement;
-use crate::catalog::{Catalog, Filter, ListPosition, Query, RelatedRoles};
-use crate::data::model::{Firm, Investor, Organization, Person, RelatedRole, Startup};
-use crate::data::vocabulary::Vocabulary;
-use crate::data::{Facet, Role, Table};
-use crate::site::error_page::{PageError, path_of};
-use crate::site::layout::PageLayout;
-use crate::site::records::{record, records};
-use crate::site::{PageRequest, format, linked_data};
+use crate::error_page::{PageError, path_of};
+use crate::layout::PageLayout;
+use crate::records::{record, records};
+use crate::{PageRequest, format, linked_data};
+use catalog::provenance::Statement;
+use catalog::{Catalog, Filter, ListPosition, Query, RelatedRoles};
+use data::model::{Firm, Investor, Organization, Person, RelatedRole, Startup};
+use data::vocabulary::Vocabulary;
+use data::{Facet, Role, Table};
 
 const MAX_COLLEAGUES: usize = 24;
 const MAX_NAMESAKES: usize = 10;

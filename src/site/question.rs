@@ -1,16 +1,16 @@
 //! A search text that is no name, as a question: each word that was read is a chip that can be removed.
 
-use crate::catalog::ask::GROUP_BY;
-use crate::catalog::{
+use crate::browse::parse;
+use crate::conditions::label_of;
+use crate::error_page::PageError;
+use crate::format;
+use crate::link::Link;
+use catalog::ask::GROUP_BY;
+use catalog::{
     AggregateOptions, Catalog, Interpretation, ListPosition, Query, Reading, Request, Resource, SearchReading,
 };
-use crate::data::Table;
-use crate::data::fold::fold;
-use crate::site::browse::parse;
-use crate::site::conditions::label_of;
-use crate::site::error_page::PageError;
-use crate::site::format;
-use crate::site::link::Link;
+use data::Table;
+use data::fold::fold;
 
 /// Values of a property that rows are counted by.
 const MAX_GROUPS: usize = 12;

@@ -14,17 +14,17 @@ use bytes::Bytes;
 use http::{Response, StatusCode};
 use serde_json::{Map, Value, json};
 
-use crate::catalog::look_up::{answer as published, id_of, row_of_id};
-use crate::catalog::param_error::shortened;
-use crate::catalog::{Catalog, Item, ItemTexts, LookUpAnswer};
-use crate::data::{Names, Table, identifier};
-use crate::http::headers::{Caching, CommonHeaders, Vary, set};
-use crate::quota::BatchOwner;
-use crate::site::error_page::PageError;
-use crate::site::{PAGE, PageRequest, fail, format};
+use crate::error_page::PageError;
+use crate::{PAGE, PageRequest, fail, format};
+use auth::quota::BatchOwner;
+use catalog::look_up::{answer as published, id_of, row_of_id};
+use catalog::param_error::shortened;
+use catalog::{Catalog, Item, ItemTexts, LookUpAnswer};
+use data::{Names, Table, identifier};
+use transport::headers::{Caching, CommonHeaders, Vary, set};
 
 /// Size of a form.
-pub(crate) const MAX_BYTES: usize = 512 * 1024;
+pub const MAX_BYTES: usize = 512 * 1024;
 /// Queries, or records to extend, of a request.
 const MAX_BATCH: usize = 100;
 /// Queries or records that count as a page.
@@ -104,7 +104,7 @@ impl Parameters {
 }
 
 /// Answers a request; `form` is the body of a POST.
-pub(crate) async fn answer(
+pub async fn answer(
     part: Reconcile,
     request: PageRequest<'_>,
     form: Option<&Bytes>,
@@ -382,7 +382,7 @@ fn preview(catalog: &Catalog, parameters: &Parameters, request: PageRequest<'_>)
     };
     let html = page.render().map_err(PageError::from)?;
     let mut response = Response::new(html.into_bytes());
-    set(response.headers_mut(), "content-type", crate::site::layout::HTML);
+    set(response.headers_mut(), "content-type", crate::layout::HTML);
     let common =
         CommonHeaders { caching: Some(Caching::Private), page_policy: Some(FRAMED), is_cross_origin: true, ..PAGE };
     common.write(response.headers_mut());

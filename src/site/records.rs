@@ -2,9 +2,9 @@
 
 use serde::de::DeserializeOwned;
 
-use crate::catalog::Catalog;
-use crate::data::Table;
-use crate::site::error_page::PageError;
+use crate::error_page::PageError;
+use catalog::Catalog;
+use data::Table;
 
 pub(crate) fn record<R: DeserializeOwned>(catalog: &Catalog, table: Table, row: u32) -> Result<R, PageError> {
     let mut text = catalog.snapshot().record(table, row).whole().to_vec();

@@ -9,17 +9,17 @@ use askama::Template;
 use bytes::Bytes;
 use http::{Response, StatusCode};
 
-use crate::catalog::look_up::sheet::{Row, RowEnds, Sheet, SheetOptions};
-use crate::catalog::{Catalog, Item, LookUpAnswer, ParameterError};
-use crate::data::Table;
-use crate::http::headers::set;
-use crate::quota::BatchOwner;
-use crate::site::error_page::PageError;
-use crate::site::layout::PageLayout;
-use crate::site::{PageRequest, fail, form_data, format, respond, respond_with};
+use crate::error_page::PageError;
+use crate::layout::PageLayout;
+use crate::{PageRequest, fail, form_data, format, respond, respond_with};
+use auth::quota::BatchOwner;
+use catalog::look_up::sheet::{Row, RowEnds, Sheet, SheetOptions};
+use catalog::{Catalog, Item, LookUpAnswer, ParameterError};
+use data::Table;
+use transport::headers::set;
 
 /// Size of a form.
-pub(crate) const MAX_BYTES: usize = 256 * 1024;
+pub const MAX_BYTES: usize = 256 * 1024;
 /// Rows of a form that are looked up.
 const MAX_ROWS: usize = 100;
 /// Rows that count as a page.
@@ -95,7 +95,7 @@ pub(super) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
 }
 
 /// Looks up what a form sends, row by row. Each started ten rows count as a page of the client at `address`.
-pub(crate) async fn answer(request: PageRequest<'_>, body: &Bytes, address: IpAddr) -> Response<Vec<u8>> {
+pub async fn answer(request: PageRequest<'_>, body: &Bytes, address: IpAddr) -> Response<Vec<u8>> {
     let catalog = request.state.releases.current();
     match answered(&catalog, request, body, address).await {
         Ok(response) => response,

@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use crate::data::Date;
+use data::Date;
 
 /// Two entities that may be one.
 pub struct ReviewPair {

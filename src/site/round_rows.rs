@@ -2,14 +2,14 @@
 
 use askama::Template;
 
-use crate::catalog::Catalog;
-use crate::data::Table;
-use crate::data::model::FundingRound;
-use crate::site::browse::{Browse, Heading};
-use crate::site::error_page::PageError;
-use crate::site::format;
-use crate::site::lists::SECTORS;
-use crate::site::records::{records, sector_links};
+use crate::browse::{Browse, Heading};
+use crate::error_page::PageError;
+use crate::format;
+use crate::lists::SECTORS;
+use crate::records::{records, sector_links};
+use catalog::Catalog;
+use data::Table;
+use data::model::FundingRound;
 
 /// A table without the columns that have no value.
 #[derive(Template)]

@@ -2,13 +2,13 @@
 
 use askama::Template;
 
-use crate::catalog::Catalog;
-use crate::data::Table;
-use crate::data::model::Sector;
-use crate::site::error_page::PageError;
-use crate::site::layout::PageLayout;
-use crate::site::records::record;
-use crate::site::{PageRequest, format};
+use crate::error_page::PageError;
+use crate::layout::PageLayout;
+use crate::records::record;
+use crate::{PageRequest, format};
+use catalog::Catalog;
+use data::Table;
+use data::model::Sector;
 
 /// Sectors on the page, so that it stays readable for a dataset with thousands.
 const MAX_SECTORS: usize = 250;

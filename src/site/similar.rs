@@ -1,10 +1,10 @@
 //! Records like one, with what they have in common.
 
-use crate::catalog::similar::Similarity;
-use crate::catalog::{Catalog, Ranking};
-use crate::data::Table;
-use crate::site::link::Link;
-use crate::site::question::list_of;
+use crate::link::Link;
+use crate::question::list_of;
+use catalog::similar::Similarity;
+use catalog::{Catalog, Ranking};
+use data::Table;
 
 pub(crate) struct SimilarRecords {
     /// The most similar ones, best first, each with what it has in common with the record.

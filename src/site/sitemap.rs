@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use crate::catalog::{Catalog, Query, ValueCount};
-use crate::data::{Facet, Table};
-use crate::site::docs;
-use crate::site::error_page::{PageError, path_of};
-use crate::site::static_pages::StaticEntry;
+use crate::docs;
+use crate::error_page::{PageError, path_of};
+use crate::static_pages::StaticEntry;
+use catalog::{Catalog, Query, ValueCount};
+use data::{Facet, Table};
 
 /// Addresses in a file, as the protocol allows.
 const MAX_ADDRESSES: usize = 50_000;

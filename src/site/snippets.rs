@@ -1,6 +1,6 @@
 //! A request of the API as code in four languages. The tests run all of them.
 
-use crate::openapi::reference::ExampleRequest;
+use api::openapi::reference::ExampleRequest;
 
 /// What the code sends as the API key.
 #[derive(Clone, Copy)]

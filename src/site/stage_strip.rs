@@ -2,9 +2,9 @@
 
 use askama::Template;
 
-use crate::data::Stage;
-use crate::data::vocabulary::Vocabulary;
-use crate::site::format;
+use crate::format;
+use data::Stage;
+use data::vocabulary::Vocabulary;
 
 #[derive(Template)]
 #[template(

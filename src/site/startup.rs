@@ -2,21 +2,21 @@
 
 use askama::Template;
 
-use crate::catalog::matching::scorer::next_stage;
-use crate::catalog::provenance::Statement;
-use crate::catalog::{Catalog, Filter, ListPosition, Query};
-use crate::data::model::{FundingRound, Person, Startup};
-use crate::data::vocabulary::Vocabulary;
-use crate::data::{Facet, Stage, Table};
-use crate::site::charts::{Matrix, Steps};
-use crate::site::conditions::label_of;
-use crate::site::error_page::PageError;
-use crate::site::layout::PageLayout;
-use crate::site::link::Link;
-use crate::site::records::{record, records};
-use crate::site::similar::SimilarRecords;
-use crate::site::startup_charts::{funding, investors};
-use crate::site::{PageRequest, format, linked_data};
+use crate::charts::{Matrix, Steps};
+use crate::conditions::label_of;
+use crate::error_page::PageError;
+use crate::layout::PageLayout;
+use crate::link::Link;
+use crate::records::{record, records};
+use crate::similar::SimilarRecords;
+use crate::startup_charts::{funding, investors};
+use crate::{PageRequest, format, linked_data};
+use catalog::matching::scorer::next_stage;
+use catalog::provenance::Statement;
+use catalog::{Catalog, Filter, ListPosition, Query};
+use data::model::{FundingRound, Person, Startup};
+use data::vocabulary::Vocabulary;
+use data::{Facet, Stage, Table};
 
 /// Rounds that are shown; charts link to them.
 pub(crate) const MAX_ROUNDS: usize = 40;

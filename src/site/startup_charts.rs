@@ -3,12 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use crate::catalog::Catalog;
-use crate::data::model::FundingRound;
-use crate::data::vocabulary::Vocabulary;
-use crate::data::{Facet, Table};
-use crate::site::charts::{Column, Head, Item, Matrix, MatrixRow, Part, Step, Steps};
-use crate::site::format;
+use crate::charts::{Column, Head, Item, Matrix, MatrixRow, Part, Step, Steps};
+use crate::format;
+use catalog::Catalog;
+use data::model::FundingRound;
+use data::vocabulary::Vocabulary;
+use data::{Facet, Table};
 
 /// Rounds and investors of the matrix.
 const MAX_COLUMNS: usize = 12;

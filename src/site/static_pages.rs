@@ -11,18 +11,18 @@ use form_urlencoded::byte_serialize;
 use http::{Method, Response, StatusCode};
 use once_cell::sync::OnceCell;
 
-use crate::catalog::Catalog;
-use crate::data::{SnapshotVersion, Table};
-use crate::http::headers::{Caching, CommonHeaders, Vary};
-use crate::http::static_asset::StaticAsset;
-use crate::http::{Operator, State};
-use crate::openapi::Version;
-use crate::openapi::reference::{Group, Reference};
-use crate::site::docs::html::escaped;
-use crate::site::error_page::PageError;
-use crate::site::layout::{CSP, HTML, PageLayout, asset_version};
-use crate::site::theme::Theme;
-use crate::site::{PageRequest, assets, docs};
+use crate::docs::html::escaped;
+use crate::error_page::PageError;
+use crate::layout::{CSP, HTML, PageLayout, asset_version};
+use crate::theme::Theme;
+use crate::{PageRequest, assets, docs};
+use api::openapi::Version;
+use api::openapi::reference::{Group, Reference};
+use catalog::Catalog;
+use data::{SnapshotVersion, Table};
+use service::{Operator, State};
+use transport::headers::{Caching, CommonHeaders, Vary};
+use transport::static_asset::StaticAsset;
 
 /// What a static body is rendered from.
 pub(crate) struct DocsContext<'a> {
@@ -137,23 +137,23 @@ impl StaticPages {
     }
 
     /// The path of the entry at a [`position`](Self::position).
-    pub(crate) fn path(position: usize) -> &'static str {
+    pub fn path(position: usize) -> &'static str {
         Self::paths().nth(position).expect("a position of an entry")
     }
 
-    pub(crate) fn position(path: &str) -> Option<usize> {
+    pub fn position(path: &str) -> Option<usize> {
         Self::paths().position(|known| known == path)
     }
 
     /// The response to a request for the entry at a [`position`](Self::position); `None` if the method is not GET, HEAD or
     /// OPTIONS.
-    pub(crate) fn answer(&self, position: usize, method: &Method, request: PageRequest<'_>) -> Option<Response<Bytes>> {
+    pub fn answer(&self, position: usize, method: &Method, request: PageRequest<'_>) -> Option<Response<Bytes>> {
         let catalog = request.state.releases.current();
-        let failed = |error: PageError| Some(crate::site::fail(&error, &catalog, request).map(Bytes::from));
+        let failed = |error: PageError| Some(crate::fail(&error, &catalog, request).map(Bytes::from));
         let has_form = matches!(self.entries[position].1, StaticEntry::Page { body: PageBody::Endpoint(_), .. });
         if has_form && !request.query.is_empty() && matches!(*method, Method::GET | Method::HEAD) {
             return match self.page_of_form(position, &catalog, request.query) {
-                Ok(html) => Some(crate::site::respond(request, StatusCode::OK, html).map(Bytes::from)),
+                Ok(html) => Some(crate::respond(request, StatusCode::OK, html).map(Bytes::from)),
                 Err(error) => failed(error),
             };
         }
@@ -268,7 +268,7 @@ mod tests {
 
     #[test]
     fn a_page_whose_template_fails_is_a_500_and_is_rendered_again_on_the_next_request() {
-        let catalog = crate::catalog::bundled().unwrap();
+        let catalog = catalog::bundled().unwrap();
         let pages = StaticPages::with_entries("https://example.org", &catalog, ENTRIES.iter());
         let error = pages.asset(0, &catalog, Theme::System).err().unwrap();
         let (status, page) = error.page(&catalog, "/docs/broken", &Operator::default());

@@ -5,8 +5,8 @@
 
 use std::str::FromStr;
 
-use crate::site::PageRequest;
-use crate::site::account::cookie;
+use crate::PageRequest;
+use crate::account::cookie;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Theme {

@@ -11,15 +11,15 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::catalog::flat::{CsvWriter, Formulas, list_columns};
-use crate::catalog::json::{Fields, computed, record};
-use crate::catalog::{Catalog, ParameterError, ParsedRequest, Query, ReadPart, Request, Resource, SearchReading};
-use crate::data::Table;
-use crate::http::warnings::write_warnings;
-use crate::site::browse::{MAX_FILE_ROWS, MAX_PER_PAGE, Pager, page_size, parse_meaning, position_of};
-use crate::site::error_page::{PageError, path_of};
-use crate::site::link::Link;
-use crate::site::{PageRequest, find, format, respond_unless_known, respond_with};
+use crate::browse::{MAX_FILE_ROWS, MAX_PER_PAGE, Pager, page_size, parse_meaning, position_of};
+use crate::error_page::{PageError, path_of};
+use crate::link::Link;
+use crate::{PageRequest, find, format, respond_unless_known, respond_with};
+use catalog::flat::{CsvWriter, Formulas, list_columns};
+use catalog::json::{Fields, computed, record};
+use catalog::{Catalog, ParameterError, ParsedRequest, Query, ReadPart, Request, Resource, SearchReading};
+use data::Table;
+use transport::warnings::write_warnings;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TwinFormat {

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use venturedex::auth::account::{AccountId, KeyId};
-use venturedex::auth::session::SessionToken;
-use venturedex::quota::Tier;
+use auth::account::{AccountId, KeyId};
+use auth::quota::Tier;
+use auth::session::SessionToken;
 
 use crate::harness::{Client, NOON, Reply, Server, agent, agent_without_redirects};
 

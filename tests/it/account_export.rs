@@ -2,9 +2,9 @@
 
 use std::fs;
 
+use auth::audit::AuditLog;
+use auth::session::SessionToken;
 use serde_json::Value;
-use venturedex::auth::audit::AuditLog;
-use venturedex::auth::session::SessionToken;
 
 use crate::account::{Browser, PASSWORD};
 use crate::alerts::save;

@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
+use auth::quota::Tier;
+use data::Table;
+use data::fold::fold;
+use mcp::Tool;
+use search::MatchClass;
 use serde_json::{Value, json};
-use venturedex::data::Table;
-use venturedex::data::fold::fold;
-use venturedex::mcp::Tool;
-use venturedex::quota::Tier;
-use venturedex::search::MatchClass;
 
 use crate::harness::{Server, bundled_folder, catalog_of};
 use crate::mcp::tools::TestTools;

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::sync::Arc;
 
+use auth::account::AccountId;
+use auth::audit::AuditLog;
+use auth::quota::Tier;
+use data::{NoProgress, Table, compile};
 use serde_json::{Value, json};
-use venturedex::auth::account::AccountId;
-use venturedex::auth::audit::AuditLog;
-use venturedex::data::{NoProgress, Table, compile};
-use venturedex::quota::Tier;
 
 use crate::account::{Browser, PASSWORD};
 use crate::harness::{NOON, Reply, Server, bundled_folder, catalog_of, copy_as};

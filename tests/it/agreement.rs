@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use auth::quota::Tier;
+use data::Date;
+use data::fold::fold;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::Value;
-use venturedex::data::Date;
-use venturedex::data::fold::fold;
-use venturedex::quota::Tier;
 
 use crate::harness::{Client, Server, bundled_folder};
 use crate::lists::{Naive, rows_of, split};
@@ -448,7 +448,7 @@ fn listings(client: &Client) -> Vec<ListCase> {
                 ("check_usd", "check_min_usd", true, amounts.clone()),
                 ("active_since", "last_investment_on", true, dates.clone()),
             ],
-            sorts: venturedex::data::Table::Firms.sort_keys().to_vec(),
+            sorts: data::Table::Firms.sort_keys().to_vec(),
             default_sort: vec![("health_score", true), ("investment_count", true)],
         },
         ListCase {
@@ -457,7 +457,7 @@ fn listings(client: &Client) -> Vec<ListCase> {
             rows: startups,
             filters: vec!["stage", "sector", "country", "status", "investor"],
             bounds: Vec::new(),
-            sorts: venturedex::data::Table::Startups.sort_keys().to_vec(),
+            sorts: data::Table::Startups.sort_keys().to_vec(),
             default_sort: vec![("total_raised_usd", true), ("round_count", true)],
         },
         ListCase {
@@ -470,7 +470,7 @@ fn listings(client: &Client) -> Vec<ListCase> {
                 ("until", "announced_on", false, dates),
                 ("min_amount_usd", "amount_usd", true, amounts),
             ],
-            sorts: venturedex::data::Table::Rounds.sort_keys().to_vec(),
+            sorts: data::Table::Rounds.sort_keys().to_vec(),
             default_sort: vec![("announced_on", true)],
         },
         ListCase {
@@ -488,7 +488,7 @@ fn listings(client: &Client) -> Vec<ListCase> {
             rows: sectors,
             filters: vec!["parent"],
             bounds: Vec::new(),
-            sorts: venturedex::data::Table::Sectors.sort_keys().to_vec(),
+            sorts: data::Table::Sectors.sort_keys().to_vec(),
             default_sort: vec![("vc_count", true)],
         },
     ]);
@@ -498,7 +498,7 @@ fn listings(client: &Client) -> Vec<ListCase> {
         rows,
         filters: vec!["vc", "status", "stage", "ghosted"],
         bounds: vec![("min_rating", "rating", true, vec![1, 3, 5])],
-        sorts: venturedex::data::Table::Reviews.sort_keys().to_vec(),
+        sorts: data::Table::Reviews.sort_keys().to_vec(),
         default_sort: vec![("created_on", true)],
     };
     // Without a status v3 lists only approved reviews.

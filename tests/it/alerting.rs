@@ -19,14 +19,14 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use serde_json::Value;
 use sha2::Sha256;
 
-use venturedex::alerts::{AlertSecrets, Sender, evaluate};
-use venturedex::auth::account::AccountId;
-use venturedex::auth::watch::{AlertId, NewWatch, WATCHED, Watch, WatchChange, WatchId, WatchStore};
-use venturedex::auth::{SqliteStore, Store};
-use venturedex::catalog::Resource;
-use venturedex::data::Table;
-use venturedex::mail::Transport;
-use venturedex::quota::Tier;
+use auth::account::AccountId;
+use auth::mail::Transport;
+use auth::quota::Tier;
+use auth::watch::{AlertId, NewWatch, WATCHED, Watch, WatchChange, WatchId, WatchStore};
+use auth::{SqliteStore, Store};
+use catalog::Resource;
+use data::Table;
+use service::alerts::{AlertSecrets, Sender, evaluate};
 
 use crate::changes::{FIRST, SECOND, key_of, two_releases, walk};
 use crate::harness::{Client, Dice, NOON, Server, copy_as, rounds};

@@ -2,13 +2,13 @@
 
 use std::sync::{Arc, LazyLock};
 
+use auth::quota::Tier;
+use catalog::{Catalog, ParseOptions, Resource, bundled};
+use data::ReviewStatus;
+use mcp::Tool;
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
-use venturedex::catalog::{Catalog, ParseOptions, Resource, bundled};
-use venturedex::data::ReviewStatus;
-use venturedex::mcp::Tool;
-use venturedex::quota::Tier;
 
 use crate::charts::all_of;
 use crate::docs::unescaped;

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
+use auth::ApiKey;
+use auth::audit::AuditLog;
+use auth::quota::Tier;
 use serde_json::{Value, json};
-use venturedex::auth::ApiKey;
-use venturedex::auth::audit::AuditLog;
-use venturedex::quota::Tier;
 
 use crate::account::{Browser, PASSWORD};
 use crate::harness::{NOON, Server};

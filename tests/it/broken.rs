@@ -6,12 +6,12 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use data::import::Input;
+use data::import::meta::MetaValues;
+use data::{NoProgress, Report, Severity, Table, check, compile};
+use release::ReleaseStore;
 use tempfile::TempDir;
 use venturedex::cli::indexer::Code;
-use venturedex::data::import::Input;
-use venturedex::data::import::meta::MetaValues;
-use venturedex::data::{NoProgress, Report, Severity, Table, check, compile};
-use venturedex::release::ReleaseStore;
 
 use crate::faults::{Edit, FAULTS, WARNINGS};
 

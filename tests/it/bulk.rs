@@ -5,12 +5,12 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use auth::quota::Tier;
 use flate2::read::GzDecoder;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
-use venturedex::quota::Tier;
 
 use crate::harness::{Client, Server, bundled_folder};
 use crate::releases::{Installation, overwrite, small};
@@ -104,7 +104,7 @@ fn parquet_value(field: &Field, kind: &str) -> Value {
         Field::Bool(value) => json!(value),
         Field::Long(value) => json!(value),
         Field::Double(value) => json!(value),
-        Field::Date(days) => json!(venturedex::data::Date::from_days(*days).to_string()),
+        Field::Date(days) => json!(data::Date::from_days(*days).to_string()),
         Field::Str(text) if kind == "array" => serde_json::from_str(text).unwrap(),
         Field::Str(text) => json!(text),
         Field::ListInternal(list) => list.elements().iter().map(|item| parquet_value(item, "string")).collect(),

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::Path;
 
-use venturedex::data::fold::fold;
-use venturedex::datagen::{GenConfig, generate};
+use data::fold::fold;
+use import::datagen::{GenConfig, generate};
 
 use crate::harness::real_data;
 

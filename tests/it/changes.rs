@@ -6,10 +6,10 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::sync::Arc;
 
+use auth::quota::Tier;
+use catalog::Catalog;
 use flate2::read::GzDecoder;
 use serde_json::Value;
-use venturedex::catalog::Catalog;
-use venturedex::quota::Tier;
 
 use crate::harness::{Client, Dice, Server, bundled_folder, catalog_of, code, copy_as, real_data, wants_rounds};
 use crate::releases::Installation;

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use auth::quota::Tier;
+use data::Table;
 use http::HeaderMap;
 use serde_json::Value;
-use venturedex::data::Table;
-use venturedex::http::{Peer, RequestTrace};
-use venturedex::quota::Tier;
-use venturedex::site::{self, Page, PageRequest};
+use site::{self, Page, PageRequest};
+use transport::{Peer, RequestTrace};
 
 use crate::harness::{Client, Server, real_catalog};
 use crate::pages::{between, rendered};

@@ -6,10 +6,10 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use auth::account::Email;
+use auth::password::{Password, Secret};
+use auth::{AccountError, AuthError, AuthService};
 use tempfile::TempDir;
-use venturedex::auth::account::Email;
-use venturedex::auth::password::{Password, Secret};
-use venturedex::auth::{AccountError, AuthError, AuthService};
 
 use crate::harness::{Client, NOON, agent};
 use crate::program::{self, Ended, Process, run};

@@ -3,12 +3,12 @@
 use std::collections::{BTreeSet, HashSet};
 use std::fs;
 
+use auth::quota::Tier;
+use catalog::{Catalog, Suggestion, Texts, bundled};
+use data::fold::fold;
+use data::{Names, Table};
+use search::MatchClass;
 use serde_json::{Value, json};
-use venturedex::catalog::{Catalog, Suggestion, Texts, bundled};
-use venturedex::data::fold::fold;
-use venturedex::data::{Names, Table};
-use venturedex::quota::Tier;
-use venturedex::search::MatchClass;
 
 use crate::harness::{Server, bundled_folder, catalog_of, code, copy_as, real_catalog};
 

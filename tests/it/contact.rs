@@ -1,7 +1,7 @@
 //! Whom to contact: security.txt, the privacy page, and where a password is changed.
 
-use venturedex::data::Date;
-use venturedex::http::{Brand, Operator};
+use data::Date;
+use service::{Brand, Operator};
 
 use crate::harness::{Client, NOON, Server, agent, agent_without_redirects, code};
 use crate::pages::between;

@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 
+use auth::quota::{Overloaded, Tier};
 use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
-use venturedex::quota::{Overloaded, Tier};
 
 use crate::harness::{Server, agent, resident, wants_all};
 use crate::program::Process;

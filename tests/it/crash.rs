@@ -6,12 +6,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use auth::account::{Email, KeyId};
+use auth::session::SessionToken;
+use auth::{ApiKey, SqliteStore, Store};
+use data::Date;
 use rusqlite::Connection;
 use tempfile::TempDir;
-use venturedex::auth::account::{Email, KeyId};
-use venturedex::auth::session::SessionToken;
-use venturedex::auth::{ApiKey, SqliteStore, Store};
-use venturedex::data::Date;
 
 use crate::harness::{Client, Dice, agent, agent_without_redirects, wants_all};
 use crate::program::{Process, command, run};

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::sync::Arc;
 
+use auth::quota::Tier;
 use serde_json::Value;
-use venturedex::quota::Tier;
 
 use crate::docs::unescaped;
 use crate::harness::{Client, Server, bundled_folder, catalog_of, copy_as, real_catalog};

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use data::{NoProgress, check};
+use mcp::Tool;
 use serde_json::{Value, json};
-use venturedex::data::{NoProgress, check};
-use venturedex::mcp::Tool;
 
 use crate::harness::{Client, catalog_of, real_data};
 use crate::lists::{rows_of, split};

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use transport::server::Limits;
 use venturedex::app::settings::unknown_variables;
-use venturedex::http::server::Limits;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
+use auth::quota::Tier;
 use serde_json::{Value, json};
-use venturedex::quota::Tier;
 
 use crate::harness::{Client, Server, code};
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::fs;
 
+use auth::quota::Tier;
+use data::Table;
 use serde_json::{Value, json};
-use venturedex::data::Table;
-use venturedex::quota::Tier;
 
 use crate::harness::{Client, Server, bundled_folder, catalog_of, copy_as, real_catalog};
 

@@ -9,18 +9,18 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Instant;
 
+use api::{MAX_LIMIT, MAX_PAID_LIMIT, Route, Version};
+use auth::quota::Tier;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use catalog::params::{MAX_PARAMETERS, MAX_TEXT_CHARS, MAX_VALUES};
+use data::Table;
+use search::MAX_HITS;
 use serde_json::{Value, json};
-use venturedex::api::{MAX_LIMIT, MAX_PAID_LIMIT, Route, Version};
-use venturedex::catalog::params::{MAX_PARAMETERS, MAX_TEXT_CHARS, MAX_VALUES};
-use venturedex::data::Table;
-use venturedex::http::problem::Code;
-use venturedex::http::server::Limits;
-use venturedex::quota::Tier;
-use venturedex::search::MAX_HITS;
-use venturedex::site::CLIENTS;
-use venturedex::site::static_pages::StaticPages;
+use site::CLIENTS;
+use site::static_pages::StaticPages;
+use transport::problem::Code;
+use transport::server::Limits;
 
 use crate::harness::{Server, bundled_folder, catalog_of, copy_as, real_catalog, wants_all};
 

@@ -6,11 +6,11 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use auth::quota::Tier;
+use catalog::{BulkFile, bundled};
+use release::{Checksum, Manifest, ReleaseSource, ReleaseStore, manifest};
+use service::BulkAccess;
 use tempfile::TempDir;
-use venturedex::catalog::{BulkFile, bundled};
-use venturedex::http::BulkAccess;
-use venturedex::quota::Tier;
-use venturedex::release::{Checksum, Manifest, ReleaseSource, ReleaseStore, manifest};
 
 use crate::harness::{Client, Dice, Server, agent_without_redirects, code, resident, runs, wants_rounds};
 use crate::program::Process;

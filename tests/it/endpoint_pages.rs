@@ -5,9 +5,9 @@ use std::fs;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
+use api::{Route, Version};
+use auth::quota::Tier;
 use serde_json::{Value, json};
-use venturedex::api::{Route, Version};
-use venturedex::quota::Tier;
 
 use crate::docs::{has, unescaped};
 use crate::harness::{Client, Server};

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use auth::quota::Tier;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::Value;
-use venturedex::quota::Tier;
 
 use crate::changes::{FIRST, SECOND, two_releases};
 use crate::harness::{Client, Reply, Server, bundled_folder, catalog_of, code, copy_as};

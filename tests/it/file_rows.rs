@@ -3,14 +3,14 @@
 
 use std::collections::BTreeMap;
 
+use api::openapi::example_of;
+use api::{EndpointKind, Route, Version};
+use auth::quota::Tier;
+use catalog::{Catalog, Resource};
+use data::Table;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use venturedex::api::{EndpointKind, Route, Version};
-use venturedex::catalog::{Catalog, Resource};
-use venturedex::data::Table;
-use venturedex::openapi::example_of;
-use venturedex::quota::Tier;
 
 use crate::harness::{Client, Reply, Server, code, real_catalog};
 

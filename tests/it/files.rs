@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use auth::quota::Tier;
 use serde_json::Value;
 use tokio::net::TcpSocket;
-use venturedex::http::telemetry::RouteGroup;
-use venturedex::quota::Tier;
+use transport::telemetry::RouteGroup;
 
 use crate::harness::{Client, Server, bundled_folder, catalog_of, code, copy_as};
 

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use auth::{ApiKey, SqliteStore, Store};
+use data::Date;
 use rusqlite::Connection;
 use tempfile::TempDir;
-use venturedex::auth::{ApiKey, SqliteStore, Store};
-use venturedex::data::Date;
 
 use crate::harness::{Client, Reply, agent, agent_without_redirects, rounds, runs};
 use crate::program::{Ended, Process, command};

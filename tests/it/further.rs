@@ -3,10 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use auth::quota::Tier;
+use catalog::{Catalog, ListPosition};
+use data::Table;
 use serde_json::{Value, json};
-use venturedex::catalog::{Catalog, ListPosition};
-use venturedex::data::Table;
-use venturedex::quota::Tier;
 
 use crate::harness::{Client, Server, bundled_folder, catalog_of, code, copy_as, real_catalog};
 use crate::lists::{Naive, rows_of, split};
@@ -175,7 +175,7 @@ fn compare_first_co_investors(catalog: &Catalog) -> usize {
 
 #[test]
 fn the_first_co_investors_are_those_of_the_firms_record() {
-    let tied = compare_first_co_investors(&venturedex::catalog::bundled().unwrap());
+    let tied = compare_first_co_investors(&catalog::bundled().unwrap());
     assert!(tied > 50, "{tied}");
 }
 
@@ -252,7 +252,7 @@ fn points(record: &Value, naive: &Naive, request: MatchRequest<'_>, newest: i64)
 }
 
 fn days(date: &str) -> i64 {
-    i64::from(date.parse::<venturedex::data::Date>().unwrap().days())
+    i64::from(date.parse::<data::Date>().unwrap().days())
 }
 
 #[test]

@@ -7,24 +7,23 @@ use std::process::Command;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use auth::account::KeyName;
+use auth::quota::Tier;
+use auth::watch::{Evaluation, NewWatch};
+use auth::{AuthService, RateLimitConfig};
+use catalog::{Catalog, Texts};
+use data::{NoProgress, Table, compile};
 use futures_util::stream;
+use mcp::McpQuota;
+use release::ActiveRelease;
+use service::alerts::Alerts;
+use service::alerts::webhook::Networks;
+use service::{BulkAccess, Operator, State};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
-use venturedex::alerts::Alerts;
-use venturedex::alerts::webhook::Networks;
+use transport::origin_policy::Hosts;
+use transport::server::Limits;
 use venturedex::app::Router;
-use venturedex::auth::account::KeyName;
-use venturedex::auth::watch::{Evaluation, NewWatch};
-use venturedex::auth::{AuthService, RateLimitConfig};
-use venturedex::catalog::{Catalog, Texts};
-use venturedex::data::{NoProgress, Table, compile};
-use venturedex::http::origin_policy::Hosts;
-use venturedex::http::server::Limits;
-use venturedex::http::{BulkAccess, Operator, State};
-use venturedex::mcp;
-use venturedex::mcp::McpQuota;
-use venturedex::quota::Tier;
-use venturedex::release::ActiveRelease;
 
 /// The folder of the real data. `None` skips a test; fails if all tests must run.
 pub fn real_data() -> Option<PathBuf> {
@@ -119,7 +118,7 @@ pub fn copy_as(folder: &Path, version: &str) -> TempDir {
 }
 
 fn bundled() -> Arc<Catalog> {
-    Arc::new(venturedex::catalog::bundled().unwrap())
+    Arc::new(catalog::bundled().unwrap())
 }
 
 /// All tests come from one address.
@@ -207,7 +206,7 @@ impl Server {
             let stops = stream::once(async {
                 let _ = stopped.await;
             });
-            runtime.block_on(venturedex::http::server::run(listener, router, stops, Limits::default())).unwrap();
+            runtime.block_on(transport::server::run(listener, router, stops, Limits::default())).unwrap();
         });
         Self { address, state, stop: Some(stop), thread: Some(thread), data }
     }

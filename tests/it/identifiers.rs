@@ -2,9 +2,9 @@
 
 use std::fs;
 
+use auth::quota::Tier;
+use data::{NoProgress, Report, check};
 use tempfile::TempDir;
-use venturedex::data::{NoProgress, Report, check};
-use venturedex::quota::Tier;
 
 use crate::harness::{Server, catalog_of, code};
 

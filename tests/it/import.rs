@@ -7,11 +7,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use data::NoProgress;
+use import::sources::presets::PRESETS;
+use import::sources::view::{self, Clusters, Detail};
+use import::sources::{Source, Suppressed};
 use tempfile::TempDir;
-use venturedex::data::NoProgress;
-use venturedex::sources::presets::PRESETS;
-use venturedex::sources::view::{self, Clusters, Detail};
-use venturedex::sources::{Source, Suppressed};
 
 const ON: &str = "2026-11-20";
 

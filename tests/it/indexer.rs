@@ -6,10 +6,10 @@ use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use data::{SnapshotVersion, Table};
+use release::ReleaseStore;
 use serde_json::Value;
 use tempfile::TempDir;
-use venturedex::data::{SnapshotVersion, Table};
-use venturedex::release::ReleaseStore;
 
 use crate::harness::{bundled_folder, copy_as, real_data, resident, rounds, wants_rounds};
 use crate::releases::overwrite;

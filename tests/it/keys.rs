@@ -1,7 +1,7 @@
 //! Keys that expire, and keys that are rotated: pages, requests and commands.
 
+use auth::account::KeyId;
 use serde_json::Value;
-use venturedex::auth::account::KeyId;
 
 use crate::account::{Browser, shown_key};
 use crate::harness::{NOON, Server, code};
@@ -29,9 +29,9 @@ fn a_key_expires_on_the_day_that_its_owner_chose() {
     let store = server.state.auth.store();
     let account = store.account(&"ada@example.com".parse().unwrap()).unwrap().id;
     let (_, ending) = browser.create_key("ending");
-    store.revoke_key(venturedex::auth::account::KeyRef::Id(KeyId(ending)), NOON).unwrap();
+    store.revoke_key(auth::account::KeyRef::Id(KeyId(ending)), NOON).unwrap();
     let create = |name: &str, expires_at| {
-        let key = venturedex::auth::ApiKey::from_seed(&[name.len() as u8; 32]);
+        let key = auth::ApiKey::from_seed(&[name.len() as u8; 32]);
         store.create_key(account, &name.parse().unwrap(), &key, Some(expires_at), NOON - 1).unwrap();
         server.state.auth.refresh().unwrap();
         key.reveal().to_owned()
@@ -105,7 +105,7 @@ fn an_operator_creates_keys_that_expire_and_rotates_them() {
     };
     let seconds = |time: &Value| {
         let time = time.as_str().unwrap();
-        let day: venturedex::data::Date = time[..10].parse().unwrap();
+        let day: data::Date = time[..10].parse().unwrap();
         let part = |range: std::ops::Range<usize>| time[range].parse::<i64>().unwrap();
         day.unix() + part(11..13) * 3_600 + part(14..16) * 60 + part(17..19)
     };

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use auth::quota::Tier;
+use catalog::Catalog;
 use serde_json::Value;
-use venturedex::catalog::Catalog;
-use venturedex::quota::Tier;
 
 use crate::charts::{all_of, chart, table};
 use crate::harness::{Client, Server, bundled_folder, catalog_of, copy_as};

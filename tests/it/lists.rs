@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
+use catalog::{Catalog, ListPosition, ParseOptions, Request, Resource};
+use data::ReviewStatus;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use venturedex::catalog::{Catalog, ListPosition, ParseOptions, Request, Resource};
-use venturedex::data::ReviewStatus;
 
 use crate::harness::{bundled_folder, catalog_of};
 

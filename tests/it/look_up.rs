@@ -6,11 +6,11 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use auth::quota::Tier;
+use catalog::{Catalog, Item};
+use data::fold::fold;
+use data::{Country, LookUpStatus, Names, Table};
 use serde_json::{Value, json};
-use venturedex::catalog::{Catalog, Item};
-use venturedex::data::fold::fold;
-use venturedex::data::{Country, LookUpStatus, Names, Table};
-use venturedex::quota::Tier;
 
 use crate::harness::{Client, Dice, Reply, Server, bundled_folder, catalog_of, code, real_catalog, real_data};
 
@@ -351,7 +351,7 @@ fn other_name(catalog: &Catalog, item: &Item) -> Option<String> {
 
 /// The datasets that names are drawn from with their catalogs, and how many of each table.
 fn datasets() -> Vec<(PathBuf, Arc<Catalog>, usize)> {
-    let bundled = (bundled_folder(), Arc::new(venturedex::catalog::bundled().unwrap()), 400);
+    let bundled = (bundled_folder(), Arc::new(catalog::bundled().unwrap()), 400);
     let real = real_data().zip(real_catalog()).map(|(folder, catalog)| (folder, catalog, 1_000));
     std::iter::once(bundled).chain(real).collect()
 }
@@ -379,7 +379,7 @@ fn a_record_that_is_left_out_is_never_matched_to_another_name() {
 
 #[test]
 fn a_website_of_its_own_tells_a_record_from_all_others() {
-    let catalog = venturedex::catalog::bundled().unwrap();
+    let catalog = catalog::bundled().unwrap();
     for (table, file) in &FILES[..2] {
         let rows = rows(file);
         let slugs: BTreeSet<&str> =

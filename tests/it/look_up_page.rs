@@ -1,7 +1,7 @@
 //! The page `/resolve`: a form that works without script, with the answers of the API.
 
 use crate::harness::{Client, Reply, Server};
-use venturedex::quota::Tier;
+use auth::quota::Tier;
 
 /// Sends the form as a browser does.
 fn submit(client: &Client, fields: &[(&str, &str)]) -> Reply {

@@ -3,9 +3,9 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 
+use auth::quota::Tier;
 use csv::{ByteRecord, ReaderBuilder};
 use serde_json::{Value, json};
-use venturedex::quota::Tier;
 
 use crate::harness::{Client, Dice, Reply, Server, code};
 
@@ -33,7 +33,7 @@ fn text(row: &ByteRecord, cell: usize) -> &str {
 /// A table of names of the dataset, some misspelled, in a file that a spreadsheet may have written.
 fn table(server: &Server, dice: &mut Dice, count: usize) -> Vec<u8> {
     let catalog = server.state.releases.current();
-    let table = venturedex::data::Table::Firms;
+    let table = data::Table::Firms;
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(["Nr", "Account", "Land", "Notes"]).unwrap();
     for number in 0..count {

@@ -16,10 +16,10 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-use venturedex::alerts;
-use venturedex::auth::audit::AuditLog;
-use venturedex::auth::totp::TotpSecret;
-use venturedex::mail::{self, Transport};
+use auth::audit::AuditLog;
+use auth::mail::{self, Transport};
+use auth::totp::TotpSecret;
+use service::alerts;
 
 use crate::account::{Browser, PASSWORD};
 use crate::harness::{NOON, Reply, Server, code, rounds};

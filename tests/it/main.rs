@@ -45,7 +45,6 @@ mod indexer;
 mod keys;
 mod known_browser;
 mod language;
-mod layers;
 mod leaderboard;
 mod lists;
 mod look_up;

@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
+use catalog::Catalog;
+use data::fold::fold;
+use data::{Names, Table};
+use search::{CLOSE_SCORE, MatchClass};
 use serde_json::Value;
-use venturedex::catalog::Catalog;
-use venturedex::data::fold::fold;
-use venturedex::data::{Names, Table};
-use venturedex::search::{CLOSE_SCORE, MatchClass};
 
 use crate::harness::{bundled_folder, catalog_of, real_catalog};
 

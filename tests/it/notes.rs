@@ -1,8 +1,8 @@
 //! What a caller learns about values that are understood, but may find less than it means: cities and sectors of several
 //! spellings, values and sort keys that no record has, exclusions that leave out unknown values.
 
+use mcp::Tool;
 use serde_json::json;
-use venturedex::mcp::Tool;
 
 use crate::harness::{Client, catalog_of};
 use crate::mcp::tools::TestTools;

@@ -3,15 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
 
+use auth::quota::Tier;
+use catalog::ListPosition;
+use catalog::Query;
+use data::Table;
 use http::HeaderMap;
-use venturedex::catalog::ListPosition;
-use venturedex::catalog::Query;
-use venturedex::data::Table;
-use venturedex::http::{Peer, RequestTrace};
-use venturedex::quota::Tier;
-use venturedex::site;
-use venturedex::site::Page;
-use venturedex::site::PageRequest;
+use site::Page;
+use site::PageRequest;
+use transport::{Peer, RequestTrace};
 
 use crate::harness::{Client, Server, bundled_folder, catalog_of, copy_as, real_catalog};
 

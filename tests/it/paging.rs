@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use venturedex::quota::Tier;
+use auth::quota::Tier;
 
 use crate::harness::{Client, Server, bundled_folder, catalog_of, copy_as, real_data};
 

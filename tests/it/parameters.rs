@@ -1,10 +1,10 @@
 //! Every parameter of every list in every version with valid, invalid and unknown values.
 
+use auth::quota::Tier;
+use catalog::Resource;
+use catalog::params::{ParamType, Parameter, Unit};
+use data::{Facet, Table};
 use serde_json::Value;
-use venturedex::catalog::Resource;
-use venturedex::catalog::params::{ParamType, Parameter, Unit};
-use venturedex::data::{Facet, Table};
-use venturedex::quota::Tier;
 
 use crate::harness::{Client, Reply, Server};
 

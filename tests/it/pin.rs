@@ -4,9 +4,9 @@
 use std::fs;
 use std::sync::Arc;
 
+use auth::quota::Tier;
+use catalog::Catalog;
 use serde_json::{Value, json};
-use venturedex::catalog::Catalog;
-use venturedex::quota::Tier;
 
 use crate::harness::{Client, Reply, Server, bundled_folder, catalog_of, code, copy_as};
 

@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::Path;
 
+use auth::quota::Tier;
+use data::{NoProgress, check};
+use mcp::Tool;
+use release::ReleaseStore;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use venturedex::cli::indexer::Code;
-use venturedex::data::{NoProgress, check};
-use venturedex::mcp::Tool;
-use venturedex::quota::Tier;
-use venturedex::release::ReleaseStore;
 
 use crate::harness::{Client, Server, agent_without_redirects, catalog_of, code};
 use crate::mcp::tools::TestTools;

@@ -5,8 +5,8 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::thread;
 
+use auth::quota::Tier;
 use serde_json::Value;
-use venturedex::quota::Tier;
 
 use crate::changes::{FIRST, two_releases};
 use crate::harness::{Client, Server};

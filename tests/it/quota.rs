@@ -2,9 +2,9 @@
 
 use std::sync::Barrier;
 
-use venturedex::auth::{ApiKey, AuthService, Caller};
-use venturedex::data::Date;
-use venturedex::quota::Tier;
+use auth::quota::Tier;
+use auth::{ApiKey, AuthService, Caller};
+use data::Date;
 
 use crate::account::{Browser, PASSWORD};
 use crate::harness::{NOON, Server};

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeSet;
 
+use auth::quota::Tier;
+use catalog::{Catalog, Reading};
+use data::{Names, Table};
+use mcp::Tool;
 use serde_json::{Value, json};
-use venturedex::catalog::{Catalog, Reading};
-use venturedex::data::{Names, Table};
-use venturedex::mcp::Tool;
-use venturedex::quota::Tier;
 
 use crate::docs::unescaped;
 use crate::harness::{Client, Reply, Server};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use venturedex::catalog::Resource;
-use venturedex::data::Table;
+use catalog::Resource;
+use data::Table;
 
 use crate::harness::{real_catalog, real_data};
 use crate::lists::{Naive, asked};

@@ -5,11 +5,11 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use auth::quota::Tier;
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use venturedex::quota::Tier;
 
 use crate::harness::{Client, Reply, Server, bundled_folder, catalog_of, code, copy_as, runs};
 use crate::releases::Installation;

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use auth::quota::Tier;
 use serde_json::{Value, json};
-use venturedex::quota::Tier;
 
 use crate::harness::{Client, Reply, Server, bundled_folder};
 

@@ -5,10 +5,10 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use auth::quota::Tier;
+use data::SnapshotVersion;
+use release::ReleaseStore;
 use serde_json::{Value, json};
-use venturedex::data::SnapshotVersion;
-use venturedex::quota::Tier;
-use venturedex::release::ReleaseStore;
 
 use crate::changes::{Copy, PATHS, copy_of, edit, key_of, walk};
 use crate::harness::{Dice, Server, bundled_folder, copy_as};

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 
+use auth::quota::Tier;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use venturedex::quota::Tier;
 
 use crate::harness::{Client, Server, bundled_folder, catalog_of, code, copy_as, real_catalog};
 

@@ -1,6 +1,6 @@
 //! Rejected requests: all errors are reported at once, with suggestions.
 
-use venturedex::quota::Tier;
+use auth::quota::Tier;
 
 use crate::harness::{Server, code};
 

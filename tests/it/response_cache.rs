@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use auth::quota::Tier;
 use http::HeaderMap;
-use venturedex::quota::Tier;
 
 use crate::harness::{Server, bundled_folder, catalog_of, copy_as};
 

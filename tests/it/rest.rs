@@ -1,8 +1,8 @@
 //! REST as clients see it: envelopes, errors, headers and fields in all three versions.
 
+use auth::quota::Tier;
+use data::{Facet, Table};
 use serde_json::{Value, json};
-use venturedex::data::{Facet, Table};
-use venturedex::quota::Tier;
 
 use crate::harness::{Client, Server, code};
 

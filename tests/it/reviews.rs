@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use auth::quota::Tier;
 use serde_json::{Map, Value, json};
-use venturedex::quota::Tier;
 
 use crate::changes::walk;
 use crate::harness::{Server, bundled_folder, catalog_of, copy_as};

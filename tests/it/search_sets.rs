@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use catalog::{AggregateOptions, Catalog, Filter, ListPosition, Order, Query, Resource};
+use data::fold::fold;
+use data::{Direction, Facet, Table};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use venturedex::catalog::{AggregateOptions, Catalog, Filter, ListPosition, Order, Query, Resource};
-use venturedex::data::fold::fold;
-use venturedex::data::{Direction, Facet, Table};
 
 use crate::harness::{bundled_folder, catalog_of, real_catalog, real_data};
 
@@ -85,7 +85,7 @@ fn check(catalog: &Catalog, (kind, row, change, facet, value, key): Draw) -> Res
         let (aggregate, _) = catalog.compute_aggregate(query, &options);
         prop_assert_eq!(aggregate.total, rows.len() as u64, "{:?}", &text);
         for group in &aggregate.groups[0].values {
-            let country = venturedex::data::Country::from_alpha2(&group.value).expect("a country").index() as u32;
+            let country = data::Country::from_alpha2(&group.value).expect("a country").index() as u32;
             let own = rows.iter().filter(|row| snapshot.facet_rows(table, Facet::Country, country).contains(**row));
             prop_assert_eq!(group.count, own.count() as u64, "{:?} in {}", &text, &group.value);
         }

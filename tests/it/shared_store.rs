@@ -229,7 +229,7 @@ fn a_server_whose_database_is_away_serves_known_keys_and_rejects_none() {
     for _ in 0..20 {
         assert_eq!(known.get("/api/v3/vcs?limit=1").status, 200);
     }
-    let invented = venturedex::auth::ApiKey::from_seed(&[5; 32]);
+    let invented = auth::ApiKey::from_seed(&[5; 32]);
     soon("the server knows that it is away", || {
         let reply = client(&server, invented.reveal()).get("/api/v3/vcs?limit=1");
         (reply.status, reply.json()["code"].as_str()) == (503, Some("not_ready"))

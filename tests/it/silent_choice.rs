@@ -1,10 +1,10 @@
 //! Nothing is chosen in silence: names that fit several records, signs, empty values, contradictions, regions.
 
+use auth::quota::Tier;
+use catalog::bundled;
+use data::Table;
+use mcp::Tool;
 use serde_json::{Value, json};
-use venturedex::catalog::bundled;
-use venturedex::data::Table;
-use venturedex::mcp::Tool;
-use venturedex::quota::Tier;
 
 use crate::harness::{Client, Server, catalog_of, real_catalog};
 use crate::mcp::tools::TestTools;

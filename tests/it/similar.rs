@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use auth::quota::Tier;
+use mcp::Tool;
 use serde_json::{Value, json};
-use venturedex::mcp::Tool;
-use venturedex::quota::Tier;
 
 use crate::docs::unescaped;
 use crate::harness::{Client, Server, code};

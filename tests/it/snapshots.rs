@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use venturedex::quota::Tier;
+use auth::quota::Tier;
 
 use crate::harness::{Client, Reply, Server};
 
@@ -102,9 +102,7 @@ fn name_of(version: &str, path: &str) -> String {
 fn compare(server: &Server, version: &str, path: &str, client: &Client) {
     let catalog = server.state.releases.current();
     let slug = |table| catalog.snapshot().slug(table, 0);
-    let asked = path
-        .replace("{startup}", slug(venturedex::data::Table::Startups))
-        .replace("{person}", slug(venturedex::data::Table::People));
+    let asked = path.replace("{startup}", slug(data::Table::Startups)).replace("{person}", slug(data::Table::People));
     let reply = client.send("GET", &format!("/api/{version}/{asked}"), &[("accept-encoding", "identity")]);
     let name = name_of(version, if client.key.is_some() { path } else { "without a key" });
     insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true, description => path }, {

@@ -1,9 +1,9 @@
 //! Suggestions for unknown values: the nearest slug, value, key or path, in a form that works.
 
+use auth::quota::Tier;
+use catalog::{Catalog, bundled};
+use data::{Facet, Table};
 use serde_json::{Value, json};
-use venturedex::catalog::{Catalog, bundled};
-use venturedex::data::{Facet, Table};
-use venturedex::quota::Tier;
 
 use crate::harness::{Client, Server, real_catalog};
 

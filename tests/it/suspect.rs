@@ -2,9 +2,9 @@
 
 use std::fs;
 
+use auth::quota::Tier;
+use mcp::Tool;
 use serde_json::json;
-use venturedex::mcp::Tool;
-use venturedex::quota::Tier;
 
 use crate::harness::{Server, catalog_of};
 use crate::mcp::tools::TestTools;

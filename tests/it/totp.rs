@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use venturedex::auth::audit::AuditLog;
-use venturedex::auth::totp::TotpSecret;
+use auth::audit::AuditLog;
+use auth::totp::TotpSecret;
 
 use crate::account::{Browser, PASSWORD};
 use crate::harness::{NOON, Reply, Server};

@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::{available_parallelism, scope, yield_now};
 
+use auth::quota::Tier;
 use serde_json::{Map, Value, json};
 use tokio::runtime::{Builder, Runtime};
-use venturedex::quota::Tier;
 
 use crate::account::Browser;
 use crate::harness::{Client, Reply, Server};

@@ -6,9 +6,9 @@ use std::path::Path;
 use serde_json::json;
 use tempfile::TempDir;
 
-use venturedex::data::Table;
-use venturedex::mcp::Tool;
-use venturedex::quota::Tier;
+use auth::quota::Tier;
+use data::Table;
+use mcp::Tool;
 
 use crate::harness::{Client, Server, catalog_of};
 use crate::mcp::tools::TestTools;
@@ -178,7 +178,7 @@ fn a_filter_on_a_field_that_is_mostly_unknown_says_so() {
 
 #[test]
 fn coverage_counts_the_records_with_a_value() {
-    let catalog = venturedex::catalog::bundled().unwrap();
+    let catalog = catalog::bundled().unwrap();
     let snapshot = catalog.snapshot();
     for table in Table::ALL {
         for (index, field) in table.fields().iter().enumerate() {

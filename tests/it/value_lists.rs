@@ -4,12 +4,12 @@
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
 
+use catalog::params::{ParamType, Parameter};
+use catalog::{Catalog, ParseOptions, Property, Request, Resource};
+use data::fold::fold;
+use data::{Country, Facet, ReviewStatus, Snapshot, Table};
+use mcp::Tool;
 use serde_json::{Value, json};
-use venturedex::catalog::params::{ParamType, Parameter};
-use venturedex::catalog::{Catalog, ParseOptions, Property, Request, Resource};
-use venturedex::data::fold::fold;
-use venturedex::data::{Country, Facet, ReviewStatus, Snapshot, Table};
-use venturedex::mcp::Tool;
 
 use crate::docs::unescaped;
 use crate::harness::{Client, bundled_folder, catalog_of, real_catalog};

@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
-use venturedex::quota::Tier;
+use auth::quota::Tier;
 
 use crate::harness::Server;
 

@@ -10,22 +10,22 @@ use futures_util::Stream;
 use http::{HeaderName, HeaderValue, Response};
 use serde_json::Value;
 
-use crate::auth::{AuthError, Caller};
-use crate::catalog::param_error::shortened;
-use crate::catalog::parse::{is_empty_list, is_ignored};
-use crate::catalog::{Catalog, Issue, Issues, Item, ItemTexts, LookUpAnswer, ParameterError};
-use crate::data::{Date, Table, rfc3339};
-use crate::http::body::{self, BodyReadError, Payload};
-use crate::http::negotiation::{Format, accepts_json, has_content_type};
-use crate::http::problem::{Code, Problem};
-use crate::quota::{BatchOwner, Quota};
-use crate::search::nearest;
+use auth::quota::{BatchOwner, Quota};
+use auth::{AuthError, Caller};
+use catalog::param_error::shortened;
+use catalog::parse::{is_empty_list, is_ignored};
+use catalog::{Catalog, Issue, Issues, Item, ItemTexts, LookUpAnswer, ParameterError};
+use data::{Date, Table, rfc3339};
+use search::nearest;
+use transport::body::{self, BodyReadError, Payload};
+use transport::negotiation::{Format, accepts_json, has_content_type};
+use transport::problem::{Code, Problem};
 
-use crate::api::pin::{AS_OF, SNAPSHOT};
-use crate::api::record::json_response;
-use crate::api::request::RequestError;
-use crate::api::routes::Route;
-use crate::api::{ApiRequest, Outcome, Pipeline, Version, catch_panic, label, not_acceptable};
+use crate::pin::{AS_OF, SNAPSHOT};
+use crate::record::json_response;
+use crate::request::RequestError;
+use crate::routes::Route;
+use crate::{ApiRequest, Outcome, Pipeline, Version, catch_panic, label, not_acceptable};
 
 use super::{Limit, answer_to, default_tables};
 

@@ -14,20 +14,20 @@ use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Response};
 use tokio::sync::mpsc;
 
-use crate::auth::Caller;
-use crate::catalog::Catalog;
-use crate::catalog::look_up::sheet::{MAX_ROW, Row, RowEnds, Sheet, SheetOptions};
-use crate::data::{Date, rfc3339};
-use crate::http::State;
-use crate::http::body::{BodyError, BodyReadError, BodyTimeout, ByteStream, Payload};
-use crate::http::headers::{self, Caching, set};
-use crate::http::negotiation::{Format, accepts};
-use crate::http::problem::{Code, Problem, QUOTA_UNKNOWN, SLOW_DOWN};
-use crate::metrics::panics;
-use crate::quota::{BatchOwner, Denied, Quota};
+use auth::Caller;
+use auth::quota::{BatchOwner, Denied, Quota};
+use catalog::Catalog;
+use catalog::look_up::sheet::{MAX_ROW, Row, RowEnds, Sheet, SheetOptions};
+use data::{Date, rfc3339};
+use platform::metrics::panics;
+use service::State;
+use transport::body::{BodyError, BodyReadError, BodyTimeout, ByteStream, Payload};
+use transport::headers::{self, Caching, set};
+use transport::negotiation::{Format, accepts};
+use transport::problem::{Code, Problem, QUOTA_UNKNOWN, SLOW_DOWN};
 
-use crate::api::pin::{AS_OF, SNAPSHOT};
-use crate::api::{MAX_HEADERS, Outcome, Pipeline, Version, not_acceptable, shared_headers};
+use crate::pin::{AS_OF, SNAPSHOT};
+use crate::{MAX_HEADERS, Outcome, Pipeline, Version, not_acceptable, shared_headers};
 
 use super::batch::{ITEMS_PER_REQUEST, unread};
 use super::{Limit, default_tables};

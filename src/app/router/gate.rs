@@ -8,11 +8,11 @@ use http::{HeaderMap, Request, Response, StatusCode};
 use serde_json::json;
 
 use crate::app::router::{self, Pending, Route, Router};
-use crate::http::headers::Scheme;
-use crate::http::origin_policy::Hosts;
-use crate::http::server::connection_error::ConnectionError;
-use crate::http::server::{RequestBody, ResponseBody};
-use crate::http::{ErrorContext, Handler, RequestParts, Telemetry};
+use transport::headers::Scheme;
+use transport::origin_policy::Hosts;
+pub(super) use transport::server::connection_error::ConnectionError;
+use transport::server::{RequestBody, ResponseBody};
+use transport::{ErrorContext, Handler, RequestParts, Telemetry};
 
 /// In front of the router, which exists from the first release on: none of its routes has to do without one.
 #[derive(Clone)]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 
 use crate::app::settings::parse_uint;
-use crate::auth::{PostgresSettings, PostgresStore, SqliteStore, Store, StoreError, StoreUrl};
+use auth::{PostgresSettings, PostgresStore, SqliteStore, Store, StoreError, StoreUrl};
 
 const CONNECTIONS: u32 = 4;
 

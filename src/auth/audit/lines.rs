@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::auth::account::AccountId;
+use crate::account::AccountId;
 
 /// The end of the log that is read: about 300,000 lines.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;

@@ -1,10 +1,10 @@
 //! Passwords, sessions and deleted accounts.
 
-use crate::auth::account::AccountId;
-use crate::auth::conformance::*;
-use crate::auth::password::hash::PasswordHash;
-use crate::auth::session::{IDLE_SECONDS, NewSession, SESSION_SECONDS, SessionDigest, SessionToken};
+use crate::account::AccountId;
+use crate::conformance::*;
+use crate::password::hash::PasswordHash;
 use crate::quota::Tier;
+use crate::session::{IDLE_SECONDS, NewSession, SESSION_SECONDS, SessionDigest, SessionToken};
 
 fn hash(text: &str) -> PasswordHash {
     PasswordHash::from_stored(text.to_owned())
@@ -261,7 +261,7 @@ pub(crate) fn usage_is_reported_by_day_and_key(open: Open<'_>) {
     let ada = ada(&*store, Tier::Pro);
     let keys = [add(&*store, 1, NOON).unwrap().id, add(&*store, 2, NOON).unwrap().id];
     let bob = store.create_account(&email("bob@example.com"), Tier::Free, None, NOON).unwrap();
-    store.create_key(bob.id, &"bob".parse().unwrap(), &crate::auth::conformance::key(8), None, NOON).unwrap();
+    store.create_key(bob.id, &"bob".parse().unwrap(), &crate::conformance::key(8), None, NOON).unwrap();
     let (one, two, other) = (state(&*store, 1), state(&*store, 2), state(&*store, 8));
     let day = |number: i64| Date::from_unix(NOON + number * 86_400);
     for (state, number, requests) in [(one, 0, 5), (two, 0, 6), (one, 1, 7), (two, 29, 8), (one, 30, 9), (other, 1, 99)]

@@ -1,10 +1,10 @@
 //! Keys that expire, and keys that are rotated.
 
-use crate::auth::account::{KeyId, KeyName, KeyRecord, KeyRef, Rotation};
-use crate::auth::conformance::{NOON, Open, ada, add, added, key, state};
-use crate::auth::{Store, StoreError};
-use crate::data::Date;
+use crate::account::{KeyId, KeyName, KeyRecord, KeyRef, Rotation};
+use crate::conformance::{NOON, Open, ada, add, added, key, state};
 use crate::quota::Tier;
+use crate::{Store, StoreError};
+use data::Date;
 
 fn add_until(store: &dyn Store, number: u8, expires_at: i64, now: i64) -> Result<KeyRecord, StoreError> {
     let account = store.account(&"ada@example.com".parse().unwrap())?.id;
@@ -99,6 +99,6 @@ pub(crate) fn rotated_keys_count_as_one(open: Open<'_>) {
     assert_eq!(active(&*store), 0);
 }
 
-fn hash() -> crate::auth::password::hash::PasswordHash {
-    crate::auth::password::hash::PasswordHash::from_stored("$argon2id$test".to_owned())
+fn hash() -> crate::password::hash::PasswordHash {
+    crate::password::hash::PasswordHash::from_stored("$argon2id$test".to_owned())
 }

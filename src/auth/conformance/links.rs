@@ -1,13 +1,13 @@
 //! Links of e-mails.
 
-use crate::auth::StoreError;
-use crate::auth::account::{Account, AccountId};
-use crate::auth::conformance::{NOON, Open, ada, add, email, state};
-use crate::auth::link::{LinkDigest, LinkToken, Purpose};
-use crate::auth::password::hash::PasswordHash;
-use crate::auth::watch::{DueLink, Settled};
-use crate::data::Date;
+use crate::StoreError;
+use crate::account::{Account, AccountId};
+use crate::conformance::{NOON, Open, ada, add, email, state};
+use crate::link::{LinkDigest, LinkToken, Purpose};
+use crate::password::hash::PasswordHash;
 use crate::quota::Tier;
+use crate::watch::{DueLink, Settled};
+use data::Date;
 
 const DAY: i64 = 86_400;
 
@@ -56,7 +56,7 @@ pub(crate) fn links_are_valid_once(open: Open<'_>) {
     add(&*store, 1, NOON).unwrap();
     let handles: Vec<_> = (0..4).map(|_| open()).collect();
     let done: usize = std::thread::scope(|scope| {
-        let reset = |store: Box<dyn crate::auth::Store>| {
+        let reset = |store: Box<dyn crate::Store>| {
             let hash = &hash;
             let newer = &newer;
             scope.spawn(move || usize::from(store.reset_by_link(newer, hash, false, NOON + 2).is_ok()))

@@ -8,10 +8,10 @@ mod races;
 mod totp;
 mod watches;
 
-use crate::auth::account::{Account, Email, KeyRef};
-use crate::auth::*;
-use crate::data::Date;
+use crate::account::{Account, Email, KeyRef};
 use crate::quota::{AddedUsage, KeyId, Tier};
+use crate::*;
+use data::Date;
 
 /// Opens another handle on the store under test, like another process.
 pub(crate) type Open<'o> = &'o dyn Fn() -> Box<dyn Store>;

@@ -1,9 +1,9 @@
 //! What operators see of all accounts.
 
-use crate::auth::account::{AccountId, KeyRef};
-use crate::auth::conformance::*;
-use crate::auth::password::hash::PasswordHash;
-use crate::auth::session::{NewSession, SessionDigest};
+use crate::account::{AccountId, KeyRef};
+use crate::conformance::*;
+use crate::password::hash::PasswordHash;
+use crate::session::{NewSession, SessionDigest};
 
 pub(crate) fn operators_are_made_and_unmade(open: Open<'_>) {
     let store = open();

@@ -4,14 +4,14 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::auth::account::KeyRef;
-use crate::auth::conformance::*;
-use crate::auth::link::{LinkToken, Purpose};
-use crate::auth::password::hash::PasswordHash;
-use crate::auth::session::{MAX_SESSIONS, NewSession, SessionDigest};
-use crate::auth::totp::{RecoveryCode, TotpSecret};
-use crate::auth::watch::{AlertId, Evaluation, MAX_WEBHOOKS, NewWatch, WatchChange};
-use crate::data::{SnapshotVersion, Table};
+use crate::account::KeyRef;
+use crate::conformance::*;
+use crate::link::{LinkToken, Purpose};
+use crate::password::hash::PasswordHash;
+use crate::session::{MAX_SESSIONS, NewSession, SessionDigest};
+use crate::totp::{RecoveryCode, TotpSecret};
+use crate::watch::{AlertId, Evaluation, MAX_WEBHOOKS, NewWatch, WatchChange};
+use data::{SnapshotVersion, Table};
 
 const HANDLES: usize = 6;
 

@@ -1,11 +1,11 @@
 //! Authenticator apps and recovery codes.
 
-use crate::auth::account::AccountId;
-use crate::auth::conformance::{NOON, Open, ada, email};
-use crate::auth::password::hash::PasswordHash;
-use crate::auth::totp::{RecoveryCode, TotpSecret};
-use crate::auth::{PasswordVersion, StoreError, Totp};
+use crate::account::AccountId;
+use crate::conformance::{NOON, Open, ada, email};
+use crate::password::hash::PasswordHash;
 use crate::quota::Tier;
+use crate::totp::{RecoveryCode, TotpSecret};
+use crate::{PasswordVersion, StoreError, Totp};
 
 pub(crate) fn codes_are_accepted_once(open: Open<'_>) {
     let store = open();

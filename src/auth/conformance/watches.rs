@@ -1,14 +1,14 @@
 //! Saved searches, lists, alerts and what is sent of them.
 
-use crate::auth::account::{AccountId, KeyName};
-use crate::auth::conformance::{NOON, Open, ada, email};
-use crate::auth::watch::{
+use crate::account::{AccountId, KeyName};
+use crate::conformance::{NOON, Open, ada, email};
+use crate::quota::Tier;
+use crate::watch::{
     AlertId, Delivery, DueDeliveries, Evaluation, MAX_LISTED, MAX_WEBHOOKS, NewWatch, Settled, Watch, WatchChange,
     WatchId, WebhookChange, WebhookId,
 };
-use crate::auth::{Store, StoreError};
-use crate::data::{Date, SnapshotVersion, Table};
-use crate::quota::Tier;
+use crate::{Store, StoreError};
+use data::{Date, SnapshotVersion, Table};
 
 fn version(counter: u32) -> SnapshotVersion {
     format!("2026-11-20.{counter}").parse().unwrap()

@@ -5,8 +5,8 @@ use std::fmt;
 use argon2::password_hash::{Error, phc};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
 
-use crate::auth::StoreError;
-use crate::auth::password::Secret;
+use crate::StoreError;
+use crate::password::Secret;
 
 /// OWASP's recommendation for argon2id: 19 MiB, two passes, one lane.
 const MEMORY_KIB: u32 = 19_456;
@@ -115,7 +115,7 @@ impl fmt::Debug for PasswordHash {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::auth::password::Password;
+    use crate::password::Password;
 
     fn password() -> Password {
         Password::new("glacier violin lantern", &"ada@example.com".parse().unwrap()).unwrap()

@@ -4,10 +4,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::auth::password::Secret;
-use crate::auth::password::hash::{HashMemory, PasswordHash};
-use crate::auth::{AccountError, RetryAfter};
+use crate::password::Secret;
+use crate::password::hash::{HashMemory, PasswordHash};
 use crate::quota::{QueueUsage, WorkQueue};
+use crate::{AccountError, RetryAfter};
 
 pub(crate) const CONCURRENT: usize = 2;
 /// Passwords that may wait, about one second of work; more are rejected.

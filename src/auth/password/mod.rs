@@ -12,14 +12,14 @@ use std::fmt;
 use unicode_normalization::UnicodeNormalization;
 use zeroize::Zeroizing;
 
-use crate::auth::StoreError;
-use crate::auth::account::Email;
-use crate::auth::password::hash::{HashMemory, PasswordHash};
+use crate::StoreError;
+use crate::account::Email;
+use crate::password::hash::{HashMemory, PasswordHash};
 
 /// Characters.
-pub(crate) const MIN_LENGTH: usize = 10;
+pub const MIN_LENGTH: usize = 10;
 /// Characters.
-pub(crate) const MAX_LENGTH: usize = 128;
+pub const MAX_LENGTH: usize = 128;
 /// [`MAX_LENGTH`] characters, with room for what normalization shortens.
 const MAX_BYTES: usize = 1024;
 
@@ -84,7 +84,7 @@ pub enum WeakPassword {
 
 impl WeakPassword {
     /// The code in the commands' `--json` output.
-    pub(crate) fn code(self) -> &'static str {
+    pub fn code(self) -> &'static str {
         match self {
             Self::Empty | Self::Short(_) => "password_too_short",
             Self::Long => "password_too_long",
@@ -133,7 +133,7 @@ impl Password {
     }
 
     /// Blocks; a server uses [`hasher::Hasher`].
-    pub(crate) fn hash(&self) -> Result<PasswordHash, StoreError> {
+    pub fn hash(&self) -> Result<PasswordHash, StoreError> {
         PasswordHash::of(&self.0, &mut HashMemory::default())
     }
 

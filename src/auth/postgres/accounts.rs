@@ -2,16 +2,16 @@
 
 use tokio_postgres::Row;
 
-use crate::auth::account::{Account, AccountId, Email};
-use crate::auth::password::hash::PasswordHash;
-use crate::auth::postgres::connection::{Connection, PostgresError, Transaction};
-use crate::auth::postgres::rows::{get, number, read_account};
-use crate::auth::postgres::{deleted_keys, keys, links, sessions, usage};
-use crate::auth::queries::ACCOUNTS;
-use crate::auth::session::NewSession;
-use crate::auth::{Credentials, PasswordVersion, StoreError, rules};
-use crate::data::Date;
+use crate::account::{Account, AccountId, Email};
+use crate::password::hash::PasswordHash;
+use crate::postgres::connection::{Connection, PostgresError, Transaction};
+use crate::postgres::rows::{get, number, read_account};
+use crate::postgres::{deleted_keys, keys, links, sessions, usage};
+use crate::queries::ACCOUNTS;
 use crate::quota::Tier;
+use crate::session::NewSession;
+use crate::{Credentials, PasswordVersion, StoreError, rules};
+use data::Date;
 
 /// Keeps other transactions from changing the account, or what belongs to it, until this one ends. Returns the version of the
 /// password. [`StoreError::AccountGone`].

@@ -4,15 +4,15 @@ use std::collections::{BTreeSet, HashMap};
 
 use tokio_postgres::Row;
 
-use crate::auth::account::{AccountId, Email};
-use crate::auth::postgres::connection::{Connection, PostgresError, Transaction};
-use crate::auth::postgres::rows::{get, number, parsed, text};
-use crate::auth::postgres::{watches, webhooks};
-use crate::auth::rules::NEVER;
-use crate::auth::watch::{
+use crate::account::{AccountId, Email};
+use crate::postgres::connection::{Connection, PostgresError, Transaction};
+use crate::postgres::rows::{get, number, parsed, text};
+use crate::postgres::{watches, webhooks};
+use crate::rules::NEVER;
+use crate::watch::{
     Alert, AlertId, Delivery, DeliveryId, DueDeliveries, Evaluation, Settled, Watch, WatchId, WebhookId,
 };
-use crate::data::SnapshotVersion;
+use data::SnapshotVersion;
 
 const ALERTS: &str = "SELECT alerts.id, alerts.watch, alerts.since, alerts.version, alerts.created_at, alerts.total, \
      alerts.entries, (SELECT string_agg(outcome, '; ' ORDER BY id) FROM outbox WHERE outbox.alert = alerts.id) \

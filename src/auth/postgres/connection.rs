@@ -12,8 +12,8 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, NoTls, Row, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::auth::StoreError;
-use crate::auth::postgres::address::{Address, with_causes};
+use crate::StoreError;
+use crate::postgres::address::{Address, with_causes};
 
 pub(crate) type Params<'p> = &'p [&'p (dyn ToSql + Sync)];
 

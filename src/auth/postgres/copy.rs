@@ -10,11 +10,11 @@ use rusqlite::types::Value;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
-use crate::auth::postgres::connection::{PostgresError, Transaction};
-use crate::auth::postgres::pool::Work;
-use crate::auth::postgres::rows::{get, text};
-use crate::auth::postgres::{PostgresSettings, PostgresStore};
-use crate::auth::{DataLock, SqliteStore, StoreError};
+use crate::postgres::connection::{PostgresError, Transaction};
+use crate::postgres::pool::Work;
+use crate::postgres::rows::{get, text};
+use crate::postgres::{PostgresSettings, PostgresStore};
+use crate::{DataLock, SqliteStore, StoreError};
 
 /// Rows that are sent and compared at a time.
 const BATCH: usize = 1_000;
@@ -182,7 +182,7 @@ impl PostgresStore {
     /// [`StoreError::InUse`], [`StoreError::Unusable`] if the target is not empty, and those of opening both.
     pub fn copy_from(from: &Path, settings: &PostgresSettings) -> Result<Vec<CopiedTable>, StoreError> {
         // Opening would create what is missing.
-        crate::auth::DatabaseFile::open_shared(from)?;
+        crate::DatabaseFile::open_shared(from)?;
         let _lock = DataLock::acquire(from)?;
         let source = SqliteStore::open(from)?;
         let target = Self::open(settings)?;

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use once_cell::sync::Lazy;
 
-use crate::auth::postgres::connection::{Connection, PostgresError, Transaction};
-use crate::auth::postgres::rows::{get, number};
-use crate::auth::postgres::{Durability, LOOK_UP_LIMIT, PostgresStore};
-use crate::auth::{CounterStore, StoreError};
-use crate::data::Date;
+use crate::postgres::connection::{Connection, PostgresError, Transaction};
+use crate::postgres::rows::{get, number};
+use crate::postgres::{Durability, LOOK_UP_LIMIT, PostgresStore};
 use crate::quota::lease::{MAX_UNITS, SHARE};
 use crate::quota::{CountedWindow, Grant, LeaseRequest, SharedCounter, SharedWindow, UnusedUnits};
+use crate::{CounterStore, StoreError};
+use data::Date;
 
 /// How long a lease may take, from waiting for a connection to the commit: a request waits for it.
 const LEASE_LIMIT: Duration = Duration::from_millis(250);

@@ -3,13 +3,13 @@
 //! A new account of the same address continues their counters, so that deleting an account and signing up again gives no new
 //! quota. The address is stored as an HMAC only.
 
-use crate::auth::account::{AccountId, Email};
-use crate::auth::postgres::connection::{PostgresError, Transaction};
-use crate::auth::postgres::rows::{RECENT_KEYS, get};
-use crate::auth::postgres::service_secret;
-use crate::auth::rules;
-use crate::auth::service::random;
-use crate::data::Date;
+use crate::account::{AccountId, Email};
+use crate::postgres::connection::{PostgresError, Transaction};
+use crate::postgres::rows::{RECENT_KEYS, get};
+use crate::postgres::service_secret;
+use crate::rules;
+use crate::service::random;
+use data::Date;
 
 /// Remembers the keys of an account that is being deleted `today`: active ones, and those revoked on this day.
 pub(crate) fn add(

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use crate::auth::postgres::pool::Work;
-use crate::auth::postgres::rows::{get, number};
-use crate::auth::postgres::{PostgresError, PostgresSettings, PostgresStore, schema};
-use crate::auth::{StoreCounts, StoreError};
+use crate::postgres::pool::Work;
+use crate::postgres::rows::{get, number};
+use crate::postgres::{PostgresError, PostgresSettings, PostgresStore, schema};
+use crate::{StoreCounts, StoreError};
 
 /// Calls whose fastest is the round-trip time.
 const CALLS: u32 = 5;

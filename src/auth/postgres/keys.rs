@@ -1,13 +1,13 @@
 //! Keys, and their changes for running servers.
 
-use crate::auth::account::{Account, AccountId, KeyName, KeyRecord, KeyRef, Rotation};
-use crate::auth::postgres::connection::{Connection, PostgresError, Transaction};
-use crate::auth::postgres::rows::{RECENT_KEYS, get, number, read_key, read_state};
-use crate::auth::postgres::{LOOK_UP_LIMIT, accounts, deleted_keys, next_change, usage};
-use crate::auth::queries::{KEY_STATES, KEYS};
-use crate::auth::rules::{self, ORPHAN, with_usage};
-use crate::auth::{ApiKey, Changes, RevokedKeys, StoreError};
-use crate::data::Date;
+use crate::account::{Account, AccountId, KeyName, KeyRecord, KeyRef, Rotation};
+use crate::postgres::connection::{Connection, PostgresError, Transaction};
+use crate::postgres::rows::{RECENT_KEYS, get, number, read_key, read_state};
+use crate::postgres::{LOOK_UP_LIMIT, accounts, deleted_keys, next_change, usage};
+use crate::queries::{KEY_STATES, KEYS};
+use crate::rules::{self, ORPHAN, with_usage};
+use crate::{ApiKey, Changes, RevokedKeys, StoreError};
+use data::Date;
 
 pub(crate) fn create(
     transaction: &Transaction<'_>,

@@ -1,13 +1,13 @@
 //! Tokens in the links of e-mails, and the links that wait to be sent.
 
-use crate::auth::StoreError;
-use crate::auth::account::{Account, AccountId, Email};
-use crate::auth::link::{LinkDigest, Purpose};
-use crate::auth::password::hash::PasswordHash;
-use crate::auth::postgres::connection::{Connection, PostgresError, Transaction};
-use crate::auth::postgres::rows::{get, number, text};
-use crate::auth::postgres::{accounts, alerts};
-use crate::auth::watch::{DeliveryId, DueLink};
+use crate::StoreError;
+use crate::account::{Account, AccountId, Email};
+use crate::link::{LinkDigest, Purpose};
+use crate::password::hash::PasswordHash;
+use crate::postgres::connection::{Connection, PostgresError, Transaction};
+use crate::postgres::rows::{get, number, text};
+use crate::postgres::{accounts, alerts};
+use crate::watch::{DeliveryId, DueLink};
 
 /// Replaces an earlier link for the same purpose.
 pub(crate) fn add(

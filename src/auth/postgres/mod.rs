@@ -1,4 +1,4 @@
-//! A [`Store`](crate::auth::Store) in PostgreSQL, which several servers share.
+//! A [`Store`](crate::Store) in PostgreSQL, which several servers share.
 //!
 //! Transactions are READ COMMITTED. Each that changes an account, or what belongs to it, locks the row of the account first, so
 //! that what it reads afterwards still holds when it commits; then it locks keys, usage, and at last the row of the change counter.
@@ -37,14 +37,14 @@ use std::{fmt, fs};
 
 use zeroize::Zeroizing;
 
-use crate::auth::measured::MeasuredCalls;
-use crate::auth::postgres::address::Address;
-pub use crate::auth::postgres::address::StoreUrl;
-use crate::auth::postgres::connection::{Connection, PostgresError, Transaction};
-pub use crate::auth::postgres::copy::CopiedTable;
-pub use crate::auth::postgres::inspection::{PostgresInspection, PostgresTables};
-use crate::auth::postgres::pool::{Lease, Pool, Work};
-use crate::auth::{StoreError, random};
+use crate::measured::MeasuredCalls;
+use crate::postgres::address::Address;
+pub use crate::postgres::address::StoreUrl;
+use crate::postgres::connection::{Connection, PostgresError, Transaction};
+pub use crate::postgres::copy::CopiedTable;
+pub use crate::postgres::inspection::{PostgresInspection, PostgresTables};
+use crate::postgres::pool::{Lease, Pool, Work};
+use crate::{StoreError, random};
 
 /// Attempts at a transaction that others make fail.
 const CONFLICTS: u32 = 5;

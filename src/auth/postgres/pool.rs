@@ -12,10 +12,10 @@ use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::config::SslMode;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::auth::StoreError;
-use crate::auth::postgres::address::Address;
-use crate::auth::postgres::connection::{Connection, PostgresError};
-use crate::tls;
+use crate::StoreError;
+use crate::postgres::address::Address;
+use crate::postgres::connection::{Connection, PostgresError};
+use platform::tls;
 
 /// How long a call waits for a connection that others use.
 const WAIT: Duration = Duration::from_secs(5);

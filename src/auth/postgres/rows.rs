@@ -6,9 +6,9 @@ use std::str::FromStr;
 use tokio_postgres::Row;
 use tokio_postgres::types::FromSql;
 
-use crate::auth::account::{Account, AccountId, CounterId, Email, KeyId, KeyRecord};
-use crate::auth::postgres::connection::PostgresError;
-use crate::auth::{KeyDigest, KeyState};
+use crate::account::{Account, AccountId, CounterId, Email, KeyId, KeyRecord};
+use crate::postgres::connection::PostgresError;
+use crate::{KeyDigest, KeyState};
 
 /// The ids of an account's (`$1`) active keys and of those revoked at `$2` or later: two ranges of one index.
 pub(crate) const RECENT_KEYS: &str = "SELECT id FROM keys WHERE account = $1 AND revoked_at IS NULL \

@@ -7,9 +7,9 @@
 
 use std::time::Duration;
 
-use crate::auth::StoreError;
-use crate::auth::postgres::address::Address;
-use crate::auth::postgres::connection::{Connection, PostgresError, Transaction};
+use crate::StoreError;
+use crate::postgres::address::Address;
+use crate::postgres::connection::{Connection, PostgresError, Transaction};
 
 /// A migration.
 #[derive(Clone, Copy)]

@@ -2,13 +2,13 @@
 
 use tokio_postgres::Row;
 
-use crate::auth::StoreError;
-use crate::auth::account::AccountId;
-use crate::auth::postgres::accounts;
-use crate::auth::postgres::connection::{Connection, PostgresError, Transaction};
-use crate::auth::postgres::rows::{bytes, get, read_account};
-use crate::auth::queries::ACCOUNTS;
-use crate::auth::session::{IDLE_SECONDS, ListedSession, MAX_SESSIONS, NewSession, Session, SessionDigest, SessionId};
+use crate::StoreError;
+use crate::account::AccountId;
+use crate::postgres::accounts;
+use crate::postgres::connection::{Connection, PostgresError, Transaction};
+use crate::postgres::rows::{bytes, get, read_account};
+use crate::queries::ACCOUNTS;
+use crate::session::{IDLE_SECONDS, ListedSession, MAX_SESSIONS, NewSession, Session, SessionDigest, SessionId};
 
 /// Sessions that are not over at `$1`, which were used after `$2`.
 const VALID: &str = "sessions.expires_at > $1 AND sessions.last_used_at > $2";

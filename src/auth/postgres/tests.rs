@@ -8,13 +8,13 @@ mod windows;
 
 use std::time::Duration;
 
-use crate::auth::account::KeyRef;
-use crate::auth::conformance::TESTS;
-use crate::auth::postgres::server::Database;
-use crate::auth::postgres::*;
-use crate::auth::{ApiKey, Store};
-use crate::data::Date;
+use crate::account::KeyRef;
+use crate::conformance::TESTS;
+use crate::postgres::server::Database;
+use crate::postgres::*;
 use crate::quota::{AddedUsage, Tier};
+use crate::{ApiKey, Store};
+use data::Date;
 
 const NOON: i64 = 1_795_262_400;
 
@@ -27,7 +27,7 @@ fn open(database: &Database) -> PostgresStore {
     PostgresStore::open(&settings(&database.url)).unwrap()
 }
 
-fn add_key(store: &PostgresStore, number: u8) -> crate::auth::account::KeyRecord {
+fn add_key(store: &PostgresStore, number: u8) -> crate::account::KeyRecord {
     let email = "ada@example.com".parse().unwrap();
     let account = store.account(&email).or_else(|_| store.create_account(&email, Tier::Pro, None, NOON)).unwrap().id;
     store.create_key(account, &"test".parse().unwrap(), &ApiKey::from_seed(&[number; 32]), None, NOON).unwrap()
@@ -104,12 +104,12 @@ fn usage_and_sign_ins_wait_for_no_change_of_another_account() {
     let started = std::time::Instant::now();
     let used = AddedUsage { key: key.id, counter: key.counter, day: Date::from_unix(NOON), requests: 2 };
     assert_eq!(store.add_usage(&[used], NOON).unwrap(), [2]);
-    let session = crate::auth::session::NewSession {
-        digest: crate::auth::session::SessionDigest::from_bytes([1; 32]),
+    let session = crate::session::NewSession {
+        digest: crate::session::SessionDigest::from_bytes([1; 32]),
         created_at: NOON,
         expires_at: NOON + 99,
     };
-    store.add_session(key.account, crate::auth::PasswordVersion(0), &session).unwrap();
+    store.add_session(key.account, crate::PasswordVersion(0), &session).unwrap();
     store.session_used(&session.digest, NOON + 1).unwrap();
     assert!(store.session(&session.digest, NOON + 1).unwrap().is_some());
     assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
@@ -119,5 +119,5 @@ fn usage_and_sign_ins_wait_for_no_change_of_another_account() {
 #[test]
 fn claims_of_other_servers_are_not_released() {
     let Some(database) = Database::create() else { return };
-    assert_eq!(crate::auth::watch::WatchStore::release_claims(&open(&database), NOON).unwrap(), 0);
+    assert_eq!(crate::watch::WatchStore::release_claims(&open(&database), NOON).unwrap(), 0);
 }

@@ -1,11 +1,11 @@
 //! Authenticator apps and recovery codes of accounts.
 
-use crate::auth::account::AccountId;
-use crate::auth::postgres::accounts::{by_id, lock, lock_version};
-use crate::auth::postgres::connection::{Connection, PostgresError, Transaction};
-use crate::auth::postgres::rows::{get, opt_bytes};
-use crate::auth::totp::{RecoveryDigest, TotpSecret};
-use crate::auth::{PasswordVersion, StoreError, Totp};
+use crate::account::AccountId;
+use crate::postgres::accounts::{by_id, lock, lock_version};
+use crate::postgres::connection::{Connection, PostgresError, Transaction};
+use crate::postgres::rows::{get, opt_bytes};
+use crate::totp::{RecoveryDigest, TotpSecret};
+use crate::{PasswordVersion, StoreError, Totp};
 
 pub(crate) fn one(connection: &Connection, account: AccountId) -> Result<Option<Totp>, PostgresError> {
     let found = connection.row("SELECT totp_secret, totp_step FROM accounts WHERE id = $1", &[&account.0])?;

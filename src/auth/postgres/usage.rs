@@ -4,12 +4,12 @@ use std::collections::{HashMap, HashSet};
 
 use tokio_postgres::Row;
 
-use crate::auth::DayUsage;
-use crate::auth::account::AccountId;
-use crate::auth::postgres::connection::{Connection, PostgresError, Transaction};
-use crate::auth::postgres::rows::{RECENT_KEYS, get, number};
-use crate::data::Date;
+use crate::DayUsage;
+use crate::account::AccountId;
+use crate::postgres::connection::{Connection, PostgresError, Transaction};
+use crate::postgres::rows::{RECENT_KEYS, get, number};
 use crate::quota::{AddedUsage, CounterId, KeyId, StoredUsage};
+use data::Date;
 
 /// The requests of `today` by counter, of an account (`None`: of all).
 ///

@@ -4,14 +4,14 @@ use std::borrow::Cow;
 
 use tokio_postgres::Row;
 
-use crate::auth::account::AccountId;
-use crate::auth::postgres::connection::{Connection, PostgresError, Transaction};
-use crate::auth::postgres::rows::{get, number, parsed, text};
-use crate::auth::postgres::{accounts, webhooks};
-use crate::auth::queries::WATCHES;
-use crate::auth::watch::{NewWatch, WATCHED, Watch, WatchChange, WatchId, WebhookId};
-use crate::auth::{StoreError, rules};
-use crate::data::{SnapshotVersion, Table};
+use crate::account::AccountId;
+use crate::postgres::connection::{Connection, PostgresError, Transaction};
+use crate::postgres::rows::{get, number, parsed, text};
+use crate::postgres::{accounts, webhooks};
+use crate::queries::WATCHES;
+use crate::watch::{NewWatch, WATCHED, Watch, WatchChange, WatchId, WebhookId};
+use crate::{StoreError, rules};
+use data::{SnapshotVersion, Table};
 
 fn read_watch(row: &Row) -> Result<Watch, PostgresError> {
     Ok(Watch {

@@ -2,14 +2,14 @@
 
 use tokio_postgres::Row;
 
-use crate::auth::StoreError;
-use crate::auth::account::AccountId;
-use crate::auth::postgres::accounts;
-use crate::auth::postgres::connection::{Connection, PostgresError, Transaction};
-use crate::auth::postgres::rows::{get, text};
-use crate::auth::queries::WEBHOOKS;
-use crate::auth::rules::{self, NEVER};
-use crate::auth::watch::{Webhook, WebhookChange, WebhookId};
+use crate::StoreError;
+use crate::account::AccountId;
+use crate::postgres::accounts;
+use crate::postgres::connection::{Connection, PostgresError, Transaction};
+use crate::postgres::rows::{get, text};
+use crate::queries::WEBHOOKS;
+use crate::rules::{self, NEVER};
+use crate::watch::{Webhook, WebhookChange, WebhookId};
 
 fn read_webhook(row: &Row) -> Result<Webhook, PostgresError> {
     Ok(Webhook {

@@ -10,17 +10,17 @@ mod tests;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use crate::auth::account::{Account, AccountId, Email};
-use crate::auth::audit::{Entry, Event};
-use crate::auth::password::hasher::EnteredBy;
-use crate::auth::password::{Password, Secret};
-use crate::auth::service::random;
-use crate::auth::session::{
+use crate::account::{Account, AccountId, Email};
+use crate::audit::{Entry, Event};
+use crate::password::hasher::EnteredBy;
+use crate::password::{Password, Secret};
+use crate::quota::Tier;
+use crate::service::random;
+use crate::session::{
     CONFIRMED_SECONDS, ListedSession, NewSession, OPERATOR_SECONDS, SESSION_SECONDS, Session, SessionDigest, SessionId,
     SessionToken,
 };
-use crate::auth::{AccountError, AuthService, BrowserToken, Credentials, PasswordVersion, RetryAfter, StoreError};
-use crate::quota::Tier;
+use crate::{AccountError, AuthService, BrowserToken, Credentials, PasswordVersion, RetryAfter, StoreError};
 
 /// Seconds after which the use of a session is written again.
 const USE_IS_WRITTEN_AFTER: i64 = 3_600;
@@ -62,12 +62,12 @@ pub struct Visitor {
 
 impl Visitor {
     /// Whether the password was entered recently enough for a sensitive change at `now` (Unix seconds).
-    pub(crate) fn is_confirmed(&self, now: i64) -> bool {
+    pub fn is_confirmed(&self, now: i64) -> bool {
         self.authenticated_at > now - CONFIRMED_SECONDS
     }
 
     /// Whether the password was entered recently enough to see all accounts at `now` (Unix seconds).
-    pub(crate) fn may_operate(&self, now: i64) -> bool {
+    pub fn may_operate(&self, now: i64) -> bool {
         self.account.is_operator && self.authenticated_at > now - OPERATOR_SECONDS
     }
 }
@@ -369,7 +369,7 @@ impl AuthService {
         StartedSession { token, expires_at: session.expires_at, browser }
     }
 
-    pub(crate) async fn blocking<T: Send + 'static>(
+    pub async fn blocking<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, AccountError> {

@@ -5,11 +5,11 @@ mod tests;
 
 use std::sync::Arc;
 
-use crate::auth::account::{AccountId, KeyId, KeyName, KeyRecord, KeyRef, Rotation};
-use crate::auth::audit::{Entry, Event};
-use crate::auth::{AccountError, ApiKey, AuthService, RevokedKeys};
-use crate::data::Date;
+use crate::account::{AccountId, KeyId, KeyName, KeyRecord, KeyRef, Rotation};
+use crate::audit::{Entry, Event};
 use crate::quota::Quota;
+use crate::{AccountError, ApiKey, AuthService, RevokedKeys};
+use data::Date;
 
 /// The revoked keys that an account page lists.
 const LISTED_REVOKED: u32 = 20;
@@ -22,33 +22,33 @@ pub struct NewKey {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct AccountUsage {
+pub struct AccountUsage {
     /// The oldest first, today last.
-    pub(crate) days: Vec<Date>,
+    pub days: Vec<Date>,
     /// By number: all active keys, and of the [`LISTED_REVOKED`] keys that ended last those that were used on one of the days.
-    pub(crate) keys: Vec<KeyUsage>,
+    pub keys: Vec<KeyUsage>,
     /// The requests of all other keys on each of the days.
-    pub(crate) others: Vec<u64>,
+    pub others: Vec<u64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct KeyUsage {
-    pub(crate) key: KeyRecord,
+pub struct KeyUsage {
+    pub key: KeyRecord,
     /// The key's own requests on each of the days.
-    pub(crate) requests: Vec<u32>,
+    pub requests: Vec<u32>,
     /// Includes the requests of a revoked key whose counter it took over.
-    pub(crate) today: Quota,
+    pub today: Quota,
 }
 
 impl AccountUsage {
     /// The first of the days on which a key was used.
-    pub(crate) fn first_day(&self, key: KeyId) -> Option<Date> {
+    pub fn first_day(&self, key: KeyId) -> Option<Date> {
         let usage = self.keys.iter().find(|usage| usage.key.id == key)?;
         self.days.iter().zip(&usage.requests).find(|(_, requests)| **requests > 0).map(|(day, _)| *day)
     }
 
     /// The requests of all keys on each of the days.
-    pub(crate) fn totals(&self) -> Vec<u64> {
+    pub fn totals(&self) -> Vec<u64> {
         let listed = |day: usize| self.keys.iter().map(|key| u64::from(key.requests[day])).sum::<u64>();
         self.others.iter().enumerate().map(|(day, others)| listed(day) + others).collect()
     }
@@ -144,7 +144,7 @@ impl AuthService {
     }
 
     /// The usage of an account's keys on the last `days` days including today, up to the last request.
-    pub(crate) async fn usage(
+    pub async fn usage(
         self: &Arc<Self>,
         account: AccountId,
         days: u16,

@@ -5,14 +5,14 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::thread::Thread;
 
-use crate::auth::account::{Account, Email};
-use crate::auth::audit::{self, Entry, Event};
-use crate::auth::link::{LINK_SECONDS, LinkToken, Purpose};
-use crate::auth::password::Password;
-use crate::auth::password::hasher::EnteredBy;
-use crate::auth::watch::DueLink;
-use crate::auth::{AccountError, AuthService, Store, StoreError};
+use crate::account::{Account, Email};
+use crate::audit::{self, Entry, Event};
+use crate::link::{LINK_SECONDS, LinkToken, Purpose};
 use crate::mail::Mail;
+use crate::password::Password;
+use crate::password::hasher::EnteredBy;
+use crate::watch::DueLink;
+use crate::{AccountError, AuthService, Store, StoreError};
 
 impl AuthService {
     /// Links are sent from now on by this thread, which is unparked when one is requested; no effect if there is one already.
@@ -21,7 +21,7 @@ impl AuthService {
     }
 
     /// Whether the operator has set up e-mail. Without it the other operations here do nothing.
-    pub(crate) fn sends_mail(&self) -> bool {
+    pub fn sends_mail(&self) -> bool {
         self.link_sender.get().is_some()
     }
 
@@ -42,7 +42,7 @@ impl AuthService {
     }
 
     /// As [`AuthService::send_verification`], after sign-up.
-    pub(crate) async fn welcome(self: &Arc<Self>, email: Email, address: IpAddr, now: i64) {
+    pub async fn welcome(self: &Arc<Self>, email: Email, address: IpAddr, now: i64) {
         if self.sends_mail() {
             // The account exists regardless; its page sends the link again.
             let _ = self.request_link(email, Purpose::Verification, address, now).await;
@@ -170,7 +170,7 @@ impl AuthService {
 
 /// Makes the link that is due, in place of an earlier one of the account for the same purpose, and the e-mail that carries it.
 /// `None` if it is needed no more: the address is verified, or the account is gone.
-pub(crate) fn link_mail(
+pub fn link_mail(
     store: &dyn Store,
     due: &DueLink,
     service: &str,

@@ -2,24 +2,24 @@
 
 use std::sync::Arc;
 
-use crate::auth::account::{Account, AccountId};
-use crate::auth::audit::{Entry, Event};
-use crate::auth::{AccountError, AuthService, StoreError};
-use crate::data::Date;
+use crate::account::{Account, AccountId};
+use crate::audit::{Entry, Event};
 use crate::quota::Tier;
+use crate::{AccountError, AuthService, StoreError};
+use data::Date;
 
 /// The requests of all accounts, as far as they are written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ServiceUsage {
+pub struct ServiceUsage {
     /// The oldest first, today last.
-    pub(crate) days: Vec<(Date, u64)>,
+    pub days: Vec<(Date, u64)>,
     /// Those with requests, most first.
-    pub(crate) accounts: Vec<(AccountId, u64)>,
+    pub accounts: Vec<(AccountId, u64)>,
 }
 
 impl AuthService {
     /// The number of accounts whose addresses contain a text, and of these at most `limit` after the first `start`, by address.
-    pub(crate) async fn find_accounts(
+    pub async fn find_accounts(
         self: &Arc<Self>,
         text: &str,
         start: u32,
@@ -30,7 +30,7 @@ impl AuthService {
     }
 
     /// `None` if there is no such account.
-    pub(crate) async fn find_account(self: &Arc<Self>, account: AccountId) -> Result<Option<Account>, AccountError> {
+    pub async fn find_account(self: &Arc<Self>, account: AccountId) -> Result<Option<Account>, AccountError> {
         self.blocking(move |service| match service.store.account_by_id(account) {
             Err(StoreError::AccountGone) => Ok(None),
             found => found.map(Some),
@@ -39,7 +39,7 @@ impl AuthService {
     }
 
     /// The usage of all accounts on the last `days` days including today.
-    pub(crate) async fn service_usage(self: &Arc<Self>, days: u16, now: i64) -> Result<ServiceUsage, AccountError> {
+    pub async fn service_usage(self: &Arc<Self>, days: u16, now: i64) -> Result<ServiceUsage, AccountError> {
         let today = Date::from_unix(now);
         let first = Date::from_days(today.days() - i32::from(days.max(1)) + 1);
         self.blocking(move |service| {
@@ -55,7 +55,7 @@ impl AuthService {
     ///
     /// # Errors
     /// [`AccountError::Store`] of [`StoreError::TooManyKeys`].
-    pub(crate) async fn set_tier_for(
+    pub async fn set_tier_for(
         self: &Arc<Self>,
         operator: AccountId,
         account: &Account,
@@ -73,7 +73,7 @@ impl AuthService {
     }
 
     /// Marks an account as verified.
-    pub(crate) async fn verify_for(
+    pub async fn verify_for(
         self: &Arc<Self>,
         operator: AccountId,
         account: AccountId,
@@ -86,7 +86,7 @@ impl AuthService {
 
     /// Blocks an account, or no longer: sign-in is refused and its keys are rejected when this returns, and accepted again after
     /// it is unblocked.
-    pub(crate) async fn set_blocked_for(
+    pub async fn set_blocked_for(
         self: &Arc<Self>,
         operator: AccountId,
         account: AccountId,

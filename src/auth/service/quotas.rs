@@ -5,11 +5,11 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::auth::service::blocking;
-use crate::auth::{AuthService, Caller, CounterStore, StoreError, Subject};
-use crate::data::Date;
 use crate::quota::lease::LeasedCounters;
 use crate::quota::{Client, ClientHasher, CountedKey, Denied, Grant, LeaseRequest, Quota, SharedCounter, StoreAway};
+use crate::service::blocking;
+use crate::{AuthService, Caller, CounterStore, StoreError, Subject};
+use data::Date;
 
 /// How long no lease is requested from the store after it failed, so that requests do not wait for it one after the other.
 const AWAY: Duration = Duration::from_secs(1);
@@ -71,18 +71,18 @@ impl SharedQuotas {
 
 /// How quotas are shared, so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct LeaseCounts {
+pub struct LeaseCounts {
     /// Calls of the store that leased units.
-    pub(crate) leased: u64,
+    pub leased: u64,
     /// Those that failed.
-    pub(crate) failed: u64,
+    pub failed: u64,
     /// Requests that were admitted while the store was away, without a lease.
-    pub(crate) unleased: u64,
+    pub unleased: u64,
 }
 
 impl AuthService {
     /// All are 0 if quotas are not shared.
-    pub(crate) fn lease_counts(&self) -> LeaseCounts {
+    pub fn lease_counts(&self) -> LeaseCounts {
         let Some(shared) = &self.shared else { return LeaseCounts::default() };
         let [leased, failed] = [&shared.leased, &shared.failed].map(|count| count.load(Ordering::Relaxed));
         LeaseCounts { leased, failed, unleased: shared.leases.unleased() }
@@ -172,7 +172,7 @@ impl AuthService {
     }
 
     /// What to add to the message about a quota that is used up: whether other keys used it, whose counter the key took over.
-    pub(crate) fn used_by_others(&self, caller: &Caller, quota: &Quota) -> String {
+    pub fn used_by_others(&self, caller: &Caller, quota: &Quota) -> String {
         // What other servers counted is not known by key.
         if self.leased(caller).is_some() {
             return String::new();
@@ -208,7 +208,7 @@ impl AuthService {
     }
 
     /// By how many seconds the clock of the store is ahead; 0 if no other server uses it.
-    pub(crate) fn clock_ahead(&self) -> i64 {
+    pub fn clock_ahead(&self) -> i64 {
         self.shared.as_ref().map_or(0, |shared| shared.clock_ahead.load(Ordering::Relaxed).div_euclid(1_000))
     }
 

@@ -10,13 +10,13 @@ mod tests;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::auth::account::AccountId;
-use crate::auth::audit::{Entry, Event};
-use crate::auth::derived_secret::DerivedSecret;
-use crate::auth::password::Secret;
-use crate::auth::service::accounts::new_session;
-use crate::auth::totp::{RECOVERY_CODES, RecoveryCode, SecondFactorCode, TotpSecret};
-use crate::auth::{AccountError, AuthService, PasswordVersion, StartedSession, StoreError, Totp, Visitor};
+use crate::account::AccountId;
+use crate::audit::{Entry, Event};
+use crate::derived_secret::DerivedSecret;
+use crate::password::Secret;
+use crate::service::accounts::new_session;
+use crate::totp::{RECOVERY_CODES, RecoveryCode, SecondFactorCode, TotpSecret};
+use crate::{AccountError, AuthService, PasswordVersion, StartedSession, StoreError, Totp, Visitor};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
@@ -46,7 +46,7 @@ impl PendingSignIn {
     }
 
     /// The text for the form.
-    pub(crate) fn reveal(&self) -> &str {
+    pub fn reveal(&self) -> &str {
         &self.0
     }
 }

@@ -4,15 +4,15 @@ use std::sync::Mutex;
 
 use tempfile::TempDir;
 
-use crate::auth::account::{Account, Email, KeyName, KeyRecord, KeyRef, Rotation};
-use crate::auth::link::{LinkDigest, Purpose};
-use crate::auth::password::hash::PasswordHash;
-use crate::auth::service::*;
-use crate::auth::session::{ListedSession, NewSession, Session, SessionDigest, SessionId};
-use crate::auth::totp::RecoveryDigest;
-use crate::auth::watch::WatchStore;
-use crate::auth::{Changes, Credentials, DayUsage, PasswordVersion, RevokedKeys, Totp};
+use crate::account::{Account, Email, KeyName, KeyRecord, KeyRef, Rotation};
+use crate::link::{LinkDigest, Purpose};
+use crate::password::hash::PasswordHash;
 use crate::quota::{AddedUsage, StoredUsage};
+use crate::service::*;
+use crate::session::{ListedSession, NewSession, Session, SessionDigest, SessionId};
+use crate::totp::RecoveryDigest;
+use crate::watch::WatchStore;
+use crate::{Changes, Credentials, DayUsage, PasswordVersion, RevokedKeys, Totp};
 
 const NOON: i64 = 1_795_262_400;
 

@@ -2,15 +2,15 @@
 
 use rusqlite::{Connection, OptionalExtension, Transaction};
 
-use crate::auth::account::{Account, AccountId, Email};
-use crate::auth::password::hash::PasswordHash;
-use crate::auth::queries::ACCOUNTS;
-use crate::auth::session::NewSession;
-use crate::auth::sqlite::rows::read_account;
-use crate::auth::sqlite::{SqliteError, deleted_keys, keys, links, sessions, usage};
-use crate::auth::{Credentials, PasswordVersion, StoreError, rules};
-use crate::data::Date;
+use crate::account::{Account, AccountId, Email};
+use crate::password::hash::PasswordHash;
+use crate::queries::ACCOUNTS;
 use crate::quota::Tier;
+use crate::session::NewSession;
+use crate::sqlite::rows::read_account;
+use crate::sqlite::{SqliteError, deleted_keys, keys, links, sessions, usage};
+use crate::{Credentials, PasswordVersion, StoreError, rules};
+use data::Date;
 
 pub(crate) fn create(
     transaction: &Transaction<'_>,

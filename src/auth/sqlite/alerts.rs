@@ -4,14 +4,12 @@ use std::collections::{BTreeSet, HashMap};
 
 use rusqlite::{Connection, Row, Transaction, named_params};
 
-use crate::auth::account::{AccountId, Email};
-use crate::auth::rules::NEVER;
-use crate::auth::sqlite::rows::parsed;
-use crate::auth::sqlite::{SqliteError, watches, webhooks};
-use crate::auth::watch::{
-    Alert, AlertId, Delivery, DeliveryId, DueDeliveries, Evaluation, Settled, WatchId, WebhookId,
-};
-use crate::data::SnapshotVersion;
+use crate::account::{AccountId, Email};
+use crate::rules::NEVER;
+use crate::sqlite::rows::parsed;
+use crate::sqlite::{SqliteError, watches, webhooks};
+use crate::watch::{Alert, AlertId, Delivery, DeliveryId, DueDeliveries, Evaluation, Settled, WatchId, WebhookId};
+use data::SnapshotVersion;
 
 const ALERTS: &str = "SELECT alerts.id, alerts.watch, alerts.since, alerts.version, alerts.created_at, alerts.total, \
      alerts.entries, (SELECT group_concat(outcome, '; ') FROM outbox WHERE outbox.alert = alerts.id) FROM alerts";

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
 
-use crate::auth::StoreError;
-use crate::auth::sqlite::{BUSY_TIMEOUT, database_error, files, schema};
+use crate::StoreError;
+use crate::sqlite::{BUSY_TIMEOUT, database_error, files, schema};
 
 pub struct DatabaseFile {
     path: PathBuf,
@@ -184,8 +184,8 @@ fn escaped(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::auth::{SqliteStore, Store};
     use crate::quota::Tier;
+    use crate::{SqliteStore, Store};
 
     /// The names and contents of the files in a folder, but for the memory that processes share.
     fn content(folder: &Path) -> Vec<(OsString, Vec<u8>)> {

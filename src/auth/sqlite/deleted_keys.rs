@@ -5,12 +5,12 @@
 
 use rusqlite::{OptionalExtension, Transaction, named_params};
 
-use crate::auth::account::{AccountId, Email};
-use crate::auth::rules;
-use crate::auth::service::random;
-use crate::auth::sqlite::rows::RECENT_KEYS;
-use crate::auth::sqlite::{SqliteError, service_secret};
-use crate::data::Date;
+use crate::account::{AccountId, Email};
+use crate::rules;
+use crate::service::random;
+use crate::sqlite::rows::RECENT_KEYS;
+use crate::sqlite::{SqliteError, service_secret};
+use data::Date;
 
 /// Remembers the keys of an account that is being deleted `today`: active ones, and those revoked on this day.
 pub(crate) fn add(

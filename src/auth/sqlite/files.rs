@@ -4,7 +4,7 @@ use std::fs::{DirBuilder, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::auth::StoreError;
+use crate::StoreError;
 
 const FILE: &str = "venturedex.sqlite";
 
@@ -61,12 +61,12 @@ pub(crate) fn id(path: &Path) -> io::Result<FileId> {
 }
 
 /// Creates `data` with mode 0700 if missing.
-pub(crate) fn create_folder(data: &Path) -> Result<(), StoreError> {
+pub fn create_folder(data: &Path) -> Result<(), StoreError> {
     folder().recursive(true).create(data).map_err(|source| StoreError::File { path: data.to_owned(), source })
 }
 
 /// Creates a folder with mode 0700, which must not exist.
-pub(crate) fn create_new_folder(path: &Path) -> io::Result<()> {
+pub fn create_new_folder(path: &Path) -> io::Result<()> {
     folder().create(path)
 }
 
@@ -78,13 +78,13 @@ fn folder() -> DirBuilder {
 }
 
 /// Flushes the entries of a folder to the disk.
-pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
+pub fn sync_folder(path: &Path) -> io::Result<()> {
     // On other systems a folder cannot be opened; the file system's journal covers its entries.
     if cfg!(unix) { std::fs::File::open(path)?.sync_all() } else { Ok(()) }
 }
 
 /// Options to write a file, with mode 0600 if it is created.
-pub(crate) fn owner_only() -> OpenOptions {
+pub fn owner_only() -> OpenOptions {
     let mut file = OpenOptions::new();
     file.write(true);
     #[cfg(unix)]

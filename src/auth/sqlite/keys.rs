@@ -2,13 +2,13 @@
 
 use rusqlite::{Connection, OptionalExtension, Transaction, named_params};
 
-use crate::auth::account::{Account, AccountId, KeyName, KeyRecord, KeyRef, Rotation};
-use crate::auth::queries::{KEY_STATES, KEYS};
-use crate::auth::rules::{self, ORPHAN, with_usage};
-use crate::auth::sqlite::rows::{RECENT_KEYS, read_key, read_state};
-use crate::auth::sqlite::{SqliteError, accounts, deleted_keys, next_change, usage};
-use crate::auth::{ApiKey, Changes, RevokedKeys, StoreError};
-use crate::data::Date;
+use crate::account::{Account, AccountId, KeyName, KeyRecord, KeyRef, Rotation};
+use crate::queries::{KEY_STATES, KEYS};
+use crate::rules::{self, ORPHAN, with_usage};
+use crate::sqlite::rows::{RECENT_KEYS, read_key, read_state};
+use crate::sqlite::{SqliteError, accounts, deleted_keys, next_change, usage};
+use crate::{ApiKey, Changes, RevokedKeys, StoreError};
+use data::Date;
 
 pub(crate) fn create(
     transaction: &Transaction<'_>,

@@ -2,12 +2,12 @@
 
 use rusqlite::{Connection, OptionalExtension, Transaction, named_params};
 
-use crate::auth::StoreError;
-use crate::auth::account::{Account, AccountId, Email};
-use crate::auth::link::{LinkDigest, Purpose};
-use crate::auth::password::hash::PasswordHash;
-use crate::auth::sqlite::{SqliteError, accounts};
-use crate::auth::watch::{DeliveryId, DueLink};
+use crate::StoreError;
+use crate::account::{Account, AccountId, Email};
+use crate::link::{LinkDigest, Purpose};
+use crate::password::hash::PasswordHash;
+use crate::sqlite::{SqliteError, accounts};
+use crate::watch::{DeliveryId, DueLink};
 
 /// Replaces an earlier link for the same purpose.
 pub(crate) fn add(

@@ -7,7 +7,7 @@ mod accounts;
 mod alerts;
 pub(crate) mod database_file;
 mod deleted_keys;
-pub(crate) mod files;
+pub mod files;
 mod keys;
 mod links;
 mod rows;
@@ -30,10 +30,10 @@ use std::time::Duration;
 use rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use crate::auth::measured::MeasuredCalls;
-use crate::auth::sqlite::files::FileId;
-use crate::auth::sqlite::schema::MigrationError;
-use crate::auth::{Store, StoreError};
+use crate::measured::MeasuredCalls;
+use crate::sqlite::files::FileId;
+use crate::sqlite::schema::MigrationError;
+use crate::{Store, StoreError};
 
 /// How long a call waits for other processes.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);

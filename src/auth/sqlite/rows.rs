@@ -5,8 +5,8 @@ use std::str::FromStr;
 use rusqlite::Row;
 use rusqlite::types::{FromSqlError, Type};
 
-use crate::auth::account::{Account, AccountId, CounterId, Email, KeyId, KeyRecord};
-use crate::auth::{KeyDigest, KeyState};
+use crate::account::{Account, AccountId, CounterId, Email, KeyId, KeyRecord};
+use crate::{KeyDigest, KeyState};
 
 /// The ids of an account's active keys and of those revoked at `:since` or later: two ranges of one index, so that keys
 /// revoked earlier are not visited.

@@ -2,12 +2,12 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, named_params};
 
-use crate::auth::StoreError;
-use crate::auth::account::AccountId;
-use crate::auth::queries::ACCOUNTS;
-use crate::auth::session::{IDLE_SECONDS, ListedSession, MAX_SESSIONS, NewSession, Session, SessionDigest, SessionId};
-use crate::auth::sqlite::rows::read_account;
-use crate::auth::sqlite::{SqliteError, accounts};
+use crate::StoreError;
+use crate::account::AccountId;
+use crate::queries::ACCOUNTS;
+use crate::session::{IDLE_SECONDS, ListedSession, MAX_SESSIONS, NewSession, Session, SessionDigest, SessionId};
+use crate::sqlite::rows::read_account;
+use crate::sqlite::{SqliteError, accounts};
 
 /// Sessions that are not over at `:now`.
 const VALID: &str = "sessions.expires_at > :now AND sessions.last_used_at > :now - :idle";

@@ -2,22 +2,22 @@
 
 use std::io;
 
-use crate::auth::account::{Account, AccountId, Email, KeyName, KeyRecord, KeyRef, Rotation};
-use crate::auth::link::{LinkDigest, Purpose};
-use crate::auth::password::hash::PasswordHash;
-use crate::auth::session::{ListedSession, NewSession, Session, SessionDigest, SessionId};
-use crate::auth::sqlite::{
+use crate::account::{Account, AccountId, Email, KeyName, KeyRecord, KeyRef, Rotation};
+use crate::link::{LinkDigest, Purpose};
+use crate::password::hash::PasswordHash;
+use crate::quota::{AddedUsage, StoredUsage, Tier};
+use crate::session::{ListedSession, NewSession, Session, SessionDigest, SessionId};
+use crate::sqlite::{
     Durability, SqliteStore, accounts, alerts, database_error, deleted_keys, files, keys, links, service_secret,
     sessions, totp, usage,
 };
-use crate::auth::totp::RecoveryDigest;
-use crate::auth::watch::{ALERT_DAYS, WatchStore};
-use crate::auth::{
+use crate::totp::RecoveryDigest;
+use crate::watch::{ALERT_DAYS, WatchStore};
+use crate::{
     ApiKey, Changes, Credentials, DayUsage, PasswordVersion, REVOKED_NAME_DAYS, RevokedKeys, Store, StoreError,
     StoreMeasurements, Totp, USAGE_DAYS,
 };
-use crate::data::Date;
-use crate::quota::{AddedUsage, StoredUsage, Tier};
+use data::Date;
 
 impl Store for SqliteStore {
     fn watch_store(&self) -> &dyn WatchStore {

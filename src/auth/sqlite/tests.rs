@@ -4,14 +4,14 @@ use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
 
-use crate::auth::account::{AccountId, Email, KeyRef};
-use crate::auth::conformance::TESTS;
-use crate::auth::password::hash::PasswordHash;
-use crate::auth::session::{NewSession, SessionToken};
-use crate::auth::sqlite::*;
-use crate::auth::{ApiKey, RevokedKeys};
-use crate::data::Date;
+use crate::account::{AccountId, Email, KeyRef};
+use crate::conformance::TESTS;
+use crate::password::hash::PasswordHash;
 use crate::quota::{AddedUsage, Tier};
+use crate::session::{NewSession, SessionToken};
+use crate::sqlite::*;
+use crate::{ApiKey, RevokedKeys};
+use data::Date;
 
 const NOON: i64 = 1_795_262_400;
 
@@ -209,7 +209,7 @@ fn a_full_disk_is_reported_and_changes_nothing() {
     };
     let (full, error) = (0..1_000).find_map(|number| Some((number, create(number).err()?))).unwrap();
     assert!(matches!(error, StoreError::Full("create the account")), "{error}");
-    let shown = crate::auth::AccountError::from(error);
+    let shown = crate::AccountError::from(error);
     assert_eq!(
         shown.to_string(),
         "accounts cannot be used at the moment and nothing was changed: wait 60 seconds and try again"

@@ -2,11 +2,11 @@
 
 use rusqlite::{Connection, OptionalExtension, Transaction};
 
-use crate::auth::account::AccountId;
-use crate::auth::sqlite::SqliteError;
-use crate::auth::sqlite::accounts::check_version;
-use crate::auth::totp::{RecoveryDigest, TotpSecret};
-use crate::auth::{PasswordVersion, StoreError, Totp};
+use crate::account::AccountId;
+use crate::sqlite::SqliteError;
+use crate::sqlite::accounts::check_version;
+use crate::totp::{RecoveryDigest, TotpSecret};
+use crate::{PasswordVersion, StoreError, Totp};
 
 pub(crate) fn one(connection: &Connection, account: AccountId) -> Result<Option<Totp>, SqliteError> {
     let mut statement = connection.prepare_cached("SELECT totp_secret, totp_step FROM accounts WHERE id = ?")?;

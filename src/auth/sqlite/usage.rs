@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, Row, Transaction, named_params};
 
-use crate::auth::DayUsage;
-use crate::auth::account::AccountId;
-use crate::auth::sqlite::SqliteError;
-use crate::auth::sqlite::rows::RECENT_KEYS;
-use crate::data::Date;
+use crate::DayUsage;
+use crate::account::AccountId;
 use crate::quota::{AddedUsage, CounterId, KeyId, StoredUsage};
+use crate::sqlite::SqliteError;
+use crate::sqlite::rows::RECENT_KEYS;
+use data::Date;
 
 /// The keys whose ids the query `{keys}` returns, with each day on which they can have usage, from `:first` to `:last`: from the
 /// creation to the last use, and one more on both sides, as clocks may differ. The table is ordered by day: usage is looked up by

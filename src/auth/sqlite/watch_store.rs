@@ -1,14 +1,14 @@
 //! What the store does for searches, lists, alerts and the outbox: each method is one read or one transaction.
 
-use crate::auth::StoreError;
-use crate::auth::account::{AccountId, Email};
-use crate::auth::link::Purpose;
-use crate::auth::sqlite::{Durability, SqliteStore, alerts, links, watches, webhooks};
-use crate::auth::watch::{
+use crate::StoreError;
+use crate::account::{AccountId, Email};
+use crate::link::Purpose;
+use crate::sqlite::{Durability, SqliteStore, alerts, links, watches, webhooks};
+use crate::watch::{
     Alert, AlertId, DeliveryId, DueDeliveries, DueLink, Evaluation, NewWatch, Settled, Watch, WatchChange, WatchId,
     WatchStore, Webhook, WebhookChange, WebhookId,
 };
-use crate::data::SnapshotVersion;
+use data::SnapshotVersion;
 
 impl WatchStore for SqliteStore {
     fn add_watch(&self, account: AccountId, watch: NewWatch<'_>, now: i64) -> Result<Watch, StoreError> {

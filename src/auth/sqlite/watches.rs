@@ -3,13 +3,13 @@
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, named_params};
 
-use crate::auth::account::AccountId;
-use crate::auth::queries::WATCHES;
-use crate::auth::sqlite::rows::parsed;
-use crate::auth::sqlite::{SqliteError, accounts, webhooks};
-use crate::auth::watch::{NewWatch, WATCHED, Watch, WatchChange, WatchId, WebhookId};
-use crate::auth::{StoreError, rules};
-use crate::data::{SnapshotVersion, Table};
+use crate::account::AccountId;
+use crate::queries::WATCHES;
+use crate::sqlite::rows::parsed;
+use crate::sqlite::{SqliteError, accounts, webhooks};
+use crate::watch::{NewWatch, WATCHED, Watch, WatchChange, WatchId, WebhookId};
+use crate::{StoreError, rules};
+use data::{SnapshotVersion, Table};
 
 pub(super) fn read_watch(row: &Row<'_>) -> Result<Watch, rusqlite::Error> {
     Ok(Watch {

@@ -2,12 +2,12 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, Transaction};
 
-use crate::auth::StoreError;
-use crate::auth::account::AccountId;
-use crate::auth::queries::WEBHOOKS;
-use crate::auth::rules::{self, NEVER};
-use crate::auth::sqlite::{SqliteError, accounts};
-use crate::auth::watch::{Webhook, WebhookChange, WebhookId};
+use crate::StoreError;
+use crate::account::AccountId;
+use crate::queries::WEBHOOKS;
+use crate::rules::{self, NEVER};
+use crate::sqlite::{SqliteError, accounts};
+use crate::watch::{Webhook, WebhookChange, WebhookId};
 
 fn read_webhook(row: &Row<'_>) -> Result<Webhook, rusqlite::Error> {
     Ok(Webhook {

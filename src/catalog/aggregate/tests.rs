@@ -3,7 +3,7 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 
 use super::*;
-use crate::catalog::bundled;
+use crate::bundled;
 
 static CATALOG: LazyLock<Catalog> = LazyLock::new(|| bundled().unwrap());
 

@@ -1,8 +1,8 @@
 //! Amounts and numbers with their bounds: `over $5m`, `between 1 and 3 million dollars`, `at least 20`.
 
-use crate::catalog::ask::period::count_of;
-use crate::catalog::ask::token::Token;
-use crate::catalog::parse::scalars::parse_amount;
+use crate::ask::period::count_of;
+use crate::ask::token::Token;
+use crate::parse::scalars::parse_amount;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Amount {

@@ -7,10 +7,10 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use crate::catalog::{Catalog, Resource};
-use crate::data::field::model;
-use crate::data::names::Names;
-use crate::data::{Facet, Table};
+use crate::{Catalog, Resource};
+use data::field::model;
+use data::names::Names;
+use data::{Facet, Table};
 
 /// Words of a question that are looked at.
 const MAX_WORDS: usize = 5;
@@ -30,7 +30,7 @@ const SAMPLE: u32 = 1_000;
 model! {
     /// A sector that a word which was not understood may mean. It changes nothing.
     #[derive(Clone, Debug, PartialEq, Serialize)]
-    pub(crate) struct Association as "SuggestedSector" {
+    pub struct Association as "SuggestedSector" {
         /// The word.
         pub text: String,
         /// The sector, a value of `sector`.
@@ -68,7 +68,7 @@ impl DescribedSectors {
 
 impl Catalog {
     /// The sectors that the unread words of a question about a list suggest, the most likely one of each word first.
-    pub(crate) fn associations(&self, resource: Resource, unread: &[String]) -> Vec<Association> {
+    pub fn associations(&self, resource: Resource, unread: &[String]) -> Vec<Association> {
         if resource.parameter("sector").is_none() {
             return Vec::new();
         }

@@ -1,7 +1,7 @@
 //! What is said to be known or not: `without funding`, `undisclosed amounts`.
 
-use crate::catalog::ask::reader::{GLUE, Reader, Topic};
-use crate::data::Table;
+use crate::ask::reader::{GLUE, Reader, Topic};
+use data::Table;
 
 /// Fields by the words that say they are known or not, and what `known` and `unknown` name them.
 const FIELDS: &[(Table, &[&str], &str)] = &[

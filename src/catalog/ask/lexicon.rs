@@ -4,11 +4,11 @@ use std::collections::{HashMap, HashSet};
 
 use once_cell::sync::Lazy;
 
-use crate::catalog::sector_names::SectorNames;
-use crate::data::fold::fold;
-use crate::data::vocabulary::Vocabulary;
-use crate::data::{Country, Facet, FirmKind, Role, Snapshot, Stage, StartupStatus, Table, city};
-use crate::search::edit_distance::distance_within;
+use crate::sector_names::SectorNames;
+use data::fold::fold;
+use data::vocabulary::Vocabulary;
+use data::{Country, Facet, FirmKind, Role, Snapshot, Stage, StartupStatus, Table, city};
+use search::edit_distance::distance_within;
 
 /// A city needs so many records of a table: a rare one is more often a slip of the pen.
 const MIN_CITY_RECORDS: u32 = 2;

@@ -4,7 +4,7 @@
 //! before sectors, and what was not understood is said. The result is parameters, which are parsed as any others.
 
 mod amount;
-pub(crate) mod association;
+pub mod association;
 mod known;
 pub(crate) mod lexicon;
 mod names;
@@ -18,17 +18,17 @@ mod token;
 
 use serde::Serialize;
 
-use crate::catalog::{Catalog, Resource};
+use crate::{Catalog, Resource};
 
-use crate::catalog::ask::lexicon::Lexicon;
-use crate::catalog::ask::reader::Reader;
-use crate::data::field::model;
+use crate::ask::lexicon::Lexicon;
+use crate::ask::reader::Reader;
+use data::field::model;
 
 /// The parameter of aggregates for what records are counted by.
-pub(crate) const GROUP_BY: &str = "group_by";
+pub const GROUP_BY: &str = "group_by";
 
 /// Its name as an argument of tools.
-pub(crate) const COUNT_BY: &str = "count_by";
+pub const COUNT_BY: &str = "count_by";
 
 /// Maximum length of a question in characters.
 pub const MAX_QUESTION_CHARS: usize = 500;

@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use crate::catalog::Named;
-use crate::catalog::ask::ReadPart;
-use crate::catalog::ask::reader::{GLUE, Reader, Topic, records_meant};
-use crate::catalog::ask::token::Token;
-use crate::data::Table;
-use crate::data::fold::fold;
+use crate::Named;
+use crate::ask::ReadPart;
+use crate::ask::reader::{GLUE, Reader, Topic, records_meant};
+use crate::ask::token::Token;
+use data::Table;
+use data::fold::fold;
 
 /// Size of a record, by [`Catalog::size`], from which its name in lower case is read.
 pub(super) const MIN_PLAIN_SIZE: u32 = 20;

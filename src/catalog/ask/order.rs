@@ -1,12 +1,12 @@
 //! The order of the records that a question is about, how many of them, and what they are counted by.
 
-use crate::catalog::Resource;
-use crate::catalog::aggregate::group_bys;
-use crate::catalog::ask::period::count_of;
-use crate::catalog::ask::reader::{GLUE, Reader, records_meant};
-use crate::catalog::ask::token::Token;
-use crate::catalog::ask::{GROUP_BY, ReadPart};
-use crate::data::Table;
+use crate::Resource;
+use crate::aggregate::group_bys;
+use crate::ask::period::count_of;
+use crate::ask::reader::{GLUE, Reader, records_meant};
+use crate::ask::token::Token;
+use crate::ask::{GROUP_BY, ReadPart};
+use data::Table;
 
 /// Words after which `by` says in which order, and who.
 const SORTED: &[&str] = &["sort", "sorted", "order", "ordered", "rank", "ranked"];

@@ -1,8 +1,8 @@
 //! Periods of time in words, on the day of the release: `since March 2021`, `last year`, `between 2018 and 2020`, `Q3 2014`.
 
-use crate::catalog::ask::token::Token;
-use crate::data::Date;
-use crate::search::up_to_twenty;
+use crate::ask::token::Token;
+use data::Date;
+use search::up_to_twenty;
 
 /// The first and the last day, either of which may be open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

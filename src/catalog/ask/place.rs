@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use crate::catalog::ask::ReadPart;
-use crate::catalog::ask::lexicon::Meaning;
-use crate::catalog::ask::reader::{GLUE, Reader, records_meant};
-use crate::catalog::ask::token::Token;
-use crate::data::{Country, Facet, Table, city};
+use crate::ask::ReadPart;
+use crate::ask::lexicon::Meaning;
+use crate::ask::reader::{GLUE, Reader, records_meant};
+use crate::ask::token::Token;
+use data::{Country, Facet, Table, city};
 
 /// Words after which a nationality is not the place of a startup: `Indian founders`, `Chinese food`, `English language`.
 const OF_PEOPLE: &[&str] = &[

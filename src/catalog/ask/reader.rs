@@ -5,16 +5,16 @@ use std::ops::Range;
 
 use once_cell::sync::Lazy;
 
-use crate::catalog::ask::amount::{Amount, amount, around};
-use crate::catalog::ask::lexicon::{Lexicon, Meaning};
-use crate::catalog::ask::names::MIN_PLAIN_SIZE;
-use crate::catalog::ask::period::{Period, period};
-use crate::catalog::ask::sector::{PRODUCTS, largest_sector};
-use crate::catalog::ask::token::{Token, tokens};
-use crate::catalog::ask::{GROUP_BY, Interpretation, ReadPart};
-use crate::catalog::{Catalog, ParseOptions, Resource};
-use crate::data::import::website;
-use crate::data::{Date, Facet, Table};
+use crate::ask::amount::{Amount, amount, around};
+use crate::ask::lexicon::{Lexicon, Meaning};
+use crate::ask::names::MIN_PLAIN_SIZE;
+use crate::ask::period::{Period, period};
+use crate::ask::sector::{PRODUCTS, largest_sector};
+use crate::ask::token::{Token, tokens};
+use crate::ask::{GROUP_BY, Interpretation, ReadPart};
+use crate::{Catalog, ParseOptions, Resource};
+use data::import::website;
+use data::{Date, Facet, Table};
 
 /// Words that say which records are meant; they come before sectors, one of which may have the same name.
 const KINDS_OF_RECORDS: [(Table, &[&str]); 4] = [

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use crate::catalog::Catalog;
-use crate::catalog::ask::ReadPart;
-use crate::catalog::ask::lexicon::{MIN_STARTUPS, Meaning};
-use crate::catalog::ask::reader::Reader;
-use crate::data::{Facet, Table};
+use crate::Catalog;
+use crate::ask::ReadPart;
+use crate::ask::lexicon::{MIN_STARTUPS, Meaning};
+use crate::ask::reader::Reader;
+use data::{Facet, Table};
 
 /// Words for what a sector makes.
 pub(super) const PRODUCTS: &[&str] = &[

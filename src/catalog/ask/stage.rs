@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use crate::catalog::ask::lexicon::Meaning;
-use crate::catalog::ask::reader::Reader;
-use crate::data::Stage;
-use crate::data::vocabulary::Vocabulary;
+use crate::ask::lexicon::Meaning;
+use crate::ask::reader::Reader;
+use data::Stage;
+use data::vocabulary::Vocabulary;
 
 /// The stages that follow each other.
 const LADDER: [Stage; 6] =

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::data::fold::fold;
+use data::fold::fold;
 
 /// A word, with its place in the text.
 #[derive(Clone, Debug)]

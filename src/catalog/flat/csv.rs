@@ -7,7 +7,7 @@ use std::io::{self, Write};
 
 use csv::{QuoteStyle, WriterBuilder};
 
-use crate::catalog::flat::{Column, Value, visit_values};
+use crate::flat::{Column, Value, visit_values};
 
 /// What becomes of texts that a spreadsheet would take for formulas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ fn begins_formula(cell: &[u8]) -> bool {
 }
 
 /// A text as a cell that no spreadsheet takes for a formula.
-pub(crate) fn neutralized(mut text: String) -> String {
+pub fn neutralized(mut text: String) -> String {
     if begins_formula(text.as_bytes()) {
         text.insert(0, '\'');
     }
@@ -110,8 +110,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::catalog::flat::table_columns;
-    use crate::data::Table;
+    use crate::flat::table_columns;
+    use data::Table;
 
     fn cells(record: &serde_json::Value, formulas: Formulas) -> Vec<String> {
         let columns = table_columns(Table::Rounds);

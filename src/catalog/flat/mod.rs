@@ -7,14 +7,14 @@
 mod csv;
 mod value;
 
-pub(crate) use csv::neutralized;
+pub use csv::neutralized;
 pub use csv::{CsvWriter, Formulas};
 pub use value::{Value, visit_values};
 
-use crate::catalog::Resource;
-use crate::catalog::json::{FieldMask, FieldSet, Fields};
-use crate::data::Table;
-use crate::data::field::{Field, JsonType};
+use crate::Resource;
+use crate::json::{FieldMask, FieldSet, Fields};
+use data::Table;
+use data::field::{Field, JsonType};
 
 /// A column of flat rows.
 #[derive(Clone, Debug)]

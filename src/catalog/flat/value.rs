@@ -6,9 +6,9 @@ use std::io;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::catalog::flat::{Column, ColumnType, PRECISIONS};
-use crate::catalog::json::field_mask::Members;
-use crate::data::Date;
+use crate::flat::{Column, ColumnType, PRECISIONS};
+use crate::json::field_mask::Members;
+use data::Date;
 
 /// The value of a record in a column.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,7 +75,7 @@ fn value(kind: ColumnType, json: &str) -> Result<Value<'_>, serde_json::Error> {
         ColumnType::Number => Value::Number(serde_json::from_str(json)?, json),
         ColumnType::Boolean => Value::Boolean(serde_json::from_str(json)?),
         ColumnType::Date => {
-            let date: crate::data::PartialDate = serde_json::from_str(json)?;
+            let date: data::PartialDate = serde_json::from_str(json)?;
             Value::Date(date.first_day())
         }
         // The length of `2026`, `2026-06` and `2026-06-01` grows by 3.

@@ -2,17 +2,17 @@
 
 use serde::{Serialize, Serializer};
 
-use crate::catalog::{Catalog, CoInvestorPage, FirmMatch, LeaderboardPage, MatchPage};
-use crate::data::field::{Field, FieldVisitor, JsonType, JsonValue, Model, model};
-use crate::data::model::Reference;
-use crate::data::{PartialDate, Snapshot, Table};
+use crate::{Catalog, CoInvestorPage, FirmMatch, LeaderboardPage, MatchPage};
+use data::field::{Field, FieldVisitor, JsonType, JsonValue, Model, model};
+use data::model::Reference;
+use data::{PartialDate, Snapshot, Table};
 
-use crate::catalog::json::{Fields, record};
+use crate::json::{Fields, record};
 
 model! {
     /// A firm with its rank.
     #[derive(Serialize)]
-    pub(crate) struct RankFields as "RankedFirm" {
+    pub struct RankFields as "RankedFirm" {
         /// The rank; firms with the same value share one.
         rank: u32 [min(1)],
         /// The value that the firm is ranked by.
@@ -21,7 +21,7 @@ model! {
 
     /// A firm that shares rounds with another firm.
     #[derive(Serialize)]
-    pub(crate) struct CoInvestorFields as "CoInvestingFirm" {
+    pub struct CoInvestorFields as "CoInvestingFirm" {
         /// Number of rounds that both firms joined.
         shared_rounds: u32 [min(1)],
         /// Date of the latest shared round.
@@ -30,7 +30,7 @@ model! {
 
     /// A firm with how well it matches a startup.
     #[derive(Serialize)]
-    pub(crate) struct MatchFields<'a> as "FittingFirm" {
+    pub struct MatchFields<'a> as "FittingFirm" {
         /// Sum of the points of all reasons.
         points: u8 [max(100)],
         /// Maximum number of points that the request allows.
@@ -86,13 +86,7 @@ impl JsonValue for RankValue {
 }
 
 /// Writes the row of a page at `index`; the same holds for the functions below.
-pub(crate) fn write_ranked(
-    out: &mut Vec<u8>,
-    catalog: &Catalog,
-    page: &LeaderboardPage,
-    index: usize,
-    fields: &Fields,
-) {
+pub fn write_ranked(out: &mut Vec<u8>, catalog: &Catalog, page: &LeaderboardPage, index: usize, fields: &Fields) {
     let ranked = &page.ranked[index];
     let rank_value = match page.is_integer && ranked.value.fract() == 0.0 {
         true => RankValue::Integer(ranked.value as i64),
@@ -102,19 +96,13 @@ pub(crate) fn write_ranked(
     write_row(out, catalog, Table::Firms, ranked.row, fields, &RankFields { rank, rank_value });
 }
 
-pub(crate) fn write_co_investor(
-    out: &mut Vec<u8>,
-    catalog: &Catalog,
-    page: &CoInvestorPage,
-    index: usize,
-    fields: &Fields,
-) {
+pub fn write_co_investor(out: &mut Vec<u8>, catalog: &Catalog, page: &CoInvestorPage, index: usize, fields: &Fields) {
     let firm = &page.firms[index];
     let computed = CoInvestorFields { shared_rounds: firm.shared_rounds, last_shared_on: firm.last_shared_on };
     write_row(out, catalog, Table::Firms, firm.row, fields, &computed);
 }
 
-pub(crate) fn write_match(out: &mut Vec<u8>, catalog: &Catalog, page: &MatchPage, index: usize, fields: &Fields) {
+pub fn write_match(out: &mut Vec<u8>, catalog: &Catalog, page: &MatchPage, index: usize, fields: &Fields) {
     let fit = &page.matches[index];
     let computed = MatchFields::of(catalog.snapshot(), fit, page.max_points);
     write_row(out, catalog, Table::Firms, fit.row, fields, &computed);
@@ -122,7 +110,7 @@ pub(crate) fn write_match(out: &mut Vec<u8>, catalog: &Catalog, page: &MatchPage
 
 impl<'a> MatchFields<'a> {
     /// `max_points`: see [`MatchPage`].
-    pub(crate) fn of(snapshot: &'a Snapshot, fit: &'a FirmMatch, max_points: u8) -> Self {
+    pub fn of(snapshot: &'a Snapshot, fit: &'a FirmMatch, max_points: u8) -> Self {
         let reasons = fit.reasons.iter().map(|(reason, points, detail)| ReasonFields {
             name: reason.name(),
             points: *points,
@@ -157,14 +145,7 @@ impl FieldVisitor for ComputedTexts {
 }
 
 /// Writes a record with computed fields, which follow its own.
-pub(crate) fn write_row(
-    out: &mut Vec<u8>,
-    catalog: &Catalog,
-    table: Table,
-    row: u32,
-    fields: &Fields,
-    computed: &impl Model,
-) {
+pub fn write_row(out: &mut Vec<u8>, catalog: &Catalog, table: Table, row: u32, fields: &Fields, computed: &impl Model) {
     let mut texts = ComputedTexts::default();
     computed.visit(&mut texts);
     record::write_with_computed(out, catalog, table, row, fields, &texts.0);

@@ -2,10 +2,10 @@
 
 use once_cell::sync::Lazy;
 
-use crate::catalog::Resource;
-use crate::catalog::json::computed::{CoInvestorFields, MatchFields, RankFields};
-use crate::data::Table;
-use crate::data::field::{Field, Model};
+use crate::Resource;
+use crate::json::computed::{CoInvestorFields, MatchFields, RankFields};
+use data::Table;
+use data::field::{Field, Model};
 
 /// The fields of an item: those of a record, then computed ones. A field's index is its position in this sequence.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +30,7 @@ impl FieldSet {
     }
 
     /// The stored fields of all tables, each name once.
-    pub(crate) fn of_all_tables() -> Self {
+    pub fn of_all_tables() -> Self {
         static FIELDS: Lazy<Vec<Field>> = Lazy::new(|| {
             let mut fields: Vec<Field> = Vec::new();
             for field in Table::ALL.into_iter().flat_map(Table::fields) {
@@ -43,16 +43,16 @@ impl FieldSet {
         Self { record: &FIELDS, computed: &[], has_history: true }
     }
 
-    pub(crate) fn of_model<M: Model>() -> Self {
+    pub fn of_model<M: Model>() -> Self {
         Self { record: M::DEFINITION.fields, computed: &[], has_history: true }
     }
 
     /// The fields of records of a table, then computed ones.
-    pub(crate) fn with_computed(table: Table, computed: &'static [Field]) -> Self {
+    pub fn with_computed(table: Table, computed: &'static [Field]) -> Self {
         Self { record: table.model().fields, computed, has_history: true }
     }
 
-    pub(crate) fn of_list(resource: Resource) -> Self {
+    pub fn of_list(resource: Resource) -> Self {
         let computed = match resource {
             Resource::Leaderboard => RankFields::DEFINITION.fields,
             Resource::CoInvestors => CoInvestorFields::DEFINITION.fields,
@@ -63,7 +63,7 @@ impl FieldSet {
     }
 
     /// The same; the history of a record cannot be selected.
-    pub(crate) fn without_history(self) -> Self {
+    pub fn without_history(self) -> Self {
         Self { has_history: false, ..self }
     }
 
@@ -72,7 +72,7 @@ impl FieldSet {
     }
 
     /// The fields that can be selected.
-    pub(crate) fn selectable(self) -> impl Iterator<Item = &'static Field> {
+    pub fn selectable(self) -> impl Iterator<Item = &'static Field> {
         self.iter().filter(move |field| self.is_selectable(field))
     }
 
@@ -84,12 +84,12 @@ impl FieldSet {
         self.record.iter().chain(self.computed)
     }
 
-    pub(crate) fn computed(self) -> &'static [Field] {
+    pub fn computed(self) -> &'static [Field] {
         self.computed
     }
 
     /// All names, nested ones by their path (`score.value`), each before what it contains.
-    pub(crate) fn paths(self) -> Vec<String> {
+    pub fn paths(self) -> Vec<String> {
         let mut paths = Vec::new();
         for field in self.selectable() {
             paths.push(field.name.to_owned());
@@ -121,8 +121,8 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::catalog::bundled;
-    use crate::catalog::json::{Fields, record};
+    use crate::bundled;
+    use crate::json::{Fields, record};
 
     /// Adds the path of each key; panics at a key that has no definition.
     fn add_keys(value: &Value, fields: &[Field], path: &str, seen: &mut BTreeSet<String>) {

@@ -1,15 +1,15 @@
 //! Field selection (`fields`): which of a record's fields are returned.
 
-use crate::catalog::ParameterError;
-use crate::catalog::param_error::shortened;
-use crate::data::field::Field;
-use crate::search::nearest;
+use crate::ParameterError;
+use crate::param_error::shortened;
+use data::field::Field;
+use search::nearest;
 
-use crate::catalog::json::field_set::nested_paths;
-use crate::catalog::json::{FieldMask, FieldSet};
+use crate::json::field_set::nested_paths;
+use crate::json::{FieldMask, FieldSet};
 
 /// Maximum number of names in `fields`: each unknown one costs a search for the nearest.
-pub(crate) const MAX_NAMES: usize = 200;
+pub const MAX_NAMES: usize = 200;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fields {
@@ -71,7 +71,7 @@ impl Fields {
     }
 
     /// Whether a field of `set` is returned, at least in part.
-    pub(crate) fn selects(&self, set: FieldSet, name: &str) -> bool {
+    pub fn selects(&self, set: FieldSet, name: &str) -> bool {
         let Self::Some(parts) = self else { return true };
         set.iter()
             .position(|field| field.name == name)
@@ -90,7 +90,7 @@ impl Fields {
 
 /// The names of `fields` in snake_case and sorted, so that all spellings of a selection are the same. `None` if there are
 /// too many.
-pub(crate) fn canonical<'v>(values: impl Iterator<Item = (&'v str, &'v str)>) -> Option<String> {
+pub fn canonical<'v>(values: impl Iterator<Item = (&'v str, &'v str)>) -> Option<String> {
     let mut names: Vec<String> = names(values).map(snake_case).collect();
     if names.len() > MAX_NAMES {
         return None;
@@ -154,7 +154,7 @@ fn unknown_field(detail: String, suggestion: Option<&str>, accepted: Option<Vec<
 }
 
 /// `healthScore`, `HEALTH_SCORE` and `health-score` → `health_score`.
-pub(crate) fn snake_case(name: &str) -> String {
+pub fn snake_case(name: &str) -> String {
     let mut snake = String::with_capacity(name.len() + 4);
     let mut after_lower = false;
     for char in name.chars() {
@@ -170,7 +170,7 @@ pub(crate) fn snake_case(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::Table;
+    use data::Table;
 
     fn parse(fields: &str) -> Result<Fields, Vec<ParameterError>> {
         Fields::parse(&[("fields".to_owned(), fields.to_owned())], FieldSet::of_table(Table::Firms))

@@ -1,17 +1,17 @@
 //! Records as JSON: slices of the stored text, by the selected fields.
 
-use crate::catalog::Catalog;
-use crate::data::field::{Field, JsonType};
-use crate::data::{Facet, RecordText, SnapshotVersion, Table};
+use crate::Catalog;
+use data::field::{Field, JsonType};
+use data::{Facet, RecordText, SnapshotVersion, Table};
 
-use crate::catalog::json::{FieldMask, Fields};
+use crate::json::{FieldMask, Fields};
 
 /// Lengths of the JSON of a year and of a month of a year.
 const YEAR_LENGTH: usize = "\"2026\"".len();
 const MONTH_LENGTH: usize = "\"2026-06\"".len();
 
 /// Writes one record. `full`: without a selection all fields, as for single records.
-pub(crate) fn write(out: &mut Vec<u8>, catalog: &Catalog, table: Table, row: u32, fields: &Fields, full: bool) {
+pub fn write(out: &mut Vec<u8>, catalog: &Catalog, table: Table, row: u32, fields: &Fields, full: bool) {
     let record = catalog.snapshot().record(table, row);
     match fields {
         Fields::DefaultWithDays => {

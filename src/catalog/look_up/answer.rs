@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use crate::catalog::{Catalog, LookedUp, ParameterError, Resource};
-use crate::data::field::model;
-use crate::data::vocabulary::Vocabulary;
-use crate::data::{Country, Facet, LookUpStatus, Table};
-use crate::resolve::look_up::Scored;
+use crate::{Catalog, LookedUp, ParameterError, Resource};
+use data::field::model;
+use data::vocabulary::Vocabulary;
+use data::{Country, Facet, LookUpStatus, Table};
+use import::resolve::look_up::Scored;
 
 model! {
     /// What an item means.

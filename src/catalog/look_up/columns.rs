@@ -1,8 +1,8 @@
 //! Which columns of a table have the values of items: those that parameters name, and else those whose names are usual.
 
-use crate::catalog::ParameterError;
-use crate::catalog::param_error::shortened;
-use crate::search::nearest;
+use crate::ParameterError;
+use crate::param_error::shortened;
+use search::nearest;
 
 use super::ItemTexts;
 

@@ -1,21 +1,22 @@
 //! Items as clients write them: texts, which are read in one place for URLs, JSON, tables and forms.
 
-use std::borrow::Cow;
+pub(super) use std::borrow::Cow;
 
-use crate::catalog::address::Address;
-use crate::catalog::param_error::shortened;
-use crate::catalog::params::MAX_TEXT_CHARS;
-use crate::catalog::{Catalog, ParameterError};
-use crate::data::fold::fold;
-use crate::data::vocabulary::normal;
-use crate::data::{Country, Table, identifier};
-use crate::resolve::Record;
-use crate::search::nearest;
+use crate::address::Address;
+use crate::param_error::shortened;
+use crate::param_error::wrong_term;
+use crate::params::MAX_TEXT_CHARS;
+use crate::{Catalog, ParameterError};
+use data::fold::fold;
+use data::vocabulary::normal;
+use data::{Country, Table, identifier};
+use import::resolve::Record;
+use search::nearest;
 
 use super::row_of_id;
 
 /// The most words of a name: a name has fewer, and each takes a part of a search.
-pub(crate) const MAX_NAME_WORDS: usize = 12;
+pub const MAX_NAME_WORDS: usize = 12;
 /// The greatest number of identifiers, and of excluded records, of an item.
 const MAX_VALUES: usize = 100;
 /// The years in which something may have been founded.
@@ -69,7 +70,7 @@ impl Item {
             "startup" | "startups" | "company" => Table::Startups,
             "person" | "people" => Table::People,
             _ => {
-                return Err(ParameterError::unknown_term("kind", kind, "kind", Self::TABLES.map(Table::noun).to_vec()));
+                return Err(wrong_term("kind", kind, "kind", Self::TABLES.map(Table::noun).to_vec()));
             }
         }])
     }

@@ -2,10 +2,10 @@
 
 use csv::WriterBuilder;
 
-use crate::catalog::flat::neutralized;
-use crate::catalog::look_up::sheet::{Row, RowEnds, Sheet, SheetOptions};
-use crate::catalog::{Catalog, Item, LookUpAnswer, Resource};
-use crate::data::Table;
+use crate::flat::neutralized;
+use crate::look_up::sheet::{Row, RowEnds, Sheet, SheetOptions};
+use crate::{Catalog, Item, LookUpAnswer, Resource};
+use data::Table;
 
 /// Columns with slugs, ids or addresses of pages, the surest first.
 const KEYS: [&str; 6] = ["venturedex_slug", "slug", "id", "venturedex_url", "page", "url"];
@@ -116,7 +116,7 @@ pub fn csv_of(records: impl Iterator<Item = [String; 3]>) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::bundled;
+    use crate::bundled;
 
     const BASE: &str = "https://venturedex.example";
 

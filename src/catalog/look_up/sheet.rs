@@ -6,12 +6,12 @@
 
 use csv::{ByteRecord, Terminator, WriterBuilder};
 
-use crate::catalog::flat::neutralized;
-use crate::catalog::{Catalog, Item, LookUpAnswer, ParameterError};
-use crate::data::Table;
-use crate::data::import::csv_reader::{self, CsvError, CsvReader};
-use crate::data::vocabulary::Vocabulary;
-use crate::data::{LookUpStatus, identifier};
+use crate::flat::neutralized;
+use crate::{Catalog, Item, LookUpAnswer, ParameterError};
+use data::Table;
+use data::import::csv_reader::{self, CsvError, CsvReader};
+use data::vocabulary::Vocabulary;
+use data::{LookUpStatus, identifier};
 
 use super::columns::{Columns, normal};
 use super::{ItemTexts, answer};

@@ -1,12 +1,12 @@
 //! The points of a firm, from the sets and columns of the snapshot.
 
-use crate::data::archive::facet_column::Bits;
-use crate::data::snapshot::known_date;
-use crate::data::vocabulary::Vocabulary;
-use crate::data::{Facet, NONE_U64, PartialDate, Snapshot, Stage, StartupStatus, Table};
+use data::archive::facet_column::Bits;
+use data::snapshot::known_date;
+use data::vocabulary::Vocabulary;
+use data::{Facet, NONE_U64, PartialDate, Snapshot, Stage, StartupStatus, Table};
 
-use crate::catalog::matching::Reason;
-use crate::catalog::{Catalog, Filter, FirmMatch, MatchQuery, RowFilter};
+use crate::matching::Reason;
+use crate::{Catalog, Filter, FirmMatch, MatchQuery, RowFilter};
 
 /// Stages in the order of a startup's growth; neighbors are adjacent stages.
 const LADDER: [Stage; 7] =

@@ -1,10 +1,10 @@
 //! The rows of the table of parameters.
 
-use crate::data::{Facet, FirmKind, OrganizationKind, ReviewStatus, Role, Stage, StartupStatus, Table};
+use data::{Facet, FirmKind, OrganizationKind, ReviewStatus, Role, Stage, StartupStatus, Table};
 
-use crate::catalog::Filter;
-use crate::catalog::params::{MAX_EXACT_INT, Mode, ParamType, Parameter, Terms, Unit};
-use crate::catalog::parse::scalars::Bound::{self, Max, Min};
+use crate::Filter;
+use crate::params::{MAX_EXACT_INT, Mode, ParamType, Parameter, Terms, Unit};
+use crate::parse::scalars::Bound::{self, Max, Min};
 
 const fn text(doc: &'static str) -> Parameter {
     Parameter { aliases: &["query", "search"], ..param("q", ParamType::Text, "", doc) }

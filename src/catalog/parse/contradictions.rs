@@ -1,11 +1,11 @@
 //! Conditions that no record can match together.
 
-use crate::catalog::param_error::{Issue, ParameterError};
-use crate::catalog::params::{Mode, ParamType, Parameter, Unit};
-use crate::catalog::parse::ParamParser;
-use crate::catalog::parse::scalars::Bound;
-use crate::catalog::{Filter, Property};
-use crate::data::{Country, Facet};
+use crate::param_error::{Issue, ParameterError};
+use crate::params::{Mode, ParamType, Parameter, Unit};
+use crate::parse::ParamParser;
+use crate::parse::scalars::Bound;
+use crate::{Filter, Property};
+use data::{Country, Facet};
 
 impl ParamParser<'_> {
     pub(super) fn contradictions(&self) -> Vec<Issue> {

@@ -1,6 +1,6 @@
 //! Single values: amounts and counts, percentages, dates and truth values, as people and programs write them.
 
-use crate::data::Date;
+use data::Date;
 
 /// Which end of a range a value sets: a year or a month is its first or its last day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub enum Bound {
 }
 
 /// Parses decimal digits, saturating at `u64::MAX`.
-pub(crate) fn parse_uint(text: &str) -> Option<u64> {
+pub fn parse_uint(text: &str) -> Option<u64> {
     let is_digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     is_digits.then(|| text.parse().unwrap_or(u64::MAX))
 }
@@ -21,7 +21,7 @@ const UNITS: [(usize, &[&str]); 4] =
 
 /// Parses a whole number, saturating at `u64::MAX`: `500000`, `1,000,000`, `500k`, `$1.5m`, `USD 2.5 billion`. `500.000`
 /// is none: it may be 500 or 500,000.
-pub(crate) fn parse_amount(text: &str) -> Option<u64> {
+pub fn parse_amount(text: &str) -> Option<u64> {
     let text = text.trim().to_ascii_lowercase();
     let number = ["us$", "usd", "$"].iter().find_map(|sign| text.strip_prefix(sign)).unwrap_or(&text).trim_start();
     let unit_start = number.find(|char: char| char.is_ascii_alphabetic()).unwrap_or(number.len());
@@ -72,7 +72,7 @@ pub(crate) fn parse_bool(text: &str) -> Option<bool> {
 ///
 /// # Errors
 /// What is wrong, without the text, with a date that is accepted.
-pub(crate) fn parse_date(text: &str, bound: Bound) -> Result<Date, String> {
+pub fn parse_date(text: &str, bound: Bound) -> Result<Date, String> {
     let form = || {
         "is not a date of the form YYYY-MM-DD, YYYY-MM, YYYY or YYYY-Qn, such as 2026-06-30, 2026-06, 2026 or 2026-Q2"
             .to_owned()

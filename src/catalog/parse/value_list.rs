@@ -4,11 +4,11 @@
 use std::cmp::Reverse;
 use std::ops::RangeInclusive;
 
-use crate::catalog::param_error::shortened;
-use crate::catalog::params::{MAX_VALUES, ParamType, Parameter};
-use crate::catalog::{Catalog, Named};
-use crate::data::fold::{fold, fold_parts};
-use crate::data::{Country, Facet, Table, identifier};
+use crate::param_error::shortened;
+use crate::params::{MAX_VALUES, ParamType, Parameter};
+use crate::{Catalog, Named};
+use data::fold::{fold, fold_parts};
+use data::{Country, Facet, Table, identifier};
 
 /// Maximum number of parts of a list in which names are looked for; a name with commas has several.
 const MAX_PARTS: usize = 4 * MAX_VALUES;
@@ -124,7 +124,7 @@ impl Catalog {
     }
 
     /// The names of records in a list of them.
-    pub(crate) fn listed_names<'t>(&self, table: Table, text: &'t str) -> Vec<&'t str> {
+    pub fn listed_names<'t>(&self, table: Table, text: &'t str) -> Vec<&'t str> {
         let is_name = |text: &str| self.is_record_with_commas(table, text);
         ValueList::parse(text, is_name, |text| self.named(table, text) != Named::Nothing).values
     }

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use crate::data::fold::fold;
-use crate::data::identifier;
-use crate::data::import::website;
-use crate::data::vocabulary::normal;
-use crate::data::{Country, Facet, Snapshot, Table, city};
+use data::fold::fold;
+use data::identifier;
+use data::import::website;
+use data::vocabulary::normal;
+use data::{Country, Facet, Snapshot, Table, city};
 
-use crate::catalog::param_error::{Issue, ParameterError, shortened};
-use crate::catalog::params::{Mode, Parameter, Terms};
-use crate::catalog::parse::value_list::{ValueList, split_note};
-use crate::catalog::parse::{NamedValues, ParamParser};
-use crate::catalog::{Catalog, Filter, Named, Property, Ranking};
+use crate::param_error::{Issue, ParameterError, shortened};
+use crate::params::{Mode, Parameter, Terms};
+use crate::parse::value_list::{ValueList, split_note};
+use crate::parse::{NamedValues, ParamParser};
+use crate::{Catalog, Filter, Named, Property, Ranking};
 
 /// The rows of a firm and of a startup that one text names.
 type Organization = (Option<u32>, Option<u32>);

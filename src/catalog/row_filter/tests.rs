@@ -1,6 +1,6 @@
-use crate::catalog::{Filter, Property, RowFilter, bundled};
-use crate::data::archive::facet_column::RowSet;
-use crate::data::{Facet, NONE_U32, Table};
+use crate::{Filter, Property, RowFilter, bundled};
+use data::archive::facet_column::RowSet;
+use data::{Facet, NONE_U32, Table};
 
 #[test]
 fn a_range_of_values_has_the_rows_whose_value_is_in_it() {

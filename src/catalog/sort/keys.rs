@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use crate::data::{Direction, Snapshot, Table};
+use data::{Direction, Snapshot, Table};
 
 /// The rank of a row that has no value.
 pub(crate) const NO_RANK: u32 = u32::MAX;

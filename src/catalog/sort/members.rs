@@ -2,8 +2,8 @@
 
 use std::cell::OnceCell;
 
-use crate::catalog::RowFilter;
-use crate::data::archive::facet_column::Bits;
+use crate::RowFilter;
+use data::archive::facet_column::Bits;
 
 /// The candidates: the rows of a filter, or those of a wider set that share a value.
 pub(crate) struct Members<'m> {

@@ -12,12 +12,12 @@ mod tests;
 
 use std::cell::OnceCell;
 
-use crate::data::archive::facet_column::Bits;
+use data::archive::facet_column::Bits;
 
-use crate::catalog::{ListPosition, RowFilter};
+use crate::{ListPosition, RowFilter};
 
-use crate::catalog::sort::keys::{Key, Keys, NO_RANK};
-use crate::catalog::sort::members::{Members, Within, each_bit, mask};
+use crate::sort::keys::{Key, Keys, NO_RANK};
+use crate::sort::members::{Members, Within, each_bit, mask};
 
 /// Rows tested one by one before the matching rows are converted into bits; fewer if a test searches lists.
 const TEST_BUDGET: u64 = 2_048;

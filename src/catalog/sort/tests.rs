@@ -1,6 +1,6 @@
-use crate::catalog::sort::*;
-use crate::catalog::{Catalog, Filter, bundled};
-use crate::data::{Direction, Facet, Table};
+use crate::sort::*;
+use crate::{Catalog, Filter, bundled};
+use data::{Direction, Facet, Table};
 
 /// All rows of a filter, sorted by their keys.
 fn naive(catalog: &Catalog, table: Table, filters: &[Filter], order: &[(usize, Direction)]) -> Vec<u32> {

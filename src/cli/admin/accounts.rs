@@ -5,12 +5,12 @@ use serde::Serialize;
 use super::print::{note, print_json, print_table};
 use super::{CommandError, Context, find, line_from_stdin, now};
 use crate::app::settings::AccountCommand;
-use crate::auth::Store;
-use crate::auth::account::{Account, AccountRef, Email};
-use crate::auth::audit::{Entry, Event};
-use crate::auth::password::Password;
-use crate::auth::password::hash::PasswordHash;
-use crate::data::rfc3339;
+use auth::Store;
+use auth::account::{Account, AccountRef, Email};
+use auth::audit::{Entry, Event};
+use auth::password::Password;
+use auth::password::hash::PasswordHash;
+use data::rfc3339;
 
 pub(super) fn run(context: &Context<'_>, command: AccountCommand) -> Result<(), CommandError> {
     let Context { store, json, .. } = *context;

@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::app::settings::{BackupOptions, RestoreOptions};
-use crate::auth::{DataLock, DatabaseFile, StoreError, has_database, install_database, private_files};
 use crate::cli::admin::{CommandError, now, print};
 use crate::cli::indexer::format;
-use crate::data::{SnapshotVersion, rfc3339};
-use crate::release::{Checksum, ReleaseStore};
+use auth::{DataLock, DatabaseFile, StoreError, has_database, install_database, private_files};
+use data::{SnapshotVersion, rfc3339};
+use release::{Checksum, ReleaseStore};
 
 /// Describes the backup; written last.
 const DESCRIPTION: &str = "backup.json";

@@ -5,11 +5,11 @@ use serde::Serialize;
 use super::print::{note, print, print_json, print_table};
 use super::{CommandError, Context, find, line_from_stdin, now};
 use crate::app::settings::{KeyArgument, KeyCommand};
-use crate::auth::ApiKey;
-use crate::auth::account::{AccountRef, KeyName, KeyRecord, KeyRef, Rotation, expiry};
-use crate::auth::audit::Event;
-use crate::data::import::clean::is_hidden;
-use crate::data::{Date, rfc3339};
+use auth::ApiKey;
+use auth::account::{AccountRef, KeyName, KeyRecord, KeyRef, Rotation, expiry};
+use auth::audit::Event;
+use data::import::clean::is_hidden;
+use data::{Date, rfc3339};
 
 pub(super) fn run(context: &Context<'_>, command: KeyCommand) -> Result<(), CommandError> {
     let Context { store, json, .. } = *context;

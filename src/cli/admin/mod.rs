@@ -16,12 +16,12 @@ use zeroize::Zeroizing;
 use crate::app::settings::{
     AccountCommand, AuditFilter, BackupOptions, CommandOptions, KeyCommand, RestoreOptions, StoreCommand, StoreSettings,
 };
-use crate::auth::account::{Account, AccountRef, KeyRecord, ParseKeyRefError};
-use crate::auth::audit::{AuditLog, Entry, Event};
-use crate::auth::password::WeakPassword;
-use crate::auth::{Store, StoreError};
-use crate::data::rfc3339;
-use crate::release::ReleaseError;
+use auth::account::{Account, AccountRef, KeyRecord, ParseKeyRefError};
+use auth::audit::{AuditLog, Entry, Event};
+use auth::password::WeakPassword;
+use auth::{Store, StoreError};
+use data::rfc3339;
+use release::ReleaseError;
 
 /// Bytes; longer than any password or key.
 const MAX_INPUT: u64 = 4_096;
@@ -211,7 +211,7 @@ fn with_suggestion(error: StoreError, store: &dyn Store) -> StoreError {
     match store.accounts() {
         Ok(accounts) => {
             let known = accounts.iter().map(|account| &account.email);
-            let suggestion = crate::auth::email::nearest(&email, known).cloned();
+            let suggestion = auth::email::nearest(&email, known).cloned();
             StoreError::NoSuchAccount { email, suggestion }
         }
         Err(error) => error,

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::app::settings::StoreSettings;
-use crate::auth::{CopiedTable, PostgresStore};
 use crate::cli::admin::{CommandError, print};
+use auth::{CopiedTable, PostgresStore};
 
 pub(super) fn refuse_backup(store: &StoreSettings) -> Result<(), CommandError> {
     match store.postgres()? {

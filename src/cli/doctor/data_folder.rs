@@ -3,11 +3,11 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use crate::auth::{DataLock, DatabaseFile, Holder, StoreError};
 use crate::cli::doctor::finding::{Findings, Status};
 use crate::cli::doctor::machine;
 use crate::cli::indexer::format;
-use crate::data::rfc3339;
+use auth::{DataLock, DatabaseFile, Holder, StoreError};
+use data::rfc3339;
 
 /// A log of changes of this size is no longer moved into the database.
 const LARGE_LOG: u64 = 64 << 20;

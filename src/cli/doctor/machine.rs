@@ -10,13 +10,13 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 use crate::app::settings::ServeSettings;
-use crate::auth::Holder;
-use crate::catalog;
 use crate::cli::doctor::data_folder::Data;
 use crate::cli::doctor::finding::Findings;
 use crate::cli::doctor::releases::Index;
 use crate::cli::indexer::format;
-use crate::data::{Date, rfc3339};
+use auth::Holder;
+use catalog;
+use data::{Date, rfc3339};
 
 const MIB: u64 = 1 << 20;
 /// What a full disk leaves no room for: the log of changes and the next release.

@@ -21,7 +21,7 @@ use serde::Serialize;
 use crate::app::now;
 use crate::app::settings::ServeSettings;
 use crate::cli::doctor::finding::{Finding, Findings, Status};
-use crate::data::rfc3339;
+use data::rfc3339;
 
 /// The result of a check, as `--json` prints it.
 #[derive(Serialize)]

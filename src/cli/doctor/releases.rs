@@ -6,9 +6,9 @@ use crate::app::settings::ServeSettings;
 use crate::cli::doctor::finding::{Findings, Status};
 use crate::cli::doctor::machine;
 use crate::cli::indexer::format;
-use crate::data::{Date, SnapshotVersion};
-use crate::release::remote::RemoteStore;
-use crate::release::{Release, ReleaseError, ReleaseStore};
+use data::{Date, SnapshotVersion};
+use release::remote::RemoteStore;
+use release::{Release, ReleaseError, ReleaseStore};
 
 /// Data is published weekly or monthly; after this many days somebody should look why it is not.
 const OLD_DAYS: i64 = 35;

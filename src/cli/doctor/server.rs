@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::cli::doctor::finding::Findings;
-use crate::data::SnapshotVersion;
+use data::SnapshotVersion;
 
 const TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest response that is read, in bytes.

@@ -11,10 +11,10 @@ use crate::app::serve::smtp_password;
 use crate::app::settings::{ServeSettings, unknown_variables};
 use crate::cli::doctor::finding::Findings;
 use crate::cli::doctor::machine;
-use crate::http::origin_policy::Hosts;
-use crate::http::well_known::WellKnown;
-use crate::mail;
-use crate::release::SigningKey;
+use auth::mail;
+use release::SigningKey;
+use service::well_known::WellKnown;
+use transport::origin_policy::Hosts;
 
 pub(super) fn check(settings: &ServeSettings, variables: impl IntoIterator<Item = String>, findings: &mut Findings) {
     let unknown = unknown_variables(variables);

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use crate::app::settings::StoreSettings;
-use crate::auth::{PostgresInspection, PostgresStore, PostgresTables, StoreError};
 use crate::cli::doctor::finding::Findings;
 use crate::cli::doctor::machine;
 use crate::cli::indexer::format;
-use crate::data::rfc3339;
+use auth::{PostgresInspection, PostgresStore, PostgresTables, StoreError};
+use data::rfc3339;
 
 /// A sign-in and a change of a key make about ten round trips.
 const SLOW: Duration = Duration::from_millis(20);
@@ -120,8 +120,8 @@ fn tables(found: Option<&PostgresTables>, findings: &mut Findings) -> Option<i64
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::auth::StoreCounts;
     use crate::cli::doctor::finding::{Status, status_of};
+    use auth::StoreCounts;
 
     fn status(check: &str, change: impl FnOnce(&mut PostgresInspection)) -> Option<Status> {
         let tables = PostgresTables {

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use crate::cli::indexer::{Code, CommandError, Style, check, format};
-use crate::data::derive::alias_candidates::AliasCandidate;
-use crate::data::import::{Input, aliases};
+use data::derive::alias_candidates::AliasCandidate;
+use data::import::{Input, aliases};
 
 #[derive(Serialize)]
 struct Candidates<'a> {

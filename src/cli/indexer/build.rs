@@ -8,15 +8,15 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use time::OffsetDateTime;
 
-use crate::catalog::ChangeCounts;
 use crate::cli::indexer::check;
 use crate::cli::indexer::progress::{Step, Steps};
 use crate::cli::indexer::{Code, CommandError, Style, format};
-use crate::data::import::Input;
-use crate::data::rfc3339;
-use crate::data::{self, Counts, Diagnostic, Progress, Report, SnapshotVersion, Table};
-use crate::release::remote::{Current, Pushed, RemoteStore};
-use crate::release::{Outcome, Policy, Publication, ReleaseError, ReleaseStore, SigningKey, manifest};
+use catalog::ChangeCounts;
+use data::import::Input;
+use data::rfc3339;
+use data::{self, Counts, Diagnostic, Progress, Report, SnapshotVersion, Table};
+use release::remote::{Current, Pushed, RemoteStore};
+use release::{Outcome, Policy, Publication, ReleaseError, ReleaseStore, SigningKey, manifest};
 
 struct Summary<'a> {
     pushed: Option<&'a Pushed>,

@@ -7,9 +7,9 @@ use serde::Serialize;
 
 use crate::cli::indexer::progress::Steps;
 use crate::cli::indexer::{Code, CommandError, Style, format};
-use crate::data::compile::Quality;
-use crate::data::import::Input;
-use crate::data::{self, Compiled, Diagnostic, Report, Table};
+use data::compile::Quality;
+use data::import::Input;
+use data::{self, Compiled, Diagnostic, Report, Table};
 
 /// Findings of one kind that are listed without `--verbose`.
 const MAX_LISTED: usize = 5;

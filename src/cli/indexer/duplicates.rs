@@ -6,9 +6,9 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use crate::cli::indexer::{Code, CommandError, Style, check, format};
-use crate::data::Table;
-use crate::data::compile::NearDuplicateRecord;
-use crate::data::import::{Input, referable};
+use data::Table;
+use data::compile::NearDuplicateRecord;
+use data::import::{Input, referable};
 
 #[derive(Serialize)]
 struct Duplicates<'a> {

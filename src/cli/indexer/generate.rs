@@ -12,9 +12,9 @@ use serde::Serialize;
 use crate::cli::indexer::own_files::{FolderError, OwnFiles};
 use crate::cli::indexer::progress::Steps;
 use crate::cli::indexer::{Code, CommandError, Style, format};
-use crate::data::import::FileList;
-use crate::data::{Progress, SnapshotVersion, Table};
-use crate::datagen::{self, GenConfig};
+use data::import::FileList;
+use data::{Progress, SnapshotVersion, Table};
+use import::datagen::{self, GenConfig};
 
 /// Startups per firm if only one of the two numbers is specified, as in the bundled dataset.
 const STARTUPS_PER_FIRM: u32 = 5;
@@ -116,7 +116,7 @@ mod tests {
     use clap::Parser;
 
     use super::*;
-    use crate::data;
+    use data;
 
     #[derive(Parser)]
     struct Line {

@@ -13,15 +13,15 @@ use time::OffsetDateTime;
 use crate::cli::indexer::own_files::{FolderError, OwnFiles};
 use crate::cli::indexer::progress::Steps;
 use crate::cli::indexer::{Code, CommandError, Style, format};
-use crate::data::Date;
-use crate::data::import::FileList;
-use crate::resolve;
-use crate::search::nearest;
-use crate::sources::guess;
-use crate::sources::import::{FileSummary, Import, Reason, SectionSummary, SourceChanges, Summary};
-use crate::sources::presets::{PRESETS, preset};
-use crate::sources::view::{self, Clusters, Detail, ViewSummary};
-use crate::sources::{Extent, Source, SourceError, Suppressed};
+use data::Date;
+use data::import::FileList;
+pub(super) use import::resolve;
+use import::sources::guess;
+use import::sources::import::{FileSummary, Import, Reason, SectionSummary, SourceChanges, Summary};
+use import::sources::presets::{PRESETS, preset};
+use import::sources::view::{self, Clusters, Detail, ViewSummary};
+use import::sources::{Extent, Source, SourceError, Suppressed};
+use search::nearest;
 
 #[derive(Args)]
 #[command(group = ArgGroup::new("destination").args(["dataset", "sources", "guess"]).required(true))]

@@ -27,14 +27,14 @@ use clap::{Args, Parser, Subcommand};
 use serde::Serialize;
 use time::OffsetDateTime;
 
-use crate::data::import::Input;
-use crate::data::import::meta::MetaValues;
-use crate::data::{Date, SnapshotVersion};
-use crate::release::remote::{RemoteStore, is_object_store};
-use crate::release::{KeyError, Policy, ReleaseError, ReleaseStore, SigningKey, TrustedKey};
-use crate::resolve::ResolveError;
-use crate::search::SearchError;
-use crate::sources::SourceError;
+use ::import::sources::SourceError;
+use ::search::SearchError;
+use data::import::Input;
+use data::import::meta::MetaValues;
+use data::{Date, SnapshotVersion};
+pub use import::resolve::ResolveError;
+use release::remote::{RemoteStore, is_object_store};
+use release::{KeyError, Policy, ReleaseError, ReleaseStore, SigningKey, TrustedKey};
 
 const CODES: &str = "\
 Exit codes:

@@ -11,9 +11,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use crate::cli::indexer::Code;
-use crate::data::import::{FileList, UNFINISHED, meta};
-use crate::release::Checksum;
-use crate::release::file_system::{Fs, OsFs};
+use data::import::{FileList, UNFINISHED, meta};
+use release::Checksum;
+pub(super) use release::file_system::{Fs, OsFs};
 
 /// The folders that files are written to first begin with this.
 const SCRATCH: &str = ".unfinished-";

@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
 use crate::cli::indexer::format;
-use crate::data::Progress;
+use data::Progress;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Show {

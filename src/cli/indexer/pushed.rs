@@ -6,9 +6,9 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::cli::indexer::{Code, CommandError, Style, format};
-use crate::data::{SnapshotVersion, rfc3339};
-use crate::release::remote::{Pointer, RemoteStore};
-use crate::release::{ReleaseError, ReleaseStore};
+use data::{SnapshotVersion, rfc3339};
+use release::remote::{Pointer, RemoteStore};
+use release::{ReleaseError, ReleaseStore};
 
 #[derive(Serialize)]
 struct ListJson {
@@ -53,10 +53,7 @@ pub(crate) fn fetch(
     remote.fetch(releases, version, manifest)
 }
 
-fn find(
-    remote: &RemoteStore,
-    version: SnapshotVersion,
-) -> Result<(SnapshotVersion, crate::release::Checksum), ReleaseError> {
+fn find(remote: &RemoteStore, version: SnapshotVersion) -> Result<(SnapshotVersion, release::Checksum), ReleaseError> {
     let found = remote.versions()?.into_iter().find(|(other, _)| *other == version);
     found.ok_or_else(|| ReleaseError::Missing { version, index: remote.place().into() })
 }

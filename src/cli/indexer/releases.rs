@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use crate::cli::indexer::progress::Steps;
 use crate::cli::indexer::{Code, CommandError, Style, code_of, format};
-use crate::data::{Counts, Progress, SnapshotVersion};
-use crate::release::{Manifest, PrunedReleases, ReleaseError, ReleaseStore};
+use data::{Counts, Progress, SnapshotVersion};
+use release::{Manifest, PrunedReleases, ReleaseError, ReleaseStore};
 
 #[derive(Serialize)]
 struct ReleaseJson<'a> {

@@ -9,15 +9,15 @@ use serde::Serialize;
 use crate::cli::indexer::progress::Steps;
 use crate::cli::indexer::review::{self, Reviewer};
 use crate::cli::indexer::{Code, CommandError, Style, check, format, import};
-use crate::data::vocabulary::Vocabulary;
-use crate::data::{self, Date, Table};
-use crate::resolve::{
+use ::import::sources::Suppressed;
+use data::vocabulary::Vocabulary;
+use data::{self, Date, Table};
+use import::resolve::{
     Decision, Decisions, Held, Judgement, Pair, Record, Resolution, TABLES, decision, record, resolve, statements,
 };
-use crate::sources::Suppressed;
 
 #[derive(Args)]
-pub(crate) struct ResolveArgs {
+pub(super) struct ResolveArgs {
     /// Folder of sources, with their statements and decisions.csv
     #[arg(long, value_name = "DIR", required_unless_present = "dataset")]
     sources: Option<PathBuf>,

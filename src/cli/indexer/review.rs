@@ -9,10 +9,10 @@ use serde::Serialize;
 
 use crate::cli::indexer::resolve::{evidence_text, held_text};
 use crate::cli::indexer::{Code, CommandError, Style, format};
-use crate::data::{Date, Report};
-use crate::resolve::{Decision, Decisions, Judgement, Pair, Record, Resolution, decision};
-use crate::site::review::{ReviewPair, page};
-use crate::sources::SourceError;
+use data::{Date, Report};
+use import::resolve::{Decision, Decisions, Judgement, Pair, Record, Resolution, decision};
+use import::sources::SourceError;
+use site::review::{ReviewPair, page};
 
 /// Who reviews, and what decisions are appended to.
 pub(crate) struct Reviewer<'a> {

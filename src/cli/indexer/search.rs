@@ -6,11 +6,11 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
 
-use crate::catalog::{Catalog, Texts};
 use crate::cli::indexer::{Code, CommandError, Style, format};
-use crate::data::{SnapshotVersion, Table};
-use crate::release::ReleaseStore;
-use crate::search::Explanation;
+use catalog::{Catalog, Texts};
+use data::{SnapshotVersion, Table};
+use release::ReleaseStore;
+use search::Explanation;
 
 #[derive(Args)]
 pub(crate) struct SearchArgs {

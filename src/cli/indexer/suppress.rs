@@ -9,11 +9,11 @@ use serde::Serialize;
 
 use crate::cli::indexer::progress::Steps;
 use crate::cli::indexer::{Code, CommandError, Style, format, import};
-use crate::data::Date;
-use crate::data::vocabulary::Vocabulary as _;
-use crate::resolve;
-use crate::sources::suppressed::{FILE, KINDS};
-use crate::sources::{EntityKind, Suppressed, view};
+use ::import::sources::suppressed::{FILE, KINDS};
+use ::import::sources::{EntityKind, Suppressed, view};
+use data::Date;
+use data::vocabulary::Vocabulary as _;
+pub(super) use import::resolve;
 
 #[derive(Args)]
 pub(crate) struct SuppressArgs {

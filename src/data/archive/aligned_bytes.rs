@@ -6,8 +6,8 @@ use std::thread::{self, Builder};
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::data::archive::ALIGN;
-use crate::data::read_at::read_exact_at;
+use crate::archive::ALIGN;
+use crate::read_at::read_exact_at;
 
 /// Bytes in memory, aligned to 64 bytes as an archive requires.
 pub struct AlignedBytes {

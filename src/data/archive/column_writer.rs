@@ -4,11 +4,11 @@ use std::io;
 
 use bytemuck::Pod;
 
-use crate::data::archive::{Writer, facet_column};
-use crate::data::derive::sort_order::{Permutation, SortOrder, ranks_of_texts};
-use crate::data::fold::fold;
-use crate::data::vocabulary::Vocabulary;
-use crate::data::{Country, Facet, Table};
+use crate::archive::{Writer, facet_column};
+use crate::derive::sort_order::{Permutation, SortOrder, ranks_of_texts};
+use crate::fold::fold;
+use crate::vocabulary::Vocabulary;
+use crate::{Country, Facet, Table};
 
 /// Writes the columns of one table in the table's order. The closures passed to its methods return the value of a row by
 /// its index in the dataset.

@@ -7,9 +7,9 @@ use std::io;
 use std::slice;
 use std::sync::OnceLock;
 
-use crate::data::archive::table_columns::check;
-use crate::data::archive::{Archive, Column, Writer, bounds};
-use crate::data::{ArchiveError, NONE_U32};
+use crate::archive::table_columns::check;
+use crate::archive::{Archive, Column, Writer, bounds};
+use crate::{ArchiveError, NONE_U32};
 
 /// In the column of values: the rest of the number is where the list of the row's values begins with their number.
 const LISTED: u32 = 1 << 31;
@@ -24,7 +24,7 @@ fn words(count: u32, rows: u32) -> usize {
 }
 
 /// The number of words with a bit for each row.
-pub(crate) fn bit_words(rows: u32) -> usize {
+pub fn bit_words(rows: u32) -> usize {
     (rows as usize).div_ceil(64)
 }
 
@@ -285,8 +285,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::data::Checksums;
-    use crate::data::archive::AlignedBytes;
+    use crate::Checksums;
+    use crate::archive::AlignedBytes;
 
     fn open(values: &[u32], lists: &[u32]) -> Result<FacetColumn, ArchiveError> {
         let mut bytes = Vec::new();

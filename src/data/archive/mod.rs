@@ -18,7 +18,7 @@ pub(crate) mod table_columns;
 mod writer;
 
 pub use aligned_bytes::AlignedBytes;
-pub(crate) use writer::Writer;
+pub use writer::Writer;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -32,8 +32,8 @@ use bytemuck::{Pod, Zeroable};
 use sha2::{Digest, Sha256};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::data::parallel::all_in_parallel;
-use crate::data::read_at::read_exact_at;
+use crate::parallel::all_in_parallel;
+use crate::read_at::read_exact_at;
 
 #[cfg(target_endian = "big")]
 compile_error!("the archive is little-endian and its columns are used in place");
@@ -109,7 +109,7 @@ pub enum Checksums {
     Trust,
 }
 
-pub(crate) struct Archive {
+pub struct Archive {
     source: Source,
     sections: Vec<Section>,
     by_name: HashMap<String, usize>,
@@ -131,7 +131,7 @@ struct Section {
 
 /// A column of numbers: its section, and how many there are.
 #[derive(Debug)]
-pub(crate) struct Column<T> {
+pub struct Column<T> {
     section: usize,
     length: usize,
     kind: PhantomData<T>,
@@ -174,7 +174,7 @@ impl Source {
 
 impl Archive {
     /// Opens an archive in memory.
-    pub(crate) fn open(bytes: Bytes, checksums: Checksums) -> Result<Self, ArchiveError> {
+    pub fn open(bytes: Bytes, checksums: Checksums) -> Result<Self, ArchiveError> {
         if !((*bytes).as_ref().as_ptr() as usize).is_multiple_of(ALIGN) {
             return Err(ArchiveError::Damaged("not aligned to 64 bytes".into()));
         }
@@ -196,7 +196,7 @@ impl Archive {
     }
 
     /// The checksum of the table of contents of an archive in a file.
-    pub(crate) fn contents_sha256(file: File) -> Result<Sha256Sum, ArchiveError> {
+    pub fn contents_sha256(file: File) -> Result<Sha256Sum, ArchiveError> {
         Self::from_source(Source::File(file)).map(|(_, contents)| contents)
     }
 
@@ -243,7 +243,7 @@ impl Archive {
     }
 
     /// A checksum of the checksums of all sections.
-    pub(crate) fn content(&self) -> u64 {
+    pub fn content(&self) -> u64 {
         self.content
     }
 
@@ -285,7 +285,7 @@ impl Archive {
     }
 
     /// The column of `rows` numbers.
-    pub(crate) fn column<T: Pod>(&self, name: &str, rows: usize) -> Result<Column<T>, ArchiveError> {
+    pub fn column<T: Pod>(&self, name: &str, rows: usize) -> Result<Column<T>, ArchiveError> {
         let column = self.open_column(name)?;
         if column.len() != rows {
             return Err(ArchiveError::Damaged(format!("section {name} does not have {rows} values")));
@@ -294,7 +294,7 @@ impl Archive {
     }
 
     /// The column of any number of numbers.
-    pub(crate) fn open_column<T: Pod>(&self, name: &str) -> Result<Column<T>, ArchiveError> {
+    pub fn open_column<T: Pod>(&self, name: &str) -> Result<Column<T>, ArchiveError> {
         let section = self.section(name)?;
         let size = self.sections[section].place.len();
         if !size.is_multiple_of(size_of::<T>()) {
@@ -321,11 +321,11 @@ impl Archive {
         }
     }
 
-    pub(crate) fn get<T: Pod>(&self, column: &Column<T>) -> &[T] {
+    pub fn get<T: Pod>(&self, column: &Column<T>) -> &[T] {
         bytemuck::try_cast_slice(self.slice(column.section)).expect("checked at open")
     }
 
-    pub(crate) fn bytes(&self, name: &str) -> Result<&[u8], ArchiveError> {
+    pub fn bytes(&self, name: &str) -> Result<&[u8], ArchiveError> {
         let section = &self.sections[self.section(name)?];
         self.try_bytes_of(section).map_err(|error| ArchiveError::of(name, &error))
     }

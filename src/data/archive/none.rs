@@ -8,5 +8,5 @@ pub const NONE_U16: u16 = u16::MAX;
 pub const NONE_U32: u32 = u32::MAX;
 /// In columns of dollars.
 pub const NONE_U64: u64 = u64::MAX;
-/// In columns of dates, which are codes of [`PartialDate`](crate::data::PartialDate), and of leaderboard values.
+/// In columns of dates, which are codes of [`PartialDate`](crate::PartialDate), and of leaderboard values.
 pub const NONE_I32: i32 = i32::MIN;

@@ -1,9 +1,9 @@
 //! Positions of the columns that only firms or only funding rounds have.
 
-use crate::data::archive::table_columns::{check, in_range};
-use crate::data::archive::{Archive, Column, Texts, check_offsets};
-use crate::data::vocabulary::Vocabulary;
-use crate::data::{ArchiveError, Country, Facet, Metric, NONE_U16, Stage, Table};
+use crate::archive::table_columns::{check, in_range};
+use crate::archive::{Archive, Column, Texts, check_offsets};
+use crate::vocabulary::Vocabulary;
+use crate::{ArchiveError, Country, Facet, Metric, NONE_U16, Stage, Table};
 
 pub(crate) struct FirmColumns {
     pub health_score: Column<u8>,

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::data::Table;
+use crate::Table;
 
 /// Bytes of the end of a field.
 const END: usize = size_of::<u32>();
@@ -28,7 +28,7 @@ impl<'a> RecordText<'a> {
     }
 
     /// Where a field ends in the text, by its index in [`Table::fields`].
-    pub(crate) fn end(&self, field: usize) -> usize {
+    pub fn end(&self, field: usize) -> usize {
         let end = &self.stored[END * field..][..END];
         u32::from_le_bytes(end.try_into().expect("four bytes")) as usize
     }

@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
 
-use crate::data::archive::{Bytes, Sha256Sum, changed};
-use crate::data::read_at::read_exact_at;
+use crate::archive::{Bytes, Sha256Sum, changed};
+use crate::read_at::read_exact_at;
 
 /// Bytes that are verified at a time: some ten records. The checksums take 0.4 % of that.
 const BLOCK: u64 = 8 << 10;

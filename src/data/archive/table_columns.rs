@@ -1,9 +1,9 @@
 //! Positions of the columns that every table has: records, slugs, names, sort orders, facets.
 
-use crate::data::archive::facet_column::FacetColumn;
-use crate::data::archive::{Archive, Column, Texts};
-use crate::data::vocabulary::Vocabulary;
-use crate::data::{
+use crate::archive::facet_column::FacetColumn;
+use crate::archive::{Archive, Column, Texts};
+use crate::vocabulary::Vocabulary;
+use crate::{
     ArchiveError, Country, Facet, FirmKind, NONE_U32, OrganizationKind, ReviewStatus, Role, Stage, StartupStatus, Table,
 };
 

@@ -4,10 +4,10 @@ use bytemuck::{Pod, Zeroable};
 use sha2::{Digest, Sha256};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::data::archive::{ALIGN, Entry, FORMAT, Frame, HEAD, TAIL};
+use crate::archive::{ALIGN, Entry, FORMAT, Frame, HEAD, TAIL};
 
 /// Writes an archive, section by section, to a stream.
-pub(crate) struct Writer<'w> {
+pub struct Writer<'w> {
     out: &'w mut dyn Write,
     position: u64,
     entries: Vec<Entry>,
@@ -15,14 +15,14 @@ pub(crate) struct Writer<'w> {
 }
 
 impl<'w> Writer<'w> {
-    pub(crate) fn new(out: &'w mut dyn Write) -> io::Result<Self> {
+    pub fn new(out: &'w mut dyn Write) -> io::Result<Self> {
         let head = Frame { magic: HEAD, format: FORMAT, ..Frame::zeroed() };
         out.write_all(bytemuck::bytes_of(&head))?;
         Ok(Self { out, position: size_of::<Frame>() as u64, entries: Vec::new(), open: None })
     }
 
     /// Starts a section that [`Writer::append`] fills.
-    pub(crate) fn begin(&mut self, name: &str) -> io::Result<()> {
+    pub fn begin(&mut self, name: &str) -> io::Result<()> {
         self.end()?;
         self.pad()?;
         let mut entry = Entry { start: self.position, ..Entry::zeroed() };
@@ -31,7 +31,7 @@ impl<'w> Writer<'w> {
         Ok(())
     }
 
-    pub(crate) fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+    pub fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         if let Some((_, hash)) = &mut self.open {
             hash.update(bytes);
         }
@@ -57,7 +57,7 @@ impl<'w> Writer<'w> {
         Ok(())
     }
 
-    pub(crate) fn section<T: Pod>(&mut self, name: &str, values: &[T]) -> io::Result<()> {
+    pub fn section<T: Pod>(&mut self, name: &str, values: &[T]) -> io::Result<()> {
         self.begin(name)?;
         self.append(bytemuck::cast_slice(values))
     }
@@ -76,7 +76,7 @@ impl<'w> Writer<'w> {
     }
 
     /// Writes the table of contents and the tail.
-    pub(crate) fn finish(mut self) -> io::Result<()> {
+    pub fn finish(mut self) -> io::Result<()> {
         self.end()?;
         self.pad()?;
         let contents: &[u8] = bytemuck::cast_slice(&self.entries);

@@ -5,14 +5,14 @@ use std::io;
 
 use serde::Serialize;
 
-use crate::data::Table;
-use crate::data::compile::Compiled;
-use crate::data::derive::record::{Record, is_known, reference};
-use crate::data::import::csv_table::TableRow;
-use crate::data::import::referable;
-use crate::data::import::rows::{Firm, Person, Review, Round, Sector, Startup};
-use crate::data::model::Reference;
-use crate::data::vocabulary::Vocabulary;
+use crate::Table;
+use crate::compile::Compiled;
+use crate::derive::record::{Record, is_known, reference};
+use crate::import::csv_table::TableRow;
+use crate::import::referable;
+use crate::import::rows::{Firm, Person, Review, Round, Sector, Startup};
+use crate::model::Reference;
+use crate::vocabulary::Vocabulary;
 
 /// A year has a gap if it has less than this share of the year before and of the year after.
 const GAP_SHARE: f64 = 0.2;

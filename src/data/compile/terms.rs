@@ -3,13 +3,13 @@
 use std::io;
 use std::sync::Arc;
 
-use crate::data::archive::Writer;
-use crate::data::archive::column_writer::ColumnWriter;
-use crate::data::fold::fold;
-use crate::data::import::identifiers::Identifier;
-use crate::data::import::{Dataset, website};
-use crate::data::vocabulary::Vocabulary;
-use crate::data::{Facet, Role};
+use crate::archive::Writer;
+use crate::archive::column_writer::ColumnWriter;
+use crate::fold::fold;
+use crate::import::identifiers::Identifier;
+use crate::import::{Dataset, website};
+use crate::vocabulary::Vocabulary;
+use crate::{Facet, Role};
 
 /// The number of values of a facet of [`Facet::LISTED`], and the value of each row of the dataset.
 type TermValues = (usize, Vec<Option<u32>>);

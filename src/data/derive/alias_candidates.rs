@@ -9,11 +9,11 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 
-use crate::data::derive::Derived;
-use crate::data::derive::alias_candidates::abbreviation::abbreviates;
-use crate::data::fold::fold;
-use crate::data::import::{Dataset, website};
-use crate::data::{Country, Table};
+use crate::derive::Derived;
+use crate::derive::alias_candidates::abbreviation::abbreviates;
+use crate::fold::fold;
+use crate::import::{Dataset, website};
+use crate::{Country, Table};
 
 /// Words before a former or other name in brackets.
 const BEFORE_NAMES: [&str; 13] = [

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use once_cell::sync::Lazy;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::data::fold::fold;
+use crate::fold::fold;
 
 /// Words that names of one record have and others lack: legal forms, articles, connecting words, parts of addresses.
 const LEGAL: &str = "ab ag and aps as asa bhd bv bvba co com company corp corporation doo eurl gmbh inc incorporated kft kg kgaa \
@@ -36,7 +36,7 @@ const MIN_MISSPELLED: usize = 6;
 const MIN_BEGINNING: usize = 8;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Similarity {
+pub enum Similarity {
     /// The same core, spaces aside.
     Same,
     /// The core begins that of the main record.
@@ -46,7 +46,7 @@ pub(super) enum Similarity {
 }
 
 /// A folded name, taken apart.
-pub(crate) struct CoreName {
+pub struct CoreName {
     /// The words but for the legal form, separated by spaces.
     words: String,
     /// The distinctive words, separated by spaces.
@@ -57,7 +57,7 @@ pub(crate) struct CoreName {
 
 /// What a word says in a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WordKind {
+pub enum WordKind {
     /// The legal form, an article, a connecting word.
     Legal,
     /// What the record is, by its bit.
@@ -68,7 +68,7 @@ pub(crate) enum WordKind {
 
 impl WordKind {
     /// The kinds of the words of a folded name. Legal words without others distinguish nothing.
-    pub(crate) fn of_all(words: &[&str]) -> Vec<Self> {
+    pub fn of_all(words: &[&str]) -> Vec<Self> {
         let mut is_legal = vec![false; words.len()];
         let mut start = 0;
         for run in words.chunk_by(|left, right| left.len() == 1 && right.len() == 1) {
@@ -92,7 +92,7 @@ impl WordKind {
 }
 
 /// The legal forms that a folded name has, in their short form: `Alder Co., L.L.C.` → `co`, `llc`.
-pub(crate) fn legal_forms(words: &[&str], kinds: &[WordKind]) -> Vec<String> {
+pub fn legal_forms(words: &[&str], kinds: &[WordKind]) -> Vec<String> {
     let legal = words.iter().zip(kinds).filter(|(_, kind)| **kind == WordKind::Legal).map(|(word, _)| *word);
     let legal: Vec<&str> = legal.filter(|word| !CONNECTING.contains(word)).collect();
     let forms = legal.chunk_by(|left, right| left.len() == 1 && right.len() == 1).map(<[&str]>::concat);
@@ -103,14 +103,14 @@ pub(crate) fn legal_forms(words: &[&str], kinds: &[WordKind]) -> Vec<String> {
 }
 
 impl CoreName {
-    pub(crate) fn of(name: &str) -> Self {
+    pub fn of(name: &str) -> Self {
         let folded = fold(name);
         let words: Vec<&str> = folded.split(' ').collect();
         Self::of_words(&words, &WordKind::of_all(&words))
     }
 
     /// The name of these folded words, each of which is of a kind.
-    pub(crate) fn of_words(all: &[&str], kinds: &[WordKind]) -> Self {
+    pub fn of_words(all: &[&str], kinds: &[WordKind]) -> Self {
         let (mut words, mut core, mut generic) = (String::new(), String::new(), 0);
         for (word, kind) in all.iter().zip(kinds).filter(|(_, kind)| **kind != WordKind::Legal) {
             push_word(&mut words, word);
@@ -127,22 +127,22 @@ impl CoreName {
     }
 
     /// The words but for the legal form, separated by spaces.
-    pub(crate) fn words(&self) -> &str {
+    pub fn words(&self) -> &str {
         &self.words
     }
 
     /// The distinctive words, separated by spaces.
-    pub(crate) fn core(&self) -> &str {
+    pub fn core(&self) -> &str {
         &self.core
     }
 
     /// A bit for each generic word that the name has next to its core.
-    pub(crate) fn generic(&self) -> u32 {
+    pub fn generic(&self) -> u32 {
         self.generic
     }
 
     /// The core without spaces.
-    pub(crate) fn joined(&self) -> String {
+    pub fn joined(&self) -> String {
         self.core.replace(' ', "")
     }
 
@@ -166,7 +166,7 @@ impl CoreName {
     }
 
     /// Passes keys of which two names that are alike have one in common.
-    pub(crate) fn each_key(&self, mut each: impl FnMut(u64)) {
+    pub fn each_key(&self, mut each: impl FnMut(u64)) {
         let joined = self.joined();
         if joined.is_empty() {
             return;

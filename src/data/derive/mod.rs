@@ -1,7 +1,7 @@
 //! Values derived from the rows: counts, totals, dates, co-investors, and the stages and sectors of firms that publish none.
 
 pub mod alias_candidates;
-pub(crate) mod core_name;
+pub mod core_name;
 pub mod near_duplicates;
 pub(crate) mod outliers;
 pub(crate) mod prominence;
@@ -10,14 +10,14 @@ pub mod row_order;
 pub mod score;
 pub mod sort_order;
 
-use crate::data::derive::outliers::AmountLimits;
-use crate::data::derive::prominence::Prominence;
-use crate::data::derive::score::{Assessment, FirmScore, Priors};
-use crate::data::derive::sort_order::{Permutation, sort_prefix};
-use crate::data::import::Dataset;
-use crate::data::import::rows::{Investor, Person};
-use crate::data::vocabulary::Vocabulary;
-use crate::data::{Country, CountrySource, OrganizationKind, PartialDate, Stage};
+use crate::derive::outliers::AmountLimits;
+use crate::derive::prominence::Prominence;
+use crate::derive::score::{Assessment, FirmScore, Priors};
+use crate::derive::sort_order::{Permutation, sort_prefix};
+use crate::import::Dataset;
+use crate::import::rows::{Investor, Person};
+use crate::vocabulary::Vocabulary;
+use crate::{Country, CountrySource, OrganizationKind, PartialDate, Stage};
 
 /// Maximum number of derived sectors of a firm that publishes none.
 const DERIVED_SECTORS: usize = 8;

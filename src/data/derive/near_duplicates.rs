@@ -8,13 +8,13 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::fmt;
 
-use crate::data::derive::Derived;
-use crate::data::derive::core_name::{CoreName, Similarity};
-use crate::data::derive::row_order::RowOrders;
-use crate::data::fold::fold;
-use crate::data::import::{Dataset, website};
-use crate::data::parallel::all_in_parallel;
-use crate::data::{Country, OrganizationKind, Table};
+use crate::derive::Derived;
+use crate::derive::core_name::{CoreName, Similarity};
+use crate::derive::row_order::RowOrders;
+use crate::fold::fold;
+use crate::import::{Dataset, website};
+use crate::parallel::all_in_parallel;
+use crate::{Country, OrganizationKind, Table};
 
 /// So many letters of a core identify a record of which nothing but the name is known.
 const MIN_IDENTIFYING: usize = 4;

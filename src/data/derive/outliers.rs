@@ -1,8 +1,8 @@
 //! Amounts that are probably wrong: a digit too many, another currency, the value of a company in place of its round.
 
-use crate::data::Stage;
-use crate::data::import::rows::Round;
-use crate::data::vocabulary::Vocabulary;
+use crate::Stage;
+use crate::import::rows::Round;
+use crate::vocabulary::Vocabulary;
 
 /// An amount is suspect above so many times the 99th percentile of its stage. Of 120,000 published rounds, 24 are.
 const FACTOR: u64 = 10;

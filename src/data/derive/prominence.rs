@@ -17,12 +17,12 @@
 
 use std::collections::HashMap;
 
-use crate::data::OrganizationKind;
-use crate::data::derive::score::FirmScore;
-use crate::data::derive::{FirmStats, SectorStats, StartupStats};
-use crate::data::fold::fold;
-use crate::data::import::Dataset;
-use crate::data::names::MAX_PROMINENCE;
+use crate::OrganizationKind;
+use crate::derive::score::FirmScore;
+use crate::derive::{FirmStats, SectorStats, StartupStats};
+use crate::fold::fold;
+use crate::import::Dataset;
+use crate::names::MAX_PROMINENCE;
 
 /// The prominence of each row of the dataset, by kind.
 pub(crate) struct Prominence {

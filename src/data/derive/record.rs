@@ -7,18 +7,18 @@ use std::io;
 
 use serde::Serialize;
 
-use crate::data::archive::record_text::RecordBuffer;
-use crate::data::derive::{Derived, country_of};
-use crate::data::field::{Field, FieldVisitor, Model};
-use crate::data::identifier;
-use crate::data::import::text_store::StoredText;
-use crate::data::import::{Dataset, identifiers, rows};
-use crate::data::model::{
+use crate::archive::record_text::RecordBuffer;
+use crate::derive::{Derived, country_of};
+use crate::field::{Field, FieldVisitor, Model};
+use crate::identifier;
+use crate::import::text_store::StoredText;
+use crate::import::{Dataset, identifiers, rows};
+use crate::model::{
     CoInvestor, Firm, FundingRound, Identifier, Investor, Organization, Person, Ratings, Reference, Review, Sector,
     Startup,
 };
-use crate::data::vocabulary::Vocabulary;
-use crate::data::{Country, OrganizationKind, RecordText, Table};
+use crate::vocabulary::Vocabulary;
+use crate::{Country, OrganizationKind, RecordText, Table};
 
 #[derive(Default)]
 pub(crate) struct Record(RecordBuffer);

@@ -3,11 +3,11 @@
 use std::cmp::Reverse;
 use std::ops::Index;
 
-use crate::data::derive::Derived;
-use crate::data::derive::sort_order::{Permutation, sort_prefix};
-use crate::data::fold::fold;
-use crate::data::import::Dataset;
-use crate::data::{ReviewStatus, Table};
+use crate::derive::Derived;
+use crate::derive::sort_order::{Permutation, sort_prefix};
+use crate::fold::fold;
+use crate::import::Dataset;
+use crate::{ReviewStatus, Table};
 
 /// The default order of each table. Rejected reviews are left out.
 pub(crate) struct RowOrders([Permutation; 6]);

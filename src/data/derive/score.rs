@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::data::PartialDate;
-use crate::data::derive::sort_order::sort_prefix;
-use crate::data::import::Dataset;
-use crate::data::import::rows::{Review, ReviewContent};
-use crate::data::model::{Score, ScoreComponent, YearScore};
+use crate::PartialDate;
+use crate::derive::sort_order::sort_prefix;
+use crate::import::Dataset;
+use crate::import::rows::{Review, ReviewContent};
+use crate::model::{Score, ScoreComponent, YearScore};
 
 /// The value of `score.method`.
 pub const METHOD: &str = "peer-score/1";
@@ -273,10 +273,10 @@ fn components(means: &[f64; 4], ghosting: f64, points: &[f64], value: u8) -> Vec
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::ReviewStatus;
-    use crate::data::import::meta::Meta;
-    use crate::data::import::rows::Firm;
-    use crate::data::import::text_store::TextStore;
+    use crate::ReviewStatus;
+    use crate::import::meta::Meta;
+    use crate::import::rows::Firm;
+    use crate::import::text_store::TextStore;
 
     fn firm(slug: &str) -> Firm {
         Firm { slug: slug.into(), name: slug.into(), ..Firm::default() }
@@ -312,7 +312,7 @@ mod tests {
             rounds: vec![],
             people: vec![],
             reviews,
-            provenance: crate::data::import::provenance::Provenance::default(),
+            provenance: crate::import::provenance::Provenance::default(),
             redirects: Vec::new(),
             texts: TextStore::in_memory(),
         }

@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::data::derive::alias_candidates::AliasCandidate;
-use crate::data::fold::fold;
-use crate::data::import::Dataset;
-use crate::data::import::csv_row::{CsvRow, MAX_VALUES};
-use crate::data::import::csv_table::{CsvTable, TableRow};
-use crate::data::import::diagnostics::quoted;
-use crate::data::import::referable::Referable;
-use crate::data::{Progress, Report, Table};
+use crate::derive::alias_candidates::AliasCandidate;
+use crate::fold::fold;
+use crate::import::Dataset;
+use crate::import::csv_row::{CsvRow, MAX_VALUES};
+use crate::import::csv_table::{CsvTable, TableRow};
+use crate::import::diagnostics::quoted;
+use crate::import::referable::Referable;
+use crate::{Progress, Report, Table};
 
 /// An alias of a record. Its source is for those who keep the file; it is not served.
 pub(crate) struct Alias {

@@ -2,7 +2,7 @@
 
 /// Invisible characters that a program might interpret: controls, zero-width, bidi and tag characters, fillers and the
 /// variation selectors that no emoji needs.
-pub(crate) fn is_hidden(char: char) -> bool {
+pub fn is_hidden(char: char) -> bool {
     (char.is_control() && char != '\n' && char != '\t')
         || matches!(char,
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
@@ -20,7 +20,7 @@ pub(crate) fn hidden_count(text: &str) -> usize {
 }
 
 /// The text without hidden characters, trimmed; every line break becomes `\n`.
-pub(crate) fn clean(text: &str) -> String {
+pub fn clean(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(char) = chars.next() {
@@ -38,7 +38,7 @@ pub(crate) fn clean(text: &str) -> String {
 }
 
 /// [`clean`] on one line, so that a value such as a name cannot look like a line of its own.
-pub(crate) fn clean_line(text: &str) -> String {
+pub fn clean_line(text: &str) -> String {
     let mut clean = clean(text);
     if clean.contains(['\n', '\t']) {
         clean = clean.split(['\n', '\t']).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");

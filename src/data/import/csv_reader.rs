@@ -12,8 +12,8 @@ use std::io::{self, Read};
 
 use csv::{ByteRecord, Position, StringRecord};
 
-pub(crate) use crate::data::import::csv_scan::Dialect;
-use crate::data::import::csv_scan::{CsvScan, ScannedRow};
+pub use crate::import::csv_scan::Dialect;
+use crate::import::csv_scan::{CsvScan, ScannedRow};
 
 /// Delimiters in the lines of a cell from which on they look like rows.
 const MIN_DELIMITERS: usize = 6;
@@ -23,7 +23,7 @@ const BUFFER: usize = 1 << 16;
 
 /// Why a text ends early.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum CsvError {
+pub enum CsvError {
     #[error("cannot be read: {0}")]
     Io(io::Error),
     #[error(
@@ -44,7 +44,7 @@ pub(crate) enum CsvError {
 
 /// Why the cells of a row may not be those that were meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Doubt {
+pub enum Doubt {
     /// The lines of a quoted cell look like rows.
     HoldsRows { breaks: usize },
     /// A `\r` without `\n` ends the row before.
@@ -69,7 +69,7 @@ impl fmt::Display for Doubt {
 /// A line, and what is suspicious there.
 pub(crate) type Doubted = (u64, Doubt);
 
-pub(crate) struct CsvReader<R> {
+pub struct CsvReader<R> {
     csv: csv::Reader<CsvScan<R>>,
     delimiter: u8,
     /// The line of the last row.
@@ -78,7 +78,7 @@ pub(crate) struct CsvReader<R> {
 }
 
 impl<R: Read> CsvReader<R> {
-    pub(crate) fn new(from: R, dialect: Dialect) -> Self {
+    pub fn new(from: R, dialect: Dialect) -> Self {
         let mut builder = csv::ReaderBuilder::new();
         builder.delimiter(dialect.delimiter).has_headers(false).flexible(true).buffer_capacity(BUFFER);
         match dialect.quote {
@@ -91,7 +91,7 @@ impl<R: Read> CsvReader<R> {
 
     /// Reads the next row; false at the end. An error leaves in `row` what was read of it. The row's position has the line in
     /// which it begins. `width` is the number of columns, 0 if it is not known.
-    pub(crate) fn read(&mut self, row: &mut ByteRecord, width: usize) -> Result<bool, CsvError> {
+    pub fn read(&mut self, row: &mut ByteRecord, width: usize) -> Result<bool, CsvError> {
         let is_read = self.csv.read_byte_record(row).map_err(|error| CsvError::Io(error.into()))?;
         if !is_read {
             return Ok(false);
@@ -115,7 +115,7 @@ impl<R: Read> CsvReader<R> {
     }
 
     /// Reads the next row as text; false at the end. A row of another width than `width` is an error, unless that is 0.
-    pub(crate) fn read_text(&mut self, row: &mut StringRecord, width: usize) -> Result<bool, CsvError> {
+    pub fn read_text(&mut self, row: &mut StringRecord, width: usize) -> Result<bool, CsvError> {
         let mut bytes = std::mem::take(row).into_byte_record();
         if !self.read(&mut bytes, width)? {
             return Ok(false);
@@ -128,17 +128,17 @@ impl<R: Read> CsvReader<R> {
     }
 
     /// The line of the row that was read last, or of the error: where the cell opens.
-    pub(crate) fn line(&self) -> u64 {
+    pub fn line(&self) -> u64 {
         self.line
     }
 
     /// What is suspicious about the row that was read last.
-    pub(crate) fn doubt(&self) -> Option<Doubted> {
+    pub fn doubt(&self) -> Option<Doubted> {
         self.doubt
     }
 
     /// The number of bytes that were read.
-    pub(crate) fn position(&self) -> u64 {
+    pub fn position(&self) -> u64 {
         self.csv.position().byte()
     }
 

@@ -8,35 +8,35 @@ use std::sync::Arc;
 
 use csv::StringRecord;
 
-use crate::data::import::clean::{clean, clean_line, hidden_count, is_hidden};
-use crate::data::import::csv_table::Columns;
-use crate::data::import::diagnostics::{Diagnostics, quoted, too_long};
-use crate::data::import::key_map::KeyMap;
-use crate::data::import::text_store::{StoredText, TextStore};
-use crate::data::import::website;
-use crate::data::vocabulary::{Vocabulary, with_article};
-use crate::data::{Country, Date, PartialDate};
+use crate::import::clean::{clean, clean_line, hidden_count, is_hidden};
+use crate::import::csv_table::Columns;
+use crate::import::diagnostics::{Diagnostics, quoted, too_long};
+use crate::import::key_map::KeyMap;
+use crate::import::text_store::{StoredText, TextStore};
+use crate::import::website;
+use crate::vocabulary::{Vocabulary, with_article};
+use crate::{Country, Date, PartialDate};
 
 /// The largest integer that JSON numbers represent exactly, 2^53 − 1.
 const MAX_DOLLARS: u64 = 9_007_199_254_740_991;
 
 /// Maximum characters of a slug, an id, a name, an alias, a city or a title: as many as a search accepts. The longest
 /// known name has 99.
-pub(crate) const MAX_LINE: usize = 200;
+pub const MAX_LINE: usize = 200;
 
 /// Maximum characters of a website; the longest known one has 184.
-pub(crate) const MAX_URL: usize = 2_000;
+pub const MAX_URL: usize = 2_000;
 
 /// Maximum characters of a description or of a review's body, about eight pages.
-pub(crate) const MAX_TEXT: usize = 20_000;
+pub const MAX_TEXT: usize = 20_000;
 
 /// Maximum number of values in a list.
-pub(crate) const MAX_VALUES: usize = 1_000;
+pub const MAX_VALUES: usize = 1_000;
 
 const EMPTY: &str = "is empty; every row needs a value";
 
 #[derive(Default)]
-pub(crate) struct Index {
+pub struct Index {
     /// Row and line of each slug or id.
     pub keys: KeyMap<(u32, u32)>,
     /// The first line of each name; none after the file is read.
@@ -57,7 +57,7 @@ impl Index {
 }
 
 /// One row of a file; its fields are found by column name.
-pub(crate) struct CsvRow<'a, 'r> {
+pub struct CsvRow<'a, 'r> {
     pub record: &'a StringRecord,
     pub columns: &'a Columns,
     pub row: usize,
@@ -69,12 +69,12 @@ pub(crate) struct CsvRow<'a, 'r> {
 
 impl CsvRow<'_, '_> {
     /// The trimmed field; an empty one, or one of a column that the file lacks, is an unknown value.
-    pub(crate) fn field(&self, column: &'static str) -> &str {
+    pub fn field(&self, column: &'static str) -> &str {
         let found = self.columns.found.iter().find(|(name, _)| *name == column);
         found.and_then(|(_, index)| self.record.get(*index)).map_or("", str::trim)
     }
 
-    pub(crate) fn error(&mut self, column: &'static str, message: String) {
+    pub fn error(&mut self, column: &'static str, message: String) {
         self.diagnostics.error(Some(self.line), Some(column), message);
     }
 
@@ -98,7 +98,7 @@ impl CsvRow<'_, '_> {
     }
 
     /// As `read`, but an empty field is an error.
-    pub(crate) fn required<T>(
+    pub fn required<T>(
         &mut self,
         column: &'static str,
         read: impl FnOnce(&mut Self, &'static str) -> Option<T>,
@@ -150,7 +150,7 @@ impl CsvRow<'_, '_> {
     }
 
     /// Text, which may have several lines; `None` if it is empty.
-    pub(crate) fn text(&mut self, column: &'static str) -> Option<String> {
+    pub fn text(&mut self, column: &'static str) -> Option<String> {
         Some(self.cleaned(column, clean, MAX_TEXT)).filter(|text| !text.is_empty())
     }
 
@@ -160,7 +160,7 @@ impl CsvRow<'_, '_> {
     }
 
     /// Text on one line; `None` if it is empty.
-    pub(crate) fn phrase(&mut self, column: &'static str) -> Option<String> {
+    pub fn phrase(&mut self, column: &'static str) -> Option<String> {
         Some(self.cleaned(column, clean_line, MAX_LINE)).filter(|text| !text.is_empty())
     }
 
@@ -222,7 +222,7 @@ impl CsvRow<'_, '_> {
         values
     }
 
-    pub(crate) fn word<V: Vocabulary>(&mut self, column: &'static str) -> Option<V> {
+    pub fn word<V: Vocabulary>(&mut self, column: &'static str) -> Option<V> {
         let text = self.field(column);
         let word = V::read(text);
         if word.is_none() && !text.is_empty() {
@@ -289,7 +289,7 @@ impl CsvRow<'_, '_> {
     }
 
     /// A date, or the month or year if no more is known.
-    pub(crate) fn date(&mut self, column: &'static str) -> Option<PartialDate> {
+    pub fn date(&mut self, column: &'static str) -> Option<PartialDate> {
         let rule = "is not a date of the form YYYY-MM-DD, YYYY-MM or YYYY, such as 2026-06-30, 2026-06 or 2026";
         self.read(column, |text| text.parse().ok(), rule)
     }
@@ -312,7 +312,7 @@ fn parse_uint<N: FromStr + PartialOrd>(text: &str, range: RangeInclusive<N>) -> 
 }
 
 /// `[a-z0-9]+(-[a-z0-9]+)*`
-pub(crate) fn is_slug(text: &str) -> bool {
+pub fn is_slug(text: &str) -> bool {
     text.split('-')
         .all(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()))
 }

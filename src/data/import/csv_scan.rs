@@ -12,14 +12,14 @@ const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// How cells are separated and quoted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Dialect {
+pub struct Dialect {
     pub delimiter: u8,
     /// `None`: no cell is quoted.
     pub quote: Option<u8>,
 }
 
 impl Dialect {
-    pub(crate) const COMMAS: Self = Self { delimiter: b',', quote: Some(b'"') };
+    pub const COMMAS: Self = Self { delimiter: b',', quote: Some(b'"') };
 }
 
 /// A row as the scan sees it.

@@ -9,10 +9,10 @@ use std::thread::{self, Builder};
 
 use csv::{ByteRecord, StringRecord};
 
-use crate::data::import::csv_reader::{CsvError, CsvReader, Dialect, Doubted};
-use crate::data::import::csv_row::{CsvRow, Index};
-use crate::data::import::diagnostics::{Diagnostics, quoted};
-use crate::data::{Progress, Report};
+use crate::import::csv_reader::{CsvError, CsvReader, Dialect, Doubted};
+use crate::import::csv_row::{CsvRow, Index};
+use crate::import::diagnostics::{Diagnostics, quoted};
+use crate::{Progress, Report};
 
 /// Rows that are read at a time, by a thread of their own, while those before are checked: so many, or of so many bytes.
 const BATCH: usize = 1_024;
@@ -33,7 +33,7 @@ pub(crate) fn letters(name: &str) -> String {
     letters.strip_suffix('s').map(str::to_owned).unwrap_or(letters)
 }
 
-pub(crate) trait TableRow: Sized {
+pub trait TableRow: Sized {
     /// Its name in messages, such as `firm`.
     const NOUN: &'static str;
     const FILE: &'static str;
@@ -43,7 +43,7 @@ pub(crate) trait TableRow: Sized {
     const REQUIRED: &'static str;
 }
 
-pub(crate) struct CsvTable<T> {
+pub struct CsvTable<T> {
     pub rows: Vec<T>,
     index: Index,
     state: Cell<State>,
@@ -61,7 +61,7 @@ enum State {
 }
 
 /// The positions of a table's columns in a file.
-pub(crate) struct Columns {
+pub struct Columns {
     /// Each column of the table with its index in the file.
     pub found: Vec<(&'static str, usize)>,
     /// Number of columns of the file.
@@ -146,7 +146,7 @@ impl<T: TableRow> CsvTable<T> {
     ///
     /// Without the file the table is empty. Reports a missing column, a row with too few or too many fields, invalid UTF-8 and
     /// a quotation mark that is not closed.
-    pub(crate) fn read(
+    pub fn read(
         folder: &Path,
         report: &mut Report,
         progress: &dyn Progress,
@@ -156,7 +156,7 @@ impl<T: TableRow> CsvTable<T> {
     }
 
     /// As `read`, from any file; `name` is its name in messages.
-    pub(crate) fn read_file(
+    pub fn read_file(
         path: &Path,
         name: &str,
         report: &mut Report,

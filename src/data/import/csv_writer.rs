@@ -4,17 +4,17 @@ use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::Path;
 
-use crate::data::import::csv_table::TableRow;
+use crate::import::csv_table::TableRow;
 
 /// Writes one CSV file; lines end in `\n` on every platform.
-pub(crate) struct TableWriter {
+pub struct TableWriter {
     csv: csv::Writer<BufWriter<File>>,
     columns: usize,
 }
 
 impl TableWriter {
     /// Creates or replaces the file in `folder` and writes its header line.
-    pub(crate) fn create<T: TableRow>(folder: &Path) -> io::Result<Self> {
+    pub fn create<T: TableRow>(folder: &Path) -> io::Result<Self> {
         let out = BufWriter::with_capacity(1 << 16, File::create(folder.join(T::FILE))?);
         let csv = csv::WriterBuilder::new().terminator(csv::Terminator::Any(b'\n')).from_writer(out);
         let columns: Vec<&str> = T::HEADER.split(',').collect();
@@ -24,14 +24,14 @@ impl TableWriter {
     }
 
     /// Writes one row; fails if it does not have as many fields as the header.
-    pub(crate) fn row<F: AsRef<[u8]>>(&mut self, fields: &[F]) -> io::Result<()> {
+    pub fn row<F: AsRef<[u8]>>(&mut self, fields: &[F]) -> io::Result<()> {
         if fields.len() != self.columns {
             return Err(io::Error::other(format!("{} fields, the header has {}", fields.len(), self.columns)));
         }
         self.csv.write_record(fields).map_err(io::Error::from)
     }
 
-    pub(crate) fn finish(mut self) -> io::Result<()> {
+    pub fn finish(mut self) -> io::Result<()> {
         self.csv.flush()
     }
 }

@@ -61,17 +61,17 @@ impl Report {
 }
 
 /// Adds the problems of one file to a report.
-pub(crate) struct Diagnostics<'a> {
+pub struct Diagnostics<'a> {
     file: &'a str,
     report: &'a mut Report,
 }
 
 impl<'a> Diagnostics<'a> {
-    pub(crate) fn of(file: &'a str, report: &'a mut Report) -> Self {
+    pub fn of(file: &'a str, report: &'a mut Report) -> Self {
         Self { file, report }
     }
 
-    pub(crate) fn error(&mut self, line: Option<u64>, column: Option<&str>, message: String) {
+    pub fn error(&mut self, line: Option<u64>, column: Option<&str>, message: String) {
         self.push(Severity::Error, line, column, message);
     }
 
@@ -80,7 +80,7 @@ impl<'a> Diagnostics<'a> {
     }
 
     /// Reports that the file is missing or cannot be read.
-    pub(crate) fn unreadable(&mut self, error: &io::Error) {
+    pub fn unreadable(&mut self, error: &io::Error) {
         self.error(
             None,
             None,
@@ -114,7 +114,7 @@ impl Progress for NoProgress {
 }
 
 /// Quotes a value for a message, truncated to 60 characters.
-pub(crate) fn quoted(value: &str) -> String {
+pub fn quoted(value: &str) -> String {
     let mut cut: String = value.chars().take(60).collect();
     if cut.len() < value.len() {
         cut.push('…');

@@ -4,14 +4,14 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::data::fold::fold;
-use crate::data::identifier::{self, MAX_UNLIKE_NAMES, Strength};
-use crate::data::import::Dataset;
-use crate::data::import::csv_row::CsvRow;
-use crate::data::import::csv_table::{CsvTable, TableRow};
-use crate::data::import::diagnostics::{Diagnostics, quoted};
-use crate::data::import::referable::Referable;
-use crate::data::{Progress, Report, Table};
+use crate::fold::fold;
+use crate::identifier::{self, MAX_UNLIKE_NAMES, Strength};
+use crate::import::Dataset;
+use crate::import::csv_row::CsvRow;
+use crate::import::csv_table::{CsvTable, TableRow};
+use crate::import::diagnostics::{Diagnostics, quoted};
+use crate::import::referable::Referable;
+use crate::{Progress, Report, Table};
 
 /// An identifier in its normal form.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,7 +27,7 @@ impl fmt::Display for Identifier {
 }
 
 /// An identifier of a record.
-pub(crate) struct Carried {
+pub struct Carried {
     table: Table,
     row: u32,
     identifier: Identifier,

@@ -9,7 +9,7 @@ use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher, RandomState};
 
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
-pub(crate) struct KeyMap<V> {
+pub struct KeyMap<V> {
     seed: u64,
     values: HashMap<Key, V, BuildHasherDefault<KeyHasher>>,
 }
@@ -59,7 +59,7 @@ impl<V: Copy> KeyMap<V> {
     }
 
     /// Adds a text if it is new; otherwise returns its value.
-    pub(crate) fn insert_new(&mut self, text: &str, value: V) -> Option<V> {
+    pub fn insert_new(&mut self, text: &str, value: V) -> Option<V> {
         match self.values.entry(self.key(text)) {
             Entry::Occupied(known) => Some(*known.get()),
             Entry::Vacant(place) => {

@@ -5,10 +5,10 @@ use std::collections::{HashMap, HashSet};
 
 use once_cell::sync::Lazy;
 
-use crate::data::Table;
-use crate::data::fold::{fold, fold_into};
-use crate::data::import::rows::{Firm, Startup};
-use crate::data::import::{Dataset, website};
+use crate::Table;
+use crate::fold::{fold, fold_into};
+use crate::import::rows::{Firm, Startup};
+use crate::import::{Dataset, website};
 
 static ENTRIES: Lazy<Vec<Entry>> = Lazy::new(|| parse(include_str!("../known_aliases.txt")));
 

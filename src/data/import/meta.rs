@@ -5,9 +5,9 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::import::clean::{clean_line, hidden_count};
-use crate::data::import::diagnostics::{Diagnostics, quoted, too_long};
-use crate::data::{Date, Report, SnapshotVersion};
+use crate::import::clean::{clean_line, hidden_count};
+use crate::import::diagnostics::{Diagnostics, quoted, too_long};
+use crate::{Date, Report, SnapshotVersion};
 
 pub const FILE: &str = "snapshot.toml";
 

@@ -3,15 +3,15 @@
 //! Files are read in the order of their references, so that each reference is resolved on its own line.
 
 pub mod aliases;
-pub(crate) mod clean;
-pub(crate) mod csv_reader;
-pub(crate) mod csv_row;
+pub mod clean;
+pub mod csv_reader;
+pub mod csv_row;
 mod csv_scan;
-pub(crate) mod csv_table;
-pub(crate) mod csv_writer;
+pub mod csv_table;
+pub mod csv_writer;
 pub mod diagnostics;
 pub mod identifiers;
-pub(crate) mod key_map;
+pub mod key_map;
 pub(crate) mod known_aliases;
 pub mod meta;
 pub mod provenance;
@@ -24,17 +24,17 @@ pub mod website;
 use std::fs::{self, File};
 use std::path::Path;
 
-use crate::data::import::aliases::Alias;
-use crate::data::import::csv_table::{CsvTable, TableRow, letters};
-use crate::data::import::diagnostics::{Diagnostics, quoted};
-use crate::data::import::identifiers::Carried;
-use crate::data::import::meta::{Meta, MetaValues};
-use crate::data::import::provenance::{Provenance, Source, Statement};
-use crate::data::import::redirects::Redirect;
-use crate::data::import::referable::Referable;
-use crate::data::import::rows::{Firm, Person, Review, Round, Sector, Startup};
-use crate::data::import::text_store::TextStore;
-use crate::data::{Progress, Report};
+use crate::import::aliases::Alias;
+use crate::import::csv_table::{CsvTable, TableRow, letters};
+use crate::import::diagnostics::{Diagnostics, quoted};
+use crate::import::identifiers::Carried;
+use crate::import::meta::{Meta, MetaValues};
+use crate::import::provenance::{Provenance, Source, Statement};
+use crate::import::redirects::Redirect;
+use crate::import::referable::Referable;
+use crate::import::rows::{Firm, Person, Review, Round, Sector, Startup};
+use crate::import::text_store::TextStore;
+use crate::{Progress, Report};
 
 /// The tables, in reading order. A dataset has at least one of them; the others are empty.
 const TABLES: [&str; 6] = [Sector::FILE, Firm::FILE, Startup::FILE, Round::FILE, Person::FILE, Review::FILE];
@@ -44,19 +44,18 @@ const OPTIONAL_FILES: [&str; 5] = [Alias::FILE, Carried::FILE, Redirect::FILE, S
 
 /// The list of the files that a command wrote into a folder.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct FileList {
+pub struct FileList {
     pub file: &'static str,
     pub command: &'static str,
 }
 
 impl FileList {
-    pub(crate) const IMPORTED: Self = Self { file: "imported.txt", command: "indexer import --dataset" };
-    pub(crate) const GENERATED: Self = Self { file: "generated.txt", command: "indexer generate" };
+    pub const IMPORTED: Self = Self { file: "imported.txt", command: "indexer import --dataset" };
+    pub const GENERATED: Self = Self { file: "generated.txt", command: "indexer generate" };
 }
 
 /// How a list of files begins while they are replaced.
-pub(crate) const UNFINISHED: &str =
-    "Files of this folder are being replaced. If nobody does it now, run the command again.\n";
+pub const UNFINISHED: &str = "Files of this folder are being replaced. If nobody does it now, run the command again.\n";
 
 /// A dataset to read.
 #[derive(Debug)]

@@ -7,11 +7,11 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::data::field::model;
-use crate::data::import::csv_row::CsvRow;
-use crate::data::import::csv_table::{CsvTable, TableRow};
-use crate::data::import::referable::{self, Referable};
-use crate::data::{Date, Progress, RecordText, Report, Table, identifier};
+use crate::field::model;
+use crate::import::csv_row::CsvRow;
+use crate::import::csv_table::{CsvTable, TableRow};
+use crate::import::referable::{self, Referable};
+use crate::{Date, Progress, RecordText, Report, Table, identifier};
 
 model! {
     /// A source of the data.
@@ -41,7 +41,7 @@ impl TableRow for Source {
 
 /// What a source says about a field of a record. It is stored as a JSON array of its fields, see [`Statement::json`].
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub(crate) struct Statement {
+pub struct Statement {
     pub field: String,
     pub value: String,
     /// The value in the source, if it is written otherwise there.

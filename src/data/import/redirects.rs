@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use crate::data::import::csv_row::CsvRow;
-use crate::data::import::csv_table::{CsvTable, TableRow};
-use crate::data::import::diagnostics::quoted;
-use crate::data::import::referable::{self, Referable};
-use crate::data::{Progress, Report, Table};
+use crate::import::csv_row::CsvRow;
+use crate::import::csv_table::{CsvTable, TableRow};
+use crate::import::diagnostics::quoted;
+use crate::import::referable::{self, Referable};
+use crate::{Progress, Report, Table};
 
 /// A slug that another record answers for.
 #[derive(Clone, Debug, PartialEq, Eq)]

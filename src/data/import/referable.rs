@@ -1,10 +1,10 @@
 //! The records that the optional files of a dataset refer to, by kind and slug.
 
-use crate::data::Table;
-use crate::data::import::csv_row::CsvRow;
-use crate::data::import::csv_table::CsvTable;
-use crate::data::import::diagnostics::quoted;
-use crate::data::import::rows::{Firm, Person, Round, Startup};
+use crate::Table;
+use crate::import::csv_row::CsvRow;
+use crate::import::csv_table::CsvTable;
+use crate::import::diagnostics::quoted;
+use crate::import::rows::{Firm, Person, Round, Startup};
 
 /// The tables whose records have aliases and identifiers.
 pub const TABLES: [Table; 3] = [Table::Firms, Table::Startups, Table::People];

@@ -5,11 +5,11 @@
 
 use std::sync::Arc;
 
-use crate::data::import::csv_row::CsvRow;
-use crate::data::import::csv_table::{CsvTable, TableRow};
-use crate::data::import::identifiers::Identifier;
-use crate::data::import::text_store::{StoredText, TextStore};
-use crate::data::{Country, Date, FirmKind, OrganizationKind, PartialDate, ReviewStatus, Stage, StartupStatus, Table};
+use crate::import::csv_row::CsvRow;
+use crate::import::csv_table::{CsvTable, TableRow};
+use crate::import::identifiers::Identifier;
+use crate::import::text_store::{StoredText, TextStore};
+use crate::{Country, Date, FirmKind, OrganizationKind, PartialDate, ReviewStatus, Stage, StartupStatus, Table};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sector {
@@ -56,7 +56,7 @@ pub struct Firm {
     pub check_min_usd: Option<u64>,
     pub check_max_usd: Option<u64>,
     pub aum_usd: Option<u64>,
-    /// From [`Carried::FILE`](crate::data::import::identifiers).
+    /// From [`Carried::FILE`](crate::import::identifiers).
     pub identifiers: Vec<Identifier>,
 }
 
@@ -242,7 +242,7 @@ impl Round {
 pub struct Person {
     pub slug: String,
     pub name: String,
-    /// From [`Alias::FILE`](crate::data::import::aliases).
+    /// From [`Alias::FILE`](crate::import::aliases).
     pub aliases: Vec<String>,
     pub title: Option<Arc<str>>,
     pub organization_kind: OrganizationKind,

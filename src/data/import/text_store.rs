@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::num::NonZeroU32;
 
-use crate::data::read_at::read_exact_at;
+use crate::read_at::read_exact_at;
 
 /// Where a text is in its [`TextStore`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

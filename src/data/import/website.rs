@@ -5,14 +5,14 @@
 
 /// Why a website is not published.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Problem {
+pub enum Problem {
     /// With what to do.
     Invalid(&'static str),
     /// The URL is harmless but for a plain user name, usually the rest of an e-mail address.
     HasUserName,
 }
 
-pub(crate) fn check(url: &str) -> Result<(), Problem> {
+pub fn check(url: &str) -> Result<(), Problem> {
     if url.chars().any(char::is_whitespace) {
         return Err(Problem::Invalid("contains a space; give a single URL and write a space in it as `%20`"));
     }

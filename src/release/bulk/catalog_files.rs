@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::catalog::flat::{Column, ColumnType, table_columns};
-use crate::data::Table;
-use crate::release::bulk::package::{License, Package, foreign_keys, pretty, table_description};
-use crate::release::bulk::{Format, table_name};
+use crate::bulk::package::{License, Package, foreign_keys, pretty, table_description};
+use crate::bulk::{Format, table_name};
+use catalog::flat::{Column, ColumnType, table_columns};
+use data::Table;
 
 impl Format {
     /// The media type of the file, and of what is compressed in it.

@@ -3,7 +3,7 @@
 //! | file | content |
 //! |---|---|
 //! | `{table}.ndjson.gz`, `{table}.ndjson.zst` | a record on each line, as the API returns it |
-//! | `{table}.csv.gz`, `{table}.parquet` | the same as flat rows, see [`flat`](crate::catalog::flat) |
+//! | `{table}.csv.gz`, `{table}.parquet` | the same as flat rows, see [`flat`](catalog::flat) |
 //! | `datapackage.json`, `croissant.json`, `dcat.json` | the files with their checksums, columns, keys, licenses, sources |
 //! | `changes-since-{version}.ndjson.gz` | what changed since each of the last ten releases, as `/changes` returns it |
 //! | `views.sql` | views for DuckDB |
@@ -20,12 +20,12 @@ mod views;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
-use crate::catalog::Resource;
-use crate::catalog::changes::each_change;
-use crate::data::{Progress, Snapshot, Table};
-use crate::release::bulk::package::{Package, TableFile};
-use crate::release::checksum::{Checksum, HashingWriter};
-use crate::release::manifest::{self, BULK};
+use crate::bulk::package::{Package, TableFile};
+use crate::checksum::{Checksum, HashingWriter};
+use crate::manifest::{self, BULK};
+use catalog::Resource;
+use catalog::changes::each_change;
+use data::{Progress, Snapshot, Table};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Format {

@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::catalog::flat::{Column, ColumnType, PRECISIONS, table_columns};
-use crate::data::vocabulary::values_of;
-use crate::data::{Snapshot, Table};
-use crate::release::bulk::{Format, table_name};
-use crate::release::checksum::Checksum;
+use crate::bulk::{Format, table_name};
+use crate::checksum::Checksum;
+use catalog::flat::{Column, ColumnType, PRECISIONS, table_columns};
+use data::vocabulary::values_of;
+use data::{Snapshot, Table};
 
 /// The bulk files of a snapshot. All descriptions of them are made from it; it has no address of a server, as paths are
 /// relative to the folder that the files are in.

@@ -12,8 +12,8 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{Type, TypePtr};
 
-use crate::catalog::flat::{Column, ColumnType, Value, table_columns, visit_values};
-use crate::data::Table;
+use catalog::flat::{Column, ColumnType, Value, table_columns, visit_values};
+use data::Table;
 
 /// A row group is what is held in memory: it ends at this number of rows or of bytes of text.
 const MAX_ROWS: usize = 1 << 17;

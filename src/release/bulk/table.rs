@@ -8,11 +8,11 @@ use std::thread;
 use flate2::{Compression, GzBuilder};
 use zstd::stream::write::Encoder;
 
-use crate::catalog::flat::{CsvWriter, Formulas, table_columns};
-use crate::data::{Snapshot, Table};
-use crate::release::bulk::Format;
-use crate::release::bulk::parquet::ParquetWriter;
-use crate::release::checksum::{Checksum, HashingWriter};
+use crate::bulk::Format;
+use crate::bulk::parquet::ParquetWriter;
+use crate::checksum::{Checksum, HashingWriter};
+use catalog::flat::{CsvWriter, Formulas, table_columns};
+use data::{Snapshot, Table};
 
 /// Above it, files get hardly smaller and writing takes twice as long.
 const ZSTD_LEVEL: i32 = 6;

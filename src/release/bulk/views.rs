@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use crate::catalog::flat::{ColumnType, table_columns};
-use crate::data::Table;
-use crate::data::field::{Field, JsonType};
-use crate::release::bulk::{Format, table_name};
+use crate::bulk::{Format, table_name};
+use catalog::flat::{ColumnType, table_columns};
+use data::Table;
+use data::field::{Field, JsonType};
 
 const HEAD: &str = "\
 -- Views of DuckDB over the Parquet files next to this file. Run it in their folder: duckdb -init views.sql

@@ -8,15 +8,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::data::{NoProgress, SnapshotVersion};
-use crate::release::checksum::Checksum;
-use crate::release::error::At;
-use crate::release::file_system::{Fs, OsFs};
-use crate::release::remote::push::{keep_packing, read_part};
-use crate::release::remote::{
+use crate::checksum::Checksum;
+use crate::error::At;
+use crate::file_system::{Fs, OsFs};
+use crate::remote::push::{keep_packing, read_part};
+use crate::remote::{
     Current, Named, PackedFile, Packing, Piece, Pointer, RemoteStore, in_parallel, kept_packing, object_name,
 };
-use crate::release::{Manifest, REMOVING, ReleaseError, ReleaseStore, lock, open, permissions};
+use crate::{Manifest, REMOVING, ReleaseError, ReleaseStore, lock, open, permissions};
+use data::{NoProgress, SnapshotVersion};
 
 /// Covers a piece and what it is a patch of.
 pub(super) const WINDOW_LOG: u32 = 25;
@@ -145,7 +145,7 @@ fn try_draft(local: &ReleaseStore, packing: &Packing, draft: &Path) -> Result<()
     let version = packing.version;
     // What an earlier try has left over is no part of it.
     let listed: HashSet<&Path> = packing.files.iter().map(|file| Path::new(&file.path)).collect();
-    for path in crate::release::files(draft).at(draft)? {
+    for path in crate::files(draft).at(draft)? {
         if !listed.contains(path.as_path()) {
             OsFs.remove(&draft.join(&path)).at(&path)?;
         }
@@ -158,7 +158,7 @@ fn try_draft(local: &ReleaseStore, packing: &Packing, draft: &Path) -> Result<()
 
 /// Gives a fetched release its name.
 fn place(local: &ReleaseStore, version: SnapshotVersion, draft: &Path) -> Result<(), ReleaseError> {
-    for path in crate::release::files(draft).at(draft)? {
+    for path in crate::files(draft).at(draft)? {
         permissions::make_read_only(&draft.join(path)).at(draft)?;
     }
     let folder = local.release_folder(version);

@@ -25,9 +25,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::SnapshotVersion;
-use crate::release::checksum::Checksum;
-use crate::release::{ReleaseError, TrustedKey};
+use crate::checksum::Checksum;
+use crate::{ReleaseError, TrustedKey};
+use data::SnapshotVersion;
 use objects::Objects;
 
 /// The format of packings and of `current`.
@@ -211,8 +211,7 @@ impl Packing {
         }
         for file in &self.files {
             let paths = file.pieces.iter().filter_map(|piece| Some(&piece.patched.as_ref()?.path));
-            if let Some(path) =
-                std::iter::once(&file.path).chain(paths).find(|path| !crate::release::manifest::is_inside(path))
+            if let Some(path) = std::iter::once(&file.path).chain(paths).find(|path| !crate::manifest::is_inside(path))
             {
                 return Err(format!("names {path:?}, a path outside of the release"));
             }

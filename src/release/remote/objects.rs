@@ -17,9 +17,9 @@ use object_store::{
 };
 use tokio::runtime::Runtime;
 
-use crate::release::remote::credentials;
-use crate::release::{ReleaseError, lock, permissions};
-use crate::tls;
+use crate::remote::credentials;
+use crate::{ReleaseError, lock, permissions};
+use platform::tls;
 
 /// From the look-up of the name to the end of the response.
 const TIMEOUT: Duration = Duration::from_secs(30);

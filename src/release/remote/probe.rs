@@ -1,7 +1,7 @@
 //! Whether an object store does what indexers rely on.
 
-use crate::release::ReleaseError;
-use crate::release::remote::RemoteStore;
+use crate::ReleaseError;
+use crate::remote::RemoteStore;
 
 impl RemoteStore {
     /// Writes, replaces and removes an object of its own. Returns what the store does wrong.

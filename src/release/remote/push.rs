@@ -7,14 +7,14 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::data::SnapshotVersion;
-use crate::release::checksum::Checksum;
-use crate::release::error::At;
-use crate::release::remote::{
+use crate::checksum::Checksum;
+use crate::error::At;
+use crate::remote::{
     CURRENT, Current, FORMAT, MAX_BEFORE, MAX_DEPTH, Named, PIECE, PackedFile, Packing, Part, Piece, Pointer, REACH,
     RemoteStore, in_parallel, kept_packing, object_name, packing_name, signature_name,
 };
-use crate::release::{ReleaseError, ReleaseStore, SigningKey, files, manifest, permissions};
+use crate::{ReleaseError, ReleaseStore, SigningKey, files, manifest, permissions};
+use data::SnapshotVersion;
 
 /// zstd's own default.
 const LEVEL: i32 = 3;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 
 use super::*;
-use crate::release::sample::{compiled, finish, index, names, version};
-use crate::release::{ReleaseStore, SigningKey};
+use crate::sample::{compiled, finish, index, names, version};
+use crate::{ReleaseStore, SigningKey};
 
 const FIRST: &str = "2026-11-20.1";
 const SECOND: &str = "2026-11-20.2";
@@ -68,7 +68,7 @@ fn a_replica_has_the_files_that_were_pushed_and_switches_at_the_announced_time()
     assert_eq!(current(&replica), Some(version(SECOND)));
     for pushed in [FIRST, SECOND] {
         let [from, to] = [&releases, &replica.local].map(|releases| releases.release_folder(version(pushed)));
-        for file in crate::release::files(&from).unwrap() {
+        for file in crate::files(&from).unwrap() {
             assert_eq!(fs::read(from.join(&file)).unwrap(), fs::read(to.join(&file)).unwrap(), "{}", file.display());
         }
     }

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-use crate::catalog::Catalog;
-use crate::data::{SnapshotVersion, Table};
-use crate::release::sample::{compiled, index, overwrite, publish, small, version};
-use crate::release::{Event, HasVersion, POLL_INTERVAL, ReleaseError, ReleaseSource, ReleaseStore, Starting, Watcher};
+use crate::sample::{compiled, index, overwrite, publish, small, version};
+use crate::{Event, HasVersion, POLL_INTERVAL, ReleaseError, ReleaseSource, ReleaseStore, Starting, Watcher};
+use catalog::Catalog;
+use data::{SnapshotVersion, Table};
 
 /// A release with the number of the call that opened it.
 struct Item {

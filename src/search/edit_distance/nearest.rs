@@ -1,6 +1,6 @@
 use rapidfuzz::distance::osa;
 
-use crate::data::fold::fold;
+use data::fold::fold;
 
 /// Similarity from which a word is worth suggesting, 0–1; less is enough for a word with a single typo.
 const MIN_SIMILARITY: f64 = 0.7;
@@ -15,23 +15,23 @@ const PREFIX_SIMILARITY: f64 = 0.9;
 const MAX_LENGTH: usize = 128;
 
 /// The distance of two texts in bytes; `None` if it exceeds `max`.
-pub(crate) fn distance_within(left: &str, right: &str, max: u8) -> Option<u8> {
+pub fn distance_within(left: &str, right: &str, max: u8) -> Option<u8> {
     let args = osa::Args::default().score_cutoff(usize::from(max));
     let distance = osa::distance_with_args(left.bytes(), right.bytes(), &args)?;
     u8::try_from(distance).ok()
 }
 
 /// Texts of which the nearest is looked for, folded once: letter case, diacritics and punctuation are ignored.
-pub(crate) struct Candidates(Box<[String]>);
+pub struct Candidates(Box<[String]>);
 
 impl Candidates {
-    pub(crate) fn new<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
+    pub fn new<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
         Self(texts.into_iter().map(fold).collect())
     }
 
     /// The index of the candidate most similar to `text`, if one is similar enough to suggest; the first of equally similar
     /// ones.
-    pub(crate) fn nearest(&self, text: &str) -> Option<usize> {
+    pub fn nearest(&self, text: &str) -> Option<usize> {
         if text.len() > MAX_LENGTH {
             return None;
         }
@@ -48,13 +48,13 @@ impl Candidates {
 }
 
 /// The candidate that is [`Candidates::nearest`] to `text`.
-pub(crate) fn nearest<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let candidates: Vec<&str> = candidates.into_iter().collect();
     Candidates::new(candidates.iter().copied()).nearest(text).map(|index| candidates[index])
 }
 
 /// The similarity of `candidate` to `text`, 0–1, if it is high enough to suggest it; compared as [`nearest`] does.
-pub(crate) fn similarity(text: &str, candidate: &str) -> Option<f64> {
+pub fn similarity(text: &str, candidate: &str) -> Option<f64> {
     Folded::new(text).similarity(&fold(candidate))
 }
 

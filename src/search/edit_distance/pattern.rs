@@ -82,7 +82,7 @@ impl Pattern {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::edit_distance::textbook_distances;
+    use crate::edit_distance::textbook_distances;
     use proptest::prelude::*;
 
     proptest! {

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::search::edit_distance::distance_within;
+use crate::edit_distance::distance_within;
 
 /// Everything that a slug or host consists of.
 const ALPHABET: &[u8] = b"-.0123456789abcdefghijklmnopqrstuvwxyz";
@@ -14,7 +14,7 @@ const FEW: usize = 8;
 ///
 /// Looks up each text with one edit by binary search among the slugs that share the part before the edit. These are few
 /// after the first letters, so that most of a long list is never read.
-pub(crate) fn within_one_edit<'a>(
+pub fn within_one_edit<'a>(
     text: &str,
     count: usize,
     slug: impl Fn(usize) -> &'a str,

@@ -7,16 +7,16 @@ use tantivy::directory::{Directory, RamDirectory};
 use tantivy::schema::{Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use tantivy::{DocSet, Index, SegmentReader, TERMINATED, TantivyDocument, TantivyError};
 
-use crate::data::Names;
-use crate::data::fold::fold_into;
-use crate::search::index::dictionary::DictionaryBuilder;
-use crate::search::index::hash_multi_map::HashMultiMapBuilder;
-use crate::search::index::tables::{FIRST, Lookups, MAX_RARE_ROWS, MAX_ROWS, RowsOfWords, SideTables};
-use crate::search::index::weights::Weights;
-use crate::search::query::phonetic::phonetic_key_into;
-use crate::search::query::reading::fold_name_into;
-use crate::search::rank::{is_connecting, static_rank};
-use crate::search::{FORMAT, IndexFiles, SearchError};
+use crate::index::dictionary::DictionaryBuilder;
+use crate::index::hash_multi_map::HashMultiMapBuilder;
+use crate::index::tables::{FIRST, Lookups, MAX_RARE_ROWS, MAX_ROWS, RowsOfWords, SideTables};
+use crate::index::weights::Weights;
+use crate::query::phonetic::phonetic_key_into;
+use crate::query::reading::fold_name_into;
+use crate::rank::{is_connecting, static_rank};
+use crate::{FORMAT, IndexFiles, SearchError};
+use data::Names;
+use data::fold::fold_into;
 
 /// Memory of the writer in bytes; with more it would start a second segment.
 pub(super) const WRITER_MEMORY: usize = 2 << 30;
@@ -47,7 +47,7 @@ fn schema() -> (Schema, Fields) {
 }
 
 /// The names of a row: its name, then its aliases.
-pub(crate) fn texts(names: &dyn Names, row: u32) -> impl Iterator<Item = &str> {
+pub fn texts(names: &dyn Names, row: u32) -> impl Iterator<Item = &str> {
     split(names.name(row), names.aliases(row))
 }
 

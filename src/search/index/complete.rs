@@ -10,12 +10,12 @@ mod tests;
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use crate::data::Names;
-use crate::data::fold::{fold, fold_into};
-use crate::search::index::{MAX_WORD_BYTES, TextIndex, texts};
-use crate::search::rank::has_initials;
-use crate::search::rank::search_buffers::SearchBuffers;
-use crate::search::{MAX_QUERY_BYTES, MAX_QUERY_WORDS};
+use crate::index::{MAX_WORD_BYTES, TextIndex, texts};
+use crate::rank::has_initials;
+use crate::rank::search_buffers::SearchBuffers;
+use crate::{MAX_QUERY_BYTES, MAX_QUERY_WORDS};
+use data::Names;
+use data::fold::{fold, fold_into};
 
 /// How a name completes a text, the surest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,7 +37,7 @@ pub struct Completed {
     pub text: usize,
     /// True if the initials of that name equal the text: they count as a beginning.
     pub by_initials: bool,
-    /// In units of 1 / [`crate::data::MAX_PROMINENCE`].
+    /// In units of 1 / [`data::MAX_PROMINENCE`].
     pub prominence: u32,
 }
 
@@ -116,7 +116,7 @@ impl Typed {
 }
 
 /// The part of a name or alias that was typed, as positions of its characters (not bytes).
-pub(crate) fn typed_part(typed: &str, text: &str) -> Option<Range<usize>> {
+pub fn typed_part(typed: &str, text: &str) -> Option<Range<usize>> {
     Typed::parse(typed)?.part_of(text)
 }
 

@@ -21,12 +21,12 @@ use tantivy::tokenizer::{
 };
 use tantivy::{DocSet, Index, IndexReader, ReloadPolicy, Searcher, TERMINATED, TantivyDocument, Term};
 
-use crate::data::Names;
-use crate::data::import::key_map::KeyMap;
-use crate::data::names::MAX_PROMINENCE;
-use crate::search::index::build::{WRITER_MEMORY, files_of};
-use crate::search::index::read_only_directory::ReadOnlyDirectory;
-use crate::search::{IndexFiles, SearchError};
+use crate::index::build::{WRITER_MEMORY, files_of};
+use crate::index::read_only_directory::ReadOnlyDirectory;
+use crate::{IndexFiles, SearchError};
+use data::Names;
+use data::import::key_map::KeyMap;
+use data::names::MAX_PROMINENCE;
 
 /// The languages whose words are stemmed. The first is that of sectors, places, titles and names, and of texts that tell none.
 const LANGUAGES: [Language; 8] = [
@@ -533,7 +533,7 @@ fn rarest<T: Ord>(mut counted: Vec<(u64, T)>) -> impl Iterator<Item = T> {
 }
 
 /// The places of a text's words in a description, in bytes.
-pub(crate) fn marks(text: &str, description: &str) -> Vec<Range<usize>> {
+pub fn marks(text: &str, description: &str) -> Vec<Range<usize>> {
     let analyzer = &STEMMED[language_of(description)];
     let wanted: Vec<String> = words(analyzer, text).into_iter().map(|(word, _)| word).collect();
     words(analyzer, description).into_iter().filter(|(word, _)| wanted.contains(word)).map(|(_, place)| place).collect()

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use tantivy_fst::{Map, MapBuilder};
 
-use crate::search::edit_distance::{FuzzyWalk, words_below};
+use crate::edit_distance::{FuzzyWalk, words_below};
 
 /// The maximum length in bytes of a word that is compared with others; longer ones are only looked up.
 pub(crate) const MAX_WORD_BYTES: usize = 40;
@@ -104,7 +104,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::search::edit_distance::Pattern;
+    use crate::edit_distance::Pattern;
 
     fn dictionary(words: &BTreeSet<String>) -> Dictionary {
         let mut builder = DictionaryBuilder::new();

@@ -10,11 +10,12 @@ mod tables;
 mod term_index;
 mod weights;
 
-pub(crate) use build::{raw_term, texts};
-pub(crate) use complete::typed_part;
+pub(crate) use build::raw_term;
+pub use build::texts;
+pub use complete::typed_part;
 pub use complete::{Completed, Completion};
 pub use descriptions::Described;
-pub(crate) use descriptions::marks;
+pub use descriptions::marks;
 #[cfg(test)]
 pub(crate) use dictionary::DictionaryBuilder;
 pub(crate) use dictionary::{Dictionary, MAX_WORD_BYTES};
@@ -29,23 +30,23 @@ use std::time::Instant;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{Index, IndexReader, InvertedIndexReader, ReloadPolicy};
 
-use crate::data::Names;
-use crate::data::archive::facet_column::{RowSet, bit_words};
-use crate::data::fold::fold;
-use crate::metrics::Histogram;
-use crate::search::index::build::split;
-use crate::search::index::descriptions::DescriptionIndex;
-use crate::search::index::read_only_directory::ReadOnlyDirectory;
-use crate::search::index::tables::SideTables;
-use crate::search::query::Query;
-use crate::search::query::reading::other_readings;
-use crate::search::rank::candidates::{Candidates, SearchStep};
-use crate::search::rank::search_buffers::{BEGINS, BufferPool, EXACT, HINTED, KEEP, SCORED, SearchBuffers};
-use crate::search::rank::{
+use crate::index::build::split;
+use crate::index::descriptions::DescriptionIndex;
+use crate::index::read_only_directory::ReadOnlyDirectory;
+use crate::index::tables::SideTables;
+use crate::query::Query;
+use crate::query::reading::other_readings;
+use crate::rank::candidates::{Candidates, SearchStep};
+use crate::rank::search_buffers::{BEGINS, BufferPool, EXACT, HINTED, KEEP, SCORED, SearchBuffers};
+use crate::rank::{
     AllScores, BestScore, Explanation, MatchClass, MatchStrategy, Relaxation, ScoreSink, has_initials,
     prominence_bonus, put_main_records_first, score_text,
 };
-use crate::search::{CLOSE_SCORE, FORMAT, MATCH_SCORE, MAX_HITS, SURE_SCORE, SearchError, similarity};
+use crate::{CLOSE_SCORE, FORMAT, MATCH_SCORE, MAX_HITS, SURE_SCORE, SearchError, similarity};
+use data::Names;
+use data::archive::facet_column::{RowSet, bit_words};
+use data::fold::fold;
+use platform::metrics::Histogram;
 
 /// The files of an index by name.
 pub type IndexFiles = BTreeMap<String, Vec<u8>>;

@@ -12,7 +12,7 @@ use tantivy::Directory;
 use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
 use tantivy::directory::{DirectoryLock, FileHandle, Lock, OwnedBytes, WatchCallback, WatchHandle, WritePtr};
 
-use crate::search::IndexFiles;
+use crate::IndexFiles;
 
 #[derive(Clone)]
 pub(crate) struct ReadOnlyDirectory(Arc<BTreeMap<PathBuf, OwnedBytes>>);

@@ -7,11 +7,11 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::data::Checksums;
-use crate::data::archive::{AlignedBytes, Archive, Writer};
-use crate::search::SearchError;
-use crate::search::index::dictionary::Dictionary;
-use crate::search::index::hash_multi_map::HashMultiMap;
+use crate::SearchError;
+use crate::index::dictionary::Dictionary;
+use crate::index::hash_multi_map::HashMultiMap;
+use data::Checksums;
+use data::archive::{AlignedBytes, Archive, Writer};
 
 /// A word in more rows is common: its rows are in tantivy's postings, which are compressed and can skip.
 pub(crate) const MAX_RARE_ROWS: u32 = 128;
@@ -65,7 +65,7 @@ pub(crate) struct Lookups {
     /// Phonetic keys to words.
     pub phonetic: HashMultiMap,
     pub dictionary: Dictionary,
-    /// For each row its rank among rows that match equally well, see [`crate::search::rank::static_rank`].
+    /// For each row its rank among rows that match equally well, see [`crate::rank::static_rank`].
     pub static_ranks: Vec<u8>,
     /// The words that weigh less than others, with their number of rows: a line each.
     pub frequent_words: String,

@@ -10,7 +10,7 @@ use tantivy::InvertedIndexReader;
 use tantivy::postings::{BlockSegmentPostings, TermInfo};
 use tantivy::schema::IndexRecordOption;
 
-use crate::search::index::tables::{FIRST, Lookups, RowsOfWords, SideTables, WordRows};
+use crate::index::tables::{FIRST, Lookups, RowsOfWords, SideTables, WordRows};
 
 pub(crate) struct TermIndex {
     words: Arc<InvertedIndexReader>,

@@ -3,10 +3,10 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use crate::search::index::{MAX_WORD_BYTES, TermIndex, Weights};
-use crate::search::query::Query;
-use crate::search::query::phonetic::phonetic_key;
-use crate::search::rank::search_buffers::EXACT;
+use crate::index::{MAX_WORD_BYTES, TermIndex, Weights};
+use crate::query::Query;
+use crate::query::phonetic::phonetic_key;
+use crate::rank::search_buffers::EXACT;
 
 /// The words of the dictionary that one word of a query may mean, as far as the search has gone.
 #[derive(Debug, Default)]

@@ -6,12 +6,12 @@ pub(crate) mod number_words;
 pub(crate) mod phonetic;
 pub(crate) mod reading;
 
-use crate::search::edit_distance::Pattern;
-use crate::search::index::{GENERIC, Weights};
-use crate::search::query::nickname::Form;
-use crate::search::query::phonetic::phonetic_key;
-use crate::search::query::reading::fold_name;
-use crate::search::{MAX_QUERY_BYTES, MAX_QUERY_WORDS};
+use crate::edit_distance::Pattern;
+use crate::index::{GENERIC, Weights};
+use crate::query::nickname::Form;
+use crate::query::phonetic::phonetic_key;
+use crate::query::reading::fold_name;
+use crate::{MAX_QUERY_BYTES, MAX_QUERY_WORDS};
 
 #[derive(Debug)]
 pub(crate) struct Query {

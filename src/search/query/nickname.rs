@@ -6,7 +6,7 @@ use once_cell::sync::Lazy;
 
 /// A word that may replace another.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Form {
+pub struct Form {
     pub text: &'static str,
     pub similarity: f32,
 }
@@ -68,7 +68,7 @@ fn add(forms: &mut HashMap<&'static str, Vec<Form>>, word: &'static str, other: 
 }
 
 /// The words that may replace a folded word.
-pub(crate) fn forms(word: &str) -> &'static [Form] {
+pub fn forms(word: &str) -> &'static [Form] {
     FORMS.get(word).map_or(&[], Vec::as_slice)
 }
 
@@ -109,7 +109,7 @@ mod tests {
         for line in lines(include_str!("nicknames.txt")).chain(lines(include_str!("equivalents.txt"))) {
             assert!(line.len() > 1, "{line:?}");
             for word in &line {
-                assert_eq!(crate::data::fold::fold(word), *word);
+                assert_eq!(data::fold::fold(word), *word);
                 assert_eq!(line.iter().filter(|other| *other == word).count(), 1, "{line:?}");
             }
         }

@@ -90,7 +90,7 @@ pub(crate) fn to_words(words: &[String]) -> Option<Vec<String>> {
 }
 
 /// A number up to twenty in one word.
-pub(crate) fn up_to_twenty(word: &str) -> Option<u32> {
+pub fn up_to_twenty(word: &str) -> Option<u32> {
     let known = SMALL.iter().chain(&TENS[..1]).position(|known| *known == word);
     known.map(|value| value as u32)
 }

@@ -93,7 +93,7 @@ fn sound<'a>(before: &[u8], rest: &'a [u8], first: bool) -> &'a [u8] {
     }
 }
 
-pub(crate) fn phonetic_key(folded: &str) -> String {
+pub fn phonetic_key(folded: &str) -> String {
     let mut key = String::with_capacity(folded.len());
     phonetic_key_into(folded, &mut key);
     key

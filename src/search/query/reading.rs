@@ -5,10 +5,10 @@
 
 use std::borrow::Cow;
 
-use crate::data::fold::{fold, fold_into};
-use crate::search::MAX_QUERY_WORDS;
-use crate::search::index::Dictionary;
-use crate::search::query::number_words::{to_digits, to_words};
+use crate::MAX_QUERY_WORDS;
+use crate::index::Dictionary;
+use crate::query::number_words::{to_digits, to_words};
+use data::fold::{fold, fold_into};
 
 /// Folds a name or query after joining its initials.
 pub(crate) fn fold_name(text: &str) -> String {
@@ -118,7 +118,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::search::index::DictionaryBuilder;
+    use crate::index::DictionaryBuilder;
 
     fn dictionary(words: &[&str]) -> Dictionary {
         let mut builder = DictionaryBuilder::new();

@@ -6,11 +6,11 @@
 
 use std::ops::Range;
 
-use crate::search::MAX_HITS;
-use crate::search::index::{GENERIC, TermIndex, Weights, raw_term};
-use crate::search::query::Query;
-use crate::search::query::expansion::Expansion;
-use crate::search::rank::search_buffers::{BEGINS, EXACT, HINTED, KEEP, SearchBuffers, WORDS};
+use crate::MAX_HITS;
+use crate::index::{GENERIC, TermIndex, Weights, raw_term};
+use crate::query::Query;
+use crate::query::expansion::Expansion;
+use crate::rank::search_buffers::{BEGINS, EXACT, HINTED, KEEP, SearchBuffers, WORDS};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SearchStep {

@@ -1,9 +1,9 @@
 use serde::Serialize;
 
-use crate::data::field::model;
-use crate::data::vocabulary::Vocabulary;
-use crate::search::MATCH_SCORE;
-use crate::search::rank::{MatchClass, MatchStrategy, ScoreSink};
+use crate::MATCH_SCORE;
+use crate::rank::{MatchClass, MatchStrategy, ScoreSink};
+use data::field::model;
+use data::vocabulary::Vocabulary;
 
 model! {
     /// Why a record matches a search: the parts of its score.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::search::Hit;
+use crate::Hit;
 
 /// Moves each main record directly before the first of its near-duplicates that precedes it. It takes over the score, so
 /// that scores stay descending: that name is a name of the main record, too.

@@ -1,11 +1,11 @@
 //! How a name matches a query, in terms that a client can act on.
 
-use crate::data::vocabulary::{Vocabulary, vocabulary};
-use crate::search::index::Weights;
-use crate::search::query::phonetic::phonetic_key;
-use crate::search::query::reading::fold_name;
-use crate::search::query::{Query, QueryWord};
-use crate::search::rank::{has_initials, similarity};
+use crate::index::Weights;
+use crate::query::phonetic::phonetic_key;
+use crate::query::reading::fold_name;
+use crate::query::{Query, QueryWord};
+use crate::rank::{has_initials, similarity};
+use data::vocabulary::{Vocabulary, vocabulary};
 
 vocabulary! {
     /// How a name matches a query, the surest first. All but the last are sure: each word of the query is in the name.

@@ -17,14 +17,14 @@ pub(crate) use main_records::put_main_records_first;
 pub use match_class::MatchClass;
 pub(crate) use relaxation::Relaxation;
 
-use crate::data::MAX_PROMINENCE;
-use crate::data::fold::fold;
-use crate::search::MATCH_SCORE;
-use crate::search::index::{GENERIC, Weights};
-use crate::search::query::phonetic::has_phonetic_key;
-use crate::search::query::reading::fold_name_into;
-use crate::search::query::{Query, QueryWord};
-use crate::search::rank::search_buffers::SearchBuffers;
+use crate::MATCH_SCORE;
+use crate::index::{GENERIC, Weights};
+use crate::query::phonetic::has_phonetic_key;
+use crate::query::reading::fold_name_into;
+use crate::query::{Query, QueryWord};
+use crate::rank::search_buffers::SearchBuffers;
+use data::MAX_PROMINENCE;
+use data::fold::fold;
 
 pub(super) const MAX_PROMINENCE_BONUS: f32 = 0.06;
 /// The maximum score of a name that does not equal the query.

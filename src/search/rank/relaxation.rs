@@ -4,12 +4,12 @@
 //! record, as its city, country, sectors, organization or title; other words count against the record. A name matches
 //! only if the query has nearly all of it, and one of its distinctive words: `monzo bank` is no other bank.
 
-use crate::data::Names;
-use crate::search::index::{GENERIC, Weights, texts};
-use crate::search::query::reading::fold_name;
-use crate::search::query::{Query, QueryWord};
-use crate::search::rank::match_class::of_word;
-use crate::search::rank::{MAX_NAME_WORDS, MatchClass, similarity};
+use crate::index::{GENERIC, Weights, texts};
+use crate::query::reading::fold_name;
+use crate::query::{Query, QueryWord};
+use crate::rank::match_class::of_word;
+use crate::rank::{MAX_NAME_WORDS, MatchClass, similarity};
+use data::Names;
 
 /// The share of a name's weight that the query must have.
 const MIN_OF_NAME: f32 = 0.7;

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 /// Marks of a row: a bit for each query word found in it.
-pub(crate) const WORDS: u16 = (1 << crate::search::MAX_QUERY_WORDS) - 1;
+pub(crate) const WORDS: u16 = (1 << crate::MAX_QUERY_WORDS) - 1;
 /// The row may contain a word that a word of the query is a prefix of.
 pub(crate) const HINTED: u16 = 1 << 10;
 /// A word was found exactly.

@@ -5,13 +5,13 @@
 
 use askama::Template;
 
-use crate::auth::Visitor;
-use crate::auth::password::Secret;
-use crate::site::account::form::FormData;
-use crate::site::account::sign::{form_error, form_status};
-use crate::site::account::{AccountRequest, Reply};
-use crate::site::error_page::sentence;
-use crate::site::layout::PageLayout;
+use crate::account::form::FormData;
+use crate::account::sign::{form_error, form_status};
+use crate::account::{AccountRequest, Reply};
+use crate::error_page::sentence;
+use crate::layout::PageLayout;
+use auth::Visitor;
+use auth::password::Secret;
 
 /// The field of the password. Forms that are interrupted have none of this name.
 const PASSWORD: &str = "confirmation";

@@ -7,12 +7,12 @@ use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use http::header::COOKIE;
 
-use crate::auth::known_browser::KNOWN_BROWSER_SECONDS;
-use crate::auth::session::{SESSION_SECONDS, SessionToken};
-use crate::auth::{BrowserToken, StartedSession};
-use crate::http::State;
-use crate::site::PageRequest;
-use crate::site::theme::Theme;
+use crate::PageRequest;
+use crate::theme::Theme;
+use auth::known_browser::KNOWN_BROWSER_SECONDS;
+use auth::session::{SESSION_SECONDS, SessionToken};
+use auth::{BrowserToken, StartedSession};
+use service::State;
 
 const SESSION: &str = "session";
 const BROWSER: &str = "browser";

@@ -5,13 +5,13 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use crate::auth::account::{Account, AccountId, KeyRecord};
-use crate::auth::session::ListedSession;
-use crate::auth::watch::{Alert, AlertId, Watch, Webhook};
-use crate::auth::{AuthService, DayUsage, StoreError, USAGE_DAYS, Visitor};
-use crate::catalog::flat::neutralized;
-use crate::data::{Date, rfc3339};
-use crate::site::account::{AccountRequest, CSV, Reply};
+use crate::account::{AccountRequest, CSV, Reply};
+use auth::account::{Account, AccountId, KeyRecord};
+use auth::session::ListedSession;
+use auth::watch::{Alert, AlertId, Watch, Webhook};
+use auth::{AuthService, DayUsage, StoreError, USAGE_DAYS, Visitor};
+use catalog::flat::neutralized;
+use data::{Date, rfc3339};
 
 /// Alerts of one saved search or list: those of the 90 days for which they are stored.
 const MAX_ALERTS: u32 = 10_000;

@@ -6,15 +6,15 @@ use std::fmt;
 use bytes::Bytes;
 use zeroize::Zeroizing;
 
-use crate::site::form_data;
+use crate::form_data;
 
 /// An e-mail address, two passwords and a name are far shorter.
-pub(crate) const MAX_BYTES: usize = 16 * 1024;
+pub const MAX_BYTES: usize = 16 * 1024;
 /// Of a form with the records of a list.
-pub(crate) const MAX_LIST_BYTES: usize = 1024 * 1024;
+pub const MAX_LIST_BYTES: usize = 1024 * 1024;
 
 /// `Debug` shows no field, because passwords are among them; the memory is cleared.
-pub(crate) struct FormData {
+pub struct FormData {
     body: Zeroizing<Vec<u8>>,
     /// Whether it is `multipart/form-data`, as of forms with a file, and not `application/x-www-form-urlencoded`.
     is_multipart: bool,
@@ -27,7 +27,7 @@ impl fmt::Debug for FormData {
 }
 
 impl FormData {
-    pub(crate) fn new(body: Bytes, is_multipart: bool) -> Self {
+    pub fn new(body: Bytes, is_multipart: bool) -> Self {
         Self { body: Zeroizing::new(body.into()), is_multipart }
     }
 

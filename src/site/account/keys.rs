@@ -3,21 +3,19 @@
 use askama::Template;
 use http::StatusCode;
 
-use crate::auth::account::{
-    DEFAULT_OVERLAP_HOURS, KEY_DAYS, KeyId, KeyName, KeyRecord, OVERLAP_HOURS, Rotation, expiry,
-};
-use crate::auth::{AccountError, NewKey, USAGE_DAYS, Visitor};
-use crate::openapi::reference::ExampleRequest;
-use crate::site::account::confirm::confirm;
-use crate::site::account::form::FormData;
-use crate::site::account::overview::{AccountMessages, DAYS, requests_chart, show};
-use crate::site::account::sign::{form_error, form_status};
-use crate::site::account::{AccountRequest, Reply};
-use crate::site::charts::{Bars, Item};
-use crate::site::error_page::sentence;
-use crate::site::format;
-use crate::site::layout::PageLayout;
-use crate::site::snippets::{self, Key, Snippet};
+use crate::account::confirm::confirm;
+use crate::account::form::FormData;
+use crate::account::overview::{AccountMessages, DAYS, requests_chart, show};
+use crate::account::sign::{form_error, form_status};
+use crate::account::{AccountRequest, Reply};
+use crate::charts::{Bars, Item};
+use crate::error_page::sentence;
+use crate::format;
+use crate::layout::PageLayout;
+use crate::snippets::{self, Key, Snippet};
+use api::openapi::reference::ExampleRequest;
+use auth::account::{DEFAULT_OVERLAP_HOURS, KEY_DAYS, KeyId, KeyName, KeyRecord, OVERLAP_HOURS, Rotation, expiry};
+pub(super) use auth::{AccountError, NewKey, USAGE_DAYS, Visitor};
 
 #[derive(Template)]
 #[template(path = "new_key.html")]

@@ -5,14 +5,14 @@
 use askama::Template;
 use http::StatusCode;
 
-use crate::auth::AccountError;
-use crate::auth::account::Email;
-use crate::auth::password::{MAX_LENGTH, MIN_LENGTH, Password};
-use crate::site::account::form::FormData;
-use crate::site::account::sign::form_status;
-use crate::site::account::{AccountRequest, Reply};
-use crate::site::error_page::{PageError, sentence};
-use crate::site::layout::PageLayout;
+use crate::account::form::FormData;
+use crate::account::sign::form_status;
+use crate::account::{AccountRequest, Reply};
+use crate::error_page::{PageError, sentence};
+use crate::layout::PageLayout;
+use auth::AccountError;
+use auth::account::Email;
+use auth::password::{MAX_LENGTH, MIN_LENGTH, Password};
 
 #[derive(Template)]
 #[template(path = "verify.html")]

@@ -7,7 +7,7 @@ pub(crate) mod admin;
 mod confirm;
 pub(super) mod cookie;
 mod export;
-pub(crate) mod form;
+pub mod form;
 mod keys;
 mod mail;
 mod origin;
@@ -23,17 +23,17 @@ use std::net::IpAddr;
 use http::header::SET_COOKIE;
 use http::{HeaderValue, Response, StatusCode};
 
-use crate::auth::account::KeyId;
-use crate::auth::session::SessionId;
-use crate::auth::{AccountError, StoreError, Visitor};
-use crate::data::Snapshot;
-use crate::http::headers::{Caching, CommonHeaders, set};
-pub(crate) use crate::site::account::admin::AdminRoute;
-use crate::site::account::form::FormData;
-pub(crate) use crate::site::account::saved::{SavedRoute, WebhookRoute};
-use crate::site::error_page::PageError;
-use crate::site::layout::PageLayout;
-use crate::site::{PageRequest, redirect, respond};
+pub(crate) use crate::account::admin::AdminRoute;
+use crate::account::form::FormData;
+pub(crate) use crate::account::saved::{SavedRoute, WebhookRoute};
+use crate::error_page::PageError;
+use crate::layout::PageLayout;
+use crate::{PageRequest, redirect, respond};
+use auth::account::KeyId;
+use auth::session::SessionId;
+use auth::{AccountError, StoreError, Visitor};
+use data::Snapshot;
+use transport::headers::{Caching, CommonHeaders, set};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccountRoute {
@@ -97,7 +97,7 @@ impl AccountRoute {
         ("/theme", Self::Theme),
     ];
 
-    pub(crate) fn of(path: &str) -> Option<Self> {
+    pub fn of(path: &str) -> Option<Self> {
         if let Some((_, route)) = Self::BY_PATH.iter().find(|(known, _)| *known == path) {
             return Some(*route);
         }
@@ -122,7 +122,7 @@ impl AccountRoute {
     }
 
     /// The path without its number.
-    pub(crate) fn label(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Self::Key(_) => "/account/keys/{id}",
             Self::Revoke(_) => "/account/keys/{id}/revoke",
@@ -136,7 +136,7 @@ impl AccountRoute {
     }
 
     /// Whether a form can be sent to this page.
-    pub(crate) fn takes_forms(self) -> bool {
+    pub fn takes_forms(self) -> bool {
         match self {
             Self::Account | Self::Totp | Self::Key(_) | Self::Usage | Self::Export => false,
             Self::Saved(route) => route.takes_forms(),
@@ -146,12 +146,12 @@ impl AccountRoute {
     }
 
     /// Whether its form may have a file, or the records of a list.
-    pub(crate) fn takes_files(self) -> bool {
+    pub fn takes_files(self) -> bool {
         matches!(self, Self::Saved(route) if route.takes_files())
     }
 
     /// Whether this page can be read with GET.
-    pub(crate) fn is_read(self) -> bool {
+    pub fn is_read(self) -> bool {
         match self {
             Self::SignUp
             | Self::SignIn
@@ -184,7 +184,7 @@ impl AccountRoute {
     }
 
     /// The value of `Allow`.
-    pub(crate) fn methods(self) -> &'static str {
+    pub fn methods(self) -> &'static str {
         match (self.is_read(), self.takes_forms()) {
             (true, true) => "GET, HEAD, OPTIONS, POST",
             (true, false) => "GET, HEAD, OPTIONS",
@@ -273,7 +273,7 @@ impl AccountRequest<'_> {
 }
 
 /// The response to a request for an account page; `form` is the body of a POST.
-pub(crate) async fn answer(
+pub async fn answer(
     route: AccountRoute,
     request: PageRequest<'_>,
     form: Option<FormData>,
@@ -362,7 +362,7 @@ fn respond_with(request: PageRequest<'_>, reply: Reply) -> Response<Vec<u8>> {
         Reply::NewSession(html, cookies) => with_cookies(respond(request, StatusCode::OK, html), &cookies),
         Reply::Redirect(path, cookies) => with_cookies(redirect(&path), &cookies),
         Reply::File(name, content_type, body) => {
-            let mut response = crate::site::respond_with(request, StatusCode::OK, body, content_type);
+            let mut response = crate::respond_with(request, StatusCode::OK, body, content_type);
             set(response.headers_mut(), "content-disposition", &format!("attachment; filename=\"{name}\""));
             response
         }
@@ -371,7 +371,7 @@ fn respond_with(request: PageRequest<'_>, reply: Reply) -> Response<Vec<u8>> {
             set(response.headers_mut(), "clear-site-data", CLEAR_SITE_DATA);
             response
         }
-        Reply::Failed(error) => crate::site::fail(&error, &request.state.releases.current(), request),
+        Reply::Failed(error) => crate::fail(&error, &request.state.releases.current(), request),
     };
     CommonHeaders { caching: Some(Caching::Never), ..CommonHeaders::default() }.write(response.headers_mut());
     response

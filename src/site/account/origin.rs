@@ -5,8 +5,8 @@
 
 use http::header::{HOST, ORIGIN};
 
-use crate::http::origin::Origin;
-use crate::site::PageRequest;
+use crate::PageRequest;
+use transport::origin::Origin;
 
 pub(crate) fn is_same(request: PageRequest<'_>) -> bool {
     let header = |name: &str| {

@@ -2,20 +2,20 @@
 
 use askama::Template;
 
-use crate::auth::account::KeyRecord;
-use crate::auth::password::{MAX_LENGTH, MIN_LENGTH, Password, Secret};
-use crate::auth::session::{ListedSession, SessionId};
-use crate::auth::{AccountUsage, KeyUsage, USAGE_DAYS, Visitor};
-use crate::data::Date;
-use crate::quota::Quota;
-use crate::site::account::form::FormData;
-use crate::site::account::keys::{Choice, last_used_of, lifetimes};
-use crate::site::account::sign::{form_error, form_status};
-use crate::site::account::{AccountRequest, Reply, cookie};
-use crate::site::charts::{Bars, Head, Item, Sparkline, Unit};
-use crate::site::error_page::sentence;
-use crate::site::format;
-use crate::site::layout::PageLayout;
+use crate::account::form::FormData;
+use crate::account::keys::{Choice, last_used_of, lifetimes};
+use crate::account::sign::{form_error, form_status};
+use crate::account::{AccountRequest, Reply, cookie};
+use crate::charts::{Bars, Head, Item, Sparkline, Unit};
+use crate::error_page::sentence;
+use crate::format;
+use crate::layout::PageLayout;
+use auth::account::KeyRecord;
+use auth::password::{MAX_LENGTH, MIN_LENGTH, Password, Secret};
+use auth::quota::Quota;
+use auth::session::{ListedSession, SessionId};
+use auth::{AccountUsage, KeyUsage, USAGE_DAYS, Visitor};
+use data::Date;
 
 /// Days in the chart, including today.
 pub(crate) const DAYS: u16 = 30;

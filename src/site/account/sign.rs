@@ -3,13 +3,13 @@
 use askama::Template;
 use http::StatusCode;
 
-use crate::auth::account::Email;
-use crate::auth::password::{MAX_LENGTH, MIN_LENGTH, Password, Secret};
-use crate::auth::{AccountError, SignInOrigin, StartedSession};
-use crate::site::account::form::FormData;
-use crate::site::account::{AccountRequest, Reply, cookie};
-use crate::site::error_page::sentence;
-use crate::site::layout::PageLayout;
+use crate::account::form::FormData;
+use crate::account::{AccountRequest, Reply, cookie};
+use crate::error_page::sentence;
+use crate::layout::PageLayout;
+use auth::account::Email;
+use auth::password::{MAX_LENGTH, MIN_LENGTH, Password, Secret};
+use auth::{AccountError, SignInOrigin, StartedSession};
 
 #[derive(Template)]
 #[template(path = "signup.html")]

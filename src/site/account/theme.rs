@@ -2,10 +2,10 @@
 
 use http::header::REFERER;
 
-use crate::site::account::form::FormData;
-use crate::site::account::{AccountRequest, AccountRoute, Reply, cookie};
-use crate::site::error_page::PageError;
-use crate::site::theme::Theme;
+use crate::account::form::FormData;
+use crate::account::{AccountRequest, AccountRoute, Reply, cookie};
+use crate::error_page::PageError;
+use crate::theme::Theme;
 
 /// Sets the cookie and returns to the page that had the form.
 pub(crate) fn choose(request: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {

@@ -4,16 +4,16 @@ use askama::Template;
 use http::StatusCode;
 use qrcodegen::{QrCode, QrCodeEcc};
 
-use crate::auth::password::Secret;
-use crate::auth::totp::{RecoveryCode, TotpSecret};
-use crate::auth::{AccountError, Visitor};
-use crate::http::BrandName;
-use crate::site::account::confirm::confirm;
-use crate::site::account::form::FormData;
-use crate::site::account::sign::{form_error, form_status};
-use crate::site::account::{AccountRequest, Reply};
-use crate::site::error_page::sentence;
-use crate::site::layout::PageLayout;
+use crate::account::confirm::confirm;
+use crate::account::form::FormData;
+use crate::account::sign::{form_error, form_status};
+use crate::account::{AccountRequest, Reply};
+use crate::error_page::sentence;
+use crate::layout::PageLayout;
+use auth::password::Secret;
+use auth::totp::{RecoveryCode, TotpSecret};
+use auth::{AccountError, Visitor};
+use service::BrandName;
 
 /// Modules of empty space around a QR code, as its standard requires.
 const QUIET_ZONE: i32 = 4;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use askama::Template;
 
-use crate::site::charts::columns::{BASE, Columns, HEIGHT, TOP};
-use crate::site::charts::{DataTable, Head, Item, Unit};
+use crate::charts::columns::{BASE, Columns, HEIGHT, TOP};
+use crate::charts::{DataTable, Head, Item, Unit};
 
 /// Vertical bars, one for each year, day or range of values.
 #[derive(Template)]
@@ -82,7 +82,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::site::charts::check;
+    use crate::charts::check;
 
     const ROUNDS: Unit = Unit::Count("round", "rounds");
 

@@ -2,8 +2,8 @@
 
 use askama::Template;
 
-use crate::site::charts::{Item, Percent, round};
-use crate::site::format;
+use crate::charts::{Item, Percent, round};
+use crate::format;
 
 /// Small bars next to a number, without labels.
 #[derive(Template)]

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
-use crate::site::charts::labels::{ASCENT, DESCENT};
-use crate::site::charts::{FULL, Head, Item, Mark, NARROW, WIDE, text};
+use crate::charts::labels::{ASCENT, DESCENT};
+use crate::charts::{FULL, Head, Item, Mark, NARROW, WIDE, text};
 
 /// Widths of a chart, in CSS pixels, from that on a small phone to that on a large screen.
 const WIDTHS: [f64; 9] = [NARROW, 300.0, 420.0, WIDE - 1.0, WIDE, 640.0, FULL - 1.0, FULL, 1_240.0];

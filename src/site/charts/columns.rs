@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::site::charts::labels::{Label, Labels, WIDTHS};
-use crate::site::charts::{Percent, Unit, round, text};
+use crate::charts::labels::{Label, Labels, WIDTHS};
+use crate::charts::{Percent, Unit, round, text};
 
 pub(super) const HEIGHT: f64 = 184.0;
 /// The base line of the bars.

@@ -2,8 +2,8 @@
 
 use askama::Template;
 
-use crate::site::charts::labels::{Label, Labels};
-use crate::site::charts::{Percent, round_step};
+use crate::charts::labels::{Label, Labels};
+use crate::charts::{Percent, round_step};
 
 const HEIGHT: f64 = 24.0;
 /// Space for half of a dot at either side, as a fraction of the width.
@@ -87,7 +87,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::site::charts::check;
+    use crate::charts::check;
 
     proptest! {
         #![proptest_config(check::config())]

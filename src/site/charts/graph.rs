@@ -2,8 +2,8 @@
 
 use askama::Template;
 
-use crate::site::charts::labels::{Anchor, LAYOUTS, Label, Labels, PerLayout, WIDTHS};
-use crate::site::charts::{DataCell, DataRow, DataTable, Head, Item, Percent, Unit, WIDE, round, text};
+use crate::charts::labels::{Anchor, LAYOUTS, Label, Labels, PerLayout, WIDTHS};
+use crate::charts::{DataCell, DataRow, DataTable, Head, Item, Percent, Unit, WIDE, round, text};
 
 /// Neighbours that are drawn.
 const MAX: usize = 12;
@@ -119,7 +119,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::site::charts::check;
+    use crate::charts::check;
 
     proptest! {
         #![proptest_config(check::config())]

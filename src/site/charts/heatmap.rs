@@ -2,8 +2,8 @@
 
 use askama::Template;
 
-use crate::site::charts::ramp::Ramp;
-use crate::site::charts::{Head, Mark, Unit};
+use crate::charts::ramp::Ramp;
+use crate::charts::{Head, Mark, Unit};
 
 /// Rows and columns of shaded counts: a table, whose cells have the numbers, so that no other table is needed. Adjacent
 /// columns without a known value, such as years that the data does not cover, are one: `2014–2018`.
@@ -88,7 +88,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::site::charts::check;
+    use crate::charts::check;
 
     proptest! {
         #![proptest_config(check::config())]

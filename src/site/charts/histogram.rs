@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use crate::site::charts::{DataTable, Head, Item, Percent, Unit, round};
+use crate::charts::{DataTable, Head, Item, Percent, Unit, round};
 
 const HEIGHT: f64 = 52.0;
 /// A bar takes this part of its column.
@@ -91,7 +91,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::site::charts::check;
+    use crate::charts::check;
 
     proptest! {
         #![proptest_config(check::config())]

@@ -6,8 +6,8 @@
 
 use std::borrow::Cow;
 
-use crate::site::charts::text;
-use crate::site::charts::{FULL, NARROW, Percent, WIDE};
+use crate::charts::text;
+use crate::charts::{FULL, NARROW, Percent, WIDE};
 
 /// Space between two labels, in CSS pixels.
 const GAP: f64 = 4.0;

@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use crate::site::charts::{Head, Item};
+use crate::charts::{Head, Item};
 
 /// Rows and columns of marks: a table, whose cells say what they mean, so that no other table is needed.
 #[derive(Template)]
@@ -76,7 +76,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::site::charts::check;
+    use crate::charts::check;
 
     fn part() -> impl Strategy<Value = Part> {
         prop_oneof![Just(Part::Joined), Just(Part::Led), Just(Part::Absent)]

@@ -14,7 +14,7 @@
 
 use std::fmt;
 
-use crate::site::format;
+use crate::format;
 
 mod bars;
 mod breakdown;

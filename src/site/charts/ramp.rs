@@ -1,6 +1,6 @@
 //! Shades for counts.
 
-use crate::site::format;
+use crate::format;
 
 /// The number of shades of counts above zero; zero has its own.
 const SHADES: u64 = 5;
@@ -48,7 +48,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::http::brand::Rgb;
+    use service::brand::Rgb;
 
     proptest! {
         #[test]

@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use crate::site::charts::{Percent, Unit};
+use crate::charts::{Percent, Unit};
 
 /// Colors of parts in the style sheet.
 const COLORS: usize = 6;
@@ -94,7 +94,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::site::charts::check;
+    use crate::charts::check;
 
     proptest! {
         #![proptest_config(check::config())]

@@ -2,8 +2,8 @@
 
 use askama::Template;
 
-use crate::site::charts::columns::{BASE, Columns, HEIGHT, TOP};
-use crate::site::charts::{DataCell, DataRow, DataTable, Head, Mark, Percent, Unit, round};
+use crate::charts::columns::{BASE, Columns, HEIGHT, TOP};
+use crate::charts::{DataCell, DataRow, DataTable, Head, Mark, Percent, Unit, round};
 
 /// A part that every bar may have.
 #[derive(Clone, Debug)]
@@ -98,7 +98,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::site::charts::check;
+    use crate::charts::check;
 
     proptest! {
         #![proptest_config(check::config())]

@@ -2,10 +2,10 @@
 
 use askama::Template;
 
-use crate::data::PartialDate;
-use crate::site::charts::labels::{Anchor, LAYOUTS, Label, Labels};
-use crate::site::charts::{DataCell, DataRow, DataTable, Head, Percent, round};
-use crate::site::format;
+use crate::charts::labels::{Anchor, LAYOUTS, Label, Labels};
+use crate::charts::{DataCell, DataRow, DataTable, Head, Percent, round};
+use crate::format;
+use data::PartialDate;
 
 const HEIGHT: f64 = 204.0;
 /// The line of zero.
@@ -149,7 +149,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::site::charts::check;
+    use crate::charts::check;
 
     fn date() -> impl Strategy<Value = Option<PartialDate>> {
         let year = 1970..2030_i32;

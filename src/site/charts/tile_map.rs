@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use askama::Template;
 
-use crate::data::Country;
-use crate::site::charts::labels::{Anchor, LAYOUTS, Label, Labels};
-use crate::site::charts::ramp::Ramp;
-use crate::site::charts::{DataTable, Head, Item, Mark, Percent, Unit};
+use crate::charts::labels::{Anchor, LAYOUTS, Label, Labels};
+use crate::charts::ramp::Ramp;
+use crate::charts::{DataTable, Head, Item, Mark, Percent, Unit};
+use data::Country;
 
 /// Where countries roughly are, from north to south and from west to east. Small ones are moved a little.
 const TILES: [&str; 14] = [
@@ -117,7 +117,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::site::charts::check;
+    use crate::charts::check;
 
     #[test]
     fn every_code_is_a_country_and_has_one_tile() {

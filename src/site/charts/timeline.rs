@@ -2,11 +2,11 @@
 
 use askama::Template;
 
-use crate::data::{Date, PartialDate};
-use crate::site::charts::columns::NOT_COVERED;
-use crate::site::charts::labels::{Anchor, Label, Labels, WIDTHS};
-use crate::site::charts::{DataCell, DataRow, DataTable, Head, Percent, Series, round, text};
-use crate::site::format;
+use crate::charts::columns::NOT_COVERED;
+use crate::charts::labels::{Anchor, Label, Labels, WIDTHS};
+use crate::charts::{DataCell, DataRow, DataTable, Head, Percent, Series, round, text};
+use crate::format;
+use data::{Date, PartialDate};
 
 /// The height of a lane: its name, and the dots below it.
 const LANE: f64 = 42.0;
@@ -171,7 +171,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::site::charts::check;
+    use crate::charts::check;
 
     const HEADS: [&str; 4] = ["Startup", "Stage", "Date", "Amount"];
 

@@ -2,8 +2,8 @@
 
 use askama::Template;
 
-use crate::site::charts::labels::{ASCENT, Anchor, DESCENT, LAYOUTS, Label, Labels, WIDTHS};
-use crate::site::charts::{DataTable, Head, Item, Percent, Unit, round, text};
+use crate::charts::labels::{ASCENT, Anchor, DESCENT, LAYOUTS, Label, Labels, WIDTHS};
+use crate::charts::{DataTable, Head, Item, Percent, Unit, round, text};
 
 const HEIGHT: f64 = 300.0;
 /// The width for which rectangles are as square as possible, in CSS pixels.
@@ -161,7 +161,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::site::charts::check;
+    use crate::charts::check;
 
     proptest! {
         #![proptest_config(check::config())]

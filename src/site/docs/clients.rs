@@ -2,8 +2,8 @@
 
 use askama::Template;
 
-use crate::http::static_asset::StaticAsset;
-use crate::site::static_pages::DocsContext;
+use crate::static_pages::DocsContext;
+use transport::static_asset::StaticAsset;
 
 pub struct Client {
     pub language: &'static str,

@@ -2,8 +2,8 @@
 
 use askama::Template;
 
-use crate::http::problem::Code;
-use crate::site::docs::html;
+use crate::docs::html;
+use transport::problem::Code;
 
 #[derive(Template)]
 #[template(path = "docs/errors.html")]

@@ -2,10 +2,10 @@
 
 use askama::Template;
 
-use crate::catalog::matching::{self, Reason};
-use crate::catalog::similar::{self, Common};
-use crate::data::Table;
-use crate::site::docs::html;
+use crate::docs::html;
+use catalog::matching::{self, Reason};
+use catalog::similar::{self, Common};
+use data::Table;
 
 #[derive(Template)]
 #[template(path = "docs/match.html")]

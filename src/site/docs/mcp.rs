@@ -7,9 +7,9 @@ use once_cell::sync::Lazy;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::http::url::encoded_segment;
-use crate::site::docs::html;
-use crate::site::static_pages::DocsContext;
+use crate::docs::html;
+use crate::static_pages::DocsContext;
+use transport::url::encoded_segment;
 
 /// Example conversations on the bundled data, as JSON. Tool results are excerpts; a test calls the tools and compares.
 pub const CONVERSATIONS: &str = include_str!("conversations.json");

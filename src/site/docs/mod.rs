@@ -7,11 +7,11 @@ mod matching;
 pub(super) mod mcp;
 pub(super) mod reference;
 
-use crate::http::static_asset::StaticAsset;
-use crate::openapi;
-use crate::openapi::Version;
-use crate::site::docs::clients::CLIENTS;
-use crate::site::static_pages::{DocsContext, PageBody, StaticEntry};
+use crate::docs::clients::CLIENTS;
+use crate::static_pages::{DocsContext, PageBody, StaticEntry};
+use api::openapi;
+use api::openapi::Version;
+use transport::static_asset::StaticAsset;
 
 /// The docs in the order of their navigation.
 pub(crate) const NAV_ITEMS: &[(&str, &str)] = &[

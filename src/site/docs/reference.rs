@@ -5,14 +5,14 @@ use askama::Template;
 use form_urlencoded::parse;
 use once_cell::sync::Lazy;
 
-use crate::http::url::has_key;
-use crate::openapi::Version;
-use crate::openapi::reference::{
+use crate::docs::html;
+use crate::snippets::{self, Key, Snippet};
+use crate::static_pages::{DocsContext, PageBody, StaticEntry};
+use api::openapi::Version;
+use api::openapi::reference::{
     EndpointEntry, ExampleRequest, Group, ParameterEntry, Reference, SchemaEntry, endpoints,
 };
-use crate::site::docs::html;
-use crate::site::snippets::{self, Key, Snippet};
-use crate::site::static_pages::{DocsContext, PageBody, StaticEntry};
+use transport::url::has_key;
 
 const FOLDER: &str = "/docs/reference/";
 const SCHEMAS: &str = "/docs/reference/schemas";

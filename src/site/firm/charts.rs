@@ -1,12 +1,10 @@
 //! The charts of a firm's profile.
 
-use crate::catalog::{Catalog, CoInvestor, History};
-use crate::data::vocabulary::Vocabulary;
-use crate::data::{Facet, Stage, Table};
-use crate::site::charts::{
-    Event, Graph, Head, HeatRow, Heatmap, Item, Mark, Neighbor, Series, StackedBars, Timeline, Unit,
-};
-use crate::site::format;
+use crate::charts::{Event, Graph, Head, HeatRow, Heatmap, Item, Mark, Neighbor, Series, StackedBars, Timeline, Unit};
+use crate::format;
+use catalog::{Catalog, CoInvestor, History};
+use data::vocabulary::Vocabulary;
+use data::{Facet, Stage, Table};
 
 /// Years that have their own bar or column; earlier ones are counted together.
 const MAX_YEARS: i32 = 20;

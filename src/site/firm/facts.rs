@@ -1,9 +1,9 @@
 //! What kind of investor a firm is, in a sentence that is made of its rounds.
 
-use crate::catalog::{Catalog, CoInvestor, History, ValueCount};
-use crate::data::vocabulary::Vocabulary;
-use crate::data::{Country, Stage, Table};
-use crate::site::format;
+use crate::format;
+use catalog::{Catalog, CoInvestor, History, ValueCount};
+use data::vocabulary::Vocabulary;
+use data::{Country, Stage, Table};
 
 /// With fewer rounds or startups nothing is said: they may be chance.
 const MIN: u32 = 3;

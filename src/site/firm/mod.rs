@@ -9,21 +9,21 @@ mod score;
 
 use askama::Template;
 
-use crate::catalog::provenance::Statement;
-use crate::catalog::{Catalog, Filter, ListPosition, Query, RowFilter};
-use crate::data::model::{Firm, Person, Review};
-use crate::data::{Facet, Table};
-use crate::site::charts::{Breakdown, Graph, Heatmap, StackedBars, Timeline};
-use crate::site::error_page::PageError;
-use crate::site::firm::charts::{Rounds, co_investors};
-use crate::site::firm::news::News;
-use crate::site::firm::portfolio::{Counts, PortfolioRow, Property};
-use crate::site::firm::score::{ScoreBar, Trend, ratings};
-use crate::site::layout::PageLayout;
-use crate::site::matching::led;
-use crate::site::records::{record, records};
-use crate::site::similar::SimilarRecords;
-use crate::site::{PageRequest, format, linked_data};
+use crate::charts::{Breakdown, Graph, Heatmap, StackedBars, Timeline};
+use crate::error_page::PageError;
+use crate::firm::charts::{Rounds, co_investors};
+use crate::firm::news::News;
+use crate::firm::portfolio::{Counts, PortfolioRow, Property};
+use crate::firm::score::{ScoreBar, Trend, ratings};
+use crate::layout::PageLayout;
+use crate::matching::led;
+use crate::records::{record, records};
+use crate::similar::SimilarRecords;
+use crate::{PageRequest, format, linked_data};
+use catalog::provenance::Statement;
+use catalog::{Catalog, Filter, ListPosition, Query, RowFilter};
+use data::model::{Firm, Person, Review};
+use data::{Facet, Table};
 
 const MAX_PORTFOLIO: usize = 10;
 const MAX_CO_INVESTORS: usize = 12;

@@ -1,9 +1,9 @@
 //! What a release changed about a firm.
 
-use crate::catalog::Catalog;
-use crate::data::vocabulary::Vocabulary;
-use crate::data::{Facet, SnapshotVersion, Table};
-use crate::site::format;
+use crate::format;
+use catalog::Catalog;
+use data::vocabulary::Vocabulary;
+use data::{Facet, SnapshotVersion, Table};
 
 /// New rounds that are named.
 const MAX_ROUNDS: usize = 5;

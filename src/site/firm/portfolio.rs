@@ -1,14 +1,14 @@
 //! A firm's portfolio: its startups, and their lists by property.
 
-use crate::catalog::{Catalog, Filter, Query, ValueCount};
-use crate::data::model::Startup;
-use crate::data::vocabulary::Vocabulary;
-use crate::data::{Facet, Table};
-use crate::site::charts::{Breakdown, Item};
-use crate::site::error_page::PageError;
-use crate::site::filters::value_of;
-use crate::site::format;
-use crate::site::records::record;
+use crate::charts::{Breakdown, Item};
+use crate::error_page::PageError;
+use crate::filters::value_of;
+use crate::format;
+use crate::records::record;
+use catalog::{Catalog, Filter, Query, ValueCount};
+use data::model::Startup;
+use data::vocabulary::Vocabulary;
+use data::{Facet, Table};
 
 /// Bars of a breakdown.
 const MAX_BARS: usize = 6;

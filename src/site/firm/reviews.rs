@@ -2,19 +2,19 @@
 
 use askama::Template;
 
-use crate::catalog::{Catalog, Filter, Query, Request, Resource};
-use crate::data::model::Review;
-use crate::data::vocabulary::Vocabulary;
-use crate::data::{Facet, Stage, Table};
-use crate::site::browse::{Pager, Warning, at_page, page_size, parse, position_of, warnings};
-use crate::site::charts::{Bars, Head, Item, Unit};
-use crate::site::conditions::active_filters;
-use crate::site::error_page::PageError;
-use crate::site::firm::score::Trend;
-use crate::site::layout::PageLayout;
-use crate::site::link::Link;
-use crate::site::records::records;
-use crate::site::{PageRequest, format};
+use crate::browse::{Pager, Warning, at_page, page_size, parse, position_of, warnings};
+use crate::charts::{Bars, Head, Item, Unit};
+use crate::conditions::active_filters;
+use crate::error_page::PageError;
+use crate::firm::score::Trend;
+use crate::layout::PageLayout;
+use crate::link::Link;
+use crate::records::records;
+use crate::{PageRequest, format};
+use catalog::{Catalog, Filter, Query, Request, Resource};
+use data::model::Review;
+use data::vocabulary::Vocabulary;
+use data::{Facet, Stage, Table};
 
 const REVIEWS: Unit = Unit::Count("review", "reviews");
 

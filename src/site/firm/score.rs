@@ -1,7 +1,7 @@
 //! The score of a firm's profile: its components as one bar, and how it went from year to year.
 
-use crate::data::model::{Firm, Score, ScoreComponent, YearScore};
-use crate::site::charts::{Dot, DotAxis, Dots, Point};
+use crate::charts::{Dot, DotAxis, Dots, Point};
+use data::model::{Firm, Score, ScoreComponent, YearScore};
 
 /// The width of a point in the score bar; its view box is 400 wide for 100 points.
 const POINT_WIDTH: u32 = 4;

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::catalog::look_up::row_of_id;
-use crate::catalog::{Catalog, Item, Resource};
-use crate::data::Table;
-use crate::data::field::JsonType;
+use catalog::look_up::row_of_id;
+use catalog::{Catalog, Item, Resource};
+use data::Table;
+use data::field::JsonType;
 
 use super::{MAX_BATCH, Refusal, manifest, too_many};
 

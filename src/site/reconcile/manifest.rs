@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::catalog::{Catalog, Item};
-use crate::data::{Names, Table};
-use crate::http::BrandName;
+use catalog::{Catalog, Item};
+use data::{Names, Table};
+use service::BrandName;
 
 use super::{MAX_BATCH, Reconcile, extension};
 

@@ -48,7 +48,7 @@ fn no_line_of_a_list_is_lost_silently() {
     let choices = ["alder-capital", "-", "-", "alder-capital"];
     let corrected = browser.post_parts("/account/saved/list", &with(choices, &[("text", "Kestrelfold Captal")]));
     assert_eq!((corrected.status, hidden(&corrected.text, "open").len()), (200, 5), "{}", corrected.text);
-    let slug = server.state.releases.current().snapshot().slug(venturedex::data::Table::Firms, 7).to_owned();
+    let slug = server.state.releases.current().snapshot().slug(data::Table::Firms, 7).to_owned();
     let saved = browser.post_parts("/account/saved/list", &[with(choices, &[]), vec![("records", &slug)]].concat());
     let id = number(&saved);
     let mut expected = vec!["alder-capital".to_owned(), slug];
@@ -57,7 +57,7 @@ fn no_line_of_a_list_is_lost_silently() {
 
     // What is named exactly is added at once.
     let add = format!("/account/saved/{id}/add");
-    let third = server.state.releases.current().snapshot().slug(venturedex::data::Table::Firms, 9).to_owned();
+    let third = server.state.releases.current().snapshot().slug(data::Table::Firms, 9).to_owned();
     let page = format!("{}/vcs/{third}/reviews", server.state.public_url);
     assert_eq!(browser.post(&add, &[("text", &page)]).status, 303);
     assert!(listed(&server).contains(&third) && listed(&server).len() == 3);
@@ -218,7 +218,7 @@ fn webhooks_are_added_rotated_chosen_and_deleted() {
     let store = server.state.auth.store();
     let account = store.account(&"ada@example.com".parse().unwrap()).unwrap().id;
     let webhook = store.watch_store().webhooks(account).unwrap()[0].id;
-    let stop = venturedex::auth::watch::WebhookChange::Stop("the receiver responded with 410");
+    let stop = auth::watch::WebhookChange::Stop("the receiver responded with 410");
     store.watch_store().change_webhook(account, webhook, stop).unwrap();
     assert!(browser.get("/account/webhooks").text.contains("stopped: the receiver responded with 410"));
     assert_eq!(browser.post(&at("resume"), &[]).status, 303);

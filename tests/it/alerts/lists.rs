@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use auth::quota::Tier;
 use serde_json::{Value, json};
-use venturedex::quota::Tier;
 
 use super::{alerts, evaluated, number, texts};
 use crate::account::Browser;

@@ -6,9 +6,9 @@ mod lists;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use auth::quota::Tier;
 use serde_json::{Value, json};
-use venturedex::alerts::evaluate;
-use venturedex::quota::Tier;
+use service::alerts::evaluate;
 
 use crate::account::Browser;
 use crate::changes::{FIRST, SECOND, key_of, releases, walk};

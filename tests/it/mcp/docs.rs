@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use mcp::Tool;
 use serde_json::Value;
-use venturedex::mcp::Tool;
-use venturedex::site::{CONVERSATIONS, SETUPS};
+use site::{CONVERSATIONS, SETUPS};
 
 use super::tools::TestTools;
 use crate::harness::Server;

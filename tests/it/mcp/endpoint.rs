@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use catalog::bundled;
+use mcp::{McpEndpoint, McpQuota, Settings, ToolBackend};
 use tempfile::TempDir;
-use venturedex::catalog::bundled;
-use venturedex::mcp::{McpEndpoint, McpQuota, Settings, ToolBackend};
 
 use crate::harness::state;
 

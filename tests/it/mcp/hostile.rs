@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use mcp::Tool;
 use serde_json::json;
-use venturedex::mcp::Tool;
 
 use super::tools::TestTools;
 use crate::harness::{catalog_of, copy_as};

@@ -1,7 +1,7 @@
 //! The manifest and its index.
 
+use mcp::McpPath;
 use serde_json::json;
-use venturedex::mcp::McpPath;
 
 use super::endpoint::Endpoint;
 use super::request::{Era, request};

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use auth::quota::Tier;
+use catalog::bundled;
+use mcp::{Tool, ToolBackend, ToolCall};
+use release::ActiveRelease;
 use serde_json::{Value, json};
-use venturedex::catalog::bundled;
-use venturedex::mcp::{Tool, ToolBackend, ToolCall};
-use venturedex::quota::Tier;
-use venturedex::release::ActiveRelease;
 
 use super::tools::TestTools;
 use crate::harness::Server;
@@ -171,7 +171,7 @@ fn a_search_continues_in_its_own_release() {
     let call = |arguments: Value| {
         let call = ToolCall::parse(Tool::SearchVcs, arguments.as_object().unwrap()).unwrap();
         let result = backend.current().call(&call)?;
-        Ok::<Value, Vec<venturedex::mcp::ArgError>>(serde_json::from_str(&result).unwrap())
+        Ok::<Value, Vec<mcp::ArgError>>(serde_json::from_str(&result).unwrap())
     };
     let first = call(json!({ "limit": 2 })).unwrap();
     releases.replace(release("2027-01-01.1"));

@@ -4,9 +4,9 @@ use bytes::Bytes;
 use http::Request;
 use http_body_util::StreamBody;
 use hyper::body::Frame;
+use mcp::Tool;
 use serde_json::{Value, json};
-use venturedex::http::BodyTimeout;
-use venturedex::mcp::Tool;
+use transport::BodyTimeout;
 
 use super::endpoint::Endpoint;
 use super::request::{ERAS, Era, TestRequest, call, initialize, request};

@@ -5,9 +5,9 @@ use std::io::Read;
 use bytes::Bytes;
 use http::{HeaderMap, Request};
 use http_body_util::{BodyDataStream, BodyExt, Full};
+use mcp::McpPath;
 use serde_json::{Value, json};
-use venturedex::http::{Peer, RequestIds, RequestParts, RequestTrace};
-use venturedex::mcp::McpPath;
+use transport::{Peer, RequestIds, RequestParts, RequestTrace};
 
 use super::endpoint::Endpoint;
 

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use catalog::{Catalog, bundled};
+use data::Table;
+use mcp::{ArgError, MAX_RESULT_BYTES, Tool, ToolBackend, ToolCall};
+use release::ActiveRelease;
 use serde_json::{Map, Value, json};
-use venturedex::catalog::{Catalog, bundled};
-use venturedex::data::Table;
-use venturedex::mcp::{ArgError, MAX_RESULT_BYTES, Tool, ToolBackend, ToolCall};
-use venturedex::release::ActiveRelease;
 
 use crate::harness::{catalog_of, real_catalog};
 use crate::records::with_namesakes;

@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
+use mcp::Tool;
 use serde_json::{Map, Value, json};
-use venturedex::mcp::Tool;
 
 use super::tools::TestTools;
 use crate::harness::{real_catalog, real_data};

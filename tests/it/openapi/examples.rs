@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use api::openapi::{BASE, Examples};
+use api::{EndpointKind, Route, Version};
+use auth::quota::Tier;
+use catalog::aggregate::group_bys;
 use serde_json::Value;
-use venturedex::api::{EndpointKind, Route, Version};
-use venturedex::catalog::aggregate::group_bys;
-use venturedex::http::problem::{Code, Problem};
-use venturedex::openapi::{BASE, Examples};
-use venturedex::quota::Tier;
+use transport::problem::{Code, Problem};
 
 use super::{document, operation, request};
 use crate::harness::{Client, Server, agent_without_redirects};

@@ -4,12 +4,12 @@ mod examples;
 
 use std::collections::BTreeSet;
 
+use api::{EndpointKind, Route, Version};
+use auth::quota::Tier;
+use catalog::Resource;
+use catalog::params::{ParamType, Unit};
+use data::Table;
 use serde_json::{Value, json};
-use venturedex::api::{EndpointKind, Route, Version};
-use venturedex::catalog::Resource;
-use venturedex::catalog::params::{ParamType, Unit};
-use venturedex::data::Table;
-use venturedex::quota::Tier;
 
 use crate::harness::{Client, Reply, Server, real_catalog};
 use crate::schema::{misfit_exactly, resolved};

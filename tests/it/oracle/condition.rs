@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use venturedex::catalog::Resource;
-use venturedex::catalog::params::{Mode, ParamType, Parameter, Unit};
-use venturedex::catalog::parse::scalars::Bound;
+use catalog::Resource;
+use catalog::params::{Mode, ParamType, Parameter, Unit};
+use catalog::parse::scalars::Bound;
 
 use super::dataset::{Row, days_of};
 use super::{Planted, Random};

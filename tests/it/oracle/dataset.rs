@@ -3,8 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
-use venturedex::catalog::Resource;
-use venturedex::data::fold::fold;
+use catalog::Resource;
+use data::fold::fold;
 
 use crate::lists::{Naive, rows_of, split};
 

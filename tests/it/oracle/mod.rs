@@ -11,13 +11,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use venturedex::catalog::aggregate::group_bys;
-use venturedex::catalog::params::Parameter;
-use venturedex::catalog::{
-    AggregateOptions, Amounts, Catalog, ListPosition, ParseOptions, Property, Request, Resource,
-};
-use venturedex::data::ReviewStatus;
-use venturedex::data::fold::fold;
+use catalog::aggregate::group_bys;
+use catalog::params::Parameter;
+use catalog::{AggregateOptions, Amounts, Catalog, ListPosition, ParseOptions, Property, Request, Resource};
+use data::ReviewStatus;
+use data::fold::fold;
 
 use self::condition::{Condition, SKIPPED, condition};
 use self::dataset::{Oracle, Row};

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use auth::quota::Tier;
+use data::SnapshotVersion;
+use release::ReleaseStore;
 use serde_json::Value;
-use venturedex::data::SnapshotVersion;
-use venturedex::quota::Tier;
-use venturedex::release::ReleaseStore;
 
 use crate::charts::{Round, all, by_firm, chart, rounds, table, text, thousand_firms, without_tags};
 use crate::harness::{Server, bundled_folder, copy_as, real_catalog};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use auth::quota::Tier;
 use serde_json::Value;
-use venturedex::quota::Tier;
 
 use crate::charts::{all, text};
 use crate::harness::{Server, bundled_folder, catalog_of, copy_as};

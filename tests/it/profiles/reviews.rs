@@ -1,7 +1,7 @@
 //! Reviews of a firm.
 
-use venturedex::http::Operator;
-use venturedex::quota::Tier;
+use auth::quota::Tier;
+use service::Operator;
 
 use crate::charts::{all, chart, table, text};
 use crate::harness::Server;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use venturedex::quota::Tier;
+use auth::quota::Tier;
 
 use crate::charts::{Round, all, chart, rounds, text};
 use crate::docs::unescaped;

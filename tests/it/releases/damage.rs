@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use venturedex::release::ReleaseStore;
+use release::ReleaseStore;
 
 use crate::harness::{Dice, rounds};
 use crate::releases::{Installation, files_below, overwrite};

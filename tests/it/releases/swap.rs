@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use venturedex::release::ReleaseStore;
+use release::ReleaseStore;
 
 use crate::harness::{Client, rounds, runs};
 use crate::releases::{Installation, Serving, Stop};

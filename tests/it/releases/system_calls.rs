@@ -8,8 +8,8 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use release::ReleaseStore;
 use tempfile::TempDir;
-use venturedex::release::ReleaseStore;
 
 use crate::harness::{Dice, copy_as, rounds, runs, wants_rounds};
 use crate::releases::{files_below, small};

@@ -12,12 +12,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use auth::account::{AccountId, CounterId, KeyId, KeyRecord, KeyRef};
+use auth::quota::Tier;
+use auth::{ApiKey, AuthError, AuthService, RateLimitConfig, SqliteStore, Store};
+use data::{Date, SnapshotVersion};
+use release::{Event, HasVersion, Starting, Watcher};
 use tokio::runtime::Runtime;
-use venturedex::auth::account::{AccountId, CounterId, KeyId, KeyRecord, KeyRef};
-use venturedex::auth::{ApiKey, AuthError, AuthService, RateLimitConfig, SqliteStore, Store};
-use venturedex::data::{Date, SnapshotVersion};
-use venturedex::quota::Tier;
-use venturedex::release::{Event, HasVersion, Starting, Watcher};
 
 use crate::harness::NOON;
 use releases::{Behavior, Source};

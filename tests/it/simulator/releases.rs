@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use venturedex::data::SnapshotVersion;
-use venturedex::release::{HasVersion, ReleaseError, ReleaseSource};
+use data::SnapshotVersion;
+use release::{HasVersion, ReleaseError, ReleaseSource};
 
 /// What happens when a release is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

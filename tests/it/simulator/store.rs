@@ -5,17 +5,17 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use venturedex::auth::account::{Account, AccountId, Email, KeyName, KeyRecord, KeyRef, Rotation};
-use venturedex::auth::link::{LinkDigest, Purpose};
-use venturedex::auth::password::hash::PasswordHash;
-use venturedex::auth::session::{ListedSession, NewSession, Session, SessionDigest, SessionId};
-use venturedex::auth::totp::RecoveryDigest;
-use venturedex::auth::watch::WatchStore;
-use venturedex::auth::{
+use auth::account::{Account, AccountId, Email, KeyName, KeyRecord, KeyRef, Rotation};
+use auth::link::{LinkDigest, Purpose};
+use auth::password::hash::PasswordHash;
+use auth::quota::{AddedUsage, StoredUsage, Tier};
+use auth::session::{ListedSession, NewSession, Session, SessionDigest, SessionId};
+use auth::totp::RecoveryDigest;
+use auth::watch::WatchStore;
+use auth::{
     ApiKey, Changes, Credentials, DayUsage, PasswordVersion, RevokedKeys, SqliteStore, Store, StoreError, Totp,
 };
-use venturedex::data::Date;
-use venturedex::quota::{AddedUsage, StoredUsage, Tier};
+use data::Date;
 
 use super::Numbers;
 

@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::auth::account::{AccountId, Rotation};
-use crate::auth::link::{LinkDigest, LinkToken, Purpose};
-use crate::auth::password::hash::PasswordHash;
-use crate::auth::postgres::copy::is_copied;
-use crate::auth::postgres::tests::*;
-use crate::auth::session::{NewSession, SessionDigest};
-use crate::auth::totp::{RecoveryCode, TotpSecret};
-use crate::auth::watch::{AlertId, Evaluation, NewWatch, Settled, WatchChange, WebhookChange};
-use crate::auth::{PasswordVersion, SqliteStore, StoreCounts, Totp};
-use crate::data::{SnapshotVersion, Table};
+use crate::account::{AccountId, Rotation};
+use crate::link::{LinkDigest, LinkToken, Purpose};
+use crate::password::hash::PasswordHash;
+use crate::postgres::copy::is_copied;
+use crate::postgres::tests::*;
+use crate::session::{NewSession, SessionDigest};
+use crate::totp::{RecoveryCode, TotpSecret};
+use crate::watch::{AlertId, Evaluation, NewWatch, Settled, WatchChange, WebhookChange};
+use crate::{PasswordVersion, SqliteStore, StoreCounts, Totp};
+use data::{SnapshotVersion, Table};
 
 const DAY: i64 = 86_400;
 
@@ -74,7 +74,7 @@ fn fill(store: &SqliteStore) -> Filled {
     store.enable_totp(ada, &Totp { secret: TotpSecret::from_bytes([7; 20]), step: 5 }, &codes, NOON).unwrap();
     store.verify_account(ada, NOON + 1).unwrap();
     store.set_operator(ada, true).unwrap();
-    let watches = crate::auth::Store::watch_store(store);
+    let watches = crate::Store::watch_store(store);
     let webhook = watches.add_webhook(ada, "https://example.com/a", NOON).unwrap();
     let stopped = watches.add_webhook(ada, "https://example.com/b", NOON).unwrap();
     watches.change_webhook(ada, webhook.id, WebhookChange::RenewSecret { previous_until: NOON + 9 }).unwrap();
@@ -234,7 +234,7 @@ fn a_copy_needs_a_source_that_no_server_uses_and_tables_of_many_rows_are_copied(
     assert!(matches!(missing, StoreError::File { .. }), "{missing:?}");
     assert!(std::fs::read_dir(data.path()).unwrap().next().is_none(), "nothing is created");
     drop(SqliteStore::open(data.path()).unwrap());
-    let lock = crate::auth::DataLock::acquire(data.path()).unwrap();
+    let lock = crate::DataLock::acquire(data.path()).unwrap();
     let in_use = PostgresStore::copy_from(data.path(), &target).unwrap_err();
     assert!(matches!(in_use, StoreError::InUse { .. }), "{in_use:?}");
     drop(lock);

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use crate::auth::CounterStore;
-use crate::auth::postgres::server::{PASSWORD, own_server};
-use crate::auth::postgres::tests::*;
-use crate::auth::session::SessionDigest;
+use crate::CounterStore;
+use crate::postgres::server::{PASSWORD, own_server};
+use crate::postgres::tests::*;
 use crate::quota::{LeaseRequest, SharedCounter};
+use crate::session::SessionDigest;
 
 /// The error of opening a store, with the settings' password nowhere.
 fn refusal(url: &str, password: Option<&str>) -> StoreError {

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::auth::postgres::tests::*;
-use crate::auth::{AuthError, AuthService, Caller, RateLimitConfig};
+use crate::postgres::tests::*;
 use crate::quota::{Client, Denied};
+use crate::{AuthError, AuthService, Caller, RateLimitConfig};
 
 const CLIENTS: usize = 64;
 
@@ -125,8 +125,7 @@ fn an_address_has_one_limit_at_all_servers() {
     let servers: Vec<_> = (0..3).map(|_| server(&database)).collect();
     for (address, limit) in [("192.0.2.1", 100), ("2001:db8::1", 100)] {
         let client = Client::Address(address.parse().unwrap());
-        let take =
-            |number: usize| servers[number % 3].take(crate::auth::Subject::Client(client.clone(), limit), today());
+        let take = |number: usize| servers[number % 3].take(crate::Subject::Client(client.clone(), limit), today());
         let count = (0..400).filter(|number| take(*number).is_ok()).count() as u32;
         // The last units may be held by a server that is not asked.
         assert!((limit - 6..=limit).contains(&count), "{address}: {count}");

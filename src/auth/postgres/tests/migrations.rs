@@ -2,9 +2,9 @@
 
 use std::sync::Barrier;
 
-use crate::auth::link::Purpose;
-use crate::auth::postgres::schema::{STEPS, Step, versions};
-use crate::auth::postgres::tests::*;
+use crate::link::Purpose;
+use crate::postgres::schema::{STEPS, Step, versions};
+use crate::postgres::tests::*;
 
 /// Later steps as a future program may have them.
 const EXPAND: Step =
@@ -56,7 +56,7 @@ fn a_program_that_knows_of_alerts_only_goes_on_next_to_one_with_the_outbox() {
          INSERT INTO deliveries (alert, account, due_at) VALUES (3, 1, 5)",
     );
     let newer = open(&database);
-    let outbox = crate::auth::Store::watch_store(&newer);
+    let outbox = crate::Store::watch_store(&newer);
     outbox.request_link(&"ada@example.com".parse().unwrap(), Purpose::Reset, 99, 1).unwrap();
     let older = |sql: &str| database.rows(sql);
     assert_eq!(older("SELECT EXISTS (SELECT 1 FROM deliveries WHERE due_at <= 4)"), ["f"]);

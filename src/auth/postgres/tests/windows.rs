@@ -2,10 +2,10 @@
 
 use std::net::IpAddr;
 
-use crate::auth::postgres::tests::*;
-use crate::auth::rate_limits::{FAILED_SIGN_INS_OF_ACCOUNT, FAILED_SIGN_INS_OF_ADDRESS, RateLimits};
-use crate::auth::{AccountError, CounterStore, RateLimitConfig};
+use crate::postgres::tests::*;
 use crate::quota::{Client, ClientHasher, CountedWindow, SharedWindow, WindowCounter};
+use crate::rate_limits::{FAILED_SIGN_INS_OF_ACCOUNT, FAILED_SIGN_INS_OF_ADDRESS, RateLimits};
+use crate::{AccountError, CounterStore, RateLimitConfig};
 
 fn ip(text: &str) -> IpAddr {
     text.parse().unwrap()

@@ -2,13 +2,11 @@
 
 use tempfile::TempDir;
 
-use crate::auth::account::KeyRef;
-use crate::auth::password::hash::PasswordHash;
-use crate::auth::rate_limits::{
-    FAILED_SIGN_INS_OF_ACCOUNT, FAILED_SIGN_INS_OF_ADDRESS, PASSWORDS_OF_OWNER, SIGN_IN_WINDOW,
-};
-use crate::auth::service::accounts::*;
-use crate::auth::{AuthError, RateLimitConfig, SqliteStore, Store};
+use crate::account::KeyRef;
+use crate::password::hash::PasswordHash;
+use crate::rate_limits::{FAILED_SIGN_INS_OF_ACCOUNT, FAILED_SIGN_INS_OF_ADDRESS, PASSWORDS_OF_OWNER, SIGN_IN_WINDOW};
+use crate::service::accounts::*;
+use crate::{AuthError, RateLimitConfig, SqliteStore, Store};
 
 const NOON: i64 = 1_795_262_400;
 const GOOD: &str = "glacier violin lantern";
@@ -389,20 +387,16 @@ async fn a_deleted_account_is_removed_and_its_keys_are_revoked_at_once() {
     let key = service.create_key(visitor.account.id, "test".parse().unwrap(), None, NOON).await.unwrap().key;
     let header = format!("Bearer {}", key.reveal());
     let caller = service.authenticate(Some(&header), NOON).unwrap();
-    service.take(&caller, crate::data::Date::from_unix(NOON)).unwrap();
+    service.take(&caller, data::Date::from_unix(NOON)).unwrap();
     assert!(matches!(service.delete_account(&visitor, secret(OTHER), NOON).await, Err(AccountError::WrongPassword)));
     service.delete_account(&visitor, secret(GOOD), NOON).await.unwrap();
     assert_eq!(service.authenticate(Some(&header), NOON), Err(AuthError::Revoked));
     assert_eq!(service.visitor(&token, NOON).await.unwrap(), None);
     assert!(store.accounts().unwrap().is_empty());
     service.flush(NOON).unwrap();
-    assert_eq!(
-        store.usage(crate::data::Date::from_unix(NOON)).unwrap().len(),
-        1,
-        "without a name, until the day is over"
-    );
+    assert_eq!(store.usage(data::Date::from_unix(NOON)).unwrap().len(), 1, "without a name, until the day is over");
     service.flush(NOON + 86_400).unwrap();
-    assert!(store.usage(crate::data::Date::from_unix(NOON)).unwrap().is_empty());
+    assert!(store.usage(data::Date::from_unix(NOON)).unwrap().is_empty());
     assert!(matches!(store.revoke_key(KeyRef::Digest(key.digest()), NOON), Err(StoreError::NoSuchKey)));
     // Its former visitor can change nothing, not even a new account of the address.
     let new = service.sign_up(ada(), password(GOOD), home(), NOON).await.unwrap();

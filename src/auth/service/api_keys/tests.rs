@@ -2,10 +2,10 @@
 
 use tempfile::TempDir;
 
-use crate::auth::account::Email;
-use crate::auth::service::api_keys::*;
-use crate::auth::{AuthError, SqliteStore, Store};
+use crate::account::Email;
 use crate::quota::Tier;
+use crate::service::api_keys::*;
+use crate::{AuthError, SqliteStore, Store};
 
 const NOON: i64 = 1_795_262_400;
 const DAY: i64 = 86_400;

@@ -4,11 +4,11 @@ use std::net::IpAddr;
 
 use tempfile::TempDir;
 
-use crate::auth::SqliteStore;
-use crate::auth::account::Email;
-use crate::auth::password::Password;
-use crate::auth::service::second_factor::*;
-use crate::auth::store::Store;
+use crate::SqliteStore;
+use crate::account::Email;
+use crate::password::Password;
+use crate::service::second_factor::*;
+use crate::store::Store;
 
 const NOON: i64 = 1_795_262_400;
 const GOOD: &str = "glacier violin lantern";

@@ -1,5 +1,5 @@
-use crate::data::Names;
-use crate::search::index::descriptions::{Described, DescriptionIndex, ENOUGH, marks};
+use crate::index::descriptions::{Described, DescriptionIndex, ENOUGH, marks};
+use data::Names;
 
 /// Rows of a description and what is around it.
 struct Records(Vec<(&'static str, &'static str)>);

@@ -3,17 +3,17 @@
 use askama::Template;
 use http::StatusCode;
 
-use crate::auth::account::{Account, AccountId, KeyId};
-use crate::auth::{AccountError, KeyUsage, StoreError, USAGE_DAYS};
-use crate::quota::Tier;
-use crate::site::account::overview::{DAYS, KeyRow, chart};
-use crate::site::account::{AccountRequest, Reply};
-use crate::site::browse::{PER_PAGE, Pager, read_page};
-use crate::site::charts::Bars;
-use crate::site::error_page::{PageError, sentence};
-use crate::site::format;
-use crate::site::layout::PageLayout;
-use crate::site::link::Link;
+use crate::account::overview::{DAYS, KeyRow, chart};
+use crate::account::{AccountRequest, Reply};
+use crate::browse::{PER_PAGE, Pager, read_page};
+use crate::charts::Bars;
+use crate::error_page::{PageError, sentence};
+use crate::format;
+use crate::layout::PageLayout;
+use crate::link::Link;
+use auth::account::{Account, AccountId, KeyId};
+use auth::quota::Tier;
+use auth::{AccountError, KeyUsage, StoreError, USAGE_DAYS};
 
 #[derive(Template)]
 #[template(path = "admin_accounts.html")]

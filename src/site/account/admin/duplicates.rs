@@ -3,16 +3,16 @@
 use askama::Template;
 use http::StatusCode;
 
-use crate::catalog::Catalog;
-use crate::data::model::{Firm, Person, Startup};
-use crate::data::{Names, Table};
-use crate::site::account::{AccountRequest, Reply};
-use crate::site::browse::{PER_PAGE, Pager, read_page};
-use crate::site::error_page::{PageError, path_of};
-use crate::site::format;
-use crate::site::layout::PageLayout;
-use crate::site::link::Link;
-use crate::site::records::record;
+use crate::account::{AccountRequest, Reply};
+use crate::browse::{PER_PAGE, Pager, read_page};
+use crate::error_page::{PageError, path_of};
+use crate::format;
+use crate::layout::PageLayout;
+use crate::link::Link;
+use crate::records::record;
+use catalog::Catalog;
+use data::model::{Firm, Person, Startup};
+use data::{Names, Table};
 
 /// The tables whose records can be near-duplicates, with their headings.
 const TABLES: [(Table, &str); 3] = [(Table::Firms, "Firms"), (Table::Startups, "Startups"), (Table::People, "People")];

@@ -10,11 +10,11 @@ mod route;
 
 pub(crate) use route::AdminRoute;
 
-use crate::auth::Visitor;
-use crate::site::account::confirm::{confirm, request_password};
-use crate::site::account::form::FormData;
-use crate::site::account::{AccountRequest, Reply};
-use crate::site::error_page::PageError;
+use crate::account::confirm::{confirm, request_password};
+use crate::account::form::FormData;
+use crate::account::{AccountRequest, Reply};
+use crate::error_page::PageError;
+use auth::Visitor;
 
 /// Where the password is sent if it is required again.
 const HOME: &str = "/admin";

@@ -3,15 +3,15 @@
 use askama::Template;
 use http::StatusCode;
 
-use crate::auth::account::AccountId;
-use crate::data::SnapshotVersion;
-use crate::http::State;
-use crate::site::account::admin::duplicates;
-use crate::site::account::overview::DAYS;
-use crate::site::account::{AccountRequest, Reply};
-use crate::site::charts::{Bars, Head, Item, Unit};
-use crate::site::format;
-use crate::site::layout::PageLayout;
+use crate::account::admin::duplicates;
+use crate::account::overview::DAYS;
+use crate::account::{AccountRequest, Reply};
+use crate::charts::{Bars, Head, Item, Unit};
+use crate::format;
+use crate::layout::PageLayout;
+use auth::account::AccountId;
+use data::SnapshotVersion;
+use service::State;
 
 /// Accounts with most requests that are listed.
 const MAX_ACCOUNTS: usize = 10;

@@ -1,6 +1,6 @@
 //! The paths below `/admin`.
 
-use crate::auth::account::{AccountId, KeyId};
+use auth::account::{AccountId, KeyId};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AdminRoute {

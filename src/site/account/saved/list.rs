@@ -5,22 +5,22 @@ use std::collections::HashSet;
 
 use askama::Template;
 
-use crate::alerts::save::table_of;
-use crate::auth::account::KeyName;
-use crate::auth::watch::{MAX_LISTED, NewWatch, Watch, WatchChange, WatchId};
-use crate::auth::{StoreError, Visitor};
-use crate::catalog::look_up::listed::{ListedLines, row_of};
-use crate::catalog::{Catalog, Resource};
-use crate::data::vocabulary::Vocabulary;
-use crate::data::{LookUpStatus, Table};
-use crate::quota::BatchOwner;
-use crate::site::account::form::FormData;
-use crate::site::account::saved::{SAVED, in_turn, name_of, own, value_of};
-use crate::site::account::sign::{form_error, form_status};
-use crate::site::account::{AccountRequest, Reply};
-use crate::site::error_page::{PageError, sentence};
-use crate::site::format;
-use crate::site::layout::PageLayout;
+use crate::account::form::FormData;
+use crate::account::saved::{SAVED, in_turn, name_of, own, value_of};
+use crate::account::sign::{form_error, form_status};
+use crate::account::{AccountRequest, Reply};
+use crate::error_page::{PageError, sentence};
+use crate::format;
+use crate::layout::PageLayout;
+use auth::account::KeyName;
+use auth::quota::BatchOwner;
+use auth::watch::{MAX_LISTED, NewWatch, Watch, WatchChange, WatchId};
+use auth::{StoreError, Visitor};
+use catalog::look_up::listed::{ListedLines, row_of};
+use catalog::{Catalog, Resource};
+use data::vocabulary::Vocabulary;
+use data::{LookUpStatus, Table};
+use service::alerts::save::table_of;
 
 /// Lines of a form that are looked up: names take a search each.
 const LOOK_UPS: usize = 300;
@@ -149,10 +149,7 @@ async fn show(request: AccountRequest<'_>, visitor: &Visitor, draft: Draft, erro
         action,
         added_to: draft.watch.as_ref().map_or_else(String::new, |watch| watch.name.as_str().to_owned()),
         table: path_of(&table),
-        tables: crate::auth::watch::WATCHED
-            .iter()
-            .map(|table| (path_of(table), format::word(table.plural())))
-            .collect(),
+        tables: auth::watch::WATCHED.iter().map(|table| (path_of(table), format::word(table.plural()))).collect(),
         lines: draft.lines.iter().map(view).collect(),
         name: draft.name,
         text: draft.text,
@@ -166,7 +163,7 @@ async fn show(request: AccountRequest<'_>, visitor: &Visitor, draft: Draft, erro
 
 /// A record's name and place.
 fn described(catalog: &Catalog, table: Table, row: u32) -> String {
-    let name = crate::alerts::record_name(catalog.snapshot(), table, row);
+    let name = service::alerts::record_name(catalog.snapshot(), table, row);
     if table == Table::Rounds {
         return name;
     }

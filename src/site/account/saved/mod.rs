@@ -3,7 +3,7 @@
 mod list;
 mod one;
 mod search;
-pub(in crate::site) mod view;
+pub(crate) mod view;
 pub(super) mod webhooks;
 
 pub(crate) use webhooks::WebhookRoute;
@@ -11,16 +11,16 @@ pub(crate) use webhooks::WebhookRoute;
 use askama::Template;
 use http::StatusCode;
 
-use crate::auth::account::{KeyName, ParseKeyNameError};
-use crate::auth::watch::{Watch, WatchId};
-use crate::auth::{StoreError, Visitor};
-use crate::site::account::form::FormData;
-use crate::site::account::saved::view::{AlertSummary, conditions, host_of};
-use crate::site::account::{AccountRequest, Reply};
-use crate::site::browse::Pager;
-use crate::site::error_page::PageError;
-use crate::site::format;
-use crate::site::layout::PageLayout;
+use crate::account::form::FormData;
+use crate::account::saved::view::{AlertSummary, conditions, host_of};
+use crate::account::{AccountRequest, Reply};
+use crate::browse::Pager;
+use crate::error_page::PageError;
+use crate::format;
+use crate::layout::PageLayout;
+use auth::account::{KeyName, ParseKeyNameError};
+use auth::watch::{Watch, WatchId};
+use auth::{StoreError, Visitor};
 
 /// Searches and lists of a page.
 const PER_PAGE: usize = 25;

@@ -2,23 +2,23 @@
 
 use askama::Template;
 
-use crate::alerts::{record_name, record_page};
-use crate::auth::account::KeyName;
-use crate::auth::watch::{AlertId, Watch, WatchChange, WatchId, Webhook, WebhookId};
-use crate::auth::{StoreError, Visitor};
-use crate::catalog::look_up::listed::csv_of;
-use crate::catalog::{Catalog, Resource};
-use crate::data::Table;
-use crate::site::account::form::FormData;
-use crate::site::account::keys::Choice;
-use crate::site::account::saved::view::{AlertView, conditions, host_of};
-use crate::site::account::saved::{Action, SAVED, name_of, number_of, own, pager};
-use crate::site::account::sign::{form_error, form_status};
-use crate::site::account::{AccountRequest, CSV, Reply};
-use crate::site::browse::Pager;
-use crate::site::error_page::{PageError, sentence};
-use crate::site::format;
-use crate::site::layout::PageLayout;
+use crate::account::form::FormData;
+use crate::account::keys::Choice;
+use crate::account::saved::view::{AlertView, conditions, host_of};
+use crate::account::saved::{Action, SAVED, name_of, number_of, own, pager};
+use crate::account::sign::{form_error, form_status};
+use crate::account::{AccountRequest, CSV, Reply};
+use crate::browse::Pager;
+use crate::error_page::{PageError, sentence};
+use crate::format;
+use crate::layout::PageLayout;
+use auth::account::KeyName;
+use auth::watch::{AlertId, Watch, WatchChange, WatchId, Webhook, WebhookId};
+use auth::{StoreError, Visitor};
+use catalog::look_up::listed::csv_of;
+use catalog::{Catalog, Resource};
+use data::Table;
+use service::alerts::{record_name, record_page};
 
 /// Alerts of a page.
 const ALERTS: u32 = 10;

@@ -2,18 +2,18 @@
 
 use askama::Template;
 
-use crate::alerts::save::{SavableSearch, list_of_address, table_of};
-use crate::auth::watch::NewWatch;
-use crate::catalog::{Catalog, ListPosition, ParameterError, Resource};
-use crate::data::Table;
-use crate::site::account::form::FormData;
-use crate::site::account::saved::view::filters;
-use crate::site::account::saved::{SAVED, in_turn, name_of, value_of};
-use crate::site::account::sign::{form_error, form_status};
-use crate::site::account::{AccountRequest, Reply};
-use crate::site::error_page::sentence;
-use crate::site::format;
-use crate::site::layout::PageLayout;
+use crate::account::form::FormData;
+use crate::account::saved::view::filters;
+use crate::account::saved::{SAVED, in_turn, name_of, value_of};
+use crate::account::sign::{form_error, form_status};
+use crate::account::{AccountRequest, Reply};
+use crate::error_page::sentence;
+use crate::format;
+use crate::layout::PageLayout;
+use auth::watch::NewWatch;
+use catalog::{Catalog, ListPosition, ParameterError, Resource};
+use data::Table;
+use service::alerts::save::{SavableSearch, list_of_address, table_of};
 
 /// Characters of a name that is proposed.
 const MAX_NAME: usize = 100;

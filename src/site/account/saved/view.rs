@@ -1,13 +1,13 @@
 //! Searches, lists and alerts in words.
 
-use crate::alerts::{AlertEntry, AlertReason, entries};
-use crate::auth::StoreError;
-use crate::auth::watch::{Alert, Watch};
-use crate::catalog::Catalog;
-use crate::data::vocabulary::Vocabulary;
-use crate::site::conditions::active_filters;
-use crate::site::format;
-use crate::site::link::Link;
+use crate::conditions::active_filters;
+use crate::format;
+use crate::link::Link;
+use auth::StoreError;
+use auth::watch::{Alert, Watch};
+use catalog::Catalog;
+use data::vocabulary::Vocabulary;
+use service::alerts::{AlertEntry, AlertReason, entries};
 
 /// What a search or list contains.
 pub(super) fn conditions(catalog: &Catalog, watch: &Watch) -> String {

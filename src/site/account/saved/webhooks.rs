@@ -4,19 +4,19 @@ use askama::Template;
 use http::StatusCode;
 use serde_json::json;
 
-use crate::alerts::webhook::{Client, Message, Outcome, WebhookUrl};
-use crate::auth::Visitor;
-use crate::auth::watch::{MAX_WEBHOOKS, Webhook, WebhookChange, WebhookId};
-use crate::data::rfc3339;
-use crate::site::account::confirm::confirm;
-use crate::site::account::form::FormData;
-use crate::site::account::saved::numbered;
-use crate::site::account::saved::view::host_of;
-use crate::site::account::sign::{form_error, form_status};
-use crate::site::account::{AccountRequest, Reply};
-use crate::site::error_page::{PageError, sentence};
-use crate::site::format;
-use crate::site::layout::PageLayout;
+use crate::account::confirm::confirm;
+use crate::account::form::FormData;
+use crate::account::saved::numbered;
+use crate::account::saved::view::host_of;
+use crate::account::sign::{form_error, form_status};
+use crate::account::{AccountRequest, Reply};
+use crate::error_page::{PageError, sentence};
+use crate::format;
+use crate::layout::PageLayout;
+use auth::Visitor;
+use auth::watch::{MAX_WEBHOOKS, Webhook, WebhookChange, WebhookId};
+use data::rfc3339;
+use service::alerts::webhook::{Client, Message, Outcome, WebhookUrl};
 
 const WEBHOOKS: &str = "/account/webhooks";
 /// Seconds for which the secret before signs, too.
@@ -39,7 +39,7 @@ pub enum WebhookRoute {
 }
 
 impl WebhookRoute {
-    pub(in crate::site::account) fn of(path: &str) -> Option<Self> {
+    pub(in crate::account) fn of(path: &str) -> Option<Self> {
         let rest = path.strip_prefix(WEBHOOKS)?;
         if rest.is_empty() {
             return Some(Self::All);
@@ -56,7 +56,7 @@ impl WebhookRoute {
         }
     }
 
-    pub(in crate::site::account) fn label(self) -> &'static str {
+    pub(in crate::account) fn label(self) -> &'static str {
         match self {
             Self::All => WEBHOOKS,
             Self::Secret(_) => "/account/webhooks/{id}/secret",
@@ -101,7 +101,7 @@ struct SecretPage {
 }
 
 /// `GET /account/webhooks`.
-pub(in crate::site::account) async fn page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
+pub(in crate::account) async fn page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
     let visitor = request.signed_in().await?;
     show(request, &visitor, "", Ok("")).await
 }
@@ -164,7 +164,7 @@ fn secret_page(request: AccountRequest<'_>, webhook: &Webhook, status: StatusCod
 }
 
 /// The forms of the page.
-pub(in crate::site::account) async fn change(
+pub(in crate::account) async fn change(
     route: WebhookRoute,
     request: AccountRequest<'_>,
     form: &FormData,

@@ -3,12 +3,12 @@
 
 use std::sync::{Arc, OnceLock};
 
+use catalog::{Catalog, Texts};
+use data::archive::AlignedBytes;
+use data::{Checksums, NoProgress, Records, Snapshot, Table, compile};
 use http::HeaderValue;
-use venturedex::catalog::{Catalog, Texts};
-use venturedex::data::archive::AlignedBytes;
-use venturedex::data::{Checksums, NoProgress, Records, Snapshot, Table, compile};
-use venturedex::release::Checksum;
-use venturedex::search::{IndexFiles, IndexPart, TextIndex};
+use release::Checksum;
+use search::{IndexFiles, IndexPart, TextIndex};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::dataset::small;

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use data::{NoProgress, Severity, check, compile};
 use tempfile::TempDir;
-use venturedex::data::{NoProgress, Severity, check, compile};
 
 use super::split;
 

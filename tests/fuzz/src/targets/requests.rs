@@ -3,11 +3,11 @@
 use std::io::ErrorKind;
 use std::sync::OnceLock;
 
+use auth::quota::Tier;
+use catalog::{ParseOptions, Resource};
+use data::ReviewStatus;
 use http::HeaderValue;
 use serde_json::Value;
-use venturedex::catalog::{ParseOptions, Resource};
-use venturedex::data::ReviewStatus;
-use venturedex::quota::Tier;
 
 use super::split;
 use crate::harness::{Client, Reply, Server, agent_without_redirects};

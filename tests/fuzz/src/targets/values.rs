@@ -2,11 +2,11 @@
 
 use std::net::IpAddr;
 
+use auth::quota::{IpRange, client_address};
+use auth::{ApiKey, MaskedKey};
+use catalog::{Cursor, ListPosition};
+use data::{Date, SnapshotVersion};
 use http::HeaderValue;
-use venturedex::auth::{ApiKey, MaskedKey};
-use venturedex::catalog::{Cursor, ListPosition};
-use venturedex::data::{Date, SnapshotVersion};
-use venturedex::quota::{IpRange, client_address};
 
 use super::requests::{LISTS, ask, encoded, service};
 use super::split;

@@ -1,0 +1,635 @@
+//! REST v1, v2 and v3: a request in, a response out.
+//!
+//! Every request takes the same pipeline ([`Pipeline::run`]), in the order of the contract: key in the URL, authentication,
+//! `If-None-Match`, quota, route, method, parameters, execution. A cached response skips routing, parsing and execution. What
+//! `If-None-Match` names is known after execution, unless the response is cached: then it is compared, and the quota is taken
+//! if it differs.
+#![warn(unreachable_pub)]
+
+pub(crate) mod asked;
+pub(crate) mod changes;
+pub mod envelope;
+mod etag;
+mod export;
+pub mod facets;
+pub mod include;
+pub mod list;
+pub(crate) mod look_up;
+pub mod openapi;
+mod other_meaning;
+mod pagination;
+pub(crate) mod pin;
+mod present;
+pub mod receipt;
+pub mod record;
+mod request;
+pub mod routes;
+pub(crate) mod saved;
+mod schema;
+pub mod version;
+pub mod window;
+
+pub use export::ROWS_PER_REQUEST;
+pub use record::SUGGESTIONS;
+pub use routes::{EndpointKind, Route};
+pub use version::Version;
+pub use window::{DEFAULT_LIMIT, MAX_LIMIT, MAX_PAID_LIMIT};
+
+use std::cell::LazyCell;
+use std::error::Error;
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::{Buf, Bytes};
+use futures_util::Stream;
+use http::header::{CONTENT_TYPE, ETAG, IF_NONE_MATCH};
+use http::{HeaderMap, HeaderValue, Method, Response};
+
+use auth::account::AccountId;
+use auth::quota::{Denied, Overloaded, Quota, Tier};
+use auth::{AuthError, Caller};
+use catalog::Catalog;
+use catalog::json::{FieldSet, Fields};
+use catalog::param_error::shortened;
+use data::{Date, SnapshotVersion};
+
+use platform::metrics::panics;
+use service::State;
+use transport::body::Payload;
+use transport::headers::{self, Caching, CommonHeaders, READS, Vary, authorization, fails_if_match, set};
+use transport::negotiation::{Format, accepts_json, preferred_format};
+use transport::problem::{Code, Problem};
+use transport::response_cache::{CacheKey, CachedResponse};
+use transport::telemetry::{Api, RouteGroup, RouteLabel};
+use transport::url::{KEY_IN_URL, has_key, with_slug};
+use transport::{RequestParts, RequestTrace};
+
+use crate::etag::FileETag;
+use crate::export::{Export, quota_exceeded, split_format};
+use crate::pagination::parse_flag;
+use crate::pin::{Pin, PinError};
+use crate::present::write_successor;
+use crate::receipt::RECEIPT;
+use crate::request::{Operation, RequestError, RequestUrl};
+use crate::routes::split_version;
+
+/// Capacity for the headers of a response.
+const MAX_HEADERS: usize = 24;
+
+/// A request that passed the quota.
+pub(crate) struct ApiRequest<'a> {
+    state: &'a State,
+    catalog: Arc<Catalog>,
+    version: Version,
+    /// The path below the version, without a slash at either end.
+    path: &'a str,
+    values: &'a [(String, String)],
+    quota: Quota,
+    /// That of the key; `None` for a demo key.
+    account: Option<AccountId>,
+}
+
+/// A successful response.
+pub(crate) struct ApiResponse {
+    body: Vec<u8>,
+    /// The bytes of the body that name the release, as far as they do not count for the `ETag`.
+    release: Range<usize>,
+    snapshot: SnapshotVersion,
+    next_link: Option<String>,
+    receipt: Option<HeaderValue>,
+}
+
+/// Responds to a request under `/api`, `/v1`, `/v2` or `/v3`; `None` if the key is not cached and must be looked up in the
+/// store, or if the response takes a search or is a file.
+pub fn respond(state: &Arc<State>, request: &RequestParts<'_>) -> Option<Response<Bytes>> {
+    let caller = state.auth.authenticate(authorization(request.headers), state.now());
+    if caller == Err(AuthError::Invalid) && *request.method != Method::OPTIONS {
+        return None;
+    }
+    let served = state.releases.serving();
+    // Cached responses are JSON.
+    let may_find = caller.is_ok() && request.is_read() && preferred_format(request.headers) == Format::Json;
+    let find = |catalog: &Catalog| match may_find {
+        true => state.response_cache.get(CacheKey::of(catalog.identity(), request.path, request.query)),
+        false => None,
+    };
+    // A request that names another release is not cached under the served one.
+    let cached = find(&served);
+    let pin = if cached.is_some() { Pin::default() } else { Pin::of(state, request) };
+    let cached = cached.or_else(|| find(pin.release.as_deref()?));
+    let pipeline = Pipeline::new(state, request, &served, &pin, cached);
+    if pipeline.is_batch() {
+        return None;
+    }
+    let response = pipeline.respond(caller, false)?;
+    Some(response.map(|payload| match payload {
+        Payload::Whole(body) => body,
+        Payload::Stream(_) => unreachable!("a file waits for its turn in the queue"),
+    }))
+}
+
+/// The same with what may have to wait: looking up the key in the store, searching, and reading a body.
+pub async fn respond_later<B: Buf + Send + 'static, E: Error + Send + Sync + 'static>(
+    state: &Arc<State>,
+    request: &RequestParts<'_>,
+    body: impl Stream<Item = Result<B, E>> + Send + 'static,
+) -> Response<Payload> {
+    let now = state.now();
+    let mut caller = state.auth.authenticate(authorization(request.headers), now);
+    let is_unknown = caller == Err(AuthError::Invalid);
+    if is_unknown {
+        caller = state.auth.authenticate_fresh(authorization(request.headers), now).await;
+    }
+    let (served, pin) = (state.releases.serving(), Pin::of(state, request));
+    let pipeline = Pipeline::new(state, request, &served, &pin, None);
+    if pipeline.is_batch() {
+        return pipeline.respond_to_batch(caller, body).await;
+    }
+    // With a known caller it is here because it has to search.
+    if is_unknown && let Some(response) = pipeline.respond(caller, false) {
+        return response;
+    }
+    // It is parsed again, which takes a hundredth of the time of a search.
+    match state.work.run(|| pipeline.respond(caller, true)).await {
+        Ok(response) => response.expect("a request that may search has its response"),
+        Err(Overloaded) => pipeline.overloaded(caller),
+    }
+}
+
+enum Outcome {
+    /// With the methods of the path.
+    Preflight(&'static str),
+    Found(Arc<CachedResponse>),
+    /// The client has the response.
+    NotModified(Arc<CachedResponse>),
+    /// The client has the file of this `ETag`.
+    FileNotModified(HeaderValue),
+    /// A list as a file, with its headers.
+    File(Response<Payload>),
+    /// The request has to search, and may not yet.
+    Queue,
+}
+
+struct Pipeline<'a> {
+    state: &'a Arc<State>,
+    request: &'a RequestParts<'a>,
+    /// The release that the request names, or else the served one.
+    catalog: &'a Arc<Catalog>,
+    pin_error: Option<&'a PinError>,
+    version: Option<Version>,
+    /// The path below the version, without the extension that names a format.
+    path: &'a str,
+    /// The format of a list: the one that the path names, or else the one that the client prefers.
+    format: Format,
+    cached: Option<Arc<CachedResponse>>,
+    now: i64,
+}
+
+struct Parsed {
+    route: &'static Route,
+    format: Format,
+    operation: Result<Operation, RequestError>,
+    /// The canonical query, if a receipt is requested.
+    receipt: Option<String>,
+    /// The `ETag` of a file. That of another response is known when it is computed.
+    file_etag: Option<FileETag>,
+}
+
+impl Parsed {
+    /// The list that is to be sent as a file.
+    fn export(&self) -> Option<&Arc<Export>> {
+        match &self.operation {
+            Ok(Operation::Export(export)) => Some(export),
+            _ => None,
+        }
+    }
+
+    /// Whether the response takes a search of names, for its records or for suggestions.
+    fn searches(&self) -> bool {
+        self.operation.as_ref().map_or(true, Operation::searches)
+    }
+}
+
+impl<'a> Pipeline<'a> {
+    fn new(
+        state: &'a Arc<State>,
+        request: &'a RequestParts<'a>,
+        served: &'a Arc<Catalog>,
+        pin: &'a Pin,
+        cached: Option<Arc<CachedResponse>>,
+    ) -> Self {
+        let (version, path) = split_version(request.path);
+        let (path, format) = split_format(version, path);
+        let format = format.unwrap_or_else(|| match version {
+            Some(Version::V3) => preferred_format(request.headers),
+            _ => Format::Json,
+        });
+        let catalog = pin.release.as_ref().unwrap_or(served);
+        Self { state, request, catalog, pin_error: pin.error.as_ref(), version, path, format, cached, now: state.now() }
+    }
+
+    /// `None` if the request has to search and `may_search` is false.
+    fn respond(&self, caller: Result<Caller, AuthError>, may_search: bool) -> Option<Response<Payload>> {
+        let mut quota = Quota::zero(Date::from_unix(self.now));
+        match self.run(caller, may_search, &mut quota) {
+            Ok(Outcome::Queue) => None,
+            outcome => Some(self.present(outcome, &quota)),
+        }
+    }
+
+    /// The response to a request that found no place in the queue; it is not counted.
+    fn overloaded(&self, caller: Result<Caller, AuthError>) -> Response<Payload> {
+        let mut quota = Quota::zero(Date::from_unix(self.now));
+        if let Ok(caller) = caller {
+            quota = self.state.auth.peek(&caller, quota.day);
+        }
+        let detail = "too many searches are waiting; retry in a second";
+        self.present(Err(Problem::new(Code::Overloaded, detail)), &quota)
+    }
+
+    /// Runs the stages in the order of the contract; `quota` becomes the one that the response reports.
+    fn run(&self, caller: Result<Caller, AuthError>, may_search: bool, quota: &mut Quota) -> Result<Outcome, Problem> {
+        let request = self.request;
+        let route = match (&self.cached, self.version) {
+            (None, Some(version)) => Route::find(version, self.path),
+            _ => None,
+        };
+        request.trace.set_route(match &self.cached {
+            Some(cached) => cached.route,
+            None => label(self.version, route.as_ref().map(|(route, _)| *route)),
+        });
+        if let Ok(caller) = &caller {
+            request.trace.set_tier(caller.tier);
+        }
+        // The URL of a cached response was checked when it was computed.
+        if self.cached.is_none() {
+            self.check_url()?;
+        }
+        if *request.method == Method::OPTIONS {
+            // Browsers send it without a key.
+            if let Ok(caller) = caller {
+                *quota = self.state.auth.peek(&caller, quota.day);
+            }
+            return Ok(Outcome::Preflight(methods_of(route.as_ref())));
+        }
+        let caller = self.admit(caller)?;
+        let values: LazyCell<Vec<(String, String)>, _> =
+            LazyCell::new(|| form_urlencoded::parse(request.query.as_bytes()).into_owned().collect());
+        let parsed = LazyCell::new(|| {
+            let ((route, slug), version) = route.as_ref().zip(self.version)?;
+            Some(self.parse(version, route, slug.as_deref(), &values, max_limit(version, caller.tier)))
+        });
+
+        let fails_if_match = request.is_read() && fails_if_match(request.headers);
+        let is_conditional = request.is_read() && request.headers.contains_key(IF_NONE_MATCH) && !fails_if_match;
+        if is_conditional {
+            let known = self.cached.as_ref().filter(|cached| is_known(cached, request.headers)).cloned();
+            let known = known.filter(|_| accepts_json(request.headers));
+            let file = parsed.as_ref().and_then(|parsed| parsed.file_etag.as_ref());
+            let file = file.filter(|etag| etag.matches(request.headers)).map(|etag| etag.value.clone());
+            if let Some(outcome) = known.map(Outcome::NotModified).or(file.map(Outcome::FileNotModified)) {
+                *quota = self.state.auth.peek(&caller, quota.day);
+                return Ok(outcome);
+            }
+        }
+        if !may_search && parsed.as_ref().is_some_and(Parsed::searches) {
+            return Ok(Outcome::Queue);
+        }
+        if let Some((parsed, export)) = parsed.as_ref().and_then(|parsed| Some((parsed, parsed.export()?)))
+            && request.is_read()
+            && !fails_if_match
+        {
+            return self.send_file(&caller, parsed, export, &values, quota);
+        }
+        if let Some(cached) = &self.cached {
+            *quota = self.take(&caller, 1, quota)?;
+            return match (accepts_json(request.headers), fails_if_match) {
+                (true, false) => Ok(Outcome::Found(Arc::clone(cached))),
+                (true, true) => Err(precondition_failed()),
+                (false, _) => Err(not_acceptable()),
+            };
+        }
+        let response = self.compute(&caller, parsed.as_ref(), &values, is_conditional, quota)?;
+        if is_conditional && is_known(&response, request.headers) {
+            return Ok(Outcome::NotModified(response));
+        }
+        if fails_if_match { Err(precondition_failed()) } else { Ok(Outcome::Found(response)) }
+    }
+
+    /// Executes the request, and counts it unless it is a conditional one whose response the client has: that shows when it is
+    /// executed. For a caller without any quota left, nothing is that waits in the queue.
+    fn compute(
+        &self,
+        caller: &Caller,
+        parsed: Option<&Parsed>,
+        values: &[(String, String)],
+        is_conditional: bool,
+        quota: &mut Quota,
+    ) -> Result<Arc<CachedResponse>, Problem> {
+        let left = self.state.auth.peek(caller, quota.day);
+        let is_free = parsed.is_some_and(|parsed| parsed.route.content == EndpointKind::Usage);
+        let is_open = is_conditional && parsed.is_some_and(|parsed| left.remaining != Some(0) || !parsed.searches());
+        *quota = if is_free || is_open { left } else { self.take(caller, 1, quota)? };
+        let trace = self.request.trace;
+        let response = catch_panic(trace, || self.execute(caller, parsed, values, *quota).map_err(Some));
+        let response = response.map_err(|error| error.unwrap_or_else(|| RequestError::Panic.problem(self.catalog)));
+        let is_known = response.as_ref().is_ok_and(|response| is_known(response, self.request.headers));
+        if is_open && !is_free && !is_known {
+            *quota = self.take(caller, 1, quota)?;
+        }
+        if let Err(problem) = &response
+            && problem.code.status().is_server_error()
+        {
+            *quota = self.state.auth.give_back(caller, quota.day);
+        }
+        response
+    }
+
+    /// Whether it is a request with a body.
+    fn is_batch(&self) -> bool {
+        let takes_body = |(route, _): (&Route, _)| route.content == EndpointKind::LookUp;
+        *self.request.method == Method::POST
+            && self.version.and_then(|version| Route::find(version, self.path)).is_some_and(takes_body)
+    }
+
+    fn check_url(&self) -> Result<(), Problem> {
+        match has_key(self.request.path, self.request.query) {
+            true => Err(Problem::new(Code::KeyInUrl, KEY_IN_URL)),
+            false => Ok(()),
+        }
+    }
+
+    fn admit(&self, caller: Result<Caller, AuthError>) -> Result<Caller, Problem> {
+        caller.map_err(|error| {
+            self.state.auth.audit_rejected_key(error, || self.state.origin(self.request));
+            Problem::from(error)
+        })
+    }
+
+    /// Takes requests from the caller's quota; `quota` becomes the one that an error reports.
+    fn take(&self, caller: &Caller, requests: u32, quota: &mut Quota) -> Result<Quota, Problem> {
+        self.state.auth.take_several(caller, requests, quota.day).map_err(|denied| {
+            *quota = denied.quota();
+            match denied {
+                Denied::Exceeded(used_up) => {
+                    self.state.auth.audit_quota(caller, || self.state.origin(self.request));
+                    quota_exceeded(&used_up, requests, &self.state.auth.used_by_others(caller, &used_up))
+                }
+                Denied::Unchecked(_) => Problem::slow_down(),
+                Denied::Unknown(_) => Problem::quota_unknown(),
+            }
+        })
+    }
+
+    /// Parses the parameters of a route; `slug` is the one in the path.
+    fn parse(
+        &self,
+        version: Version,
+        route: &'static Route,
+        slug: Option<&str>,
+        values: &[(String, String)],
+        max_limit: u64,
+    ) -> Parsed {
+        let (state, catalog, path, query) = (self.state, self.catalog, self.path, self.request.query);
+        let format = if matches!(route.content, EndpointKind::List(..)) { self.format } else { Format::Json };
+        let max_limit = if format == Format::Json { max_limit } else { u64::MAX };
+        let url = RequestUrl { state, catalog, version, path, query, values, format, max_limit };
+        let operation = catch_panic(self.request.trace, || Operation::parse(&url, route, slug).map_err(Some));
+        let operation = operation.map_err(|error| error.unwrap_or(RequestError::Panic));
+        let receipt = parse_flag(version, values, RECEIPT).and_then(|is_requested| match &operation {
+            Ok(Operation::Export(_)) if is_requested => Err(vec![receipt::of_file()]),
+            Ok(operation) if is_requested => Ok(Some(operation.canonical_query(&url))),
+            _ => Ok(None),
+        });
+        let (receipt, operation) = match receipt {
+            Ok(receipt) => (receipt, operation),
+            Err(errors) => (None, Err(RequestError::joined(errors, operation.err()))),
+        };
+        let operation = match self.pin_error {
+            Some(error) => Err(error.with(operation.err())),
+            None => operation,
+        };
+        let file = operation.as_ref().ok().filter(|operation| matches!(operation, Operation::Export(_)));
+        let file_etag = file.map(|file| FileETag::new(&url, file.canonical(&url).as_ref()));
+        Parsed { route, format, operation, receipt, file_etag }
+    }
+
+    /// Checks route, method and parameters, executes the request and caches the response.
+    fn execute(
+        &self,
+        caller: &Caller,
+        parsed: Option<&Parsed>,
+        values: &[(String, String)],
+        quota: Quota,
+    ) -> Result<Arc<CachedResponse>, Problem> {
+        let (request, path) = (self.request, self.path);
+        let Some(version) = self.version else {
+            let detail =
+                format!("unknown path `{}`; supported versions: /api/v1, /api/v2 and /api/v3", shortened(request.path));
+            return Err(Problem::new(Code::UnknownRoute, detail));
+        };
+        let catalog = Arc::clone(self.catalog);
+        let account = caller.account;
+        let api_request = ApiRequest { state: self.state, catalog, version, path, values, quota, account };
+        let Some(parsed) = parsed else { return Err(record::unknown_route(&api_request)) };
+        if !request.is_read() {
+            let methods = parsed.route.content.methods();
+            let known = match methods {
+                READS => "is read-only: use GET or HEAD",
+                _ => "takes GET, HEAD and POST",
+            };
+            let detail = format!("`/{}` {known}, not {}", shortened(path), request.method);
+            return Err(Problem { allow: Some(methods), ..Problem::new(Code::MethodNotAllowed, detail) });
+        }
+        if parsed.format == Format::Json && !accepts_json(request.headers) {
+            return Err(not_acceptable());
+        }
+        let operation = parsed.operation.as_ref().map_err(|error| {
+            let location = match error {
+                RequestError::Moved(_, from, to) => Some(with_slug(request.path, request.query, from, to).into()),
+                _ => None,
+            };
+            Problem { location, ..api_request.reject(parsed.route, error) }
+        })?;
+        let mut response = api_request.execute(operation)?;
+        if let Some(query) = &parsed.receipt {
+            response.receipt = Some(receipt::header(&api_request, query, &response)?);
+            // It is of all bytes, so whoever has the response has them.
+            response.release = 0..0;
+        }
+        let is_cacheable = parsed.route.content.is_cacheable();
+        let cached = Arc::new(api_request.finish(request.trace.route(), is_cacheable, response));
+        // The release of a cursor may be unloaded at any time, and a receipt has its time.
+        let is_shared = is_cacheable && !operation.depends_on_tier() && parsed.receipt.is_none();
+        if is_shared && !values.iter().any(|(name, _)| name == "cursor") {
+            self.state
+                .response_cache
+                .insert(CacheKey::of(self.catalog.identity(), request.path, request.query), &cached);
+        }
+        Ok(cached)
+    }
+}
+
+impl ApiRequest<'_> {
+    fn execute(&self, operation: &Operation) -> Result<ApiResponse, Problem> {
+        match operation {
+            Operation::List(list) => list::respond(self, list),
+            // Others are sent before this.
+            Operation::Export(_) => Err(precondition_failed()),
+            Operation::Record { table, row, include, warnings } => {
+                record::answer(self, *table, *row, include, warnings)
+            }
+            Operation::Facets { query, notes, canonical } => facets::respond(self, query, notes, canonical.as_deref()),
+            Operation::Aggregate { query, options, notes, canonical, .. } => {
+                facets::aggregate(self, query, options, notes, canonical.as_deref())
+            }
+            Operation::Stats => record::stats(self),
+            Operation::Snapshots => record::snapshots(self),
+            Operation::Suggest { text, tables, window } => record::suggest(self, text, tables, window),
+            Operation::Usage => record::usage(self),
+            Operation::Changes(changes) => changes::respond(self, changes),
+            Operation::LookUp(request) => look_up::respond(self, request),
+            Operation::Saved => saved::saved(self),
+            Operation::Alerts(alerts) => saved::alerts(self, alerts),
+        }
+    }
+
+    /// The error response to a request that could not be parsed.
+    fn reject(&self, route: &Route, error: &RequestError) -> Problem {
+        match (error, route.content, self.version) {
+            // Errors of `fields` are reported with the others.
+            (RequestError::Parameters(issues), EndpointKind::List(resource, _), Version::V3) => {
+                let mut errors = issues.report(&self.catalog);
+                errors.extend(Fields::parse(self.values, FieldSet::of_list(resource)).err().into_iter().flatten());
+                Problem::of_parameters(errors)
+            }
+            _ => error.problem(&self.catalog),
+        }
+    }
+
+    /// The response with all headers that are the same for every caller.
+    fn finish(&self, route: RouteLabel, is_cacheable: bool, response: ApiResponse) -> CachedResponse {
+        let mut headers = HeaderMap::with_capacity(MAX_HEADERS);
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if is_cacheable {
+            headers.insert(ETAG, etag::of_body(&response.body, response.release));
+        }
+        headers.extend(response.receipt.map(|receipt| (receipt::HEADER, receipt)));
+        if let Some(link) = response.next_link {
+            set(&mut headers, "link", &format!("<{link}>; rel=\"next\""));
+        }
+        write_successor(&mut headers, self.version, self.state, self.path);
+        let caching = if is_cacheable { Caching::Private } else { Caching::Never };
+        shared_headers(self.state, self.version, response.snapshot, caching).write(&mut headers);
+        headers::reserve(&mut headers, self.quota.limit.is_some());
+        CachedResponse::new(response.body, headers, route)
+    }
+}
+
+/// The value of `Allow` of a path.
+fn methods_of(route: Option<&(&'static Route, Option<String>)>) -> &'static str {
+    route.map_or(READS, |(route, _)| route.content.methods())
+}
+
+/// The headers of a successful response that are the same for every caller.
+fn shared_headers(
+    state: &State,
+    version: Version,
+    snapshot: SnapshotVersion,
+    caching: Caching,
+) -> CommonHeaders<'static> {
+    CommonHeaders {
+        snapshot: Some(snapshot),
+        api_version: Some(version.number()),
+        caching: Some(caching),
+        varies: Some(Vary::Type),
+        is_cross_origin: true,
+        scheme: Some(state.scheme()),
+        ..CommonHeaders::default()
+    }
+}
+
+/// The greatest `limit` of a list.
+fn max_limit(version: Version, tier: Tier) -> u64 {
+    match (version, tier) {
+        (Version::V3, Tier::Pro | Tier::Enterprise) => MAX_PAID_LIMIT,
+        _ => MAX_LIMIT,
+    }
+}
+
+fn not_acceptable() -> Problem {
+    let detail = "responses are `application/json`, lists of v3 also `text/csv` and `application/x-ndjson`; omit `Accept` or \
+                  accept one of these types or `*/*`";
+    Problem::new(Code::NotAcceptable, detail)
+}
+
+fn precondition_failed() -> Problem {
+    let detail = "`If-Match` is met only by `*`, because the `ETag` of a response is weak; use `If-None-Match` to fetch what \
+                  has changed";
+    Problem::new(Code::PreconditionFailed, detail)
+}
+
+/// Runs a function and turns a panic into `Err(None)`, so that the quota is refunded and the client gets an error.
+fn catch_panic<T, E>(trace: &RequestTrace, run: impl FnOnce() -> Result<T, Option<E>>) -> Result<T, Option<E>> {
+    // Unwind safe: the catalog is immutable, counters are protected by their own locks.
+    panics::catch(run).unwrap_or_else(|panic| {
+        trace.set_failure(&panic);
+        Err(None)
+    })
+}
+
+/// What logs and metrics show of a path below a version.
+fn label(version: Option<Version>, route: Option<&Route>) -> RouteLabel {
+    let Some(version) = version else { return RouteLabel::of(RouteGroup::Rest, "/api/unknown") };
+    let api = Some(match version {
+        Version::V1 => Api::V1,
+        Version::V2 => Api::V2,
+        Version::V3 => Api::V3,
+    });
+    let group = match route.map(|route| route.content) {
+        Some(EndpointKind::List(..)) => RouteGroup::List,
+        Some(EndpointKind::Record(_)) => RouteGroup::Record,
+        Some(EndpointKind::Facets | EndpointKind::Aggregate(_)) => RouteGroup::Counts,
+        _ => RouteGroup::Rest,
+    };
+    RouteLabel { group, api, path: route.map_or("unknown", |route| route.path) }
+}
+
+/// Whether `If-None-Match` names the `ETag` of a response.
+fn is_known(response: &CachedResponse, headers: &HeaderMap) -> bool {
+    response.etag().is_some_and(|etag| etag::matches(etag, headers, true))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_while_a_request_is_executed_is_an_internal_error() {
+        let trace = RequestTrace::default();
+        let executed: Result<(), Option<Problem>> = catch_panic(&trace, || panic!("a bug in a route"));
+        assert!(matches!(executed, Err(None)) && trace.failure().is_some());
+        let catalog = catalog::bundled().unwrap();
+        let problem = RequestError::Panic.problem(&catalog);
+        assert!(problem.code.status().is_server_error());
+        assert!(!problem.detail.contains("bug"));
+    }
+
+    #[test]
+    fn json_is_accepted_unless_the_client_excludes_it() {
+        let accepts = |accept: &str| {
+            let mut headers = HeaderMap::new();
+            set(&mut headers, "accept", accept);
+            accepts_json(&headers)
+        };
+        assert!(accepts_json(&HeaderMap::new()));
+        for accept in
+            ["*/*", "application/json", "Application/JSON; charset=utf-8", "text/html, */*;q=0.1", "application/*"]
+        {
+            assert!(accepts(accept), "{accept}");
+        }
+        for accept in ["text/html", "application/json;q=0", "application/json;q=0, */*", "application/xml, text/*"] {
+            assert!(!accepts(accept), "{accept}");
+        }
+    }
+}

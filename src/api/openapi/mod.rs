@@ -1,0 +1,157 @@
+//! The OpenAPI 3.1 documents of the REST API, generated from the code.
+//!
+//! Paths come from the route table, parameters from the table that drives their parsing, schemas from the types that are
+//! serialized, examples from real responses.
+
+pub mod definition;
+pub mod example;
+mod look_up;
+pub mod parameter;
+pub mod reference;
+pub mod response;
+pub mod schema;
+pub mod vocabulary;
+
+pub use example::{BASE, Examples};
+pub use parameter::example_of;
+
+pub use crate::Version;
+
+use utoipa::openapi::info::{ContactBuilder, InfoBuilder, LicenseBuilder};
+use utoipa::openapi::path::{HttpMethod, OperationBuilder, PathItem, PathsBuilder};
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::server::ServerBuilder;
+use utoipa::openapi::tag::TagBuilder;
+use utoipa::openapi::{ComponentsBuilder, OpenApi, OpenApiBuilder};
+
+use crate::{EndpointKind, Route};
+use catalog::Catalog;
+use data::Table;
+use service::Operator;
+
+/// Groups of endpoints with their descriptions.
+const TAGS: [(&str, &str); 7] = [
+    ("Firms", "Venture capital firms, their peer scores and ghosting rates, and rankings."),
+    ("Reviews", "Founders' reviews of firms."),
+    ("Sectors", "The sectors of firms and startups."),
+    ("Startups", "Startups and their investors."),
+    ("Funding rounds", "Funding rounds with their investors, amounts and dates."),
+    ("People", "People who work at firms and startups."),
+    ("Service", "The service itself: totals, releases, suggestions, and your quota."),
+];
+
+fn tag(content: EndpointKind) -> &'static str {
+    match content.table() {
+        Some(Table::Firms) => TAGS[0].0,
+        Some(Table::Reviews) => TAGS[1].0,
+        Some(Table::Sectors) => TAGS[2].0,
+        Some(Table::Startups) => TAGS[3].0,
+        Some(Table::Rounds) => TAGS[4].0,
+        Some(Table::People) => TAGS[5].0,
+        None => TAGS[6].0,
+    }
+}
+
+fn introduction(version: Version, base: &str) -> String {
+    let own = match version {
+        Version::V1 => {
+            "v1 paginates by `limit` and `offset`. It remains available; [v3](/openapi/v3.json) adds cursors, field selection \
+             and more endpoints."
+        }
+        Version::V2 => {
+            "v2 paginates by `limit` and `page`. It remains available; [v3](/openapi/v3.json) adds cursors, field selection \
+             and more endpoints."
+        }
+        Version::V3 => {
+            "v3 paginates by `limit` and `cursor`: follow `pagination.next_cursor` until it is `null`, and every record is \
+             returned exactly once, even if a new release is activated meanwhile. `fields` selects fields. Unknown parameters \
+             and values are rejected with the nearest accepted ones."
+        }
+    };
+    format!(
+        "Ratings, peer scores, ghosting rates and profiles of venture capital firms.\n\n{own}\n\nEvery request carries \
+         `Authorization: Bearer <key>`. The API is read-only: HEAD works like GET, OPTIONS returns 204, and any other \
+         method 405 with `Allow`; only `/resolve` takes POST. The same paths are served without `/api`. Errors are `application/problem+json` (RFC \
+         9457); [each code is explained]({base}/docs/errors).",
+        own = absolute(own, base),
+    )
+}
+
+/// Text with its [links](/to) made absolute.
+fn absolute(text: &str, base: &str) -> String {
+    text.replace("](/", &format!("]({base}/"))
+}
+
+/// Adds how to reach the operator, and the operator's terms.
+pub fn name_operator(document: &mut OpenApi, operator: &Operator) {
+    let info = &mut document.info;
+    info.terms_of_service.clone_from(&operator.terms_url);
+    if let (Some(contact), Some(url)) = (&mut info.contact, &operator.contact) {
+        match url.strip_prefix("mailto:") {
+            Some(email) => contact.email = Some(email.to_owned()),
+            None => contact.url = Some(url.clone()),
+        }
+    }
+    if let (Some(description), Some(url)) = (&mut info.description, &operator.privacy_url) {
+        description.push_str(&format!("\n\n[Privacy policy]({url})."));
+    }
+}
+
+/// The document of a version. `base` is the base URL of the service.
+pub fn document(version: Version, base: &str, catalog: &Catalog) -> OpenApi {
+    let examples = Examples::bundled();
+    let schemas = schema::of(version);
+    let mut paths = PathsBuilder::new();
+    for route in Route::of(version) {
+        let operation = OperationBuilder::new()
+            .operation_id(Some(route.operation))
+            .tag(tag(route.content))
+            .summary(Some(route.summary))
+            .description(Some(absolute(route.description, base)))
+            .parameters(Some(parameter::of(version, route, &schemas, catalog)))
+            .responses(response::of(version, route, &examples, base))
+            .build();
+        let post = (route.content == EndpointKind::LookUp).then(|| look_up::post(route, &operation, &examples, base));
+        let mut item = PathItem::new(HttpMethod::Get, operation);
+        item.post = post;
+        paths = paths.path(format!("/{}", route.path), item);
+    }
+    let key = HttpBuilder::new()
+        .scheme(HttpAuthScheme::Bearer)
+        .bearer_format("API key")
+        .description(Some("An API key: `vdx_` and 36 letters and digits."))
+        .build();
+    let mut components =
+        ComponentsBuilder::new().schemas_from_iter(schemas).security_scheme("key", SecurityScheme::Http(key));
+    for (name, response) in response::shared(version, &examples, base) {
+        if version == Version::V3 || !["SnapshotNotHeld", "AccountRequired"].contains(&name) {
+            components = components.response(name, response);
+        }
+    }
+    for (name, header) in response::headers(version) {
+        components = components.header(name, header);
+    }
+    let used: Vec<&str> = Route::of(version).map(|route| tag(route.content)).collect();
+    let tags = TAGS.iter().filter(|(name, _)| used.contains(name));
+    OpenApiBuilder::new()
+        .info(
+            InfoBuilder::new()
+                .title(format!("VentureDex API {}", version.segment()))
+                .version(env!("CARGO_PKG_VERSION"))
+                .description(Some(introduction(version, base)))
+                .contact(Some(ContactBuilder::new().name(Some("VentureDex")).url(Some(base)).build()))
+                .license(Some(
+                    LicenseBuilder::new().name("MIT OR Apache-2.0").identifier(Some("MIT OR Apache-2.0")).build(),
+                ))
+                .build(),
+        )
+        .servers(Some([ServerBuilder::new()
+            .url(format!("{base}/api/{}", version.segment()))
+            .description(Some("This service."))
+            .build()]))
+        .tags(Some(tags.map(|(name, doc)| TagBuilder::new().name(*name).description(Some(*doc)).build())))
+        .security(Some([SecurityRequirement::new("key", [] as [&str; 0])]))
+        .paths(paths)
+        .components(Some(components.build()))
+        .build()
+}

@@ -1,0 +1,234 @@
+//! The responses of an endpoint: bodies, headers and errors.
+
+use serde_json::Value;
+use utoipa::openapi::header::{Header, HeaderBuilder};
+use utoipa::openapi::link::Link;
+use utoipa::openapi::response::{Response, ResponseBuilder, Responses, ResponsesBuilder};
+use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
+use utoipa::openapi::{ContentBuilder, Ref};
+
+use crate::changes::FROM;
+use crate::{EndpointKind, Route, Version};
+use data::Table;
+use transport::negotiation::Format;
+use transport::problem::Code;
+
+use crate::openapi::Examples;
+use crate::openapi::schema::response_name;
+
+/// Headers of every response.
+const ALWAYS: [&str; 9] = [
+    "X-RateLimit-Limit",
+    "X-RateLimit-Remaining",
+    "X-RateLimit-Reset",
+    "X-Request-Id",
+    "X-Snapshot",
+    "X-API-Version",
+    "Cache-Control",
+    "Access-Control-Allow-Origin",
+    "Access-Control-Expose-Headers",
+];
+/// Headers for keys with a daily quota.
+const QUOTA: [&str; 2] = ["RateLimit-Policy", "RateLimit"];
+/// Headers of cacheable responses.
+const CACHEABLE: [&str; 2] = ["ETag", "Vary"];
+/// The header of responses to `receipt=1`.
+const RECEIPT: &str = "X-Receipt";
+/// Headers of lists as CSV and NDJSON.
+const FILE: [&str; 3] = ["X-Request-Cost", "X-Warnings", "Content-Disposition"];
+
+/// Name, description and schema of each header.
+const HEADERS: [(&str, &str, HeaderSchema); 21] = [
+    ("X-RateLimit-Limit", "Requests per day, or `unlimited`; 0 without a key.", HeaderSchema::Count),
+    ("X-RateLimit-Remaining", "Requests left today, or `unlimited`.", HeaderSchema::Count),
+    ("X-RateLimit-Reset", "When the quota resets: Unix seconds of the next 00:00 UTC.", HeaderSchema::Number),
+    ("RateLimit-Policy", "The quota (IETF draft), if there is one.", HeaderSchema::Text),
+    ("RateLimit", "The remaining quota (IETF draft), if there is one.", HeaderSchema::Text),
+    (
+        "X-Request-Id",
+        "The request's own `X-Request-Id`, or else an id of ours; quote it in support requests.",
+        HeaderSchema::Text,
+    ),
+    ("X-Snapshot", "The snapshot of the data.", HeaderSchema::Text),
+    ("X-API-Version", "The version of the API.", HeaderSchema::Text),
+    (
+        "ETag",
+        "Validator: send it as `If-None-Match`; an unchanged response is a 304, which does not count against the quota.",
+        HeaderSchema::Text,
+    ),
+    ("Cache-Control", "How long the response may be cached.", HeaderSchema::Text),
+    ("Access-Control-Allow-Origin", "Scripts of any origin may read the response.", HeaderSchema::Text),
+    ("Access-Control-Expose-Headers", "The headers that scripts of other origins may read.", HeaderSchema::Text),
+    ("Vary", "Request headers that the response depends on.", HeaderSchema::Text),
+    (
+        "Link",
+        "`rel=\"next\"`: the next page of a list, or the next part of a file (v3), unless longer than 2 KB. `rel=\"successor-version\"`: the same path in v3 (v1, v2).",
+        HeaderSchema::Text,
+    ),
+    (
+        "X-Request-Cost",
+        "Requests that a list as CSV or NDJSON counts as: one for each started thousand of its rows. HEAD, which counts as one, \
+         returns it as well. Of items as JSON: one for each started ten.",
+        HeaderSchema::Number,
+    ),
+    (
+        "X-Warnings",
+        "The warnings of a list as CSV or NDJSON: a JSON array of what `meta.warnings` has, other characters than ASCII \
+         escaped. Beyond 2 KB each has only `parameter` and `code`.",
+        HeaderSchema::Text,
+    ),
+    (
+        "X-Receipt",
+        "The receipt (`receipt=1`): a JSON Web Signature whose claims have the release, the query, the time and the SHA-256 of \
+         the body.",
+        HeaderSchema::Text,
+    ),
+    ("Content-Disposition", "The file name of a list as CSV or NDJSON.", HeaderSchema::Text),
+    ("Location", "Where the response is.", HeaderSchema::Text),
+    ("Retry-After", "Seconds to wait before the next request.", HeaderSchema::Number),
+    ("WWW-Authenticate", "How to authenticate.", HeaderSchema::Text),
+];
+
+#[derive(Clone, Copy)]
+enum HeaderSchema {
+    Text,
+    Number,
+    Count,
+}
+
+/// The headers that responses of a version refer to.
+pub(crate) fn headers(version: Version) -> impl Iterator<Item = (&'static str, Header)> {
+    let headers = HEADERS
+        .into_iter()
+        .filter(move |(name, ..)| version == Version::V3 || !FILE.contains(name) && *name != RECEIPT);
+    headers.map(|(name, doc, schema)| {
+        let schema = match schema {
+            HeaderSchema::Text => ObjectBuilder::new().schema_type(Type::String),
+            HeaderSchema::Number => ObjectBuilder::new()
+                .schema_type(Type::Integer)
+                .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
+                .minimum(Some(0)),
+            HeaderSchema::Count => ObjectBuilder::new().schema_type(Type::String).pattern(Some(r"^(\d+|unlimited)$")),
+        };
+        (name, HeaderBuilder::new().schema(Some(schema)).description(Some(doc)).build())
+    })
+}
+
+/// Shared error responses: name, status, additional headers, description.
+const ERRORS: [(&str, u16, &[&str], &str); 13] = [
+    ("Moved", 301, &["Location"], "The record was merged into another: `Location` is the same request with its slug."),
+    ("BadRequest", 400, &[], "The request is invalid: the body names each faulty parameter and what it accepts."),
+    ("Unauthorized", 401, &["WWW-Authenticate"], "The API key is missing, malformed, unknown, revoked or expired."),
+    ("AccountRequired", 403, &[], "The key belongs to no account."),
+    ("NotFound", 404, &[], "No record has this slug or id; `did_you_mean` has the nearest."),
+    ("NotAcceptable", 406, &[], "The request accepts no type of the response."),
+    ("SnapshotNotHeld", 410, &[], "The snapshot of the cursor or of `snapshot` is not held: restart without it."),
+    ("PreconditionFailed", 412, &[], "The request has an `If-Match` other than `*`."),
+    ("UrlTooLong", 414, &[], "The URL is longer than 24 KB, or its filters are too long for a cursor."),
+    ("QuotaExceeded", 429, &["Retry-After"], "The daily quota of the key is exceeded."),
+    ("HeadTooLarge", 431, &[], "URL and headers together are longer than 32 KB."),
+    ("InternalError", 500, &[], "An internal error. The request does not count against the quota."),
+    ("Unavailable", 503, &["Retry-After"], "The service is starting or overloaded."),
+];
+
+/// The errors and the 304 by name.
+pub(crate) fn shared(version: Version, examples: &Examples, base: &str) -> Vec<(&'static str, Response)> {
+    let link: &[&str] = if version == Version::V3 { &[] } else { &["Link"] };
+    let receipt = (version == Version::V3).then_some(&RECEIPT);
+    let mut shared = Vec::new();
+    for (name, status, extra, doc) in ERRORS {
+        let codes: Vec<String> = Code::ALL
+            .into_iter()
+            .filter(|code| code.status() == status && code.is_of_rest())
+            .map(|code| format!("`{}`", code.name()))
+            .collect();
+        let content = ContentBuilder::new()
+            .schema(Some(Ref::from_schema_name("Problem")))
+            .example(examples.problem(status, base))
+            .build();
+        let response = ResponseBuilder::new()
+            .description(format!("{doc} Codes: {}.", codes.join(", ")))
+            .content("application/problem+json", content);
+        // These are sent before the path is parsed, so without its successor.
+        let (vary, link): (&[&str], _) = if matches!(status, 414 | 431) { (&[], &[][..]) } else { (&["Vary"], link) };
+        let names = ALWAYS.iter().chain(&QUOTA).chain(extra).chain(vary).chain(link);
+        shared.push((name, with_headers(response, names).build()));
+    }
+    let not_modified = ResponseBuilder::new()
+        .description("The response is still the one that `If-None-Match` names. Does not count against the quota.");
+    shared.push((
+        "NotModified",
+        with_headers(not_modified, ALWAYS.iter().chain(&CACHEABLE).chain(&QUOTA).chain(link).chain(receipt)).build(),
+    ));
+    shared
+}
+
+fn with_headers<'a>(response: ResponseBuilder, names: impl Iterator<Item = &'a &'a str>) -> ResponseBuilder {
+    names.fold(response, |response, name| response.header_ref(*name, Ref::new(format!("#/components/headers/{name}"))))
+}
+
+pub(crate) fn of(version: Version, route: &Route, examples: &Examples, base: &str) -> Responses {
+    let mut responses = ResponsesBuilder::new().response("200", success(version, route, examples, base));
+    for (name, status, ..) in ERRORS {
+        let applies = match status {
+            301 => {
+                let is_kept = |table| route.content == EndpointKind::Record(table);
+                route.placeholder().is_some() && !is_kept(Table::Sectors) && !is_kept(Table::Reviews)
+            }
+            403 => route.content.is_of_account(),
+            404 => route.placeholder().is_some(),
+            410 => version == Version::V3,
+            // Reading the quota is not counted.
+            429 => route.content != EndpointKind::Usage,
+            _ => true,
+        };
+        if applies {
+            responses = responses.response(status.to_string(), Ref::from_response_name(name));
+        }
+    }
+    if route.content.is_cacheable() {
+        responses = responses.response("304", Ref::from_response_name("NotModified"));
+    }
+    responses.build()
+}
+
+fn success(version: Version, route: &Route, examples: &Examples, base: &str) -> Response {
+    let content = ContentBuilder::new()
+        .schema(Some(Ref::from_schema_name(response_name(route.content))))
+        .example(examples.response(version, route, base))
+        .build();
+    let response = ResponseBuilder::new().description(route.summary).content("application/json", content);
+    let cache: &[&str] = if route.content.is_cacheable() { &CACHEABLE } else { &["Vary"] };
+    let is_list = matches!(route.content, EndpointKind::List(..) | EndpointKind::Changes);
+    let link: &[&str] = if version != Version::V3 || is_list { &["Link"] } else { &[] };
+    let has_files = is_list && version == Version::V3;
+    let file: &[&str] = if has_files { &FILE } else { &[] };
+    let receipt = (version == Version::V3).then_some(&RECEIPT);
+    let names = ALWAYS.iter().chain(&QUOTA).chain(cache).chain(link).chain(file).chain(receipt);
+    let mut response = with_headers(response, names);
+    if has_files {
+        for format in [Format::Csv, Format::Ndjson] {
+            let text = ObjectBuilder::new().schema_type(Type::String).description(Some(match format {
+                Format::Csv => "Rows with a header line: the fields of the records as flat columns.",
+                _ => "The records of the list, each as JSON on a line of its own.",
+            }));
+            let content = ContentBuilder::new().schema(Some(text)).build();
+            response = response.content(format.media_type(), content);
+        }
+        let cursor = Value::from("$response.body#/pagination/next_cursor");
+        let next = Link::builder()
+            .operation_id(route.operation)
+            .parameter("cursor", cursor)
+            .description("The next page, while `has_more` is true.");
+        let next = match route.content {
+            EndpointKind::Changes => next.parameter(FROM, Value::from("$request.query.from")),
+            _ => next,
+        };
+        let next = match route.placeholder() {
+            Some(name) => next.parameter(name, Value::from(format!("$request.path.{name}"))),
+            None => next,
+        };
+        response = response.link("next", next.build());
+    }
+    response.build()
+}

@@ -1,0 +1,261 @@
+//! The schemas of a version's responses, generated from the declared types ([`data::field`]) and the route table.
+//!
+//! v1 and v2 return fixed sets of fields, so each is required. In v3 `fields` selects fields, and none is required. Objects
+//! allow other properties: a client that rejects unknown ones would break with every field that is added. (Tests check
+//! responses against exactly what is described.)
+//!
+//! A vocabulary is one named schema, so that generators make one type of it.
+
+use std::collections::BTreeMap;
+
+use http::StatusCode;
+use utoipa::openapi::schema::{Array, KnownFormat, ObjectBuilder, SchemaFormat, Type};
+use utoipa::openapi::{Object, Ref, RefOr, Schema};
+
+use crate::envelope::{Meta, PaginationV1, PaginationV2, PaginationV3, Warnings};
+use crate::facets::Facets;
+use crate::include::Include;
+use crate::openapi::definition::{self, Objects};
+use crate::openapi::{look_up, vocabulary};
+use crate::record::{MatchedPart, Release, SuggestedName, Usage};
+use crate::{EndpointKind, Route, Version};
+use catalog::changes::ChangeFields;
+use catalog::json::computed::{CoInvestorFields, MatchFields, RankFields};
+use catalog::provenance::Statement;
+use catalog::{Aggregate, LookUpAnswer, ParameterError, Resource, Totals};
+use data::Table;
+use data::field::{Definition, Model};
+use data::import::provenance::Source;
+use data::model::{RelatedRole, YearScore};
+use data::vocabulary::Vocabulary;
+use service::alerts::{AlertRecord, WatchRecord};
+use transport::problem::{Code, ProblemBody};
+
+pub(crate) type Schemas = BTreeMap<String, RefOr<Schema>>;
+
+pub(crate) fn of(version: Version) -> Schemas {
+    let mut schemas = Schemas::new();
+    for (name, object) in envelope(version) {
+        schemas.insert(name, RefOr::T(Schema::Object(object)));
+    }
+    // A type that is also in the envelope (`Amounts`) is described by what `fields` leaves of it.
+    for (name, object) in data(version) {
+        schemas.insert(name, RefOr::T(Schema::Object(selectable(object, version))));
+    }
+    for route in Route::of(version) {
+        schemas.insert(response_name(route.content), response(version, route.content));
+    }
+    if version == Version::V3 {
+        look_up::add_schemas(&mut schemas);
+    }
+    vocabulary::add(version, &mut schemas);
+    schemas
+}
+
+pub(crate) fn response_name(content: EndpointKind) -> String {
+    let suffix = if is_list(content) { "List" } else { "Answer" };
+    format!("{}{suffix}", item_name(Version::V3, content))
+}
+
+/// Whether `data` is a list.
+fn is_list(content: EndpointKind) -> bool {
+    matches!(
+        content,
+        EndpointKind::List(..)
+            | EndpointKind::Snapshots
+            | EndpointKind::Suggestions
+            | EndpointKind::Changes
+            | EndpointKind::Saved
+            | EndpointKind::Alerts
+    )
+}
+
+/// The name of the type in `data`, or of its items.
+pub(crate) fn item_name(version: Version, content: EndpointKind) -> &'static str {
+    match content {
+        EndpointKind::List(Resource::Firms, _) if version != Version::V3 => FIRM_SUMMARY,
+        EndpointKind::List(Resource::Leaderboard, _) => RankFields::DEFINITION.name,
+        EndpointKind::List(Resource::CoInvestors, _) => CoInvestorFields::DEFINITION.name,
+        EndpointKind::List(Resource::Match, _) => MatchFields::DEFINITION.name,
+        EndpointKind::List(resource, _) => resource.table().model().name,
+        EndpointKind::Record(table) => table.model().name,
+        EndpointKind::Facets => Facets::DEFINITION.name,
+        EndpointKind::Aggregate(_) => Aggregate::DEFINITION.name,
+        EndpointKind::Stats => Totals::DEFINITION.name,
+        EndpointKind::Snapshots => Release::DEFINITION.name,
+        EndpointKind::Suggestions => SuggestedName::DEFINITION.name,
+        EndpointKind::Usage => Usage::DEFINITION.name,
+        EndpointKind::Changes => <ChangeFields<'_>>::DEFINITION.name,
+        EndpointKind::LookUp => LookUpAnswer::DEFINITION.name,
+        EndpointKind::Saved => WatchRecord::DEFINITION.name,
+        EndpointKind::Alerts => AlertRecord::DEFINITION.name,
+    }
+}
+
+/// A firm with the default fields of lists.
+const FIRM_SUMMARY: &str = "FirmSummary";
+
+/// A response body: the data in its envelope.
+fn response(version: Version, content: EndpointKind) -> RefOr<Schema> {
+    let name = item_name(version, content);
+    let item = Ref::from_schema_name(name);
+    let object = ObjectBuilder::new().schema_type(Type::Object).required("data");
+    let mut object = match is_list(content) {
+        true => object.description(Some(format!("A list of `{name}`."))).property("data", Array::new(item)),
+        false => object.description(Some(format!("One `{name}`."))).property("data", item),
+    };
+    if matches!(content, EndpointKind::List(..) | EndpointKind::Changes) {
+        object = object.property("pagination", Ref::from_schema_name("Pagination")).required("pagination");
+    }
+    if let (Version::V3, EndpointKind::Record(table)) = (version, content)
+        && !Include::of(table).is_empty()
+    {
+        object = object.property("included", included(table));
+    }
+    object = object.property("meta", Ref::from_schema_name("Meta"));
+    if version == Version::V3 {
+        object = object.required("meta");
+    }
+    RefOr::T(Schema::Object(object.build()))
+}
+
+/// The lists that a record of a table can include.
+fn included(table: Table) -> Object {
+    let lists = ObjectBuilder::new().schema_type(Type::Object).description(Some("The lists that `include` names."));
+    let lists = Include::of(table).iter().fold(lists, |lists, include| {
+        let total = ObjectBuilder::new()
+            .schema_type(Type::Integer)
+            .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
+            .minimum(Some(0))
+            .description(Some("Number of all rows of the list."));
+        let list = ObjectBuilder::new()
+            .schema_type(Type::Object)
+            .description(Some(format!("The first rows of `{include}`.")))
+            .property("total", total)
+            .required("total")
+            .property("data", Array::new(Ref::from_schema_name(included_item(*include))))
+            .required("data");
+        lists.property(include.name(), list)
+    });
+    lists.build()
+}
+
+fn included_item(include: Include) -> &'static str {
+    match include {
+        Include::Portfolio => Table::Startups.model().name,
+        Include::Rounds => Table::Rounds.model().name,
+        Include::People => Table::People.model().name,
+        Include::Reviews => Table::Reviews.model().name,
+        Include::Investors => Table::Firms.model().name,
+        Include::CoInvestors => CoInvestorFields::DEFINITION.name,
+        Include::ScoreByYear => YearScore::DEFINITION.name,
+        Include::OtherRoles | Include::ProbableSame => <RelatedRole>::DEFINITION.name,
+        Include::Sources => Source::DEFINITION.name,
+        Include::Provenance => Statement::DEFINITION.name,
+    }
+}
+
+/// An object in `data`: with all of its properties, or in v3 with those that are selected: at least one, unless it is one that
+/// may be absent.
+fn selectable(mut object: Object, version: Version) -> Object {
+    match version {
+        Version::V1 | Version::V2 => {
+            object.required = object.properties.keys().cloned().collect();
+            definition::describe_days(&mut object);
+        }
+        Version::V3 => {
+            let is_always_whole = object.required.len() == object.properties.len();
+            object.required = Vec::new();
+            object.min_properties = is_always_whole.then_some(1);
+        }
+    }
+    object
+}
+
+/// The types of `data`.
+fn data(version: Version) -> Objects {
+    let mut objects = Objects::new();
+    let mut types = vec![Table::Firms.model(), Table::Reviews.model(), Table::Sectors.model()];
+    if version == Version::V3 {
+        types.extend([
+            Table::Startups.model(),
+            Facets::DEFINITION,
+            Aggregate::DEFINITION,
+            Totals::DEFINITION,
+            Release::DEFINITION,
+            SuggestedName::DEFINITION,
+            MatchedPart::DEFINITION,
+            Usage::DEFINITION,
+            <ChangeFields<'_>>::DEFINITION,
+            <RelatedRole>::DEFINITION,
+            Source::DEFINITION,
+            Statement::DEFINITION,
+            YearScore::DEFINITION,
+            LookUpAnswer::DEFINITION,
+            WatchRecord::DEFINITION,
+            AlertRecord::DEFINITION,
+        ]);
+    }
+    types.iter().for_each(|definition| definition::add(&mut objects, definition));
+    if version != Version::V3 {
+        for definition in types {
+            let object = objects.get_mut(definition.name).expect("the type was added");
+            let stored = &definition.fields[..definition.stored];
+            object.properties.retain(|name, _| stored.iter().any(|field| field.name == name));
+        }
+    }
+    add_firm_rows(&mut objects, version);
+    objects
+}
+
+/// Adds the firms of lists, each with its computed fields.
+fn add_firm_rows(objects: &mut Objects, version: Version) {
+    let firm = match version {
+        Version::V1 | Version::V2 => Table::Firms.default_fields(),
+        Version::V3 => Table::Firms.model().fields,
+    };
+    let rows: &[&'static Definition] = match version {
+        Version::V1 | Version::V2 => {
+            objects.insert(FIRM_SUMMARY.to_owned(), definition::object(&["A firm in a list."], firm));
+            &[RankFields::DEFINITION]
+        }
+        Version::V3 => &[RankFields::DEFINITION, CoInvestorFields::DEFINITION, MatchFields::DEFINITION],
+    };
+    for row in rows {
+        let object = definition::object(row.doc, firm.iter().chain(row.fields));
+        objects.insert(row.name.to_owned(), object);
+        definition::add_nested(objects, row.fields);
+    }
+}
+
+/// The types around `data`, and errors.
+fn envelope(version: Version) -> Objects {
+    let mut objects = Objects::new();
+    let (pagination, meta) = match version {
+        Version::V1 => (PaginationV1::DEFINITION, Warnings::DEFINITION),
+        Version::V2 => (PaginationV2::DEFINITION, Warnings::DEFINITION),
+        Version::V3 => (PaginationV3::DEFINITION, Meta::DEFINITION),
+    };
+    for definition in [pagination, meta, ProblemBody::DEFINITION] {
+        definition::add(&mut objects, definition);
+    }
+    // Described, not enumerated: codes may be added.
+    let mut codes: Vec<&str> = Code::ALL.into_iter().map(Code::name).collect();
+    describe_values(&mut objects, ProblemBody::DEFINITION, "code", &codes);
+    codes.retain(|code| Code::named(code).is_some_and(|code| code.status() == StatusCode::BAD_REQUEST));
+    codes.extend([Code::CursorExpired, Code::SnapshotNotHeld].map(Code::name));
+    codes.extend(ParameterError::WARNINGS);
+    describe_values(&mut objects, ParameterError::DEFINITION, "code", &codes);
+    objects
+}
+
+/// Lists the current values of a property in its description.
+fn describe_values(objects: &mut Objects, definition: &Definition, property: &str, values: &[&str]) {
+    let object = objects.get_mut(definition.name).expect("the type was added");
+    let Some(RefOr::T(Schema::Object(property))) = object.properties.get_mut(property) else {
+        panic!("{} has no property `{property}` of its own type", definition.name);
+    };
+    let values: Vec<String> = values.iter().map(|value| format!("`{value}`")).collect();
+    let doc = property.description.take().expect("the property is described");
+    property.description = Some(format!("{doc} Currently one of {}.", values.join(", ")));
+}

@@ -1,0 +1,54 @@
+//! Accounts, passwords, sessions and API keys, and their store.
+//!
+//! [`AuthService`] is what the front ends use. Requests are decided from memory: a table of key digests identifies the caller,
+//! and the counters of [`crate::quota`] count. The [`Store`] is read at start and when it changed; usage is written behind, so
+//! that no request with a known key waits for a disk.
+#![warn(unreachable_pub)]
+
+pub mod account;
+mod api_key;
+mod api_key_cache;
+pub mod audit;
+#[cfg(test)]
+mod conformance;
+mod data_lock;
+pub mod derived_secret;
+pub mod email;
+mod error;
+pub mod known_browser;
+pub mod link;
+mod log_file;
+pub mod mail;
+mod measured;
+pub mod password;
+mod postgres;
+mod queries;
+pub mod quota;
+pub(crate) mod rate_limits;
+mod rules;
+mod service;
+pub mod session;
+mod sqlite;
+mod store;
+pub mod totp;
+pub mod watch;
+
+pub use api_key::{ApiKey, KEY_PREFIX, KeyDigest, MaskedKey};
+pub use data_lock::{DataLock, Holder};
+pub use error::{AccountError, AuthError, StoreError};
+pub use known_browser::BrowserToken;
+pub use log_file::{LogFile, NotWritten};
+pub use postgres::{CopiedTable, PostgresInspection, PostgresSettings, PostgresStore, PostgresTables, StoreUrl};
+pub use rate_limits::{RateLimitConfig, RetryAfter};
+pub use service::accounts::{SignInOrigin, StartedSession, Visitor};
+pub use service::api_keys::{AccountUsage, KeyUsage, NewKey};
+pub use service::mails::link_mail;
+pub use service::random;
+pub use service::{AuthService, Caller, Subject, sends_key};
+pub use sqlite::SqliteStore;
+pub use sqlite::database_file::{DatabaseFile, StoreCounts, has_database, install_database};
+pub use sqlite::files as private_files;
+pub use store::{
+    Changes, CounterStore, Credentials, DayUsage, KeyState, PasswordVersion, REVOKED_NAME_DAYS, RevokedKeys, Store,
+    StoreMeasurements, Totp, USAGE_DAYS,
+};

@@ -1,0 +1,250 @@
+//! Batches: work in many pieces. Each piece waits for its turn behind whatever waits already, so that a long batch delays others
+//! by a piece; and of one caller only some batches wait, so that others find places.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use thiserror::Error;
+use tokio::sync::OwnedSemaphorePermit;
+
+use crate::quota::work_queue::in_place;
+use crate::quota::{ClientNetwork, KeyId, WorkQueue, client_networks};
+
+/// Batches of one caller that may wait for a turn.
+pub const MAX_WAITING: usize = 4;
+
+/// Who sends a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BatchOwner {
+    Key(KeyId),
+    /// Counted as its rate limits are: by its IPv4 /32, or by its IPv6 /64, /56 and /48.
+    Address(IpAddr),
+}
+
+/// What waiting batches are counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Group {
+    Key(KeyId),
+    Network(ClientNetwork),
+}
+
+impl BatchOwner {
+    /// The groups that the owner is in, and how many of their batches may wait.
+    fn groups(self) -> impl Iterator<Item = (Group, usize)> {
+        let (key, networks) = match self {
+            Self::Key(key) => (Some((Group::Key(key), MAX_WAITING)), [None; 3]),
+            Self::Address(address) => (None, client_networks(address)),
+        };
+        let networks = networks.into_iter().flatten();
+        key.into_iter()
+            .chain(networks.map(|(network, multiple)| (Group::Network(network), MAX_WAITING * multiple as usize)))
+    }
+}
+
+/// Why a batch is not done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum BatchRefused {
+    #[error("too many look-ups are waiting; retry in a second")]
+    Overloaded,
+    #[error(
+        "{MAX_WAITING} look-ups of this key or address are waiting for their turn, and no more may; send the next one when one of \
+         them is answered"
+    )]
+    TooManyWaiting,
+}
+
+/// How many batches of each group wait.
+#[derive(Debug, Default)]
+pub(super) struct WaitingBatches(Mutex<HashMap<Group, usize>>);
+
+impl WaitingBatches {
+    fn counts(&self) -> MutexGuard<'_, HashMap<Group, usize>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// `None` if as many wait as may.
+    fn enter(&self, owner: BatchOwner) -> Option<Waiting<'_>> {
+        let mut counts = self.counts();
+        let is_full = |(group, most): (Group, usize)| counts.get(&group).is_some_and(|count| *count >= most);
+        if owner.groups().any(is_full) {
+            return None;
+        }
+        Some(self.add(&mut counts, owner))
+    }
+
+    fn add(&self, counts: &mut HashMap<Group, usize>, owner: BatchOwner) -> Waiting<'_> {
+        owner.groups().for_each(|(group, _)| *counts.entry(group).or_default() += 1);
+        Waiting { batches: self, owner }
+    }
+}
+
+/// A batch that waits, until this is dropped.
+struct Waiting<'q> {
+    batches: &'q WaitingBatches,
+    owner: BatchOwner,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        let mut counts = self.batches.counts();
+        for (group, _) in self.owner.groups() {
+            if let Some(count) = counts.get_mut(&group) {
+                *count -= 1;
+                if *count == 0 {
+                    counts.remove(&group);
+                }
+            }
+        }
+    }
+}
+
+/// A place in the queue for many pieces of work; dropped, it leaves the queue.
+pub struct Batch<'q> {
+    queue: &'q WorkQueue,
+    owner: BatchOwner,
+    /// It waits whenever no piece of it runs.
+    waiting: Option<Waiting<'q>>,
+    _place: OwnedSemaphorePermit,
+}
+
+impl WorkQueue {
+    /// A batch has a place of its own, which it keeps until it is done: its pieces are never refused.
+    pub fn batch(&self, owner: BatchOwner) -> Result<Batch<'_>, BatchRefused> {
+        let waiting = self.waiting_batches.enter(owner).ok_or(BatchRefused::TooManyWaiting)?;
+        let place = Arc::clone(&self.batch_places).try_acquire_owned().map_err(|_| {
+            self.count_rejection();
+            BatchRefused::Overloaded
+        })?;
+        Ok(Batch { queue: self, owner, waiting: Some(waiting), _place: place })
+    }
+}
+
+impl Batch<'_> {
+    /// Runs the next piece when it is its turn.
+    pub async fn run<T>(&mut self, piece: impl FnOnce() -> T) -> T {
+        let turn = self.queue.next_turn().await;
+        self.waiting = None;
+        let done = in_place(piece);
+        let batches = &self.queue.waiting_batches;
+        self.waiting = Some(batches.add(&mut batches.counts(), self.owner));
+        drop(turn);
+        done
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::time::Duration;
+
+    use futures_util::future::{join, join_all};
+    use tokio::time::timeout;
+
+    use super::*;
+    use crate::quota::QueueUsage;
+
+    fn key(number: i64) -> BatchOwner {
+        BatchOwner::Key(KeyId(number))
+    }
+
+    fn address(text: &str) -> BatchOwner {
+        BatchOwner::Address(text.parse().unwrap())
+    }
+
+    #[tokio::test]
+    async fn a_piece_waits_behind_whatever_waits_already() {
+        let queue = WorkQueue::new(1, 8);
+        let order = Mutex::new(Vec::new());
+        let note = |text: &'static str| order.lock().unwrap().push(text);
+        let long = |name: &'static str, number: i64| {
+            let queue = &queue;
+            async move {
+                let mut batch = queue.batch(key(number)).unwrap();
+                for _ in 0..3 {
+                    batch.run(|| note(name)).await;
+                }
+            }
+        };
+        let first = queue.turn().await.unwrap();
+        let work = async {
+            let search = async { queue.run(|| note("search")).await.unwrap() };
+            join(join(long("one", 1), long("two", 2)), search).await;
+        };
+        let release = async { drop(first) };
+        join(work, release).await;
+        let expected = ["one", "two", "search", "one", "two", "one", "two"];
+        assert_eq!(*order.lock().unwrap(), expected);
+        assert_eq!(queue.usage(), QueueUsage::default());
+    }
+
+    #[tokio::test]
+    async fn of_one_caller_four_batches_wait_and_others_are_not_refused() {
+        let queue = WorkQueue::new(1, 32);
+        let running = queue.turn().await.unwrap();
+        let mut waiting: Vec<Batch<'_>> = (0..4).map(|_| queue.batch(key(1)).unwrap()).collect();
+        assert_eq!(queue.batch(key(1)).err(), Some(BatchRefused::TooManyWaiting));
+        let mut other = queue.batch(key(2)).unwrap();
+        let mut search = Box::pin(queue.run(|| 7));
+        assert!(timeout(Duration::ZERO, &mut search).await.is_err(), "it waits");
+        assert_eq!(queue.usage(), QueueUsage { running: 1, waiting: 6, rejected: 0 });
+        drop(running);
+        assert_eq!((search.await, other.run(|| 8).await), (Ok(7), 8));
+        // A batch with more pieces has its place, and counts once.
+        join_all(waiting.iter_mut().map(|batch| async { (batch.run(|| 1).await, batch.run(|| 2).await) })).await;
+        assert_eq!(queue.batch(key(1)).err(), Some(BatchRefused::TooManyWaiting));
+        waiting.pop();
+        assert!(queue.batch(key(1)).is_ok());
+        drop((waiting, other));
+        assert_eq!(queue.usage(), QueueUsage::default());
+        assert!(queue.waiting_batches.counts().is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_batch_does_not_wait_while_a_piece_of_it_runs() {
+        let queue = WorkQueue::new(1, 32);
+        let mut batch = queue.batch(key(1)).unwrap();
+        let admitted = batch.run(|| (0..4).map(|_| queue.batch(key(1))).collect::<Result<Vec<_>, _>>()).await;
+        assert_eq!(admitted.unwrap().len(), 4);
+    }
+
+    #[tokio::test]
+    async fn a_caller_that_leaves_gives_its_place_back() {
+        let queue = WorkQueue::new(1, 2);
+        let running = queue.turn().await.unwrap();
+        for _ in 0..10 {
+            let work = async { queue.batch(key(1)).unwrap().run(|| ()).await };
+            assert!(timeout(Duration::ZERO, work).await.is_err());
+        }
+        drop(running);
+        assert_eq!(queue.usage(), QueueUsage::default());
+        assert!(queue.waiting_batches.counts().is_empty());
+    }
+
+    #[test]
+    fn batches_leave_places_to_searches() {
+        let queue = WorkQueue::new(1, 8);
+        let batches: Vec<Batch<'_>> = (0..4).map(|number| queue.batch(key(number)).unwrap()).collect();
+        assert_eq!(queue.batch(key(9)).err(), Some(BatchRefused::Overloaded));
+        assert_eq!(queue.free_places(), 9);
+        drop(batches);
+        assert!(queue.batch(key(9)).is_ok());
+    }
+
+    #[test]
+    fn addresses_of_a_network_share() {
+        let queue = WorkQueue::new(1, 100);
+        let fill = |texts: &[&str]| texts.iter().map(|text| queue.batch(address(text)).unwrap()).collect::<Vec<_>>();
+        let waiting = fill(&["192.0.2.1", "::ffff:192.0.2.1", "192.0.2.1", "192.0.2.1"]);
+        assert!(queue.batch(address("192.0.2.1")).is_err());
+        let others = fill(&["192.0.2.2"]);
+        let of_64 = fill(&["2001:db8::1", "2001:db8::2", "2001:db8::3", "2001:db8::4"]);
+        assert!(queue.batch(address("2001:db8::5")).is_err());
+        let texts: Vec<String> = (0..12).map(|number| format!("2001:db8:0:{}::{number}", 1 + number / 4)).collect();
+        let of_56 = fill(&texts.iter().map(String::as_str).collect::<Vec<_>>());
+        assert!(queue.batch(address("2001:db8:0:7::1")).is_err(), "the /56 has four times the share");
+        assert!(queue.batch(address("2001:db8:0:100::1")).is_ok());
+        drop((waiting, others, of_64, of_56));
+        assert!(queue.waiting_batches.counts().is_empty());
+    }
+}

@@ -1,0 +1,67 @@
+use crate::quota::Tier;
+use data::Date;
+
+/// A caller's quota on one UTC day, after the current request. Rejected requests carry one too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quota {
+    /// Requests per day; `None` if unlimited.
+    pub limit: Option<u32>,
+    /// `None` if unlimited.
+    pub remaining: Option<u32>,
+    /// Requests counted on this day, including this one if it was admitted.
+    pub used: u32,
+    /// The day that was counted on; to be passed to [`AuthService::give_back`](crate::AuthService::give_back).
+    pub day: Date,
+    /// Unix seconds of the next 00:00 UTC.
+    pub resets_at: i64,
+    /// The tier of the key; `None` without a key.
+    pub tier: Option<Tier>,
+}
+
+impl Quota {
+    pub fn of(limit: Option<u32>, used: u32, day: Date) -> Self {
+        Self {
+            limit,
+            remaining: limit.map(|limit| limit.saturating_sub(used)),
+            used,
+            day,
+            resets_at: day.unix().saturating_add(86_400),
+            tier: None,
+        }
+    }
+
+    /// The quota of a request that is not authenticated: 0 of 0.
+    pub fn zero(day: Date) -> Self {
+        Self::of(Some(0), 0, day)
+    }
+
+    pub(crate) fn with_tier(self, tier: Tier) -> Self {
+        Self { tier: Some(tier), ..self }
+    }
+
+    /// Seconds from `now` (Unix) until the count resets; 0 if that time has passed.
+    pub fn seconds_left(&self, now: i64) -> u64 {
+        u64::try_from(self.resets_at.saturating_sub(now)).unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quota_resets_at_the_next_midnight() {
+        let quota = Quota::of(Some(100), 43, "2026-11-21".parse().unwrap());
+        assert_eq!((quota.remaining, quota.resets_at), (Some(57), 1_795_305_600));
+        assert_eq!(quota.seconds_left(1_795_305_590), 10);
+        assert_eq!(quota.seconds_left(1_795_305_601), 0);
+    }
+
+    #[test]
+    fn nothing_remains_if_the_count_exceeds_a_lowered_limit() {
+        let day = "2026-11-21".parse().unwrap();
+        assert_eq!(Quota::of(Some(100), 3_000, day).remaining, Some(0));
+        assert_eq!(Quota::of(None, 3_000, day).remaining, None);
+        assert_eq!(Quota::zero(day).limit, Some(0));
+    }
+}

@@ -1,0 +1,33 @@
+//! Daily quotas, windows of rate limits and client identification, all in memory.
+//!
+//! [`DailyCounter`] counts the requests of API keys by UTC day; `auth` loads and stores its numbers. [`ClientCounter`] does
+//! the same for clients without a key, with [`WindowCounter`], as the rate limits of `auth` do. [`lease`] takes units of counters
+//! that several servers share. [`WorkQueue`] bounds the work that runs at a time, and [`batch`] that of one caller.
+
+pub(crate) mod batch;
+pub(crate) mod client;
+pub(crate) mod client_counter;
+mod client_hasher;
+pub(crate) mod daily_counter;
+mod daily_quota;
+mod ip_range;
+pub(crate) mod lease;
+mod tier;
+mod window_counter;
+mod work_queue;
+
+pub use batch::MAX_WAITING;
+pub use batch::{BatchOwner, BatchRefused};
+pub use client::{Client, ClientPool};
+pub(crate) use client_counter::ClientCounter;
+pub(crate) use client_hasher::ClientHasher;
+pub use daily_counter::{AddedUsage, CounterId, KeyId, StoredUsage};
+pub(crate) use daily_counter::{CountedKey, DailyCounter};
+pub use daily_quota::Quota;
+pub use ip_range::{ClientNetwork, client_networks};
+pub use ip_range::{IpRange, ParseIpRangeError, client_address};
+pub use lease::{Denied, Grant, LeaseRequest, SharedCounter, StoreAway, UnusedUnits};
+pub use tier::Tier;
+pub(crate) use window_counter::WindowCounter;
+pub use window_counter::{CountedWindow, SharedWindow};
+pub use work_queue::{Overloaded, QueueUsage, WorkQueue};

@@ -1,0 +1,411 @@
+//! The query core of REST, MCP and pages.
+//!
+//! A [`Catalog`] is one open release: its snapshot and the text indexes over its names. It is immutable; a new release is a
+//! new catalog.
+#![warn(unreachable_pub)]
+
+mod address;
+pub mod aggregate;
+pub mod amounts;
+pub mod ask;
+pub mod bulk_file;
+pub mod bundled;
+pub mod changes;
+mod city_names;
+pub mod co_investors;
+pub mod comparison;
+mod completion;
+pub mod coverage;
+pub mod cursor;
+pub mod facets;
+pub mod flat;
+mod groups;
+pub mod history;
+pub mod json;
+pub mod leaderboard;
+pub mod list;
+pub mod look_up;
+pub mod matching;
+pub mod namesakes;
+pub mod param_error;
+pub mod params;
+pub mod parse;
+pub mod provenance;
+pub mod query;
+pub mod ranked;
+pub mod reading;
+pub mod record_history;
+pub mod relaxation;
+pub mod reviews;
+pub mod roles;
+pub mod round_years;
+pub mod row_filter;
+mod search_cache;
+pub mod sector_names;
+pub mod similar;
+pub mod snippet;
+pub mod sort;
+mod staff;
+pub mod stats;
+pub mod suggest;
+
+pub use aggregate::{Aggregate, AggregateOptions};
+pub use amounts::Amounts;
+pub use ask::{Interpretation, ReadPart};
+pub use bulk_file::BulkFile;
+pub use bundled::{BundledError, bundled};
+pub use changes::{ChangeCounts, ChangeFilter, ChangePage, RowChange, row_changes};
+pub use co_investors::{CoInvestor, CoInvestorPage};
+pub use comparison::{Comparison, RecordChange};
+pub use completion::Suggestion;
+pub use coverage::Coverage;
+pub use cursor::Cursor;
+pub use facets::{FacetCounts, ValueCount};
+pub use groups::Rows;
+pub use history::History;
+pub use leaderboard::{LeaderboardPage, LeaderboardQuery, RankChange, RankedRow};
+pub use look_up::{Item, ItemTexts, LookUpAnswer, LookedUp};
+pub use matching::{FirmMatch, MatchPage, MatchQuery};
+pub use namesakes::Named;
+pub use param_error::{Issue, Issues, ParameterError};
+pub use params::Resource;
+pub use parse::{ParseOptions, ParsedRequest, Request};
+pub use query::{Filter, ListPosition, Order, Page, Property, Query, Ranking};
+pub use ranked::Ranked;
+pub use reading::{Reading, SearchReading};
+pub use record_history::{RecordHistory, record_history};
+pub use relaxation::Relaxation;
+pub use roles::RelatedRoles;
+pub use row_filter::RowFilter;
+pub use similar::Similar;
+pub use stats::Totals;
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use once_cell::sync::OnceCell;
+
+use crate::address::Address;
+use crate::ask::association::DescribedSectors;
+use crate::ask::lexicon::Lexicon;
+use crate::changes::AllChanges;
+use crate::param_error::shortened;
+use crate::round_years::RoundYears;
+use crate::search_cache::SearchCache;
+use crate::sector_names::SectorNames;
+use data::fold::{fold, fold_into};
+use data::{Direction, Facet, Snapshot, SnapshotVersion, Table};
+use search::{Candidates, Explanation, MatchClass, SearchError, SearchResults, TextIndex, texts};
+
+/// Maximum number of values of a [`Cache`] of numbers.
+const MAX_CACHED: usize = 4_096;
+/// Maximum number of cached rankings, of which the largest have some 200 KB.
+const MAX_RANKINGS: usize = 128;
+/// Maximum number of cached aggregates, of which the largest have some 200 KB.
+const MAX_AGGREGATES: usize = 128;
+/// Maximum number of pictures of records, each of some 20 KB.
+const MAX_PICTURES: usize = 256;
+/// Maximum number of releases whose differences are cached: more are hardly held.
+const MAX_CHANGES: usize = 8;
+
+/// Values of a facet of [`Facet::LISTED`] and their texts.
+type FrequentTerms = (Vec<u32>, Candidates);
+
+/// The text indexes of the tables that have names.
+pub struct Texts {
+    pub firms: TextIndex,
+    pub startups: TextIndex,
+    pub people: TextIndex,
+    pub sectors: TextIndex,
+}
+
+impl Texts {
+    /// The tables that have names, in the order of a release's `text/` folders.
+    pub const TABLES: [Table; 4] = [Table::Firms, Table::Startups, Table::People, Table::Sectors];
+
+    /// Builds the indexes in memory, for the bundled snapshot.
+    pub fn in_memory(snapshot: &Snapshot) -> Result<Self, SearchError> {
+        Ok(Self {
+            firms: TextIndex::in_memory(&snapshot.names(Table::Firms))?,
+            startups: TextIndex::in_memory(&snapshot.names(Table::Startups))?,
+            people: TextIndex::in_memory(&snapshot.names(Table::People))?,
+            sectors: TextIndex::in_memory(&snapshot.names(Table::Sectors))?,
+        })
+    }
+
+    /// `None` for rounds and reviews, which have no names.
+    pub fn of(&self, table: Table) -> Option<&TextIndex> {
+        match table {
+            Table::Firms => Some(&self.firms),
+            Table::Startups => Some(&self.startups),
+            Table::People => Some(&self.people),
+            Table::Sectors => Some(&self.sectors),
+            Table::Rounds | Table::Reviews => None,
+        }
+    }
+}
+
+pub struct Catalog {
+    snapshot: Snapshot,
+    is_bundled: bool,
+    texts: Texts,
+    /// The files of the release that are offered as downloads, by name.
+    bulk_files: Vec<Arc<BulkFile>>,
+    /// `None` if the release was not compared with an earlier one.
+    record_history: Option<RecordHistory>,
+    counts: Cache<(Table, Vec<Filter>), u64>,
+    amounts: Cache<Vec<Filter>, Amounts>,
+    searches: SearchCache,
+    rankings: Cache<(Table, Ranking), Arc<Ranked>, MAX_RANKINGS>,
+    aggregates: Cache<(Query, AggregateOptions), Arc<Aggregate>, MAX_AGGREGATES>,
+    /// The rows that differ from releases before, by version and content.
+    changes: Cache<(SnapshotVersion, u64), Arc<AllChanges>, MAX_CHANGES>,
+    /// Pictures of records, which a front end draws.
+    pictures: Cache<(Table, u32), Arc<[u8]>, MAX_PICTURES>,
+    totals: OnceCell<Totals>,
+    round_years: OnceCell<RoundYears>,
+    /// Slugs of sectors: what a mistyped one is compared with.
+    sectors: OnceCell<Candidates>,
+    sector_names: OnceCell<SectorNames>,
+    described_sectors: OnceCell<DescribedSectors>,
+    lexicon: OnceCell<Lexicon>,
+    /// For each table the values of the facets of [`Facet::LISTED`], most frequent first: what a mistyped one is compared
+    /// with.
+    terms: [[OnceCell<FrequentTerms>; Facet::LISTED.len()]; Table::ALL.len()],
+    /// The most frequent of them, as an example.
+    example_terms: [[OnceCell<String>; Facet::LISTED.len()]; Table::ALL.len()],
+}
+
+impl Catalog {
+    pub fn new(snapshot: Snapshot, texts: Texts) -> Self {
+        Self {
+            snapshot,
+            is_bundled: false,
+            texts,
+            bulk_files: Vec::new(),
+            record_history: None,
+            counts: Cache::default(),
+            amounts: Cache::default(),
+            searches: SearchCache::default(),
+            rankings: Cache::default(),
+            aggregates: Cache::default(),
+            changes: Cache::default(),
+            pictures: Cache::default(),
+            totals: OnceCell::new(),
+            round_years: OnceCell::new(),
+            sectors: OnceCell::new(),
+            sector_names: OnceCell::new(),
+            described_sectors: OnceCell::new(),
+            lexicon: OnceCell::new(),
+            terms: Default::default(),
+            example_terms: Default::default(),
+        }
+    }
+
+    /// The same with files to download.
+    #[must_use]
+    pub fn with_bulk_files(self, mut bulk_files: Vec<BulkFile>) -> Self {
+        bulk_files.sort_by(|a, b| a.name.cmp(&b.name));
+        Self { bulk_files: bulk_files.into_iter().map(Arc::new).collect(), ..self }
+    }
+
+    /// The same with the releases in which its records appeared and changed.
+    #[must_use]
+    pub fn with_record_history(self, record_history: Option<RecordHistory>) -> Self {
+        Self { record_history, ..self }
+    }
+
+    /// The files of the release that are offered as downloads, by name.
+    pub fn bulk_files(&self) -> &[Arc<BulkFile>] {
+        &self.bulk_files
+    }
+
+    pub fn version(&self) -> SnapshotVersion {
+        self.snapshot.version()
+    }
+
+    /// True for the snapshot in the program.
+    pub fn is_bundled(&self) -> bool {
+        self.is_bundled
+    }
+
+    /// Identifies what responses are computed from, with the version.
+    pub fn content(&self) -> u64 {
+        // A release may have the rows of the bundled snapshot; responses say which of them is served.
+        let history = self.record_history.as_ref().map_or(0, RecordHistory::content);
+        self.snapshot.content() ^ history ^ u64::from(self.is_bundled)
+    }
+
+    /// Identifies the release and what responses are computed from: the key of cached responses.
+    pub fn identity(&self) -> u128 {
+        let version = self.version();
+        u128::from(self.content()) << 64
+            | u128::from(version.date.days().cast_unsigned()) << 32
+            | u128::from(version.counter)
+    }
+
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
+    /// The row with this slug, in any letter case; for the slug of a merged record that of the record it was merged into.
+    pub fn find(&self, table: Table, slug: &str) -> Option<u32> {
+        let own = self.snapshot.find(table, slug).or_else(|| self.snapshot.find(table, &lower_case(slug)?));
+        own.or_else(|| self.merged_into(table, slug))
+    }
+
+    /// The slug of a row that was found by the slug of a merged record.
+    pub fn moved_to(&self, table: Table, row: u32, slug: &str) -> Option<&str> {
+        let own = self.snapshot.slug(table, row);
+        // Nearly every request has the record's own slug.
+        let is_moved = !own.eq_ignore_ascii_case(slug) && self.merged_into(table, slug) == Some(row);
+        is_moved.then_some(own)
+    }
+
+    /// A note that a slug is that of a merged record.
+    pub fn moved_note(&self, table: Table, row: u32, slug: &str) -> Option<String> {
+        let target = self.moved_to(table, row, slug)?;
+        Some(format!("`{}` was merged into `{target}`; use this slug", shortened(slug)))
+    }
+
+    fn merged_into(&self, table: Table, slug: &str) -> Option<u32> {
+        let exact = self.snapshot.merged_into(table, slug);
+        exact.or_else(|| self.snapshot.merged_into(table, &lower_case(slug)?))
+    }
+
+    /// The rows with this name, ignoring letter case, diacritics and punctuation. A name without letters and digits is
+    /// compared as it is. Binary search in the order by name.
+    pub fn rows_named(&self, table: Table, name: &str) -> Vec<u32> {
+        let folded = fold(name);
+        let name_of = |row: u32| self.snapshot.name(table, row);
+        let rows = self.names_from(table, &folded).iter().copied().take_while(|row| fold(name_of(*row)) == folded);
+        rows.filter(|row| !folded.is_empty() || name_of(*row) == name).collect()
+    }
+
+    /// Whether a name of a table begins with a folded text.
+    pub(crate) fn begins_name(&self, table: Table, folded: &str) -> bool {
+        let first = self.names_from(table, folded).first();
+        first.is_some_and(|row| fold(self.snapshot.name(table, *row)).starts_with(folded))
+    }
+
+    /// The rows of a table in the order by name, from the first whose folded name is not before a text.
+    pub(crate) fn names_from(&self, table: Table, folded: &str) -> &[u32] {
+        let Some(key) = table.sort_keys().iter().position(|key| *key == "name") else { return &[] };
+        let order = self.snapshot.order(table, key, Direction::Ascending);
+        let mut name = String::new();
+        let start = order.partition_point(|row| {
+            fold_into(self.snapshot.name(table, *row), &mut name);
+            name.as_str() < folded
+        });
+        &order[start..]
+    }
+
+    /// Whether a row has this name or alias, compared as [`Catalog::rows_named`] does.
+    pub fn is_named(&self, table: Table, row: u32, name: &str) -> bool {
+        let folded = fold(name);
+        texts(&self.snapshot.names(table), row).any(|text| fold(text) == folded && (!folded.is_empty() || text == name))
+    }
+
+    /// The rows that match `text`, best first: by their names, or by their websites if it is an address. Of very
+    /// many, the further ones: [`Catalog::all_matches`].
+    pub fn search(&self, table: Table, text: &str) -> SearchResults {
+        match self.address(table, text) {
+            Some(address) => self.search_address(table, &address),
+            None => self.search_names(table, text),
+        }
+    }
+
+    /// The parts of a row's score for a search text, whether it is a match or not; `None` if the table has no names.
+    pub fn explain(&self, table: Table, text: &str, row: u32) -> Option<Explanation> {
+        match self.address(table, text) {
+            Some(address) => self.explain_address(table, &address, row),
+            None => self.explain_name(table, text, row),
+        }
+    }
+
+    /// The address that a search text is, unless it is the name of a record: `Booking.com`.
+    fn address(&self, table: Table, text: &str) -> Option<Address> {
+        Address::parse(text).filter(|_| self.rows_named(table, text).is_empty())
+    }
+
+    fn search_names(&self, table: Table, text: &str) -> SearchResults {
+        let Some(index) = self.texts.of(table) else { return SearchResults::default() };
+        let mut found = index.search(&self.snapshot.names(table), text);
+        if table == Table::People && found.hits.is_empty() {
+            found.hits = self.staff(text);
+            found.is_loose = !found.hits.is_empty();
+        }
+        found
+    }
+
+    /// How rows match a search.
+    pub fn match_classes(&self, table: Table, text: &str, rows: &[u32]) -> Vec<MatchClass> {
+        match self.address(table, text) {
+            Some(address) => self.match_classes_of_address(table, &address, rows),
+            None => self.match_classes_of_name(table, text, rows),
+        }
+    }
+
+    fn match_classes_of_name(&self, table: Table, text: &str, rows: &[u32]) -> Vec<MatchClass> {
+        let index = self.texts.of(table);
+        index.map(|index| index.match_classes(&self.snapshot.names(table), text, rows)).unwrap_or_default()
+    }
+
+    fn explain_name(&self, table: Table, text: &str, row: u32) -> Option<Explanation> {
+        let explanation = self.texts.of(table)?.explain(&self.snapshot.names(table), text, row);
+        let is_staff = || table == Table::People && self.all_matches(table, text).rows.contains(&row);
+        Some(if !explanation.matches && is_staff() { self.explain_staff(row) } else { explanation })
+    }
+
+    pub fn text_index(&self, table: Table) -> Option<&TextIndex> {
+        self.texts.of(table)
+    }
+
+    /// The picture of a record, drawn when it is first needed.
+    pub fn picture(&self, table: Table, row: u32, draw: impl FnOnce() -> Arc<[u8]>) -> Arc<[u8]> {
+        self.pictures.get_or_insert_with((table, row), draw)
+    }
+
+    /// The number of rows that match all filters; cached for the life of the release.
+    fn count(&self, table: Table, filters: &[Filter], row_filter: &RowFilter<'_>) -> u64 {
+        if row_filter.is_everything() {
+            return u64::from(self.snapshot.rows(table));
+        }
+        self.counts.get_or_insert_with((table, filters.to_vec()), || row_filter.count())
+    }
+}
+
+/// A slug in lower case; `None` if it is.
+fn lower_case(slug: &str) -> Option<String> {
+    slug.bytes().any(|byte| byte.is_ascii_uppercase()).then(|| slug.to_ascii_lowercase())
+}
+
+/// Values computed before, up to `MAX`; it is cleared when it is full.
+struct Cache<K, V, const MAX: usize = MAX_CACHED>(RwLock<HashMap<K, V>>);
+
+impl<K, V, const MAX: usize> Default for Cache<K, V, MAX> {
+    fn default() -> Self {
+        Self(RwLock::default())
+    }
+}
+
+impl<K: Eq + Hash, V: Clone, const MAX: usize> Cache<K, V, MAX> {
+    fn contains(&self, key: &K) -> bool {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).contains_key(key)
+    }
+
+    fn get_or_insert_with(&self, key: K, compute: impl FnOnce() -> V) -> V {
+        // A poisoned lock means that a thread panicked while holding it; the values are still valid.
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+        known.unwrap_or_else(|| {
+            let value = compute();
+            let mut values = self.0.write().unwrap_or_else(PoisonError::into_inner);
+            if values.len() >= MAX {
+                values.clear();
+            }
+            values.insert(key, value.clone());
+            value
+        })
+    }
+}

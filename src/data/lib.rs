@@ -1,0 +1,44 @@
+//! From CSV to a checked, compiled [`Snapshot`]; shared with `build.rs`.
+//!
+//! A row number is the only internal id: each table is sorted into its default order when it is compiled, and row `n` is
+//! document `n` of its text index and bit `n` of its facet sets.
+#![warn(unreachable_pub)]
+
+pub mod archive;
+pub mod city;
+pub mod compile;
+pub mod country;
+pub mod date;
+pub mod derive;
+pub mod field;
+pub mod fold;
+pub mod identifier;
+pub mod import;
+pub mod model;
+pub mod names;
+pub mod own_name;
+pub mod parallel;
+pub mod parameter_error;
+pub mod read_at;
+pub mod schema;
+pub mod snapshot;
+pub mod version;
+pub mod vocabulary;
+pub mod written;
+
+pub use archive::none::{NONE_I32, NONE_U8, NONE_U16, NONE_U32, NONE_U64};
+pub use archive::record_text::RecordText;
+pub use archive::records::{RecordFile, Records};
+pub use archive::{ArchiveError, Checksums};
+pub use compile::{Compiled, check, compile};
+pub use country::Country;
+pub use date::{Date, PartialDate, rfc3339};
+pub use import::diagnostics::{Diagnostic, NoProgress, Progress, Report, Severity};
+pub use names::{MAX_PROMINENCE, Names};
+pub use parameter_error::ParameterError;
+pub use schema::{Facet, Metric, Table};
+pub use snapshot::{Counts, Direction, Snapshot};
+pub use version::SnapshotVersion;
+pub use vocabulary::{
+    CountrySource, FirmKind, LookUpStatus, OrganizationKind, ReviewStatus, Role, Stage, StartupStatus,
+};

@@ -1,0 +1,122 @@
+//! People of firms and startups; their file is written while the organizations are drawn.
+
+use std::io;
+use std::path::Path;
+
+use crate::datagen::firms::Firm;
+use crate::datagen::geography::{HOMES, draw_home};
+use crate::datagen::naming::{NAME_LISTS, UsedNames, person_name};
+use crate::datagen::random::{Random, RandomStream};
+use crate::datagen::share::Share;
+use crate::datagen::{GenConfig, REGISTER};
+use data::import::csv_writer::TableWriter;
+use data::import::identifiers::Carried;
+use data::import::rows;
+use data::{FirmKind, OrganizationKind};
+
+/// Weight of organization `row` when people are divided among organizations; a few have many.
+fn weight(seed: u64, kind: OrganizationKind, row: u32) -> u64 {
+    let side = if kind == OrganizationKind::Firm { 0 } else { 1 << 40 };
+    let random = &mut Random::of(seed, RandomStream::PeopleCount, side + u64::from(row));
+    [0, 0, 2, 3, 5, 9][random.weighted(&[25, 10, 30, 20, 12, 3])]
+}
+
+/// One in so many records is in the invented register.
+const REGISTERED: u64 = 5;
+
+pub(crate) struct People {
+    table: TableWriter,
+    /// Those of firms, startups and people: here, because each of them passes by.
+    identifiers: TableWriter,
+    used_names: UsedNames,
+    count: u64,
+    firm_share: Share,
+    startup_share: Share,
+}
+
+impl People {
+    /// Creates `people.csv` and `identifiers.csv`, and divides the people among firms and startups: a firm gets two and a half times as many as
+    /// a startup.
+    pub(crate) fn create(config: &GenConfig, folder: &Path) -> io::Result<Self> {
+        let table = TableWriter::create::<rows::Person>(folder)?;
+        let sum = |kind, rows: u32| (0..rows).map(|row| weight(config.seed, kind, row)).sum::<u64>();
+        let of_firms = sum(OrganizationKind::Firm, config.firms);
+        let of_startups = sum(OrganizationKind::Startup, config.startups);
+        let mut both = Share::of(config.people, of_firms * 5 + of_startups * 2);
+        let (firms, startups) = (both.next(of_firms * 5), both.next(of_startups * 2));
+        Ok(Self {
+            table,
+            identifiers: TableWriter::create::<Carried>(folder)?,
+            used_names: UsedNames::default(),
+            count: 0,
+            firm_share: Share::of(firms, of_firms),
+            startup_share: Share::of(startups, of_startups),
+        })
+    }
+
+    /// Writes the number of a record in the invented register, if it has one.
+    fn register(&mut self, kind: &str, row: u64, slug: &str) -> io::Result<()> {
+        if !row.is_multiple_of(REGISTERED) {
+            return Ok(());
+        }
+        let number = format!("{}{row}", &kind[..1]);
+        self.identifiers.row(&[kind, slug, REGISTER, &number])
+    }
+
+    /// Writes the people of a firm. An angel is the first of its people.
+    pub(crate) fn of_firm(&mut self, config: &GenConfig, row: u32, firm: &Firm, name: &str) -> io::Result<()> {
+        self.register("firm", u64::from(row), &firm.slug)?;
+        let count = self.firm_share.next(weight(config.seed, OrganizationKind::Firm, row));
+        for nth in 0..count {
+            let own = (nth == 0 && firm.kind == FirmKind::Angel).then_some(name);
+            self.write(config.seed, OrganizationKind::Firm, &firm.slug, firm.home, own)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn of_startup(&mut self, config: &GenConfig, row: u32, slug: &str, home: usize) -> io::Result<()> {
+        self.register("startup", u64::from(row), slug)?;
+        let count = self.startup_share.next(weight(config.seed, OrganizationKind::Startup, row));
+        for _ in 0..count {
+            self.write(config.seed, OrganizationKind::Startup, slug, home, None)?;
+        }
+        Ok(())
+    }
+
+    fn write(
+        &mut self,
+        seed: u64,
+        kind: OrganizationKind,
+        organization: &str,
+        home: usize,
+        own: Option<&str>,
+    ) -> io::Result<()> {
+        let random = &mut Random::of(seed, RandomStream::Person, self.count);
+        self.count += 1;
+        let home = if random.chance(720) { home } else { draw_home(random) };
+        let mut attempt = 0;
+        let mut own = own;
+        let (slug, name) = loop {
+            let name = own.take().map_or_else(|| person_name(random, HOMES[home].culture, attempt), str::to_owned);
+            if let Some(slug) = self.used_names.claim(&name) {
+                break (slug, name);
+            }
+            attempt += 1;
+        };
+        let titles = &NAME_LISTS[if kind == OrganizationKind::Firm { "firm title" } else { "startup title" }];
+        let title = match random.below(100) {
+            0..7 => "",
+            _ if attempt == 0 && kind == OrganizationKind::Firm && organization == slug => "Angel Investor",
+            _ => titles[random.early(titles.len())],
+        };
+        let country = if random.chance(790) { HOMES[home].code } else { "" };
+        self.register("person", self.count, &slug)?;
+        let kind = kind.to_string();
+        self.table.row(&[slug.as_str(), &name, title, &kind, organization, country])
+    }
+
+    pub(crate) fn finish(self) -> io::Result<()> {
+        self.identifiers.finish()?;
+        self.table.finish()
+    }
+}

@@ -1,0 +1,135 @@
+//! Invented words: syllables joined by sound, and compounds of plain English words.
+//!
+//! Most distinct words of real company names occur once. So do these: two or three syllables give millions.
+
+use once_cell::sync::Lazy;
+
+use crate::datagen::lists::{Lists, capital};
+use crate::datagen::random::Random;
+
+/// The parts of the words of one sound, such as `romance`.
+#[derive(Debug)]
+pub(crate) struct Syllables {
+    name: &'static str,
+    onsets: Vec<&'static str>,
+    vowels: Vec<&'static str>,
+    codas: Vec<&'static str>,
+    ends: Vec<&'static str>,
+}
+
+static SYLLABLES: Lazy<Vec<Syllables>> = Lazy::new(|| {
+    let lists = Lists::parse(include_str!("words/syllables.txt"));
+    let syllables = |name: &&'static str| {
+        let parts = |key| {
+            let parts = lists.value(name, key).expect("a sound has four kinds of parts");
+            parts.split(' ').map(|part| part.trim_matches('-')).collect()
+        };
+        Syllables { name, onsets: parts("onsets"), vowels: parts("vowels"), codas: parts("codas"), ends: parts("ends") }
+    };
+    lists.names.iter().map(syllables).collect()
+});
+
+pub(crate) fn syllables(name: &str) -> &'static Syllables {
+    SYLLABLES.iter().find(|syllables| syllables.name == name).expect("a sound of syllables.txt")
+}
+
+/// Words of compounds, unwanted syllables and well-known names.
+struct Vocabulary {
+    first: Vec<&'static str>,
+    last: Vec<&'static str>,
+    /// Not allowed within an invented word.
+    unwanted: Vec<&'static str>,
+    /// Well-known names that a compound or syllables could hit, sorted; see also the test against published data.
+    taken: Vec<&'static str>,
+}
+
+static VOCABULARY: Lazy<Vocabulary> = Lazy::new(|| {
+    let lists = Lists::parse(include_str!("words/compounds.txt"));
+    let words = |name| lists[name].iter().flat_map(|line| line.split(' ')).collect();
+    Vocabulary { first: words("first"), last: words("last"), unwanted: words("unwanted"), taken: words("taken") }
+});
+
+/// True if `word` (lowercase) may occur in a name.
+pub(crate) fn is_fit(word: &str) -> bool {
+    let folded = data::fold::fold(word);
+    !VOCABULARY.unwanted.iter().any(|unwanted| folded.contains(unwanted))
+        && VOCABULARY.taken.binary_search(&folded.as_str()).is_err()
+        && folded != "facets"
+}
+
+/// An invented word with `extra` additional syllables.
+pub(crate) fn coined(random: &mut Random, syllables: &Syllables, extra: usize) -> String {
+    loop {
+        let count = 1 + extra + usize::from(random.chance(430)) + usize::from(random.chance(20));
+        let mut word = String::new();
+        for position in 0..count {
+            // Clusters of consonants occur only at the beginning, so that longer words can be pronounced.
+            let onset = loop {
+                let onset = random.pick(&syllables.onsets);
+                if position == 0 || onset.len() == 1 {
+                    break onset;
+                }
+            };
+            word.push_str(onset);
+            word.push_str(random.pick(&syllables.vowels));
+            if position + 1 == count || random.chance(250) {
+                word.push_str(random.pick(&syllables.codas));
+            }
+        }
+        if word.ends_with(['a', 'e', 'i', 'o', 'u', 'y', 'é', 'ä', 'ö', 'ü', 'å']) {
+            word.push_str(random.pick(&["l", "n", "r", "v", "m", "t", "d"]));
+        }
+        word.push_str(random.pick(&syllables.ends));
+        if is_fit(&word) && word.chars().count() > 4 {
+            return capital(&word);
+        }
+    }
+}
+
+/// A compound of two English words: `Thistlegate`, sometimes `ThistleGate`.
+pub(crate) fn compound(random: &mut Random) -> String {
+    loop {
+        let (first, last) = (random.pick(&VOCABULARY.first), random.pick(&VOCABULARY.last));
+        let camel = random.chance(90);
+        if first == last || !is_fit(&format!("{first}{last}")) {
+            continue;
+        }
+        return if camel {
+            format!("{}{}", capital(first), capital(last))
+        } else {
+            format!("{}{last}", capital(first))
+        };
+    }
+}
+
+/// One capitalized English word.
+pub(crate) fn plain(random: &mut Random) -> String {
+    capital(random.pick(&VOCABULARY.first))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::datagen::random::RandomStream;
+
+    #[test]
+    fn the_list_of_taken_names_is_sorted() {
+        assert!(VOCABULARY.taken.is_sorted() && VOCABULARY.taken.len() > 100);
+    }
+
+    #[test]
+    fn coined_words_are_rare_and_decent() {
+        let mut random = Random::of(5, RandomStream::FirmName, 0);
+        let mut words = std::collections::HashSet::new();
+        assert_eq!(SYLLABLES.len(), 6);
+        for syllables in SYLLABLES.iter() {
+            for _ in 0..2_000 {
+                let word = coined(&mut random, syllables, 0);
+                assert!(is_fit(&word) && (5..=24).contains(&word.chars().count()), "{word}");
+                words.insert(word);
+            }
+        }
+        assert!(words.len() > 11_000, "{}", words.len());
+        assert!(!is_fit("Sequoia") && is_fit("Thistlegate"));
+    }
+}

@@ -1,0 +1,78 @@
+//! Blocking: the pairs of records that are worth comparing, by keys that are equal in both.
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::resolve::profile::Profile;
+use crate::resolve::record::Record;
+use data::Table;
+use data::derive::core_name::CoreName;
+use search::phonetic_key;
+
+/// A key of more records says too little; other keys of theirs are rarer.
+const MAX_BLOCK: usize = 64;
+
+/// The rows of each key, ascending.
+pub(super) struct Blocks(Vec<(u64, u32)>);
+
+impl Blocks {
+    pub(super) fn of(table: Table, records: &[&Record], profiles: &[Profile]) -> Self {
+        let mut keys: Vec<(u64, u32)> = Vec::with_capacity(records.len() * 8);
+        for (row, (record, profile)) in records.iter().zip(profiles).enumerate() {
+            each_key(table, record, profile, |key| keys.push((key, row as u32)));
+        }
+        keys.sort_unstable();
+        keys.dedup();
+        let mut kept = Vec::with_capacity(keys.len() / 2);
+        for block in keys.chunk_by(|left, right| left.0 == right.0) {
+            if (2..=MAX_BLOCK).contains(&block.len()) {
+                kept.extend_from_slice(block);
+            }
+        }
+        kept.shrink_to_fit();
+        Self(kept)
+    }
+
+    /// Adds the later rows that have a key in common with `row`.
+    pub(super) fn later_rows(&self, table: Table, record: &Record, profile: &Profile, row: u32, found: &mut Vec<u32>) {
+        each_key(table, record, profile, |key| {
+            let start = self.0.partition_point(|entry| *entry <= (key, row));
+            found.extend(self.0[start..].iter().take_while(|entry| entry.0 == key).map(|(_, other)| *other));
+        });
+    }
+}
+
+/// Calls `each` with the keys of a record.
+fn each_key(table: Table, record: &Record, profile: &Profile, mut each: impl FnMut(u64)) {
+    let hash = |seed: u64, text: &str| xxh3_64_with_seed(text.as_bytes(), seed);
+    for identifier in &profile.identifiers {
+        each(identifier.value ^ u64::from(identifier.scheme).rotate_left(48));
+    }
+    if let Some(domain) = profile.domain {
+        each(domain.hash.rotate_left(1));
+        each(domain.label.rotate_left(2));
+    }
+    for name in &profile.names {
+        each(hash(1, &name.joined));
+        if let Some(country) = profile.country {
+            each(hash(2 + country.index() as u64, &name.joined));
+        }
+        if let Some(city) = profile.city {
+            each(hash(city, &name.joined));
+        }
+        for link in &profile.links {
+            // Few letters and a common round, investor or person.
+            let beginning: String = name.joined.chars().take(3).collect();
+            each(hash(link.hash, &beginning));
+        }
+        if name.joined.len() > 4 {
+            each(hash(1_000, &phonetic_key(&name.joined)));
+        }
+    }
+    if table == Table::People {
+        let mut words: Vec<&str> = profile.names.first().map_or(Vec::new(), |name| name.words().collect());
+        words.sort_unstable();
+        each(hash(1_001, &words.join(" ")));
+    } else {
+        CoreName::of(&record.name).each_key(&mut each);
+    }
+}

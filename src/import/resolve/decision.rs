@@ -1,0 +1,284 @@
+//! Decisions of people about pairs of entities: `decisions.csv`.
+//!
+//! The file is only appended to and replayed at each build. Of several decisions about one pair the last counts, so that one
+//! is taken back by `unsure`. `same` is transitive and `different` is binding: two decisions that contradict each other are
+//! errors, with the lines that join the two.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::path::Path;
+
+use crate::sources::statement::source_entity;
+use crate::sources::{EntityKind, SourceError, update};
+use data::import::csv_row::CsvRow;
+pub use data::import::csv_table::{CsvTable, TableRow};
+use data::import::diagnostics::{Diagnostics, quoted};
+use data::vocabulary::{Vocabulary, vocabulary};
+use data::{NoProgress, PartialDate, Report};
+
+vocabulary! {
+    /// What a person decided about two entities.
+    Judgement, "decision", {
+        Same = "same",
+        Different = "different",
+        /// Nothing is known; also takes an earlier decision back.
+        Unsure = "unsure",
+    }
+}
+
+/// The file of decisions, next to the folders of the sources.
+pub const FILE: &str = "decisions.csv";
+
+/// A line of the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// `source/entity`, such as `gleif/firm:lei:529900T8BM49AURSDO55`.
+    pub left: String,
+    pub right: String,
+    pub judgement: Judgement,
+    pub by: String,
+    pub on: PartialDate,
+    pub why: String,
+    line: u64,
+}
+
+impl TableRow for Decision {
+    const NOUN: &'static str = "decision";
+    const FILE: &'static str = FILE;
+    const HEADER: &'static str = "left,right,decision,by,on,why";
+    const REQUIRED: &'static str = "left,right,decision,on";
+}
+
+impl Decision {
+    /// The header line of the file.
+    pub const COLUMNS: &'static str = <Self as TableRow>::HEADER;
+
+    #[must_use]
+    pub fn new(left: String, right: String, judgement: Judgement, by: String, on: PartialDate, why: String) -> Self {
+        Self { left, right, judgement, by, on, why, line: 0 }
+    }
+
+    /// `None` if a value is missing or invalid, which is then reported.
+    fn read(row: &mut CsvRow<'_, '_>) -> Option<Self> {
+        let left = row.required("left", entity);
+        let right = row.required("right", entity);
+        let judgement = row.required("decision", CsvRow::word);
+        let (by, on) = (row.phrase("by").unwrap_or_default(), row.required("on", CsvRow::date));
+        let why = row.text("why").unwrap_or_default();
+        let (left, right) = (left?, right?);
+        if left == right {
+            row.error("right", format!("{} is also `left`; a decision is about two entities", quoted(&right)));
+            return None;
+        }
+        let kinds = [&left, &right].map(|entity| kind(entity).to_owned());
+        if kinds[0] != kinds[1] {
+            let message = format!("a {} and a {} cannot be compared; name two of one kind", kinds[0], kinds[1]);
+            row.error("right", message);
+            return None;
+        }
+        Some(Self { left, right, judgement: judgement?, by, on: on?, why, line: row.line })
+    }
+
+    /// The two entities in alphabetical order.
+    fn pair(&self) -> (&str, &str) {
+        if self.left < self.right { (&self.left, &self.right) } else { (&self.right, &self.left) }
+    }
+}
+
+/// `gleif/firm:lei:5493…` → `firm`
+fn kind(entity: &str) -> &str {
+    let (_, entity) = entity.split_once('/').unwrap_or_default();
+    entity.split_once(':').unwrap_or_default().0
+}
+
+fn entity(row: &mut CsvRow<'_, '_>, column: &'static str) -> Option<String> {
+    let text = row.field(column).to_owned();
+    match source_entity(&text, &[EntityKind::Firm, EntityKind::Startup, EntityKind::Person]) {
+        Ok(_) => Some(text),
+        Err(problem) => {
+            row.error(column, problem);
+            None
+        }
+    }
+}
+
+/// The decisions that count, which do not contradict each other.
+#[derive(Clone, Debug, Default)]
+pub struct Decisions {
+    /// The last decision about each pair.
+    last: Vec<Decision>,
+    /// The entities that are named, and the group of each by `same`.
+    groups: HashMap<String, u32>,
+}
+
+impl Decisions {
+    /// Reads the file in `folder`, which may lack it. The error has what is wrong with its lines, and decisions that
+    /// contradict each other.
+    pub fn read(folder: &Path) -> Result<Self, SourceError> {
+        let mut report = Report::default();
+        let rows = CsvTable::read(folder, &mut report, &NoProgress, Decision::read).rows;
+        let decisions = Self::of(rows, &mut report);
+        let problems: Vec<String> =
+            report.errors().map(|problem| format!("{}", folder.join(problem.to_string()).display())).collect();
+        if problems.is_empty() { Ok(decisions) } else { Err(SourceError::Problems(problems)) }
+    }
+
+    /// The decisions in the order in which they were made; contradictions are reported.
+    #[must_use]
+    pub fn of(rows: Vec<Decision>, report: &mut Report) -> Self {
+        let mut last: BTreeMap<(String, String), Decision> = BTreeMap::new();
+        for decision in rows {
+            let (left, right) = decision.pair();
+            last.insert((left.to_owned(), right.to_owned()), decision);
+        }
+        let mut last: Vec<Decision> = last.into_values().collect();
+        last.sort_by_key(|decision| decision.line);
+        let mut decisions = Self { groups: HashMap::new(), last };
+        decisions.group();
+        decisions.report_contradictions(report);
+        decisions
+    }
+
+    /// These decisions and a later one.
+    #[must_use]
+    pub fn with(&self, decision: Decision, report: &mut Report) -> Self {
+        let line = self.last.last().map_or(1, |last| last.line) + 1;
+        let rows = self.last.iter().cloned().chain([Decision { line, ..decision }]);
+        Self::of(rows.collect(), report)
+    }
+
+    /// Whether the last decision about the same pair is this one.
+    #[must_use]
+    pub fn has(&self, decision: &Decision) -> bool {
+        self.last.iter().any(|last| last.pair() == decision.pair() && last.judgement == decision.judgement)
+    }
+
+    /// The decisions that count, in the order of the file.
+    #[must_use]
+    pub fn all(&self) -> &[Decision] {
+        &self.last
+    }
+
+    /// The number of the group of entities that are the same by decision; `None` if no decision names the entity.
+    pub(super) fn group_of(&self, entity: &str) -> Option<u32> {
+        self.groups.get(entity).copied()
+    }
+
+    /// The pairs of groups with a decision.
+    pub(super) fn pairs(&self, judgement: Judgement) -> impl Iterator<Item = (u32, u32)> {
+        let decisions = self.last.iter().filter(move |decision| decision.judgement == judgement);
+        decisions.map(|decision| {
+            let (left, right) = (self.groups[&decision.left], self.groups[&decision.right]);
+            (left.min(right), left.max(right))
+        })
+    }
+
+    /// Gives each entity the number of its group.
+    fn group(&mut self) {
+        for (number, group) in (0..).zip(self.neighbors().components()) {
+            self.groups.extend(group.into_iter().map(|entity| (entity, number)));
+        }
+    }
+
+    fn neighbors(&self) -> Neighbors<'_> {
+        let mut neighbors = Neighbors::default();
+        for decision in &self.last {
+            let joined = decision.judgement == Judgement::Same;
+            for (from, to) in [(&decision.left, &decision.right), (&decision.right, &decision.left)] {
+                let known = neighbors.0.entry(from).or_default();
+                if joined {
+                    known.push((to, decision.line));
+                }
+            }
+        }
+        neighbors
+    }
+
+    fn report_contradictions(&self, report: &mut Report) {
+        let neighbors = self.neighbors();
+        let mut diagnostics = Diagnostics::of(Decision::FILE, report);
+        for decision in self.last.iter().filter(|decision| decision.judgement == Judgement::Different) {
+            if self.groups[&decision.left] != self.groups[&decision.right] {
+                continue;
+            }
+            let path = neighbors.path(&decision.left, &decision.right);
+            let mut text = format!("`{}`", decision.left);
+            for (entity, line) in path {
+                text += &format!(" = `{entity}` (line {line})");
+            }
+            let message = format!(
+                "`different` contradicts the decisions that join the two: {text}; take one of them back: append a line with \
+                 its pair and `unsure`"
+            );
+            diagnostics.error(Some(decision.line), Some("decision"), message);
+        }
+    }
+}
+
+/// The entities that are the same as each by one decision, with its line.
+#[derive(Default)]
+struct Neighbors<'a>(BTreeMap<&'a str, Vec<(&'a str, u64)>>);
+
+impl<'a> Neighbors<'a> {
+    fn components(&self) -> Vec<Vec<String>> {
+        let mut seen: HashSet<&str> = HashSet::new();
+        let mut components = Vec::new();
+        for start in self.0.keys() {
+            if !seen.insert(start) {
+                continue;
+            }
+            let mut component = vec![*start];
+            let mut at = 0;
+            while let Some(entity) = component.get(at).copied() {
+                at += 1;
+                for (next, _) in &self.0[entity] {
+                    if seen.insert(next) {
+                        component.push(next);
+                    }
+                }
+            }
+            components.push(component.into_iter().map(str::to_owned).collect());
+        }
+        components
+    }
+
+    /// The shortest path from one entity to another of its component, without its start.
+    fn path(&self, from: &'a str, to: &str) -> Vec<(&'a str, u64)> {
+        let mut before: HashMap<&str, (&'a str, &'a str, u64)> = HashMap::new();
+        let mut queue = VecDeque::from([from]);
+        while let Some(entity) = queue.pop_front() {
+            for (next, line) in &self.0[entity] {
+                if *next != from && !before.contains_key(next) {
+                    before.insert(next, (next, entity, *line));
+                    queue.push_back(next);
+                }
+            }
+        }
+        let mut path = Vec::new();
+        let mut at = to;
+        while let Some((entity, previous, line)) = before.get(at) {
+            path.push((*entity, *line));
+            at = previous;
+        }
+        path.reverse();
+        path
+    }
+}
+
+/// The decisions of any file of the same form, and what is wrong with its lines.
+#[must_use]
+pub fn read_file(file: &Path) -> (Vec<Decision>, Report) {
+    let mut report = Report::default();
+    let name = file.display().to_string();
+    if let Err(error) = std::fs::metadata(file) {
+        Diagnostics::of(&name, &mut report).unreadable(&error);
+    }
+    let rows = CsvTable::read_file(file, &name, &mut report, &NoProgress, Decision::read).rows;
+    (rows, report)
+}
+
+/// Appends a decision to the file in `folder`, which is created if there is none.
+pub fn append(folder: &Path, decision: &Decision) -> Result<(), SourceError> {
+    let Decision { left, right, judgement, by, on, why, .. } = decision;
+    let on = on.to_string();
+    update::append(&folder.join(FILE), Decision::HEADER, &[&[left, right, judgement.name(), by, &on, why]])
+}

@@ -1,0 +1,274 @@
+//! Names as they are compared: what distinguishes them, and what must not differ.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use data::Table;
+pub(super) use data::derive::core_name::{CoreName, WordKind, legal_forms};
+use data::written::{WrittenName, WrittenWord, are_same_letters, are_spelled_alike};
+use search::edit_distance::distance_within;
+use search::{forms, phonetic_key};
+
+/// Words of investment vehicles: companies and firms have other names.
+const VEHICLE_WORDS: [&str; 5] = ["spv", "feeder", "parallel", "offshore", "coinvest"];
+/// Words before the number of a fund.
+const BEFORE_NUMBERS: &str = "fund funds partners ventures venture capital investors equity growth associates opportunities \
+    opportunity holdings seed";
+const ROMAN: [&str; 20] = [
+    "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii", "xiii", "xiv", "xv", "xvi", "xvii",
+    "xviii", "xix", "xx",
+];
+
+/// So many letters of a name are enough to see a misspelling, a sound or a beginning.
+const MIN_LETTERS: usize = 5;
+const MIN_BEGINNING: usize = 6;
+/// A letter that differs in so many is hardly ever another name.
+const MIN_SURE_LETTERS: usize = 9;
+const MIN_INITIALS: usize = 3;
+
+/// A name of fewer letters and symbols says nothing by itself.
+const MIN_TELLING: usize = 2;
+
+/// How two names agree, the surest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Agreement {
+    /// The same words, but for the legal form and spaces.
+    Same,
+    /// The same words in another order.
+    Reordered,
+    /// The same core; one has more generic words: `Alder`, `Alder Partners`.
+    Core,
+    /// Forms of the same words: `Intl`, `International`; `Bob`, `Robert`.
+    Forms,
+    /// One or two of many letters differ.
+    Misspelled,
+    /// One of few letters differs.
+    Near,
+    /// They sound the same, or letters of another script do, or they differ in symbols only.
+    Sound,
+    /// The same core with other generic words: `Alder Capital`, `Alder Ventures`.
+    OtherGeneric,
+    /// One begins with the other: `Alder`, `Alder Rock`.
+    Begins,
+    /// One has the initials of the other.
+    Initials,
+}
+
+/// A pooled vehicle: an entity that holds investments, and neither a firm nor an operating company.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Vehicle {
+    /// `Fund III`: 3; `Fund 2019`: 2019.
+    pub number: Option<u16>,
+}
+
+/// A name, taken apart.
+#[derive(Clone, Debug)]
+pub(super) struct ParsedName {
+    /// All words but the legal form, separated by spaces.
+    all: String,
+    /// The distinctive words, separated by spaces.
+    pub core: String,
+    /// The core without spaces.
+    pub joined: String,
+    generic: u32,
+    /// The digits of the core.
+    digits: String,
+    pub vehicle: Option<Vehicle>,
+    /// Of the core.
+    pub hash: u64,
+    /// All words but the legal form as they are written, without spaces.
+    letters: String,
+    /// The core as it is written, unless it is [`ParsedName::joined`].
+    core_letters: Option<String>,
+    symbols: String,
+    legal: Vec<String>,
+    /// Whether the name alone may say which record is meant: one letter does not, nor do generic words.
+    pub is_telling: bool,
+}
+
+impl ParsedName {
+    /// `None` for a name without letters and digits.
+    pub(super) fn of(table: Table, name: &str) -> Option<Self> {
+        let WrittenName { mut words, symbols } = WrittenName::of(name);
+        let mut vehicle = None;
+        if table != Table::People {
+            let number;
+            (vehicle, number) = read_vehicle(&folded(&words));
+            if let Some((at, number)) = number {
+                words[at] = WrittenWord { folded: number.to_string(), letters: number.to_string() };
+            }
+        }
+        let folded = folded(&words);
+        let kinds = match table {
+            Table::People => vec![WordKind::Core; folded.len()],
+            _ => WordKind::of_all(&folded),
+        };
+        let name = CoreName::of_words(&folded, &kinds);
+        let (all, core, generic) = (name.words().to_owned(), name.core().to_owned(), name.generic());
+        if core.is_empty() {
+            return None;
+        }
+        let letters_of = |is_counted: fn(&WordKind) -> bool| {
+            let counted = words.iter().zip(&kinds).filter(|(_, kind)| is_counted(kind));
+            counted.map(|(word, _)| word.letters.as_str()).collect::<String>()
+        };
+        let letters = letters_of(|kind| *kind != WordKind::Legal);
+        let core_letters = letters_of(|kind| *kind == WordKind::Core);
+        let joined = core.replace(' ', "");
+        let digits = core.chars().filter(char::is_ascii_digit).collect();
+        let hash = xxh3_64(joined.as_bytes());
+        let signs = core_letters.chars().chain(symbols.chars()).count();
+        let is_telling = !core_letters.is_empty() && signs >= MIN_TELLING;
+        let core_letters = Some(core_letters).filter(|letters| !letters.is_empty() && *letters != joined);
+        let legal = legal_forms(&folded, &kinds);
+        Some(Self {
+            all,
+            core,
+            joined,
+            generic,
+            digits,
+            vehicle,
+            hash,
+            letters,
+            core_letters,
+            symbols,
+            legal,
+            is_telling,
+        })
+    }
+
+    /// Whether the two are one name: equal but for case, punctuation, spaces, marks that one of them lacks, and a legal form that
+    /// the other does not contradict.
+    pub(super) fn is_identical(&self, other: &Self) -> bool {
+        let has_all = |name: &Self, forms: &[String]| forms.iter().all(|form| name.legal.contains(form));
+        self.symbols == other.symbols
+            && are_same_letters(&self.letters, &other.letters)
+            && (has_all(self, &other.legal) || has_all(other, &self.legal))
+    }
+
+    /// Whether cores that fold alike are written alike, too.
+    fn is_written_alike(&self, other: &Self) -> bool {
+        self.symbols == other.symbols && are_same_letters(self.written_core(), other.written_core())
+    }
+
+    fn written_core(&self) -> &str {
+        self.core_letters.as_deref().unwrap_or(&self.joined)
+    }
+
+    pub(super) fn words(&self) -> impl Iterator<Item = &str> {
+        self.core.split(' ')
+    }
+
+    /// How the names agree; `None` if they do not. Symmetric.
+    pub(super) fn agreement(&self, other: &Self) -> Option<Agreement> {
+        let found = self.folded_agreement(other)?;
+        let is_spelled = match found {
+            Agreement::Same | Agreement::Core | Agreement::OtherGeneric => self.is_written_alike(other),
+            Agreement::Reordered | Agreement::Forms | Agreement::Misspelled | Agreement::Near => {
+                are_spelled_alike(&self.letters, &other.letters)
+            }
+            Agreement::Sound | Agreement::Begins | Agreement::Initials => true,
+        };
+        Some(if is_spelled { found } else { Agreement::Sound })
+    }
+
+    /// How the folded names agree.
+    fn folded_agreement(&self, other: &Self) -> Option<Agreement> {
+        if self.digits != other.digits {
+            return None;
+        }
+        if self.hash == other.hash {
+            return Some(match (self.generic & !other.generic, other.generic & !self.generic) {
+                (0, 0) => Agreement::Same,
+                (0, _) | (_, 0) => Agreement::Core,
+                _ => Agreement::OtherGeneric,
+            });
+        }
+        let (short, long) = if self.joined.len() <= other.joined.len() { (self, other) } else { (other, self) };
+        let words = |name: &Self| name.core.matches(' ').count() + 1;
+        let is_one_word = words(self) == 1 && words(other) == 1;
+        if words(self) == words(other) && !is_one_word {
+            if sorted(self) == sorted(other) {
+                return Some(Agreement::Reordered);
+            }
+            if self.words().zip(other.words()).all(|(left, right)| are_forms(left, right)) {
+                return Some(Agreement::Forms);
+            }
+        }
+        if is_misspelled(&self.all, &other.all) || is_misspelled(&self.core, &other.core) {
+            let is_long = short.joined.len() >= MIN_SURE_LETTERS;
+            return Some(if is_long { Agreement::Misspelled } else { Agreement::Near });
+        }
+        if short.joined.len() > MIN_LETTERS && phonetic_key(&short.joined) == phonetic_key(&long.joined) {
+            return Some(Agreement::Sound);
+        }
+        let begins = long.core.strip_prefix(short.core.as_str()).is_some_and(|rest| rest.starts_with(' '));
+        if begins && short.joined.len() >= MIN_BEGINNING {
+            return Some(Agreement::Begins);
+        }
+        let initials = || long.words().filter_map(|word| word.chars().next()).collect::<String>();
+        let may_abbreviate = words(short) == 1 && words(long) == short.joined.len();
+        (may_abbreviate && short.joined.len() >= MIN_INITIALS && initials() == short.joined)
+            .then_some(Agreement::Initials)
+    }
+}
+
+fn sorted(name: &ParsedName) -> Vec<&str> {
+    let mut words: Vec<&str> = name.words().collect();
+    words.sort_unstable();
+    words
+}
+
+/// Whether one word may replace the other: forms of a given name, abbreviations.
+fn are_forms(left: &str, right: &str) -> bool {
+    left == right || forms(left).iter().any(|form| form.text == right)
+}
+
+/// Whether the letters of two names differ as by mistyping. In short words a letter makes another word: `east`, `west`.
+fn is_misspelled(left: &str, right: &str) -> bool {
+    if left.len().min(right.len()) < MIN_LETTERS {
+        return false;
+    }
+    let max_of = |length: usize| match length {
+        0..=3 => 0,
+        4..=8 => 1,
+        _ => 2,
+    };
+    let is_near = |left: &str, right: &str| {
+        let max = max_of(left.len().min(right.len()));
+        left == right || distance_within(left, right, max).is_some()
+    };
+    if left.matches(' ').count() == right.matches(' ').count() {
+        let mut differing = 0;
+        return left.split(' ').zip(right.split(' ')).all(|(left, right)| {
+            differing += usize::from(left != right);
+            differing <= 2 && is_near(left, right)
+        });
+    }
+    // A space more or less, and one letter.
+    distance_within(&left.replace(' ', ""), &right.replace(' ', ""), 1).is_some()
+}
+
+fn folded(words: &[WrittenWord]) -> Vec<&str> {
+    words.iter().map(|word| word.folded.as_str()).collect()
+}
+
+/// The vehicle that the words of a folded name name, and the index of the word that is its number, with the number.
+fn read_vehicle(words: &[&str]) -> (Option<Vehicle>, Option<(usize, u16)>) {
+    let number_of = |word: &str| -> Option<u16> {
+        let roman = || ROMAN.iter().position(|roman| *roman == word).map(|index| index as u16 + 1);
+        word.parse().ok().or_else(roman)
+    };
+    let is_fund = words.iter().any(|word| matches!(*word, "fund" | "funds" | "lp"));
+    let numbered = words.windows(2).enumerate().find_map(|(at, pair)| {
+        let number = number_of(pair[1]).filter(|_| BEFORE_NUMBERS.split(' ').any(|known| known == pair[0]))?;
+        // A first firm is not numbered: only a fund is `I`.
+        (is_fund || number > 1 && pair[1].parse::<u16>().is_err()).then_some((at + 1, number))
+    });
+    let is_series = words.windows(3).skip(1).any(|three| three == ["a", "series", "of"]);
+    let has_word = words.iter().any(|word| VEHICLE_WORDS.contains(word));
+    let vehicle = match numbered {
+        Some((_, number)) => Some(Vehicle { number: Some(number) }),
+        None => (is_series || has_word).then_some(Vehicle { number: None }),
+    };
+    (vehicle, numbered)
+}

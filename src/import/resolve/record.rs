@@ -1,0 +1,185 @@
+//! What is compared of an entity.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use data::derive::core_name::CoreName;
+use data::fold::fold;
+use data::import::Dataset;
+use data::import::identifiers::Identifier;
+use data::import::website;
+use data::own_name::OwnName;
+use data::{Country, OrganizationKind, PartialDate, Table};
+
+/// A firm, a startup or a person, as one source describes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// `gleif/firm:lei:5493…` in sources, the slug in a dataset.
+    pub id: String,
+    /// Equal numbers are one source.
+    pub source: u32,
+    /// [`Table::Firms`], [`Table::Startups`] or [`Table::People`].
+    pub table: Table,
+    pub name: String,
+    pub aliases: Vec<String>,
+    /// Scheme and value, which is in normal form.
+    pub identifiers: Vec<(String, String)>,
+    pub website: Option<String>,
+    pub country: Option<Country>,
+    pub city: Option<String>,
+    pub founded_year: Option<u16>,
+    /// By name.
+    pub sectors: Vec<String>,
+    pub links: Links,
+    /// Number of rounds; how much depends on the record.
+    pub size: u32,
+    /// Whether its source does not have it any more.
+    pub is_gone: bool,
+    /// Whether a line of `suppressed.csv` names it.
+    pub is_suppressed: bool,
+}
+
+impl Record {
+    /// A record of which nothing is known.
+    #[must_use]
+    pub fn new(table: Table, id: String, source: u32) -> Self {
+        Self {
+            id,
+            source,
+            table,
+            name: String::new(),
+            aliases: Vec::new(),
+            identifiers: Vec::new(),
+            website: None,
+            country: None,
+            city: None,
+            founded_year: None,
+            sectors: Vec::new(),
+            links: Links::default(),
+            size: 0,
+            is_gone: false,
+            is_suppressed: false,
+        }
+    }
+
+    /// Whether the websites of both have one domain.
+    pub fn has_domain_of(&self, other: &Self) -> bool {
+        let domain = |record: &Self| record.website.as_deref().and_then(own_domain);
+        domain(self).is_some_and(|own| domain(other) == Some(own))
+    }
+}
+
+/// Hashes of what a record is connected with: rounds, investors, portfolio, people, organizations. Two records of one
+/// entity have some in common; how many others have them, too, says how much that means.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Links(Vec<u64>);
+
+impl Links {
+    /// An organization or person, by the core of its name.
+    pub fn add_name(&mut self, table: Table, name: &str) {
+        let core = match table {
+            Table::People => fold(name),
+            _ => CoreName::of(name).joined(),
+        };
+        if !core.is_empty() {
+            self.add(table.noun(), &core);
+        }
+    }
+
+    /// An organization, by its website.
+    pub fn add_website(&mut self, address: &str) {
+        if let Some(domain) = own_domain(address) {
+            self.add("website", &domain);
+        }
+    }
+
+    /// A round of which the day and the amount are known.
+    pub fn add_round(&mut self, announced_on: Option<PartialDate>, amount_usd: Option<u64>) {
+        if let (Some(date), Some(amount)) = (announced_on.filter(|date| date.is_day()), amount_usd) {
+            self.add("round", &format!("{date} {amount}"));
+        }
+    }
+
+    pub(super) fn extend(&mut self, other: Self) {
+        self.0.extend(other.0);
+    }
+
+    pub(super) fn hashes(&self) -> &[u64] {
+        &self.0
+    }
+
+    fn add(&mut self, kind: &str, value: &str) {
+        self.0.push(xxh3_64(format!("{kind} {value}").as_bytes()));
+    }
+}
+
+/// The domain of a web address that its owner chose; `None` for a profile on a platform.
+pub(super) fn own_domain(address: &str) -> Option<String> {
+    let host = website::host(address);
+    let own = OwnName::of(&host);
+    (own.domain.contains('.') && !own.is_of_profiles()).then(|| own.domain.to_owned())
+}
+
+/// The records of a dataset: its firms, startups and people, in this order.
+pub fn of_dataset(dataset: &Dataset) -> Vec<Record> {
+    let empty = |table: Table, slug: &str, name: &str| Record {
+        name: name.to_owned(),
+        ..Record::new(table, slug.to_owned(), 0)
+    };
+    let sectors =
+        |rows: &[u32]| rows.iter().map(|row| dataset.sectors[*row as usize].name.clone()).collect::<Vec<String>>();
+    let identifiers = |carried: &[Identifier]| {
+        carried.iter().map(|found| (found.scheme.to_string(), found.value.to_string())).collect()
+    };
+    let firms = dataset.firms.iter().map(|firm| Record {
+        aliases: firm.aliases.clone(),
+        identifiers: identifiers(&firm.identifiers),
+        website: firm.website.clone(),
+        country: firm.country,
+        city: firm.city.as_deref().map(str::to_owned),
+        founded_year: firm.founded_year,
+        sectors: sectors(&firm.sectors),
+        ..empty(Table::Firms, &firm.slug, &firm.name)
+    });
+    let startups = dataset.startups.iter().map(|startup| Record {
+        aliases: startup.aliases.clone(),
+        identifiers: identifiers(&startup.identifiers),
+        website: startup.website.clone(),
+        country: startup.country,
+        city: startup.city.as_deref().map(str::to_owned),
+        founded_year: startup.founded_year,
+        sectors: sectors(&startup.sectors),
+        ..empty(Table::Startups, &startup.slug, &startup.name)
+    });
+    let mut firms: Vec<Record> = firms.collect();
+    let mut startups: Vec<Record> = startups.collect();
+    for round in &dataset.rounds {
+        let startup = &mut startups[round.startup as usize];
+        startup.size += 1;
+        startup.links.add_round(round.announced_on, round.amount_usd);
+        for investor in &round.investors {
+            let firm = &mut firms[investor.firm as usize];
+            firm.size += 1;
+            firm.links.add_name(Table::Startups, &startup.name);
+            startup.links.add_name(Table::Firms, &firm.name);
+        }
+    }
+    let mut people = Vec::with_capacity(dataset.people.len());
+    for person in &dataset.people {
+        let mut record = Record {
+            aliases: person.aliases.clone(),
+            identifiers: identifiers(&person.identifiers),
+            country: person.country,
+            ..empty(Table::People, &person.slug, &person.name)
+        };
+        let organization = match person.organization_kind {
+            OrganizationKind::Firm => &mut firms[person.organization as usize],
+            OrganizationKind::Startup => &mut startups[person.organization as usize],
+        };
+        organization.links.add_name(Table::People, &person.name);
+        record.links.add_name(organization.table, &organization.name);
+        organization.website.iter().for_each(|address| record.links.add_website(address));
+        record.size = organization.size;
+        people.push(record);
+    }
+    firms.into_iter().chain(startups).chain(people).collect()
+}

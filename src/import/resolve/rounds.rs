@@ -1,0 +1,121 @@
+//! Rounds of one startup that several sources report: without joining them, a startup would have raised each twice.
+
+use std::collections::{BTreeMap, HashSet};
+
+use data::{PartialDate, Stage};
+
+/// Sources date a round by its filing, its closing or its announcement.
+const MAX_DAYS_APART: i32 = 14;
+
+/// Amounts that differ by less are one: sources round them, or convert them at the rate of another day.
+const MAX_DIFFERENCE: f64 = 0.05;
+
+/// A round, as one source describes it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Round {
+    /// `sec-form-d/round:…`
+    pub id: String,
+    pub source: u32,
+    /// The id of its record.
+    pub startup: String,
+    pub stage: Option<Stage>,
+    pub announced_on: Option<PartialDate>,
+    pub amount_usd: Option<u64>,
+}
+
+impl Round {
+    /// How far two rounds are apart in days and in amount; `None` if they are two.
+    fn distance(&self, other: &Self) -> Option<(bool, i32)> {
+        if self.source == other.source {
+            return None;
+        }
+        let (date, other_date) = (self.announced_on?, other.announced_on?);
+        let (first, second) =
+            if date.first_day() <= other_date.first_day() { (date, other_date) } else { (other_date, date) };
+        let days = (second.first_day().days() - first.last_day().days()).max(0);
+        let has_one_stage = self.stage.is_some() && self.stage == other.stage;
+        let may_be_one_stage =
+            has_one_stage || [self.stage, other.stage].iter().any(|stage| matches!(stage, None | Some(Stage::Other)));
+        let amount = self
+            .amount_usd
+            .zip(other.amount_usd)
+            .map(|(left, right)| left.abs_diff(right) as f64 <= MAX_DIFFERENCE * left.max(right) as f64);
+        // Without an amount the stage has to be the same.
+        let is_one = amount.unwrap_or(has_one_stage) && may_be_one_stage && days <= MAX_DAYS_APART;
+        is_one.then_some((amount.is_none(), days))
+    }
+}
+
+/// The rounds that are one, by index, of startups with these clusters; each has at most one of each source.
+pub(super) fn clusters(rounds: &[Round], cluster_of: impl Fn(&str) -> Option<u32>) -> Vec<Vec<usize>> {
+    let mut by_startup: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for (index, round) in rounds.iter().enumerate() {
+        if let Some(startup) = cluster_of(&round.startup) {
+            by_startup.entry(startup).or_default().push(index);
+        }
+    }
+    let mut found = Vec::new();
+    for own in by_startup.values() {
+        let mut pairs = Vec::new();
+        for (at, left) in own.iter().enumerate() {
+            for right in &own[at + 1..] {
+                let distance = rounds[*left].distance(&rounds[*right]);
+                let (first, second) = if rounds[*left].id < rounds[*right].id { (left, right) } else { (right, left) };
+                pairs.extend(
+                    distance.map(|distance| (distance, &rounds[*first].id, &rounds[*second].id, *first, *second)),
+                );
+            }
+        }
+        pairs.sort_unstable();
+        let mut groups: Vec<Vec<usize>> = own.iter().map(|index| vec![*index]).collect();
+        for (.., left, right) in pairs {
+            let group_of = |round: usize| groups.iter().position(|group| group.contains(&round));
+            let (Some(left), Some(right)) = (group_of(left), group_of(right)) else { continue };
+            let sources: HashSet<u32> = groups[left].iter().map(|round| rounds[*round].source).collect();
+            let is_free = groups[right].iter().all(|round| !sources.contains(&rounds[*round].source));
+            if left != right && is_free {
+                let moved = std::mem::take(&mut groups[right]);
+                groups[left].extend(moved);
+            }
+        }
+        found.extend(groups.into_iter().filter(|group| group.len() > 1));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn round(id: &str, source: u32, on: &str, amount_usd: Option<u64>, stage: Option<Stage>) -> Round {
+        Round { id: id.to_owned(), source, startup: "s".to_owned(), stage, announced_on: on.parse().ok(), amount_usd }
+    }
+
+    #[test]
+    fn a_round_that_two_sources_report_is_one() {
+        let seed = Some(Stage::Seed);
+        let first = || round("a/round:1", 0, "2024-05-17", Some(1_000_000), seed);
+        for (other, is_one) in [
+            (round("b/round:1", 1, "2024-05-24", Some(1_020_000), seed), true),
+            (round("b/round:1", 1, "2024-05", Some(1_000_000), None), true),
+            (round("b/round:1", 1, "2024-05-17", None, seed), true),
+            (round("b/round:1", 1, "2024-05-17", None, None), false),
+            (round("b/round:1", 1, "2024-05-17", Some(1_000_000), Some(Stage::Debt)), false),
+            (round("b/round:1", 1, "2024-05-17", Some(1_200_000), seed), false),
+            (round("b/round:1", 1, "2024-06-17", Some(1_000_000), seed), false),
+            (round("b/round:1", 1, "", Some(1_000_000), seed), false),
+            (round("a/round:2", 0, "2024-05-17", Some(1_000_000), seed), false),
+        ] {
+            let rounds = [first(), other];
+            assert_eq!(!clusters(&rounds, |_| Some(0)).is_empty(), is_one, "{:?}", rounds[1]);
+            assert!(clusters(&rounds, |_| None).is_empty(), "of two startups");
+        }
+        // The nearest one of each source.
+        let rounds = [
+            first(),
+            round("b/round:1", 1, "2024-05-25", Some(1_000_000), seed),
+            round("b/round:2", 1, "2024-05-18", Some(1_000_000), seed),
+        ];
+        assert_eq!(clusters(&rounds, |_| Some(0)), [[0, 2]]);
+    }
+}

@@ -1,0 +1,186 @@
+//! Records and rounds from the statements of sources.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use crate::resolve::record::{Links, Record};
+use crate::resolve::rounds::Round;
+use crate::sources::{EntityId, EntityKind, Source, SourceError, Standing, Statement, Suppressed};
+use data::identifier::{self, normal};
+use data::vocabulary::Vocabulary;
+use data::{Country, Progress, Stage, Table};
+
+/// What sources say, as far as it is compared.
+#[derive(Clone, Debug, Default)]
+pub struct Described {
+    pub records: Vec<Record>,
+    pub rounds: Vec<Round>,
+}
+
+/// Reads the statements of sources in a folder: of what a source has, what it says now; of what it does not have any more,
+/// what it said last. That keeps the slug of a record which another source still has.
+pub fn read(
+    folder: &Path,
+    sources: &[Source],
+    suppressed: &Suppressed,
+    progress: &dyn Progress,
+) -> Result<Described, SourceError> {
+    let mut described = Described::default();
+    for (number, source) in (0..).zip(sources) {
+        progress.step(&format!("read {}", source.id), 0);
+        let mut reader = Reader { source: &source.id, number, ..Reader::default() };
+        for statement in source.statements(folder)? {
+            let statement = statement?;
+            if statement.standing != Standing::Former {
+                reader.add(statement, suppressed);
+            }
+        }
+        reader.finish(&mut described);
+        progress.done();
+    }
+    Ok(described)
+}
+
+/// A round with the entities of its source, until all are known.
+#[derive(Default)]
+struct Reported {
+    round: Round,
+    startup: Option<EntityId>,
+    investors: Vec<EntityId>,
+}
+
+#[derive(Default)]
+struct Reader<'a> {
+    source: &'a str,
+    number: u32,
+    records: Vec<Record>,
+    rows: HashMap<EntityId, usize>,
+    rounds: Vec<Reported>,
+    /// The names of sectors.
+    sectors: HashMap<EntityId, String>,
+    /// Rows of people with what they belong to.
+    members: Vec<(usize, EntityId)>,
+    /// The entity of the last statement.
+    entity: Option<EntityId>,
+    /// The last field of the entity: of several values of a field with one value the first counts, as in the view.
+    field: String,
+}
+
+impl Reader<'_> {
+    fn add(&mut self, statement: Statement, suppressed: &Suppressed) {
+        // What is gone is no round of a startup: another one may be in its place.
+        if statement.entity.kind == EntityKind::Round && statement.standing == Standing::Gone {
+            return;
+        }
+        if self.entity.as_ref() != Some(&statement.entity) {
+            let is_suppressed = suppressed.names(self.source, &statement.entity);
+            self.begin(&statement.entity, statement.standing == Standing::Gone, is_suppressed);
+        }
+        let Statement { field, value, .. } = &statement;
+        let is_first = self.field != *field;
+        self.field.clone_from(field);
+        if statement.entity.kind == EntityKind::Round {
+            if let Some(Reported { round, startup, investors }) = self.rounds.last_mut() {
+                match field.as_str() {
+                    "investors" | "lead_investors" => investors.extend(value.parse::<EntityId>()),
+                    _ if !is_first => {}
+                    "startup" => *startup = value.parse().ok(),
+                    "announced_on" => round.announced_on = value.parse().ok(),
+                    "amount_usd" => round.amount_usd = value.parse().ok(),
+                    "stage" => round.stage = Stage::read(value),
+                    _ => {}
+                }
+            }
+            return;
+        }
+        if statement.entity.kind == EntityKind::Sector {
+            if field == "name" {
+                self.sectors.insert(statement.entity.clone(), value.clone());
+            }
+            return;
+        }
+        let row = self.records.len().wrapping_sub(1);
+        let Some(record) = self.records.last_mut() else { return };
+        match field.as_str() {
+            "aliases" => return record.aliases.push(value.clone()),
+            "sectors" => return record.sectors.push(value.clone()),
+            "organization" => return self.members.extend(value.parse().ok().map(|entity| (row, entity))),
+            _ => {}
+        }
+        if let Some(scheme) = field.strip_prefix(identifier::FIELD) {
+            record.identifiers.extend(normal(scheme, value).ok().map(|value| (scheme.to_owned(), value)));
+            return;
+        }
+        if !is_first {
+            return;
+        }
+        match field.as_str() {
+            "name" => record.name.clone_from(value),
+            "website" => record.website = Some(value.clone()),
+            "country" => record.country = Country::read(value),
+            "city" => record.city = Some(value.clone()),
+            "founded_year" => record.founded_year = value.parse().ok(),
+            _ => {}
+        }
+    }
+
+    fn begin(&mut self, entity: &EntityId, is_gone: bool, is_suppressed: bool) {
+        self.entity = Some(entity.clone());
+        self.field.clear();
+        let table = match entity.kind {
+            EntityKind::Firm => Table::Firms,
+            EntityKind::Startup => Table::Startups,
+            EntityKind::Person => Table::People,
+            EntityKind::Round => {
+                let round = Round { id: format!("{}/{entity}", self.source), source: self.number, ..Round::default() };
+                return self.rounds.push(Reported { round, ..Reported::default() });
+            }
+            EntityKind::Sector => return,
+        };
+        self.rows.insert(entity.clone(), self.records.len());
+        let record = Record::new(table, format!("{}/{entity}", self.source), self.number);
+        self.records.push(Record { is_gone, is_suppressed, ..record });
+    }
+
+    /// Adds the records with their links, without those that have no name, and the rounds of known startups.
+    fn finish(mut self, described: &mut Described) {
+        for Reported { mut round, startup, investors } in std::mem::take(&mut self.rounds) {
+            let find = |entity: &EntityId| self.rows.get(entity).copied();
+            let Some(startup) = startup.as_ref().and_then(find) else { continue };
+            let investors: Vec<usize> = investors.iter().filter_map(find).collect();
+            let record = &mut self.records[startup];
+            record.size += 1;
+            record.links.add_round(round.announced_on, round.amount_usd);
+            round.startup.clone_from(&record.id);
+            described.rounds.push(round);
+            for investor in investors {
+                self.records[investor].size += 1;
+                self.link(startup, investor);
+            }
+        }
+        for (person, organization) in std::mem::take(&mut self.members) {
+            let Some(organization) = self.rows.get(&organization).copied() else { continue };
+            self.link(person, organization);
+            let Record { website, size, .. } = &self.records[organization];
+            let (website, size) = (website.clone(), *size);
+            let person = &mut self.records[person];
+            person.size = person.size.max(size);
+            website.iter().for_each(|address| person.links.add_website(address));
+        }
+        for sector in self.records.iter_mut().flat_map(|record| &mut record.sectors) {
+            let name = sector.parse().ok().and_then(|entity: EntityId| self.sectors.get(&entity));
+            name.into_iter().for_each(|name| sector.clone_from(name));
+        }
+        described.records.extend(self.records.into_iter().filter(|record| !record.name.is_empty()));
+    }
+
+    /// Connects two records, each by the name of the other.
+    fn link(&mut self, left: usize, right: usize) {
+        for (from, to) in [(left, right), (right, left)] {
+            let Record { table, name, .. } = &self.records[to];
+            let mut link = Links::default();
+            link.add_name(*table, name);
+            self.records[from].links.extend(link);
+        }
+    }
+}

@@ -1,0 +1,426 @@
+//! From the texts of a row to the values of a field: what has not the form of the field is left out, with the reason.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::sources::evidence::{ColumnEvidence, Evidence};
+use crate::sources::field::Form;
+use crate::sources::input::Row;
+use crate::sources::location::{self, Codes};
+use crate::sources::mapping::date_format::{self, DateFormat};
+use crate::sources::mapping::transform::Text;
+use crate::sources::mapping::{Condition, Currency, FieldValue, KeyForm, Target, Test, Unknown, Value, Vocabulary};
+use crate::sources::money::{Cell, Rates, Sign};
+use data::fold::fold;
+use data::identifier;
+use data::import::clean::{clean, clean_line};
+use data::import::csv_row::{MAX_LINE, MAX_TEXT, MAX_URL};
+use data::import::website;
+use data::vocabulary::Vocabulary as _;
+use data::{Country, FirmKind, PartialDate, Stage, StartupStatus};
+
+/// A value of a field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Said {
+    pub value: String,
+    /// As the source has it; empty if it is the same.
+    pub original: String,
+}
+
+/// A text that is left out, and why: `is not a country`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Dropped {
+    pub text: String,
+    pub reason: Cow<'static, str>,
+}
+
+/// Results that are kept to be used again for the same text.
+const MAX_MEMO: usize = 10_000;
+
+/// Computes the values of one field.
+pub(crate) struct Converter {
+    form: Form,
+    /// The formats of the field's dates.
+    dates: Vec<DateFormat>,
+    /// The values of texts that occurred: columns of vocabularies have few different ones.
+    memo: Option<HashMap<String, Vec<Said>>>,
+    /// Evidence of the columns from an earlier run.
+    known: ColumnEvidence,
+    pub seen: ColumnEvidence,
+}
+
+impl Test {
+    fn passes(&self, text: &str) -> bool {
+        let is_one = |texts: &[String]| {
+            texts.iter().any(|known| known.eq_ignore_ascii_case(text) || *known == text.to_lowercase())
+        };
+        match self {
+            Self::OneOf(texts) => is_one(texts),
+            Self::NoneOf(texts) => !is_one(texts),
+            Self::Present(is_present) => *is_present != text.is_empty(),
+            Self::Matches(pattern) => pattern.is_match(text),
+            Self::MatchesNot(pattern) => !pattern.is_match(text),
+        }
+    }
+}
+
+/// Whether a row meets all conditions.
+pub(crate) fn meets(row: &Row, conditions: &[Condition]) -> bool {
+    conditions.iter().all(|condition| condition.test.passes(row.get(condition.column.index)))
+}
+
+impl Value {
+    /// The texts of a row, after all steps.
+    pub(crate) fn texts<'r>(&'r self, row: &'r Row, dropped: &mut Vec<Dropped>) -> Vec<Text<'r>> {
+        let mut texts = if meets(row, &self.when) { self.read(row, dropped) } else { Vec::new() };
+        if let Some(default) = self.default.as_ref().filter(|_| texts.is_empty()) {
+            texts.push(Text { value: Cow::Borrowed(default), original: Cow::Borrowed("") });
+        }
+        texts
+    }
+
+    fn read<'r>(&'r self, row: &'r Row, dropped: &mut Vec<Dropped>) -> Vec<Text<'r>> {
+        let mut texts = Vec::new();
+        let is_none = |text: &str| text.is_empty() || self.none.iter().any(|none| none.eq_ignore_ascii_case(text));
+        match &self.join {
+            Some(join) => {
+                let parts = self.columns.iter().map(|column| row.get(column.index)).filter(|text| !is_none(text));
+                let joined = parts.collect::<Vec<_>>().join(join);
+                if !joined.is_empty() {
+                    texts.push(Text::from(joined));
+                }
+            }
+            None => texts.extend(
+                self.columns.iter().map(|column| row.get(column.index)).filter(|text| !is_none(text)).map(Text::from),
+            ),
+        }
+        if let Some(constant) = &self.constant {
+            texts.push(Text { value: Cow::Borrowed(constant), original: Cow::Borrowed("") });
+        }
+        for step in &self.steps {
+            step.apply(&mut texts);
+        }
+        if !self.steps.is_empty() && !self.none.is_empty() {
+            texts.retain(|text| !is_none(&text.value));
+        }
+        if let Some(vocabulary) = &self.vocabulary {
+            let mut mapped = Vec::with_capacity(texts.len());
+            for text in texts {
+                match vocabulary.get(&text.value.to_lowercase()) {
+                    Some(words) => mapped.extend(
+                        words.iter().map(|word| Text { value: Cow::Borrowed(word), original: text.original.clone() }),
+                    ),
+                    None if self.unknown == Unknown::Keep => mapped.push(text),
+                    None => dropped
+                        .push(Dropped { text: text.value.into_owned(), reason: "is not in the vocabulary".into() }),
+                }
+            }
+            texts = mapped;
+        }
+        texts
+    }
+
+    /// The first text of a row.
+    pub(crate) fn text(&self, row: &Row) -> Option<String> {
+        self.texts(row, &mut Vec::new()).into_iter().next().map(|text| text.value.into_owned())
+    }
+
+    /// The date of a row.
+    fn date(&self, row: &Row) -> Option<PartialDate> {
+        let formats = if self.dates.is_empty() { &*ISO } else { &*self.dates };
+        self.texts(row, &mut Vec::new()).iter().find_map(|text| read_date(&text.value, formats))
+    }
+
+    /// The text by which rows of an entity are ordered: dates as `YYYY-MM-DD`.
+    pub(crate) fn order(&self, row: &Row) -> String {
+        let Some(text) = self.text(row) else { return String::new() };
+        let formats = if self.dates.is_empty() { &*ISO } else { &*self.dates };
+        read_date(&text, formats).map_or(text, |date| date.to_string())
+    }
+}
+
+static ISO: LazyLock<Vec<DateFormat>> = LazyLock::new(date_format::iso);
+
+fn read_date(text: &str, formats: &[DateFormat]) -> Option<PartialDate> {
+    formats.iter().find_map(|format| format.read(text))
+}
+
+impl KeyForm {
+    /// The key that a text makes.
+    pub(crate) fn key(&self, text: &str) -> Result<String, Cow<'static, str>> {
+        let key = match self {
+            Self::Plain => clean_line(text),
+            Self::Scheme(scheme) => format!("{scheme}:{}", identifier::normal(scheme, text)?),
+            Self::Name => fold(text),
+        };
+        if key.is_empty() { Err("has no letter or digit".into()) } else { Ok(key) }
+    }
+}
+
+/// The slug of a name: its folded words, joined by `-`. `None` if nothing is left.
+pub(crate) fn slug(name: &str) -> Option<String> {
+    let slug = fold(name).replace(' ', "-");
+    let mut end = slug.len().min(MAX_SLUG);
+    while !slug.is_char_boundary(end) {
+        end -= 1;
+    }
+    let slug = slug[..end].trim_end_matches('-');
+    (!slug.is_empty()).then(|| slug.to_owned())
+}
+
+/// Longer names are cut, so that a number can follow.
+const MAX_SLUG: usize = 100;
+
+impl Converter {
+    pub(crate) fn of(field: &FieldValue, evidence: &Evidence) -> Self {
+        let form = match &field.target {
+            Target::Field(field) => field.form,
+            Target::Identifier(_) => Form::Identifier,
+        };
+        let dates = if field.value.dates.is_empty() { ISO.clone() } else { field.value.dates.clone() };
+        let has_few = matches!(form, Form::Country | Form::Stage | Form::FirmKind | Form::StartupStatus | Form::Sector);
+        let depends_on_one = field.value.columns.len() == 1 && field.value.when.is_empty();
+        let memo = (has_few && depends_on_one).then(HashMap::new);
+        Self { form, dates, memo, known: evidence.of(&field.value), seen: ColumnEvidence::default() }
+    }
+
+    /// The values of a row.
+    pub(crate) fn values(
+        &mut self,
+        field: &FieldValue,
+        row: &Row,
+        rates: &Rates,
+        values: &mut Vec<Said>,
+        dropped: &mut Vec<Dropped>,
+    ) {
+        let key = self.memo.as_ref().map(|_| row.get(field.value.columns[0].index));
+        if let (Some(memo), Some(key)) = (&self.memo, key)
+            && let Some(known) = memo.get(key)
+        {
+            values.extend_from_slice(known);
+            return;
+        }
+        let (first, before) = (values.len(), dropped.len());
+        let is_list = match &field.target {
+            Target::Field(field) => field.is_list,
+            Target::Identifier(_) => true,
+        };
+        for text in field.value.texts(row, dropped) {
+            // Of a field with one value the first usable one.
+            if !is_list && values.len() > first {
+                break;
+            }
+            match self.convert(field, &text.value, row, rates) {
+                Ok((value, is_private)) => {
+                    let is_same = value == text.original || is_private;
+                    let original = if is_same { String::new() } else { clean(&text.original) };
+                    values.push(Said { value, original });
+                }
+                Err(reason) => {
+                    // Of a location the whole: its last part alone tells nothing.
+                    let cell = field.value.columns.first().filter(|_| self.form == Form::Country);
+                    let text = cell.map_or(&*text.value, |column| row.get(column.index));
+                    dropped.push(Dropped { text: text.to_owned(), reason });
+                }
+            }
+        }
+        if let (Some(memo), Some(key)) = (&mut self.memo, key)
+            && dropped.len() == before
+            && memo.len() < MAX_MEMO
+        {
+            memo.insert(key.to_owned(), values[first..].to_vec());
+        }
+    }
+
+    /// The value of a text, and whether its original has private data.
+    fn convert(
+        &mut self,
+        field: &FieldValue,
+        text: &str,
+        row: &Row,
+        rates: &Rates,
+    ) -> Result<(String, bool), Cow<'static, str>> {
+        let value = match self.form {
+            Form::Line => line(text)?,
+            Form::Text => {
+                let has_email = text.contains('@') && EMAIL.is_match(text);
+                let text = if has_email { EMAIL.replace_all(text, "") } else { Cow::Borrowed(text) };
+                let text = clean(&text);
+                if text.chars().count() > MAX_TEXT {
+                    return Err(format!("has more than {MAX_TEXT} characters").into());
+                }
+                if text.is_empty() {
+                    return Err("is an e-mail address, which is private".into());
+                }
+                return Ok((text, has_email));
+            }
+            Form::Website => web_address(text)?,
+            Form::Country => self.country(field, text, row)?.alpha2().to_owned(),
+            Form::Year => self.year(text)?,
+            Form::Date => {
+                let date = read_date(text, &self.dates).ok_or_else(|| {
+                    let formats: Vec<&str> = self.dates.iter().map(DateFormat::text).collect();
+                    format!("is not a date of the form {}; name its format in `dates`", formats.join(", "))
+                })?;
+                date.to_string()
+            }
+            Form::Dollars => self.dollars(field, text, row, rates)?,
+            Form::Stage => Stage::read(text).ok_or_else(not_in::<Stage>)?.name().to_owned(),
+            Form::FirmKind => FirmKind::read(text).ok_or_else(not_in::<FirmKind>)?.name().to_owned(),
+            Form::StartupStatus => StartupStatus::read(text).ok_or_else(not_in::<StartupStatus>)?.name().to_owned(),
+            Form::Sector => line(text)?,
+            Form::Reference(_) => {
+                let Some(reference) = &field.reference else { return Err("refers to nothing".into()) };
+                format!("{}:{}", reference.kind, reference.key.key(text)?)
+            }
+            Form::Identifier => match &field.target {
+                Target::Identifier(scheme) => identifier::normal(scheme, text)?,
+                Target::Field(_) => return Err("is not an identifier".into()),
+            },
+        };
+        Ok((value, false))
+    }
+
+    /// The country that a text means. A text that was cut out of a location is read with the rest of it.
+    fn country(&mut self, field: &FieldValue, text: &str, row: &Row) -> Result<Country, Cow<'static, str>> {
+        let is_mapped = |vocabulary: &Vocabulary| vocabulary.values().flatten().any(|known| known == text);
+        if field.value.vocabulary.as_deref().is_some_and(is_mapped) {
+            return location::country("", text, &Codes::default(), &mut Codes::default());
+        }
+        let cells = field.value.columns.iter().map(|column| row.get(column.index));
+        let location =
+            cells.flat_map(|cell| cell.split([';', '|', '\n'])).find_map(|cell| location::around(cell, text));
+        let (before, part) = location.unwrap_or((Cow::Borrowed(""), text));
+        let country = location::country(&before, part, &self.known.codes, &mut self.seen.codes)?;
+        if Country::read(text).is_none() && location::names_others(text, country) {
+            return Err("names several countries".into());
+        }
+        Ok(country)
+    }
+
+    fn dollars(
+        &mut self,
+        field: &FieldValue,
+        text: &str,
+        row: &Row,
+        rates: &Rates,
+    ) -> Result<String, Cow<'static, str>> {
+        let cell = Cell::read(text).ok_or("is not an amount of money, such as `1500000` or `$1.5M`")?;
+        self.seen.notation.add(&cell, &field.amount);
+        let (amount, sign) = cell.amount(&field.amount, &self.known.notation)?;
+        let stated = match &field.currency {
+            Some(Currency::Code(code)) => Some(code.clone()),
+            Some(Currency::Of(value)) => value.text(row).map(|code| code.to_uppercase()),
+            None => None,
+        };
+        let currency = match (sign, stated) {
+            (Some(Sign::Code(code)), _) => code,
+            (Some(Sign::Shared(_, codes)), Some(stated)) if codes.contains(&&*stated) => stated,
+            (Some(Sign::Shared(sign, _)), Some(stated)) => {
+                return Err(format!("has the sign `{sign}`, the currency is {stated}").into());
+            }
+            (None, Some(stated)) => stated,
+            (Some(Sign::Shared(..)) | None, None) => return Err("has no currency, which is never guessed".into()),
+        };
+        let day = field.rate_on.as_ref().and_then(|value| value.date(row));
+        let dollars = (amount * rates.on(&currency, day)?).round();
+        Ok(format!("{dollars:.0}"))
+    }
+
+    fn year(&self, text: &str) -> Result<String, Cow<'static, str>> {
+        let is_year = text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit());
+        let year = if is_year { text.parse().ok() } else { read_date(text, &self.dates).map(PartialDate::year) };
+        // Companies are not older; an earlier year is a placeholder or a mistyped one.
+        let year = year.filter(|year| (1000..=9999).contains(year));
+        year.map(|year| year.to_string()).ok_or_else(|| "is not a year from 1000 to 9999".into())
+    }
+}
+
+/// A word with an `@` between a name and a domain.
+static EMAIL: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"[\p{L}\p{N}._%+-]+@[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)+").expect("a valid expression"));
+
+fn line(text: &str) -> Result<String, Cow<'static, str>> {
+    let line = clean_line(text);
+    if line.is_empty() {
+        return Err("is empty without invisible characters".into());
+    }
+    if line.contains('@') && EMAIL.is_match(&line) {
+        return Err("is an e-mail address, which is private".into());
+    }
+    if line.len() > MAX_LINE && line.chars().count() > MAX_LINE {
+        return Err(format!("has more than {MAX_LINE} characters").into());
+    }
+    Ok(line)
+}
+
+/// A web address with scheme and host in lowercase; one without a scheme is `https`.
+fn web_address(text: &str) -> Result<String, Cow<'static, str>> {
+    let text = clean_line(text);
+    if text.contains('@') && EMAIL.is_match(&text) {
+        return Err("is an e-mail address, which is private".into());
+    }
+    let (scheme, rest) = text.split_once("://").unwrap_or(("https", &text));
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (host, path) = rest.split_at(end);
+    let url = format!("{}://{}{path}", scheme.to_lowercase(), host.to_lowercase());
+    if !host.contains('.') {
+        return Err("is not a web address, such as `https://www.example.com`".into());
+    }
+    if url.len() > MAX_URL && url.chars().count() > MAX_URL {
+        return Err(format!("has more than {MAX_URL} characters").into());
+    }
+    match website::check(&url) {
+        Ok(()) => Ok(url),
+        Err(website::Problem::Invalid(problem)) => Err(problem.into()),
+        Err(website::Problem::HasUserName) => Err("has a user name before `@`; remove it".into()),
+    }
+}
+
+fn not_in<V: data::vocabulary::Vocabulary>() -> Cow<'static, str> {
+    let noun = data::vocabulary::with_article(V::NOUN);
+    format!("is not {noun}: {}; translate it with `map`", V::names().join(", ")).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn web_addresses_get_a_scheme_and_small_letters() {
+        for (text, expected) in [
+            ("alder.example", "https://alder.example"),
+            ("WWW.Alder.EXAMPLE/Team", "https://www.alder.example/Team"),
+            ("HTTP://ALDER.EXAMPLE", "http://alder.example"),
+            ("https://blog.example/@alder", "https://blog.example/@alder"),
+        ] {
+            assert_eq!(web_address(text).as_deref(), Ok(expected), "{text}");
+        }
+        for (text, reason) in [
+            ("n/a", "is not a web address"),
+            ("ana@alder.example", "e-mail"),
+            ("https://ana:pw@alder.example", "e-mail"),
+            ("alder .example", "contains a space"),
+        ] {
+            assert!(web_address(text).unwrap_err().contains(reason), "{text}");
+        }
+    }
+
+    #[test]
+    fn e_mail_addresses_are_not_names() {
+        assert_eq!(line(" Alder\nCapital "), Ok("Alder Capital".to_owned()));
+        assert!(line("Write to ana.reed+x@alder.example").unwrap_err().contains("private"));
+        assert_eq!(EMAIL.replace_all("Ask ana@alder.example, not @alder", ""), "Ask , not @alder");
+        assert!(line(&"x".repeat(201)).unwrap_err().contains("more than 200"));
+    }
+
+    #[test]
+    fn slugs_are_folded_words_of_bounded_length() {
+        assert_eq!(slug("Ünïcorn & Söhne").as_deref(), Some("unicorn-and-sohne"));
+        assert_eq!(slug("★"), None);
+        assert!(slug(&"word ".repeat(50)).unwrap().len() <= MAX_SLUG);
+    }
+}

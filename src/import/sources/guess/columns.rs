@@ -1,0 +1,445 @@
+//! What each column of a file means.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use crate::sources::EntityKind;
+use crate::sources::field::{Field, Form};
+use crate::sources::guess::sample::Sample;
+use crate::sources::guess::{Described, quote, values};
+use crate::sources::mapping::date_format::DateFormat;
+use crate::sources::money;
+use data::fold::fold;
+use data::vocabulary::Vocabulary;
+use data::{Country, FirmKind, Stage, StartupStatus, identifier};
+
+/// What a file probably has.
+#[derive(Clone, Debug)]
+pub(crate) struct Guess {
+    pub kind: EntityKind,
+    pub columns: Vec<ColumnGuess>,
+    /// Texts that mean an unknown value.
+    pub none: Vec<String>,
+    /// Values of closed vocabularies that are not known, by field.
+    pub vocabularies: BTreeMap<String, Vec<(String, String)>>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct ColumnGuess {
+    pub header: String,
+    /// The field it means; `None` if it is left out.
+    pub field: Option<String>,
+    /// The line of the mapping.
+    pub line: Option<String>,
+    /// Why there is none.
+    pub remark: String,
+}
+
+impl Guess {
+    pub(super) fn kind_name(&self) -> &'static str {
+        self.kind.name()
+    }
+
+    pub(super) fn has(&self, field: &str) -> bool {
+        self.header_of(field).is_some()
+    }
+
+    /// Uses what is known of the columns.
+    fn apply(&mut self, described: &Described) {
+        for column in &mut self.columns {
+            let is_date =
+                column.field.as_deref().is_some_and(|field| ["founded_year", "announced_on"].contains(&field));
+            if let Some(format) = described.dates.get(&column.header).filter(|_| is_date)
+                && let Some(field) = &column.field
+            {
+                let (header, format) = (quote(&column.header), quote(format));
+                column.line = Some(format!("{field} = {{ column = {header}, dates = [{format}] }}"));
+            }
+            // A key is made of all its columns.
+            if !described.key.is_empty() && column.field.as_deref() == Some("key") {
+                column.field = None;
+                column.line = None;
+                column.remark = "not the primary key; left out".to_owned();
+            }
+        }
+        let is_name = described.key.len() == 1 && self.header_of("name") == Some(&described.key[0]);
+        if let ([first, ..], false) = (&*described.key, is_name) {
+            let headers: Vec<String> = described.key.iter().map(|header| quote(header)).collect();
+            let line = Some(format!("key = {{ columns = [{}] }}", headers.join(", ")));
+            self.columns.push(ColumnGuess {
+                header: first.clone(),
+                field: Some("key".to_owned()),
+                line,
+                remark: String::new(),
+            });
+        }
+    }
+
+    /// The header of the first column that is used for a field.
+    pub(super) fn header_of(&self, field: &str) -> Option<&str> {
+        let is_used = |column: &&ColumnGuess| column.line.is_some() && column.field.as_deref() == Some(field);
+        self.columns.iter().find(is_used).map(|column| &*column.header)
+    }
+}
+
+/// Texts that lists have for an unknown value.
+const NONE: [&str; 12] = ["N/A", "n/a", "NA", "None", "NONE", "NULL", "null", "\\N", "-", "--", "unknown", "Unknown"];
+
+/// The words of a header: `Entity.LegalName` is `entity legal name`.
+pub(super) fn words(header: &str) -> Vec<String> {
+    let mut spaced = String::with_capacity(header.len() + 8);
+    let mut after_small = false;
+    for char in header.chars() {
+        if char.is_uppercase() && after_small {
+            spaced.push(' ');
+        }
+        after_small = char.is_lowercase();
+        spaced.push(char);
+    }
+    fold(&spaced).split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
+/// A header that means a field.
+struct Pattern {
+    field: &'static str,
+    words: Vec<&'static str>,
+    /// Whether other words may come first.
+    is_end: bool,
+}
+
+static PATTERNS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
+    let lines = include_str!("headers.txt").lines().filter(|line| !line.starts_with('#'));
+    let patterns = lines.filter_map(|line| line.split_once(": ")).flat_map(|(field, headers)| {
+        headers.split(", ").map(move |header| {
+            let text = header.trim_start_matches('*');
+            Pattern { field, words: text.split(' ').collect(), is_end: text.len() < header.len() }
+        })
+    });
+    patterns.collect()
+});
+
+impl Pattern {
+    /// How well a header matches, the more the better; whole headers before ends.
+    fn score(&self, header: &[String]) -> Option<usize> {
+        let at = header.len().checked_sub(self.words.len())?;
+        let is_match = header[at..].iter().zip(&self.words).all(|(left, right)| left == right);
+        match (is_match, at) {
+            (true, 0) => Some(self.words.len() * 2 + 1),
+            (true, _) if self.is_end => Some(self.words.len() * 2),
+            _ => None,
+        }
+    }
+}
+
+/// The fields that a header may mean, the best first.
+fn candidates(header: &[String]) -> Vec<(&'static str, usize)> {
+    let scores = |header: &[String]| -> Vec<(&'static str, usize)> {
+        PATTERNS.iter().filter_map(|pattern| Some((pattern.field, pattern.score(header)?))).collect()
+    };
+    let mut found = scores(header);
+    if let [words @ .., unit] = header
+        && found.is_empty()
+        && ["usd", "eur", "gbp"].contains(&unit.as_str())
+    {
+        found = scores(words);
+    }
+    found.sort_by_key(|(_, score)| std::cmp::Reverse(*score));
+    found
+}
+
+/// Fields of patterns that are fields of a kind under another name, or no field.
+fn field_of(kind: EntityKind, pattern: &'static str) -> Option<&'static str> {
+    let field = match (pattern, kind) {
+        ("round_stage", EntityKind::Round) => "stage",
+        ("stage", EntityKind::Round) => "stage",
+        ("person_name", EntityKind::Person) => "name",
+        ("first_name" | "last_name", EntityKind::Person) => pattern,
+        ("name", EntityKind::Round | EntityKind::Person) => return None,
+        ("key", _) => "key",
+        ("location", EntityKind::Firm | EntityKind::Startup) => "location",
+        (id, EntityKind::Firm | EntityKind::Startup) if id.starts_with("id.") => id,
+        (other, kind) => Field::named(kind, other)?.name,
+    };
+    Some(field)
+}
+
+/// The kind of a file's rows, by its name and its headers.
+fn kind_of(path: &str, headers: &[Vec<String>]) -> EntityKind {
+    let file = words(path.rsplit('/').next().unwrap_or_default()).join(" ");
+    let has = |field: &str| {
+        headers
+            .iter()
+            .any(|header| candidates(header).first().is_some_and(|(known, score)| *known == field && *score > 2))
+    };
+    let names = |words: &[&str]| words.iter().any(|word| file.contains(word));
+    if names(&["round", "deal", "investments", "transaction", "award"])
+        || has("amount_usd") && (has("announced_on") || has("round_stage"))
+    {
+        EntityKind::Round
+    } else if names(&["people", "person", "jobs", "team", "founders", "contacts"])
+        || has("first_name") && has("last_name")
+    {
+        EntityKind::Person
+    } else if names(&["investor", "firm", "vcs", "funds", "adviser", "advisor", "angels"])
+        || ["check_min_usd", "check_max_usd", "aum_usd", "stages", "id.crd"].iter().any(|field| has(field))
+        || headers.iter().any(|header| header.first().is_some_and(|word| word == "investor"))
+    {
+        EntityKind::Firm
+    } else {
+        EntityKind::Startup
+    }
+}
+
+/// Guesses the columns of a file.
+pub(crate) fn guess(path: &str, sample: &Sample, described: &Described) -> Guess {
+    // The unit of amounts is no word of what they are: `AUM ($M)`.
+    let bare = |header: &String| match money::unit_of_header(header) {
+        Some((unit, _)) => words(&header.replace(unit, "")),
+        None => words(header),
+    };
+    let headers: Vec<Vec<String>> = sample.headers.iter().map(bare).collect();
+    let kind = kind_of(path, &headers);
+    let mut guess = Guess { kind, columns: Vec::new(), none: Vec::new(), vocabularies: BTreeMap::new() };
+    let described_none = described.none.iter().map(String::as_str).filter(|none| !none.is_empty());
+    for none in NONE.into_iter().chain(described_none) {
+        if sample.values.iter().flatten().any(|value| value == none) && !guess.none.iter().any(|known| known == none) {
+            guess.none.push(none.to_owned());
+        }
+    }
+    for (header, header_words) in sample.headers.iter().zip(&headers) {
+        let mut column = ColumnGuess { header: header.clone(), field: None, line: None, remark: String::new() };
+        for (pattern, _) in candidates(header_words) {
+            match pattern {
+                "!" => column.remark = "private; left out".to_owned(),
+                "-" => column.remark = "left out".to_owned(),
+                _ => {
+                    let Some(field) = field_of(kind, pattern) else { continue };
+                    column.field = Some(field.to_owned());
+                }
+            }
+            break;
+        }
+        if column.field.is_none() && column.remark.is_empty() {
+            column.remark = "not known; left out".to_owned();
+        }
+        guess.columns.push(column);
+    }
+    keep_the_best(&mut guess, &headers);
+    let empty = Vec::new();
+    for index in 0..guess.columns.len() {
+        let Some(field) = guess.columns[index].field.clone() else { continue };
+        let values: Vec<&str> = sample.values.get(index).unwrap_or(&empty).iter().map(String::as_str).collect();
+        let values: Vec<&str> =
+            values.into_iter().filter(|value| !guess.none.iter().any(|none| none == value)).collect();
+        match line_of(&mut guess, index, &field, &values) {
+            Ok(line) => guess.columns[index].line = Some(line),
+            Err(remark) => {
+                guess.columns[index].field = None;
+                guess.columns[index].remark = remark;
+            }
+        }
+    }
+    merge_lines(&mut guess);
+    guess.apply(described);
+    guess
+}
+
+/// Of columns that mean one field with one value only the best is used.
+fn keep_the_best(guess: &mut Guess, headers: &[Vec<String>]) {
+    let score = |index: usize| candidates(&headers[index]).first().map_or(0, |(_, score)| *score);
+    for index in 0..guess.columns.len() {
+        let Some(field) = guess.columns[index].field.clone() else { continue };
+        let is_list = field.starts_with("id.") || Field::named(guess.kind, &field).is_some_and(|known| known.is_list);
+        if is_list {
+            continue;
+        }
+        let same: Vec<usize> =
+            (0..guess.columns.len()).filter(|other| guess.columns[*other].field.as_ref() == Some(&field)).collect();
+        let best = same.iter().copied().max_by_key(|other| (score(*other), std::cmp::Reverse(*other)));
+        for other in same.into_iter().filter(|other| Some(*other) != best) {
+            // A second name is another name.
+            let is_name = field == "name" && Field::named(guess.kind, "aliases").is_some();
+            let column = &mut guess.columns[other];
+            column.field = is_name.then(|| "aliases".to_owned());
+            column.remark = format!("also `{field}`; left out");
+        }
+    }
+}
+
+/// The line of a column; `Err` has the reason to leave it out.
+fn line_of(guess: &mut Guess, index: usize, field: &str, values: &[&str]) -> Result<String, String> {
+    let header = quote(&guess.columns[index].header);
+    if let Some(scheme) = field.strip_prefix("id.") {
+        let valid = values.iter().filter(|value| identifier::normal(scheme, value).is_ok()).count();
+        let is_weak = valid * 2 < values.len();
+        let is_item = scheme == "wikidata" && values.is_empty();
+        return match is_weak || is_item {
+            true => Err(format!("its values are not of the scheme `{scheme}`")),
+            false => Ok(format!("{field} = {{ column = {header}, unknown = \"drop\" }}")),
+        };
+    }
+    if ["first_name", "last_name"].contains(&field) {
+        return Ok(format!("{field} = {header}"));
+    }
+    if field == "key" {
+        return Ok(format!("key = {header}"));
+    }
+    if field == "location" {
+        let has_field =
+            |column: &ColumnGuess| ["country", "city"].iter().any(|field| column.field.as_deref() == Some(field));
+        if guess.columns.iter().any(has_field) {
+            return Err("country and city have their own columns; left out".to_owned());
+        }
+        let is_street =
+            |value: &str| value.split(',').next().is_some_and(|part| part.contains(|char: char| char.is_ascii_digit()));
+        if !values::are_locations(values) || values.iter().any(|value| is_street(value)) {
+            return Err("its values are not cities with their country".to_owned());
+        }
+        return Ok(format!(
+            "{}\ncity = {{ column = {header}, do = [\"regex(^([^,]+),)\"] }}",
+            values::country_line(&header)
+        ));
+    }
+    let known = Field::named(guess.kind, field).ok_or("not a field")?;
+    let split = if known.is_list { separator(values) } else { None };
+    let split =
+        split.map_or_else(String::new, |separator| format!(", do = [{}]", quote(&format!("split({separator})"))));
+    let parts: Vec<&str> = match known.is_list {
+        true => {
+            values.iter().flat_map(|value| value.split(separator(values).unwrap_or("\u{0}"))).map(str::trim).collect()
+        }
+        false => values.to_vec(),
+    };
+    let share = |is_good: &dyn Fn(&str) -> bool| {
+        let good = parts.iter().filter(|value| is_good(value)).count();
+        parts.is_empty() || good * 10 >= parts.len() * 6
+    };
+    let table = |more: &str| format!("{field} = {{ column = {header}{split}{more} }}");
+    let plain = || if split.is_empty() { format!("{field} = {header}") } else { table("") };
+    match known.form {
+        Form::Line | Form::Text | Form::Sector => Ok(plain()),
+        Form::Website => match share(&|value| value.contains('.') && !value.contains(' ')) {
+            true => Ok(table(", unknown = \"drop\"")),
+            false => Err("its values are not web addresses".to_owned()),
+        },
+        Form::Country => match share(&|value| Country::read(value).is_some()) {
+            true => Ok(table(", unknown = \"drop\"")),
+            false if values::are_locations(values) => Ok(values::country_line(&header)),
+            false => Err("its values are not countries".to_owned()),
+        },
+        Form::Year | Form::Date => {
+            let is_year = |value: &str| value.len() == 4 && value.bytes().all(|byte| byte.is_ascii_digit());
+            let is_iso =
+                |value: &str| value.get(4..5).is_none_or(|char| char == "-") && value.get(..4).is_some_and(is_year);
+            if share(&is_iso) {
+                return Ok(plain());
+            }
+            let formats = date_formats(&parts);
+            if formats.is_empty() {
+                return Err("its values are not dates of a known form".to_owned());
+            }
+            let list: Vec<String> = formats.iter().map(|format| quote(format)).collect();
+            let remark = if formats.len() > 1 { "  # the first that fits: keep the right one" } else { "" };
+            Ok(format!("{}{remark}", table(&format!(", dates = [{}]", list.join(", ")))))
+        }
+        Form::Dollars => values::amount_line(&guess.columns[index].header, field, &parts, &table),
+        Form::Stage => Ok(word_line::<Stage>(guess, field, &parts, &table)),
+        Form::FirmKind => Ok(word_line::<FirmKind>(guess, field, &parts, &table)),
+        Form::StartupStatus => Ok(word_line::<StartupStatus>(guess, field, &parts, &table)),
+        Form::Reference(kinds) => {
+            let is_key = !parts.is_empty()
+                && parts.iter().all(|value| value.len() >= 16 && !value.contains(' ') && value.contains('-'));
+            let by = if is_key { "" } else { ", by = \"name\", create = true" };
+            let kind =
+                if kinds.len() > 1 { format!(", kind = \"{}\"", EntityKind::Startup.name()) } else { String::new() };
+            Ok(table(&format!("{kind}{by}")))
+        }
+        Form::Identifier => Err("not a field".to_owned()),
+    }
+}
+
+/// The line of a field with a closed vocabulary; values that it does not have go into a vocabulary of the mapping.
+fn word_line<V: Vocabulary>(guess: &mut Guess, field: &str, values: &[&str], table: &dyn Fn(&str) -> String) -> String {
+    let mut distinct: Vec<&str> = values.to_vec();
+    distinct.sort_unstable();
+    distinct.dedup();
+    // A round has a stage.
+    let default = if guess.kind == EntityKind::Round { ", default = \"other\"" } else { "" };
+    let unknown = distinct.iter().filter(|value| V::read(value).is_none()).count();
+    if unknown == 0 || distinct.len() > 100 {
+        return table(&format!(", unknown = \"drop\"{default}"));
+    }
+    let words = distinct
+        .iter()
+        .map(|value| ((*value).to_owned(), V::read(value).map_or_else(String::new, |word| word.name().to_owned())));
+    guess.vocabularies.insert(field.to_owned(), words.collect());
+    table(&format!(", map = {}, unknown = \"drop\"{default}", quote(field)))
+}
+
+/// What separates the values of cells, if several have it.
+fn separator(values: &[&str]) -> Option<&'static str> {
+    let count = |separator: &str| values.iter().filter(|value| value.contains(separator)).count();
+    let best = ["|", ";", ","].into_iter().rev().max_by_key(|separator| count(separator))?;
+    (count(best) > 0).then_some(best)
+}
+
+/// The formats that fit all values.
+fn date_formats(values: &[&str]) -> Vec<&'static str> {
+    const FORMATS: [&str; 12] = [
+        "%m/%d/%Y",
+        "%d/%m/%Y",
+        "%d.%m.%Y",
+        "%d-%m-%Y",
+        "%Y/%m/%d",
+        "%d-%b-%Y",
+        "%d-%b-%y",
+        "%B %d, %Y",
+        "%d %B %Y",
+        "%b %Y",
+        "%m/%Y",
+        "%m/%d/%y",
+    ];
+    let fits = |format: &&str| {
+        DateFormat::parse(format).is_ok_and(|format| values.iter().all(|value| format.read(value).is_some()))
+    };
+    FORMATS.into_iter().filter(fits).collect()
+}
+
+/// Joins the columns of one field into one line: of lists, and of first and last names.
+fn merge_lines(guess: &mut Guess) {
+    let named = |guess: &Guess, field: &str| -> Vec<usize> {
+        let has = |index: &usize| {
+            guess.columns[*index].line.is_some() && guess.columns[*index].field.as_deref() == Some(field)
+        };
+        (0..guess.columns.len()).filter(has).collect()
+    };
+    let names: Vec<usize> = [named(guess, "first_name"), named(guess, "last_name")].concat();
+    if let [first, rest @ ..] = &*names {
+        let headers: Vec<String> = names.iter().map(|index| quote(&guess.columns[*index].header)).collect();
+        let line = match named(guess, "name").is_empty() {
+            true => Some(format!("name = {{ columns = [{}], join = \" \" }}", headers.join(", "))),
+            false => None,
+        };
+        guess.columns[*first].line = line.or_else(|| Some(format!("# {} is in the name", headers.join(", "))));
+        for index in rest {
+            guess.columns[*index].line = Some(format!("# {} is in the name", quote(&guess.columns[*index].header)));
+        }
+    }
+    for field in Field::of(guess.kind).iter().filter(|field| field.is_list) {
+        let same = named(guess, field.name);
+        if let [first, rest @ ..] = &*same
+            && !rest.is_empty()
+        {
+            let headers: Vec<String> = same.iter().map(|index| quote(&guess.columns[*index].header)).collect();
+            let is_split = guess.columns[*first].line.as_ref().and_then(|line| line.split_once(", do = "));
+            let steps = is_split
+                .map_or_else(String::new, |(_, rest)| format!(", do = {}", rest.trim_end_matches('}').trim_end()));
+            guess.columns[*first].line =
+                Some(format!("{} = {{ columns = [{}]{steps} }}", field.name, headers.join(", ")));
+            for index in rest {
+                guess.columns[*index].line =
+                    Some(format!("# {} is one of {}", quote(&guess.columns[*index].header), field.name));
+            }
+        }
+    }
+}

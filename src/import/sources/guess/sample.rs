@@ -1,0 +1,134 @@
+//! The first rows of a file.
+
+use std::io::{BufRead, BufReader, Read};
+
+use crate::sources::SourceError;
+use crate::sources::input::{self, Encoding, Format, Member, Quote, Receiver, Row};
+use data::NoProgress;
+
+/// Rows that are looked at.
+const MAX_ROWS: usize = 1_000;
+
+/// Bytes by which encoding and delimiter are found.
+const MAX_BYTES: u64 = 1 << 18;
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sample {
+    pub headers: Vec<String>,
+    /// The values of each column that are not empty.
+    pub values: Vec<Vec<String>>,
+    pub format: Format,
+    /// Whether a quoted cell is suspicious.
+    pub is_doubtful: bool,
+}
+
+impl Sample {
+    pub(crate) fn read(member: &Member) -> Result<Self, SourceError> {
+        if !["csv", "tsv", "tab", "txt"].contains(&member.ending()) {
+            return Self::read_as(member, Format::default());
+        }
+        let (format, beginning) = sniff(member)?;
+        let sample = Self::read_as(member, format.clone());
+        if sample.as_ref().is_ok_and(|sample| !sample.is_doubtful)
+            || !is_unquoted(&beginning, format.dialect(member).delimiter)
+        {
+            return sample;
+        }
+        Self::read_as(member, Format { quote: Quote(None), ..format })
+    }
+
+    pub(crate) fn read_as(member: &Member, format: Format) -> Result<Self, SourceError> {
+        let mut sample = Self { format: format.clone(), ..Self::default() };
+        let result = input::read(member, &format, &NoProgress, &mut sample);
+        // The end of the sample is an error to the reader.
+        if sample.is_full() { Ok(sample) } else { result.map(|()| sample) }
+    }
+
+    /// The name of the encoding, if a mapping has to name it.
+    pub(crate) fn encoding(&self) -> Option<&'static str> {
+        let encoding = self.format.encoding;
+        (encoding != Encoding::Utf8)
+            .then(|| Encoding::ALL.iter().find(|(_, known)| *known == encoding).map_or("utf-8", |(name, _)| name))
+    }
+
+    fn is_full(&self) -> bool {
+        self.values.iter().any(|values| values.len() >= MAX_ROWS)
+    }
+}
+
+/// Finds the encoding and the delimiter of a text; with the lines that it begins with.
+fn sniff(member: &Member) -> Result<(Format, Vec<u8>), SourceError> {
+    let mut bytes = Vec::new();
+    member.open(&mut |from: &mut dyn Read| {
+        bytes.clear();
+        let mut from = BufReader::new(from.take(MAX_BYTES));
+        from.fill_buf().map_err(|error| member.io(error))?;
+        from.read_to_end(&mut bytes).map(drop).map_err(|error| member.io(error))
+    })?;
+    let mut format = Format::default();
+    if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+        format.encoding = Encoding::Utf16;
+        bytes.retain(|byte| *byte != 0);
+    } else if let Err(error) = std::str::from_utf8(&bytes)
+        && error.error_len().is_some()
+    {
+        format.encoding = Encoding::Windows1252;
+    }
+    let default = if ["tsv", "tab"].contains(&member.ending()) { b'\t' } else { b',' };
+    let mut is_quoted = false;
+    let header = bytes.split(|byte| {
+        is_quoted ^= *byte == b'"';
+        *byte == b'\n' && !is_quoted
+    });
+    let header: Vec<u8> = header.take(1).flatten().copied().collect();
+    let count = |delimiter: &u8| header.iter().filter(|byte| **byte == *delimiter).count();
+    let most = [b',', b';', b'\t', b'|'].into_iter().rev().max_by_key(count).unwrap_or(default);
+    if most != default && count(&most) > 0 {
+        format.delimiter = Some(most);
+    }
+    if bytes.len() as u64 == MAX_BYTES {
+        // The last line is not whole.
+        bytes.truncate(bytes.iter().rposition(|byte| *byte == b'\n').unwrap_or(0));
+    }
+    Ok((format, bytes))
+}
+
+/// Whether the lines of a text are rows without quoting: all have as many cells as the first, and none is in quotation marks.
+fn is_unquoted(text: &[u8], delimiter: u8) -> bool {
+    let lines = text.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    let lines = lines.filter(|line| !line.is_empty());
+    let mut rows = lines.map(|line| line.split(|byte| *byte == delimiter));
+    let width = rows.next().map_or(0, Iterator::count);
+    rows.all(|cells| {
+        let is_quoted = |cell: &[u8]| matches!(cell.trim_ascii(), [b'"', .., b'"']);
+        cells.clone().count() == width && !cells.clone().any(is_quoted)
+    })
+}
+
+impl Receiver for Sample {
+    fn header(&mut self, names: &[String]) -> Result<Vec<Option<usize>>, SourceError> {
+        self.headers = names.to_vec();
+        self.values = vec![Vec::new(); names.len()];
+        Ok((0..names.len()).map(Some).collect())
+    }
+
+    fn row(&mut self, row: &Row) -> Result<(), SourceError> {
+        for (index, values) in self.values.iter_mut().enumerate() {
+            let value = row.get(index);
+            if !value.is_empty() {
+                values.push(value.to_owned());
+            }
+        }
+        if self.is_full() { Err(SourceError::Problems(Vec::new())) } else { Ok(()) }
+    }
+
+    fn bad_row(&mut self, _line: u64, _problem: String) {}
+
+    fn doubt(&mut self, _line: u64, _problem: String) {
+        self.is_doubtful = true;
+    }
+
+    fn wanted(&self) -> Vec<String> {
+        Vec::new()
+    }
+}

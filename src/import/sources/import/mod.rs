@@ -1,0 +1,168 @@
+//! An import: the rows of a source's files become statements.
+//!
+//! Memory does not depend on the size of the files: rows are joined, and the statements of an entity are brought together,
+//! by sorting on disk. A pass reads one input for all sections that are read from it with the same joins.
+
+mod pass;
+mod records;
+mod summary;
+
+use std::path::{Path, PathBuf};
+
+use crate::sources::evidence::Evidence;
+use crate::sources::guess::package;
+use crate::sources::input::Member;
+use crate::sources::input::archive::matches;
+use crate::sources::mapping::Mapping;
+use crate::sources::money::Rates;
+use crate::sources::presets::Preset;
+use crate::sources::{Extent, Source, SourceError, Update};
+use data::vocabulary::Vocabulary as _;
+use data::{Date, Progress};
+use pass::Pass;
+use records::Records;
+pub use summary::{FieldSummary, FileSummary, Reason, SectionSummary, Summary};
+
+/// What is imported, and how.
+pub struct Import {
+    mapping: Mapping,
+    inputs: Vec<PathBuf>,
+    is_forced: bool,
+}
+
+impl Import {
+    /// With the mapping of a preset.
+    pub fn preset(preset: &Preset, inputs: Vec<PathBuf>) -> Result<Self, SourceError> {
+        let made;
+        let text = match preset.mapping {
+            Some(text) => text,
+            None => {
+                made = package::mapping(&Member::list(&inputs)?)?;
+                &made
+            }
+        };
+        let mapping = Mapping::read(&format!("{}.toml", preset.name), text, Path::new(""))?;
+        Ok(Self { mapping, inputs, is_forced: false })
+    }
+
+    /// With the mapping in a file.
+    pub fn mapping(file: &Path, inputs: Vec<PathBuf>) -> Result<Self, SourceError> {
+        let text = std::fs::read_to_string(file).map_err(|error| SourceError::io(file, error))?;
+        let folder = file.parent().unwrap_or(Path::new(""));
+        let mapping = Mapping::read(&file.display().to_string(), &text, folder)?;
+        Ok(Self { mapping, inputs, is_forced: false })
+    }
+
+    /// Uses other values of the source than the mapping has.
+    pub fn with(mut self, values: SourceChanges) -> Result<Self, SourceError> {
+        let SourceChanges { id, title, license, priority, extent, rates } = values;
+        if let Some(id) = &id
+            && !Source::is_id(id)
+        {
+            let problem =
+                format!("--id: {id:?} is not an id: lowercase letters, digits and single `-`, such as `our-list`");
+            return Err(SourceError::Problems(vec![problem]));
+        }
+        let source = &mut self.mapping.source;
+        source.id = id.unwrap_or_else(|| source.id.clone());
+        source.title = title.unwrap_or_else(|| source.title.clone());
+        source.license = license.unwrap_or_else(|| source.license.clone());
+        source.priority = priority.unwrap_or(source.priority);
+        source.extent = extent.unwrap_or(source.extent);
+        self.mapping.rates = rates.or(self.mapping.rates);
+        Ok(self)
+    }
+
+    /// Whether a complete import may lack much of what the source had.
+    #[must_use]
+    pub fn forced(self, is_forced: bool) -> Self {
+        Self { is_forced, ..self }
+    }
+
+    /// Imports the files into the folder of sources. All of it is seen on the day `on`.
+    pub fn run(self, sources: &Path, on: Date, progress: &dyn Progress) -> Result<Summary, SourceError> {
+        run(self, sources, on, progress)
+    }
+}
+
+/// Values that replace those of a mapping.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SourceChanges {
+    pub id: Option<String>,
+    pub title: Option<String>,
+    pub license: Option<String>,
+    pub priority: Option<u32>,
+    pub extent: Option<Extent>,
+    /// A file with rates of currencies.
+    pub rates: Option<PathBuf>,
+}
+
+fn run(import: Import, sources: &Path, on: Date, progress: &dyn Progress) -> Result<Summary, SourceError> {
+    let Import { mut mapping, inputs, is_forced } = import;
+    let members = Member::list(&inputs)?;
+    let files = assign(&mapping, &members)?;
+    let rates = mapping.rates.as_deref().map(Rates::read).transpose()?.unwrap_or_default();
+    std::fs::create_dir_all(sources).map_err(|error| SourceError::io(sources, error))?;
+    let mut passes = Pass::plan(&mut mapping);
+    let mut read = |evidence: &Evidence| {
+        let mut summary = Summary::of(&mapping, &members, &files);
+        let mut records = Records::new(&mapping, sources, evidence);
+        for pass in &mut passes {
+            pass.run(&mapping, &members, &files, &rates, &mut records, &mut summary, sources, progress)?;
+        }
+        Ok::<_, SourceError>((records, summary))
+    };
+    let (mut records, mut summary) = read(&Evidence::default())?;
+    // All cells of a column explain those of two meanings.
+    let evidence = records.evidence(&mapping);
+    if evidence.decides_more_than(&Evidence::default()) {
+        drop(records);
+        (records, summary) = read(&evidence)?;
+    }
+    summary.check(&mapping)?;
+    let source = Source {
+        id: mapping.source.id.clone(),
+        title: mapping.source.title.clone(),
+        license: mapping.source.license.clone(),
+        url: mapping.source.url.clone(),
+        priority: mapping.source.priority,
+        imported_on: on,
+        imports: 0,
+        last_complete: 0,
+    };
+    let mut update = Update::begin(sources, source, mapping.source.extent)?;
+    summary.extent = mapping.source.extent.name();
+    summary.later_import = update.later_day();
+    progress.step("write statements", 0);
+    records.write(&mapping, &mut update, &mut summary)?;
+    summary.statements = update.finish(is_forced)?;
+    progress.done();
+    Ok(summary)
+}
+
+/// The indexes of each input's files.
+fn assign(mapping: &Mapping, members: &[Member]) -> Result<Vec<Vec<usize>>, SourceError> {
+    let mut problems = Vec::new();
+    let mut files = Vec::new();
+    for input in &mapping.inputs {
+        let is_read = |member: &Member| input.file.as_ref().is_none_or(|pattern| matches(pattern, &member.path));
+        let found: Vec<usize> = (0..members.len()).filter(|index| is_read(&members[*index])).collect();
+        if found.is_empty() && !input.may_lack {
+            let given: Vec<&str> = members.iter().take(20).map(|member| &*member.path).collect();
+            let pattern = input.file.as_deref().unwrap_or("*");
+            let (name, place) = (&mapping.name, input.place);
+            problems.push(format!(
+                "{name}:{}:{}: input {}: no file matches `{pattern}`; found: {}",
+                place.line,
+                place.column,
+                input.name,
+                if given.is_empty() { "none".to_owned() } else { given.join(", ") }
+            ));
+        }
+        files.push(found);
+    }
+    if problems.is_empty() { Ok(files) } else { Err(SourceError::Problems(problems)) }
+}
+
+#[cfg(test)]
+mod tests;

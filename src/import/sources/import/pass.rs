@@ -1,0 +1,334 @@
+//! One pass over an input, for all sections that are read from it with the same joins.
+
+use std::path::Path;
+
+use crate::sources::SourceError;
+use crate::sources::convert::meets;
+use crate::sources::import::records::Records;
+use crate::sources::import::summary::{FileSummary, Summary};
+use crate::sources::input::{self, Member, Receiver, Row, column_name};
+use crate::sources::mapping::document::Place;
+use crate::sources::mapping::{Column, Condition, Input, Mapping};
+use crate::sources::money::Rates;
+use crate::sources::sort::{Sorted, Sorter};
+use data::Progress;
+
+pub(super) struct Pass {
+    from: Part,
+    /// Joins by one column each; the inputs of a group are joined together.
+    groups: Vec<Group>,
+    sections: Vec<usize>,
+}
+
+/// The columns that are read of an input.
+struct Part {
+    input: usize,
+    columns: Vec<Column>,
+    when: Vec<Condition>,
+}
+
+struct Group {
+    /// The position in the rows so far of the column with the keys.
+    column: usize,
+    /// Each with the position of its key.
+    parts: Vec<(Part, usize)>,
+}
+
+impl Part {
+    fn new(input: usize) -> Self {
+        Self { input, columns: Vec::new(), when: Vec::new() }
+    }
+
+    /// The position of a column, which is added if it is new.
+    fn position(&mut self, column: &Column) -> usize {
+        let name = column_name(&column.name);
+        let known = self.columns.iter().position(|known| column_name(&known.name) == name);
+        known.unwrap_or_else(|| {
+            self.columns.push(column.clone());
+            self.columns.len() - 1
+        })
+    }
+
+    fn read_conditions(&mut self, input: &Input) {
+        let mut when = input.when.clone();
+        for condition in &mut when {
+            condition.column.index = self.position(&condition.column);
+        }
+        self.when = when;
+    }
+}
+
+impl Pass {
+    /// The passes of a mapping, whose columns then know their positions in the rows.
+    pub(super) fn plan(mapping: &mut Mapping) -> Vec<Self> {
+        let signature = |mapping: &Mapping, section: usize| {
+            let section = &mapping.sections[section];
+            let mut joins: Vec<(String, usize)> =
+                section.joins.iter().map(|join| (column_name(&join.column.name), join.input)).collect();
+            joins.sort();
+            (section.from, joins)
+        };
+        let mut passes: Vec<Vec<usize>> = Vec::new();
+        for section in 0..mapping.sections.len() {
+            let same = signature(mapping, section);
+            match passes.iter_mut().find(|sections| signature(mapping, sections[0]) == same) {
+                Some(sections) => sections.push(section),
+                None => passes.push(vec![section]),
+            }
+        }
+        passes.into_iter().map(|sections| Self::of(mapping, sections)).collect()
+    }
+
+    fn of(mapping: &mut Mapping, sections: Vec<usize>) -> Self {
+        let first = mapping.sections[sections[0]].clone();
+        let mut parts = vec![Part::new(first.from)];
+        let mut joins = first.joins;
+        joins.sort_by_key(|join| (column_name(&join.column.name), join.input));
+        parts.extend(joins.iter().map(|join| Part::new(join.input)));
+        // Each input's rows begin with the columns that joins and conditions need.
+        let keys: Vec<usize> = joins.iter().map(|join| parts[0].position(&join.column)).collect();
+        let mut own_keys = Vec::new();
+        for part in &mut parts[1..] {
+            let input = &mapping.inputs[part.input];
+            let missing = Column { input: part.input, name: String::new(), place: input.place, index: 0 };
+            own_keys.push(part.position(input.key.as_ref().unwrap_or(&missing)));
+        }
+        for part in &mut parts {
+            let input = &mapping.inputs[part.input];
+            part.read_conditions(input);
+        }
+        // The index of a part, and of a column in it.
+        let mut positions = Vec::new();
+        for section in &sections {
+            for column in mapping.sections[*section].columns_mut() {
+                let part = parts.iter().position(|part| part.input == column.input).unwrap_or_default();
+                positions.push((part, parts[part].position(column)));
+            }
+        }
+        let starts: Vec<usize> = parts
+            .iter()
+            .scan(0, |next, part| {
+                let start = *next;
+                *next += part.columns.len();
+                Some(start)
+            })
+            .collect();
+        let mut positions = positions.into_iter();
+        for section in &sections {
+            let none: Vec<String> = parts.iter().flat_map(|part| mapping.inputs[part.input].none.clone()).collect();
+            let section = &mut mapping.sections[*section];
+            for column in section.columns_mut() {
+                if let Some((part, position)) = positions.next() {
+                    column.index = starts[part] + position;
+                }
+            }
+            section.values_mut().into_iter().for_each(|value| value.none.extend(none.iter().cloned()));
+        }
+        let mut parts = parts.into_iter();
+        let from = parts.next().unwrap_or_else(|| Part::new(first.from));
+        let mut groups: Vec<Group> = Vec::new();
+        for ((part, own_key), column) in parts.zip(own_keys).zip(keys) {
+            match groups.last_mut().filter(|group| group.column == column) {
+                Some(group) => group.parts.push((part, own_key)),
+                None => groups.push(Group { column, parts: vec![(part, own_key)] }),
+            }
+        }
+        Self { from, groups, sections }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "all parts of an import meet here")]
+    pub(super) fn run(
+        &mut self,
+        mapping: &Mapping,
+        members: &[Member],
+        files: &[Vec<usize>],
+        rates: &Rates,
+        records: &mut Records,
+        summary: &mut Summary,
+        folder: &Path,
+        progress: &dyn Progress,
+    ) -> Result<(), SourceError> {
+        let context = Context { mapping, members, files, progress };
+        let io = |error| SourceError::io(folder, error);
+        let Some(first) = self.groups.first() else {
+            let sections = &self.sections;
+            context
+                .read(&self.from, summary, &mut |row, summary| records.add(mapping, sections, row, rates, summary))?;
+            return Ok(());
+        };
+        let mut bytes = Vec::new();
+        let mut sorter = Sorter::new(folder);
+        context.read(&self.from, summary, &mut |row, _| {
+            bytes.clear();
+            row.encode(&mut bytes);
+            sorter.push(row.get(first.column).as_bytes(), &bytes).map_err(io)
+        })?;
+        for (index, group) in self.groups.iter().enumerate() {
+            let mut lookups = Vec::new();
+            for (part, key) in &group.parts {
+                let mut sorter = Sorter::new(folder);
+                context.read(part, summary, &mut |row, _| {
+                    bytes.clear();
+                    row.encode(&mut bytes);
+                    sorter.push(row.get(*key).as_bytes(), &bytes).map_err(io)
+                })?;
+                lookups.push(Lookup::new(sorter.finish().map_err(io)?, part.columns.len()).map_err(io)?);
+            }
+            progress.step("join", 0);
+            let next = self.groups.get(index + 1);
+            let mut rows = std::mem::replace(&mut sorter, Sorter::new(folder)).finish().map_err(io)?;
+            let mut row = Row::default();
+            while let Some((key, value)) = rows.next().map_err(io)? {
+                row.decode(value);
+                for lookup in &mut lookups {
+                    lookup.add(key, &mut row).map_err(io)?;
+                }
+                match next {
+                    Some(next) => {
+                        bytes.clear();
+                        row.encode(&mut bytes);
+                        sorter.push(row.get(next.column).as_bytes(), &bytes).map_err(io)?;
+                    }
+                    None => records.add(mapping, &self.sections, &row, rates, summary)?,
+                }
+            }
+            progress.done();
+        }
+        Ok(())
+    }
+}
+
+/// Rows of an input, read in the order of their keys.
+struct Lookup {
+    rows: Sorted,
+    /// The key and the row that is next or current.
+    current: Option<(Vec<u8>, Vec<u8>)>,
+    width: usize,
+}
+
+impl Lookup {
+    fn new(mut rows: Sorted, width: usize) -> std::io::Result<Self> {
+        let current = rows.next()?.map(|(key, value)| (key.to_vec(), value.to_vec()));
+        Ok(Self { rows, current, width })
+    }
+
+    /// Adds the columns of the row with this key; empty ones if there is none. Of several rows the first is joined. Keys
+    /// ascend.
+    fn add(&mut self, key: &[u8], row: &mut Row) -> std::io::Result<()> {
+        while let Some((known, value)) = &mut self.current {
+            if known.as_slice() >= key {
+                break;
+            }
+            match self.rows.next()? {
+                Some((next, bytes)) => {
+                    // A second row of a key never becomes the current one.
+                    if next != known.as_slice() {
+                        known.clear();
+                        known.extend_from_slice(next);
+                        value.clear();
+                        value.extend_from_slice(bytes);
+                    }
+                }
+                None => self.current = None,
+            }
+        }
+        match &self.current {
+            Some((known, value)) if known == key && !key.is_empty() => row.append(value),
+            _ => (0..self.width).for_each(|_| row.push("")),
+        }
+        Ok(())
+    }
+}
+
+struct Context<'a> {
+    mapping: &'a Mapping,
+    members: &'a [Member],
+    files: &'a [Vec<usize>],
+    progress: &'a dyn Progress,
+}
+
+impl Context<'_> {
+    /// Reads all files of an input.
+    fn read(
+        &self,
+        part: &Part,
+        summary: &mut Summary,
+        each: &mut dyn FnMut(&Row, &mut Summary) -> Result<(), SourceError>,
+    ) -> Result<(), SourceError> {
+        let input = &self.mapping.inputs[part.input];
+        for index in &self.files[part.input] {
+            let member = &self.members[*index];
+            let mut reading =
+                Reading { mapping: self.mapping, input, member, part, counts: FileSummary::default(), summary, each };
+            reading.counts.file.clone_from(&member.name);
+            input::read(member, &input.format, self.progress, &mut reading)?;
+            let counts = reading.counts;
+            if let Some(file) = summary.file(&input.name, *index) {
+                (file.rows, file.left_out, file.bad) = (counts.rows, counts.left_out, counts.bad);
+                (file.warnings, file.more_warnings) = (counts.warnings, counts.more_warnings);
+            }
+        }
+        Ok(())
+    }
+}
+
+struct Reading<'a> {
+    mapping: &'a Mapping,
+    input: &'a Input,
+    member: &'a Member,
+    part: &'a Part,
+    counts: FileSummary,
+    summary: &'a mut Summary,
+    each: &'a mut dyn FnMut(&Row, &mut Summary) -> Result<(), SourceError>,
+}
+
+impl Receiver for Reading<'_> {
+    fn header(&mut self, names: &[String]) -> Result<Vec<Option<usize>>, SourceError> {
+        let known: Vec<String> = names.iter().map(|name| column_name(name)).collect();
+        let mut problems = Vec::new();
+        let mut positions = Vec::new();
+        for column in &self.part.columns {
+            let name = column_name(&column.name);
+            let others = self.input.names.iter().filter(|(known, _)| column_name(known) == name);
+            let others = others.flat_map(|(_, others)| others.iter().map(|other| column_name(other)));
+            let position = std::iter::once(name.clone())
+                .chain(others)
+                .find_map(|name| known.iter().position(|known| *known == name));
+            if position.is_none() && !self.input.optional.contains(&name) {
+                let hint = search::nearest(&name, known.iter().map(String::as_str)).map_or_else(
+                    || format!("; its columns: {}", names.join(", ")),
+                    |near| format!("; did you mean `{near}`?"),
+                );
+                let Place { line, column: at } = column.place;
+                problems.push(format!(
+                    "{}:1: no column `{}`, which {}:{line}:{at} names{hint}",
+                    self.member.name, column.name, self.mapping.name
+                ));
+            }
+            positions.push(position);
+        }
+        if problems.is_empty() { Ok(positions) } else { Err(SourceError::Problems(problems)) }
+    }
+
+    fn row(&mut self, row: &Row) -> Result<(), SourceError> {
+        self.counts.rows += 1;
+        if !meets(row, &self.part.when) {
+            self.counts.left_out += 1;
+            return Ok(());
+        }
+        (self.each)(row, self.summary)
+    }
+
+    fn bad_row(&mut self, line: u64, problem: String) {
+        self.counts.rows += 1;
+        self.counts.bad_row(line, problem);
+    }
+
+    fn doubt(&mut self, line: u64, problem: String) {
+        self.counts.doubt(line, problem);
+    }
+
+    fn wanted(&self) -> Vec<String> {
+        self.part.columns.iter().map(|column| column.name.clone()).collect()
+    }
+}

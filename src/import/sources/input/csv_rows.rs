@@ -1,0 +1,99 @@
+//! Rows of text with delimiters.
+
+use std::io::Read;
+
+use csv::ByteRecord;
+use encoding_rs_io::DecodeReaderBytesBuilder;
+
+use crate::sources::SourceError;
+use crate::sources::input::{Encoding, Format, Member, Receiver, Row};
+pub(super) use data::import::csv_reader::{CsvError, CsvReader};
+
+pub(super) fn read(
+    member: &Member,
+    from: &mut dyn Read,
+    format: &Format,
+    to: &mut dyn Receiver,
+) -> Result<(), SourceError> {
+    match format.encoding {
+        // Not decoded: a field that is not UTF-8 is reported with its line.
+        Encoding::Utf8 => read_bytes(member, from, format, to),
+        Encoding::Windows1252 => read_decoded(encoding_rs::WINDOWS_1252, member, from, format, to),
+        Encoding::Utf16 => read_decoded(encoding_rs::UTF_16LE, member, from, format, to),
+    }
+}
+
+/// Reads a file in this encoding, unless its first bytes name another one.
+fn read_decoded(
+    encoding: &'static encoding_rs::Encoding,
+    member: &Member,
+    from: &mut dyn Read,
+    format: &Format,
+    to: &mut dyn Receiver,
+) -> Result<(), SourceError> {
+    let mut decoded = DecodeReaderBytesBuilder::new().encoding(Some(encoding)).build(from);
+    read_bytes(member, &mut decoded, format, to)
+}
+
+fn read_bytes(member: &Member, from: &mut dyn Read, format: &Format, to: &mut dyn Receiver) -> Result<(), SourceError> {
+    let mut csv = CsvReader::new(from, format.dialect(member));
+    let mut raw = ByteRecord::new();
+    for _ in 0..=format.skip {
+        if !read_row(&mut csv, &mut raw, 0, member, to)? {
+            return Err(member.error(1, "file is empty; the header line is missing"));
+        }
+    }
+    let names: Vec<String> = raw.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
+    let (width, positions) = (raw.len(), to.header(&names)?);
+    let mut row = Row { file: member.index, ..Row::default() };
+    while read_row(&mut csv, &mut raw, width, member, to)? {
+        let line = csv.line();
+        // Spreadsheets leave out empty fields at the end, and leave empty lines.
+        if raw.len() > width && raw.iter().skip(width).any(|field| !field.is_empty()) {
+            to.bad_row(line, format!("{} fields, the header has {width}", raw.len()));
+            continue;
+        }
+        row.clear(line);
+        let mut problem = None;
+        for position in &positions {
+            let field = position.and_then(|position| raw.get(position)).unwrap_or_default();
+            match std::str::from_utf8(field) {
+                Ok(field) => row.push(field),
+                Err(_) => {
+                    let name = position.and_then(|position| names.get(position)).map_or("", String::as_str);
+                    problem =
+                        Some(format!("{name}: is not UTF-8; name the encoding of the input, such as `windows-1252`"));
+                    break;
+                }
+            }
+        }
+        match problem {
+            Some(problem) => to.bad_row(line, problem),
+            None => to.row(&row)?,
+        }
+    }
+    Ok(())
+}
+
+/// Reads the next row, of which it reports what is suspicious; false at the end.
+fn read_row<R: Read>(
+    csv: &mut CsvReader<R>,
+    raw: &mut ByteRecord,
+    width: usize,
+    member: &Member,
+    to: &mut dyn Receiver,
+) -> Result<bool, SourceError> {
+    let is_read = csv.read(raw, width).map_err(|error| {
+        let remedy = match error {
+            CsvError::Unclosed | CsvError::Torn => {
+                "; an input that quotes no cell needs `quote = \"none\"` in its mapping"
+            }
+            _ => "",
+        };
+        member.error(csv.line(), format!("{error}{remedy}"))
+    })?;
+    if let Some((line, doubt)) = csv.doubt().filter(|_| is_read) {
+        to.doubt(line, doubt.to_string());
+    }
+    Ok(is_read)
+}

@@ -1,0 +1,482 @@
+//! The country of a location such as `Austin, TX`, `Paris, France` or `Toronto, ON, Canada`.
+//!
+//! Behind a city is a country or a state, and a code of two letters may be either: `GA` is Georgia and Gabon. A country is read
+//! only if something decides: the name of a country, a postcode, a code of one meaning, the city itself, or else the other
+//! locations of the column, if all of their codes are those of states, or all of countries.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use data::fold::fold;
+use data::{Country, city};
+
+/// Countries whose states are usually written behind a city by their codes. Codes of other states count only behind one of their
+/// cities.
+const WITH_STATES: [&str; 3] = ["US", "CA", "AU"];
+
+/// A postcode at the end: of the United States, of Canada, or of a country that is not known.
+static POSTCODE: LazyLock<Regex> = LazyLock::new(|| {
+    let pattern = r"[\s,]+(?:(?<US>\d{5}(?:-\d{4})?)|(?<CA>[A-Za-z]\d[A-Za-z]\s?\d[A-Za-z]\d)|\d{4,6})$";
+    Regex::new(pattern).expect("a valid expression")
+});
+
+/// The first digits of postcodes in states whose code is that of a country that also has postcodes of five digits.
+const ZIP_CODES: [(&str, &[&str]); 8] = [
+    ("de", &["197", "198", "199"]),
+    ("id", &["83"]),
+    ("la", &["70", "71"]),
+    ("ma", &["01", "02"]),
+    ("me", &["03", "04"]),
+    ("mn", &["55", "56"]),
+    ("nc", &["27", "28"]),
+    ("sd", &["57"]),
+];
+
+/// The codes behind the cities of a column, as far as they have one meaning.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Codes {
+    /// Countries whose states are meant.
+    states: BTreeSet<Country>,
+    /// Codes that are meant as countries.
+    countries: BTreeSet<String>,
+    /// Codes whose cities are not known.
+    unproven: BTreeSet<String>,
+    /// Codes of neither.
+    unknown: BTreeSet<String>,
+    /// Whether countries are written by their names.
+    has_names: bool,
+    /// Whether the column has locations that only its other ones explain.
+    has_open: bool,
+}
+
+/// The meaning of the last part of a location.
+enum Meaning {
+    /// A country by its name, or by its code without a city.
+    Country {
+        country: Country,
+        is_name: bool,
+    },
+    /// The code of a country behind one of its cities.
+    CountryCode(String, Country),
+    State(Country),
+    /// A code of one meaning behind a city that is not known. A rival is another country with a state of this code.
+    Unproven {
+        code: String,
+        country: Country,
+        is_state: bool,
+        rival: Option<Country>,
+    },
+    Open(Open),
+    /// By the cities it is in several countries.
+    Contradictory,
+    /// The code of a state without a city: no country.
+    StateCode(Country),
+    /// Two letters behind a city that are the code of nothing.
+    UnknownCode(String),
+    Nothing,
+}
+
+/// A code or name that is that of a state and of a country.
+struct Open {
+    state: Country,
+    country: Country,
+    is_name: bool,
+    /// Whether no city is in front.
+    is_alone: bool,
+}
+
+impl Codes {
+    fn add(&mut self, meaning: &Meaning) {
+        match meaning {
+            Meaning::Country { is_name, .. } => self.has_names |= is_name,
+            Meaning::CountryCode(code, _) => drop(self.countries.insert(code.clone())),
+            Meaning::State(country) | Meaning::StateCode(country) => drop(self.states.insert(*country)),
+            Meaning::Unproven { code, country, is_state, rival } => {
+                self.unproven.insert(code.clone());
+                match (is_state, rival) {
+                    (true, None) => drop(self.states.insert(*country)),
+                    (true, Some(_)) => self.has_open = true,
+                    (false, _) => drop(self.countries.insert(code.clone())),
+                }
+            }
+            Meaning::Open(_) => self.has_open = true,
+            Meaning::UnknownCode(code) => drop(self.unknown.insert(code.clone())),
+            Meaning::Contradictory | Meaning::Nothing => {}
+        }
+    }
+
+    /// Adds the codes of other cells of the column.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.states.extend(other.states.iter().copied());
+        self.countries.extend(other.countries.iter().cloned());
+        self.unproven.extend(other.unproven.iter().cloned());
+        self.unknown.extend(other.unknown.iter().cloned());
+        self.has_names |= other.has_names;
+        self.has_open |= other.has_open;
+    }
+
+    /// Whether these codes decide what those that were known did not.
+    pub(crate) fn decide_more_than(&self, known: &Self) -> bool {
+        let of_open = |codes: &Self| (codes.states.clone(), codes.countries.clone(), codes.has_names);
+        self.are_others() != known.are_others() || (self.has_open && of_open(self) != of_open(known))
+    }
+
+    /// Whether the codes are those of something else, such as cantons of Switzerland or provinces of Italy.
+    fn are_others(&self) -> bool {
+        self.unknown.len() >= 2 && self.unknown.len() * 2 >= self.unproven.len()
+    }
+
+    fn country(&self, meaning: &Meaning) -> Result<Country, Cow<'static, str>> {
+        match meaning {
+            Meaning::Country { country, .. } | Meaning::CountryCode(_, country) | Meaning::State(country) => {
+                Ok(*country)
+            }
+            Meaning::Unproven { .. } if self.are_others() => {
+                Err("has a code of two letters behind the city, and other \
+                codes of its column are those of no country; write the country out, as in `Bern, Switzerland`"
+                    .into())
+            }
+            Meaning::Unproven { country, rival, .. } if rival.is_none_or(|rival| !self.states.contains(&rival)) => {
+                Ok(*country)
+            }
+            Meaning::Open(open) => self.open(open).ok_or_else(|| {
+                "is the code or name of a state and of a country, and the other locations of its column do not tell \
+                 which; write the country out, as in `Atlanta, GA, USA`"
+                    .into()
+            }),
+            Meaning::Unproven { .. } | Meaning::Contradictory => {
+                Err("may be in several countries; write the country out, as in `Atlanta, GA, USA`".into())
+            }
+            Meaning::StateCode(_) | Meaning::UnknownCode(_) | Meaning::Nothing => {
+                Err("is not a country of ISO 3166-1, such as `DE`".into())
+            }
+        }
+    }
+
+    /// The country of a code of two meanings, if the other codes have one.
+    fn open(&self, open: &Open) -> Option<Country> {
+        let Open { state, country, is_name, is_alone } = *open;
+        let has_countries = !self.countries.is_empty() || (is_name && self.has_names);
+        if self.states.is_empty() && (is_alone || (has_countries && !self.are_others())) {
+            return Some(country);
+        }
+        let are_states = !is_alone && !has_countries && !self.are_others() && self.states.contains(&state);
+        are_states.then_some(state)
+    }
+}
+
+/// Reads the country of a location, whose text may be cut out of a longer one with more `before` it, by what is `known` of the
+/// codes of its column, and adds its own to those that were `seen`.
+pub(crate) fn country(before: &str, text: &str, known: &Codes, seen: &mut Codes) -> Result<Country, Cow<'static, str>> {
+    let meaning = Meaning::of(before, text, seen);
+    seen.add(&meaning);
+    known.country(&meaning)
+}
+
+/// The parts of a location, from the city to the country.
+fn parts(location: &str) -> impl Iterator<Item = &str> {
+    location.split([',', '(', ')', '[', ']', '/']).map(str::trim).filter(|part| !part.is_empty())
+}
+
+/// The rest of the location that a text was cut out of, and the text with its postcode; `None` if it is no word of the cell.
+pub(crate) fn around<'c>(cell: &'c str, text: &str) -> Option<(Cow<'c, str>, &'c str)> {
+    let is_end = |rest: Option<char>| rest.is_none_or(|char| !char.is_alphanumeric());
+    let lower = cell.to_ascii_lowercase();
+    let start = lower
+        .rmatch_indices(&text.to_ascii_lowercase())
+        .map(|(at, _)| at)
+        .find(|at| is_end(cell[..*at].chars().next_back()) && is_end(cell[at + text.len()..].chars().next()))?;
+    let (before, behind) = (&cell[..start], &cell[start + text.len()..]);
+    if behind.chars().any(char::is_alphabetic) && !POSTCODE.is_match(behind) {
+        return Some((Cow::Owned(format!("{before},{behind}")), &cell[start..start + text.len()]));
+    }
+    Some((Cow::Borrowed(before), &cell[start..]))
+}
+
+/// Whether a location names another country than the one it was read as, as a list of countries does.
+pub(crate) fn names_others(location: &str, country: Country) -> bool {
+    parts(location)
+        .map(words)
+        .any(|part| Country::read(&part).is_some_and(|other| other != country) && !is_state_of(&part, country))
+}
+
+/// The folded words of a part without numbers: `N.C.` is `nc`, `10115 Berlin` is `berlin`.
+fn words(part: &str) -> String {
+    let folded = fold(part);
+    let is_number = |word: &&str| word.bytes().all(|byte| byte.is_ascii_digit());
+    let words: Vec<&str> = folded.split(' ').filter(|word| !is_number(word)).collect();
+    words.join(if words.iter().all(|word| word.len() == 1) { "" } else { " " })
+}
+
+impl Meaning {
+    fn of(before: &str, text: &str, seen: &mut Codes) -> Self {
+        let text = format!(" {text}");
+        let postcode = POSTCODE.captures(&text);
+        let end = postcode.as_ref().map_or(text.len(), |found| found.get_match().start());
+        let mut earlier: Vec<String> = parts(before).map(words).filter(|part| !part.is_empty()).collect();
+        match &text[..end] {
+            // `Korea (the Republic of)` is one part.
+            country if Country::read(country).is_some() => earlier.push(words(country)),
+            location => earlier.extend(parts(location).map(words).filter(|part| !part.is_empty())),
+        }
+        let Some(last) = earlier.pop() else { return Self::Nothing };
+        let country = Country::read(&last);
+        let is_code = last.len() == 2 && !["us", "uk"].contains(&&*last);
+        let states = city::states_called(&last).into_iter().filter_map(|(code, _)| Country::from_alpha2(code));
+        let states: Vec<Country> = states.filter(|of| Some(*of) != country).collect();
+        if let Some(country) = country.filter(|_| states.is_empty() && (!is_code || earlier.is_empty())) {
+            // `Austin, TX, USA` shows that states are written by their codes.
+            if let [_, .., state] = &*earlier
+                && is_state_of(state, country)
+            {
+                seen.states.insert(country);
+            }
+            return Self::Country { country, is_name: !is_code && !earlier.is_empty() };
+        }
+        let mut proven = BTreeSet::new();
+        for part in &earlier {
+            proven.extend(city::countries_of(part, &last).into_iter().filter_map(Country::from_alpha2));
+            // `USA, GA`
+            proven.extend(Country::read(part).filter(|of| (part.len() > 2 || part == "us") && states.contains(of)));
+        }
+        // `Toronto, ON, CA` and `Ontario, CA`
+        if let (Some(country), Some(part)) = (country, earlier.last())
+            && (earlier.len() > 1 || part.len() > 3)
+            && is_state_of(part, country)
+        {
+            proven.insert(country);
+        }
+        if let (true, Some(postcode)) = (proven.is_empty(), &postcode) {
+            let is_of = |of: &&Country| match (of.alpha2(), postcode.name(of.alpha2())) {
+                (_, None) => false,
+                ("US", Some(digits)) => {
+                    let zip_codes = ZIP_CODES.iter().find(|(code, _)| *code == last);
+                    zip_codes.is_none_or(|(_, firsts)| firsts.iter().any(|first| digits.as_str().starts_with(first)))
+                }
+                _ => true,
+            };
+            proven.extend(states.iter().find(is_of));
+        }
+        let mut usual = states.iter().filter(|of| !is_code || WITH_STATES.contains(&of.alpha2())).copied();
+        let (usual, rival) = (usual.next(), usual.next());
+        let mut proven = proven.into_iter();
+        match (proven.next(), proven.next()) {
+            (Some(_), Some(_)) => return Self::Contradictory,
+            (Some(proven), None) if Some(proven) != country => return Self::State(proven),
+            (Some(country), None) if is_code => return Self::CountryCode(last, country),
+            (Some(country), None) => return Self::Country { country, is_name: true },
+            (None, _) => {}
+        }
+        let is_alone = earlier.is_empty();
+        match (usual, country) {
+            (Some(state), Some(country)) => Self::Open(Open { state, country, is_name: !is_code, is_alone }),
+            (Some(state), None) if is_alone && is_code => Self::StateCode(state),
+            (Some(_), None) if is_alone => Self::Nothing,
+            (Some(country), None) if is_code => Self::Unproven { code: last, country, is_state: true, rival },
+            (Some(state), None) => Self::State(state),
+            (None, Some(country)) => Self::Unproven { code: last, country, is_state: false, rival: None },
+            (None, None) if is_code && !is_alone => Self::UnknownCode(last),
+            (None, None) => Self::Nothing,
+        }
+    }
+}
+
+/// Whether a folded text is the code or name of a state of a country.
+fn is_state_of(text: &str, country: Country) -> bool {
+    city::states_called(text).iter().any(|(code, _)| *code == country.alpha2())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The countries of a column, read as an import reads it: once more if its codes decide something.
+    fn column(locations: &[&str]) -> Vec<Option<&'static str>> {
+        let mut known = Codes::default();
+        loop {
+            let mut seen = Codes::default();
+            let read: Vec<_> = locations
+                .iter()
+                .map(|location| country("", location, &known, &mut seen).ok().map(Country::alpha2))
+                .collect();
+            if !seen.decide_more_than(&known) {
+                return read;
+            }
+            known = seen;
+        }
+    }
+
+    #[test]
+    fn a_location_that_tells_its_country_is_read_alone() {
+        for (location, country) in [
+            ("Paris, France", "FR"),
+            ("Bath, United Kingdom", "GB"),
+            ("Austin, TX", "US"),
+            ("Austin, Texas", "US"),
+            ("Washington, D.C.", "US"),
+            ("Atlanta, GA", "US"),
+            ("Atlanta, Ga.", "US"),
+            ("Atlanta, Georgia", "US"),
+            ("Tbilisi, Georgia", "GE"),
+            ("Smallville, GA 30301", "US"),
+            ("Smallville, GA, 30301-1234", "US"),
+            ("Smallville, DE 19801", "US"),
+            ("Smallville, NL A1B 2C3", "CA"),
+            ("Smallville, IN, USA", "US"),
+            ("Smallville, IN, US", "US"),
+            ("USA, GA", "US"),
+            ("Gary, Ind.", "US"),
+            ("Berlin, DE", "DE"),
+            ("10115 Berlin, DE", "DE"),
+            ("Berlin, DE 10115", "DE"),
+            ("Köln (DE)", "DE"),
+            ("Wilmington, DE", "US"),
+            ("Toronto, ON", "CA"),
+            ("Toronto, CA", "CA"),
+            ("Smallville, ON, CA", "CA"),
+            ("San Francisco, CA", "US"),
+            ("San Francisco, CA, USA", "US"),
+            ("Tel Aviv, IL", "IL"),
+            ("Chicago, IL", "US"),
+            ("Amsterdam, NL", "NL"),
+            ("Perth, WA", "AU"),
+            ("Seattle, WA", "US"),
+            ("Adelaide, SA", "AU"),
+            ("Sydney, NSW", "AU"),
+            ("München, Bayern", "DE"),
+            ("München, BY", "DE"),
+            ("Minsk, BY", "BY"),
+            ("Mumbai, MH", "IN"),
+            ("Chennai, TN", "IN"),
+            ("Tunis, TN", "TN"),
+            ("Milano, MI", "IT"),
+            ("Detroit, MI", "US"),
+            ("Bern, BE", "CH"),
+            ("Gent, BE", "BE"),
+            ("London, UK", "GB"),
+            ("DE", "DE"),
+            ("GA", "GA"),
+            ("Georgia", "GE"),
+            ("Korea", "KR"),
+            ("Korea, South", "KR"),
+            ("Virgin Islands, U.S.", "VI"),
+            ("Saint Martin (French part)", "MF"),
+        ] {
+            assert_eq!(column(&[location]), [Some(country)], "{location}");
+        }
+        for location in [
+            "Smallville, GA",
+            "Smallville, DE",
+            "Smallville, Georgia",
+            "Ontario, CA",
+            "TX",
+            "Texas",
+            "Smallville",
+            "",
+            "12345",
+        ] {
+            assert_eq!(column(&[location]), [None], "{location}");
+        }
+    }
+
+    #[test]
+    fn a_part_of_a_location_is_read_with_the_rest() {
+        for (cell, text, country) in [
+            ("Atlanta, GA", "GA", Some("US")),
+            ("Atlanta, GA", "ga", Some("US")),
+            ("Atlanta (GA)", "GA", Some("US")),
+            ("Atlanta, GA 30301", "GA", Some("US")),
+            ("Smallville, GA 30301", "GA 30301", Some("US")),
+            ("GA, Atlanta", "GA", Some("US")),
+            ("Berlin, DE, Europe", "DE", Some("DE")),
+            ("Atlanta GA", "GA", Some("US")),
+            ("Smallville GA", "GA", None),
+            ("Berlin Germany", "Germany", Some("DE")),
+            ("US-GA", "GA", Some("US")),
+            ("GA", "GA", Some("GA")),
+            ("Germany, Berlin", "Germany", Some("DE")),
+            ("Seoul, Korea (the Republic of)", "Korea (the Republic of)", Some("KR")),
+            ("Smallville, GA, 30301", "30301", Some("US")),
+            ("Kingshill, Virgin Islands, U.S.", "Virgin Islands, U.S.", Some("VI")),
+        ] {
+            let (before, part) = around(cell, text).unwrap();
+            let [known, mut seen] = [Codes::default(), Codes::default()];
+            let read = super::country(&before, part, &known, &mut seen).ok().map(Country::alpha2);
+            assert_eq!(read, country, "{text} of {cell}: {part} behind {before}");
+        }
+        assert_eq!((around("Agadir", "GA"), around("US", "DE")), (None, None));
+        let [france, us] = ["FR", "US"].map(|code| Country::from_alpha2(code).unwrap());
+        assert!(names_others("Germany, France", france) && names_others("DE/FR", france));
+        assert!(!names_others("Paris, France", france) && !names_others("Georgia, USA", us));
+    }
+
+    #[test]
+    fn the_other_locations_of_a_column_decide_if_they_agree() {
+        for (locations, countries) in [
+            (&["Smallville, GA", "Austin, TX"][..], &[Some("US"), Some("US")][..]),
+            (&["Smallville, GA", "Atlanta, GA"], &[Some("US"), Some("US")]),
+            (&["Smallville, GA", "Reno, NV, USA", "London, UK"], &[Some("US"), Some("US"), Some("GB")]),
+            (&["Smallville, GA", "Oslo, NO"], &[Some("GA"), Some("NO")]),
+            (&["Smallville, GA", "Oslo, NO", "Austin, TX"], &[None, Some("NO"), Some("US")]),
+            (&["Smallville, GA", "Toronto, ON"], &[None, Some("CA")]),
+            (&["Smallville, GA", "Oslo, Norway"], &[None, Some("NO")]),
+            (&["Smallville, Georgia", "Oslo, Norway"], &[Some("GE"), Some("NO")]),
+            (&["Smallville, Georgia", "Austin, TX"], &[Some("US"), Some("US")]),
+            (&["Smallville, WA", "Sydney, NSW"], &[None, Some("AU")]),
+            // A state and a country without a city.
+            (&["DE", "GA", "FR"], &[Some("DE"), Some("GA"), Some("FR")]),
+            (&["DE", "GA", "TX"], &[None, None, None]),
+            (&["DE", "Austin, TX"], &[None, Some("US")]),
+            // Cantons
+            (&["Dorf, ZH", "Dorf, VD", "Dorf, SG"], &[None, None, None]),
+        ] {
+            assert_eq!(column(locations), countries, "{locations:?}");
+            let reversed: Vec<&str> = locations.iter().rev().copied().collect();
+            assert!(column(&reversed).iter().rev().eq(countries), "{locations:?} in another order");
+        }
+    }
+
+    #[test]
+    fn a_code_of_two_meanings_is_never_read_without_evidence() {
+        for country in Country::all() {
+            let code = country.alpha2();
+            let states: Vec<&str> =
+                city::states_called(&code.to_lowercase()).into_iter().map(|(country, _)| country).collect();
+            let is_both = states.iter().any(|state| WITH_STATES.contains(state));
+            let expected = if is_both { None } else { Some(code) };
+            assert_eq!(column(&[&format!("Smallville, {code}")]), [expected], "{code}");
+            assert_eq!(column(&[code]), [Some(code)], "a column of countries");
+        }
+    }
+
+    proptest! {
+        /// Whatever the other cells are: behind an unknown city a code is read as its state or its country, and as the state only
+        /// without a code of a country, and as the country only without a code of a state.
+        #[test]
+        fn a_column_never_gives_another_country(codes in proptest::collection::vec("[A-Z]{2}", 1..12)) {
+            let locations: Vec<String> = codes.iter().map(|code| format!("Smallville, {code}")).collect();
+            let locations: Vec<&str> = locations.iter().map(String::as_str).collect();
+            let called = |code: &str| {
+                let usual = city::states_called(&code.to_lowercase()).into_iter().map(|(country, _)| country);
+                usual.filter(|country| WITH_STATES.contains(country)).collect::<Vec<_>>()
+            };
+            let has_state = codes.iter().any(|code| Country::from_alpha2(code).is_none() && !called(code).is_empty());
+            let has_country = codes.iter().any(|code| Country::from_alpha2(code).is_some() && called(code).is_empty());
+            for (code, read) in codes.iter().zip(column(&locations)) {
+                let Some(read) = read else { continue };
+                let country = Country::read(code).map(Country::alpha2);
+                match (country, &*called(code)) {
+                    (Some(country), []) => prop_assert_eq!(read, country),
+                    (Some(country), states) if read == country => prop_assert!(has_country && !has_state, "{states:?}"),
+                    (Some(_), states) => prop_assert!(states.contains(&read) && has_state && !has_country),
+                    (None, states) => prop_assert!(states.contains(&read)),
+                }
+            }
+        }
+    }
+}

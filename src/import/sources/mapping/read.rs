@@ -1,0 +1,605 @@
+//! Reading a mapping from TOML.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use regex::RegexBuilder;
+use toml::de::DeTable;
+
+use crate::sources::field::{Field, Form};
+use crate::sources::input::{Encoding, Format, Quote, column_name};
+use crate::sources::mapping::date_format::DateFormat;
+use crate::sources::mapping::document::{Document, Node, Place};
+use crate::sources::mapping::transform::Transform;
+use crate::sources::mapping::{
+    Column, Condition, Currency, FieldValue, Input, Join, KeyForm, Mapping, Reference, Section, SourceValues, Target,
+    Test, Unknown, Value, Vocabulary,
+};
+use crate::sources::money::{self, AmountForm, Decimal, End};
+use crate::sources::{EntityKind, Extent, Source, SourceError, presets};
+use data::identifier;
+use data::import::diagnostics::quoted;
+use data::vocabulary::Vocabulary as _;
+use search::nearest;
+
+/// Priority of a source whose mapping has none.
+const PRIORITY: u32 = 50;
+
+const VALUE_KEYS: [&str; 11] =
+    ["column", "columns", "value", "join", "none", "do", "map", "unknown", "dates", "default", "when"];
+
+const FIELD_KEYS: [&str; 9] = ["currency", "rate_on", "sum", "decimal", "unit", "scheme", "by", "kind", "create"];
+
+const SECTION_KEYS: [&str; 7] = ["from", "join", "when", "key", "latest_by", "source_key", "id"];
+
+impl Mapping {
+    /// Reads a mapping. `folder` is where its file of rates is.
+    pub(crate) fn read(name: &str, text: &str, folder: &Path) -> Result<Self, SourceError> {
+        let document = Document::new(name, text);
+        let parsed = document.parse()?;
+        let start = document.place(0);
+        let table = parsed.get_ref();
+        let kinds = EntityKind::ALL.iter().map(|kind| kind.name());
+        let known: Vec<&str> = ["source", "input", "vocabulary", "rates"].into_iter().chain(kinds).collect();
+        for key in table.keys().filter(|key| !known.contains(&&**key.get_ref())) {
+            document.unknown(document.place(key.span().start), "key", key.get_ref(), known.iter().copied());
+        }
+        let reader = Reader {
+            document: &document,
+            inputs: read_names(table),
+            vocabularies: read_vocabularies(&document, table),
+        };
+        let source = match table.get("source") {
+            Some(node) => reader.source(node),
+            None => {
+                let problem = "no [source]; add `[source]` with `id`, `title` and `license`";
+                document.problem(start, problem);
+                SourceValues::default()
+            }
+        };
+        let inputs = match table.get("input").and_then(|node| document.any_table(node)) {
+            Some(inputs) => inputs.iter().map(|(name, node)| reader.input(name.get_ref(), node)).collect(),
+            None => {
+                document.problem(start, "no input; add a table such as `[input.firms]`");
+                Vec::new()
+            }
+        };
+        let mut sections = Vec::new();
+        for kind in EntityKind::ALL {
+            let Some(node) = table.get(kind.name()) else { continue };
+            match node.get_ref().as_array() {
+                Some(array) => sections.extend(array.iter().filter_map(|node| reader.section(*kind, node))),
+                None => sections.extend(reader.section(*kind, node)),
+            }
+        }
+        if sections.is_empty() {
+            document.problem(start, "maps nothing; add a section such as `[[firm]]`");
+        }
+        for field in sections.iter_mut().flat_map(|section| &mut section.fields) {
+            let input = field.value.columns.first().and_then(|column| inputs.get(column.input));
+            field.amount.decimal = field.amount.decimal.or_else(|| input?.decimal);
+        }
+        for join in sections.iter().flat_map(|section| &section.joins) {
+            if let Some(input) = inputs.get(join.input).filter(|input| input.key.is_none()) {
+                let problem = format!("input {} is joined but has no `key`; add `key = \"COLUMN\"`", input.name);
+                document.problem(input.place, problem);
+            }
+        }
+        let rates = table.get("rates").and_then(|node| document.text(node)).map(|file| folder.join(file));
+        document.finish()?;
+        Ok(Self { name: name.to_owned(), source, inputs, sections, rates })
+    }
+}
+
+/// The names of the inputs, in the order of `Mapping::inputs`.
+fn read_names(table: &DeTable<'_>) -> Vec<String> {
+    let inputs = table.get("input").and_then(|node| node.get_ref().as_table());
+    inputs.into_iter().flat_map(|inputs| inputs.keys()).map(|name| name.get_ref().clone().into_owned()).collect()
+}
+
+fn read_vocabularies<'a>(document: &Document<'a>, table: &DeTable<'a>) -> HashMap<String, Arc<Vocabulary>> {
+    let mut vocabularies = HashMap::new();
+    let Some(tables) = table.get("vocabulary").and_then(|node| document.any_table(node)) else { return vocabularies };
+    for (name, node) in tables {
+        let Some(words) = document.any_table(node) else { continue };
+        let mut vocabulary = Vocabulary::new();
+        for (word, node) in words {
+            let texts = document.texts(node).into_iter().map(|(text, _)| text).filter(|text| !text.is_empty());
+            vocabulary.insert(word.get_ref().trim().to_lowercase(), texts.collect());
+        }
+        vocabularies.insert(name.get_ref().clone().into_owned(), Arc::new(vocabulary));
+    }
+    vocabularies
+}
+
+struct Reader<'d, 'a> {
+    document: &'d Document<'a>,
+    inputs: Vec<String>,
+    vocabularies: HashMap<String, Arc<Vocabulary>>,
+}
+
+impl<'a> Reader<'_, 'a> {
+    fn source(&self, node: &Node<'a>) -> SourceValues {
+        let document = self.document;
+        let Some(table) = document.table(node, &["id", "title", "license", "url", "priority", "import"]) else {
+            return SourceValues::default();
+        };
+        let text = |key: &str| table.get(key).and_then(|node| document.text(node));
+        let required = |key: &str, example: &str| {
+            let value = text(key).filter(|value| !value.trim().is_empty());
+            if value.is_none() {
+                document
+                    .problem(document.place_of(node), format!("no `{key}`; add it, such as `{key} = \"{example}\"`"));
+            }
+            value.unwrap_or_default()
+        };
+        let source = SourceValues {
+            id: required("id", "our-list"),
+            title: required("title", "Our list of firms"),
+            license: required("license", "CC0-1.0"),
+            url: text("url").unwrap_or_default(),
+            priority: table.get("priority").map_or(Some(PRIORITY), |node| document.number(node)).unwrap_or_default(),
+            extent: table.get("import").and_then(|node| self.extent(node)).unwrap_or_default(),
+        };
+        if let Some(id) = table.get("id").filter(|_| !source.id.is_empty() && !Source::is_id(&source.id)) {
+            let problem = format!("{} is not an id: lowercase letters, digits and single `-`", quoted(&source.id));
+            document.problem(document.place_of(id), problem);
+        }
+        source
+    }
+
+    fn extent(&self, node: &Node<'a>) -> Option<Extent> {
+        let name = self.document.text(node)?;
+        let extent = Extent::read(&name);
+        if extent.is_none() {
+            self.document.unknown(self.document.place_of(node), "value", &name, Extent::names());
+        }
+        extent
+    }
+
+    fn input(&self, name: &str, node: &Node<'a>) -> Input {
+        const KEYS: [&str; 13] = [
+            "file",
+            "delimiter",
+            "quote",
+            "encoding",
+            "sheet",
+            "skip",
+            "key",
+            "none",
+            "decimal",
+            "optional",
+            "names",
+            "when",
+            "may_lack",
+        ];
+        let document = self.document;
+        let index = self.inputs.iter().position(|known| known == name).unwrap_or_default();
+        let empty = DeTable::new();
+        let table = document.table(node, &KEYS).unwrap_or(&empty);
+        let text = |key: &str| table.get(key).and_then(|node| document.text(node));
+        let texts = |key: &str| -> Vec<String> {
+            let texts = table.get(key).map(|node| document.texts(node)).unwrap_or_default();
+            texts.into_iter().map(|(text, _)| text).collect()
+        };
+        let mut format = Format { sheet: text("sheet"), ..Format::default() };
+        if let (Some(delimiter), Some(node)) = (text("delimiter"), table.get("delimiter")) {
+            match *delimiter.as_bytes() {
+                [byte] => format.delimiter = Some(byte),
+                _ => document.problem(document.place_of(node), "is not one character, such as `;`"),
+            }
+        }
+        if let (Some(quote), Some(node)) = (text("quote"), table.get("quote")) {
+            match Quote::named(&quote) {
+                Some(quote) => format.quote = quote,
+                None => {
+                    let problem = format!(
+                        "{} is no quotation mark: one character, such as `'`, or `{}` if no cell is quoted",
+                        quoted(&quote),
+                        Quote::NONE
+                    );
+                    document.problem(document.place_of(node), problem);
+                }
+            }
+        }
+        if let (Some(encoding), Some(node)) = (text("encoding"), table.get("encoding")) {
+            match Encoding::named(&encoding) {
+                Some(encoding) => format.encoding = encoding,
+                None => {
+                    let names = Encoding::ALL.map(|(name, _)| name);
+                    document.unknown(document.place_of(node), "encoding", &encoding, names);
+                }
+            }
+        }
+        if let Some(skip) = table.get("skip").and_then(|node| document.number(node)) {
+            format.skip = skip as usize;
+        }
+        let key = table.get("key").and_then(|node| Some((document.text(node)?, document.place_of(node))));
+        let names = table.get("names").and_then(|node| document.any_table(node)).into_iter().flatten();
+        let names = names.map(|(name, node)| {
+            (name.get_ref().clone().into_owned(), document.texts(node).into_iter().map(|(text, _)| text).collect())
+        });
+        Input {
+            name: name.to_owned(),
+            file: text("file"),
+            format,
+            key: key.map(|(name, place)| Column { input: index, name, place, index: 0 }),
+            none: texts("none"),
+            optional: texts("optional").iter().map(|name| column_name(name)).collect(),
+            names: names.collect(),
+            when: table.get("when").map(|node| self.conditions(node, index, &[])).unwrap_or_default(),
+            may_lack: table.get("may_lack").is_some_and(|node| document.truth(node)),
+            decimal: table.get("decimal").and_then(|node| self.decimal(node)),
+            place: document.place_of(node),
+        }
+    }
+
+    fn section(&self, kind: EntityKind, node: &Node<'a>) -> Option<Section> {
+        let document = self.document;
+        let fields = Field::of(kind).iter().map(|field| field.name);
+        let known: Vec<&str> = SECTION_KEYS.into_iter().chain(fields).collect();
+        let table = document.table(node, &known)?;
+        let place = document.place_of(node);
+        let from = match table.get("from") {
+            Some(node) => self.input_named(node)?,
+            None if self.inputs.len() == 1 => 0,
+            None => {
+                let inputs = self.inputs.join(", ");
+                document.problem(place, format!("no `from`; name the input that the {kind}s are read from: {inputs}"));
+                return None;
+            }
+        };
+        let mut joins = Vec::new();
+        for (name, node) in table.get("join").and_then(|node| document.any_table(node)).into_iter().flatten() {
+            let place = document.place(name.span().start);
+            let Some(input) = self.inputs.iter().position(|input| *input == **name.get_ref()) else {
+                document.unknown(place, "input", name.get_ref(), self.inputs.iter().map(String::as_str));
+                continue;
+            };
+            let Some(column) = document.text(node) else { continue };
+            let place = document.place_of(node);
+            joins.push(Join { input, column: Column { input: from, name: column, place, index: 0 } });
+        }
+        let joined: Vec<usize> = joins.iter().map(|join| join.input).collect();
+        let value = |key: &str| Some(self.value(table.get(key)?, from, &joined, &[])?.0);
+        let mut section = Section {
+            kind,
+            from,
+            when: table.get("when").map(|node| self.conditions(node, from, &joined)).unwrap_or_default(),
+            key: table.get("key").and_then(|node| {
+                let (value, table) = self.value(node, from, &joined, &["scheme", "by"])?;
+                Some((value, self.key_form(table)))
+            }),
+            latest_by: value("latest_by"),
+            source_key: value("source_key"),
+            fields: Vec::new(),
+            joins,
+        };
+        if let Some((key, _)) = &mut section.key
+            && key.columns.len() > 1
+            && !key.steps.iter().any(|step| matches!(step, Transform::First))
+        {
+            key.join.get_or_insert("|".to_owned());
+        }
+        for field in Field::of(kind) {
+            let Some(node) = table.get(field.name) else { continue };
+            section.fields.extend(self.field(Target::Field(field), node, from, &joined));
+        }
+        for (scheme, node) in table.get("id").and_then(|node| document.any_table(node)).into_iter().flatten() {
+            let place = document.place(scheme.span().start);
+            self.check_scheme(scheme.get_ref(), place);
+            if !is_identified(kind) {
+                document.problem(place, format!("a {kind} has no identifiers; remove `id`"));
+            }
+            let target = Target::Identifier(scheme.get_ref().clone().into_owned());
+            section.fields.extend(self.field(target, node, from, &joined));
+        }
+        let is_named = section.fields.iter().any(|field| field.target.name() == "name");
+        if section.key.is_none() && !is_named {
+            document.problem(place, format!("a {kind} has neither `key` nor `name`; add `key = \"COLUMN\"`"));
+        }
+        // The key of an entity is one of its identifiers.
+        if let Some((key, KeyForm::Scheme(scheme))) = &section.key
+            && is_identified(kind)
+            && !section.fields.iter().any(|field| matches!(&field.target, Target::Identifier(known) if known == scheme))
+        {
+            let (target, value) = (Target::Identifier(scheme.clone()), key.clone());
+            section.fields.push(FieldValue {
+                target,
+                value,
+                currency: None,
+                rate_on: None,
+                amount: AmountForm::default(),
+                reference: None,
+                is_sum: false,
+                place,
+            });
+        }
+        Some(section)
+    }
+
+    fn input_named(&self, node: &Node<'a>) -> Option<usize> {
+        let name = self.document.text(node)?;
+        let index = self.inputs.iter().position(|input| *input == name);
+        if index.is_none() {
+            let place = self.document.place_of(node);
+            self.document.unknown(place, "input", &name, self.inputs.iter().map(String::as_str));
+        }
+        index
+    }
+
+    fn field(&self, target: Target, node: &Node<'a>, from: usize, joined: &[usize]) -> Option<FieldValue> {
+        let document = self.document;
+        let (value, table) = self.value(node, from, joined, &FIELD_KEYS)?;
+        let place = document.place_of(node);
+        let get = |key: &str| table.and_then(|table| table.get(key));
+        let form = match &target {
+            Target::Field(field) => field.form,
+            Target::Identifier(_) => Form::Identifier,
+        };
+        let amount = AmountForm::default();
+        let mut field =
+            FieldValue { target, value, currency: None, rate_on: None, amount, reference: None, is_sum: false, place };
+        match form {
+            Form::Dollars => {
+                field.currency = get("currency").and_then(|node| self.currency(node, from, joined));
+                field.rate_on = get("rate_on").and_then(|node| Some(self.value(node, from, joined, &[])?.0));
+                field.is_sum = get("sum").is_some_and(|node| document.truth(node));
+                field.amount = self.amount_form(&mut field.value, table);
+                if get("currency").is_none() {
+                    let problem = "no `currency`; write `currency = \"USD\"`, or `currency = { column = \"CURRENCY\" }` and \
+                                   `rates = \"rates.csv\"`: it is never guessed";
+                    document.problem(place, problem);
+                }
+            }
+            Form::Reference(kinds) => {
+                let kind = match (get("kind"), kinds) {
+                    (Some(node), _) => {
+                        let name = document.text(node)?;
+                        let kind = kinds.iter().copied().find(|kind| kind.name() == name);
+                        if kind.is_none() {
+                            document.unknown(
+                                document.place_of(node),
+                                "kind",
+                                &name,
+                                kinds.iter().map(|kind| kind.name()),
+                            );
+                        }
+                        kind?
+                    }
+                    (None, [kind]) => *kind,
+                    (None, _) => {
+                        let names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
+                        document.problem(
+                            place,
+                            format!("no `kind`; write `kind = \"{}\"` (known: {})", names[0], names.join(", ")),
+                        );
+                        return None;
+                    }
+                };
+                if field.value.columns.len() > 1 && !matches!(&field.target, Target::Field(field) if field.is_list) {
+                    field.value.join.get_or_insert("|".to_owned());
+                }
+                let is_created = get("create").is_some_and(|node| document.truth(node));
+                field.reference = Some(Reference { kind, key: self.key_form(table), is_created });
+            }
+            _ => {}
+        }
+        let allowed: &[&str] = match form {
+            Form::Dollars => &["currency", "rate_on", "sum", "decimal", "unit"],
+            Form::Reference(_) => &["scheme", "by", "kind", "create"],
+            _ => &[],
+        };
+        for (key, _) in table.into_iter().flatten() {
+            if FIELD_KEYS.contains(&&**key.get_ref()) && !allowed.contains(&&**key.get_ref()) {
+                let place = document.place(key.span().start);
+                document.problem(place, format!("`{}` has no meaning for this field; remove it", key.get_ref()));
+            }
+        }
+        Some(field)
+    }
+
+    /// How the amounts of a field are written. The end of a range is chosen when its unit and currency are known.
+    fn amount_form(&self, value: &mut Value, table: Option<&DeTable<'a>>) -> AmountForm {
+        let get = |key: &str| table.and_then(|table| table.get(key));
+        let unit = get("unit").and_then(|node| {
+            let text = self.document.text(node)?;
+            let unit = money::unit(&text);
+            if unit.is_none() {
+                let problem = format!("{} is not a unit, such as \"million\", \"k\" or \"Mio.\"", quoted(&text));
+                self.document.problem(self.document.place_of(node), problem);
+            }
+            unit
+        });
+        let end = match value.steps.last() {
+            Some(Transform::Min) => Some(End::Low),
+            Some(Transform::Max) => Some(End::High),
+            _ => None,
+        };
+        if end.is_some() {
+            value.steps.pop();
+        }
+        let has_unit = value.columns.iter().any(|column| money::unit_of_header(&column.name).is_some());
+        let decimal = get("decimal").and_then(|node| self.decimal(node));
+        AmountForm { decimal, unit, lacks_unit: unit.is_none() && has_unit, end }
+    }
+
+    fn decimal(&self, node: &Node<'a>) -> Option<Decimal> {
+        let text = self.document.text(node)?;
+        let decimal = Decimal::written(&text);
+        if decimal.is_none() {
+            let problem = format!("{} is not a decimal separator: \".\" or \",\"", quoted(&text));
+            self.document.problem(self.document.place_of(node), problem);
+        }
+        decimal
+    }
+
+    fn currency(&self, node: &Node<'a>, from: usize, joined: &[usize]) -> Option<Currency> {
+        match node.get_ref().as_str() {
+            Some(code) if code.len() == 3 && code.bytes().all(|byte| byte.is_ascii_uppercase()) => {
+                Some(Currency::Code(code.to_owned()))
+            }
+            Some(code) => {
+                let problem = format!(
+                    "{} is not an ISO 4217 code, such as \"USD\"; a column is written `{{ column = \"CURRENCY\" }}`",
+                    quoted(code)
+                );
+                self.document.problem(self.document.place_of(node), problem);
+                None
+            }
+            None => Some(Currency::Of(self.value(node, from, joined, &[])?.0)),
+        }
+    }
+
+    fn key_form(&self, table: Option<&DeTable<'a>>) -> KeyForm {
+        let document = self.document;
+        let get = |key: &str| table.and_then(|table| table.get(key));
+        if let Some(node) = get("scheme")
+            && let Some(scheme) = document.text(node)
+        {
+            self.check_scheme(&scheme, document.place_of(node));
+            return KeyForm::Scheme(scheme);
+        }
+        if let Some(node) = get("by")
+            && let Some(by) = document.text(node)
+        {
+            if by == "name" {
+                return KeyForm::Name;
+            }
+            document.unknown(document.place_of(node), "value", &by, ["name"]);
+        }
+        KeyForm::Plain
+    }
+
+    /// Reports a scheme of identifiers that is a known one mistyped. Others are allowed: operators have their own.
+    fn check_scheme(&self, scheme: &str, place: Place) {
+        let known = || identifier::SCHEMES.iter().map(|scheme| scheme.name);
+        if identifier::scheme(scheme).is_none() && nearest(scheme, known()).is_some() {
+            self.document.unknown(place, "scheme", scheme, known());
+        }
+    }
+
+    /// A value, and the table that it is written in. A string is the name of a column.
+    fn value<'n>(
+        &self,
+        node: &'n Node<'a>,
+        from: usize,
+        joined: &[usize],
+        others: &[&str],
+    ) -> Option<(Value, Option<&'n DeTable<'a>>)> {
+        let document = self.document;
+        // The name of a column, or the names of several.
+        if node.get_ref().is_str() || node.get_ref().is_array() {
+            let columns = document.texts(node).into_iter();
+            let columns = columns.map(|(name, place)| self.column(&name, place, from, joined)).collect();
+            return Some((Value { columns, ..Value::default() }, None));
+        }
+        let known: Vec<&str> = VALUE_KEYS.iter().chain(others).copied().collect();
+        let table = document.table(node, &known)?;
+        let get = |key: &str| table.get(key);
+        let texts = |key: &str| get(key).map(|node| document.texts(node)).unwrap_or_default();
+        let place = document.place_of(node);
+        let mut value = Value {
+            constant: get("value").and_then(|node| document.text(node)),
+            join: get("join").and_then(|node| document.text(node)),
+            default: get("default").and_then(|node| document.text(node)),
+            none: texts("none").into_iter().map(|(text, _)| text).collect(),
+            when: get("when").map(|node| self.conditions(node, from, joined)).unwrap_or_default(),
+            ..Value::default()
+        };
+        for (name, place) in texts("column").into_iter().chain(texts("columns")) {
+            value.columns.push(self.column(&name, place, from, joined));
+        }
+        if value.columns.is_empty() && value.constant.is_none() {
+            document.problem(place, "has neither `column` nor `value`; write `column = \"NAME\"`");
+        }
+        for (step, place) in texts("do") {
+            match Transform::parse(&step) {
+                Ok(step) => value.steps.push(step),
+                Err(problem) => document.problem(place, problem),
+            }
+        }
+        for (format, place) in texts("dates") {
+            match DateFormat::parse(&format) {
+                Ok(format) => value.dates.push(format),
+                Err(problem) => document.problem(place, problem),
+            }
+        }
+        if let Some(node) = get("map")
+            && let Some(name) = document.text(node)
+        {
+            value.vocabulary = self.vocabularies.get(&name).cloned().or_else(|| presets::vocabulary(&name));
+            if value.vocabulary.is_none() {
+                let mut known: Vec<&str> = self.vocabularies.keys().map(String::as_str).collect();
+                presets::vocabularies().for_each(|name| known.push(name));
+                known.sort_unstable();
+                document.unknown(document.place_of(node), "vocabulary", &name, known);
+            }
+        }
+        if let Some(node) = get("unknown")
+            && let Some(name) = document.text(node)
+        {
+            match &*name {
+                "report" => value.unknown = Unknown::Report,
+                "drop" => value.unknown = Unknown::Drop,
+                "keep" => value.unknown = Unknown::Keep,
+                _ => document.unknown(document.place_of(node), "value", &name, ["report", "drop", "keep"]),
+            }
+        }
+        Some((value, Some(table)))
+    }
+
+    /// The column that a name means: `offering.SALE_DATE` is of the joined input `offering`.
+    fn column(&self, name: &str, place: Place, from: usize, joined: &[usize]) -> Column {
+        if let Some((input, column)) = name.split_once('.')
+            && let Some(input) =
+                joined.iter().copied().find(|index| self.inputs.get(*index).is_some_and(|known| known == input))
+        {
+            return Column { input, name: column.to_owned(), place, index: 0 };
+        }
+        Column { input: from, name: name.to_owned(), place, index: 0 }
+    }
+
+    fn conditions(&self, node: &Node<'a>, from: usize, joined: &[usize]) -> Vec<Condition> {
+        let document = self.document;
+        let mut conditions = Vec::new();
+        for (name, node) in document.any_table(node).into_iter().flatten() {
+            let column = self.column(name.get_ref(), document.place(name.span().start), from, joined);
+            let lower = |texts: Vec<(String, Place)>| texts.into_iter().map(|(text, _)| text.to_lowercase()).collect();
+            if node.get_ref().as_table().is_none() {
+                conditions.push(Condition { column, test: Test::OneOf(lower(document.texts(node))) });
+                continue;
+            }
+            let Some(table) = document.table(node, &["is", "not", "present", "matches", "matches_not"]) else {
+                continue;
+            };
+            for (key, node) in table {
+                let test = match &**key.get_ref() {
+                    "is" => Test::OneOf(lower(document.texts(node))),
+                    "not" => Test::NoneOf(lower(document.texts(node))),
+                    "present" => Test::Present(document.truth(node)),
+                    other => {
+                        let Some(pattern) = document.text(node) else { continue };
+                        match RegexBuilder::new(&pattern).case_insensitive(true).build() {
+                            Ok(pattern) if other == "matches" => Test::Matches(pattern),
+                            Ok(pattern) => Test::MatchesNot(pattern),
+                            Err(error) => {
+                                let problem = format!("{} is not a regular expression: {error}", quoted(&pattern));
+                                document.problem(document.place_of(node), problem);
+                                continue;
+                            }
+                        }
+                    }
+                };
+                conditions.push(Condition { column: column.clone(), test });
+            }
+        }
+        conditions
+    }
+}
+
+/// Whether entities of a kind have identifiers.
+fn is_identified(kind: EntityKind) -> bool {
+    matches!(kind, EntityKind::Firm | EntityKind::Startup | EntityKind::Person)
+}

@@ -1,0 +1,325 @@
+//! The steps that change a text on its way from a column to a field. The set is closed: a mapping has no code.
+
+use std::borrow::Cow;
+
+use regex::Regex;
+
+use crate::sources::money;
+use data::fold::fold;
+use data::import::website;
+use search::nearest;
+
+/// A text on its way to a field, and what it was in the source: a column, or a part of it that was split off.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Text<'a> {
+    pub value: Cow<'a, str>,
+    pub original: Cow<'a, str>,
+}
+
+impl<'a> From<&'a str> for Text<'a> {
+    fn from(text: &'a str) -> Self {
+        Self { value: Cow::Borrowed(text), original: Cow::Borrowed(text.trim()) }
+    }
+}
+
+impl From<String> for Text<'_> {
+    fn from(text: String) -> Self {
+        Self { original: Cow::Owned(text.trim().to_owned()), value: Cow::Owned(text) }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Transform {
+    /// Lowercase letters a–z and digits, with single spaces.
+    Fold,
+    Lower,
+    Upper,
+    /// `NEW YORK` → `New York`; a text that has small letters stays as it is.
+    Title,
+    /// As `title`, for names of companies: `ALDER LABS LLC` → `Alder Labs LLC`.
+    LegalCase,
+    Split(String),
+    First,
+    Last,
+    Prefix(String),
+    /// Removes the text at the start, if it is there.
+    StripPrefix(String),
+    /// Removes these characters from the start.
+    StripLeft(String),
+    /// The first group of the expression, or all that it matches; a text that it does not match is dropped.
+    Capture(Regex),
+    /// The host of a web address, without `www.`.
+    Domain,
+    /// The lower amount of a range: `$250K – $2M` → `$250K`.
+    Min,
+    Max,
+}
+
+/// The names of the transforms, and whether they take an argument.
+pub(crate) const NAMES: [(&str, bool); 15] = [
+    ("fold", false),
+    ("lower", false),
+    ("upper", false),
+    ("title", false),
+    ("legal_case", false),
+    ("split", true),
+    ("first", false),
+    ("last", false),
+    ("prefix", true),
+    ("strip_prefix", true),
+    ("strip_left", true),
+    ("regex", true),
+    ("domain", false),
+    ("min", false),
+    ("max", false),
+];
+
+impl Transform {
+    /// Reads `title`, `split(;)` or `regex(([0-9]{4}))`.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let (name, argument) = match text.split_once('(') {
+            Some((name, rest)) => match rest.strip_suffix(')') {
+                Some(argument) => (name.trim(), Some(argument)),
+                None => return Err(format!("{text:?} has no closing parenthesis; write it as in `split(;)`")),
+            },
+            None => (text.trim(), None),
+        };
+        let Some((_, has_argument)) = NAMES.iter().find(|(known, _)| *known == name) else {
+            let names = NAMES.map(|(name, _)| name);
+            let hint = nearest(name, names).map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            return Err(format!("unknown transform {name:?}{hint} (known: {})", names.join(", ")));
+        };
+        let argument = match (has_argument, argument) {
+            (true, Some(argument)) if !argument.is_empty() => argument.to_owned(),
+            (true, _) => return Err(format!("`{name}` needs an argument, as in `split(;)`")),
+            (false, None) => String::new(),
+            (false, Some(_)) => return Err(format!("`{name}` takes no argument; write it without parentheses")),
+        };
+        Ok(match name {
+            "fold" => Self::Fold,
+            "lower" => Self::Lower,
+            "upper" => Self::Upper,
+            "title" => Self::Title,
+            "legal_case" => Self::LegalCase,
+            "split" => Self::Split(argument),
+            "first" => Self::First,
+            "last" => Self::Last,
+            "prefix" => Self::Prefix(argument),
+            "strip_prefix" => Self::StripPrefix(argument),
+            "strip_left" => Self::StripLeft(argument),
+            "domain" => Self::Domain,
+            "min" => Self::Min,
+            "max" => Self::Max,
+            _ => Self::Capture(
+                Regex::new(&argument).map_err(|error| format!("{argument:?} is not a regular expression: {error}"))?,
+            ),
+        })
+    }
+
+    /// Applies the step to the values of one row.
+    pub(crate) fn apply(&self, values: &mut Vec<Text<'_>>) {
+        match self {
+            Self::Split(separator) => {
+                for text in std::mem::take(values) {
+                    match text.value {
+                        Cow::Borrowed(value) => values.extend(value.split(&**separator).map(Text::from)),
+                        Cow::Owned(value) => {
+                            values.extend(value.split(&**separator).map(|part| Text::from(part.to_owned())));
+                        }
+                    }
+                }
+            }
+            Self::First => values.truncate(1),
+            Self::Last => drop(values.drain(..values.len().saturating_sub(1))),
+            Self::Capture(pattern) => {
+                values.retain_mut(|text| {
+                    let Some(found) = pattern.captures(&text.value) else { return false };
+                    let group = found.get(1).or_else(|| found.get(0)).map_or("", |group| group.as_str());
+                    text.value = Cow::Owned(group.to_owned());
+                    true
+                });
+            }
+            _ => {
+                for text in values.iter_mut() {
+                    if let Some(changed) = self.change(&text.value) {
+                        text.value = Cow::Owned(changed);
+                    }
+                }
+            }
+        }
+        values.retain_mut(|text| {
+            if text.value.trim().len() != text.value.len() {
+                text.value = Cow::Owned(text.value.trim().to_owned());
+            }
+            !text.value.is_empty()
+        });
+    }
+
+    fn change(&self, text: &str) -> Option<String> {
+        Some(match self {
+            Self::Fold => fold(text),
+            Self::Lower => text.to_lowercase(),
+            Self::Upper => text.to_uppercase(),
+            Self::Title if is_capitals(text) => words(text, title_word),
+            Self::LegalCase if is_capitals(text) => words(text, company_word),
+            Self::Prefix(prefix) => format!("{prefix}{text}"),
+            Self::StripPrefix(prefix) => text.strip_prefix(&**prefix)?.to_owned(),
+            Self::StripLeft(chars) => text.trim_start_matches(|char| chars.contains(char)).to_owned(),
+            Self::Domain => website::host(text),
+            Self::Min => money::ends(text).0.to_owned(),
+            Self::Max => money::ends(text).1.to_owned(),
+            _ => return None,
+        })
+    }
+}
+
+/// Whether a text has capital letters and no small ones.
+fn is_capitals(text: &str) -> bool {
+    text.chars().any(char::is_uppercase) && !text.chars().any(char::is_lowercase)
+}
+
+fn words(text: &str, change: fn(&str, bool) -> String) -> String {
+    let words: Vec<String> =
+        text.split_whitespace().enumerate().map(|(index, word)| change(word, index == 0)).collect();
+    words.join(" ")
+}
+
+/// Words that are small inside of a title.
+const SMALL: [&str; 12] = ["OF", "AND", "THE", "FOR", "IN", "ON", "DE", "LA", "DU", "DES", "UND", "VAN"];
+
+fn title_word(word: &str, is_first: bool) -> String {
+    if SMALL.contains(&word) && !is_first {
+        return word.to_lowercase();
+    }
+    let mut title = String::with_capacity(word.len());
+    let mut starts = true;
+    for char in word.chars() {
+        if starts {
+            title.extend(char.to_uppercase());
+        } else {
+            title.extend(char.to_lowercase());
+        }
+        // `O'NEILL-SMITH` has three capitals, `LEVI'S` one.
+        starts = match char {
+            '-' | '.' | '(' | '/' | '&' => true,
+            '\'' | '’' => title.chars().count() == 2,
+            char => starts && !char.is_alphanumeric(),
+        };
+    }
+    title
+}
+
+/// Legal forms and other words of company names that are not written as titles.
+const FORMS: [(&str, &str); 31] = [
+    ("LLC", "LLC"),
+    ("L.L.C.", "L.L.C."),
+    ("LLP", "LLP"),
+    ("LP", "LP"),
+    ("L.P.", "L.P."),
+    ("PLC", "PLC"),
+    ("PLLC", "PLLC"),
+    ("GP", "GP"),
+    ("SPV", "SPV"),
+    ("INC", "Inc"),
+    ("INC.", "Inc."),
+    ("CORP", "Corp"),
+    ("CORP.", "Corp."),
+    ("CO", "Co"),
+    ("CO.", "Co."),
+    ("LTD", "Ltd"),
+    ("LTD.", "Ltd."),
+    ("GMBH", "GmbH"),
+    ("AG", "AG"),
+    ("SA", "SA"),
+    ("SAS", "SAS"),
+    ("BV", "BV"),
+    ("NV", "NV"),
+    ("PTY", "Pty"),
+    ("USA", "USA"),
+    ("US", "US"),
+    ("UK", "UK"),
+    ("AI", "AI"),
+    ("IT", "IT"),
+    ("VC", "VC"),
+    ("IP", "IP"),
+];
+
+fn company_word(word: &str, is_first: bool) -> String {
+    let (word, comma) = word.strip_suffix(',').map_or((word, ""), |word| (word, ","));
+    let bare = word.trim_end_matches('.');
+    if let Some((_, form)) = FORMS.iter().find(|(form, _)| *form == word) {
+        return format!("{form}{comma}");
+    }
+    let is_roman = !bare.is_empty() && bare.chars().all(|char| "IVX".contains(char));
+    // Letters without a vowel are an abbreviation: `QRS`.
+    let is_short = bare.len() <= 4 && !bare.contains(['A', 'E', 'I', 'O', 'U', 'Y']);
+    let has_digit = bare.bytes().any(|byte| byte.is_ascii_digit());
+    if is_roman || is_short || has_digit {
+        return format!("{word}{comma}");
+    }
+    format!("{}{comma}", title_word(word, is_first))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn applied(step: &str, text: &str) -> String {
+        let mut values = vec![Text::from(text)];
+        Transform::parse(step).unwrap().apply(&mut values);
+        values.iter().map(|text| &*text.value).collect::<Vec<_>>().join("|")
+    }
+
+    #[test]
+    fn each_transform_changes_its_text() {
+        for (step, text, expected) in [
+            ("fold", "Ünïcorn & Söhne", "unicorn and sohne"),
+            ("lower", "AbC", "abc"),
+            ("upper", "AbC", "ABC"),
+            ("title", "NEW YORK", "New York"),
+            ("title", "SAINT-OUEN", "Saint-Ouen"),
+            ("title", "McLean", "McLean"),
+            ("legal_case", "ALDER LABS LLC", "Alder Labs LLC"),
+            ("legal_case", "BIRCH & ASH FUND III, L.P.", "Birch & Ash Fund III, L.P."),
+            ("legal_case", "THE BANK OF O'NEILL, INC.", "The Bank of O'Neill, Inc."),
+            ("legal_case", "QRS 3D PRINTING GMBH", "QRS 3D Printing GmbH"),
+            ("legal_case", "Alder LABS", "Alder LABS"),
+            ("split(;)", "a; b;;c ", "a|b|c"),
+            ("split( - )", "a - b", "a|b"),
+            ("prefix(https://)", "a.example", "https://a.example"),
+            ("strip_prefix(EX-)", "EX-7", "7"),
+            ("strip_prefix(EX-)", "7", "7"),
+            ("strip_left(0)", "00070", "70"),
+            ("regex(([0-9]{4}))", "Over Five Years Ago (2009)", "2009"),
+            ("regex([a-z]+)", "12ab3", "ab"),
+            ("regex([a-z]+)", "123", ""),
+            ("domain", "https://www.Alder.example/x", "alder.example"),
+            ("min", "$250K – $2M", "$250K"),
+            ("max", "$250K - $2M", "$2M"),
+            ("max", "$1M", "$1M"),
+        ] {
+            assert_eq!(applied(step, text), expected, "{step} of {text}");
+        }
+        let mut values = vec![Text::from("a"), Text::from("b, C")];
+        for step in ["last", "split(,)", "lower"] {
+            Transform::parse(step).unwrap().apply(&mut values);
+        }
+        let pairs: Vec<_> = values.iter().map(|text| (&*text.value, &*text.original)).collect();
+        assert_eq!(pairs, [("b", "b"), ("c", "C")]);
+    }
+
+    #[test]
+    fn a_mistake_is_explained() {
+        for (step, problem) in [
+            ("titel", "did you mean `title`?"),
+            ("split", "needs an argument"),
+            ("split()", "needs an argument"),
+            ("title(x)", "takes no argument"),
+            ("split(;", "no closing parenthesis"),
+            ("regex([)", "is not a regular expression"),
+        ] {
+            let error = Transform::parse(step).unwrap_err();
+            assert!(error.contains(problem), "{error}");
+        }
+    }
+}

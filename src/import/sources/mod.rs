@@ -1,0 +1,64 @@
+//! Sources of a dataset: what each of them says about firms, startups, rounds and people, kept as statements.
+//!
+//! An import turns the files of a source into *statements*: this source says that this field of this entity has this value.
+//! They are kept apart by source, so that each value has an origin and a license, a source can be imported again or removed,
+//! and a record can be composed of what several sources say.
+
+pub(crate) mod convert;
+pub(crate) mod evidence;
+pub(crate) mod field;
+pub mod guess;
+pub mod import;
+pub(crate) mod input;
+pub(crate) mod location;
+pub(crate) mod mapping;
+pub(crate) mod money;
+pub mod presets;
+pub(crate) mod sort;
+pub mod statement;
+pub mod suppressed;
+pub mod update;
+pub mod view;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+pub use statement::{EntityId, EntityKind, Source, Standing, Statement, StatementReader};
+pub use suppressed::Suppressed;
+pub(crate) use update::NewStatement;
+pub use update::{Extent, Update};
+
+/// A file of statements, a mapping or an input that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum SourceError {
+    #[error("{}: {error}", path.display())]
+    Io { path: PathBuf, error: io::Error },
+    /// `sources/gleif/statements.csv:118: entity: "acme" is not …`
+    #[error("{}: {message}", file.display())]
+    Invalid { file: PathBuf, message: String },
+    /// Each with its place.
+    #[error("{}", .0.join("\n"))]
+    Problems(Vec<String>),
+    /// Most likely the files of an import are a part of the source. Nothing was changed.
+    #[error(
+        "{source_id}: the import lacks more than a fifth of what the source had ({}), and was not kept: pass --force if the \
+         files have all that the source has, --increment if they are a part of it, or --id NAME if they are another list",
+        losses.join(", ")
+    )]
+    Shrunk { source_id: String, losses: Vec<String> },
+}
+
+impl SourceError {
+    pub fn io(path: &Path, error: io::Error) -> Self {
+        Self::Io { path: path.to_owned(), error }
+    }
+
+    pub(crate) fn invalid(file: &Path, message: impl Into<String>) -> Self {
+        Self::Invalid { file: file.to_owned(), message: message.into() }
+    }
+
+    /// A problem of one line of a file.
+    pub(crate) fn at_line(file: &Path, line: u64, message: impl std::fmt::Display) -> Self {
+        Self::Invalid { file: PathBuf::from(format!("{}:{line}", file.display())), message: message.to_string() }
+    }
+}

@@ -1,0 +1,106 @@
+//! Rates of currencies to US dollars.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::path::Path;
+
+use csv::StringRecord;
+
+use crate::sources::SourceError;
+use data::import::csv_reader::{CsvReader, Dialect};
+use data::import::diagnostics::quoted;
+use data::{Date, PartialDate};
+
+/// US dollars for one unit of a currency, by day.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rates(HashMap<String, Vec<(Option<Date>, f64)>>);
+
+impl Rates {
+    /// Reads a CSV file with the columns `currency`, `date` (empty: any day) and `usd`.
+    pub(crate) fn read(path: &Path) -> Result<Self, SourceError> {
+        let file = File::open(path).map_err(|error| SourceError::io(path, error))?;
+        let mut csv = CsvReader::new(file, Dialect::COMMAS);
+        let mut rates: HashMap<String, Vec<(Option<Date>, f64)>> = HashMap::new();
+        let mut header = StringRecord::new();
+        csv.read_text(&mut header, 0).map_err(|error| SourceError::at_line(path, csv.line(), error))?;
+        let column = |name: &str| {
+            let found = header.iter().position(|column| column.trim_start_matches('\u{feff}').trim() == name);
+            found.ok_or_else(|| {
+                SourceError::at_line(path, 1, format!("no column {name}; rates have currency, date and usd"))
+            })
+        };
+        let [currency, date, usd] = [column("currency")?, column("date")?, column("usd")?];
+        let mut record = StringRecord::new();
+        while csv.read_text(&mut record, header.len()).map_err(|error| SourceError::at_line(path, csv.line(), error))? {
+            let line = csv.line();
+            let field = |index: usize| record.get(index).unwrap_or_default().trim();
+            let problem = |problem: String| SourceError::at_line(path, line, problem);
+            let day = match field(date) {
+                "" => None,
+                text => Some(text.parse().map_err(|_| {
+                    problem(format!("date: {} is not a date of the form YYYY-MM-DD, nor empty", quoted(text)))
+                })?),
+            };
+            let rate = field(usd).parse::<f64>().ok().filter(|rate| rate.is_finite() && *rate > 0.0);
+            let rate = rate.ok_or_else(|| {
+                problem(format!("usd: {} is not a number of dollars, such as 1.0956", quoted(field(usd))))
+            })?;
+            rates.entry(field(currency).to_ascii_uppercase()).or_default().push((day, rate));
+        }
+        for known in rates.values_mut() {
+            known.sort_by_key(|(day, _)| *day);
+        }
+        Ok(Self(rates))
+    }
+
+    /// The rate of a currency on a day, which is that of the last day with one.
+    pub(crate) fn on(&self, currency: &str, day: Option<PartialDate>) -> Result<f64, String> {
+        if currency == "USD" {
+            return Ok(1.0);
+        }
+        let Some(known) = self.0.get(currency) else {
+            return Err(format!("has the currency {currency}, for which `rates` has none"));
+        };
+        let usable = known.iter().rev().find(|(from, _)| match (from, day) {
+            (None, _) => true,
+            (Some(from), Some(day)) => *from <= day.last_day(),
+            (Some(_), None) => false,
+        });
+        usable.map(|(_, rate)| *rate).ok_or_else(|| match day {
+            Some(day) => format!("has the currency {currency}, whose first rate is after {day}"),
+            None => format!("has the currency {currency} and no date for its rate"),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_that_of_the_last_day_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rates.csv");
+        std::fs::write(&path, "currency,date,usd\nEUR,2024-01-01,1.1\nEUR,2024-02-01,1.2\nGBP,,1.5\n").unwrap();
+        let rates = Rates::read(&path).unwrap();
+        let on = |currency: &str, day: &str| rates.on(currency, day.parse().ok());
+        assert_eq!(on("EUR", "2024-01-31"), Ok(1.1));
+        assert_eq!(on("EUR", "2024-02"), Ok(1.2));
+        assert_eq!(on("GBP", ""), Ok(1.5));
+        assert_eq!(on("USD", ""), Ok(1.0));
+        assert!(on("EUR", "2023-12-31").unwrap_err().contains("first rate is after 2023-12-31"));
+        assert!(on("EUR", "").unwrap_err().contains("no date"));
+        assert!(on("CHF", "2024-01-01").unwrap_err().contains("`rates` has none"));
+        std::fs::write(&path, "currency,date,usd\nEUR,1.1.2024,1.1\n").unwrap();
+        assert!(Rates::read(&path).unwrap_err().to_string().contains("rates.csv:2: date: \"1.1.2024\""));
+        for (text, problem) in [
+            ("currency,date,usd\r\nEUR,,1.1\r\nGBP,1.1.2024,1.1\r\n", "rates.csv:3: date: \"1.1.2024\""),
+            ("currency,date,usd\nEUR,,1.1\n\"GBP,,1.5\nCHF,,1.2\n", "rates.csv:3: a quotation mark opens a cell"),
+            ("currency,date,usd\nEUR,,1.1\nGBP,1.5\n", "rates.csv:3: 2 fields, the header has 3"),
+        ] {
+            std::fs::write(&path, text).unwrap();
+            let error = Rates::read(&path).unwrap_err().to_string();
+            assert!(error.contains(problem), "{error}");
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Mappings of well-known formats, and vocabularies that mappings may use.
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
+
+use crate::sources::mapping::Vocabulary;
+
+/// A mapping that comes with the program.
+#[derive(Debug)]
+pub struct Preset {
+    pub name: &'static str,
+    pub title: &'static str,
+    /// The mapping; `None` if the files have a description from which it is made.
+    pub(crate) mapping: Option<&'static str>,
+}
+
+macro_rules! presets {
+    ($($name:literal: $title:literal, $mapping:expr;)*) => {
+        /// The presets by name.
+        pub const PRESETS: &[Preset] = &[$(Preset { name: $name, title: $title, mapping: $mapping }),*];
+    };
+}
+
+presets! {
+    "companies-house": "Companies House: companies of the United Kingdom in technology", Some(include_str!("companies-house.toml"));
+    "crunchbase-2013": "Crunchbase snapshot of 2013 (CSV)", Some(include_str!("crunchbase-2013.toml"));
+    "crunchbase-v4": "Crunchbase bulk or daily CSV export", Some(include_str!("crunchbase-v4.toml"));
+    "frictionless": "Data package with datapackage.json (Frictionless)", None;
+    "gleif": "GLEIF golden copy: legal entities with an LEI", Some(include_str!("gleif.toml"));
+    "openvc": "List of investors as OpenVC exports it", Some(include_str!("openvc.toml"));
+    "sbir": "SBIR and STTR awards (CSV or Excel)", Some(include_str!("sbir.toml"));
+    "sec-form-adv": "SEC list of investment advisers", Some(include_str!("sec-form-adv.toml"));
+    "sec-form-d": "SEC Form D data sets: private offerings in the United States", Some(include_str!("sec-form-d.toml"));
+    "wikidata-csv": "Results of the Wikidata Query Service", Some(include_str!("wikidata-csv.toml"));
+    "yc": "Companies of Y Combinator (yc-oss, JSON)", Some(include_str!("yc.toml"));
+}
+
+/// A preset by name.
+#[must_use]
+pub fn preset(name: &str) -> Option<&'static Preset> {
+    PRESETS.iter().find(|preset| preset.name == name)
+}
+
+/// Vocabularies for all mappings, in lines of a value and the texts that mean it.
+const VOCABULARIES: [(&str, &str); 1] = [("edgar-places", include_str!("edgar-places.txt"))];
+
+static PARSED: LazyLock<HashMap<&'static str, Arc<Vocabulary>>> = LazyLock::new(|| {
+    let parse = |text: &'static str| {
+        let lines = text.lines().filter(|line| !line.starts_with('#'));
+        let pairs = lines
+            .filter_map(|line| line.split_once(": "))
+            .flat_map(|(value, words)| words.split(' ').map(move |word| (word.to_lowercase(), vec![value.to_owned()])));
+        Arc::new(pairs.collect())
+    };
+    VOCABULARIES.iter().map(|(name, text)| (*name, parse(text))).collect()
+});
+
+/// A vocabulary that comes with the program.
+pub(crate) fn vocabulary(name: &str) -> Option<Arc<Vocabulary>> {
+    PARSED.get(name).cloned()
+}
+
+/// The names of the vocabularies that come with the program.
+pub(crate) fn vocabularies() -> impl Iterator<Item = &'static str> {
+    VOCABULARIES.iter().map(|(name, _)| *name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::sources::Source;
+    use crate::sources::mapping::Mapping;
+    use data::Country;
+
+    #[test]
+    fn every_preset_is_a_mapping_without_mistakes() {
+        for (preset, text) in PRESETS.iter().filter_map(|preset| Some((preset, preset.mapping?))) {
+            let mapping = Mapping::read(preset.name, text, Path::new("")).unwrap_or_else(|error| panic!("{error}"));
+            assert!(Source::is_id(&mapping.source.id), "{}", preset.name);
+            let has_origin = ["# Columns: ", "# Fields: ", "# Properties: "].iter().any(|word| text.contains(word));
+            assert!(has_origin, "{} says where its format is from", preset.name);
+        }
+    }
+
+    #[test]
+    fn places_of_edgar_are_countries() {
+        let places = vocabulary("edgar-places").unwrap();
+        let unknown: Vec<&String> =
+            places.values().flatten().filter(|country| Country::from_alpha2(country).is_none()).collect();
+        assert!(unknown.is_empty(), "{unknown:?}");
+        for (code, country) in [("ny", "US"), ("a6", "CA"), ("x0", "GB"), ("2m", "DE"), ("pr", "PR")] {
+            assert_eq!(places[code], [country], "{code}");
+        }
+    }
+}

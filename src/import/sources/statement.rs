@@ -1,0 +1,411 @@
+//! Statements of a source, and the folder that keeps them: `source.toml` and `statements.csv`.
+//!
+//! The file is sorted by entity, field and value, so that it can be merged, compared and read entity by entity as a stream. It
+//! also has what earlier imports stated. Imports are numbered: which statements count is decided by their order, not by their
+//! days, because a file is often corrected and imported again on the same day.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::sources::SourceError;
+use data::Date;
+use data::import::csv_reader::{CsvReader, Dialect};
+use data::import::csv_row::is_slug;
+use data::import::diagnostics::quoted;
+use data::vocabulary::{Vocabulary, vocabulary};
+
+const SOURCE: &str = "source.toml";
+pub(super) const STATEMENTS: &str = "statements.csv";
+pub(super) const HEADER: [&str; 8] =
+    ["entity", "field", "value", "original", "source_key", "first_seen", "last_seen", "last_import"];
+
+/// Columns of the files of earlier versions, which did not number imports.
+const UNNUMBERED: usize = 7;
+
+/// Where statements come from, and who may use them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Source {
+    /// The name of its folder, such as `sec-form-d`.
+    pub id: String,
+    pub title: String,
+    /// An SPDX identifier, or `LicenseRef-` and a name.
+    pub license: String,
+    #[serde(default)]
+    pub url: String,
+    /// If sources disagree, the one with the highest priority is right.
+    pub priority: u32,
+    /// The latest day of an import.
+    pub imported_on: Date,
+    /// The number of imports, which is that of the last one; 0 in files of earlier versions.
+    #[serde(default)]
+    pub imports: u32,
+    /// The number of the last import that had all that the source has; 0 if none had. What was stated only before does not
+    /// count any more.
+    #[serde(default)]
+    pub last_complete: u32,
+}
+
+impl Source {
+    /// Whether `id` can be the name of a source: lowercase letters, digits and single `-` between them.
+    #[must_use]
+    pub fn is_id(id: &str) -> bool {
+        is_slug(id)
+    }
+
+    /// The sources below `folder`, by id. Folders without `source.toml` are no sources.
+    pub fn list(folder: &Path) -> Result<Vec<Self>, SourceError> {
+        let mut sources = Vec::new();
+        for entry in fs::read_dir(folder).map_err(|error| SourceError::io(folder, error))? {
+            let path = entry.map_err(|error| SourceError::io(folder, error))?.path();
+            sources.extend(Self::read(&path)?);
+        }
+        sources.sort_by(|left, right| left.id.cmp(&right.id));
+        Ok(sources)
+    }
+
+    /// The source that is kept in `folder`; `None` if there is none.
+    pub(super) fn read(folder: &Path) -> Result<Option<Self>, SourceError> {
+        let file = folder.join(SOURCE);
+        let text = match fs::read_to_string(&file) {
+            Ok(text) => text,
+            Err(error) if [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory].contains(&error.kind()) => {
+                return Ok(None);
+            }
+            Err(error) => return Err(SourceError::io(&file, error)),
+        };
+        let source: Self = toml::from_str(&text).map_err(|error| {
+            let before = &text[..error.span().map_or(0, |span| span.start)];
+            let line = 1 + before.matches('\n').count() as u64;
+            SourceError::at_line(&file, line, error.message())
+        })?;
+        if folder.file_name().is_none_or(|name| name != source.id.as_str()) {
+            let problem = format!("id: {} is not the name of the folder; rename one of them", quoted(&source.id));
+            return Err(SourceError::invalid(&file, problem));
+        }
+        Ok(Some(source))
+    }
+
+    /// The statements of this source, which is one of [`Source::list`] of `folder`.
+    pub fn statements(&self, folder: &Path) -> Result<StatementReader, SourceError> {
+        StatementReader::open(&folder.join(&self.id).join(STATEMENTS), self.last_complete)
+    }
+
+    /// Replaces `source.toml` in the folder of the source.
+    pub(super) fn write(&self, folder: &Path) -> Result<(), SourceError> {
+        let path = folder.join(SOURCE);
+        let io = |error| SourceError::io(&path, error);
+        let text = toml::to_string(self).map_err(|error| SourceError::invalid(&path, error.to_string()))?;
+        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(io)?;
+        file.write_all(text.as_bytes()).and_then(|()| share(&file)).map_err(io)?;
+        file.as_file().sync_all().map_err(io)?;
+        file.persist(&path).map(drop).map_err(|error| io(error.error))
+    }
+}
+
+/// A temporary file is readable for its owner only; a kept one is like any other.
+pub(super) fn share(file: &tempfile::NamedTempFile) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        file.as_file().set_permissions(fs::Permissions::from_mode(0o644))?;
+    }
+    #[cfg(not(unix))]
+    let _ = file;
+    Ok(())
+}
+
+vocabulary! {
+    /// The kind of an entity, in the order of the names.
+    EntityKind, "kind of entity", {
+        Firm = "firm",
+        Person = "person",
+        Round = "round",
+        Sector = "sector",
+        Startup = "startup",
+    }
+}
+
+/// What a statement is about: a thing of one kind, by the source's own key, written `firm:lei:5493001KJTIIGC8Y1R12`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EntityId {
+    pub kind: EntityKind,
+    pub key: String,
+}
+
+impl fmt::Display for EntityId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.kind, self.key)
+    }
+}
+
+impl FromStr for EntityId {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (kind, key) = text.split_once(':').unwrap_or_default();
+        match EntityKind::ALL.iter().find(|known| known.name() == kind) {
+            Some(kind) if !key.is_empty() => Ok(Self { kind: *kind, key: key.to_owned() }),
+            _ => {
+                let kinds = EntityKind::names().join(", ");
+                Err(format!(
+                    "{} is not an entity: one of {kinds}, a colon and a key, such as `firm:cik:320193`",
+                    quoted(text)
+                ))
+            }
+        }
+    }
+}
+
+/// The source and the entity in a text such as `gleif/firm:lei:529900T8BM49AURSDO55`, of one of these kinds.
+pub(crate) fn source_entity<'t>(text: &'t str, kinds: &[EntityKind]) -> Result<(&'t str, EntityId), String> {
+    let parts = text.split_once('/').and_then(|(source, entity)| Some((source, entity.parse::<EntityId>().ok()?)));
+    parts.filter(|(source, entity)| Source::is_id(source) && kinds.contains(&entity.kind)).ok_or_else(|| {
+        let names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
+        format!(
+            "{} is not an entity of a source; write it as `gleif/firm:lei:529900T8BM49AURSDO55`: source, kind ({}) and key",
+            quoted(text),
+            names.join(", ")
+        )
+    })
+}
+
+/// A source says that a field of an entity has a value. A list has one statement for each value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Statement {
+    pub entity: EntityId,
+    /// A column of the dataset, such as `name`, or `id:` and a scheme of identifiers.
+    pub field: String,
+    /// As the dataset has it; a reference has the entity of the same source that it means.
+    pub value: String,
+    /// As the source has it, if that differs; otherwise empty.
+    pub original: String,
+    /// The source's key of the row that says so.
+    pub source_key: String,
+    pub first_seen: Date,
+    pub last_seen: Date,
+    /// The number of the last import that stated it.
+    pub last_import: u32,
+    pub standing: Standing,
+}
+
+/// Whether a statement counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// The source says so now.
+    Current,
+    /// The source does not have the entity any more, and said so in the last import that had it.
+    Gone,
+    /// The source has the entity, but says something else instead, or nothing; or it did so before the entity was gone.
+    Former,
+}
+
+/// Says which statements of an entity count, which are in the order of the file. Within a field the last import decides, and
+/// what only imports before the last complete one stated is gone.
+fn judge(statements: &mut [Statement], last_complete: u32) {
+    let newest = statements.iter().map(|statement| statement.last_import).max().unwrap_or_default();
+    let first = last_complete.max(1);
+    for field in statements.chunk_by_mut(|left, right| left.field == right.field) {
+        let last = field.iter().map(|statement| statement.last_import).max().unwrap_or_default();
+        for statement in field {
+            statement.standing = if statement.last_import != last {
+                Standing::Former
+            } else if last >= first {
+                Standing::Current
+            } else if newest < first && last == newest {
+                Standing::Gone
+            } else {
+                Standing::Former
+            };
+        }
+    }
+}
+
+/// Numbers the statements of an entity in a file without numbers: until then, what was last seen with the entity counted.
+fn number(statements: &mut [Statement]) {
+    let newest = statements.iter().map(|statement| statement.last_seen).max();
+    for statement in statements {
+        statement.last_import = u32::from(Some(statement.last_seen) == newest);
+    }
+}
+
+/// Statements in the order of the file.
+pub struct StatementReader {
+    path: PathBuf,
+    csv: CsvReader<File>,
+    /// The number of columns.
+    width: usize,
+    record: csv::StringRecord,
+    last: Option<(EntityId, String, String)>,
+    is_numbered: bool,
+    last_complete: u32,
+    /// The statements of one entity that are still to be returned.
+    entity: VecDeque<Statement>,
+    /// The first statement of the entity after it.
+    ahead: Option<Statement>,
+}
+
+impl StatementReader {
+    fn open(path: &Path, last_complete: u32) -> Result<Self, SourceError> {
+        let file = File::open(path).map_err(|error| SourceError::io(path, error))?;
+        let mut csv = CsvReader::new(file, Dialect::COMMAS);
+        let mut header = csv::StringRecord::new();
+        csv.read_text(&mut header, 0).map_err(|error| SourceError::at_line(path, csv.line(), error))?;
+        let is_numbered = header.len() != UNNUMBERED;
+        if header.iter().ne(HEADER.into_iter().take(if is_numbered { HEADER.len() } else { UNNUMBERED })) {
+            let problem = format!("the header is not `{}`; import the source again", HEADER.join(","));
+            return Err(SourceError::at_line(path, 1, problem));
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            csv,
+            width: header.len(),
+            record: csv::StringRecord::new(),
+            last: None,
+            is_numbered,
+            last_complete,
+            entity: VecDeque::new(),
+            ahead: None,
+        })
+    }
+
+    /// The position in bytes, for progress.
+    #[must_use]
+    pub fn position(&self) -> u64 {
+        self.csv.position()
+    }
+
+    fn read(&mut self) -> Result<Option<Statement>, SourceError> {
+        let is_read = self.csv.read_text(&mut self.record, self.width);
+        let line = self.csv.line();
+        if !is_read.map_err(|error| SourceError::at_line(&self.path, line, error))? {
+            return Ok(None);
+        }
+        let statement = self.parse().map_err(|problem| SourceError::at_line(&self.path, line, problem))?;
+        let key = (statement.entity.clone(), statement.field.clone(), statement.value.clone());
+        if self.last.as_ref().is_some_and(|last| *last >= key) {
+            let problem =
+                "is not after the line before in the order of entity, field and value; import the source again";
+            return Err(SourceError::at_line(&self.path, line, problem));
+        }
+        self.last = Some(key);
+        Ok(Some(statement))
+    }
+
+    /// Reads the statements of the next entity.
+    fn read_entity(&mut self) -> Result<(), SourceError> {
+        self.entity.extend(self.ahead.take());
+        while let Some(statement) = self.read()? {
+            if self.entity.front().is_some_and(|first| first.entity != statement.entity) {
+                self.ahead = Some(statement);
+                break;
+            }
+            self.entity.push_back(statement);
+        }
+        let statements = self.entity.make_contiguous();
+        if !self.is_numbered {
+            number(statements);
+        }
+        judge(statements, self.last_complete);
+        Ok(())
+    }
+
+    fn parse(&self) -> Result<Statement, String> {
+        let [entity, field, value, original, source_key, first, last, import] =
+            [0, 1, 2, 3, 4, 5, 6, 7].map(|index| self.record.get(index).unwrap_or_default());
+        let date = |column: &str, text: &str| {
+            text.parse().map_err(|_| format!("{column}: {} is not a date of the form YYYY-MM-DD", quoted(text)))
+        };
+        Ok(Statement {
+            entity: entity.parse().map_err(|problem| format!("entity: {problem}"))?,
+            field: field.to_owned(),
+            value: value.to_owned(),
+            original: original.to_owned(),
+            source_key: source_key.to_owned(),
+            first_seen: date("first_seen", first)?,
+            last_seen: date("last_seen", last)?,
+            last_import: match self.is_numbered {
+                true => import.parse().map_err(|_| {
+                    format!("last_import: {} is not the number of an import, such as 1", quoted(import))
+                })?,
+                false => 0,
+            },
+            standing: Standing::Former,
+        })
+    }
+}
+
+impl Iterator for StatementReader {
+    type Item = Result<Statement, SourceError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.entity.is_empty()
+            && let Err(error) = self.read_entity()
+        {
+            return Some(Err(error));
+        }
+        self.entity.pop_front().map(Ok)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Value, number of the import and standing of each statement of a source.
+    fn read(last_complete: u32, text: &str) -> Vec<(String, u32, Standing)> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), text).unwrap();
+        let statements = StatementReader::open(file.path(), last_complete).unwrap().map(Result::unwrap);
+        statements.map(|statement| (statement.value, statement.last_import, statement.standing)).collect()
+    }
+
+    #[test]
+    fn statements_of_earlier_versions_count_by_their_days() {
+        use Standing::{Current, Former, Gone};
+        let text = "entity,field,value,original,source_key,first_seen,last_seen\n\
+                    firm:a,aliases,Dropped,,k,2026-01-01,2026-01-01\n\
+                    firm:a,name,New,,k,2026-02-01,2026-02-01\n\
+                    firm:a,name,Old,,k,2026-01-01,2026-01-01\n\
+                    firm:b,name,Elsewhere,,k,2026-01-01,2026-01-01\n";
+        let standings = |last_complete| read(last_complete, text).into_iter().map(|(.., standing)| standing);
+        assert_eq!(standings(0).collect::<Vec<_>>(), [Former, Current, Former, Current]);
+        // After the first complete import with a number, which was interrupted before it replaced the file.
+        assert_eq!(standings(2).collect::<Vec<_>>(), [Former, Gone, Former, Gone]);
+    }
+
+    #[test]
+    fn the_last_import_of_a_field_decides_and_only_imports_since_the_last_complete_one_count() {
+        use Standing::{Current, Former, Gone};
+        let text = "entity,field,value,original,source_key,first_seen,last_seen,last_import\n\
+                    firm:a,city,Oslo,,k,2026-03-01,2026-03-01,4\n\
+                    firm:a,name,Alder,,k,2026-01-01,2026-01-01,5\n\
+                    firm:a,name,Birch,,k,2026-02-01,2026-02-01,4\n\
+                    firm:a,stages,seed,,k,2026-02-01,2026-02-01,3\n\
+                    firm:b,city,Rome,,k,2026-01-01,2026-01-01,2\n\
+                    firm:b,name,Cedar,,k,2026-01-01,2026-01-01,3\n";
+        let standings: Vec<Standing> = read(4, text).into_iter().map(|(.., standing)| standing).collect();
+        assert_eq!(standings, [Current, Current, Former, Former, Former, Gone]);
+    }
+
+    proptest! {
+        #[test]
+        fn texts_of_entities_are_in_the_order_of_entities(
+            left in ("(firm|person|round|sector|startup)", "[a-z:,]{1,3}"),
+            right in ("(firm|person|round|sector|startup)", "[a-z:,]{1,3}"),
+        ) {
+            let [left, right] = [left, right].map(|(kind, key)| format!("{kind}:{key}"));
+            let [first, second] = [&left, &right].map(|text| text.parse::<EntityId>().unwrap());
+            prop_assert_eq!(left.cmp(&right), first.cmp(&second));
+            prop_assert_eq!(first.to_string(), left);
+        }
+    }
+}

@@ -1,0 +1,262 @@
+use std::collections::BTreeMap;
+use std::fs;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::sources::{Extent, NewStatement, Update};
+use data::NoProgress;
+
+type Line = (&'static str, &'static str, String);
+
+/// Imports statements into a source.
+fn import(folder: &Path, id: &str, priority: u32, on: &str, lines: &[(&str, &str, &str)]) {
+    let source = Source {
+        id: id.to_owned(),
+        title: id.to_owned(),
+        license: "CC0-1.0".to_owned(),
+        url: String::new(),
+        priority,
+        imported_on: on.parse().unwrap(),
+        imports: 0,
+        last_complete: 0,
+    };
+    let mut sorted = lines.to_vec();
+    sorted.sort_unstable();
+    let mut update = Update::begin(folder, source, Extent::Complete).unwrap();
+    for (entity, field, value) in sorted {
+        update.add(NewStatement { entity, field, value, original: "", source_key: "k" }).unwrap();
+    }
+    update.finish(true).unwrap();
+}
+
+fn view(folder: &Path, clusters: &Clusters) -> BTreeMap<String, String> {
+    view_without(folder, clusters, "").1
+}
+
+/// Without what the lines of `suppressed.csv` name.
+fn view_without(folder: &Path, clusters: &Clusters, lines: &str) -> (ViewSummary, BTreeMap<String, String>) {
+    let to = tempfile::tempdir().unwrap();
+    let sources = Source::list(folder).unwrap();
+    fs::write(folder.join("suppressed.csv"), format!("entity,on,why\n{lines}")).unwrap();
+    let suppressed = Suppressed::read(folder).unwrap().with_clusters(clusters);
+    let summary = write(folder, &sources, clusters, &suppressed, to.path(), Detail::Provenance, &NoProgress).unwrap();
+    let entries = fs::read_dir(to.path()).unwrap().map(|entry| entry.unwrap().path());
+    let text = |path: &Path| fs::read_to_string(path).unwrap();
+    let files = entries.map(|path| (path.file_name().unwrap().to_str().unwrap().to_owned(), text(&path))).collect();
+    (summary, files)
+}
+
+/// The lines of a file without the header.
+fn lines<'a>(files: &'a BTreeMap<String, String>, file: &str) -> Vec<&'a str> {
+    files.get(file).map_or_else(Vec::new, |text| text.lines().skip(1).collect())
+}
+
+fn together(members: &[(&str, &str)]) -> Clusters {
+    let mut clusters = Clusters::default();
+    members.iter().for_each(|(source, entity)| clusters.add(source, entity.parse().unwrap(), 7));
+    clusters
+}
+
+#[test]
+fn the_best_statement_counts_and_lists_are_unions() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    import(
+        path,
+        "a",
+        10,
+        "2026-01-02",
+        &[
+            ("firm:1", "name", "Alder"),
+            ("firm:1", "city", "Oslo"),
+            ("firm:1", "stages", "seed"),
+            ("firm:1", "aliases", "Alder Capital"),
+        ],
+    );
+    import(
+        path,
+        "b",
+        90,
+        "2026-01-01",
+        &[
+            ("firm:x", "name", "Alder Capital"),
+            ("firm:x", "country", "NO"),
+            ("firm:x", "stages", "growth"),
+            ("firm:x", "stages", "seed"),
+        ],
+    );
+    let files = view(path, &together(&[("a", "firm:1"), ("b", "firm:x")]));
+    // The name of the source with the higher priority; the other one is an alias; the slug is that of the first.
+    assert_eq!(lines(&files, "firms.csv"), ["alder-capital,Alder Capital,Alder,,,,NO,Oslo,,growth|seed,,,,"]);
+    assert_eq!(lines(&files, "redirects.csv"), ["firm,alder,alder-capital"]);
+    let provenance = lines(&files, "provenance.csv");
+    assert!(provenance.contains(&"firm,alder-capital,name,Alder,,a,k,2026-01-02,2026-01-02"), "{provenance:?}");
+    assert!(provenance.contains(&"firm,alder-capital,aliases,Alder,,a,k,2026-01-02,2026-01-02"), "{provenance:?}");
+    // Apart again, each has the slug that it had.
+    let files = view(path, &Clusters::default());
+    let slugs: Vec<&str> = lines(&files, "firms.csv").iter().map(|line| line.split(',').next().unwrap()).collect();
+    assert_eq!((slugs, files.get("redirects.csv")), (vec!["alder", "alder-capital"], None));
+}
+
+#[test]
+fn what_the_last_import_lacks_does_not_count_and_slugs_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    import(
+        path,
+        "a",
+        10,
+        "2026-01-01",
+        &[
+            ("firm:1", "name", "Alder"),
+            ("firm:1", "aliases", "Old"),
+            ("firm:1", "city", "Oslo"),
+            ("firm:2", "name", "Birch"),
+            ("firm:4", "name", "Elder"),
+        ],
+    );
+    // On the same day: a correction. Of two names, the first one made the slug, though the other comes first in order.
+    let corrected = [
+        ("firm:1", "name", "Acer"),
+        ("firm:3", "name", "Alder"),
+        ("firm:4", "name", "Elder"),
+        ("person:1", "name", "Ana"),
+        ("person:1", "organization", "firm:2"),
+    ];
+    import(path, "a", 10, "2026-01-01", &corrected);
+    let (summary, files) = view_without(path, &Clusters::default(), "");
+    let expected = ["alder,Acer,,,,,,,,,,,,", "alder-2,Alder,,,,,,,,,,,,", "elder,Elder,,,,,,,,,,,,"];
+    assert_eq!(lines(&files, "firms.csv"), expected);
+    assert_eq!((summary.gone, summary.dangling, summary.incomplete), (1, 1, 1));
+    let provenance = lines(&files, "provenance.csv");
+    assert!(provenance.contains(&"firm,alder,city,Oslo,,a,k,2026-01-01,2026-01-01"), "{provenance:?}");
+    assert!(provenance.iter().all(|line| !line.contains("birch")), "{provenance:?}");
+
+    // Another source still has what is gone: with the slug that it had.
+    import(path, "b", 90, "2026-02-01", &[("firm:x", "name", "Birch Capital")]);
+    let files = view(path, &together(&[("a", "firm:2"), ("b", "firm:x")]));
+    assert_eq!(lines(&files, "firms.csv")[2], "birch,Birch Capital,,,,,,,,,,,,");
+    assert_eq!(lines(&files, "redirects.csv"), ["firm,birch-capital,birch"]);
+}
+
+#[test]
+fn what_is_suppressed_is_in_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    import(
+        path,
+        "a",
+        10,
+        "2026-01-01",
+        &[
+            ("firm:1", "name", "Alder"),
+            ("firm:2", "name", "Birch"),
+            ("person:1", "name", "Ana"),
+            ("person:1", "organization", "firm:2"),
+            ("person:2", "name", "Ben"),
+            ("person:2", "organization", "firm:1"),
+            ("round:1", "investors", "firm:1"),
+            ("round:1", "investors", "firm:2"),
+            ("round:1", "stage", "seed"),
+            ("round:1", "startup", "startup:1"),
+            ("startup:1", "name", "Cedar"),
+        ],
+    );
+    import(path, "b", 90, "2026-01-02", &[("firm:x", "id:cik", "320193"), ("firm:x", "name", "Alder Capital")]);
+    let clusters = together(&[("a", "firm:1"), ("b", "firm:x")]);
+    let whole = view(path, &clusters);
+    assert!(whole["redirects.csv"].contains("alder-capital") && whole["identifiers.csv"].contains("320193"));
+    // The record is left out as a whole, whichever of its entities is named; and who belongs to it.
+    for line in ["a/firm:1,,", "b/firm:x,,"] {
+        let (summary, files) = view_without(path, &clusters, line);
+        assert_eq!((summary.suppressed, summary.dangling, summary.incomplete), (2, 0, 0), "{line}");
+        for (file, text) in &files {
+            assert!(!text.to_lowercase().contains("alder") && !text.contains("Ben"), "{file}: {text}");
+        }
+        assert_eq!(lines(&files, "funding_rounds.csv"), ["1,cedar,seed,,,,birch"]);
+        assert_eq!((files.get("redirects.csv"), files.get("identifiers.csv")), (None, None));
+    }
+    let (summary, files) = view_without(path, &clusters, "a/startup:1,2026-11-27,\"a, b\"\na/person:1,,");
+    assert_eq!((summary.suppressed, files.get("funding_rounds.csv"), files.get("startups.csv")), (3, None, None));
+    assert_eq!(lines(&files, "people.csv").len(), 1);
+    // A later import does not undo it, and what is not suppressed keeps its slug.
+    import(path, "a", 10, "2026-01-03", &[("firm:1", "name", "Alder"), ("firm:7", "name", "Alder")]);
+    let (_, files) = view_without(path, &clusters, "a/firm:1,,");
+    assert_eq!(lines(&files, "firms.csv"), ["alder-2,Alder,,,,,,,,,,,,"]);
+}
+
+#[test]
+fn what_is_incomplete_or_refers_to_nothing_is_left_out_and_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    import(
+        folder.path(),
+        "a",
+        10,
+        "2026-01-01",
+        &[
+            ("firm:1", "name", "aggregate"),
+            ("firm:2", "city", "Oslo"),
+            ("startup:1", "name", "★"),
+            ("round:1", "startup", "startup:1"),
+            ("round:1", "stage", "seed"),
+            ("round:1", "investors", "firm:1"),
+            ("round:1", "investors", "firm:2"),
+            ("round:1", "investors", "firm:9"),
+            ("round:2", "startup", "startup:9"),
+            ("round:2", "stage", "seed"),
+            ("person:1", "name", "Ana"),
+        ],
+    );
+    let sources = Source::list(folder.path()).unwrap();
+    let to = tempfile::tempdir().unwrap();
+    let (clusters, suppressed) = (Clusters::default(), Suppressed::default());
+    let summary =
+        write(folder.path(), &sources, &clusters, &suppressed, to.path(), Detail::Tables, &NoProgress).unwrap();
+    assert_eq!(summary.records, [("firm", 1), ("round", 1), ("startup", 1)]);
+    assert_eq!((summary.incomplete, summary.dangling), (3, 3));
+    let files = view(folder.path(), &Clusters::default());
+    // A path of the API is no slug; a name without letters is replaced by the key.
+    assert_eq!(lines(&files, "funding_rounds.csv"), ["1,1,seed,,,,aggregate-2"]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Removing a source and building again equals never having had it, whatever the sources say; and the order in which they
+    /// were imported changes nothing.
+    #[test]
+    fn a_removed_source_leaves_nothing_behind(
+        said in proptest::collection::vec((0..4_usize, 0..3_usize, 0..4_usize, 0..4_usize, 1..4_u32), 1..40),
+        removed in 0..4_usize,
+    ) {
+        const IDS: [&str; 4] = ["a", "b", "c", "d"];
+        const ENTITIES: [&str; 4] = ["firm:1", "firm:2", "sector:x", "startup:1"];
+        let line = |entity: usize, field: usize, value: usize| -> Line {
+            let field = ["name", "aliases", "city"][field];
+            let field = if ENTITIES[entity].starts_with("sector") { "name" } else { field };
+            (ENTITIES[entity], field, ["Alder", "Birch", "alder", "Ünder"][value].to_owned())
+        };
+        let build = |order: &[usize], skipped: Option<usize>| {
+            let folder = tempfile::tempdir().unwrap();
+            for source in order.iter().filter(|source| Some(**source) != skipped) {
+                for day in 1..4_u32 {
+                    let of_day = said.iter().filter(|said| said.0 == *source && said.4 == day);
+                    let lines: Vec<Line> = of_day.map(|said| line(said.2, said.1, said.3)).collect();
+                    let lines: Vec<_> = lines.iter().map(|(entity, field, value)| (*entity, *field, &**value)).collect();
+                    if !lines.is_empty() {
+                        import(folder.path(), IDS[*source], *source as u32 % 2, &format!("2026-01-0{day}"), &lines);
+                    }
+                }
+            }
+            folder
+        };
+        let clusters = together(&[("a", "firm:1"), ("b", "firm:1"), ("b", "firm:2"), ("c", "firm:2")]);
+        let with = build(&[0, 1, 2, 3], None);
+        let _ = fs::remove_dir_all(with.path().join(IDS[removed]));
+        let never = build(&[3, 2, 1, 0], Some(removed));
+        if !Source::list(never.path()).unwrap().is_empty() {
+            prop_assert_eq!(view(with.path(), &clusters), view(never.path(), &clusters));
+        }
+    }
+}

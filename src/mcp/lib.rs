@@ -1,0 +1,68 @@
+//! MCP over Streamable HTTP at `POST /api/mcp`, and its manifest. Without state in every protocol revision.
+#![warn(unreachable_pub)]
+
+mod arg_error;
+mod args;
+mod backend;
+mod completion;
+mod dispatch;
+mod endpoint;
+mod error;
+mod list_call;
+pub mod manifest;
+mod message;
+mod output_schema;
+mod profile;
+mod prompt;
+mod quota;
+mod resource;
+mod revision;
+mod third_party;
+mod tool;
+mod tool_result;
+
+pub use arg_error::ArgError;
+pub use args::{Argument, ToolCall};
+pub use backend::{ToolBackend, ToolRelease};
+pub use endpoint::{McpEndpoint, McpPath};
+pub(crate) use error::JsonRpcError;
+pub use quota::McpQuota;
+pub use tool::Tool;
+pub use tool_result::MAX_RESULT_BYTES;
+pub(crate) use tool_result::ToolResult;
+
+use serde_json::{Map, Value};
+
+use transport::origin::Origin;
+
+/// The result of a method with its parameters, or why they are invalid; `None` if the method has none for them.
+pub type Methods = fn(&str, &Map<String, Value>) -> Option<Result<Value, String>>;
+
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The URL under which clients reach the service, such as `https://api.example.com`.
+    pub public_url: String,
+    /// Whether the server listens on a loopback address only.
+    pub on_loopback: bool,
+    /// Origins of web pages that may call; `None`: see [`OriginPolicy::new`](transport::origin_policy::OriginPolicy::new).
+    pub allowed_origins: Option<Vec<Origin>>,
+    /// Maximum bytes of a request body.
+    pub body_limit: usize,
+    /// Tool calls a day of a caller without a key, as the manifest states them; `None`: unlimited.
+    pub calls_per_day: Option<u32>,
+    /// What is served before the endpoint's own tools, resources and prompts: those of the conformance suite.
+    pub more_methods: Option<Methods>,
+}
+
+impl Settings {
+    pub fn new(public_url: impl Into<String>) -> Self {
+        Self {
+            public_url: public_url.into(),
+            on_loopback: true,
+            allowed_origins: None,
+            body_limit: 128 * 1024,
+            calls_per_day: Some(100),
+            more_methods: None,
+        }
+    }
+}

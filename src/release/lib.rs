@@ -1,0 +1,398 @@
+//! The index folder: releases that the indexer publishes and the server opens.
+//!
+//! A release is written once and never changed; a server reads it into memory, but for the records of a large one. Only the
+//! small file `current`, which names the release to serve, is replaced, by an atomic rename. Versions are parsed before they
+//! become paths.
+#![warn(unreachable_pub)]
+
+mod active;
+mod bulk;
+mod checksum;
+mod copy;
+#[cfg(test)]
+mod crash;
+pub mod diff;
+mod error;
+mod event;
+pub mod file_system;
+mod lock;
+pub mod manifest;
+mod open;
+mod permissions;
+mod publish;
+pub mod remote;
+#[cfg(test)]
+pub(crate) mod sample;
+mod signature;
+mod source;
+#[cfg(test)]
+mod tests;
+mod text;
+mod watch;
+pub use active::{ActiveRelease, Rejection};
+pub use checksum::Checksum;
+pub use error::ReleaseError;
+pub use event::Event;
+pub use manifest::Manifest;
+pub use open::Release;
+pub use publish::{Outcome, Policy, Publication, Publisher};
+pub use signature::{KeyError, SigningKey, TrustedKey};
+pub use source::{HasVersion, ReleaseSource};
+pub use watch::{POLL_INTERVAL, Starting, Watcher};
+
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use crate::error::At;
+use crate::file_system::{Fs, OsFs};
+use data::{Counts, SnapshotVersion};
+
+/// Names the release to serve.
+const CURRENT: &str = "current";
+
+/// The next content of `current`. Left over, it names the release that a killed build was about to activate.
+const NEXT: &str = ".current.next";
+
+/// Prefix of a release that is being removed.
+const REMOVING: &str = ".removing-";
+
+/// Prefix of a release that is being built.
+const BUILDING: &str = ".building-";
+
+/// The index folder.
+#[derive(Clone, Debug)]
+pub struct ReleaseStore {
+    index: PathBuf,
+    /// The object store whose releases the folder has copies of.
+    origin: Option<PathBuf>,
+    /// Whether the bundled snapshot may be served if the folder has no release.
+    is_optional: bool,
+    /// Releases that are not signed with it are refused.
+    trusted: Option<TrustedKey>,
+    /// Whether the bulk files of releases are opened, too.
+    has_bulk_files: bool,
+    /// Records of more bytes stay on disk when a release is opened.
+    max_records_in_memory: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Removed {
+    pub version: SnapshotVersion,
+    pub bytes: u64,
+}
+
+/// What [`ReleaseStore::prune`] did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PrunedReleases {
+    pub removed: Vec<Removed>,
+    /// For each old release that stays because somebody put a file into its folder, that file.
+    pub foreign: Vec<PathBuf>,
+}
+
+impl ReleaseStore {
+    /// The releases in the folder `index`, which need not exist.
+    pub fn at(index: impl Into<PathBuf>) -> Self {
+        Self {
+            index: index.into(),
+            origin: None,
+            is_optional: false,
+            trusted: None,
+            has_bulk_files: false,
+            max_records_in_memory: open::MAX_RECORDS_IN_MEMORY,
+        }
+    }
+
+    /// The same; its releases are copies of those in an object store, which messages name.
+    #[must_use]
+    pub fn copied_from(self, origin: &Path) -> Self {
+        Self { origin: Some(origin.to_owned()), ..self }
+    }
+
+    /// The same; releases that are not signed with this key are refused.
+    #[must_use]
+    pub fn trusting(self, key: TrustedKey) -> Self {
+        Self { trusted: Some(key), ..self }
+    }
+
+    /// The same; if the folder has no release, the bundled snapshot may be served. Not for a folder that the operator named:
+    /// invented data in place of a release that is not there would be wrong without notice.
+    #[must_use]
+    pub fn or_bundled(self) -> Self {
+        Self { is_optional: true, ..self }
+    }
+
+    /// The same; the bulk files of releases are opened, to be served.
+    #[must_use]
+    pub fn with_bulk_files(self) -> Self {
+        Self { has_bulk_files: true, ..self }
+    }
+
+    /// The same; the records of releases stay on disk, however small they are.
+    #[must_use]
+    pub fn with_records_on_disk(self) -> Self {
+        Self { max_records_in_memory: 0, ..self }
+    }
+
+    /// The key of those whose releases are accepted.
+    pub fn trusted_key(&self) -> Option<&TrustedKey> {
+        self.trusted.as_ref()
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.index
+    }
+
+    /// Where its releases are published.
+    pub fn place(&self) -> &Path {
+        self.origin.as_deref().unwrap_or(&self.index)
+    }
+
+    pub fn release_folder(&self, version: SnapshotVersion) -> PathBuf {
+        self.index.join(version.to_string())
+    }
+
+    /// The version that `current` names; `None` if there is no such file.
+    pub fn current(&self) -> Result<Option<SnapshotVersion>, ReleaseError> {
+        read_version(&self.index.join(CURRENT))
+    }
+
+    /// The published versions, newest first; empty if the index folder does not exist.
+    pub fn versions(&self) -> Result<Vec<SnapshotVersion>, ReleaseError> {
+        let entries = match fs::read_dir(&self.index) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            other => other.at(&self.index)?,
+        };
+        let mut versions = Vec::new();
+        for entry in entries {
+            let name = entry.at(&self.index)?.file_name();
+            let version = name.to_str().and_then(|name| name.parse::<SnapshotVersion>().ok());
+            // A date without counter parses as a version, but is not the name of a release.
+            if let Some(version) = version.filter(|version| name == *version.to_string())
+                && self.release_folder(version).is_dir()
+            {
+                versions.push(version);
+            }
+        }
+        versions.sort_unstable_by(|a, b| b.cmp(a));
+        Ok(versions)
+    }
+
+    /// What is wrong with the permissions of the index folder, of `current` and of the release it names: whoever may write
+    /// to them decides what is served.
+    pub fn permission_problem(&self) -> Option<String> {
+        let mut paths = vec![self.index.clone(), self.index.join(CURRENT)];
+        if let Ok(Some(current)) = self.current() {
+            let folder = self.release_folder(current);
+            let inner = files(&folder).unwrap_or_default();
+            let folders = inner.iter().filter_map(|file| file.parent()).map(|inner| folder.join(inner));
+            paths.extend(folders.chain(inner.iter().map(|file| folder.join(file))));
+        }
+        let path = paths.into_iter().find(|path| permissions::are_writable_by_others(path))?;
+        Some(format!(
+            "{} is writable by its group or by everybody, who can change what is served: run chmod -R go-w {}",
+            path.display(),
+            self.index.display()
+        ))
+    }
+
+    pub fn manifest(&self, version: SnapshotVersion) -> Result<Manifest, ReleaseError> {
+        let folder = self.release_folder(version);
+        if !folder.is_dir() {
+            return Err(ReleaseError::Missing { version, index: self.index.clone() });
+        }
+        Manifest::read(&folder, version, self.trusted.as_ref())
+    }
+
+    /// The files in the folder of a release that its manifest does not list; they are never read.
+    pub fn unlisted(&self, version: SnapshotVersion, manifest: &Manifest) -> Result<Vec<PathBuf>, ReleaseError> {
+        let folder = self.release_folder(version);
+        let own = [manifest::FILE, manifest::SIGNATURE];
+        let mut found = files(&folder).at(&folder)?;
+        found.retain(|path| {
+            let listed = manifest.files.iter().map(|file| file.path.as_str()).chain(own);
+            !listed.map(Path::new).any(|listed| listed == path)
+        });
+        Ok(found)
+    }
+
+    /// Refuses a release that lacks much of what the current one has.
+    pub fn check_rows(&self, version: SnapshotVersion, counts: Counts) -> Result<(), ReleaseError> {
+        let Ok(Some(current)) = self.current() else { return Ok(()) };
+        // A damaged release says nothing about how many rows there should be.
+        let Ok(manifest) = self.manifest(current) else { return Ok(()) };
+        let pairs = manifest.counts.by_table().into_iter().zip(counts.by_table());
+        let lost = pairs.filter(|((_, before), (_, after))| u64::from(*after) * 5 < u64::from(*before) * 4);
+        let losses: Vec<String> = lost
+            .map(|((table, before), (_, after))| format!("{}: {after} instead of {before}", table.name()))
+            .collect();
+        if losses.is_empty() { Ok(()) } else { Err(ReleaseError::Shrunk { version, current, losses }) }
+    }
+
+    /// Changes whenever a file of the release `version` changes, or `current` if no version is given. Reads the metadata of
+    /// the files only.
+    pub fn stamp(&self, version: Option<SnapshotVersion>) -> u64 {
+        let mut stamp = DefaultHasher::new();
+        match version {
+            Some(version) => hash_metadata(&self.release_folder(version), 3, &mut stamp),
+            None => hash_metadata(&self.index.join(CURRENT), 0, &mut stamp),
+        }
+        stamp.finish()
+    }
+
+    /// Begins a build: takes the build lock and removes what killed builds have left over. [`ReleaseError::Busy`] if another
+    /// build is running.
+    pub fn begin(&self) -> Result<Publisher<'static>, ReleaseError> {
+        Publisher::begin(self.clone(), &OsFs)
+    }
+
+    /// Verifies the release `version` and makes `current` name it. False if it did already. Unless forced, a release that
+    /// lacks more than a fifth of the rows of a table of the current one is refused.
+    pub fn activate(&self, version: SnapshotVersion, is_forced: bool) -> Result<bool, ReleaseError> {
+        let release = self.open(version)?;
+        self.verify_on_disk(&release.manifest)?;
+        if !is_forced {
+            self.check_rows(version, release.manifest.counts)?;
+        }
+        drop(release);
+        let _lock = lock::switch(&self.index)?;
+        self.manifest(version)?;
+        if self.current().is_ok_and(|current| current == Some(version)) {
+            return Ok(false);
+        }
+        self.prepare(&OsFs, version)?;
+        self.switch(&OsFs)?;
+        Ok(true)
+    }
+
+    /// Removes all releases except the newest `keep` and the one that `current` names. A server that has loaded one of them
+    /// can still use it. Removes nothing if `current` is invalid, and no folder with a file that is not of the release.
+    pub fn prune(&self, keep: usize) -> Result<PrunedReleases, ReleaseError> {
+        let publisher = self.begin()?;
+        let mut pruned = PrunedReleases::default();
+        {
+            let _lock = lock::switch(&self.index)?;
+            let current = self.current()?;
+            for version in self.versions()?.into_iter().skip(keep).filter(|version| Some(*version) != current) {
+                let folder = self.release_folder(version);
+                if let Some(foreign) = self.foreign_file(version)? {
+                    pruned.foreign.push(folder.join(foreign));
+                    continue;
+                }
+                let bytes = size(&folder).at(&folder)?;
+                let removing = self.index.join(format!("{REMOVING}{version}"));
+                OsFs.rename(&folder, &removing).at(&folder)?;
+                pruned.removed.push(Removed { version, bytes });
+            }
+            OsFs.sync_folder(&self.index).at(&self.index)?;
+        }
+        publisher.clear(REMOVING)?;
+        Ok(pruned)
+    }
+
+    /// A file in the folder of a release that is not of the release. A folder without a manifest is none: all of it is foreign.
+    fn foreign_file(&self, version: SnapshotVersion) -> Result<Option<PathBuf>, ReleaseError> {
+        let folder = self.release_folder(version);
+        let found = match self.manifest(version) {
+            Ok(manifest) => self.unlisted(version, &manifest)?,
+            // A damaged release, or one of another format: its files are not known.
+            Err(_) if folder.join(manifest::FILE).exists() => Vec::new(),
+            Err(_) => files(&folder).at(&folder)?,
+        };
+        Ok(found.into_iter().next())
+    }
+
+    /// The next version after `version` on its date that is not used in the index folder.
+    pub fn next_free(&self, version: SnapshotVersion) -> SnapshotVersion {
+        let mut free = version.next();
+        while self.release_folder(free).symlink_metadata().is_ok() && free != free.next() {
+            free = free.next();
+        }
+        free
+    }
+
+    /// Writes the next content of `current`. Requires the switch lock.
+    fn prepare(&self, file_system: &dyn Fs, version: SnapshotVersion) -> Result<(), ReleaseError> {
+        let next = self.index.join(NEXT);
+        file_system.remove(&next).at(&next)?;
+        let mut file = file_system.create(&next).at(&next)?;
+        io::Write::write_all(&mut file, format!("{version}\n").as_bytes()).at(&next)?;
+        file_system.sync_file(&next).at(&next)?;
+        file_system.sync_folder(&self.index).at(&self.index)
+    }
+
+    /// Replaces `current` by what was prepared.
+    fn switch(&self, file_system: &dyn Fs) -> Result<(), ReleaseError> {
+        let current = self.index.join(CURRENT);
+        file_system.rename(&self.index.join(NEXT), &current).at(&current)?;
+        file_system.sync_folder(&self.index).at(&self.index)
+    }
+}
+
+/// Reads a file that names a version.
+fn read_version(path: &Path) -> Result<Option<SnapshotVersion>, ReleaseError> {
+    const MAX_BYTES: u64 = 64;
+    let bad = |found: String| ReleaseError::BadCurrent { path: path.to_owned(), found };
+    match fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error).at(path),
+        Ok(metadata) if !metadata.is_file() => return Err(bad("it is not a file".into())),
+        Ok(_) => {}
+    }
+    let mut bytes = Vec::new();
+    match fs::File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        other => other.and_then(|file| file.take(MAX_BYTES).read_to_end(&mut bytes)).at(path)?,
+    };
+    let text = String::from_utf8_lossy(&bytes);
+    let text = text.trim();
+    text.parse().map(Some).map_err(|_| bad(format!("{text:?} is not a version of the form YYYY-MM-DD.N")))
+}
+
+/// Adds the metadata of a path and of everything below it, `depth` folders deep.
+fn hash_metadata(path: &Path, depth: u32, stamp: &mut DefaultHasher) {
+    let Ok(metadata) = fs::metadata(path) else { return path.hash(stamp) };
+    metadata.len().hash(stamp);
+    metadata.modified().ok().hash(stamp);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        (metadata.ino(), metadata.ctime(), metadata.ctime_nsec()).hash(stamp);
+    }
+    if metadata.is_dir()
+        && depth > 0
+        && let Ok(entries) = fs::read_dir(path)
+    {
+        let mut names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
+        names.sort_unstable();
+        for name in names {
+            name.hash(stamp);
+            hash_metadata(&path.join(name), depth - 1, stamp);
+        }
+    }
+}
+
+/// The total size of all files in a folder.
+fn size(folder: &Path) -> io::Result<u64> {
+    let mut bytes = 0;
+    for file in files(folder)? {
+        bytes += fs::metadata(folder.join(file))?.len();
+    }
+    Ok(bytes)
+}
+
+/// The files below a folder, as sorted paths relative to it.
+fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut folders = vec![PathBuf::new()];
+    while let Some(inner) = folders.pop() {
+        for entry in fs::read_dir(folder.join(&inner))? {
+            let entry = entry?;
+            let path = inner.join(entry.file_name());
+            if entry.file_type()?.is_dir() { folders.push(path) } else { found.push(path) }
+        }
+    }
+    found.sort_unstable();
+    Ok(found)
+}

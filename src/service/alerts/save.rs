@@ -1,0 +1,114 @@
+//! Searches as they are saved: the filters of a list in canonical names and values.
+
+use form_urlencoded::Serializer;
+
+use auth::watch::WATCHED;
+use catalog::comparison::SAVED;
+use catalog::{Catalog, ParameterError, Query, Request, Resource};
+use data::Table;
+
+/// Parameters that do not decide which records match: those of paging, of fields and of the release.
+const OTHERS: [&str; 13] = [
+    "limit", "offset", "page", "cursor", "fields", "explain", "amounts", "include", "view", "format", "snapshot",
+    "as_of", "receipt",
+];
+
+/// What may follow the path of a list.
+const EXTENSIONS: [&str; 5] = [".json", ".md", ".csv", ".ndjson", ".atom"];
+
+/// A search that can be saved.
+#[derive(Clone, Debug)]
+pub struct SavableSearch {
+    /// Its filters; none matches every record of its table.
+    pub query: Query,
+    /// The filters in canonical names and values.
+    pub canonical: Vec<(&'static str, String)>,
+    /// What its owner should know about values that were understood.
+    pub notes: Vec<ParameterError>,
+}
+
+impl SavableSearch {
+    /// Reads the query of a list's URL. Parameters of paging, order and fields are left out.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the filters, with the nearest values.
+    pub fn parse(catalog: &Catalog, table: Table, query: &str) -> Result<Self, Vec<ParameterError>> {
+        let resource = Resource::of_table(table);
+        let is_filter = |name: &str| match resource.parameter(name) {
+            Some(parameter) => parameter.name != "sort",
+            None => !OTHERS.contains(&name),
+        };
+        let values = form_urlencoded::parse(query.as_bytes()).into_owned();
+        let values: Vec<(String, String)> = values.filter(|(name, _)| is_filter(name)).collect();
+        let parsed = catalog.parse(resource, &values, SAVED).map_err(|issues| issues.report(catalog))?;
+        let Request::List(query) = parsed.request else { unreachable!("the tables that are watched have plain lists") };
+        Ok(Self { query, canonical: parsed.canonical, notes: parsed.notes })
+    }
+
+    /// The filters as the query of a URL.
+    pub fn text(&self) -> String {
+        Serializer::new(String::new()).extend_pairs(&self.canonical).finish()
+    }
+}
+
+/// The table whose list has this last segment of a path.
+pub fn table_of(path: &str) -> Option<Table> {
+    WATCHED.into_iter().find(|table| Resource::of_table(*table).path() == path)
+}
+
+/// The table and the query of an address of a list: of its page, of its feed, or in any version of the API. Which host it has does
+/// not matter.
+pub fn list_of_address(address: &str) -> Option<(Table, &str)> {
+    let address = address.trim();
+    let rest = address.split_once("://").map_or(address, |(_, rest)| rest.split_once('/').map_or("", |(_, path)| path));
+    let rest = rest.split('#').next().unwrap_or(rest);
+    let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let path = path.trim_matches('/');
+    let path = path.strip_prefix("api/").unwrap_or(path);
+    let path = ["v1/", "v2/", "v3/"].into_iter().find_map(|version| path.strip_prefix(version)).unwrap_or(path);
+    let path = EXTENSIONS.into_iter().find_map(|extension| path.strip_suffix(extension)).unwrap_or(path);
+    let table = if path == "rounds" { Some(Table::Rounds) } else { table_of(path) };
+    table.map(|table| (table, query))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use catalog::bundled;
+
+    #[test]
+    fn filters_are_saved_in_canonical_form_without_paging_order_and_fields() {
+        let catalog = bundled().unwrap();
+        let saved = |table, query: &str| SavableSearch::parse(&catalog, table, query).map(|search| search.text());
+        let query = "stage=Series_A,seed&sort=name&limit=5&page=3&cursor=x&fields=slug&explain=true&utm_source=x";
+        assert_eq!(saved(Table::Firms, query).unwrap(), "stage=seed%2Cseries-a");
+        assert_eq!(saved(Table::Rounds, "amounts=true&snapshot=2026-11-20.1&offset=2").unwrap(), "");
+        let first = saved(Table::Startups, "country=Germany&q=tide").unwrap();
+        assert_eq!(saved(Table::Startups, &first).unwrap(), first);
+    }
+
+    #[test]
+    fn errors_name_the_nearest_value() {
+        let catalog = bundled().unwrap();
+        let errors = SavableSearch::parse(&catalog, Table::Firms, "stage=sede&secter=fintech").unwrap_err();
+        let near: Vec<Option<&str>> = errors.iter().map(|error| error.did_you_mean.as_deref()).collect();
+        assert!(near.contains(&Some("seed")) && near.contains(&Some("sector")), "{errors:?}");
+    }
+
+    #[test]
+    fn addresses_of_lists_are_recognized() {
+        for (address, expected) in [
+            ("https://venturedex.example/vcs?stage=seed#x", Some((Table::Firms, "stage=seed"))),
+            ("http://127.0.0.1:8080/api/v3/funding-rounds.csv?lead=a", Some((Table::Rounds, "lead=a"))),
+            ("/rounds.atom?stage=seed", Some((Table::Rounds, "stage=seed"))),
+            (" v1/startups/ ", Some((Table::Startups, ""))),
+            ("/people.md", Some((Table::People, ""))),
+            ("https://venturedex.example/vcs/alder-capital", None),
+            ("https://venturedex.example", None),
+            ("/sectors", None),
+            ("", None),
+        ] {
+            assert_eq!(list_of_address(address), expected, "{address}");
+        }
+    }
+}

@@ -1,0 +1,331 @@
+//! Sends what is due in the outbox: alerts to webhooks, one e-mail per account for all of its alerts, and requested links.
+//!
+//! A message is claimed before it is sent, and settled afterwards: after a crash in between it is sent again, with the same id. A
+//! link is made for each attempt and replaces the one before, so that none waits in the store.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::json;
+
+use crate::alerts::entry::{AlertRecord, WatchKind, entries};
+use crate::alerts::webhook::{Client, Message, Outcome, WebhookUrl};
+use crate::alerts::{Alerts, Channel};
+use auth::account::Email;
+use auth::link_mail;
+use auth::mail::{Mail, Transport};
+use auth::watch::{Delivery, DeliveryId, DueDeliveries, DueLink, Settled, WatchStore, Webhook, WebhookChange};
+use auth::{Store, StoreError};
+use data::rfc3339;
+use data::vocabulary::Vocabulary;
+
+/// Receivers that are served at a time.
+const THREADS: usize = 8;
+/// Receivers whose messages are claimed at a time.
+const RECEIVERS: usize = 32;
+/// Messages to one webhook that are claimed at a time.
+const MESSAGES: u32 = 10;
+/// Links that are claimed at a time.
+const LINKS: u32 = THREADS as u32;
+/// Seconds for which messages are claimed: longer than sending them can take, ten for each.
+const CLAIM: i64 = 600;
+/// Seconds between an attempt and the next, as Standard Webhooks recommends; afterwards the webhook is stopped. A link is tried
+/// until it expires.
+const WAITS: [i64; 9] = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400];
+/// Seconds until messages to webhooks are tried again if the operator has turned webhooks off.
+const LATER: i64 = 3_600;
+/// Records of an alert that an e-mail names.
+const NAMED: usize = 10;
+/// The outcome of a link that was sent.
+const SENT: &str = "sent";
+
+/// Returns true once the server is stopping.
+type IsStopping<'a> = &'a (dyn Fn() -> bool + Sync);
+
+/// Sends what is in the outbox.
+pub struct Sender {
+    alerts: Arc<Alerts>,
+    /// `None` if the operator has not turned webhooks on.
+    client: Option<Client>,
+    /// `None` if the operator has not set up e-mail.
+    mail: Option<Transport>,
+    /// Without a slash at its end.
+    public_url: String,
+    /// Returns Unix seconds.
+    clock: fn() -> i64,
+}
+
+impl Sender {
+    pub fn new(alerts: Arc<Alerts>, mail: Option<Transport>, public_url: String, clock: fn() -> i64) -> Self {
+        let client = alerts.networks.clone().map(Client::new);
+        Self { alerts, client, mail, public_url, clock }
+    }
+
+    /// Sends all alerts that are due, and returns the number of messages that were delivered. Blocks for up to some minutes if
+    /// receivers are slow; stops early if `is_stopping`.
+    pub fn send_due(&self, store: &dyn WatchStore, is_stopping: IsStopping<'_>) -> Result<usize, StoreError> {
+        let mut delivered = 0;
+        while !is_stopping() {
+            let now = (self.clock)();
+            let due = store.claim_due(now, now.saturating_add(CLAIM), RECEIVERS, MESSAGES)?;
+            if due.is_empty() {
+                break;
+            }
+            delivered += in_parallel(&due, |due| self.send_to(store, due, is_stopping))?;
+        }
+        Ok(delivered)
+    }
+
+    fn send_to(
+        &self,
+        store: &dyn WatchStore,
+        due: &DueDeliveries,
+        is_stopping: IsStopping<'_>,
+    ) -> Result<usize, StoreError> {
+        match &due.webhook {
+            Some(webhook) => self.send_to_webhook(store, webhook, &due.deliveries, is_stopping),
+            None if is_stopping() => {
+                let claimed: Vec<DeliveryId> = due.deliveries.iter().map(|delivery| delivery.id).collect();
+                store.put_back(&claimed, (self.clock)())?;
+                Ok(0)
+            }
+            None => self.send_mail(store, due),
+        }
+    }
+
+    /// Sends all links that are due, and returns their number. Blocks for up to some minutes if the mail server is slow; stops
+    /// early if `is_stopping`. Without a mail server they wait for a server that has one.
+    pub fn send_links(&self, store: &dyn Store, is_stopping: IsStopping<'_>) -> Result<usize, StoreError> {
+        let Some(transport) = &self.mail else { return Ok(0) };
+        let mut sent = 0;
+        while !is_stopping() {
+            let now = (self.clock)();
+            let until = now.saturating_add(CLAIM);
+            let mut due = store.watch_store().claim_links(now, until, LINKS)?;
+            if due.is_empty() {
+                break;
+            }
+            // Those of an account one after the other: of several the last one is valid.
+            due.sort_unstable_by_key(|link| (link.account.id, link.id));
+            let by_account: Vec<&[DueLink]> = due.chunk_by(|a, b| a.account.id == b.account.id).collect();
+            // What has to wait for half of the time is put back, and so is never claimed by two.
+            let is_stopping = || is_stopping() || (self.clock)() > until - CLAIM / 2;
+            sent += in_parallel(&by_account, |links| self.send_links_of(store, transport, links, &is_stopping))?;
+        }
+        Ok(sent)
+    }
+
+    fn send_links_of(
+        &self,
+        store: &dyn Store,
+        transport: &Transport,
+        links: &[DueLink],
+        is_stopping: IsStopping<'_>,
+    ) -> Result<usize, StoreError> {
+        let mut sent = 0;
+        for (index, link) in links.iter().enumerate() {
+            let now = (self.clock)();
+            if is_stopping() {
+                let claimed: Vec<DeliveryId> = links[index..].iter().map(|link| link.id).collect();
+                store.watch_store().put_back(&claimed, now)?;
+                break;
+            }
+            let (outcome, due_at) = self.send_link(store, transport, link, now)?;
+            sent += usize::from(outcome == SENT);
+            store.watch_store().settle(&[Settled { id: link.id, outcome, due_at }])?;
+        }
+        Ok(sent)
+    }
+
+    /// The outcome of a link, and the time of the next attempt.
+    fn send_link(
+        &self,
+        store: &dyn Store,
+        transport: &Transport,
+        link: &DueLink,
+        now: i64,
+    ) -> Result<(String, Option<i64>), StoreError> {
+        let account = link.account.id.0;
+        let expired = "it waited for longer than a day";
+        if link.expires_at <= now {
+            tracing::error!("the e-mail to account {account} is not sent: {expired}");
+            return Ok((expired.to_owned(), None));
+        }
+        let Some(mail) = link_mail(store, link, transport.service(), &self.public_url, now)? else {
+            return Ok(("nobody needs it".to_owned(), None));
+        };
+        let Err(error) = transport.send(&mail) else { return Ok((SENT.to_owned(), None)) };
+        let wait = WAITS.get(link.attempts as usize).filter(|_| !error.is_permanent);
+        let due_at = wait.map(|wait| now.saturating_add(*wait)).filter(|due_at| *due_at < link.expires_at);
+        match due_at {
+            Some(_) => tracing::warn!("the e-mail to account {account} is not sent yet: {error}"),
+            None => tracing::error!("the e-mail to account {account} is not sent: {error}"),
+        }
+        Ok((error.to_string(), due_at))
+    }
+
+    /// In their order; after a failure, those that follow wait with the one that failed.
+    fn send_to_webhook(
+        &self,
+        store: &dyn WatchStore,
+        webhook: &Webhook,
+        deliveries: &[Delivery],
+        is_stopping: IsStopping<'_>,
+    ) -> Result<usize, StoreError> {
+        let (Some(client), Some(networks)) = (&self.client, &self.alerts.networks) else {
+            store.put_off(webhook.id, (self.clock)().saturating_add(LATER))?;
+            return Ok(0);
+        };
+        for (count, delivery) in deliveries.iter().enumerate() {
+            let now = (self.clock)();
+            if is_stopping() {
+                store.put_off(webhook.id, now)?;
+                return Ok(count);
+            }
+            let sent = WebhookUrl::parse(&webhook.url, networks).map_err(|error| error.to_string()).and_then(|url| {
+                let body = message(delivery, &self.public_url).map_err(|error| error.to_string())?;
+                let secrets = self.alerts.secrets.webhook_secrets(webhook, now);
+                let id = format!("msg_{}", delivery.id.0);
+                let message = Message { id: &id, timestamp: now, body: &body, secrets: &secrets };
+                client.send(&url, &message).map_err(|error| error.to_string())
+            });
+            self.alerts.counts.sent(Channel::Webhook, sent == Ok(Outcome::Delivered));
+            let (reason, wait) = match sent {
+                Ok(Outcome::Delivered) => {
+                    store.settle(&[settled(delivery, "webhook: delivered", None)])?;
+                    continue;
+                }
+                Ok(Outcome::Gone) => (Outcome::Gone.to_string(), None),
+                Ok(outcome) => (outcome.to_string(), WAITS.get(delivery.attempts as usize)),
+                Err(reason) => (reason, WAITS.get(delivery.attempts as usize)),
+            };
+            let due_at = now.saturating_add(wait.copied().unwrap_or(LATER));
+            store.settle(&[settled(delivery, &format!("webhook: {reason}"), Some(due_at))])?;
+            let account = webhook.account;
+            match wait {
+                Some(_) => {
+                    tracing::info!("an alert of account {} is not delivered yet: {reason}", account.0);
+                    store.put_off(webhook.id, due_at)?;
+                }
+                None => {
+                    tracing::warn!("a webhook of account {} is stopped: {reason}", account.0);
+                    store.change_webhook(account, webhook.id, WebhookChange::Stop(&reason))?;
+                }
+            }
+            return Ok(count);
+        }
+        Ok(deliveries.len())
+    }
+
+    fn send_mail(&self, store: &dyn WatchStore, due: &DueDeliveries) -> Result<usize, StoreError> {
+        let now = (self.clock)();
+        let DueDeliveries { account, email, deliveries, .. } = due;
+        let (Some(transport), Some(email)) = (&self.mail, email) else {
+            let reason =
+                if self.mail.is_some() { "your address is not verified" } else { "this service sends no e-mail" };
+            let settled: Vec<Settled> = deliveries
+                .iter()
+                .map(|delivery| settled(delivery, &format!("e-mail: not sent, {reason}"), None))
+                .collect();
+            store.settle(&settled)?;
+            return Ok(0);
+        };
+        let mail = digest(email, account.0, deliveries, transport.service(), &self.public_url)?;
+        let sent = transport.send(&mail);
+        self.alerts.counts.sent(Channel::Email, sent.is_ok());
+        let (outcome, wait, delivered) = match sent {
+            Ok(()) => ("e-mail: sent".to_owned(), None, 1),
+            Err(error) => {
+                let attempts = deliveries.iter().map(|delivery| delivery.attempts).max().unwrap_or(0);
+                let wait = WAITS.get(attempts as usize).filter(|_| !error.is_permanent);
+                tracing::warn!("the alerts of account {} are not sent: {error}", account.0);
+                (format!("e-mail: not sent, {error}"), wait, 0)
+            }
+        };
+        let due_at = wait.map(|wait| now.saturating_add(*wait));
+        let settled: Vec<Settled> = deliveries.iter().map(|delivery| settled(delivery, &outcome, due_at)).collect();
+        store.settle(&settled)?;
+        Ok(delivered)
+    }
+}
+
+/// Does `work` for each of several receivers, some at a time, and returns the sum.
+fn in_parallel<T: Sync>(
+    receivers: &[T],
+    work: impl Fn(&T) -> Result<usize, StoreError> + Sync,
+) -> Result<usize, StoreError> {
+    let next = AtomicUsize::new(0);
+    let run = || {
+        let mut sum = 0;
+        while let Some(receiver) = receivers.get(next.fetch_add(1, Ordering::Relaxed)) {
+            sum += work(receiver)?;
+        }
+        Ok(sum)
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS.min(receivers.len())).map(|_| scope.spawn(run)).collect();
+        // A panic goes on in this thread, which catches it.
+        let results =
+            threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        results.sum()
+    })
+}
+
+fn settled(delivery: &Delivery, outcome: &str, due_at: Option<i64>) -> Settled {
+    Settled { id: delivery.id, outcome: outcome.to_owned(), due_at }
+}
+
+/// The body of a message to a webhook, as Standard Webhooks has it.
+fn message(delivery: &Delivery, public_url: &str) -> Result<Vec<u8>, StoreError> {
+    let Delivery { watch, alert, .. } = delivery;
+    let kind = match watch.query {
+        Some(_) => WatchKind::Search,
+        None => WatchKind::List,
+    };
+    let body = json!({
+        "type": format!("{}.alert", kind.name()),
+        "timestamp": rfc3339(alert.created_at),
+        "url": format!("{public_url}/account/saved/{}", watch.id.0),
+        "data": AlertRecord::of(watch, alert)?,
+    });
+    Ok(body.to_string().into_bytes())
+}
+
+/// One e-mail for all alerts of an account.
+fn digest(
+    email: &Email,
+    account: i64,
+    deliveries: &[Delivery],
+    service: &str,
+    public_url: &str,
+) -> Result<Mail, StoreError> {
+    let mut text = format!("Hello,\n\nthere is news in what you saved at {service}.\n");
+    for Delivery { watch, alert, .. } in deliveries {
+        let what = match (&watch.query, alert.total) {
+            (Some(_), 1) => "1 new match".to_owned(),
+            (Some(_), total) => format!("{total} new matches"),
+            (None, 1) => "1 record changed".to_owned(),
+            (None, total) => format!("{total} records changed"),
+        };
+        text.push_str(&format!("\n{}: {what} with the release {}\n", watch.name.as_str(), alert.version));
+        let entries = entries(alert)?;
+        for entry in entries.iter().take(NAMED) {
+            let page = entry.page.as_ref().map_or(String::new(), |page| format!("\n    {public_url}{page}"));
+            let reason = if watch.query.is_some() { String::new() } else { format!(" ({})", entry.reason) };
+            text.push_str(&format!("  {}{reason}{page}\n", entry.name));
+        }
+        if alert.total as usize > NAMED {
+            text.push_str("  and more\n");
+        }
+        text.push_str(&format!("  All of it: {public_url}/account/saved/{}\n", watch.id.0));
+    }
+    text.push_str(&format!(
+        "\nYou get this because you chose e-mails for these searches and lists. Turn them off at {public_url}/account/saved\n"
+    ));
+    let count = deliveries.len();
+    let subject = match deliveries {
+        [_] => format!("{service}: news in a saved search or list"),
+        _ => format!("{service}: news in {count} saved searches and lists"),
+    };
+    Ok(Mail { to: email.as_str().to_owned(), account, subject: subject.into(), text })
+}

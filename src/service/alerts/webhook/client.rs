@@ -1,0 +1,204 @@
+//! Sends messages to receivers.
+
+use std::fmt;
+use std::io::{self, Read};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use http::header::CONTENT_TYPE;
+use http::{Request, Uri};
+use ureq::Agent;
+use ureq::config::Config;
+use ureq::tls::TlsConfig;
+use ureq::unversioned::resolver::{ResolvedSocketAddrs, Resolver};
+use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
+
+use crate::alerts::webhook::{Networks, WebhookSecret, WebhookUrl};
+use platform::tls;
+
+/// From the look-up of the name to the end of the response.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// What is read of the body of a response, in bytes.
+const MAX_RESPONSE: u64 = 64 * 1024;
+/// As many as the client tries, in the order of the look-up.
+const MAX_ADDRESSES: usize = 16;
+
+/// What a receiver gets.
+#[derive(Clone, Copy, Debug)]
+pub struct Message<'a> {
+    /// The same at each attempt, so that a receiver recognizes a message that it has. Letters, digits, `_` and `-`.
+    pub id: &'a str,
+    /// Of this attempt, in Unix seconds: receivers reject old ones.
+    pub timestamp: i64,
+    /// JSON.
+    pub body: &'a [u8],
+    /// At least one; two while a new secret replaces an old one.
+    pub secrets: &'a [WebhookSecret],
+}
+
+/// What the receiver responded. `Display` is a reason for pages and logs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// 200 to 299.
+    Delivered,
+    /// 410: the receiver wants no more messages.
+    Gone,
+    /// Any other status.
+    Refused(u16),
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Delivered => f.write_str("delivered"),
+            Self::Gone => f.write_str("the receiver responded with 410: it wants no more messages"),
+            Self::Refused(status @ 300..400) => {
+                write!(f, "the receiver responded with {status}: redirects are not followed, enter the final URL")
+            }
+            Self::Refused(status) => write!(f, "the receiver responded with {status}: it must respond with 200 to 299"),
+        }
+    }
+}
+
+/// Why there is no response. `Display` is a reason for pages and logs, without the URL and the addresses of its host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SendError {
+    #[error("timeout: the receiver must respond within {} seconds, and may process the message later", TIMEOUT.as_secs())]
+    Timeout,
+    #[error("no trusted TLS connection: the receiver needs a valid certificate for the host of its URL")]
+    Tls,
+    #[error("the host has an address that is not public: let its name lead to public addresses only")]
+    NotPublic,
+    #[error("the host has no address: check its name in the DNS")]
+    NoAddress,
+    #[error("no connection, or closed without a response: check that the receiver runs and that its port is open")]
+    NoConnection,
+    #[error("the response is not valid HTTP/1.1: check that the receiver is a web server")]
+    InvalidResponse,
+    #[error("invalid message id: use letters, digits, `_` and `-`")]
+    InvalidId,
+}
+
+/// Addresses of a host and a port.
+type LookUp = dyn Fn(&str, u16) -> io::Result<Vec<SocketAddr>> + Send + Sync;
+
+/// Sends messages, each on a connection of its own, without redirects and proxies.
+#[derive(Clone, Debug)]
+pub struct Client {
+    agent: Agent,
+}
+
+impl Client {
+    /// Reads the certificates of the system, which takes some milliseconds: share the client.
+    pub fn new(networks: Networks) -> Self {
+        let look_up = |host: &str, port: u16| Ok((host, port).to_socket_addrs()?.collect());
+        Self::with(networks, tls::system_roots(), Arc::new(look_up), TIMEOUT)
+    }
+
+    pub(super) fn with(networks: Networks, tls: TlsConfig, look_up: Arc<LookUp>, timeout: Duration) -> Self {
+        let config = Agent::config_builder()
+            .https_only(true)
+            .http_status_as_error(false)
+            .max_redirects(0)
+            // A proxy would look the name up itself.
+            .proxy(None)
+            // Addresses are checked for each message, so no connection outlives one.
+            .max_idle_connections(0)
+            .timeout_global(Some(timeout))
+            .user_agent(concat!("VentureDex/", env!("CARGO_PKG_VERSION")))
+            .tls_config(tls)
+            .build();
+        let resolver = CheckedResolver { networks, look_up };
+        Self { agent: Agent::with_parts(config, DefaultConnector::default(), resolver) }
+    }
+
+    /// Sends a message once. Blocks for at most ten seconds, so it is for a thread that may wait.
+    ///
+    /// # Errors
+    ///
+    /// If the receiver did not respond, whether or not it got the message.
+    pub fn send(&self, url: &WebhookUrl, message: &Message<'_>) -> Result<Outcome, SendError> {
+        let Message { id, timestamp, body, secrets } = *message;
+        let signatures: Vec<String> = secrets.iter().map(|secret| secret.sign(id, timestamp, body)).collect();
+        let request = Request::post(url.uri())
+            .header(CONTENT_TYPE, "application/json")
+            .header("webhook-id", id)
+            .header("webhook-timestamp", timestamp)
+            .header("webhook-signature", signatures.join(" "))
+            .body(body)
+            .map_err(|_| SendError::InvalidId)?;
+        let response = self.agent.run(request).map_err(|error| SendError::of(&error))?;
+        let outcome = match response.status().as_u16() {
+            200..300 => Outcome::Delivered,
+            410 => Outcome::Gone,
+            status => Outcome::Refused(status),
+        };
+        // A receiver that cannot send its response may log the message as failed. The status holds even if the body does not come.
+        let _ = io::copy(&mut response.into_body().into_reader().take(MAX_RESPONSE), &mut io::sink());
+        Ok(outcome)
+    }
+}
+
+impl SendError {
+    fn of(error: &ureq::Error) -> Self {
+        match error {
+            ureq::Error::Timeout(_) => Self::Timeout,
+            ureq::Error::HostNotFound => Self::NoAddress,
+            ureq::Error::Protocol(_) | ureq::Error::LargeResponseHeader(..) => Self::InvalidResponse,
+            ureq::Error::Other(error) => error.downcast_ref().copied().unwrap_or(Self::NoConnection),
+            error if tls::is_tls_error(error) => Self::Tls,
+            _ => Self::NoConnection,
+        }
+    }
+}
+
+/// Returns the addresses of a host only if each of them is allowed. The client connects to these, without another look-up, which
+/// might have another result.
+struct CheckedResolver {
+    networks: Networks,
+    look_up: Arc<LookUp>,
+}
+
+impl Resolver for CheckedResolver {
+    fn resolve(&self, uri: &Uri, _: &Config, timeout: NextTimeout) -> Result<ResolvedSocketAddrs, ureq::Error> {
+        let host = uri.host().ok_or(ureq::Error::HostNotFound)?;
+        let port = uri.port_u16().unwrap_or(443);
+        let found = match host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>() {
+            Ok(address) => vec![SocketAddr::new(address, port)],
+            Err(_) => self.look_up(host.to_owned(), port, timeout)?,
+        };
+        // Not only the allowed ones: a name with both kinds is a mistake or an attack.
+        if !found.iter().all(|address| self.networks.allow(address.ip())) {
+            return Err(ureq::Error::Other(Box::new(SendError::NotPublic)));
+        }
+        let mut addresses = self.empty();
+        for address in found.into_iter().take(MAX_ADDRESSES) {
+            addresses.push(address);
+        }
+        if addresses.is_empty() { Err(ureq::Error::HostNotFound) } else { Ok(addresses) }
+    }
+}
+
+impl CheckedResolver {
+    /// On a thread, because the look-up of the system has no timeout; a thread that is not waited for ends with its look-up.
+    fn look_up(&self, host: String, port: u16, timeout: NextTimeout) -> Result<Vec<SocketAddr>, ureq::Error> {
+        let (sender, receiver) = mpsc::sync_channel(1);
+        let look_up = Arc::clone(&self.look_up);
+        thread::Builder::new().name("webhook-dns".to_owned()).spawn(move || {
+            let _ = sender.send(look_up(&host, port));
+        })?;
+        match receiver.recv_timeout(*timeout.after) {
+            Ok(found) => found.map_err(|_| ureq::Error::HostNotFound),
+            Err(mpsc::RecvTimeoutError::Timeout) => Err(ureq::Error::Timeout(timeout.reason)),
+            Err(mpsc::RecvTimeoutError::Disconnected) => Err(ureq::Error::HostNotFound),
+        }
+    }
+}
+
+impl fmt::Debug for CheckedResolver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CheckedResolver").field("networks", &self.networks).finish_non_exhaustive()
+    }
+}

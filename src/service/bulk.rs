@@ -1,0 +1,377 @@
+//! Bulk files of releases as downloads: `/data/{version}/{file}`, as a whole or in part, so that a download that broke can be
+//! resumed. `/data/latest/{file}` redirects to the release that is served.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::stream;
+use http::header::{
+    ACCEPT_RANGES, ALLOW, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, IF_MATCH, IF_RANGE,
+    LOCATION, RANGE, RETRY_AFTER, WWW_AUTHENTICATE,
+};
+use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
+
+use crate::State;
+use auth::Caller;
+use auth::quota::{Denied, Quota};
+use catalog::param_error::shortened;
+use catalog::{BulkFile, Catalog};
+use data::{Date, SnapshotVersion};
+use transport::RequestParts;
+use transport::body::{BodyError, ByteStream, Payload};
+use transport::headers::{Caching, CommonHeaders, READS, authorization, if_none_match, preflight, set};
+use transport::problem::{Code, Problem};
+use transport::url::{KEY_IN_URL, has_key};
+
+/// Who may download bulk files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BulkAccess {
+    /// Everybody.
+    #[default]
+    Open,
+    /// Who has an API key; a download counts as a request.
+    Key,
+    Off,
+}
+
+impl BulkAccess {
+    pub const ALL: [Self; 3] = [Self::Open, Self::Key, Self::Off];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Key => "key",
+            Self::Off => "off",
+        }
+    }
+}
+
+/// The part of the paths of bulk files before the version.
+pub const PREFIX: &str = "/data/";
+/// In place of a version: the one that is served.
+const LATEST: &str = "latest";
+
+/// The path of a bulk file.
+pub fn path_of(version: SnapshotVersion, file: &BulkFile) -> String {
+    format!("{PREFIX}{version}/{}", file.name)
+}
+
+/// A file of a release.
+struct Found {
+    version: SnapshotVersion,
+    file: Arc<BulkFile>,
+    etag: String,
+}
+
+/// Responds to a request for a path below [`PREFIX`].
+pub async fn respond(state: &Arc<State>, request: &RequestParts<'_>) -> Response<Payload> {
+    let mut quota = None;
+    let mut response = match answer(state, request, &mut quota).await {
+        Ok(response) => response,
+        Err(problem) => failure(state, request, &problem, quota.as_ref()),
+    };
+    let common = CommonHeaders {
+        id: Some(request.id),
+        quota: quota.as_ref().map(|quota| (quota, state.now())),
+        is_cross_origin: true,
+        scheme: Some(state.scheme()),
+        ..CommonHeaders::default()
+    };
+    common.write(response.headers_mut());
+    response
+}
+
+/// In the order of REST: method, key in the URL, key, `If-None-Match`, quota, everything else.
+async fn answer(
+    state: &Arc<State>,
+    request: &RequestParts<'_>,
+    quota: &mut Option<Quota>,
+) -> Result<Response<Payload>, Problem> {
+    if *request.method == Method::OPTIONS {
+        return Ok(preflight(READS).map(Payload::Whole));
+    }
+    if !request.is_read() {
+        let detail = format!("bulk files are read-only: use GET or HEAD, not {}", request.method);
+        return Err(Problem { allow: Some(READS), ..Problem::new(Code::MethodNotAllowed, detail) });
+    }
+    if has_key(request.path, request.query) {
+        return Err(Problem::new(Code::KeyInUrl, KEY_IN_URL));
+    }
+    if state.bulk == BulkAccess::Off {
+        return Err(Problem::new(Code::UnknownRoute, "this service does not offer bulk files"));
+    }
+    let path = request.path.strip_prefix(PREFIX).unwrap_or_default();
+    let (release, name) = path.split_once('/').unwrap_or((path, ""));
+    if release == LATEST {
+        let served = state.releases.current();
+        let file = named(&served, name)?;
+        return Ok(redirect(&path_of(served.version(), file)));
+    }
+    let caller = match state.bulk {
+        BulkAccess::Key => Some(authenticate(state, request, quota).await?),
+        _ => None,
+    };
+    let found = find(state, release, name);
+    if let Ok(found) = &found
+        && !request.headers.contains_key(IF_MATCH)
+        && if_none_match(request.headers).any(|known| known == "*" || known == found.etag)
+    {
+        *quota = caller.map(|caller| state.auth.peek(&caller, state.today()));
+        let mut response = Response::new(Payload::Whole(Bytes::new()));
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        write_validators(response.headers_mut(), state, found);
+        return Ok(response);
+    }
+    if let Some(caller) = &caller {
+        *quota = Some(take(state, request, caller, quota)?);
+    }
+    let found = found?;
+    if fails_if_match(request.headers, &found.etag) {
+        let detail = format!("the file is another than `If-Match` names; its `ETag` is {}", found.etag);
+        return Err(Problem::new(Code::PreconditionFailed, detail));
+    }
+    Ok(download(state, request, found, caller))
+}
+
+fn download(state: &Arc<State>, request: &RequestParts<'_>, found: Found, caller: Option<Caller>) -> Response<Payload> {
+    let mut response = Response::new(Payload::Whole(Bytes::new()));
+    let length = found.file.bytes;
+    let (start, end) = match requested_range(request, &found) {
+        Requested::Whole => (0, length),
+        Requested::Part(start, end) => {
+            *response.status_mut() = StatusCode::PARTIAL_CONTENT;
+            set(response.headers_mut(), CONTENT_RANGE, &format!("bytes {start}-{}/{length}", end - 1));
+            (start, end)
+        }
+        Requested::Unsatisfiable => {
+            *response.status_mut() = StatusCode::RANGE_NOT_SATISFIABLE;
+            set(response.headers_mut(), CONTENT_RANGE, &format!("bytes */{length}"));
+            write_validators(response.headers_mut(), state, &found);
+            return response;
+        }
+    };
+    let headers = response.headers_mut();
+    write_validators(headers, state, &found);
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type(&found.file.name)));
+    set(headers, CONTENT_DISPOSITION, &format!("attachment; filename=\"{}\"", found.file.name));
+    headers.insert(CONTENT_LENGTH, HeaderValue::from(end - start));
+    let taken = caller.map(|caller| (caller, state.today()));
+    *response.body_mut() = Payload::Stream(part(Arc::clone(state), found.file, start, end, taken));
+    response
+}
+
+/// The bytes of a file from `start` to `end`, read and verified chunk by chunk while they are sent. If a chunk is not the one
+/// that was verified, the request is refunded.
+fn part(state: Arc<State>, file: Arc<BulkFile>, start: u64, end: u64, taken: Option<(Caller, Date)>) -> ByteStream {
+    Box::pin(stream::unfold((state, start), move |(state, position)| {
+        let file = Arc::clone(&file);
+        async move {
+            if position >= end {
+                return None;
+            }
+            let chunk = tokio::task::spawn_blocking(move || file.read(position, end)).await;
+            let chunk = chunk.map_err(BodyError::from).and_then(|chunk| chunk.map_err(BodyError::from));
+            let next = match &chunk {
+                Ok(chunk) => position + chunk.len() as u64,
+                Err(_) => {
+                    if let Some((caller, day)) = taken {
+                        state.auth.give_back(&caller, day);
+                    }
+                    end
+                }
+            };
+            Some((chunk, (state, next)))
+        }
+    }))
+}
+
+/// The validator and what else is the same for every response about a file.
+fn write_validators(headers: &mut HeaderMap, state: &State, found: &Found) {
+    set(headers, ETAG, &found.etag);
+    headers.insert(ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+    let caching = match state.bulk {
+        BulkAccess::Key => Caching::PrivateForever,
+        _ => Caching::Forever,
+    };
+    CommonHeaders { caching: Some(caching), snapshot: Some(found.version), ..CommonHeaders::default() }.write(headers);
+}
+
+fn redirect(location: &str) -> Response<Payload> {
+    let mut response = Response::new(Payload::Whole(Bytes::new()));
+    *response.status_mut() = StatusCode::FOUND;
+    set(response.headers_mut(), LOCATION, location);
+    CommonHeaders { caching: Some(Caching::Revalidated), ..CommonHeaders::default() }.write(response.headers_mut());
+    response
+}
+
+fn failure(state: &State, request: &RequestParts<'_>, problem: &Problem, quota: Option<&Quota>) -> Response<Payload> {
+    let instance = if problem.code == Code::KeyInUrl { "/" } else { request.path };
+    let body = problem.body(&state.public_url, instance, &request.id.to_string());
+    let mut response = Response::new(Payload::Whole(body.into()));
+    *response.status_mut() = problem.code.status();
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+    if let Some(allow) = problem.allow {
+        headers.insert(ALLOW, HeaderValue::from_static(allow));
+    }
+    if problem.code.status() == StatusCode::UNAUTHORIZED {
+        headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+    if let Some(seconds) = problem.retry_after(quota, state.now()) {
+        headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    CommonHeaders { caching: Some(Caching::Never), ..CommonHeaders::default() }.write(headers);
+    response
+}
+
+async fn authenticate(state: &State, request: &RequestParts<'_>, quota: &mut Option<Quota>) -> Result<Caller, Problem> {
+    let caller = state.auth.authenticate_fresh(authorization(request.headers), state.now()).await.map_err(|error| {
+        *quota = Some(Quota::zero(state.today()));
+        state.auth.audit_rejected_key(error, || state.origin(request));
+        Problem::from(error)
+    })?;
+    request.trace.set_tier(caller.tier);
+    Ok(caller)
+}
+
+fn take(
+    state: &State,
+    request: &RequestParts<'_>,
+    caller: &Caller,
+    quota: &mut Option<Quota>,
+) -> Result<Quota, Problem> {
+    state.auth.take(caller, state.today()).map_err(|denied| {
+        *quota = Some(denied.quota());
+        match denied {
+            Denied::Exceeded(used_up) => {
+                state.auth.audit_quota(caller, || state.origin(request));
+                Problem::quota_exceeded(&used_up, &state.auth.used_by_others(caller, &used_up))
+            }
+            Denied::Unchecked(_) => Problem::slow_down(),
+            Denied::Unknown(_) => Problem::quota_unknown(),
+        }
+    })
+}
+
+/// The file of a loaded release.
+fn find(state: &State, release: &str, name: &str) -> Result<Found, Problem> {
+    let version = release.parse::<SnapshotVersion>().ok().filter(|version| version.to_string() == release);
+    let catalog = version.and_then(|version| state.releases.loaded(version)).ok_or_else(|| {
+        let held: Vec<String> = state.releases.all().iter().map(|catalog| catalog.version().to_string()).collect();
+        let detail = format!(
+            "release `{}` is not held; held are {}, and `{PREFIX}{LATEST}/…` is the one that is served",
+            shortened(release),
+            held.join(", ")
+        );
+        Problem { did_you_mean: held, ..Problem::new(Code::NotFound, detail) }
+    })?;
+    let file = Arc::clone(named(&catalog, name)?);
+    let etag = format!("\"{}\"", file.checksum());
+    Ok(Found { version: catalog.version(), file, etag })
+}
+
+fn named<'c>(catalog: &'c Catalog, name: &str) -> Result<&'c Arc<BulkFile>, Problem> {
+    let files = catalog.bulk_files();
+    files.iter().find(|file| file.name == name).ok_or_else(|| {
+        let version = catalog.version();
+        let names: Vec<String> = files.iter().map(|file| file.name.clone()).collect();
+        let detail = match names.is_empty() {
+            true => format!("release {version} has no bulk files; its operator makes them with `indexer build --bulk`"),
+            false => format!("release {version} has no bulk file `{}`; it has {}", shortened(name), names.join(", ")),
+        };
+        Problem::new(Code::NotFound, detail)
+    })
+}
+
+/// Whether `If-Match` names another file; it compares strongly.
+fn fails_if_match(headers: &HeaderMap, etag: &str) -> bool {
+    let mut values = headers.get_all(IF_MATCH).iter().filter_map(|value| value.to_str().ok()).peekable();
+    values.peek().is_some()
+        && !values.flat_map(|value| value.split(',')).any(|known| matches!(known.trim(), "*") || known.trim() == etag)
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Requested {
+    Whole,
+    /// From the first byte to before the last.
+    Part(u64, u64),
+    Unsatisfiable,
+}
+
+/// The part of the file that a GET asks for. `Range` is ignored if `If-Range` names another file.
+fn requested_range(request: &RequestParts<'_>, found: &Found) -> Requested {
+    let mut ranges = request.headers.get_all(RANGE).iter();
+    let (Some(range), None, true) = (ranges.next(), ranges.next(), *request.method == Method::GET) else {
+        return Requested::Whole;
+    };
+    let is_same = request.headers.get(IF_RANGE).is_none_or(|known| known.as_bytes() == found.etag.as_bytes());
+    match range.to_str() {
+        Ok(range) if is_same => parse_range(range, found.file.bytes),
+        _ => Requested::Whole,
+    }
+}
+
+/// Parses `Range` for a file of `length` bytes. What is malformed and several ranges are ignored, as RFC 9110 allows.
+fn parse_range(text: &str, length: u64) -> Requested {
+    let number = |text: &str| {
+        let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then(|| text.parse().unwrap_or(u64::MAX))
+    };
+    let range = text.split_once('=').filter(|(unit, _)| unit.trim().eq_ignore_ascii_case("bytes"));
+    let Some((first, last)) = range.and_then(|(_, range)| range.trim().split_once('-')) else {
+        return Requested::Whole;
+    };
+    let (start, end) = match (number(first), number(last)) {
+        (Some(first), None) if last.is_empty() => (first, length),
+        (Some(first), Some(last)) if first <= last => (first, last.saturating_add(1).min(length)),
+        (None, Some(0)) if first.is_empty() => return Requested::Unsatisfiable,
+        (None, Some(count)) if first.is_empty() => (length.saturating_sub(count), length),
+        _ => return Requested::Whole,
+    };
+    if start < length { Requested::Part(start, end) } else { Requested::Unsatisfiable }
+}
+
+fn content_type(name: &str) -> &'static str {
+    match name.rsplit_once('.') {
+        _ if matches!(name, "croissant.json" | "dcat.json") => "application/ld+json",
+        Some((_, "json")) => "application/json",
+        Some((_, "csv")) => "text/csv; charset=utf-8; header=present",
+        Some((_, "gz")) => "application/gzip",
+        Some((_, "zst")) => "application/zstd",
+        Some((_, "parquet")) => "application/vnd.apache.parquet",
+        Some((_, "sql")) => "application/sql",
+        _ => "application/octet-stream",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_range_of_bytes_is_understood() {
+        use Requested::{Part, Unsatisfiable, Whole};
+        for (text, expected) in [
+            ("bytes=0-0", Part(0, 1)),
+            ("bytes=10-", Part(10, 100)),
+            ("Bytes = 10-19", Part(10, 20)),
+            ("bytes=90-200", Part(90, 100)),
+            ("bytes=99-99999999999999999999999", Part(99, 100)),
+            ("bytes=-5", Part(95, 100)),
+            ("bytes=-500", Part(0, 100)),
+            ("bytes=100-", Unsatisfiable),
+            ("bytes=99999999999999999999999-", Unsatisfiable),
+            ("bytes=-0", Unsatisfiable),
+            ("bytes=5-4", Whole),
+            ("bytes=0-1,5-6", Whole),
+            ("bytes=", Whole),
+            ("bytes=-", Whole),
+            ("bytes=+1-2", Whole),
+            ("lines=1-2", Whole),
+            ("0-1", Whole),
+        ] {
+            assert_eq!(parse_range(text, 100), expected, "{text}");
+        }
+        assert_eq!((parse_range("bytes=0-", 0), parse_range("bytes=-5", 0)), (Unsatisfiable, Unsatisfiable));
+    }
+}

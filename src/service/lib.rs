@@ -1,0 +1,16 @@
+//! What the front ends share above HTTP: the state of the server, saved searches with their alerts, bulk downloads, and the
+//! operator's name, contact and color.
+#![warn(unreachable_pub)]
+
+pub mod alerts;
+pub mod brand;
+pub mod bulk;
+pub mod operator;
+pub mod security_txt;
+pub mod state;
+pub mod well_known;
+
+pub use brand::{Brand, BrandColor, BrandName};
+pub use bulk::BulkAccess;
+pub use operator::Operator;
+pub use state::State;

@@ -1,0 +1,88 @@
+//! Who runs the service: its name, how to reach them, and their terms.
+
+use http::Uri;
+
+use crate::Brand;
+
+/// The place of a firm's slug in a URL.
+const SLUG: &str = "{slug}";
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Operator {
+    pub brand: Brand,
+    /// Whom to tell about a vulnerability or a question of privacy, as a `mailto:` or `https:` URL.
+    pub contact: Option<String>,
+    /// Who is responsible for the pages, an `https:` URL.
+    pub imprint_url: Option<String>,
+    /// The operator's privacy policy, an `https:` URL.
+    pub privacy_url: Option<String>,
+    /// The operator's terms of use, an `https:` URL.
+    pub terms_url: Option<String>,
+    /// Where founders review a firm: an `http:` or `https:` URL with `{slug}` for the firm's slug.
+    pub review_url: Option<String>,
+}
+
+impl Operator {
+    /// Where the firm with this slug is reviewed.
+    pub fn review_url(&self, slug: &str) -> Option<String> {
+        self.review_url.as_ref().map(|url| url.replace(SLUG, slug))
+    }
+
+    /// The links for the footer of a page: URL and name.
+    pub fn links(&self) -> Vec<(String, &'static str)> {
+        let links = [
+            (&self.imprint_url, "Imprint"),
+            (&self.privacy_url, "Privacy policy"),
+            (&self.terms_url, "Terms"),
+            (&self.contact, "Contact"),
+        ];
+        links.into_iter().filter_map(|(url, name)| Some((url.clone()?, name))).collect()
+    }
+}
+
+/// Reads the template of [`Operator::review_url`].
+pub fn review_url(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    let url_of = |slug: &str| text.replace(SLUG, slug).parse::<Uri>().ok();
+    let is_web = |url: &Uri| {
+        matches!(url.scheme_str(), Some("http" | "https"))
+            && url.authority().is_some_and(|host| !host.host().is_empty() && !host.as_str().contains('@'))
+    };
+    // The slug is a part of the path, of the query or of the fragment, not of the host.
+    let authority = |slug: &str| url_of(slug).filter(is_web).and_then(|url| url.authority().cloned());
+    let is_valid = text.contains(SLUG)
+        && !text.replace(SLUG, "").contains(['{', '}'])
+        && authority("a").is_some_and(|host| authority("b") == Some(host));
+    let expected = "not a web address with `{slug}` in place of the firm's slug; example: \
+                    https://example.com/review?firm={slug}";
+    if is_valid { Ok(text.to_owned()) } else { Err(expected.to_owned()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_slug_of_a_firm_is_put_into_the_address_of_its_review() {
+        for text in ["https://example.com/review?firm={slug}", " http://a.example/{slug}#{slug} "] {
+            assert_eq!(review_url(text).as_deref(), Ok(text.trim()));
+        }
+        for text in [
+            "",
+            "{slug}",
+            "https://example.com/review",
+            "https://{slug}.example.com/",
+            "https://example.com/{name}/{slug}",
+            "https://example.com/{slug",
+            "https://user@example.com/{slug}",
+            "javascript:alert('{slug}')",
+            "mailto:{slug}@example.com",
+        ] {
+            assert!(review_url(text).unwrap_err().contains("example: https://example.com/"), "{text}");
+        }
+        let operator =
+            Operator { review_url: Some("https://a.example/{slug}?of={slug}".to_owned()), ..Operator::default() };
+        assert_eq!(operator.review_url("alder").as_deref(), Some("https://a.example/alder?of=alder"));
+        assert_eq!(Operator::default().review_url("alder"), None);
+    }
+}

@@ -1,0 +1,96 @@
+//! What all front ends share.
+
+use std::net::IpAddr;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Once};
+
+use http::HeaderMap;
+
+use crate::alerts::Alerts;
+use crate::well_known::WellKnown;
+use crate::{BulkAccess, Operator};
+use auth::AuthService;
+use auth::audit::Origin;
+use auth::quota::{IpRange, WorkQueue, client_address};
+use catalog::Catalog;
+use data::Date;
+use release::{ActiveRelease, ReleaseStore, SigningKey};
+use transport::headers::Scheme;
+use transport::origin_policy::Hosts;
+use transport::{Peer, RequestParts, ResponseCache, Telemetry};
+
+/// What all front ends share: releases, accounts, and the settings that responses depend on.
+pub struct State {
+    /// The loaded releases.
+    pub releases: Arc<ActiveRelease<Catalog>>,
+    /// The folder of releases, if the server reads one.
+    pub index: Option<ReleaseStore>,
+    /// Accounts, keys and quotas.
+    pub auth: Arc<AuthService>,
+    /// The hosts under which clients reach the service.
+    pub hosts: Hosts,
+    /// The address of the service in links, without a slash at the end.
+    pub public_url: String,
+    /// Whether the operator chose `public_url`; otherwise it is the address on which the server listens.
+    pub has_public_url: bool,
+    pub operator: Operator,
+    /// The operator's files below `/.well-known/`.
+    pub well_known: WellKnown,
+    /// Signs receipts; without it, they are not signed.
+    pub receipt_key: Option<SigningKey>,
+    /// Saved searches, lists and their alerts.
+    pub alerts: Arc<Alerts>,
+    /// Who may download bulk files.
+    pub bulk: BulkAccess,
+    /// Cached REST responses.
+    pub response_cache: ResponseCache,
+    /// Counts and logs requests and connections.
+    pub telemetry: Arc<Telemetry>,
+    /// Searches, pages and tool calls run in it.
+    pub work: WorkQueue,
+    /// Proxies whose `X-Forwarded-For` is trusted.
+    pub trusted_proxies: Vec<IpRange>,
+    /// Returns Unix seconds.
+    pub clock: fn() -> i64,
+    /// Whether the server is stopping: it is no longer ready.
+    pub stopping: AtomicBool,
+}
+
+impl State {
+    /// The address of a client, behind trusted proxies from `X-Forwarded-For`.
+    pub fn client(&self, peer: Peer, headers: &HeaderMap) -> IpAddr {
+        let forwarded: Vec<&str> =
+            headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok()).collect();
+        if !forwarded.is_empty() && !self.trusted_proxies.iter().any(|range| range.contains(peer.0.ip())) {
+            static WARNED: Once = Once::new();
+            WARNED.call_once(|| {
+                tracing::warn!(
+                    "X-Forwarded-For comes from an address that is not in --trusted-proxies: if it is a proxy, its visitors \
+                     count as one; the level debug shows the address (reported once)"
+                );
+                tracing::debug!("X-Forwarded-For comes from {}", peer.0.ip());
+            });
+        }
+        client_address(peer.0.ip(), forwarded.into_iter(), &self.trusted_proxies)
+    }
+
+    pub fn scheme(&self) -> Scheme {
+        Scheme::of(&self.public_url)
+    }
+
+    /// Where a request comes from, for the audit log.
+    pub fn origin(&self, request: &RequestParts<'_>) -> Origin {
+        let address = self.client(request.peer, request.headers);
+        Origin { request: request.id.to_string(), address }
+    }
+
+    /// Unix seconds.
+    pub fn now(&self) -> i64 {
+        (self.clock)() + self.auth.clock_ahead()
+    }
+
+    /// The UTC date.
+    pub fn today(&self) -> Date {
+        Date::from_unix(self.now())
+    }
+}

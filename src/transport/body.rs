@@ -1,0 +1,72 @@
+//! Bodies: of requests, read within limits of size and time; of responses, in memory or made while they are sent.
+
+use std::pin::Pin;
+
+use bytes::{Buf, BufMut, Bytes, BytesMut};
+use futures_util::{Stream, StreamExt};
+use http::header::{CONTENT_LENGTH, HeaderMap};
+
+/// Why a body ends early.
+pub type BodyError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Parts of a body. The next one is only made when the connection has room for it, so that a body of any length takes as much
+/// memory as a few parts. An error ends the connection, so that the client notices that the body is incomplete.
+pub type ByteStream = Pin<Box<dyn Stream<Item = Result<Bytes, BodyError>> + Send + Sync>>;
+
+/// The body of a response.
+pub enum Payload {
+    Whole(Bytes),
+    Stream(ByteStream),
+}
+
+impl From<Bytes> for Payload {
+    fn from(bytes: Bytes) -> Self {
+        Self::Whole(bytes)
+    }
+}
+
+/// Why a body was not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BodyReadError {
+    #[error("the body is larger than {0} bytes")]
+    TooLarge(usize),
+    #[error(transparent)]
+    Timeout(#[from] BodyTimeout),
+    #[error("the body is incomplete")]
+    Incomplete,
+}
+
+/// The error of a request body that takes too long; a route that finds it in a body's error responds with 408.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the request body did not arrive in time")]
+pub struct BodyTimeout;
+
+impl BodyTimeout {
+    /// True if `error` or one of its causes is a `BodyTimeout`.
+    pub fn caused(error: &(dyn std::error::Error + 'static)) -> bool {
+        std::iter::successors(Some(error), |error| error.source()).any(|error| error.is::<Self>())
+    }
+}
+
+/// Reads a body of at most `limit` bytes. One that announces more is rejected before it is read.
+pub async fn read<B: Buf, E: std::error::Error + 'static>(
+    headers: &HeaderMap,
+    body: impl Stream<Item = Result<B, E>>,
+    limit: usize,
+) -> Result<Bytes, BodyReadError> {
+    let announced = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+    if announced.is_some_and(|announced| announced > limit as u64) {
+        return Err(BodyReadError::TooLarge(limit));
+    }
+    let mut body = std::pin::pin!(body);
+    let mut bytes = BytesMut::new();
+    while let Some(part) = body.next().await {
+        match part {
+            Ok(part) if part.remaining() > limit - bytes.len() => return Err(BodyReadError::TooLarge(limit)),
+            Ok(part) => bytes.put(part),
+            Err(error) if BodyTimeout::caused(&error) => return Err(BodyTimeout.into()),
+            Err(_) => return Err(BodyReadError::Incomplete),
+        }
+    }
+    Ok(bytes.freeze())
+}

@@ -1,0 +1,97 @@
+//! What the accept loop runs for each request. The loop knows nothing of routes, versions and caches: a [`Handler`] does.
+
+use bytes::Bytes;
+use http::{HeaderMap, Request, Response};
+use http_body_util::BodyExt;
+use hyper::service::Service;
+use hyper_util::service::TowerToHyperService;
+use warp::Reply;
+use warp::filters::BoxedFilter;
+
+use crate::body::Payload;
+use crate::server::{RequestBody, ResponseBody};
+use crate::{RequestParts, Telemetry};
+use data::SnapshotVersion;
+
+/// Responds to requests. Most are handled by [`respond`](Self::respond) at once; those that have to read a body or wait
+/// for the store continue in [`respond_later`](Self::respond_later).
+pub trait Handler: Clone + Send + Sync + Unpin + 'static {
+    /// What `respond` found out about a request that it leaves to `respond_later`.
+    type Pending: Send + 'static;
+
+    /// Responds at once; `Err` if the request needs its body or has to wait.
+    fn respond(&self, request: &RequestParts<'_>) -> Result<Response<Bytes>, Self::Pending>;
+
+    /// Responds to a request that `respond` left. Its [`Peer`](crate::Peer),
+    /// [`RequestId`](crate::RequestId) and [`RequestTrace`](crate::RequestTrace) are extensions of the request.
+    fn respond_later(
+        &self,
+        pending: Self::Pending,
+        request: Request<RequestBody>,
+    ) -> impl Future<Output = Response<ResponseBody>> + Send;
+
+    /// Whether a path is served on connections above the limits.
+    fn is_health_check(&self, _path: &str) -> bool {
+        false
+    }
+
+    /// Whether the `Host` of a request for a path is ours; otherwise the response is 421.
+    fn admits_host(&self, _path: &str, _headers: &HeaderMap) -> bool {
+        true
+    }
+
+    /// Called once when the server begins to stop.
+    fn begin_shutdown(&self) {}
+
+    /// Where requests and connections are counted and logged.
+    fn telemetry(&self) -> Option<&Telemetry> {
+        None
+    }
+
+    /// What an error response to a request for `path` says of the service if no route responds.
+    fn error_context(&self, path: &str) -> ErrorContext<'_>;
+}
+
+/// What responses that no route makes say of the service.
+#[derive(Clone, Debug, Default)]
+pub struct ErrorContext<'a> {
+    /// The address of the service in links, without a slash at its end.
+    pub public_url: &'a str,
+    pub snapshot: Option<SnapshotVersion>,
+    /// The value of `X-API-Version`, if the path belongs to a version.
+    pub api_version: Option<&'static str>,
+    /// Unix seconds.
+    pub now: i64,
+}
+
+/// A response as a warp filter returns it.
+pub fn reply(response: Response<Payload>) -> warp::reply::Response {
+    let (head, payload) = response.into_parts();
+    match payload {
+        Payload::Whole(bytes) => Response::from_parts(head, bytes).into_response(),
+        Payload::Stream(stream) => {
+            let mut response = warp::reply::stream(stream).into_response();
+            *response.status_mut() = head.status;
+            *response.headers_mut() = head.headers;
+            response
+        }
+    }
+}
+
+/// A warp filter reads bodies and waits for all that it needs.
+impl Handler for BoxedFilter<(warp::reply::Response,)> {
+    type Pending = ();
+
+    fn respond(&self, _: &RequestParts<'_>) -> Result<Response<Bytes>, ()> {
+        Err(())
+    }
+
+    async fn respond_later(&self, (): (), request: Request<RequestBody>) -> Response<ResponseBody> {
+        let Ok(response) = TowerToHyperService::new(warp::service(self.clone())).call(request).await;
+        response.map(|body| ResponseBody::Right(body.map_err(Into::into).boxed()))
+    }
+
+    fn error_context(&self, _: &str) -> ErrorContext<'_> {
+        ErrorContext::default()
+    }
+}

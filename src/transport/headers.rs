@@ -1,0 +1,247 @@
+//! The headers that responses have in common: one place writes them, see [`CommonHeaders`].
+
+use bytes::Bytes;
+use http::header::IntoHeaderName;
+use http::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ALLOW, AUTHORIZATION, CACHE_CONTROL,
+    CONTENT_SECURITY_POLICY, IF_MATCH, IF_NONE_MATCH, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY, VARY,
+    X_CONTENT_TYPE_OPTIONS,
+};
+use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
+
+use crate::RequestId;
+use auth::quota::Quota;
+use data::SnapshotVersion;
+
+/// Our headers that scripts of other origins may read.
+const EXPOSED: &str = "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, \
+                       X-Request-Id, X-Snapshot, X-API-Version, X-Request-Cost, X-Warnings, X-Receipt, Retry-After, ETag, Link, \
+                       Content-Disposition, Content-Range, Accept-Ranges";
+/// Headers that a preflight permits.
+const ALLOWED: &str = "Authorization, Content-Type, Accept, If-None-Match, Range, If-Range, X-Request-Id, MCP-Protocol-Version, \
+                       Mcp-Method, Mcp-Name, Last-Event-ID";
+
+/// The methods of every path that can be read.
+pub const READS: &str = "GET, HEAD, OPTIONS";
+
+pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
+const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
+const PERMISSIONS_POLICY: HeaderName = HeaderName::from_static("permissions-policy");
+/// Features that no page uses.
+const NO_PERMISSIONS: &str = "camera=(), geolocation=(), microphone=(), payment=(), usb=()";
+const API_VERSION: HeaderName = HeaderName::from_static("x-api-version");
+const SNAPSHOT: HeaderName = HeaderName::from_static("x-snapshot");
+const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
+const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
+const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
+const IETF_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+const IETF_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
+
+/// How long a response may be cached, and by whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Caching {
+    /// `no-store`.
+    Never,
+    /// `private, max-age=60`.
+    Private,
+    /// `public, max-age=300`.
+    Public,
+    /// `public, max-age=31536000, immutable`: what never changes.
+    Forever,
+    /// The same for the caller only.
+    PrivateForever,
+    /// `no-cache`: to be checked before each use.
+    Revalidated,
+}
+
+/// What of a request the response depends on, apart from its URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Vary {
+    /// `Accept-Encoding`.
+    Encoding,
+    /// `Accept` as well.
+    Type,
+    /// `Cookie` as well: the colors of a page.
+    Cookie,
+}
+
+/// The scheme of the public URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    Http,
+    Https,
+}
+
+impl Scheme {
+    pub fn of(public_url: &str) -> Self {
+        if public_url.starts_with("https://") { Self::Https } else { Self::Http }
+    }
+}
+
+/// What decides the common headers of a response; `None` and `false` leave a header out.
+#[derive(Clone, Copy, Default)]
+pub struct CommonHeaders<'a> {
+    pub id: Option<RequestId>,
+    /// The caller's quota, and the time in Unix seconds.
+    pub quota: Option<(&'a Quota, i64)>,
+    pub snapshot: Option<SnapshotVersion>,
+    /// The value of `X-API-Version`.
+    pub api_version: Option<&'static str>,
+    pub caching: Option<Caching>,
+    pub varies: Option<Vary>,
+    /// Scripts of any origin may read the response.
+    pub is_cross_origin: bool,
+    /// How clients reach the service. With it the security headers of every response are written; they are left out where
+    /// the caller writes them later.
+    pub scheme: Option<Scheme>,
+    /// The `Content-Security-Policy` of a page.
+    pub page_policy: Option<&'static str>,
+}
+
+impl CommonHeaders<'_> {
+    pub fn write(&self, headers: &mut HeaderMap) {
+        if let Some(caching) = self.caching {
+            headers.insert(
+                CACHE_CONTROL,
+                HeaderValue::from_static(match caching {
+                    Caching::Never => "no-store",
+                    Caching::Private => "private, max-age=60",
+                    Caching::Public => "public, max-age=300",
+                    Caching::Forever => "public, max-age=31536000, immutable",
+                    Caching::PrivateForever => "private, max-age=31536000, immutable",
+                    Caching::Revalidated => "no-cache",
+                }),
+            );
+        }
+        if let Some(varies) = self.varies {
+            headers.insert(
+                VARY,
+                HeaderValue::from_static(match varies {
+                    Vary::Encoding => "Accept-Encoding",
+                    Vary::Type => "Accept, Accept-Encoding",
+                    Vary::Cookie => "Accept-Encoding, Cookie",
+                }),
+            );
+        }
+        if let Some(snapshot) = self.snapshot {
+            set(headers, SNAPSHOT, &snapshot.to_string());
+        }
+        if let Some(version) = self.api_version {
+            headers.insert(API_VERSION, HeaderValue::from_static(version));
+        }
+        if self.is_cross_origin {
+            headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+            headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED));
+        }
+        if let Some(policy) = self.page_policy {
+            headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
+            headers.insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
+            headers.insert(OPENER_POLICY, HeaderValue::from_static("same-origin"));
+            headers.insert(PERMISSIONS_POLICY, HeaderValue::from_static(NO_PERMISSIONS));
+        }
+        if let Some(scheme) = self.scheme {
+            headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+            let is_open = self.is_cross_origin || headers.contains_key(ACCESS_CONTROL_ALLOW_ORIGIN);
+            let readers = if is_open { "cross-origin" } else { "same-origin" };
+            headers.insert(RESOURCE_POLICY, HeaderValue::from_static(readers));
+            if scheme == Scheme::Https {
+                headers.insert(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000"));
+            }
+        }
+        if let Some((quota, now)) = self.quota {
+            write_quota(headers, quota, now);
+        }
+        if let Some(id) = self.id {
+            headers.insert(REQUEST_ID, id.header_value());
+        }
+    }
+}
+
+/// Sets a header to a text of ours.
+pub fn set(headers: &mut HeaderMap, name: impl IntoHeaderName, value: &str) {
+    headers.insert(name, HeaderValue::from_str(value).expect("a header value of ours is visible ASCII"));
+}
+
+/// Reserves the headers that differ between requests, so that a copy of the headers need not reallocate. Callers with a
+/// limit have two more.
+pub fn reserve(headers: &mut HeaderMap, has_limit: bool) {
+    let ietf = if has_limit { &[IETF_POLICY, IETF_LIMIT][..] } else { &[] };
+    for name in [REQUEST_ID, LIMIT, REMAINING, RESET].iter().chain(ietf) {
+        headers.insert(name, HeaderValue::from_static(""));
+    }
+}
+
+/// Writes a quota: `X-RateLimit-*` always, the IETF pair if there is a limit. `now` is Unix seconds.
+pub(crate) fn write_quota(headers: &mut HeaderMap, quota: &Quota, now: i64) {
+    let number = |value: Option<u32>| value.map_or(HeaderValue::from_static("unlimited"), HeaderValue::from);
+    headers.insert(LIMIT, number(quota.limit));
+    headers.insert(REMAINING, number(quota.remaining));
+    headers.insert(RESET, HeaderValue::from(quota.resets_at));
+    if let Some((limit, remaining)) = quota.limit.zip(quota.remaining) {
+        set(headers, IETF_POLICY, &format!("\"daily\";q={limit};w=86400"));
+        set(headers, IETF_LIMIT, &format!("\"daily\";r={remaining};t={}", quota.seconds_left(now)));
+    } else {
+        // The last header first, so that no other has to move.
+        headers.remove(IETF_LIMIT);
+        headers.remove(IETF_POLICY);
+    }
+}
+
+/// What a path with `methods` responds to `OPTIONS`.
+pub fn preflight(methods: &'static str) -> Response<Bytes> {
+    let mut response = Response::new(Bytes::new());
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    let headers = response.headers_mut();
+    headers.insert(ALLOW, HeaderValue::from_static(methods));
+    headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static(methods));
+    headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(ALLOWED));
+    headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("86400"));
+    CommonHeaders { is_cross_origin: true, ..CommonHeaders::default() }.write(headers);
+    response
+}
+
+/// The value of `Authorization`; a value that is not a key if there are several or it is not text.
+pub fn authorization(headers: &HeaderMap) -> Option<&str> {
+    let mut values = headers.get_all(AUTHORIZATION).iter();
+    let first = values.next()?;
+    let is_one = values.all(|other| other == first);
+    Some(if is_one { first.to_str().unwrap_or("not text") } else { "several" })
+}
+
+/// The validators in `If-None-Match` without `W/`, because they are compared weakly (RFC 9110, 13.1.2); `*` is any.
+pub fn if_none_match(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    let values = headers.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).map(|tag| {
+        let tag = tag.trim();
+        tag.strip_prefix("W/").filter(|opaque| opaque.starts_with('"')).unwrap_or(tag)
+    })
+}
+
+/// Whether `If-Match` fails: it compares strongly (RFC 9110, 13.1.1), which a weak validator never passes, so only `*` and no
+/// such header at all are met.
+pub fn fails_if_match(headers: &HeaderMap) -> bool {
+    headers.get_all(IF_MATCH).iter().any(|value| value.as_bytes().trim_ascii() != b"*")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quota_without_a_limit_has_no_ietf_headers() {
+        let day = "2026-11-21".parse().unwrap();
+        let mut headers = HeaderMap::new();
+        write_quota(&mut headers, &Quota::of(Some(100), 43, day), 1_795_305_590);
+        assert_eq!(headers["x-ratelimit-limit"], "100");
+        assert_eq!(headers["x-ratelimit-remaining"], "57");
+        assert_eq!(headers["x-ratelimit-reset"], "1795305600");
+        assert_eq!(headers["ratelimit-policy"], "\"daily\";q=100;w=86400");
+        assert_eq!(headers["ratelimit"], "\"daily\";r=57;t=10");
+        let mut headers = HeaderMap::new();
+        write_quota(&mut headers, &Quota::of(None, 43, day), 0);
+        assert_eq!(headers["x-ratelimit-limit"], "unlimited");
+        assert!(!headers.contains_key("ratelimit"));
+    }
+}

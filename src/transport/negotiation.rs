@@ -1,0 +1,170 @@
+//! What a client accepts: content types and compression.
+
+use std::io::Write;
+
+use http::{HeaderMap, header};
+
+/// Bodies of at least this size are compressed for clients that accept it, bytes.
+pub(crate) const MIN_COMPRESSED_SIZE: usize = 1_024;
+
+/// True if the body of a request is of a media type, whatever its parameters.
+pub fn has_content_type(headers: &HeaderMap, media_type: &str) -> bool {
+    let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let essence = value.and_then(|value| value.split(';').next());
+    essence.is_some_and(|essence| essence.trim().eq_ignore_ascii_case(media_type))
+}
+
+/// A representation of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    Json,
+    Csv,
+    /// One record per line.
+    Ndjson,
+}
+
+impl Format {
+    /// All formats; of equally acceptable ones the first is sent.
+    pub const ALL: [Self; 3] = [Self::Json, Self::Csv, Self::Ndjson];
+
+    pub fn media_type(self) -> &'static str {
+        match self {
+            Self::Json => "application/json",
+            Self::Csv => "text/csv",
+            Self::Ndjson => "application/x-ndjson",
+        }
+    }
+
+    /// The end of a file's name, without the dot.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Json => "json",
+            Self::Csv => "csv",
+            Self::Ndjson => "ndjson",
+        }
+    }
+}
+
+/// True if the client accepts JSON.
+pub fn accepts_json(headers: &HeaderMap) -> bool {
+    accepts(headers, Format::Json)
+}
+
+/// True if the client accepts a format.
+pub fn accepts(headers: &HeaderMap, format: Format) -> bool {
+    preference(headers, format).0 > 0.0
+}
+
+/// The format that the client likes best; JSON if it accepts none. Of those that it likes equally, one that it names comes
+/// before one that a wildcard matches.
+pub fn preferred_format(headers: &HeaderMap) -> Format {
+    let mut best = (Format::Json, preference(headers, Format::Json));
+    if headers.contains_key(header::ACCEPT) {
+        for format in Format::ALL {
+            let preference = preference(headers, format);
+            if preference.0 > 0.0 && preference > best.1 {
+                best = (format, preference);
+            }
+        }
+    }
+    best.0
+}
+
+/// How much the client likes a format, from 0 (not accepted) to 1: the `q` of the most specific range in `Accept` that
+/// matches it, and how specific that is; 1 if there is no `Accept`.
+fn preference(headers: &HeaderMap, format: Format) -> (f32, u8) {
+    let mut values = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok()).peekable();
+    if values.peek().is_none() {
+        return (1.0, 0);
+    }
+    let own = format.media_type();
+    let kind = own.split_once('/').map_or(own, |(kind, _)| kind);
+    let mut best: Option<(u8, f32)> = None;
+    for range in values.flat_map(|value| value.split(',')) {
+        let (media_type, parameters) = range.split_once(';').unwrap_or((range, ""));
+        let rank = match media_type.trim() {
+            exact if exact.eq_ignore_ascii_case(own) => 3,
+            "*/*" | "*" | "" => 1,
+            range if range.strip_suffix("/*").is_some_and(|range| range.eq_ignore_ascii_case(kind)) => 2,
+            _ => continue,
+        };
+        if best.is_none_or(|(known, _)| rank > known) {
+            let quality = parameters.split(';').find_map(|part| part.trim().strip_prefix("q="));
+            best = Some((rank, quality.and_then(|q| q.trim().parse().ok()).unwrap_or(1.0)));
+        }
+    }
+    best.map_or((0.0, 0), |(rank, quality)| (quality, rank))
+}
+
+pub fn accepts_gzip(headers: &HeaderMap) -> bool {
+    let values = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).any(|coding| {
+        let (name, quality) = coding.split_once(';').unwrap_or((coding, ""));
+        let is_excluded = quality.trim().strip_prefix("q=").is_some_and(|q| q.parse::<f32>().is_ok_and(|q| q <= 0.0));
+        (name.trim().eq_ignore_ascii_case("gzip") || name.trim() == "*") && !is_excluded
+    })
+}
+
+/// The compressed body, if it is long enough and the client accepts that.
+pub fn compressed(body: &[u8], headers: &HeaderMap) -> Option<Vec<u8>> {
+    (body.len() >= MIN_COMPRESSED_SIZE && accepts_gzip(headers)).then(|| gzip(body))
+}
+
+/// Compresses a body, fast rather than small.
+pub(crate) fn gzip(body: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::with_capacity(body.len() / 4), flate2::Compression::fast());
+    encoder.write_all(body).and_then(|()| encoder.finish()).expect("writing to memory does not fail")
+}
+
+/// Compresses a body part by part.
+pub struct GzipStream(flate2::write::GzEncoder<Vec<u8>>);
+
+impl Default for GzipStream {
+    fn default() -> Self {
+        Self(flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast()))
+    }
+}
+
+impl GzipStream {
+    /// Takes a part, and returns what of the compressed body is complete, which may be nothing; all of it with the last part.
+    pub fn part(&mut self, part: &[u8], is_last: bool) -> Vec<u8> {
+        let written = self.0.write_all(part).and_then(|()| if is_last { self.0.try_finish() } else { Ok(()) });
+        written.expect("writing to memory does not fail");
+        std::mem::take(self.0.get_mut())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_format_with_the_highest_quality_is_preferred() {
+        use Format::{Csv, Json, Ndjson};
+        let preferred = |accept: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::ACCEPT, accept.parse().unwrap());
+            preferred_format(&headers)
+        };
+        assert_eq!(preferred_format(&HeaderMap::new()), Json);
+        for (accept, format) in [
+            ("*/*", Json),
+            ("text/csv", Csv),
+            ("TEXT/CSV; charset=utf-8", Csv),
+            ("text/*", Csv),
+            ("application/*", Json),
+            ("application/json;q=0, application/*;q=0.2", Ndjson),
+            ("application/x-ndjson", Ndjson),
+            ("application/x-ndjson, application/json;q=0.9", Ndjson),
+            ("application/json, text/csv", Json),
+            ("text/csv, */*", Csv),
+            ("application/json, text/plain, */*", Json),
+            ("text/csv;q=0.5, application/x-ndjson;q=0.6, */*;q=0.1", Ndjson),
+            ("application/json;q=0, */*", Csv),
+            ("text/csv;q=0, application/xml", Json),
+            ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", Json),
+        ] {
+            assert_eq!(preferred(accept), format, "{accept}");
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Origins of web pages: what browsers send as `Origin`, and what `--allowed-origins` lists.
+
+use std::str::FromStr;
+
+use http::Uri;
+
+/// The origin of a page, or a pattern of origins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// `*`: any origin.
+    Any,
+    /// `null`: sandboxed pages, local files.
+    Null,
+    Page {
+        /// In lower case.
+        scheme: String,
+        /// See [`normal_host`].
+        host: String,
+        /// `None`: any port.
+        port: Option<u16>,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not of the form https://host[:port]; a port may be `*`, and `*` alone allows any origin")]
+pub struct ParseOriginError;
+
+impl FromStr for Origin {
+    type Err = ParseOriginError;
+
+    /// Parses an origin; `*` means any origin, `:*` any port.
+    fn from_str(text: &str) -> Result<Self, ParseOriginError> {
+        let text = text.trim();
+        if text == "*" {
+            return Ok(Self::Any);
+        }
+        let (text, any_port) = text.strip_suffix(":*").map_or((text, false), |text| (text, true));
+        let origin = Self::of_header(text).ok_or(ParseOriginError)?;
+        Ok(match origin {
+            Self::Page { scheme, host, .. } if any_port => Self::Page { scheme, host, port: None },
+            origin => origin,
+        })
+    }
+}
+
+impl Origin {
+    /// Parses the value of an `Origin` header; a missing port is the scheme's.
+    pub fn of_header(text: &str) -> Option<Self> {
+        if text == "null" {
+            return Some(Self::Null);
+        }
+        let uri: Uri = text.parse().ok()?;
+        let scheme = uri.scheme_str()?.to_ascii_lowercase();
+        let authority = uri.authority()?;
+        if !matches!(uri.path(), "" | "/") || uri.query().is_some() || authority.as_str().contains('@') {
+            return None;
+        }
+        let port = authority.port_u16().or(match scheme.as_str() {
+            "http" => Some(80),
+            "https" => Some(443),
+            _ => None,
+        });
+        Some(Self::Page { scheme, host: normal_host(authority.host()), port })
+    }
+
+    /// The origin of the pages under a URL.
+    pub fn of_url(url: &str) -> Option<Self> {
+        let (scheme, rest) = url.split_once("://")?;
+        let authority = rest.split('/').next()?;
+        Self::of_header(&format!("{scheme}://{authority}"))
+    }
+
+    /// True if a page of origin `other` is covered by this pattern.
+    pub(crate) fn covers(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Any, _) | (Self::Null, Self::Null) => true,
+            (
+                Self::Page { scheme, host, port },
+                Self::Page { scheme: other_scheme, host: other_host, port: other_port },
+            ) => scheme == other_scheme && host == other_host && (port.is_none() || port == other_port),
+            _ => false,
+        }
+    }
+}
+
+/// A host in lower case, an IPv6 address without its brackets, a name without its final dot.
+pub(crate) fn normal_host(host: &str) -> String {
+    host.trim_start_matches('[').trim_end_matches(']').trim_end_matches('.').to_ascii_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_schemes_hosts_and_ports_make_an_origin() {
+        for text in ["example.com", "https://example.com/path", "https://user@example.com", "", "https://"] {
+            assert_eq!(text.parse::<Origin>(), Err(ParseOriginError), "{text}");
+        }
+        assert_eq!(" * ".parse(), Ok(Origin::Any));
+        let origin: Origin = "HTTP://[::1]:*".parse().unwrap();
+        assert_eq!(origin, Origin::Page { scheme: "http".into(), host: "::1".into(), port: None });
+        let page = Origin::of_header("https://a.example");
+        for url in ["https://a.example", "https://A.example:443/venture/dex", "https://a.example/"] {
+            assert_eq!(Origin::of_url(url), page, "{url}");
+        }
+        for url in ["http://a.example", "https://a.example.evil.example", "https://a.example:8443", "a.example"] {
+            assert_ne!(Origin::of_url(url), page, "{url}");
+        }
+    }
+}

@@ -1,0 +1,322 @@
+//! The accept loop: connections with limits around one [`Handler`], and a shutdown that loses no request.
+//!
+//! warp's own server sets no timer, has no shutdown deadline and drops a connection whose route panics; hence this loop,
+//! with warp behind `warp::service`. It speaks HTTP/1.1; HTTP/2 and TLS belong to the reverse proxy.
+
+pub(crate) mod connection;
+pub mod connection_error;
+mod open_connections;
+mod streamed_body;
+#[cfg(test)]
+mod tests;
+mod timeout_stream;
+
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use futures_util::{Stream, StreamExt};
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Notify, watch};
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use crate::server::connection::Connection;
+pub use crate::server::connection::{RequestBody, ResponseBody};
+use crate::server::open_connections::{OpenConnections, Place};
+use crate::server::timeout_stream::{ConnectionPhase, TimeoutStream};
+use crate::telemetry::ConnectionCounts;
+use crate::{Handler, Peer, RequestIds};
+use auth::quota::IpRange;
+
+/// Timeouts and capacities of the accept loop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Time for a complete request head, from its first byte (for the first request: from the start of the connection).
+    pub head: Duration,
+    /// Time for a complete request body.
+    pub body: Duration,
+    /// How long a connection may stay open between two requests.
+    pub idle: Duration,
+    /// How long a client may read nothing of its response.
+    pub write: Duration,
+    /// How long connections are still accepted after the signal to stop, so that a load balancer notices.
+    pub drain_delay: Duration,
+    /// How long a connection may stay open after that without a request, counted from its last response: its client may be
+    /// sending the next one.
+    pub last_request: Duration,
+    /// How long running requests may take to finish after the delay.
+    pub drain: Duration,
+    /// Connections served at a time. If they are all in use, the one that has been idle for longest is closed for a new
+    /// one; if none is idle, the new one gets 503 with `Retry-After` unless it asks for a health check: in the backlog its
+    /// client would only see a server that hangs. Keep it below the process's limit of open files.
+    pub connections: usize,
+    /// Connections of one address (IPv6: of one /64; multiples for larger networks) that is not a trusted proxy.
+    pub connections_per_address: usize,
+    pub trusted_proxies: Vec<IpRange>,
+    /// Bytes of a request's head (at least 8,192), above which the response is 431. The URL may take three quarters of
+    /// it, above which the response is 414.
+    pub head_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            head: Duration::from_secs(5),
+            body: Duration::from_secs(10),
+            idle: Duration::from_secs(15),
+            write: Duration::from_secs(30),
+            drain_delay: Duration::ZERO,
+            last_request: Duration::from_secs(1),
+            drain: Duration::from_secs(20),
+            connections: 4_096,
+            connections_per_address: 64,
+            trusted_proxies: Vec::new(),
+            head_bytes: 32 * 1024,
+        }
+    }
+}
+
+/// Time for the head of a request on a connection above the limits.
+const RESERVED_HEAD: Duration = Duration::from_secs(1);
+
+/// How a server ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShutdownReport {
+    /// Connections aborted at the shutdown deadline.
+    pub aborted: usize,
+}
+
+/// Serves `handler` on `listener` until `stops` has an item. Then it goes on accepting for `limits.drain_delay`, with
+/// `Connection: close` on each response, serves what has been connected by then, lets running requests finish within
+/// `limits.drain`, and returns. A second item ends it at once.
+///
+/// Every response has an `X-Request-Id`. A panic becomes a 500, and its connection continues.
+///
+/// # Errors
+/// If the listener cannot accept at all any more. If the process has no free file descriptor, the loop waits.
+pub async fn run<H: Handler>(
+    listener: TcpListener,
+    handler: H,
+    stops: impl Stream<Item = ()>,
+    limits: Limits,
+) -> io::Result<ShutdownReport> {
+    let mut stops = std::pin::pin!(stops.fuse());
+    let mut server = Server::new(handler, limits);
+    server.accept_until(&listener, next_stop(&mut stops)).await?;
+
+    server.stopping.store(true, Ordering::Relaxed);
+    server.handler.begin_shutdown();
+    let delay = server.limits.drain_delay;
+    let mut is_killed = false;
+    if !delay.is_zero() {
+        let until = async { is_killed = timeout(delay, next_stop(&mut stops)).await.is_ok() };
+        server.accept_until(&listener, until).await?;
+    }
+    // What is connected by now would be lost with the listener. Accepted without the runtime, which may not know yet.
+    let listener = listener.into_std()?;
+    while let Ok((socket, address)) = listener.accept() {
+        socket.set_nonblocking(true)?;
+        server.serve(TcpStream::from_std(socket)?, address);
+    }
+    drop(listener);
+    // Without a receiver no connection is running.
+    let _ = server.stop.send(());
+    if !is_killed {
+        tokio::select! {
+            _ = timeout(server.limits.drain, async { while server.running.join_next().await.is_some() {} }) => {}
+            () = next_stop(&mut stops) => {}
+        }
+    }
+    let aborted = server.running.len();
+    server.running.shutdown().await;
+    Ok(ShutdownReport { aborted })
+}
+
+/// Waits for the next item; forever if there are no more.
+async fn next_stop<S: Stream<Item = ()>>(stops: &mut Pin<&mut S>) {
+    if stops.next().await.is_none() {
+        std::future::pending().await
+    }
+}
+
+struct Server<H> {
+    http: Arc<http1::Builder>,
+    handler: H,
+    limits: Limits,
+    ids: Arc<RequestIds>,
+    running: JoinSet<()>,
+    open: OpenConnections,
+    /// Whether responses close their connection.
+    stopping: Arc<AtomicBool>,
+    /// Tells connections to end.
+    stop: watch::Sender<()>,
+}
+
+impl<H: Handler> Server<H> {
+    fn new(handler: H, limits: Limits) -> Self {
+        let mut http = http1::Builder::new();
+        // The stream times heads; hyper's own timer would close idle connections after the same time. A client that
+        // closes its sending side (`nc -N`) still gets its response.
+        http.timer(TokioTimer::new()).header_read_timeout(None).half_close(true);
+        http.max_buf_size(limits.head_bytes.max(8_192));
+        Self {
+            http: Arc::new(http),
+            handler,
+            open: OpenConnections::new(limits.connections, limits.connections_per_address),
+            limits,
+            ids: Arc::default(),
+            running: JoinSet::new(),
+            stopping: Arc::default(),
+            stop: watch::Sender::default(),
+        }
+    }
+
+    async fn accept_until(&mut self, listener: &TcpListener, end: impl Future<Output = ()>) -> io::Result<()> {
+        let mut end = std::pin::pin!(end);
+        loop {
+            let accepted = tokio::select! {
+                biased;
+                () = &mut end => return Ok(()),
+                Some(ended) = self.running.join_next_with_id() => {
+                    self.open.remove(ended.map_or_else(|error| error.id(), |(id, ())| id));
+                    self.count(ConnectionCounts::closed);
+                    continue;
+                }
+                accepted = listener.accept() => accepted,
+            };
+            match accepted {
+                Ok((socket, address)) => self.serve(socket, address),
+                Err(error) => self.recover(error).await?,
+            }
+        }
+    }
+
+    fn count(&self, count: impl FnOnce(&ConnectionCounts)) {
+        if let Some(telemetry) = self.handler.telemetry() {
+            count(&telemetry.connections);
+        }
+    }
+
+    /// After a failed accept: ignores connections that closed early, and waits if there is no free file descriptor.
+    async fn recover(&self, error: io::Error) -> io::Result<()> {
+        use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted, InvalidInput};
+        match error.kind() {
+            ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted => Ok(()),
+            InvalidInput => Err(error),
+            _ => {
+                if let Some(telemetry) = self.handler.telemetry() {
+                    telemetry.accept_failed(&error);
+                }
+                tokio::time::sleep(Duration::from_millis(250)).await;
+                Ok(())
+            }
+        }
+    }
+
+    /// Serves a connection if there is a place for it; otherwise closes it.
+    fn serve(&mut self, socket: TcpStream, address: SocketAddr) {
+        // The IPv4 address of an IPv4 client of a listener on `[::]`.
+        let peer = SocketAddr::new(address.ip().to_canonical(), address.port());
+        let is_trusted = self.limits.trusted_proxies.iter().any(|range| range.contains(peer.ip()));
+        let place = self.open.place(peer.ip(), is_trusted);
+        self.count(|counts| match place {
+            Ok(Place { excess, evicts, .. }) => {
+                counts.accepted();
+                excess.into_iter().for_each(|excess| counts.refused(excess));
+                if evicts {
+                    counts.evicted();
+                }
+            }
+            Err(excess) => counts.refused(excess),
+        });
+        let Ok(place) = place else { return };
+        let is_reserved = place.excess.is_some();
+        let limits = &self.limits;
+        let head = if is_reserved { limits.head.min(RESERVED_HEAD) } else { limits.head };
+        let phase = ConnectionPhase::default();
+        let connection = Connection {
+            handler: self.handler.clone(),
+            peer: Peer(peer),
+            phase: phase.clone(),
+            ids: Arc::clone(&self.ids),
+            body_timeout: limits.body,
+            head_bytes: limits.head_bytes.max(8_192),
+            is_reserved,
+            stopping: Arc::clone(&self.stopping),
+        };
+        // Responses are written at once, so waiting for more data only adds latency.
+        let _ = socket.set_nodelay(true);
+        let stream =
+            TimeoutStream::new(socket, phase.clone(), Arc::clone(&self.ids), self.handler.clone(), head, limits);
+        let (http, evicted) = (Arc::clone(&self.http), Arc::new(Notify::new()));
+        let stopped = stopped(self.stop.subscribe(), phase.clone(), self.limits.last_request);
+        let served = serve_connection(http, stream, connection, stopped, Arc::clone(&evicted));
+        let id = self.running.spawn(served).id();
+        self.open.insert(id, place, phase, evicted);
+    }
+}
+
+/// Serves one connection to its end; once `stopped` is ready or `evicted` is notified, to the end of its current request.
+async fn serve_connection<H: Handler>(
+    http: Arc<http1::Builder>,
+    stream: TimeoutStream<TcpStream, H>,
+    connection: Connection<H>,
+    stopped: impl Future<Output = ()>,
+    evicted: Arc<Notify>,
+) {
+    let phase = connection.phase.clone();
+    let mut served = std::pin::pin!(http.serve_connection(TokioIo::new(stream), connection));
+    // An error here is a peer that disconnected, took too long or does not speak HTTP: there is nothing to send it.
+    tokio::select! {
+        _ = served.as_mut() => return,
+        () = stopped => {}
+        () = evicted.notified() => {}
+    }
+    if phase.idle_time().is_some() {
+        // Its client has its response and has sent all of its request.
+        phase.set_unread_body(false);
+    }
+    served.as_mut().graceful_shutdown();
+    let _ = served.await;
+}
+
+/// Ready when the server has stopped and no request is to be expected on a connection any more: hyper would end it although
+/// one may have arrived.
+async fn stopped(mut stop: watch::Receiver<()>, phase: ConnectionPhase, last_request: Duration) {
+    // An error is a server that was dropped.
+    let _ = stop.changed().await;
+    let idle = phase.idle_time().unwrap_or_default();
+    tokio::time::sleep(last_request.saturating_sub(idle)).await;
+}
+
+/// An item for each SIGTERM or Ctrl-C.
+///
+/// # Errors
+/// If the system refuses a signal handler.
+#[cfg(unix)]
+pub fn stop_signals() -> io::Result<impl Stream<Item = ()>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let terminate = signal(SignalKind::terminate())?;
+    let interrupt = signal(SignalKind::interrupt())?;
+    Ok(futures_util::stream::unfold((terminate, interrupt), |(mut terminate, mut interrupt)| async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        Some(((), (terminate, interrupt)))
+    }))
+}
+
+/// An item for each Ctrl-C; never fails here.
+#[cfg(not(unix))]
+pub fn stop_signals() -> io::Result<impl Stream<Item = ()>> {
+    Ok(futures_util::stream::repeat(()).then(|()| async {
+        let _ = tokio::signal::ctrl_c().await;
+    }))
+}

@@ -1,0 +1,263 @@
+//! One request on a connection: its id, its peer, the deadline of its body, and a response even if a route panics.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use futures_util::future;
+use http::header::{CONNECTION, CONTENT_LENGTH, HOST};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Version};
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Either, Full};
+use hyper::body::{Body, Frame, Incoming, SizeHint};
+use hyper::service::Service;
+use tokio::time::Sleep;
+
+use crate::body::BodyError;
+use crate::headers::REQUEST_ID;
+use crate::server::connection_error::ConnectionError;
+use crate::server::streamed_body::StreamedBody;
+use crate::server::timeout_stream::ConnectionPhase;
+use crate::telemetry::Finished;
+use crate::{BodyTimeout, Handler, Peer, RequestId, RequestIds, RequestParts, RequestTrace};
+use platform::metrics::panics::{self, Panic};
+
+pub type RequestBody = TimedBody<Incoming>;
+
+/// The body of a response: in memory, or made by a filter, possibly while it is sent.
+pub type ResponseBody = Either<Full<Bytes>, BoxBody<Bytes, BodyError>>;
+
+/// A handler as one connection sees it: each of its requests gets a response, even if the handler panics.
+pub(crate) struct Connection<H> {
+    pub(crate) handler: H,
+    pub(crate) peer: Peer,
+    pub(crate) phase: ConnectionPhase,
+    pub(crate) ids: Arc<RequestIds>,
+    pub(crate) body_timeout: Duration,
+    pub(crate) head_bytes: usize,
+    /// Whether the connection is above the limits: it gets a health check or a 503, and ends.
+    pub(crate) is_reserved: bool,
+    /// Whether the server is stopping: each response ends its connection.
+    pub(crate) stopping: Arc<AtomicBool>,
+}
+
+impl<H: Handler> Service<Request<Incoming>> for Connection<H> {
+    type Response = Response<ResponseBody>;
+    type Error = Infallible;
+    type Future = future::Either<
+        future::Ready<Result<Self::Response, Infallible>>,
+        Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>,
+    >;
+
+    fn call(&self, request: Request<Incoming>) -> Self::Future {
+        let started = Instant::now();
+        let id = self.ids.of(request.headers());
+        let trace = RequestTrace::default();
+        // Above the limits a connection ends at once.
+        self.phase.set_unread_body(!request.body().is_end_stream() && !self.is_reserved);
+        let pending = match self.respond(&request, id, &trace) {
+            Ok(mut response) => {
+                self.phase.idle();
+                close(response.headers_mut(), self.is_reserved || self.phase.has_unread_body(), &self.stopping);
+                let bytes = Some(response.body().len() as u64);
+                finish(&self.handler, id, request.method(), started, response.status(), bytes, &trace);
+                return future::Either::Left(future::ready(Ok(response.map(in_memory))));
+            }
+            Err(pending) => pending,
+        };
+        self.phase.busy();
+        let phase = self.phase.clone();
+        let (handler, is_reserved, stopping) = (self.handler.clone(), self.is_reserved, Arc::clone(&self.stopping));
+        let (method, uri) = (request.method().clone(), request.uri().clone());
+        let is_old = request.version() < Version::HTTP_11;
+        let trace = Arc::new(trace);
+        let mut request =
+            request.map(|body| TimedBody::new(body, self.body_timeout, Arc::clone(&trace), self.phase.clone()));
+        request.extensions_mut().insert(self.peer);
+        request.extensions_mut().insert(id);
+        request.extensions_mut().insert(Arc::clone(&trace));
+        future::Either::Right(Box::pin(async move {
+            let response = panics::catch_async(handler.respond_later(pending, request)).await;
+            let mut response = response
+                .unwrap_or_else(|panic| panic_response(&handler, uri.path(), id, &panic, &trace).map(in_memory));
+            let is_unlimited =
+                response.body().size_hint().exact().is_none() && !response.headers().contains_key(CONTENT_LENGTH);
+            if is_old && is_unlimited {
+                let error = ConnectionError::OldHttp;
+                response = error.response(uri.path(), id, &handler.error_context(uri.path())).map(in_memory);
+            }
+            response.headers_mut().entry(REQUEST_ID).or_insert_with(|| id.header_value());
+            // One that is read while the response is written is read to its end.
+            let is_unread = phase.has_unread_body() && !trace.streams_body();
+            close(response.headers_mut(), is_reserved || is_unread, &stopping);
+            let status = response.status();
+            let Some(bytes) = response.body().size_hint().exact() else {
+                let duration = started.elapsed();
+                let report = move |bytes, cut: Option<&BodyError>| {
+                    phase.idle();
+                    let finished =
+                        Finished { id, method: Some(&method), status, duration, bytes: Some(bytes), trace: &trace };
+                    handler.telemetry().into_iter().for_each(|telemetry| telemetry.streamed(&finished, cut));
+                };
+                return Ok(response.map(|body| Either::Right(StreamedBody::new(body, report).boxed())));
+            };
+            phase.idle();
+            finish(&handler, id, &method, started, status, Some(bytes), &trace);
+            Ok(response)
+        }))
+    }
+}
+
+impl<H: Handler> Connection<H> {
+    fn respond(
+        &self,
+        request: &Request<Incoming>,
+        id: RequestId,
+        trace: &RequestTrace,
+    ) -> Result<Response<Bytes>, H::Pending> {
+        let (method, uri) = (request.method(), request.uri());
+        if let Some(error) = head_error(request, self.head_bytes) {
+            return Ok(error.response(uri.path(), id, &self.handler.error_context(uri.path())));
+        }
+        if !self.handler.admits_host(uri.path(), request.headers()) {
+            let error = ConnectionError::Misdirected;
+            return Ok(error.response(uri.path(), id, &self.handler.error_context(uri.path())));
+        }
+        if self.is_reserved && !self.handler.is_health_check(uri.path()) {
+            let error = ConnectionError::Overloaded;
+            return Ok(error.response(uri.path(), id, &self.handler.error_context(uri.path())));
+        }
+        let query = uri.query().unwrap_or("");
+        let (path, headers) = (uri.path(), request.headers());
+        let parts = RequestParts { method, path, query, headers, peer: self.peer, id, trace };
+        panics::catch(|| self.handler.respond(&parts))
+            .unwrap_or_else(|panic| Ok(panic_response(&self.handler, path, id, &panic, trace)))
+    }
+}
+
+/// Records a request that has its response.
+fn finish<H: Handler>(
+    handler: &H,
+    id: RequestId,
+    method: &Method,
+    started: Instant,
+    status: StatusCode,
+    bytes: Option<u64>,
+    trace: &RequestTrace,
+) {
+    if let Some(telemetry) = handler.telemetry() {
+        let duration = started.elapsed();
+        let bytes = if method == Method::HEAD { Some(0) } else { bytes };
+        telemetry.finished(&Finished { id, method: Some(method), status, duration, bytes, trace });
+    }
+}
+
+/// Ends the connection with this response, if it is the last one or the server is stopping. It is the last one above the limits
+/// and where the body of the request is unread: unless all of it is there already hyper ends the connection anyhow, and a
+/// client that is not told sends its next request in vain.
+fn close(headers: &mut HeaderMap, is_last: bool, stopping: &AtomicBool) {
+    if is_last || stopping.load(Ordering::Relaxed) {
+        headers.insert(CONNECTION, HeaderValue::from_static("close"));
+    }
+}
+
+fn in_memory(body: Bytes) -> ResponseBody {
+    Either::Left(Full::new(body))
+}
+
+/// What is wrong with a request's head. hyper itself only rejects a head that it could not read at once.
+fn head_error(request: &Request<Incoming>, head_bytes: usize) -> Option<ConnectionError> {
+    // A target without a path is meant for a proxy.
+    if request.uri().path().is_empty() {
+        return Some(ConnectionError::NotHttp);
+    }
+    let url = request.uri().path_and_query().map_or(0, |url| url.as_str().len());
+    if url > head_bytes / 4 * 3 {
+        return Some(ConnectionError::UrlTooLong);
+    }
+    let headers = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + 4);
+    if url + headers.sum::<usize>() > head_bytes {
+        return Some(ConnectionError::HeadTooLarge);
+    }
+    (!has_one_host(request)).then_some(ConnectionError::MissingHost)
+}
+
+/// RFC 9112: an HTTP/1.1 request has exactly one `Host`; hyper does not check it.
+fn has_one_host(request: &Request<Incoming>) -> bool {
+    match request.headers().get_all(HOST).iter().count() {
+        0 => request.version() < Version::HTTP_11,
+        count => count == 1,
+    }
+}
+
+fn panic_response<H: Handler>(
+    handler: &H,
+    path: &str,
+    id: RequestId,
+    panic: &Panic,
+    trace: &RequestTrace,
+) -> Response<Bytes> {
+    trace.set_failure(panic);
+    ConnectionError::InternalError.response(path, id, &handler.error_context(path))
+}
+
+/// A request body that ends with [`BodyTimeout`] if it takes too long in total, or between two of its parts if it is
+/// processed while it arrives.
+///
+/// The time starts when the body is first waited for, so a request without a body needs no timer.
+pub struct TimedBody<B> {
+    inner: B,
+    timeout: Duration,
+    timer: Option<Pin<Box<Sleep>>>,
+    trace: Arc<RequestTrace>,
+    phase: ConnectionPhase,
+}
+
+impl<B> TimedBody<B> {
+    fn new(inner: B, timeout: Duration, trace: Arc<RequestTrace>, phase: ConnectionPhase) -> Self {
+        Self { inner, timeout, timer: None, trace, phase }
+    }
+}
+
+impl<B> Body for TimedBody<B>
+where
+    B: Body + Unpin,
+    B::Error: Into<BodyError>,
+{
+    type Data = B::Data;
+    type Error = BodyError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Self::Data>, BodyError>>> {
+        let this = &mut *self;
+        if let Poll::Ready(frame) = Pin::new(&mut this.inner).poll_frame(cx) {
+            if this.trace.streams_body() {
+                this.timer = None;
+            }
+            if this.inner.is_end_stream() || !matches!(frame, Some(Ok(_))) {
+                this.phase.set_unread_body(false);
+            }
+            return Poll::Ready(frame.map(|frame| frame.map_err(Into::into)));
+        }
+        let timeout = this.timeout;
+        let timer = this.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(timeout)));
+        std::task::ready!(timer.as_mut().poll(cx));
+        // Its client has had its time.
+        this.phase.set_unread_body(false);
+        Poll::Ready(Some(Err(BodyTimeout.into())))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.inner.size_hint()
+    }
+}

@@ -1,0 +1,135 @@
+//! Responses that no route makes: to invalid requests, to connections above the limit, to requests whose route panicked.
+//!
+//! They have the shape and the headers of every other response. The key has not been checked, so the quota is reported as 0.
+
+use bytes::Bytes;
+use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use http::{HeaderMap, Response, StatusCode};
+
+use crate::headers::{Caching, CommonHeaders, Scheme};
+use crate::problem::{Code, Problem};
+use crate::{ErrorContext, RequestId};
+use auth::quota::Quota;
+use data::Date;
+
+/// Why a request gets a response that no route makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConnectionError {
+    /// The route panicked.
+    InternalError,
+    /// The request has no `Host` header, or several.
+    MissingHost,
+    /// The `Host` is not one of ours.
+    Misdirected,
+    /// The bytes are not an HTTP request.
+    NotHttp,
+    /// The length of the response is not known beforehand, and the client speaks HTTP/1.0: it could not tell whether it is
+    /// complete.
+    OldHttp,
+    UrlTooLong,
+    HeadTooLarge,
+    /// Too many connections are open, in total or from one address.
+    Overloaded,
+    /// There is no release to serve yet.
+    NotReady,
+}
+
+impl ConnectionError {
+    fn problem(self) -> Problem {
+        let (code, detail) = match self {
+            Self::InternalError => (Code::InternalError, "the request failed; please report it with its request id"),
+            Self::MissingHost => (Code::InvalidRequest, "an HTTP/1.1 request needs exactly one `Host` header"),
+            Self::Misdirected => (
+                Code::MisdirectedRequest,
+                "this service is not known by the `Host` of the request: use its public URL; operators set it with \
+                 --public-url",
+            ),
+            Self::NotHttp => (
+                Code::InvalidRequest,
+                "this is not an HTTP/1.1 request for a path: check the request line and headers, and percent-encode the URL",
+            ),
+            Self::OldHttp => (
+                Code::InvalidRequest,
+                "this response needs HTTP/1.1, in which an incomplete one is noticed: upgrade the client, or the proxy in front \
+                 of the service (nginx: proxy_http_version 1.1)",
+            ),
+            Self::UrlTooLong => {
+                (Code::UrlTooLong, "the URL exceeds the limit: request fewer values at a time, or shorten the query")
+            }
+            Self::HeadTooLarge => {
+                (Code::HeadTooLarge, "the URL and headers together exceed the limit: send fewer headers or cookies")
+            }
+            Self::NotReady => (
+                Code::NotReady,
+                "the service has no data to serve yet: retry in some seconds; for its operator, /readyz and the log say what is \
+                 missing",
+            ),
+            Self::Overloaded => (
+                Code::Overloaded,
+                "too many connections are open, in total or from this address; reuse connections, or retry in a second",
+            ),
+        };
+        Problem::new(code, detail)
+    }
+
+    pub(crate) fn status(self) -> StatusCode {
+        self.problem().code.status()
+    }
+
+    /// The response to a request for `path`.
+    pub fn response(self, path: &str, id: RequestId, context: &ErrorContext<'_>) -> Response<Bytes> {
+        let mut response = Response::new(Bytes::from(self.body(path, id, context)));
+        *response.status_mut() = self.status();
+        *response.headers_mut() = self.headers(id, context);
+        response
+    }
+
+    /// The full response, head and body, for a connection that ends with it.
+    pub(crate) fn bytes(self, id: RequestId, context: &ErrorContext<'_>) -> Bytes {
+        let body = self.body("/", id, context);
+        let mut headers = self.headers(id, context);
+        headers.insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
+        headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        let mut bytes = format!("HTTP/1.1 {}\r\n", self.status()).into_bytes();
+        for (name, value) in &headers {
+            bytes.extend_from_slice(name.as_str().as_bytes());
+            bytes.extend_from_slice(b": ");
+            bytes.extend_from_slice(value.as_bytes());
+            bytes.extend_from_slice(b"\r\n");
+        }
+        bytes.extend_from_slice(b"\r\n");
+        bytes.extend_from_slice(&body);
+        Bytes::from(bytes)
+    }
+
+    fn body(self, path: &str, id: RequestId, context: &ErrorContext<'_>) -> Vec<u8> {
+        // A path that may be most of a head is not repeated.
+        let instance = if matches!(self, Self::UrlTooLong | Self::HeadTooLarge) { "/" } else { path };
+        self.problem().body(context.public_url, instance, &id.to_string())
+    }
+
+    fn headers(self, id: RequestId, context: &ErrorContext<'_>) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        let retry_after = match self {
+            Self::Overloaded => Some("1"),
+            Self::NotReady => Some("5"),
+            _ => None,
+        };
+        if let Some(seconds) = retry_after {
+            headers.insert(RETRY_AFTER, HeaderValue::from_static(seconds));
+        }
+        let common = CommonHeaders {
+            id: Some(id),
+            quota: Some((&Quota::zero(Date::from_unix(context.now)), context.now)),
+            snapshot: context.snapshot,
+            api_version: context.api_version,
+            caching: Some(Caching::Never),
+            is_cross_origin: true,
+            scheme: Some(Scheme::of(context.public_url)),
+            ..CommonHeaders::default()
+        };
+        common.write(&mut headers);
+        headers
+    }
+}

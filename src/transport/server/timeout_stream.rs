@@ -1,0 +1,378 @@
+//! A connection with timeouts: reads and writes that take too long end with an error, which closes the connection.
+//!
+//! hyper has one timer for a request's head and none for an idle connection or for a client that does not read its
+//! response; here each has its own. The time for a head is counted from its first byte, so a byte now and then does not
+//! extend it; the idle time starts with the last byte of the response; a write may take any time as long as it makes
+//! progress.
+//!
+//! Closing a socket with unread bytes makes the system reset the connection, and many clients, which read only when they have
+//! sent all, would never see the response. If a request was answered before it was read, the connection therefore only ends
+//! its sending side, and discards what arrives, within limits of time and size, until the client closes it.
+//!
+//! hyper's own error responses (malformed or oversized heads) have neither our body nor our headers. They are detected
+//! by the missing `X-Request-Id` and replaced.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Instant, Sleep};
+
+use crate::server::Limits;
+use crate::server::connection_error::ConnectionError;
+use crate::telemetry::Finished;
+use crate::{Handler, RequestIds, RequestTrace};
+
+const HEAD: u64 = 0;
+const BUSY: u64 = 1;
+const IDLE: u64 = 2;
+
+/// What a connection is doing: reading a head, busy with a request, or idle; shared by its stream and its service.
+///
+/// The lower two bits are the phase, the others count finished requests, so that a request that started and finished
+/// between two polls is noticed.
+#[derive(Clone, Debug)]
+pub(crate) struct ConnectionPhase(Arc<PhaseState>);
+
+#[derive(Debug)]
+struct PhaseState {
+    phase: AtomicU64,
+    opened: Instant,
+    /// When the last response was written, in microseconds since the connection was opened; the maximum if it is not.
+    idle_since: AtomicU64,
+    /// Whether the body of the request is not read to its end.
+    has_unread_body: AtomicBool,
+}
+
+impl Default for ConnectionPhase {
+    fn default() -> Self {
+        Self(Arc::new(PhaseState {
+            phase: AtomicU64::default(),
+            opened: Instant::now(),
+            idle_since: AtomicU64::default(),
+            has_unread_body: AtomicBool::default(),
+        }))
+    }
+}
+
+impl ConnectionPhase {
+    /// A head has been read: from now on the limits of the request itself apply.
+    pub(crate) fn busy(&self) {
+        let count = self.0.phase.load(Ordering::Relaxed) & !3;
+        self.0.phase.store(count | BUSY, Ordering::Relaxed);
+    }
+
+    /// The request has its response.
+    pub(crate) fn idle(&self) {
+        let count = self.0.phase.load(Ordering::Relaxed) & !3;
+        self.0.idle_since.store(u64::MAX, Ordering::Relaxed);
+        self.0.phase.store((count + 4) | IDLE, Ordering::Relaxed);
+    }
+
+    /// Notes whether the body of the request is yet to be read.
+    pub(crate) fn set_unread_body(&self, is_unread: bool) {
+        self.0.has_unread_body.store(is_unread, Ordering::Relaxed);
+    }
+
+    pub(crate) fn has_unread_body(&self) -> bool {
+        self.0.has_unread_body.load(Ordering::Relaxed)
+    }
+
+    /// The response has been written.
+    fn written(&self) {
+        if self.now() & 3 == IDLE && self.0.idle_since.load(Ordering::Relaxed) == u64::MAX {
+            self.0.idle_since.store(self.age(), Ordering::Relaxed);
+        }
+    }
+
+    /// How long the connection has been idle; `None` if it is not.
+    pub(crate) fn idle_time(&self) -> Option<Duration> {
+        let since = self.0.idle_since.load(Ordering::Relaxed);
+        let age = (self.now() & 3 == IDLE).then(|| self.age().checked_sub(since))??;
+        Some(Duration::from_micros(age))
+    }
+
+    /// Microseconds since the connection was opened.
+    fn age(&self) -> u64 {
+        self.0.opened.elapsed().as_micros() as u64
+    }
+
+    /// The first bytes of a head have arrived.
+    fn head(&self) {
+        let count = self.0.phase.load(Ordering::Relaxed) & !3;
+        self.0.phase.store(count | HEAD, Ordering::Relaxed);
+    }
+
+    fn now(&self) -> u64 {
+        self.0.phase.load(Ordering::Relaxed)
+    }
+}
+
+/// A stream that gives up on a peer that is too slow.
+pub(crate) struct TimeoutStream<S, H> {
+    inner: S,
+    phase: ConnectionPhase,
+    head: Duration,
+    idle: Duration,
+    write: Duration,
+    body: Duration,
+    /// The phase that the read timer runs for; `None` if it does not run.
+    timed: Option<u64>,
+    read_timer: Pin<Box<Sleep>>,
+    write_timer: Option<Pin<Box<Sleep>>>,
+    head_start: HeadStart,
+    ids: Arc<RequestIds>,
+    handler: H,
+    replacement: Option<Replacement>,
+    linger: Option<Linger>,
+}
+
+/// The first bytes of a head: enough to know the API version of a rejected request.
+#[derive(Default)]
+struct HeadStart {
+    bytes: [u8; 24],
+    length: usize,
+    line_ended: bool,
+}
+
+impl HeadStart {
+    fn extend(&mut self, bytes: &[u8]) {
+        if self.line_ended {
+            return;
+        }
+        for (slot, byte) in self.bytes.iter_mut().skip(self.length).zip(bytes) {
+            *slot = *byte;
+        }
+        self.length = (self.length + bytes.len()).min(self.bytes.len());
+        self.line_ended = bytes.contains(&b'\n');
+    }
+
+    /// The start of the request's path; empty if there is none or it is not text.
+    fn path(&self) -> &str {
+        let text = std::str::from_utf8(&self.bytes[..self.length]).unwrap_or("");
+        let target = text.split([' ', '\r', '\n']).nth(1).unwrap_or("");
+        target.split_once('?').map_or(target, |(path, _)| path)
+    }
+}
+
+/// A response of ours that replaces one of hyper's.
+struct Replacement {
+    response: Bytes,
+    written: usize,
+}
+
+/// How much a client may continue to send after its response.
+struct Linger {
+    timer: Pin<Box<Sleep>>,
+    bytes_left: usize,
+}
+
+/// How long a client may continue to send after the response to a head that could not be read. A body may take as long as if
+/// it were read.
+const LINGER: Duration = Duration::from_secs(1);
+/// Bytes that are discarded: several times the largest body that is read as a whole.
+const MAX_DISCARDED: usize = 16 * 1024 * 1024;
+
+/// The error that `bytes` report, if they start a response of hyper itself: it has no request id, every response of ours
+/// does. hyper does not report which part of a head is too long: if its first line has not ended, it is the URL.
+fn hyper_error(bytes: &[u8], line_ended: bool) -> Option<ConnectionError> {
+    let status = bytes.strip_prefix(b"HTTP/1.1 ")?.get(..3)?;
+    let error = match status {
+        b"400" => ConnectionError::NotHttp,
+        b"431" if line_ended => ConnectionError::HeadTooLarge,
+        b"414" | b"431" => ConnectionError::UrlTooLong,
+        _ => return None,
+    };
+    let has_id = bytes.windows(13).any(|window| window.eq_ignore_ascii_case(b"x-request-id:"));
+    (!has_id).then_some(error)
+}
+
+impl<S, H: Handler> TimeoutStream<S, H> {
+    /// `head` is the time for the head of a request on this connection.
+    pub(crate) fn new(
+        inner: S,
+        phase: ConnectionPhase,
+        ids: Arc<RequestIds>,
+        handler: H,
+        head: Duration,
+        limits: &Limits,
+    ) -> Self {
+        Self {
+            inner,
+            timed: Some(phase.now()),
+            phase,
+            head,
+            idle: limits.idle,
+            write: limits.write,
+            body: limits.body,
+            read_timer: Box::pin(tokio::time::sleep(head)),
+            write_timer: None,
+            head_start: HeadStart::default(),
+            ids,
+            handler,
+            replacement: None,
+            linger: None,
+        }
+    }
+
+    /// Ready with an error once a read has taken longer than the phase allows.
+    fn poll_read_timeout(&mut self, cx: &mut Context<'_>) -> Poll<io::Error> {
+        let now = self.phase.now();
+        let allowed = match now & 3 {
+            BUSY => {
+                self.timed = None;
+                return Poll::Pending;
+            }
+            IDLE => self.idle,
+            _ => self.head,
+        };
+        if self.timed != Some(now) {
+            self.timed = Some(now);
+            self.read_timer.as_mut().reset(Instant::now() + allowed);
+        }
+        self.read_timer.as_mut().poll(cx).map(|()| io::ErrorKind::TimedOut.into())
+    }
+
+    /// The result of a write, or an error once writing has made no progress for too long.
+    fn poll_write_timeout(
+        &mut self,
+        cx: &mut Context<'_>,
+        written: Poll<io::Result<usize>>,
+    ) -> Poll<io::Result<usize>> {
+        if written.is_pending() {
+            let write = self.write;
+            let timer = self.write_timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(write)));
+            return timer.as_mut().poll(cx).map(|()| Err(io::ErrorKind::TimedOut.into()));
+        }
+        self.write_timer = None;
+        self.timed = None;
+        written
+    }
+}
+
+impl<S: AsyncWrite + Unpin, H: Handler> TimeoutStream<S, H> {
+    /// Writes a response of ours instead of `bytes` if they are an error response of hyper; otherwise `None`.
+    fn poll_replacement(
+        &mut self,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+        length: usize,
+    ) -> Option<Poll<io::Result<usize>>> {
+        if self.replacement.is_none() {
+            let error = hyper_error(bytes, self.head_start.line_ended)?;
+            let context = self.handler.error_context(self.head_start.path());
+            let id = self.ids.next();
+            let response = error.bytes(id, &context);
+            if let Some(telemetry) = self.handler.telemetry() {
+                telemetry.finished(&Finished {
+                    id,
+                    method: None,
+                    status: error.status(),
+                    duration: Duration::ZERO,
+                    bytes: Some(response.len() as u64),
+                    trace: &RequestTrace::default(),
+                });
+            }
+            self.replacement = Some(Replacement { response, written: 0 });
+        }
+        let replacement = self.replacement.as_mut()?;
+        while let Some(rest) = replacement.response.get(replacement.written..).filter(|rest| !rest.is_empty()) {
+            match Pin::new(&mut self.inner).poll_write(cx, rest) {
+                Poll::Ready(Ok(0)) => return Some(Poll::Ready(Err(io::ErrorKind::WriteZero.into()))),
+                Poll::Ready(Ok(written)) => replacement.written += written,
+                other => return Some(other),
+            }
+        }
+        Some(Poll::Ready(Ok(length)))
+    }
+}
+
+impl<S: AsyncRead + Unpin, H: Handler> AsyncRead for TimeoutStream<S, H> {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        let before = buf.filled().len();
+        match Pin::new(&mut this.inner).poll_read(cx, buf) {
+            Poll::Pending => this.poll_read_timeout(cx).map(Err),
+            ready => {
+                if this.phase.now() & 3 == IDLE {
+                    this.phase.head();
+                    this.head_start = HeadStart::default();
+                }
+                this.head_start.extend(&buf.filled()[before..]);
+                ready
+            }
+        }
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin, H: Handler> AsyncWrite for TimeoutStream<S, H> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        let this = &mut *self;
+        let written = match this.poll_replacement(cx, buf, buf.len()) {
+            Some(written) => written,
+            None => Pin::new(&mut this.inner).poll_write(cx, buf),
+        };
+        this.poll_write_timeout(cx, written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let this = &mut *self;
+        let (first, length) = (bufs.first().map_or(&[][..], |buf| buf), bufs.iter().map(|buf| buf.len()).sum());
+        let written = match this.poll_replacement(cx, first, length) {
+            Some(written) => written,
+            None => Pin::new(&mut this.inner).poll_write_vectored(cx, bufs),
+        };
+        this.poll_write_timeout(cx, written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.inner.is_write_vectored()
+    }
+
+    /// Flushes, and starts the idle time: after a response hyper waits for bytes without polling again.
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.poll_read_timeout(cx).is_ready() {
+            cx.waker().wake_by_ref();
+        }
+        let flushed = Pin::new(&mut self.inner).poll_flush(cx);
+        if flushed.is_ready() {
+            self.phase.written();
+        }
+        flushed
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        std::task::ready!(Pin::new(&mut this.inner).poll_shutdown(cx))?;
+        let allowed = match (&this.replacement, this.phase.has_unread_body()) {
+            (Some(_), _) => LINGER,
+            (None, true) => this.body,
+            (None, false) => return Poll::Ready(Ok(())),
+        };
+        // It is not idle: a new connection could not take its place at once.
+        this.phase.busy();
+        let linger = this
+            .linger
+            .get_or_insert_with(|| Linger { timer: Box::pin(tokio::time::sleep(allowed)), bytes_left: MAX_DISCARDED });
+        let mut discarded = [0; 16 * 1024];
+        while linger.bytes_left > 0 && linger.timer.as_mut().poll(cx).is_pending() {
+            let mut discarded = ReadBuf::new(&mut discarded);
+            match std::task::ready!(Pin::new(&mut this.inner).poll_read(cx, &mut discarded)) {
+                Ok(()) if !discarded.filled().is_empty() => {
+                    linger.bytes_left = linger.bytes_left.saturating_sub(discarded.filled().len());
+                }
+                _ => break,
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+}

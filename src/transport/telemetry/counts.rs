@@ -1,0 +1,150 @@
+//! Counts of requests and connections.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use http::StatusCode;
+
+use crate::telemetry::{Api, Finished, FrontEnd, RouteGroup};
+use auth::quota::Tier;
+use platform::metrics::{Histogram, Observations, PerThread};
+
+/// Names of the status classes.
+pub const STATUS_CLASSES: [&str; 4] = ["2xx", "3xx", "4xx", "5xx"];
+
+fn class_of(status: StatusCode) -> usize {
+    usize::from(status.as_u16() / 100).clamp(2, 5) - 2
+}
+
+/// The tiers of requests; without a key there is none.
+pub const TIERS: [Option<Tier>; 4] = [None, Some(Tier::Free), Some(Tier::Pro), Some(Tier::Enterprise)];
+
+fn position_of(tier: Option<Tier>) -> usize {
+    match tier {
+        None => 0,
+        Some(Tier::Free) => 1,
+        Some(Tier::Pro) => 2,
+        Some(Tier::Enterprise) => 3,
+    }
+}
+
+#[derive(Default)]
+pub struct RequestCounts(PerThread<ThreadCounts>);
+
+#[derive(Default)]
+struct ThreadCounts {
+    by_group: [[AtomicU64; STATUS_CLASSES.len()]; RouteGroup::ALL.len()],
+    by_api: [[AtomicU64; TIERS.len()]; Api::ALL.len()],
+    durations: [Histogram; FrontEnd::ALL.len()],
+}
+
+impl RequestCounts {
+    pub(super) fn add(&self, request: &Finished<'_>) {
+        let (counts, route) = (self.0.own(), request.trace.route());
+        counts.by_group[route.group as usize][class_of(request.status)].fetch_add(1, Ordering::Relaxed);
+        if let Some(api) = route.api {
+            counts.by_api[api as usize][position_of(request.trace.tier())].fetch_add(1, Ordering::Relaxed);
+        }
+        counts.durations[route.group.front_end() as usize].observe(request.duration);
+    }
+
+    /// Requests in the order of [`STATUS_CLASSES`].
+    pub fn by_status(&self, group: RouteGroup) -> [u64; STATUS_CLASSES.len()] {
+        self.sum(|counts| &counts.by_group[group as usize])
+    }
+
+    /// Requests in the order of [`TIERS`].
+    pub fn by_tier(&self, api: Api) -> [u64; TIERS.len()] {
+        self.sum(|counts| &counts.by_api[api as usize])
+    }
+
+    pub fn durations(&self, front_end: FrontEnd) -> Observations {
+        self.0.iter().map(|counts| counts.durations[front_end as usize].observations()).sum()
+    }
+
+    fn sum<const N: usize>(&self, counts_of: impl Fn(&ThreadCounts) -> &[AtomicU64; N]) -> [u64; N] {
+        let mut sums = [0; N];
+        for counts in self.0.iter() {
+            sums.iter_mut().zip(counts_of(counts)).for_each(|(sum, count)| *sum += count.load(Ordering::Relaxed));
+        }
+        sums
+    }
+}
+
+/// Why a connection was not served, or only with health checks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Excess {
+    /// The places of all addresses are taken.
+    Total,
+    /// The places of its address are taken.
+    Address,
+    /// Even those for a 503 are taken.
+    Reserve,
+}
+
+impl Excess {
+    pub const ALL: [Self; 3] = [Self::Total, Self::Address, Self::Reserve];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Total => "total",
+            Self::Address => "address",
+            Self::Reserve => "reserve",
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+pub struct ConnectionCounts {
+    accepted: AtomicU64,
+    closed: AtomicU64,
+    evicted: AtomicU64,
+    failed: AtomicU64,
+    refused: [AtomicU64; Excess::ALL.len()],
+}
+
+impl ConnectionCounts {
+    pub(crate) fn accepted(&self) {
+        self.accepted.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn closed(&self) {
+        self.closed.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn evicted(&self) {
+        self.evicted.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn failed(&self) {
+        self.failed.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn refused(&self, reason: Excess) {
+        self.refused[reason as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Connections that were served, including those that only got health checks.
+    pub fn total(&self) -> u64 {
+        self.accepted.load(Ordering::Relaxed)
+    }
+
+    /// Connections that are open.
+    pub fn open(&self) -> u64 {
+        let closed = self.closed.load(Ordering::Acquire);
+        self.total().saturating_sub(closed)
+    }
+
+    /// Idle connections that were closed for others.
+    pub fn total_evicted(&self) -> u64 {
+        self.evicted.load(Ordering::Relaxed)
+    }
+
+    /// Connections that the system did not hand over.
+    pub fn total_failed(&self) -> u64 {
+        self.failed.load(Ordering::Relaxed)
+    }
+
+    pub fn total_refused(&self, reason: Excess) -> u64 {
+        self.refused[reason as usize].load(Ordering::Relaxed)
+    }
+}

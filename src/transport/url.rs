@@ -1,0 +1,87 @@
+//! API keys in URLs, which are rejected because logs and histories store URLs; percent-decoding.
+
+use auth::KEY_PREFIX;
+
+/// The detail of `key_in_url`.
+pub const KEY_IN_URL: &str = "the URL contains an API key, and logs and histories store URLs: revoke the key, and send \
+                                     keys only in the `Authorization` header";
+
+/// True if a path or query contains what starts like an API key: as a path segment, a parameter name or value, in a list,
+/// percent-encoded, or after spaces, quotes or `Bearer`.
+pub fn has_key(path: &str, query: &str) -> bool {
+    // Most URLs contain neither the prefix nor anything that could encode it.
+    let may_have = |text: &str| text.contains(KEY_PREFIX) || text.contains('%');
+    let has = |form: &str| form_urlencoded::parse(form.as_bytes()).any(|(name, value)| is_key(&name) || is_key(&value));
+    // Parsed as names of a form, segments lose their percent-encoding.
+    may_have(path) && has(&path.replace('/', "&")) || may_have(query) && has(query)
+}
+
+/// A path segment without its percent-encoding.
+pub fn decoded(segment: &str) -> String {
+    // In a segment, unlike in a form, a plus is a plus.
+    let pair = format!("s={}", segment.replace('+', "%2B").replace('&', "%26"));
+    form_urlencoded::parse(pair.as_bytes()).next().expect("one pair").1.into_owned()
+}
+
+/// A text as a path segment.
+pub fn encoded_segment(text: &str) -> String {
+    form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>().replace('+', "%20")
+}
+
+/// The address of the same request for another record: path and query with the slug `to` in place of `from`.
+pub fn with_slug(path: &str, query: &str, from: &str, to: &str) -> String {
+    let segments = path.split('/').map(|segment| if decoded(segment) == from { to } else { segment });
+    let path = segments.collect::<Vec<&str>>().join("/");
+    if query.is_empty() { path } else { format!("{path}?{query}") }
+}
+
+fn is_key(text: &str) -> bool {
+    text.split(',').any(|part| {
+        let is_quote = |char: char| char.is_whitespace() || matches!(char, '"' | '\'' | '<' | '`');
+        let part = part.trim_start_matches(is_quote);
+        let scheme = part.split_at_checked(6).filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+        scheme.map_or(part, |(_, rest)| rest.trim_start_matches(is_quote)).starts_with(KEY_PREFIX)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_slug_of_an_address_is_replaced() {
+        assert_eq!(
+            with_slug("/api/v3/vcs/old/rounds", "limit=5&q=old", "old", "new"),
+            "/api/v3/vcs/new/rounds?limit=5&q=old"
+        );
+        assert_eq!(with_slug("/vcs/%6fld", "", "old", "new"), "/vcs/new");
+    }
+
+    #[test]
+    fn a_key_is_found_anywhere_in_a_url() {
+        for (path, query) in [
+            ("/api/v3/vcs", "key=vdx_abc"),
+            ("/api/v3/vcs", "vdx_abc"),
+            ("/api/v3/vcs", "vdx_abc=1"),
+            ("/api/v3/vcs", "a=1&q=%20vdx_abc"),
+            ("/api/v3/vcs", "a=+vdx_abc"),
+            ("/api/v3/vcs", "a=%76%64%78%5Fabc"),
+            ("/api/v3/vcs", "%76dx_abc"),
+            ("/api/v3/vcs", "token=Bearer%20vdx_abc"),
+            ("/api/v3/vcs", "authorization=bearer+%22vdx_abc%22"),
+            ("/api/v3/vcs", "fields=name,vdx_abc"),
+            ("/api/v3/vcs/vdx_abc", ""),
+            ("/api/v3/vcs/%76dx_abc", ""),
+        ] {
+            assert!(has_key(path, query), "{path}?{query}");
+        }
+        for (path, query) in [
+            ("/api/v3/vcs", ""),
+            ("/api/v3/vcs/vdx-capital", "q=vdx&name=a_vdx"),
+            ("/api/v3/vcs/%C3%BC", "q=bearer"),
+            ("/api/v3/vcs", "q=\u{e9}\u{e9}\u{e9}\u{e9}"),
+        ] {
+            assert!(!has_key(path, query), "{path}?{query}");
+        }
+    }
+}
