@@ -42,9 +42,9 @@ const BANNED: &[(&str, &str)] = &[
 
 /// Files that hold invented data or headers of other publishers, or that list the words.
 const EXEMPT: [&str; 6] = [
-    "src/datagen/words/",
-    "src/sources/guess/headers.txt",
-    "src/sources/presets/openvc.toml",
+    "src/import/datagen/words/",
+    "src/import/sources/guess/headers.txt",
+    "src/import/sources/presets/openvc.toml",
     "tests/fixtures/",
     "tests/it/language.rs",
     "tests/it/snapshots/",

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TARGET = ROOT / "target" / "planted"
 TREE = TARGET / "tree"
 
-# Each: the fault, the file, the text, what replaces it, the kind of the test, the test.
+# Each: the fault, the file, the text, what replaces it, `it` or the crate of the test, the test.
 FAULTS = [
     (
         "`current` is replaced before the release has its name",
@@ -27,16 +27,16 @@ FAULTS = [
         "        self.releases.switch(self.file_system)?;\n"
         "        self.file_system.rename(draft, &folder).at(&folder)?;\n"
         "        self.file_system.sync_folder(index).at(index)?;\n",
-        "lib",
-        "release::crash::a_build_killed_at_any_point_leaves_the_old_or_the_new_release",
+        "release",
+        "crash::a_build_killed_at_any_point_leaves_the_old_or_the_new_release",
     ),
     (
         "the checksum of a file is not compared",
         "src/release/open.rs",
         "if found == file.sha256 {",
         "if found == file.sha256 || file.bytes > 0 {",
-        "lib",
-        "release::tests::every_changed_truncated_extended_or_missing_file_is_detected",
+        "release",
+        "tests::every_changed_truncated_extended_or_missing_file_is_detected",
     ),
     (
         "what an unapproved review says is published",
@@ -48,7 +48,7 @@ FAULTS = [
     ),
     (
         "the left-most forwarded address is the client",
-        "src/quota/ip_range.rs",
+        "src/auth/quota/ip_range.rs",
         "forwarded_for.rev().flat_map(|header| header.rsplit(','))",
         "forwarded_for.flat_map(|header| header.split(','))",
         "it",
@@ -56,7 +56,7 @@ FAULTS = [
     ),
     (
         "the quota is checked, then added to",
-        "src/quota/daily_counter.rs",
+        "src/auth/quota/daily_counter.rs",
         "        let mut count = self.counts.entry(id).or_default();\n        let used = count.total();\n"
         "        let after = used.saturating_add(requests);\n"
         "        if limit.is_some_and(|limit| after > limit) {\n"
@@ -67,7 +67,7 @@ FAULTS = [
         "            return Err(Quota::of(limit, used, today));\n        }\n"
         "        std::thread::yield_now();\n"
         "        let mut count = self.counts.entry(id).or_default();\n",
-        "lib",
+        "auth",
         "quota::daily_counter::tests::sixty_four_clients_at_once_get_exactly_the_limit_on_each_day",
     ),
     (
@@ -112,7 +112,7 @@ FAULTS = [
     ),
     (
         "a cached response is served for every release",
-        "src/http/response_cache.rs",
+        "src/transport/response_cache.rs",
         "        Self { release, variant: 0, path, query }\n",
         "        Self { release: release & 0, variant: 0, path, query }\n",
         "it",
@@ -120,19 +120,19 @@ FAULTS = [
     ),
     (
         "a panic of a route is not caught",
-        "src/http/server/connection.rs",
+        "src/transport/server/connection.rs",
         "panics::catch_async(handler.respond_later(pending, request)).await;",
         "Ok::<_, panics::Panic>(handler.respond_later(pending, request).await);",
-        "lib",
-        "http::server::tests::a_panic_is_a_500_and_the_connection_continues",
+        "transport",
+        "server::tests::a_panic_is_a_500_and_the_connection_continues",
     ),
     (
         "a log line shows a whole key",
         "src/auth/api_key.rs",
         'write!(f, "ApiKey({})", self.masked())',
         'write!(f, "ApiKey({})", self.reveal())',
-        "lib",
-        "auth::api_key::tests::a_key_prints_itself_masked",
+        "auth",
+        "api_key::tests::a_key_prints_itself_masked",
     ),
     (
         "a search is cut before its filter",
@@ -177,7 +177,7 @@ FAULTS = [
     ),
     (
         "every host is ours",
-        "src/http/origin_policy.rs",
+        "src/transport/origin_policy.rs",
         "if self.contains(&host) { Ok(()) }",
         "if self.contains(&host) || !host.is_empty() { Ok(()) }",
         "it",
@@ -209,7 +209,7 @@ FAULTS = [
     ),
     (
         "a log line shows the query of a request",
-        "src/http/server/connection.rs",
+        "src/transport/server/connection.rs",
         "        let (method, uri) = (request.method(), request.uri());\n",
         "        let (method, uri) = (request.method(), request.uri());\n        tracing::info!(%uri, \"request\");\n",
         "it",
@@ -236,12 +236,12 @@ FAULTS = [
         "src/auth/sqlite/alerts.rs",
         "WHERE id = ? AND evaluated = ? RETURNING",
         "WHERE id = ? AND evaluated <> ? || 'z' RETURNING",
-        "lib",
-        "auth::sqlite::tests::it_passes_the_conformance_suite",
+        "auth",
+        "sqlite::tests::it_passes_the_conformance_suite",
     ),
     (
         "a message has another id at each attempt",
-        "src/alerts/sender.rs",
+        "src/service/alerts/sender.rs",
         'format!("msg_{}", delivery.id.0)',
         'format!("msg_{}_{}", delivery.id.0, delivery.attempts)',
         "it",
@@ -252,15 +252,15 @@ FAULTS = [
         "src/auth/sqlite/alerts.rs",
         "SET due_at = :until, claimed = 1 WHERE id IN",
         "SET due_at = NULL, claimed = 1 WHERE :until > 0 AND id IN",
-        "lib",
-        "auth::sqlite::tests::it_passes_the_conformance_suite",
+        "auth",
+        "sqlite::tests::it_passes_the_conformance_suite",
     ),
     (
         "of the addresses of a host one is checked",
-        "src/alerts/webhook/client.rs",
+        "src/service/alerts/webhook/client.rs",
         "if !found.iter().all(|address|",
         "if !found.iter().any(|address|",
-        "lib",
+        "service",
         "alerts::webhook::tests::delivery::one_address_that_is_not_allowed_refuses_all",
     ),
     (
@@ -268,64 +268,64 @@ FAULTS = [
         "src/release/remote/fetch.rs",
         "Some(known) if pointer.generation < known.generation => return Ok(()),",
         "Some(known) if pointer.generation == 0 && known.generation > 0 => return Ok(()),",
-        "lib",
-        "release::remote::tests::an_older_pointer_is_ignored_and_without_the_store_the_release_stays",
+        "release",
+        "remote::tests::an_older_pointer_is_ignored_and_without_the_store_the_release_stays",
     ),
     (
         "a pointer is replaced also if it is another by now",
         "src/release/remote/objects.rs",
         "Some(now) if now.bytes == read.bytes =>",
         "Some(now) if now.bytes == read.bytes || !now.bytes.is_empty() =>",
-        "lib",
-        "release::remote::tests::one_of_sixteen_indexers_wins",
+        "release",
+        "remote::tests::one_of_sixteen_indexers_wins",
     ),
     (
         "unsigned packings of releases are accepted",
         "src/release/remote/mod.rs",
         "if let Some(key) = &self.trusted {",
         "if let Some(key) = self.trusted.as_ref().filter(|_| version.to_string().is_empty()) {",
-        "lib",
-        "release::remote::tests::unsigned_and_wrongly_signed_releases_are_refused",
+        "release",
+        "remote::tests::unsigned_and_wrongly_signed_releases_are_refused",
     ),
     (
         "a replica switches before the announced time",
         "src/release/remote/fetch.rs",
         "now < pointer.activate_at",
         "now < pointer.activate_at - 86_400",
-        "lib",
-        "release::remote::tests::a_replica_has_the_files_that_were_pushed_and_switches_at_the_announced_time",
+        "release",
+        "remote::tests::a_replica_has_the_files_that_were_pushed_and_switches_at_the_announced_time",
     ),
     (
         "what a server has leased is not given back when it stops",
         "src/auth/service/quotas.rs",
         "let unused = shared.leases.unused(today, all);",
         "let unused = shared.leases.unused(today, false & all);",
-        "lib",
-        "auth::postgres::tests::leases::what_a_server_gives_back_when_it_stops_is_admitted_by_another",
+        "auth",
+        "postgres::tests::leases::what_a_server_gives_back_when_it_stops_is_admitted_by_another",
     ),
     (
         "each server counts the quota of a key by itself",
         "src/auth/service/quotas.rs",
         "Some((shared, store, caller.tier.daily_limit()?)).filter(|_| caller.counter.0 >= 0)",
         "Some((shared, store, caller.tier.daily_limit()?)).filter(|_| caller.counter.0 < 0)",
-        "lib",
-        "auth::postgres::tests::leases::three_servers_admit_exactly_the_limit_of_a_key",
+        "auth",
+        "postgres::tests::leases::three_servers_admit_exactly_the_limit_of_a_key",
     ),
     (
         "leases exceed the limit",
         "src/auth/postgres/counters.rs",
         "greatest(least({left}, greatest(",
         "greatest(greatest({left}, greatest(",
-        "lib",
-        "auth::postgres::tests::leases::three_servers_admit_exactly_the_limit_of_a_key",
+        "auth",
+        "postgres::tests::leases::three_servers_admit_exactly_the_limit_of_a_key",
     ),
     (
         "what was admitted while the store was away is not counted",
         "src/auth/service/quotas.rs",
         "for renewal in shared.leases.owing() {",
         "for renewal in shared.leases.owing().into_iter().skip(1_000) {",
-        "lib",
-        "auth::postgres::tests::leases::"
+        "auth",
+        "postgres::tests::leases::"
         "known_keys_are_served_while_the_database_is_away_and_what_they_used_is_counted_afterwards",
     ),
     (
@@ -333,8 +333,8 @@ FAULTS = [
         "src/auth/service.rs",
         "let is_away = self.store.counters().is_some() &&",
         "let is_away = self.store.counters().is_none() &&",
-        "lib",
-        "auth::postgres::tests::leases::"
+        "auth",
+        "postgres::tests::leases::"
         "known_keys_are_served_while_the_database_is_away_and_what_they_used_is_counted_afterwards",
     ),
     (
@@ -342,16 +342,16 @@ FAULTS = [
         "src/auth/rate_limits.rs",
         "let Some(store) = store else {",
         "let Some(store) = store.filter(|_| self.limit == 0) else {",
-        "lib",
-        "auth::postgres::tests::windows::three_servers_give_no_more_guesses_than_one",
+        "auth",
+        "postgres::tests::windows::three_servers_give_no_more_guesses_than_one",
     ),
     (
         "the number of a change is given without a lock, as a sequence would",
         "src/auth/postgres/mod.rs",
         "UPDATE service SET change = change + 1 RETURNING change",
         "SELECT max(changed) + 1 FROM (SELECT changed FROM keys UNION ALL SELECT change FROM service) AS known",
-        "lib",
-        "auth::postgres::tests::a_sequence_loses_a_change_and_the_counted_row_does_not",
+        "auth",
+        "postgres::tests::a_sequence_loses_a_change_and_the_counted_row_does_not",
     ),
 ]
 
@@ -370,7 +370,7 @@ def run_test(kind: str, test: str) -> str:
     """`passed`, `failed` or what went wrong."""
     environment = {**os.environ, "CARGO_TARGET_DIR": os.environ.get("CARGO_TARGET_DIR", str(TARGET)), "RUST_BACKTRACE": "0"}
     environment.pop("VENTUREDEX_REAL_DATA", None)
-    command = ["cargo", "test", "--quiet", *(["--lib"] if kind == "lib" else ["--test", kind]), "--", "--exact", test]
+    command = ["cargo", "test", "--quiet", *(["--test", "it"] if kind == "it" else ["--package", f"venturedex-{kind}", "--lib"]), "--", "--exact", test]
     done = subprocess.run(command, cwd=TREE, env=environment, capture_output=True, text=True)
     results = re.findall(r"test result: (\w+)\. (\d+) passed; (\d+) failed", done.stdout)
     counted = [(int(passed), int(failed)) for _, passed, failed in results]

@@ -88,7 +88,7 @@ fn examples_are_responses_of_the_service() {
     let responses: Vec<String> =
         responses(&server).into_iter().map(|(name, text)| format!("{}: {text}", Value::from(name))).collect();
     let text = format!("{{\n{}\n}}\n", responses.join(",\n"));
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/openapi/examples.json");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/api/openapi/examples.json");
     if std::env::var_os("VENTUREDEX_BLESS").is_some_and(|bless| bless == "1") {
         fs::write(&file, &text).unwrap();
     }
