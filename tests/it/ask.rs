@@ -3,7 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use auth::quota::Tier;
-use catalog::{Catalog, ParseOptions, Resource, bundled};
+use catalog::{Catalog, ParseOptions, Resource};
 use data::ReviewStatus;
 use mcp::Tool;
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::charts::all_of;
 use crate::docs::unescaped;
-use crate::harness::{Client, Server, code, real_catalog};
+use crate::harness::{Client, Server, bundled, code, real_catalog};
 use crate::mcp::tools::TestTools;
 use crate::pages::rendered;
 
@@ -852,7 +852,7 @@ const WORDS: &[&str] = &[
 
 /// The bundled data and, if it is there, real data.
 static CATALOGS: LazyLock<Vec<Arc<Catalog>>> =
-    LazyLock::new(|| [Some(Arc::new(bundled().unwrap())), real_catalog()].into_iter().flatten().collect());
+    LazyLock::new(|| [Some(bundled()), real_catalog()].into_iter().flatten().collect());
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1_500, failure_persistence: None, ..ProptestConfig::default() })]

@@ -4,13 +4,13 @@ use std::collections::{BTreeSet, HashSet};
 use std::fs;
 
 use auth::quota::Tier;
-use catalog::{Catalog, Suggestion, Texts, bundled};
+use catalog::{Catalog, Suggestion, Texts};
 use data::fold::fold;
 use data::{Names, Table};
 use search::MatchClass;
 use serde_json::{Value, json};
 
-use crate::harness::{Server, bundled_folder, catalog_of, code, copy_as, real_catalog};
+use crate::harness::{Server, bundled, bundled_folder, catalog_of, code, copy_as, real_catalog};
 
 fn suggest(catalog: &Catalog, text: &str, limit: usize) -> Vec<Suggestion> {
     catalog.suggest(text, &Texts::TABLES, limit)
@@ -56,7 +56,7 @@ fn assert_typing_on_never_hides(catalog: &Catalog, step: u32) {
 
 #[test]
 fn a_name_in_the_list_stays_there_while_it_is_typed() {
-    assert_typing_on_never_hides(&bundled().unwrap(), 37);
+    assert_typing_on_never_hides(&bundled(), 37);
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn assert_lists_are_sound(catalog: &Catalog, step: u32) {
 
 #[test]
 fn lists_are_ordered_marked_and_without_repetition() {
-    assert_lists_are_sound(&bundled().unwrap(), 41);
+    assert_lists_are_sound(&bundled(), 41);
 }
 
 #[test]

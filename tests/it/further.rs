@@ -8,7 +8,7 @@ use catalog::{Catalog, ListPosition};
 use data::Table;
 use serde_json::{Value, json};
 
-use crate::harness::{Client, Server, bundled_folder, catalog_of, code, copy_as, real_catalog};
+use crate::harness::{Client, Server, bundled, bundled_folder, catalog_of, code, copy_as, real_catalog};
 use crate::lists::{Naive, rows_of, split};
 
 fn total(client: &Client, parameters: &[(&str, &str)]) -> u64 {
@@ -175,7 +175,7 @@ fn compare_first_co_investors(catalog: &Catalog) -> usize {
 
 #[test]
 fn the_first_co_investors_are_those_of_the_firms_record() {
-    let tied = compare_first_co_investors(&catalog::bundled().unwrap());
+    let tied = compare_first_co_investors(&bundled());
     assert!(tied > 50, "{tied}");
 }
 

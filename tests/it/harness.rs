@@ -117,8 +117,10 @@ pub fn copy_as(folder: &Path, version: &str) -> TempDir {
     copy
 }
 
-fn bundled() -> Arc<Catalog> {
-    Arc::new(catalog::bundled().unwrap())
+/// All servers of this process share it, and so the texts that one of them has searched for.
+pub fn bundled() -> Arc<Catalog> {
+    static CATALOG: OnceLock<Arc<Catalog>> = OnceLock::new();
+    Arc::clone(CATALOG.get_or_init(|| Arc::new(catalog::bundled().unwrap())))
 }
 
 /// All tests come from one address.

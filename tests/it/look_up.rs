@@ -12,7 +12,7 @@ use data::fold::fold;
 use data::{Country, LookUpStatus, Names, Table};
 use serde_json::{Value, json};
 
-use crate::harness::{Client, Dice, Reply, Server, bundled_folder, catalog_of, code, real_catalog, real_data};
+use crate::harness::{Client, Dice, Reply, Server, bundled, bundled_folder, catalog_of, code, real_catalog, real_data};
 
 const PATH: &str = "/api/v3/resolve";
 
@@ -351,7 +351,7 @@ fn other_name(catalog: &Catalog, item: &Item) -> Option<String> {
 
 /// The datasets that names are drawn from with their catalogs, and how many of each table.
 fn datasets() -> Vec<(PathBuf, Arc<Catalog>, usize)> {
-    let bundled = (bundled_folder(), Arc::new(catalog::bundled().unwrap()), 400);
+    let bundled = (bundled_folder(), bundled(), 400);
     let real = real_data().zip(real_catalog()).map(|(folder, catalog)| (folder, catalog, 1_000));
     std::iter::once(bundled).chain(real).collect()
 }
@@ -379,7 +379,7 @@ fn a_record_that_is_left_out_is_never_matched_to_another_name() {
 
 #[test]
 fn a_website_of_its_own_tells_a_record_from_all_others() {
-    let catalog = catalog::bundled().unwrap();
+    let catalog = bundled();
     for (table, file) in &FILES[..2] {
         let rows = rows(file);
         let slugs: BTreeSet<&str> =

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use catalog::{Catalog, bundled};
+use catalog::Catalog;
 use data::Table;
 use mcp::{ArgError, MAX_RESULT_BYTES, Tool, ToolBackend, ToolCall};
 use release::ActiveRelease;
 use serde_json::{Map, Value, json};
 
-use crate::harness::{catalog_of, real_catalog};
+use crate::harness::{bundled, catalog_of, real_catalog};
 use crate::records::with_namesakes;
 use crate::schema::{misfit, misfit_exactly};
 
@@ -31,7 +31,7 @@ impl TestTools {
     }
 
     pub fn bundled() -> Self {
-        Self::of(bundled().unwrap())
+        Self::of(bundled())
     }
 
     /// Calls a tool and checks the result against its schema.
