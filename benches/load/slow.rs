@@ -13,7 +13,7 @@ use crate::client::{Connection, get, post, steady};
 use crate::server::{Data, Server};
 use crate::{Options, Report};
 
-/// Seconds after which the server closes a connection: `http::server::Limits`.
+/// Seconds after which the server closes a connection: `transport::server::Limits`.
 const HEAD: f64 = 5.0;
 const BODY: f64 = 10.0;
 const IDLE: f64 = 15.0;

@@ -1,4 +1,4 @@
-//! REST v1, v2 and v3: a request in, a response out.
+//! The REST API, v1 to v3, and its OpenAPI documents.
 //!
 //! Every request takes the same pipeline ([`Pipeline::run`]), in the order of the contract: key in the URL, authentication,
 //! `If-None-Match`, quota, route, method, parameters, execution. A cached response skips routing, parsing and execution. What

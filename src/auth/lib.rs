@@ -1,8 +1,9 @@
-//! Accounts, passwords, sessions and API keys, and their store.
+//! Accounts, passwords, sessions, API keys, quotas and mail, and the store that holds them.
 //!
-//! [`AuthService`] is what the front ends use. Requests are decided from memory: a table of key digests identifies the caller,
-//! and the counters of [`crate::quota`] count. The [`Store`] is read at start and when it changed; usage is written behind, so
-//! that no request with a known key waits for a disk.
+//! Front ends call [`AuthService`]. It decides requests from memory: a table of key digests identifies the caller, and the
+//! counters of [`quota`] count. It reads the [`Store`] at the start and after each change, and writes usage in the
+//! background, so that no request with a known key waits for a disk. The store is SQLite for one server, or PostgreSQL for
+//! several; both pass the same conformance suite.
 #![warn(unreachable_pub)]
 
 pub mod account;

@@ -1,4 +1,4 @@
-//! The query core of REST, MCP and pages.
+//! The query core of REST, MCP and pages: parameters, filters, orders, cursors, records as JSON.
 //!
 //! A [`Catalog`] is one open release: its snapshot and the text indexes over its names. It is immutable; a new release is a
 //! new catalog.

@@ -1,4 +1,6 @@
-//! From CSV to a checked, compiled [`Snapshot`]; shared with `build.rs`.
+//! Records of venture data: from CSV to a checked, compiled [`Snapshot`], and the archive format that stores it.
+//!
+//! The lowest crate. The build script of `catalog` uses it, too, and compiles the bundled dataset.
 //!
 //! A row number is the only internal id: each table is sorted into its default order when it is compiled, and row `n` is
 //! document `n` of its text index and bit `n` of its facet sets.

@@ -1,5 +1,7 @@
-//! From the files of sources to a dataset: statements of each source, the records that they describe together, and invented
-//! datasets.
+//! From the files of sources to a dataset.
+//!
+//! [`sources`] turns files into statements of each source and composes a dataset from them. [`resolve`] decides which
+//! records of sources are one firm, startup or person. [`datagen`] invents datasets, such as the bundled one.
 #![warn(unreachable_pub)]
 
 pub mod datagen;

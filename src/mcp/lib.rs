@@ -1,4 +1,6 @@
-//! MCP over Streamable HTTP at `POST /api/mcp`, and its manifest. Without state in every protocol revision.
+//! The MCP endpoint for assistants: Streamable HTTP at `POST /api/mcp`, and its manifest.
+//!
+//! It keeps no state between requests in any protocol revision. Each tool is a query of the catalog.
 #![warn(unreachable_pub)]
 
 mod arg_error;

@@ -1,4 +1,6 @@
-//! Measurements and outgoing TLS, which know nothing of the product.
+//! Counters, caught panics and outgoing TLS.
+//!
+//! Nothing here knows of venture data, accounts or requests, so that every other crate may use it.
 #![warn(unreachable_pub)]
 
 pub mod metrics;

@@ -1,4 +1,5 @@
-//! The index folder: releases that the indexer publishes and the server opens.
+//! Releases: the indexer publishes them into the index folder or an object store; the server verifies, opens and watches
+//! them.
 //!
 //! A release is written once and never changed; a server reads it into memory, but for the records of a large one. Only the
 //! small file `current`, which names the release to serve, is replaced, by an atomic rename. Versions are parsed before they

@@ -1,4 +1,4 @@
-//! Typo-tolerant name search: a text index over the names of one table.
+//! Text search: typo-tolerant search for names, and full-text search over descriptions. Each index is of one table.
 //!
 //! Tantivy builds the inverted index: one segment, in which document `n` is row `n` of the table and nothing is stored but
 //! the terms. At search time it reads the postings of words that more than 128 rows contain and the raw names without

@@ -1,4 +1,7 @@
-//! HTTP below the routes: the accept loop, headers, content negotiation, errors, the response cache, static files.
+//! HTTP below the routes: the accept loop with its limits, headers, content negotiation, errors, the response cache, the
+//! access log, static files.
+//!
+//! A [`Handler`] answers the requests; nothing here knows of routes, releases or records.
 #![warn(unreachable_pub)]
 
 pub mod body;

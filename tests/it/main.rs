@@ -27,6 +27,7 @@ mod deploy;
 mod described;
 mod discovery;
 mod docs;
+mod documents;
 mod doctor;
 mod downloads;
 mod endpoint_pages;

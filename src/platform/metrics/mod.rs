@@ -1,4 +1,4 @@
-//! What counts and measures. Each module counts what it does; `app::metrics` reads all of it for Prometheus.
+//! Counters and histograms. Each crate counts its own work; `app::metrics` of the server exports all counts to Prometheus.
 
 mod histogram;
 pub mod panics;
