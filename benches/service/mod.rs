@@ -19,7 +19,6 @@ pub fn state(catalog: Catalog, auth: Arc<AuthService>, url: &str, clock: fn() ->
         has_public_url: false,
         operator: Default::default(),
         well_known: Default::default(),
-        receipt_key: None,
         response_cache: Default::default(),
         trusted_proxies: Vec::new(),
         clock,

@@ -127,7 +127,7 @@ pub(crate) fn respond(request: &ApiRequest<'_>, changes: &ChangesRequest) -> Res
     append_member(&mut body, "pagination", &pagination);
     append_meta(&mut body, request.version, &Meta::of(changes.to.snapshot(), &warnings));
     // `meta.snapshot` is where a copy continues.
-    Ok(ApiResponse { body, release: 0..0, snapshot: changes.to.version(), next_link, receipt: None })
+    Ok(ApiResponse { body, release: 0..0, snapshot: changes.to.version(), next_link })
 }
 
 fn cursor_at(request: &ApiRequest<'_>, changes: &ChangesRequest, position: u64) -> Result<String, Problem> {

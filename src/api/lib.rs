@@ -20,7 +20,6 @@ mod other_meaning;
 mod pagination;
 pub(crate) mod pin;
 mod present;
-pub mod receipt;
 pub mod record;
 mod request;
 pub mod routes;
@@ -69,7 +68,6 @@ use crate::export::{Export, quota_exceeded, split_format};
 use crate::pagination::parse_flag;
 use crate::pin::{Pin, PinError};
 use crate::present::write_successor;
-use crate::receipt::RECEIPT;
 use crate::request::{Operation, RequestError, RequestUrl};
 use crate::routes::split_version;
 
@@ -96,7 +94,6 @@ pub(crate) struct ApiResponse {
     release: Range<usize>,
     snapshot: SnapshotVersion,
     next_link: Option<String>,
-    receipt: Option<HeaderValue>,
 }
 
 /// Responds to a request under `/api`, `/v1`, `/v2` or `/v3`; `None` if the key is not cached and must be looked up in the
@@ -189,8 +186,6 @@ struct Parsed {
     route: &'static Route,
     format: Format,
     operation: Result<Operation, RequestError>,
-    /// The canonical query, if a receipt is requested.
-    receipt: Option<String>,
     /// The `ETag` of a file. That of another response is known when it is computed.
     file_etag: Option<FileETag>,
 }
@@ -396,22 +391,13 @@ impl<'a> Pipeline<'a> {
         let url = RequestUrl { state, catalog, version, path, query, values, format, max_limit };
         let operation = catch_panic(self.request.trace, || Operation::parse(&url, route, slug).map_err(Some));
         let operation = operation.map_err(|error| error.unwrap_or(RequestError::Panic));
-        let receipt = parse_flag(version, values, RECEIPT).and_then(|is_requested| match &operation {
-            Ok(Operation::Export(_)) if is_requested => Err(vec![receipt::of_file()]),
-            Ok(operation) if is_requested => Ok(Some(operation.canonical_query(&url))),
-            _ => Ok(None),
-        });
-        let (receipt, operation) = match receipt {
-            Ok(receipt) => (receipt, operation),
-            Err(errors) => (None, Err(RequestError::joined(errors, operation.err()))),
-        };
         let operation = match self.pin_error {
             Some(error) => Err(error.with(operation.err())),
             None => operation,
         };
         let file = operation.as_ref().ok().filter(|operation| matches!(operation, Operation::Export(_)));
         let file_etag = file.map(|file| FileETag::new(&url, file.canonical(&url).as_ref()));
-        Parsed { route, format, operation, receipt, file_etag }
+        Parsed { route, format, operation, file_etag }
     }
 
     /// Checks route, method and parameters, executes the request and caches the response.
@@ -451,16 +437,11 @@ impl<'a> Pipeline<'a> {
             };
             Problem { location, ..api_request.reject(parsed.route, error) }
         })?;
-        let mut response = api_request.execute(operation)?;
-        if let Some(query) = &parsed.receipt {
-            response.receipt = Some(receipt::header(&api_request, query, &response)?);
-            // It is of all bytes, so whoever has the response has them.
-            response.release = 0..0;
-        }
+        let response = api_request.execute(operation)?;
         let is_cacheable = parsed.route.content.is_cacheable();
         let cached = Arc::new(api_request.finish(request.trace.route(), is_cacheable, response));
-        // The release of a cursor may be unloaded at any time, and a receipt has its time.
-        let is_shared = is_cacheable && !operation.depends_on_tier() && parsed.receipt.is_none();
+        // The release of a cursor may be unloaded at any time.
+        let is_shared = is_cacheable && !operation.depends_on_tier();
         if is_shared && !values.iter().any(|(name, _)| name == "cursor") {
             self.state
                 .response_cache
@@ -514,7 +495,6 @@ impl ApiRequest<'_> {
         if is_cacheable {
             headers.insert(ETAG, etag::of_body(&response.body, response.release));
         }
-        headers.extend(response.receipt.map(|receipt| (receipt::HEADER, receipt)));
         if let Some(link) = response.next_link {
             set(&mut headers, "link", &format!("<{link}>; rel=\"next\""));
         }

@@ -142,7 +142,7 @@ pub(crate) fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<Ap
         ..Meta::of(catalog.snapshot(), &warnings)
     };
     let release = append_meta(&mut body, version, &meta);
-    Ok(ApiResponse { body, release, snapshot, next_link, receipt: None })
+    Ok(ApiResponse { body, release, snapshot, next_link })
 }
 
 /// What a client should know about a page: what of its request was changed, and why it finds little.

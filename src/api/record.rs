@@ -72,7 +72,7 @@ pub(crate) fn json_response<M: Model>(
 fn finish(request: &ApiRequest<'_>, mut body: Vec<u8>, warnings: &[ParameterError]) -> ApiResponse {
     let snapshot = request.catalog.version();
     let release = append_meta(&mut body, request.version, &Meta::of(request.catalog.snapshot(), warnings));
-    ApiResponse { body, release, snapshot, next_link: None, receipt: None }
+    ApiResponse { body, release, snapshot, next_link: None }
 }
 
 /// The same with the keys of `data` in alphabetical order, as in all releases of these endpoints.

@@ -23,7 +23,6 @@ use crate::include::{self, INCLUDE, Include};
 use crate::look_up::LookUpRequest;
 use crate::pagination::ListRequest;
 use crate::pin::{AS_OF, SNAPSHOT};
-use crate::receipt::RECEIPT;
 use crate::routes::{EndpointKind, Route};
 use crate::saved::AlertsRequest;
 use crate::window::{MAX_LIMIT, PageWindow, single_value};
@@ -230,19 +229,6 @@ impl Operation {
         }
     }
 
-    /// The query in canonical names, values and order, as text; as it was written if it was not fully understood.
-    pub(crate) fn canonical_query(&self, url: &RequestUrl<'_>) -> String {
-        let is_own = |name: &str| !is_ignored(name) && ![RECEIPT, SNAPSHOT, AS_OF].contains(&name);
-        let written = || url.values.iter().filter(|(name, _)| is_own(name)).cloned().collect();
-        let canonical = self.canonical(url);
-        let pairs: Vec<(String, String)> = canonical.map_or_else(written, |canonical| {
-            canonical.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
-        });
-        let mut pairs = pairs;
-        pairs.sort_unstable();
-        form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish()
-    }
-
     /// Whether keys of some tiers get another response: free ones have shorter pages.
     pub(crate) fn depends_on_tier(&self) -> bool {
         match self {
@@ -391,7 +377,7 @@ fn unknown_names(url: &RequestUrl<'_>, route: &Route) -> Result<Issues, Issues> 
 
 /// Facets take the filters of `/vcs`. Counts have no order, so `sort` is unknown.
 fn parse_facets(url: &RequestUrl<'_>) -> Result<Operation, RequestError> {
-    const OTHERS: [&str; 4] = ["fields", SNAPSHOT, AS_OF, RECEIPT];
+    const OTHERS: [&str; 3] = ["fields", SNAPSHOT, AS_OF];
     let options = ParseOptions { strict: true, review_statuses: &[], other_names: &OTHERS };
     let sort = url.values.iter().filter(|(name, _)| name == "sort");
     let names = Resource::Firms.parameters().iter().map(|parameter| parameter.name).chain(OTHERS);
@@ -418,7 +404,7 @@ fn parse_aggregate(url: &RequestUrl<'_>, resource: Resource) -> Result<Operation
     let parse_options = ParseOptions {
         strict: true,
         review_statuses: url.version.review_statuses(),
-        other_names: &["group_by", "limit", "fields", SNAPSHOT, AS_OF, RECEIPT],
+        other_names: &["group_by", "limit", "fields", SNAPSHOT, AS_OF],
     };
     let mut issues = Issues::default();
     let options = issues.collect(AggregateOptions::parse(resource, url.values));

@@ -10,7 +10,6 @@ use crate::Version;
 use crate::changes::{FROM, TO};
 use crate::include::{INCLUDE, Include};
 use crate::pin::{AS_OF, SNAPSHOT};
-use crate::receipt::RECEIPT;
 use crate::saved::{AFTER, SAVED};
 
 #[derive(Debug)]
@@ -158,26 +157,26 @@ impl Route {
             // Counts have no order.
             EndpointKind::Facets => {
                 let own = Resource::Firms.parameters().iter().map(|parameter| parameter.name);
-                own.filter(|name| *name != "sort").chain(["fields", SNAPSHOT, AS_OF, RECEIPT]).collect()
+                own.filter(|name| *name != "sort").chain(["fields", SNAPSHOT, AS_OF]).collect()
             }
             EndpointKind::Aggregate(resource) => {
                 let own = resource.parameters().iter().map(|parameter| parameter.name);
                 own.filter(|name| *name != "sort")
                     .chain(AggregateOptions::NAMES)
-                    .chain(["fields", SNAPSHOT, AS_OF, RECEIPT])
+                    .chain(["fields", SNAPSHOT, AS_OF])
                     .collect()
             }
-            EndpointKind::Suggestions => vec!["q", "kind", "limit", "fields", SNAPSHOT, AS_OF, RECEIPT],
+            EndpointKind::Suggestions => vec!["q", "kind", "limit", "fields", SNAPSHOT, AS_OF],
             EndpointKind::LookUp => {
-                ItemTexts::NAMES.into_iter().chain(["limit", "fields", SNAPSHOT, AS_OF, RECEIPT]).collect()
+                ItemTexts::NAMES.into_iter().chain(["limit", "fields", SNAPSHOT, AS_OF]).collect()
             }
             EndpointKind::Saved => vec!["fields"],
             EndpointKind::Alerts => vec![SAVED, AFTER, "limit", "fields"],
-            EndpointKind::Changes => vec![FROM, TO, "table", "op", "fields", "limit", "cursor", RECEIPT],
+            EndpointKind::Changes => vec![FROM, TO, "table", "op", "fields", "limit", "cursor"],
             EndpointKind::Record(table) if version == Version::V3 && !Include::of(table).is_empty() => {
-                vec!["fields", INCLUDE, SNAPSHOT, AS_OF, RECEIPT]
+                vec!["fields", INCLUDE, SNAPSHOT, AS_OF]
             }
-            _ if version == Version::V3 => vec!["fields", SNAPSHOT, AS_OF, RECEIPT],
+            _ if version == Version::V3 => vec!["fields", SNAPSHOT, AS_OF],
             _ => Vec::new(),
         }
     }

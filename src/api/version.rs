@@ -5,7 +5,6 @@ use data::ReviewStatus;
 
 use crate::asked::ASK;
 use crate::pin::{AS_OF, SNAPSHOT};
-use crate::receipt::RECEIPT;
 use crate::routes::split_version;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -72,13 +71,13 @@ impl Version {
             Self::V1 => &["limit", "offset"],
             Self::V2 => &["limit", "page"],
             Self::V3 if resource == Resource::Rounds => {
-                &["limit", "cursor", "fields", ASK, "amounts", SNAPSHOT, AS_OF, RECEIPT]
+                &["limit", "cursor", "fields", ASK, "amounts", SNAPSHOT, AS_OF]
             }
             Self::V3 if resource.takes_questions() => {
-                &["limit", "cursor", "fields", ASK, "explain", SNAPSHOT, AS_OF, RECEIPT]
+                &["limit", "cursor", "fields", ASK, "explain", SNAPSHOT, AS_OF]
             }
-            Self::V3 if resource.is_searchable() => &["limit", "cursor", "fields", "explain", SNAPSHOT, AS_OF, RECEIPT],
-            Self::V3 => &["limit", "cursor", "fields", SNAPSHOT, AS_OF, RECEIPT],
+            Self::V3 if resource.is_searchable() => &["limit", "cursor", "fields", "explain", SNAPSHOT, AS_OF],
+            Self::V3 => &["limit", "cursor", "fields", SNAPSHOT, AS_OF],
         }
     }
 }

@@ -16,7 +16,7 @@ use warp::filters::BoxedFilter;
 use warp::path::FullPath;
 
 use api;
-use api::{Version, receipt};
+use api::Version;
 use auth::audit;
 use auth::quota::Overloaded;
 use catalog::param_error::shortened;
@@ -48,8 +48,6 @@ enum Route<'a> {
     Health,
     Readiness,
     SecurityTxt,
-    /// The key that receipts are signed with.
-    ReceiptKeys,
     /// Where password managers look for the page to change a password.
     ChangePassword,
     /// A position in [`StaticPages`]; `is_page` is false for files such as style sheets.
@@ -90,7 +88,6 @@ impl<'a> Route<'a> {
             "/healthz" => Self::Health,
             "/readyz" => Self::Readiness,
             "/.well-known/security.txt" => Self::SecurityTxt,
-            receipt::KEYS_PATH => Self::ReceiptKeys,
             "/.well-known/change-password" => Self::ChangePassword,
             path => {
                 let file = StaticPages::position(path).map(|position| {
@@ -112,7 +109,6 @@ impl<'a> Route<'a> {
             Self::Health => (RouteGroup::Health, "/healthz"),
             Self::Readiness => (RouteGroup::Health, "/readyz"),
             Self::SecurityTxt => (RouteGroup::Static, "/.well-known/security.txt"),
-            Self::ReceiptKeys => (RouteGroup::Static, receipt::KEYS_PATH),
             Self::ChangePassword => (RouteGroup::Account, "/.well-known/change-password"),
             Self::Static { position, .. } => (RouteGroup::Static, StaticPages::path(position)),
             Self::Bulk => (RouteGroup::Static, "/data/{version}/{file}"),
@@ -323,7 +319,6 @@ impl FrontEnds {
                     error(state, request, &Problem::new(Code::UnknownRoute, detail))
                 }
             }),
-            Route::ReceiptKeys if is_read => Ok(text("application/json", receipt::keys(state))),
             Route::ChangePassword if is_read => Ok(site::redirect("/account").map(Bytes::from)),
             Route::Static { position, .. } => {
                 let response = self.static_pages.answer(position, request.method, page);

@@ -59,8 +59,6 @@ pub enum ServeError {
     Listen(SocketAddr, io::Error),
     #[error("--trust-key: {0}")]
     TrustKey(#[from] KeyError),
-    #[error("--receipt-key: {0}")]
-    ReceiptKey(KeyError),
     #[error("--metrics-listen {0}: {1}; choose another port, such as {ip}:0 for a free one", ip = .0.ip())]
     MetricsListen(SocketAddr, io::Error),
     #[error("--access-log {}: {error}: name a file in a folder that the server may write to", path.display())]
@@ -149,8 +147,6 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
         Some(folder) => WellKnown::load(folder, is_own_path)?,
         None => WellKnown::default(),
     };
-    let receipt_key =
-        settings.receipt_key.as_deref().map(SigningKey::read).transpose().map_err(ServeError::ReceiptKey)?;
     if settings.is_unaware_of_proxies(bound) {
         tracing::warn!(
             "--public-url is https, so a proxy is in front of this server, but --trusted-proxies names none: all visitors \
@@ -170,7 +166,6 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
         bound,
         hosts,
         well_known,
-        receipt_key,
         mail,
         public_url: public_url.clone(),
         auth: Arc::clone(&auth),
@@ -235,7 +230,6 @@ struct RouterParts {
     bound: SocketAddr,
     hosts: Hosts,
     well_known: WellKnown,
-    receipt_key: Option<SigningKey>,
     /// Sends e-mails.
     mail: Option<Transport>,
     public_url: String,
@@ -253,7 +247,6 @@ impl RouterParts {
             bound,
             hosts,
             well_known,
-            receipt_key,
             mail,
             public_url,
             auth,
@@ -282,7 +275,6 @@ impl RouterParts {
                 review_url: settings.review_url,
             },
             well_known,
-            receipt_key,
             alerts: Arc::clone(&alerts),
             bulk: settings.bulk,
             response_cache: ResponseCache::default(),

@@ -341,9 +341,6 @@ pub struct ServeSettings {
     /// [default: none].
     #[arg(long, env = "VENTUREDEX_TRUST_KEY", value_name = "FILE")]
     pub trust_key: Option<PathBuf>,
-    /// File with the private key (Ed25519, PEM) that receipts of answers are signed with [default: none, not signed].
-    #[arg(long, env = "VENTUREDEX_RECEIPT_KEY", value_name = "FILE")]
-    pub receipt_key: Option<PathBuf>,
     /// Releases to hold in memory in addition to the served one, for cursors and requests that name their snapshot; each
     /// takes as much memory as disk.
     #[arg(long, env = "VENTUREDEX_KEEP_RELEASES", value_name = "NUMBER", default_value = "3",

@@ -14,7 +14,7 @@ use thiserror::Error;
 /// What a public key in DER begins with (RFC 8410); the 32 bytes of the key follow.
 const PUBLIC_KEY_PREFIX: [u8; 12] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
 
-/// Signs releases and receipts.
+/// Signs releases.
 pub struct SigningKey(Ed25519KeyPair);
 
 /// The public key of whoever may publish.

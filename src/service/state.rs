@@ -36,8 +36,6 @@ pub struct State {
     pub operator: Operator,
     /// The operator's files below `/.well-known/`.
     pub well_known: WellKnown,
-    /// Signs receipts; without it, they are not signed.
-    pub receipt_key: Option<SigningKey>,
     /// Saved searches, lists and their alerts.
     pub alerts: Arc<Alerts>,
     /// Who may download bulk files.

@@ -16,7 +16,7 @@ use data::SnapshotVersion;
 
 /// Our headers that scripts of other origins may read.
 const EXPOSED: &str = "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, \
-                       X-Request-Id, X-Snapshot, X-API-Version, X-Request-Cost, X-Warnings, X-Receipt, Retry-After, ETag, Link, \
+                       X-Request-Id, X-Snapshot, X-API-Version, X-Request-Cost, X-Warnings, Retry-After, ETag, Link, \
                        Content-Disposition, Content-Range, Accept-Ranges";
 /// Headers that a preflight permits.
 const ALLOWED: &str = "Authorization, Content-Type, Accept, If-None-Match, Range, If-Range, X-Request-Id, MCP-Protocol-Version, \

@@ -176,11 +176,6 @@ fn files_that_the_settings_name_are_checked() {
     service.doctor(&["--well-known", text(&well_known)]).has("settings.well_known", "problem", "well-known");
     fs::create_dir(&well_known).unwrap();
     service.doctor(&["--well-known", text(&well_known)]).has("settings.well_known", "ok", "can be published");
-    service.doctor(&["--receipt-key", text(&well_known)]).has(
-        "settings.receipt_key",
-        "problem",
-        "name the file of a private",
-    );
 
     // Nothing listens on the port of this mail server once it is dropped.
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();

@@ -144,7 +144,7 @@ fn co_investors_are_firms_that_joined_the_same_rounds() {
     assert_eq!(code(&unknown), (400, "unknown_parameter".into()));
     assert_eq!(
         unknown.json()["errors"][0]["accepted"],
-        json!(["limit", "cursor", "fields", "snapshot", "as_of", "receipt"])
+        json!(["limit", "cursor", "fields", "snapshot", "as_of"])
     );
 }
 

@@ -288,7 +288,6 @@ fn state_with(
         has_public_url,
         operator,
         well_known: Default::default(),
-        receipt_key: None,
         bulk,
         response_cache: Default::default(),
         trusted_proxies: vec!["127.0.0.1".parse().unwrap()],

@@ -70,7 +70,6 @@ mod query;
 mod quota;
 mod readings;
 mod real;
-mod receipts;
 mod reconcile;
 mod record_history;
 mod records;

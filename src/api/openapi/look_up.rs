@@ -14,7 +14,6 @@ use crate::look_up::batch::{ITEMS_PER_REQUEST, MAX_ITEMS};
 use crate::look_up::{CANDIDATES, MAX_CANDIDATES, table};
 use crate::openapi::Examples;
 use crate::openapi::schema::Schemas;
-use crate::receipt::RECEIPT;
 use auth::quota::MAX_WAITING;
 use catalog::look_up::MAX_NAME_WORDS;
 use catalog::params::MAX_TEXT_CHARS;
@@ -186,7 +185,7 @@ pub(super) fn post(route: &Route, get: &Operation, examples: &Examples, base: &s
         RefOr::T(parameter) => Some(parameter.clone()),
         RefOr::Ref(_) => None,
     });
-    let is_of_get = |name: &str| name == RECEIPT || name != "kind" && ItemTexts::NAMES.contains(&name);
+    let is_of_get = |name: &str| name != "kind" && ItemTexts::NAMES.contains(&name);
     let own = own.filter(|known| !is_of_get(&known.name)).map(|mut known| {
         if !table::PARAMETERS.contains(&known.name.as_str()) {
             let doc = known.description.get_or_insert_default();

@@ -10,7 +10,6 @@ use crate::asked::ASK;
 use crate::changes::{FROM, TO};
 use crate::include::{INCLUDE, INCLUDED_ROWS, Include};
 use crate::pin::{AS_OF, SNAPSHOT};
-use crate::receipt::RECEIPT;
 use crate::saved::{AFTER, SAVED};
 use crate::{DEFAULT_LIMIT, EndpointKind, MAX_LIMIT, MAX_PAID_LIMIT, Route, SUGGESTIONS, Version};
 use catalog::aggregate::{DEFAULT_GROUPS, MAX_GROUPS, group_bys};
@@ -364,13 +363,6 @@ fn paging(version: Version, route: &Route, name: &str, schemas: &Schemas, catalo
         )
         .schema(Some(any_text().pattern(Some(data::field::SNAPSHOT))))
         .example(Some(catalog.version().to_string().into()))
-        .build(),
-        RECEIPT => query(
-            version,
-            name,
-            "Return a receipt in `X-Receipt`: release, query, time and SHA-256 of the body, signed; see [Receipts](/docs/receipts).",
-        )
-        .schema(Some(ObjectBuilder::new().schema_type(Type::Boolean).default(Some(false.into()))))
         .build(),
         ASK => query(version, name, ASK_DOC)
             .schema(Some(any_text().max_length(Some(MAX_QUESTION_CHARS)).pattern(Some(r"\S"))))

@@ -32,8 +32,6 @@ const ALWAYS: [&str; 9] = [
 const QUOTA: [&str; 2] = ["RateLimit-Policy", "RateLimit"];
 /// Headers of cacheable responses.
 const CACHEABLE: [&str; 2] = ["ETag", "Vary"];
-/// The header of responses to `receipt=1`.
-const RECEIPT: &str = "X-Receipt";
 /// Headers of lists as CSV and NDJSON.
 const FILE: [&str; 3] = ["X-Request-Cost", "X-Warnings", "Content-Disposition"];
 
@@ -77,12 +75,6 @@ const HEADERS: [(&str, &str, HeaderSchema); 21] = [
          escaped. Beyond 2 KB each has only `parameter` and `code`.",
         HeaderSchema::Text,
     ),
-    (
-        "X-Receipt",
-        "The receipt (`receipt=1`): a JSON Web Signature whose claims have the release, the query, the time and the SHA-256 of \
-         the body.",
-        HeaderSchema::Text,
-    ),
     ("Content-Disposition", "The file name of a list as CSV or NDJSON.", HeaderSchema::Text),
     ("Location", "Where the response is.", HeaderSchema::Text),
     ("Retry-After", "Seconds to wait before the next request.", HeaderSchema::Number),
@@ -100,7 +92,7 @@ enum HeaderSchema {
 pub(crate) fn headers(version: Version) -> impl Iterator<Item = (&'static str, Header)> {
     let headers = HEADERS
         .into_iter()
-        .filter(move |(name, ..)| version == Version::V3 || !FILE.contains(name) && *name != RECEIPT);
+        .filter(move |(name, ..)| version == Version::V3 || !FILE.contains(name));
     headers.map(|(name, doc, schema)| {
         let schema = match schema {
             HeaderSchema::Text => ObjectBuilder::new().schema_type(Type::String),
@@ -134,7 +126,6 @@ const ERRORS: [(&str, u16, &[&str], &str); 13] = [
 /// The errors and the 304 by name.
 pub(crate) fn shared(version: Version, examples: &Examples, base: &str) -> Vec<(&'static str, Response)> {
     let link: &[&str] = if version == Version::V3 { &[] } else { &["Link"] };
-    let receipt = (version == Version::V3).then_some(&RECEIPT);
     let mut shared = Vec::new();
     for (name, status, extra, doc) in ERRORS {
         let codes: Vec<String> = Code::ALL
@@ -158,7 +149,7 @@ pub(crate) fn shared(version: Version, examples: &Examples, base: &str) -> Vec<(
         .description("The response is still the one that `If-None-Match` names. Does not count against the quota.");
     shared.push((
         "NotModified",
-        with_headers(not_modified, ALWAYS.iter().chain(&CACHEABLE).chain(&QUOTA).chain(link).chain(receipt)).build(),
+        with_headers(not_modified, ALWAYS.iter().chain(&CACHEABLE).chain(&QUOTA).chain(link)).build(),
     ));
     shared
 }
@@ -203,8 +194,7 @@ fn success(version: Version, route: &Route, examples: &Examples, base: &str) -> 
     let link: &[&str] = if version != Version::V3 || is_list { &["Link"] } else { &[] };
     let has_files = is_list && version == Version::V3;
     let file: &[&str] = if has_files { &FILE } else { &[] };
-    let receipt = (version == Version::V3).then_some(&RECEIPT);
-    let names = ALWAYS.iter().chain(&QUOTA).chain(cache).chain(link).chain(file).chain(receipt);
+    let names = ALWAYS.iter().chain(&QUOTA).chain(cache).chain(link).chain(file);
     let mut response = with_headers(response, names);
     if has_files {
         for format in [Format::Csv, Format::Ndjson] {

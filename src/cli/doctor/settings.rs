@@ -41,10 +41,6 @@ pub(super) fn check(settings: &ServeSettings, variables: impl IntoIterator<Item 
             }
         }
     }
-    if let Some(Err(error)) = settings.receipt_key.as_deref().map(SigningKey::read) {
-        let remedy = "name the file of a private key with --receipt-key, or leave it out";
-        findings.problem("settings.receipt_key", error.to_string(), remedy);
-    }
     for (check, flag, path) in [
         ("settings.audit_log", "--audit-log", &settings.audit_log),
         ("settings.access_log", "--access-log", &settings.access_log),

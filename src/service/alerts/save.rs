@@ -8,9 +8,9 @@ use catalog::{Catalog, ParameterError, Query, Request, Resource};
 use data::Table;
 
 /// Parameters that do not decide which records match: those of paging, of fields and of the release.
-const OTHERS: [&str; 13] = [
+const OTHERS: [&str; 12] = [
     "limit", "offset", "page", "cursor", "fields", "explain", "amounts", "include", "view", "format", "snapshot",
-    "as_of", "receipt",
+    "as_of",
 ];
 
 /// What may follow the path of a list.

@@ -24,7 +24,6 @@ pub(crate) const NAV_ITEMS: &[(&str, &str)] = &[
     ("/docs/changes", "Changes"),
     ("/docs/alerts", "Alerts"),
     ("/docs/bulk", "Bulk files"),
-    ("/docs/receipts", "Receipts"),
     ("/docs/search", "Search"),
     ("/docs/score", "Peer score"),
     ("/docs/match", "Match"),
@@ -46,7 +45,6 @@ const CHANGES: &str = include_str!("text/changes.html");
 const ALERTS: &str = include_str!("text/alerts.html");
 const RESOLVE: &str = include_str!("text/resolve.html");
 const BULK: &str = include_str!("text/bulk.html");
-const RECEIPTS: &str = include_str!("text/receipts.html");
 const LIMITS: &str = include_str!("text/limits.html");
 const VERSIONS: &str = include_str!("text/versions.html");
 const SEARCH: &str = include_str!("text/search.html");
@@ -119,7 +117,6 @@ const PAGES: &[(&str, StaticEntry)] = &[
     ),
     text("/docs/resolve", "Look up", "Which records the rows of a list mean: one by one, in batches, as CSV.", RESOLVE),
     text("/docs/bulk", "Bulk files", "Every table as NDJSON, CSV and Parquet: files, columns, how to load them.", BULK),
-    text("/docs/receipts", "Receipts", "Signed receipts of answers, and how to verify them.", RECEIPTS),
     text("/docs/limits", "Limits", "Daily quotas, page sizes and other limits.", LIMITS),
     text("/docs/versions", "Versions", "How v1, v2 and v3 differ, and how to migrate.", VERSIONS),
     text("/docs/search", "Search", "What a search by name tolerates, and how its results are ordered.", SEARCH),

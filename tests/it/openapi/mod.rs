@@ -107,7 +107,7 @@ fn the_example_of_each_parameter_finds_something() {
                 let example = &parameter["example"];
                 if example.is_null() {
                     assert!(
-                        ["cursor", "explain", "amounts", "receipt"].contains(&name),
+                        ["cursor", "explain", "amounts"].contains(&name),
                         "`{name}` of {} has no example",
                         endpoint.path
                     );
@@ -280,7 +280,6 @@ fn check_headers(response: &Value, reply: &Reply, path: &str) {
             "Link",
             "X-Request-Cost",
             "X-Warnings",
-            "X-Receipt",
             "Content-Disposition",
         ]
         .contains(&name.as_str());
@@ -446,7 +445,7 @@ fn the_documents_suit_client_generators() {
                 assert!(is_plain, "`{name}` of {} has no plain type: {schema}", endpoint.path);
                 // Defaults that a client sends with a cursor must agree with the cursor.
                 let may_have_default =
-                    ["limit", "offset", "page", "explain", "amounts", "receipt"].contains(&name.as_str().unwrap());
+                    ["limit", "offset", "page", "explain", "amounts"].contains(&name.as_str().unwrap());
                 assert!(may_have_default || schema.get("default").is_none(), "{name} has a default");
                 let words = if schema["type"] == "array" { &schema["items"]["enum"] } else { &schema["enum"] };
                 assert!(words.is_null(), "the values of `{name}` are not a named schema: {schema}");
