@@ -65,7 +65,6 @@ use transport::{RequestParts, RequestTrace};
 
 use crate::etag::FileETag;
 use crate::export::{Export, quota_exceeded, split_format};
-use crate::pagination::parse_flag;
 use crate::pin::{Pin, PinError};
 use crate::present::write_successor;
 use crate::request::{Operation, RequestError, RequestUrl};

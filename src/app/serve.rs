@@ -31,7 +31,7 @@ use data::Table;
 use mcp::{McpQuota, Settings};
 use platform::metrics::panics;
 use release::remote::Replica;
-use release::{self, ActiveRelease, Event, KeyError, ReleaseError, SigningKey, Starting};
+use release::{self, ActiveRelease, Event, KeyError, ReleaseError, Starting};
 use service::alerts::Alerts;
 use service::alerts::webhook::Networks;
 use service::well_known::{WellKnown, WellKnownError};

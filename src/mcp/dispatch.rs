@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 use crate::arg_error::explain;
 use crate::backend::ToolRelease;
 use crate::error::{INVALID_PARAMS, METHOD_NOT_FOUND};
+use crate::manifest::NAME;
 use crate::message::{self, Message};
 use crate::revision::{REVISIONS, negotiate};
 use crate::tool::TOOLS;
@@ -162,7 +163,7 @@ pub(crate) fn unknown(what: &str, name: &str, accepted: &[&'static str]) -> Stri
 }
 
 fn server_info() -> Value {
-    json!({ "name": env!("CARGO_PKG_NAME"), "title": "VentureDex", "version": env!("CARGO_PKG_VERSION") })
+    json!({ "name": NAME, "title": "VentureDex", "version": env!("CARGO_PKG_VERSION") })
 }
 
 /// The result of a method. What is large is embedded without a copy.

@@ -37,13 +37,16 @@ pub(crate) struct Manifest {
     index: StaticAsset,
 }
 
+/// The name of the server in its protocol.
+pub(crate) const NAME: &str = "venturedex";
+
 /// The name by which registries know the server: the reversed host, such as com.example.api/venturedex.
 fn name(host: &str) -> String {
     let namespace = match host.parse::<std::net::IpAddr>() {
         Ok(_) => host.replace(':', "-"),
         Err(_) => host.rsplit('.').collect::<Vec<_>>().join("."),
     };
-    format!("{namespace}/{}", env!("CARGO_PKG_NAME"))
+    format!("{namespace}/{NAME}")
 }
 
 /// The document with which the official MCP registry lists the service at `public_url`.
@@ -64,7 +67,6 @@ impl Manifest {
     pub(crate) fn new(settings: &Settings, host: &str, operator: &Operator) -> Self {
         let base = settings.public_url.trim_end_matches('/');
         let endpoint = format!("{base}/api/mcp");
-        let own = env!("CARGO_PKG_NAME");
         let revisions: Vec<&str> = REVISIONS.into_iter().rev().collect();
         let remotes = json!([{ "type": "streamable-http", "url": endpoint, "supportedProtocolVersions": revisions }]);
         let mut manifest = json!({
@@ -111,7 +113,7 @@ impl Manifest {
         let index = json!({
             "specVersion": "1.0",
             "entries": [{
-                "identifier": format!("urn:air:{host}:{own}"),
+                "identifier": format!("urn:air:{host}:{NAME}"),
                 "displayName": "VentureDex",
                 "type": CARD_TYPE,
                 "url": format!("{endpoint}/server-card"),

@@ -14,7 +14,7 @@ use auth::audit::Origin;
 use auth::quota::{IpRange, WorkQueue, client_address};
 use catalog::Catalog;
 use data::Date;
-use release::{ActiveRelease, ReleaseStore, SigningKey};
+use release::{ActiveRelease, ReleaseStore};
 use transport::headers::Scheme;
 use transport::origin_policy::Hosts;
 use transport::{Peer, RequestParts, ResponseCache, Telemetry};

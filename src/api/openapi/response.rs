@@ -36,7 +36,7 @@ const CACHEABLE: [&str; 2] = ["ETag", "Vary"];
 const FILE: [&str; 3] = ["X-Request-Cost", "X-Warnings", "Content-Disposition"];
 
 /// Name, description and schema of each header.
-const HEADERS: [(&str, &str, HeaderSchema); 21] = [
+const HEADERS: [(&str, &str, HeaderSchema); 20] = [
     ("X-RateLimit-Limit", "Requests per day, or `unlimited`; 0 without a key.", HeaderSchema::Count),
     ("X-RateLimit-Remaining", "Requests left today, or `unlimited`.", HeaderSchema::Count),
     ("X-RateLimit-Reset", "When the quota resets: Unix seconds of the next 00:00 UTC.", HeaderSchema::Number),

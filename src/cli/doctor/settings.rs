@@ -12,7 +12,6 @@ use crate::app::settings::{ServeSettings, unknown_variables};
 use crate::cli::doctor::finding::Findings;
 use crate::cli::doctor::machine;
 use auth::mail;
-use release::SigningKey;
 use service::well_known::WellKnown;
 use transport::origin_policy::Hosts;
 
