@@ -13,6 +13,7 @@ use crate::conformance::TESTS;
 use crate::postgres::server::Database;
 use crate::postgres::*;
 use crate::quota::{AddedUsage, Tier};
+use crate::sql::{accounts, next_change};
 use crate::{ApiKey, Store};
 use data::Date;
 
@@ -73,7 +74,7 @@ fn a_sequence_loses_a_change_and_the_counted_row_does_not() {
     let start = store.changes(0).unwrap().last;
     let connection = store.pool.take(Work::Short).unwrap();
     let late = Transaction::begin(&connection, "BEGIN").unwrap();
-    let change = next_change(&late).unwrap();
+    let change = next_change(&*late).unwrap();
     late.execute("UPDATE keys SET revoked_at = 1, changed = $1 WHERE id = $2", &[&change, &first.0]).unwrap();
     std::thread::scope(|scope| {
         let revoking = scope.spawn(|| open(&database).revoke_key(KeyRef::Id(second), NOON).unwrap());
@@ -99,8 +100,8 @@ fn usage_and_sign_ins_wait_for_no_change_of_another_account() {
     let connection = store.pool.take(Work::Short).unwrap();
     // Another server is in the middle of a change of a key: it holds the counter.
     let transaction = Transaction::begin(&connection, "BEGIN").unwrap();
-    accounts::lock(&transaction, bob.id).unwrap();
-    next_change(&transaction).unwrap();
+    accounts::lock(&*transaction, bob.id).unwrap();
+    next_change(&*transaction).unwrap();
     let started = std::time::Instant::now();
     let used = AddedUsage { key: key.id, counter: key.counter, day: Date::from_unix(NOON), requests: 2 };
     assert_eq!(store.add_usage(&[used], NOON).unwrap(), [2]);
