@@ -216,8 +216,8 @@ impl Sql for Connection {
         true
     }
 
-    fn lock_several(&self, sql: &str, ids: &[i64]) -> Result<(), SqlError> {
-        self.rows(&format!("{sql} FOR NO KEY UPDATE"), &[&ids]).map(drop)
+    fn json_elements(&self) -> &'static str {
+        "json_array_elements"
     }
 
     fn lock_claims(&self) -> Result<(), SqlError> {
@@ -235,6 +235,10 @@ impl ToSql for Value<'_> {
             Value::Null => Ok(IsNull::Yes),
             Value::Number(number) => number.to_sql_checked(of, out),
             Value::Flag(flag) => flag.to_sql_checked(of, out),
+            Value::Text(json) if *of == Type::JSON => {
+                out.extend_from_slice(json.as_bytes());
+                Ok(IsNull::No)
+            }
             Value::Text(value) => text(value).to_sql_checked(of, out),
             Value::Bytes(bytes) => bytes.to_sql_checked(of, out),
         }

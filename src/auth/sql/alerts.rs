@@ -60,9 +60,13 @@ pub(crate) fn add_evaluations(
     now: i64,
 ) -> Result<usize, SqlError> {
     // The numbers of an account's alerts are given in the order in which they commit.
-    let ids: Vec<i64> = evaluations.iter().map(|evaluation| evaluation.watch.0).collect();
-    let owners = "SELECT id FROM accounts WHERE id IN (SELECT account FROM watches WHERE id = ANY($1)) ORDER BY id";
-    sql.lock_several(owners, &ids)?;
+    let watches: Vec<String> = evaluations.iter().map(|evaluation| format!("[{}]", evaluation.watch.0)).collect();
+    let owners = format!(
+        "SELECT id FROM accounts WHERE id IN (SELECT account FROM watches WHERE id IN \
+         (SELECT CAST(value ->> 0 AS BIGINT) FROM {}(?1))) ORDER BY id",
+        sql.json_elements()
+    );
+    sql.lock(&owners, &params![&format!("[{}]", watches.join(","))])?;
     let version = version.to_string();
     let expected: Vec<String> = evaluations.iter().map(|evaluation| evaluation.evaluated.to_string()).collect();
     let changed: Vec<Option<(i64, bool, Option<i64>)>> = sql.row_each(

@@ -30,24 +30,19 @@ pub(crate) trait Sql {
         false
     }
 
-    /// Locks the rows of a query whose parameter is an array of ids, until the transaction ends.
-    fn lock_several(&self, _sql: &str, _ids: &[i64]) -> Result<(), SqlError> {
-        Ok(())
-    }
-
     /// Makes other transactions that claim messages wait until this one ends.
     fn lock_claims(&self) -> Result<(), SqlError> {
         Ok(())
     }
+
+    /// The function that returns the elements of a JSON array as rows with a column `value`.
+    fn json_elements(&self) -> &'static str;
 
     /// Whether usage is stored in the order of days, and not of keys.
     fn orders_usage_by_day(&self) -> bool {
         false
     }
 }
-
-/// As a row is locked before it is changed, or before rows that refer to it are added. Others may add such rows meanwhile.
-const LOCK: &str = " FOR NO KEY UPDATE";
 
 impl dyn Sql + '_ {
     pub(crate) fn rows<T>(
@@ -117,16 +112,23 @@ impl dyn Sql + '_ {
         params: &[Value<'_>],
         read: impl FnMut(&dyn Row) -> Result<T, SqlError>,
     ) -> Result<Option<T>, SqlError> {
-        let lock = if self.locks_rows() { LOCK } else { "" };
-        self.row(&format!("{sql}{lock}"), params, read)
+        self.row(&format!("{sql}{}", self.for_no_key_update()), params, read)
     }
 
     /// Keeps others from changing the rows of a query, if there are any, until the transaction ends.
     pub(crate) fn lock(&self, sql: &str, params: &[Value<'_>]) -> Result<(), SqlError> {
-        if self.locks_rows() { self.query(&format!("{sql}{LOCK}"), params, &mut |_| Ok(())) } else { Ok(()) }
+        if !self.locks_rows() {
+            return Ok(());
+        }
+        self.query(&format!("{sql}{}", self.for_no_key_update()), params, &mut |_| Ok(()))
     }
 
-    /// Ends a query within a statement that changes its rows.
+    /// Ends a query that keeps others from changing its rows; they may add rows that refer to them.
+    pub(crate) fn for_no_key_update(&self) -> &'static str {
+        if self.locks_rows() { " FOR NO KEY UPDATE" } else { "" }
+    }
+
+    /// Ends a query that keeps others from changing or claiming its rows.
     pub(crate) fn for_update(&self) -> &'static str {
         if self.locks_rows() { " FOR UPDATE" } else { "" }
     }

@@ -1,6 +1,6 @@
 //! Requests by key and day.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::DayUsage;
 use crate::account::AccountId;
@@ -95,38 +95,94 @@ pub(crate) fn by_account(sql: &dyn Sql, first: Date, last: Date) -> Result<Vec<(
 }
 
 pub(crate) fn add(sql: &dyn Sql, added: &[AddedUsage], now: i64) -> Result<Vec<u32>, SqlError> {
-    // In one order, so that servers do not wait for each other in a circle.
-    let mut order: Vec<usize> = (0..added.len()).collect();
-    order.sort_by_key(|index| (added[*index].key, added[*index].day));
-    // The keys are locked before their accounts are looked at, so that nothing is stored of an account that is being deleted. The
-    // update locks those that were used.
-    if added.iter().any(|added| added.requests <= 0) {
-        let ids: Vec<i64> = added.iter().map(|added| added.key.0).collect();
-        sql.lock_several("SELECT id FROM keys WHERE id = ANY($1) ORDER BY id", &ids)?;
+    mark_used(sql, added, now)?;
+    let mut totals = vec![None; added.len()];
+    // One statement changes a row once; a second round is only needed if a key and day are there twice.
+    let mut left: Vec<usize> = (0..added.len()).collect();
+    while !left.is_empty() {
+        let mut seen = HashSet::new();
+        let (round, later): (Vec<usize>, Vec<usize>) =
+            left.into_iter().partition(|index| seen.insert((added[*index].key, added[*index].day)));
+        store(sql, &update(sql), added, &round, &mut totals)?;
+        let new: Vec<usize> = round.into_iter().filter(|index| totals[*index].is_none()).collect();
+        store(sql, &insert(sql), added, &new, &mut totals)?;
+        left = later;
     }
-    let used = order.iter().map(|index| added[*index]).filter(|added| added.requests > 0);
-    sql.execute_each(
-        "UPDATE keys SET last_used_at = ?1 WHERE id = ?2 AND account IS NOT NULL",
-        used.map(|added| params![now, added.key.0]),
-    )?;
-    let stored = sql.row_each(
-        // The usage of a key whose account was deleted is only stored on the day of the deletion, for an account that returns.
-        "INSERT INTO usage (day, key, requests) SELECT CAST(?1 AS BIGINT), CAST(?2 AS BIGINT), CAST(?3 AS BIGINT) \
-         WHERE NOT EXISTS (SELECT 1 FROM keys WHERE keys.id = ?2 AND keys.account IS NULL) \
-         OR EXISTS (SELECT 1 FROM deleted_keys WHERE deleted_keys.day = ?1 AND deleted_keys.key = ?2) \
-         ON CONFLICT (day, key) DO UPDATE SET requests = \
-         CASE WHEN usage.requests + ?4 > 0 THEN usage.requests + ?4 ELSE 0 END RETURNING requests",
-        order.iter().map(|index| {
-            let AddedUsage { day, key, requests, .. } = added[*index];
-            params![day.days(), key.0, requests.max(0), requests]
-        }),
-        |row| row.get(0),
-    )?;
-    let mut totals = vec![0; added.len()];
-    for (index, total) in order.into_iter().zip(stored) {
-        totals[index] = total.unwrap_or(0);
+    Ok(totals.into_iter().map(|total| total.unwrap_or(0)).collect())
+}
+
+/// Sets `now` as the last use of the keys that were used. All are locked in one order, so that servers do not wait for each other in
+/// a circle, and before their accounts are looked at, so that nothing is stored of an account that is being deleted.
+fn mark_used(sql: &dyn Sql, added: &[AddedUsage], now: i64) -> Result<(), SqlError> {
+    let rows = as_json(added.iter());
+    let keys = added_rows(sql);
+    let update = format!(
+        "WITH locked AS (SELECT id FROM keys WHERE id IN (SELECT k FROM {keys}) ORDER BY id{}) \
+         UPDATE keys SET last_used_at = CASE WHEN keys.account IS NOT NULL \
+         AND keys.id IN (SELECT k FROM {keys} WHERE n > 0) THEN ?2 ELSE last_used_at END \
+         FROM locked WHERE keys.id = locked.id",
+        sql.for_no_key_update()
+    );
+    sql.execute(&update, &params![&rows, now])?;
+    Ok(())
+}
+
+/// Adds to rows that exist.
+fn update(sql: &dyn Sql) -> String {
+    format!(
+        "UPDATE usage SET requests = CASE WHEN requests + added.n > 0 THEN requests + added.n ELSE 0 END \
+         FROM {} WHERE key = added.k AND day = added.d RETURNING key, day, requests",
+        added_rows(sql)
+    )
+}
+
+/// Adds rows. The usage of a key whose account was deleted is only stored on the day of the deletion, for an account that returns.
+fn insert(sql: &dyn Sql) -> String {
+    format!(
+        "INSERT INTO usage (key, day, requests) SELECT added.k, added.d, CASE WHEN added.n > 0 THEN added.n ELSE 0 END \
+         FROM {} WHERE NOT EXISTS (SELECT 1 FROM keys WHERE keys.id = added.k AND keys.account IS NULL) \
+         OR EXISTS (SELECT 1 FROM deleted_keys WHERE deleted_keys.day = added.d AND deleted_keys.key = added.k) \
+         ORDER BY added.k, added.d \
+         ON CONFLICT (key, day) DO UPDATE SET requests = usage.requests + excluded.requests RETURNING key, day, requests",
+        added_rows(sql)
+    )
+}
+
+/// Runs a statement with the usage at some indexes, which are of different keys or days, and notes the totals that it returns.
+fn store(
+    sql: &dyn Sql,
+    statement: &str,
+    added: &[AddedUsage],
+    indexes: &[usize],
+    totals: &mut [Option<u32>],
+) -> Result<(), SqlError> {
+    if indexes.is_empty() {
+        return Ok(());
     }
-    Ok(totals)
+    let index_of: HashMap<(i64, i32), usize> =
+        indexes.iter().map(|index| ((added[*index].key.0, added[*index].day.days()), *index)).collect();
+    let rows = as_json(indexes.iter().map(|index| &added[*index]));
+    let read = |row: &dyn Row| Ok(((row.get(0)?, row.get(1)?), row.get(2)?));
+    for (place, total) in sql.rows(statement, &params![&rows], read)? {
+        if let Some(index) = index_of.get(&place) {
+            totals[*index] = Some(total);
+        }
+    }
+    Ok(())
+}
+
+/// The rows of a table with columns `k` (key), `d` (day) and `n` (requests), which are one parameter.
+fn as_json<'a>(added: impl Iterator<Item = &'a AddedUsage>) -> String {
+    let rows = added.map(|added| format!("[{},{},{}]", added.key.0, added.day.days(), added.requests));
+    format!("[{}]", rows.collect::<Vec<_>>().join(","))
+}
+
+fn added_rows(sql: &dyn Sql) -> String {
+    format!(
+        "(SELECT CAST(value ->> 0 AS BIGINT) AS k, CAST(value ->> 1 AS BIGINT) AS d, CAST(value ->> 2 AS BIGINT) AS n \
+         FROM {}(?1)) AS added",
+        sql.json_elements()
+    )
 }
 
 /// Deletes the usage of an account, except for that of `today`.

@@ -36,6 +36,10 @@ impl Sql for Connection {
         Ok(self.prepare_cached(sql)?.execute(params_from_iter(params))?)
     }
 
+    fn json_elements(&self) -> &'static str {
+        "json_each"
+    }
+
     fn orders_usage_by_day(&self) -> bool {
         true
     }
