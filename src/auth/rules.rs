@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::account::{Account, CounterId, Email, KeyRecord};
+use crate::account::{Account, AccountId, CounterId, Email, KeyRecord};
 use crate::derived_secret::DerivedSecret;
 use crate::quota::{KeyId, Tier};
 use crate::watch::{MAX_LISTED, MAX_WEBHOOKS};
@@ -68,12 +68,12 @@ pub(crate) fn check_webhooks(count: usize) -> Result<(), StoreError> {
     if count > MAX_WEBHOOKS as usize { Err(StoreError::TooManyWebhooks) } else { Ok(()) }
 }
 
-/// The only key that was found.
-pub(crate) fn only_key(found: &[i64]) -> Result<i64, StoreError> {
+/// The only key that was found, and its account.
+pub(crate) fn only_key(found: &[(i64, AccountId)]) -> Result<(i64, AccountId), StoreError> {
     match found {
         [] => Err(StoreError::NoSuchKey),
-        [id] => Ok(*id),
-        several => Err(StoreError::AmbiguousKey(several.iter().copied().map(KeyId).collect())),
+        [key] => Ok(*key),
+        several => Err(StoreError::AmbiguousKey(several.iter().map(|(id, _)| KeyId(*id)).collect())),
     }
 }
 

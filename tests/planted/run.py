@@ -225,17 +225,21 @@ FAULTS = [
     ),
     (
         "a server does not start on a full disk",
-        "src/auth/sqlite/mod.rs",
-        "    if let Some(known) = transaction",
-        "    if false && let Some(known) = transaction",
+        "src/auth/sql/mod.rs",
+        "    if let Some(known) = stored()? {\n"
+        "        return Ok(known);\n"
+        "    }\n"
+        '    sql.execute("UPDATE service SET cursor_secret = ?1 WHERE cursor_secret IS NULL", &params![&fresh])?;\n',
+        "    let known = stored()?.unwrap_or(fresh);\n"
+        '    sql.execute("UPDATE service SET cursor_secret = ?1", &params![&known])?;\n',
         "it",
         "full_disk::a_full_disk_loses_nothing_confirmed_and_stops_nothing_that_only_reads",
     ),
     (
         "an evaluation is stored although another server stored one",
-        "src/auth/sqlite/alerts.rs",
-        "WHERE id = ? AND evaluated = ? RETURNING",
-        "WHERE id = ? AND evaluated <> ? || 'z' RETURNING",
+        "src/auth/sql/alerts.rs",
+        "WHERE id = ?3 AND evaluated = ?4 \\\n",
+        "WHERE id = ?3 AND evaluated <> ?4 || 'z' \\\n",
         "auth",
         "sqlite::tests::it_passes_the_conformance_suite",
     ),
@@ -249,9 +253,9 @@ FAULTS = [
     ),
     (
         "messages that were being sent are forgotten",
-        "src/auth/sqlite/alerts.rs",
-        "SET due_at = :until, claimed = 1 WHERE id IN",
-        "SET due_at = NULL, claimed = 1 WHERE :until > 0 AND id IN",
+        "src/auth/sql/alerts.rs",
+        "SET due_at = ?1, claimed = TRUE WHERE due_at",
+        "SET due_at = NULL, claimed = TRUE WHERE ?1 > 0 AND due_at",
         "auth",
         "sqlite::tests::it_passes_the_conformance_suite",
     ),
@@ -347,7 +351,7 @@ FAULTS = [
     ),
     (
         "the number of a change is given without a lock, as a sequence would",
-        "src/auth/postgres/mod.rs",
+        "src/auth/sql/mod.rs",
         "UPDATE service SET change = change + 1 RETURNING change",
         "SELECT max(changed) + 1 FROM (SELECT changed FROM keys UNION ALL SELECT change FROM service) AS known",
         "auth",

@@ -259,6 +259,8 @@ fn usage_adds_up(open: Open<'_>) {
     assert_eq!(here.add_usage(&[added(one, NOON, 5), added(two, NOON, 1)], NOON + 1).unwrap(), [5, 1]);
     assert_eq!(there.add_usage(&[added(one, NOON, 2)], NOON + 2).unwrap(), [7]);
     assert_eq!(here.add_usage(&[added(one, NOON, -3), added(one, NOON + 86_400, 4)], NOON + 3).unwrap(), [4, 4]);
+    // A key and day may be there twice.
+    assert_eq!(here.add_usage(&[added(two, NOON, 2), added(two, NOON, -1)], NOON + 1).unwrap(), [3, 2]);
     assert_eq!(here.add_usage(&[added(two, NOON, -9)], NOON + 3).unwrap(), [0]);
     let mut usage = there.usage(today).unwrap();
     usage.sort_by_key(|usage| usage.key);

@@ -2,18 +2,23 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::error::Error;
 use std::ops::Deref;
 use std::time::Duration;
 
+use bytes::BytesMut;
+use futures_util::future::try_join_all;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 use tokio_postgres::error::SqlState;
-use tokio_postgres::types::ToSql;
-use tokio_postgres::{Client, NoTls, Row, Statement};
+use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
+use tokio_postgres::{Client, Column, NoTls, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::StoreError;
 use crate::postgres::address::{Address, with_causes};
+use crate::postgres::rows::text;
+use crate::sql::{Failure, Row, Sql, SqlError, Value};
 
 pub(crate) type Params<'p> = &'p [&'p (dyn ToSql + Sync)];
 
@@ -45,7 +50,7 @@ impl Connection {
         address: &Address,
         tls: Option<&MakeRustlsConnect>,
         limit: Duration,
-    ) -> Result<Self, PostgresError> {
+    ) -> Result<Self, SqlError> {
         let connecting = async {
             // The task ends when the client is dropped.
             let config = &address.config;
@@ -102,42 +107,42 @@ impl Connection {
         result
     }
 
-    pub(crate) fn rows(&self, sql: &str, params: Params<'_>) -> Result<Vec<Row>, PostgresError> {
+    pub(crate) fn rows(&self, sql: &str, params: Params<'_>) -> Result<Vec<tokio_postgres::Row>, SqlError> {
         let statement = self.statement(sql)?;
         self.run(self.client.query(&statement, params))
     }
 
-    pub(crate) fn row(&self, sql: &str, params: Params<'_>) -> Result<Option<Row>, PostgresError> {
+    pub(crate) fn row(&self, sql: &str, params: Params<'_>) -> Result<Option<tokio_postgres::Row>, SqlError> {
         Ok(self.rows(sql, params)?.into_iter().next())
     }
 
     /// The row of a query that always has one.
-    pub(crate) fn one(&self, sql: &str, params: Params<'_>) -> Result<Row, PostgresError> {
-        self.row(sql, params)?.ok_or_else(|| PostgresError::Data("a row is missing".to_owned()))
+    pub(crate) fn one(&self, sql: &str, params: Params<'_>) -> Result<tokio_postgres::Row, SqlError> {
+        self.row(sql, params)?.ok_or_else(|| SqlError::Data("a row is missing".to_owned()))
     }
 
     /// The number of rows that were changed.
-    pub(crate) fn execute(&self, sql: &str, params: Params<'_>) -> Result<usize, PostgresError> {
+    pub(crate) fn execute(&self, sql: &str, params: Params<'_>) -> Result<usize, SqlError> {
         let statement = self.statement(sql)?;
         let changed = self.run(self.client.execute(&statement, params))?;
-        usize::try_from(changed).map_err(|_| PostgresError::Data("too many rows".to_owned()))
+        usize::try_from(changed).map_err(|_| SqlError::Data("too many rows".to_owned()))
     }
 
     /// Statements without parameters, in one message.
-    pub(crate) fn batch(&self, sql: &str) -> Result<(), PostgresError> {
+    pub(crate) fn batch(&self, sql: &str) -> Result<(), SqlError> {
         self.run(self.client.batch_execute(sql))
     }
 
-    fn statement(&self, sql: &str) -> Result<Statement, PostgresError> {
+    fn statement(&self, sql: &str) -> Result<Statement, SqlError> {
         if let Some(known) = self.statements.borrow().get(sql) {
             return Ok(known.clone());
         }
-        let statement = self.run(self.client.prepare(sql))?;
+        let statement = self.run(self.client.prepare(&sql.replace('?', "$")))?;
         self.statements.borrow_mut().insert(sql.to_owned(), statement.clone());
         Ok(statement)
     }
 
-    fn run<T>(&self, call: impl Future<Output = Result<T, tokio_postgres::Error>>) -> Result<T, PostgresError> {
+    fn run<T>(&self, call: impl Future<Output = Result<T, tokio_postgres::Error>>) -> Result<T, SqlError> {
         let limit = self.limit.get();
         let result = match self.runtime.block_on(async { timeout(limit, call).await }) {
             Ok(result) => result.map_err(PostgresError::from),
@@ -146,7 +151,7 @@ impl Connection {
         if result.as_ref().is_err_and(PostgresError::leaves_it_broken) {
             self.mark_broken();
         }
-        result
+        Ok(result?)
     }
 }
 
@@ -155,12 +160,12 @@ pub(crate) struct Transaction<'c>(&'c Connection);
 
 impl<'c> Transaction<'c> {
     /// `begin` is `BEGIN` and what else is sent with it.
-    pub(crate) fn begin(connection: &'c Connection, begin: &str) -> Result<Self, PostgresError> {
+    pub(crate) fn begin(connection: &'c Connection, begin: &str) -> Result<Self, SqlError> {
         connection.batch(begin)?;
         Ok(Self(connection))
     }
 
-    pub(crate) fn commit(self) -> Result<(), PostgresError> {
+    pub(crate) fn commit(self) -> Result<(), SqlError> {
         self.0.batch("COMMIT")
     }
 
@@ -179,58 +184,139 @@ impl Deref for Transaction<'_> {
     }
 }
 
-/// Why a call failed: one of the store's rules, or the database.
+impl Sql for Connection {
+    fn query(
+        &self,
+        sql: &str,
+        params: &[Value<'_>],
+        each: &mut dyn FnMut(&dyn Row) -> Result<(), SqlError>,
+    ) -> Result<(), SqlError> {
+        self.rows(sql, &as_params(params))?.iter().try_for_each(|row| each(row))
+    }
+
+    fn query_each(
+        &self,
+        sql: &str,
+        params: &[&[Value<'_>]],
+        each: &mut dyn FnMut(usize, &dyn Row) -> Result<(), SqlError>,
+    ) -> Result<(), SqlError> {
+        let statement = self.statement(sql)?;
+        let params: Vec<_> = params.iter().map(|params| as_params(params)).collect();
+        // What is polled together is sent together, in order, before the first answer is awaited.
+        let calls = params.iter().map(|params| self.client.query(&statement, params));
+        let results = self.run(try_join_all(calls))?;
+        results.iter().enumerate().try_for_each(|(index, rows)| rows.iter().try_for_each(|row| each(index, row)))
+    }
+
+    fn execute(&self, sql: &str, params: &[Value<'_>]) -> Result<usize, SqlError> {
+        Self::execute(self, sql, &as_params(params))
+    }
+
+    fn locks_rows(&self) -> bool {
+        true
+    }
+
+    fn json_elements(&self) -> &'static str {
+        "json_array_elements"
+    }
+
+    fn lock_claims(&self) -> Result<(), SqlError> {
+        self.one("SELECT pg_advisory_xact_lock(1447314777, hashtext(current_schema()))", &[]).map(drop)
+    }
+}
+
+fn as_params<'p>(params: &'p [Value<'_>]) -> Vec<&'p (dyn ToSql + Sync)> {
+    params.iter().map(|value| value as &(dyn ToSql + Sync)).collect()
+}
+
+impl ToSql for Value<'_> {
+    fn to_sql(&self, of: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+        match *self {
+            Value::Null => Ok(IsNull::Yes),
+            Value::Number(number) => number.to_sql_checked(of, out),
+            Value::Flag(flag) => flag.to_sql_checked(of, out),
+            Value::Text(json) if *of == Type::JSON => {
+                out.extend_from_slice(json.as_bytes());
+                Ok(IsNull::No)
+            }
+            Value::Text(value) => text(value).to_sql_checked(of, out),
+            Value::Bytes(bytes) => bytes.to_sql_checked(of, out),
+        }
+    }
+
+    fn accepts(_: &Type) -> bool {
+        // Each value checks its own type.
+        true
+    }
+
+    to_sql_checked!();
+}
+
+impl Row for tokio_postgres::Row {
+    fn value(&self, column: usize) -> Result<Value<'_>, SqlError> {
+        let of = self.columns().get(column).map(Column::type_);
+        let value = match of {
+            Some(&Type::INT8) => self.try_get::<_, Option<i64>>(column)?.map(Value::Number),
+            Some(&Type::BOOL) => self.try_get::<_, Option<bool>>(column)?.map(Value::Flag),
+            Some(&Type::TEXT) => self.try_get::<_, Option<&str>>(column)?.map(Value::Text),
+            Some(&Type::BYTEA) => self.try_get::<_, Option<&[u8]>>(column)?.map(Value::Bytes),
+            of => return Err(SqlError::Data(format!("column {column} is {of:?}"))),
+        };
+        Ok(value.unwrap_or(Value::Null))
+    }
+}
+
+/// How a call of the database failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PostgresError {
-    #[error(transparent)]
-    Rule(#[from] StoreError),
     #[error("{}", described(.0))]
     Server(#[from] tokio_postgres::Error),
     #[error("the server did not answer within {0:?}")]
     Timeout(Duration),
-    #[error("unexpected value in the database: {0}")]
-    Data(String),
     #[error("the connection was lost while the change was committed; check whether it was stored before you repeat it")]
     CommitUnknown,
 }
 
 impl PostgresError {
-    fn code(&self) -> Option<&SqlState> {
-        if let Self::Server(error) = self { error.code() } else { None }
-    }
-
-    /// Whether the connection was lost, so that the call may succeed with another.
-    pub(crate) fn is_lost(&self) -> bool {
-        let Self::Server(error) = self else { return false };
-        let is_io = std::error::Error::source(error).is_some_and(|cause| cause.is::<std::io::Error>());
-        error.is_closed() || (is_io && error.code().is_none()) || self.code().is_some_and(ends_connection)
-    }
-
-    /// Whether the server rolled the transaction back because of another one, so that it may succeed now.
-    pub(crate) fn is_conflict(&self) -> bool {
-        let conflicts = [SqlState::T_R_DEADLOCK_DETECTED, SqlState::T_R_SERIALIZATION_FAILURE];
-        self.code().is_some_and(|code| conflicts.contains(code))
+    fn failure(&self) -> Failure {
+        let error = match self {
+            Self::Server(error) => error,
+            Self::Timeout(_) => return Failure::Timeout,
+            Self::CommitUnknown => return Failure::Other,
+        };
+        let is_io = error.source().is_some_and(|cause| cause.is::<std::io::Error>());
+        let is = |states: &[SqlState]| error.code().is_some_and(|code| states.contains(code));
+        if error.is_closed() || (is_io && error.code().is_none()) || error.code().is_some_and(ends_connection) {
+            Failure::Lost
+        } else if is(&[SqlState::T_R_DEADLOCK_DETECTED, SqlState::T_R_SERIALIZATION_FAILURE]) {
+            Failure::Conflict
+        } else if is(&[SqlState::LOCK_NOT_AVAILABLE, SqlState::QUERY_CANCELED]) {
+            Failure::Busy
+        } else if is(&[SqlState::DISK_FULL]) {
+            Failure::Full
+        } else {
+            Failure::Other
+        }
     }
 
     fn leaves_it_broken(&self) -> bool {
         match self {
             Self::Server(error) => error.code().is_none_or(ends_connection),
             Self::Timeout(_) => true,
-            Self::Rule(_) | Self::Data(_) | Self::CommitUnknown => false,
+            Self::CommitUnknown => false,
         }
     }
+}
 
-    pub(crate) fn into_store_error(self, operation: &'static str) -> StoreError {
-        let waited = [SqlState::LOCK_NOT_AVAILABLE, SqlState::QUERY_CANCELED];
-        match self.code() {
-            Some(code) if waited.contains(code) || self.is_conflict() => return StoreError::Busy,
-            Some(code) if *code == SqlState::DISK_FULL => return StoreError::Full(operation),
-            _ => {}
-        }
-        match self {
-            Self::Rule(error) => error,
-            error => StoreError::Database { operation, source: Box::new(error) },
-        }
+impl From<PostgresError> for SqlError {
+    fn from(error: PostgresError) -> Self {
+        Self::Database { failure: error.failure(), source: Box::new(error) }
+    }
+}
+
+impl From<tokio_postgres::Error> for SqlError {
+    fn from(error: tokio_postgres::Error) -> Self {
+        PostgresError::from(error).into()
     }
 }
 
@@ -254,7 +340,7 @@ fn described(error: &tokio_postgres::Error) -> String {
     }
 }
 
-fn unreachable(address: &Address, reason: String) -> PostgresError {
+fn unreachable(address: &Address, reason: String) -> SqlError {
     StoreError::Unreachable { place: address.setting(), reason }.into()
 }
 

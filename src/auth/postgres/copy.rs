@@ -10,10 +10,11 @@ use rusqlite::types::Value;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
-use crate::postgres::connection::{PostgresError, Transaction};
+use crate::postgres::connection::Transaction;
 use crate::postgres::pool::Work;
 use crate::postgres::rows::{get, text};
 use crate::postgres::{PostgresSettings, PostgresStore};
+use crate::sql::SqlError;
 use crate::{DataLock, SqliteStore, StoreError};
 
 /// Rows that are sent and compared at a time.
@@ -212,7 +213,7 @@ impl PostgresStore {
         &self,
         transaction: &Transaction<'_>,
         source: &rusqlite::Connection,
-    ) -> Result<Vec<CopiedTable>, PostgresError> {
+    ) -> Result<Vec<CopiedTable>, SqlError> {
         let names = TABLES.map(|table| table.name).join(", ");
         transaction.batch(&format!("LOCK TABLE service, leases, {names} IN ACCESS EXCLUSIVE MODE"))?;
         self.check_empty(transaction)?;
@@ -240,7 +241,7 @@ impl PostgresStore {
         Ok(copied)
     }
 
-    fn check_empty(&self, transaction: &Transaction<'_>) -> Result<(), PostgresError> {
+    fn check_empty(&self, transaction: &Transaction<'_>) -> Result<(), SqlError> {
         let used = "SELECT EXISTS (SELECT 1 FROM service WHERE change <> 0 OR cursor_secret IS NOT NULL)".to_owned();
         let rows = TABLES.iter().map(|table| format!("SELECT EXISTS (SELECT 1 FROM {})", table.name));
         for sql in std::iter::once(used).chain(rows) {
@@ -271,8 +272,8 @@ impl Table {
     fn read(
         &self,
         source: &rusqlite::Connection,
-        mut each: impl FnMut(Vec<Vec<Cell>>) -> Result<(), PostgresError>,
-    ) -> Result<(), PostgresError> {
+        mut each: impl FnMut(Vec<Vec<Cell>>) -> Result<(), SqlError>,
+    ) -> Result<(), SqlError> {
         let mut statement = source.prepare(&self.query()).map_err(unreadable)?;
         let mut rows = statement.query([]).map_err(unreadable)?;
         let mut batch = Vec::new();
@@ -282,9 +283,9 @@ impl Table {
                 Value::Integer(number) => Ok(Cell::Number(number)),
                 Value::Text(value) => Ok(Cell::Text(text(&value).into_owned())),
                 Value::Blob(bytes) => Ok(Cell::Bytes(bytes)),
-                Value::Real(_) => Err(PostgresError::Data(format!("a fraction in {}", self.name))),
+                Value::Real(_) => Err(SqlError::Data(format!("a fraction in {}", self.name))),
             };
-            batch.push((0..self.columns.len()).map(cell).collect::<Result<_, PostgresError>>()?);
+            batch.push((0..self.columns.len()).map(cell).collect::<Result<_, SqlError>>()?);
             if batch.len() == BATCH {
                 each(std::mem::take(&mut batch))?;
             }
@@ -292,7 +293,7 @@ impl Table {
         each(batch)
     }
 
-    fn copy(&self, transaction: &Transaction<'_>, source: &rusqlite::Connection) -> Result<(), PostgresError> {
+    fn copy(&self, transaction: &Transaction<'_>, source: &rusqlite::Connection) -> Result<(), SqlError> {
         let columns: Vec<&str> = self.columns.iter().map(|(name, _)| *name).collect();
         let array = |(index, (_, kind)): (usize, &(&str, Kind))| {
             let of = match kind {
@@ -318,7 +319,7 @@ impl Table {
     }
 
     /// Numbers of rows that were deleted are not given again.
-    fn set_sequence(&self, transaction: &Transaction<'_>, source: &rusqlite::Connection) -> Result<(), PostgresError> {
+    fn set_sequence(&self, transaction: &Transaction<'_>, source: &rusqlite::Connection) -> Result<(), SqlError> {
         if !self.has_numbers() {
             return Ok(());
         }
@@ -329,15 +330,14 @@ impl Table {
     }
 
     /// Reads all rows from both and returns their number.
-    fn compare(&self, transaction: &Transaction<'_>, source: &rusqlite::Connection) -> Result<u64, PostgresError> {
+    fn compare(&self, transaction: &Transaction<'_>, source: &rusqlite::Connection) -> Result<u64, SqlError> {
         // Statements are known by their text, so that each table has a cursor of its own.
         let cursor = format!("copied_{}", self.name);
         transaction.batch(&format!("DECLARE {cursor} CURSOR FOR {}", self.query()))?;
         let mut compared = 0;
         self.read(source, |rows| {
             let copied = transaction.rows(&format!("FETCH {BATCH} FROM {cursor}"), &[])?;
-            let copied: Vec<Vec<Cell>> =
-                copied.iter().map(|row| self.cells(row)).collect::<Result<_, PostgresError>>()?;
+            let copied: Vec<Vec<Cell>> = copied.iter().map(|row| self.cells(row)).collect::<Result<_, SqlError>>()?;
             compared += rows.len() as u64;
             if rows == copied { Ok(()) } else { Err(different(self.name)) }
         })?;
@@ -345,7 +345,7 @@ impl Table {
         Ok(compared)
     }
 
-    fn cells(&self, row: &Row) -> Result<Vec<Cell>, PostgresError> {
+    fn cells(&self, row: &Row) -> Result<Vec<Cell>, SqlError> {
         let cell = |(index, (_, kind)): (usize, &(&str, Kind))| {
             Ok(match kind {
                 Number => get::<Option<i64>>(row, index)?.map_or(Cell::Null, Cell::Number),
@@ -376,12 +376,12 @@ fn column(rows: &[Vec<Cell>], index: usize, kind: Kind) -> Box<dyn ToSql + Sync>
     }
 }
 
-fn unreadable(error: impl fmt::Display) -> PostgresError {
-    PostgresError::Data(format!("the store to copy cannot be read: {error}"))
+fn unreadable(error: impl fmt::Display) -> SqlError {
+    SqlError::Data(format!("the store to copy cannot be read: {error}"))
 }
 
-fn different(table: &str) -> PostgresError {
-    PostgresError::Data(format!("{table} differs after the copy, and nothing was copied; try again"))
+fn different(table: &str) -> SqlError {
+    SqlError::Data(format!("{table} differs after the copy, and nothing was copied; try again"))
 }
 
 /// Whether the copy has a column of the target.

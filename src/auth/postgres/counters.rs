@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use once_cell::sync::Lazy;
 
-use crate::postgres::connection::{Connection, PostgresError, Transaction};
+use crate::postgres::connection::Connection;
 use crate::postgres::rows::{get, number};
-use crate::postgres::{Durability, LOOK_UP_LIMIT, PostgresStore};
+use crate::postgres::{LOOK_UP_LIMIT, PostgresStore};
 use crate::quota::lease::{MAX_UNITS, SHARE};
 use crate::quota::{CountedWindow, Grant, LeaseRequest, SharedCounter, SharedWindow, UnusedUnits};
+use crate::sql::{Durability, Failure, Sql, SqlError, params};
 use crate::{CounterStore, StoreError};
 use data::Date;
 
@@ -66,7 +67,7 @@ impl CounterStore for PostgresStore {
     fn lease(&self, request: LeaseRequest) -> Result<Grant, StoreError> {
         let LeaseRequest { counter, day, limit, needed, owed } = request;
         let (kind, counter) = kind_and_number(counter);
-        let lease = || -> Result<Grant, PostgresError> {
+        let lease = || -> Result<Grant, SqlError> {
             let connection = self.pool.take_within(LEASE_LIMIT)?;
             let row = connection.within(LEASE_LIMIT, || {
                 connection.one(
@@ -88,7 +89,7 @@ impl CounterStore for PostgresStore {
         self.calls.measure(|| {
             // What a lost connection may have leased is lost, too, which only lowers the number.
             let leased = match lease() {
-                Err(error) if error.is_lost() => {
+                Err(error) if error.is(Failure::Lost) => {
                     self.pool.drop_idle();
                     lease()
                 }
@@ -110,7 +111,7 @@ impl CounterStore for PostgresStore {
             }
         }
         let [kinds, counters, days, units] = columns;
-        self.write(Durability::Normal, "give back quotas", |transaction| {
+        self.transact(Durability::Normal, "give back quotas", |transaction| {
             transaction.execute(
                 "UPDATE leases SET taken = greatest(leases.taken - unused.units, 0) FROM \
                  unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) AS unused (kind, counter, day, units) \
@@ -122,7 +123,7 @@ impl CounterStore for PostgresStore {
     }
 
     fn count(&self, windows: &[SharedWindow]) -> Result<Result<Vec<CountedWindow>, u64>, StoreError> {
-        let count = |transaction: &Transaction<'_>| {
+        let count = |transaction: &Connection| {
             let mut counted = Vec::with_capacity(windows.len());
             // Always the larger range first, so that servers do not wait for each other in a circle.
             for SharedWindow { counter, seconds, limit } in windows {
@@ -136,17 +137,17 @@ impl CounterStore for PostgresStore {
             }
             Ok(Ok(counted))
         };
-        self.write(Durability::Normal, "count a sign-in, sign-up or e-mail", |transaction| {
+        self.transact(Durability::Normal, "count a sign-in, sign-up or e-mail", |transaction| {
             transaction.within(LOOK_UP_LIMIT, || count(transaction))
         })
     }
 
     fn uncount(&self, counted: &[CountedWindow]) -> Result<(), StoreError> {
-        self.write(Durability::Normal, "uncount a sign-in", |transaction| uncount(transaction, counted))
+        self.transact(Durability::Normal, "uncount a sign-in", |transaction| uncount(transaction, counted))
     }
 
     fn report_running(&self) -> Result<i64, StoreError> {
-        self.write(Durability::Normal, "report a running server", |transaction| {
+        self.transact(Durability::Normal, "report a running server", |transaction| {
             transaction.execute(END_WINDOWS, &[])?;
             let row = transaction.one(
                 "INSERT INTO servers (id, seen_at) VALUES ($1, clock_timestamp()) \
@@ -159,7 +160,7 @@ impl CounterStore for PostgresStore {
     }
 }
 
-fn uncount(transaction: &Transaction<'_>, counted: &[CountedWindow]) -> Result<(), PostgresError> {
+fn uncount(transaction: &Connection, counted: &[CountedWindow]) -> Result<(), SqlError> {
     for CountedWindow { counter, started_at } in counted {
         let sql = "UPDATE windows SET count = count - 1 WHERE counter = $1 AND started_at = $2 AND count > 0";
         transaction.execute(sql, &[&counter.cast_signed(), started_at])?;
@@ -168,7 +169,8 @@ fn uncount(transaction: &Transaction<'_>, counted: &[CountedWindow]) -> Result<(
 }
 
 /// Deletes the counters of past days, and servers that no longer run.
-pub(crate) fn purge(connection: &Connection, today: Date) -> Result<usize, PostgresError> {
-    connection.execute("DELETE FROM servers WHERE seen_at < now() - interval '1 day'", &[])?;
-    connection.execute("DELETE FROM leases WHERE day < $1", &[&i64::from(today.days() - 1)])
+pub(crate) fn purge(sql: &dyn Sql, today: Date) -> Result<(), SqlError> {
+    sql.execute("DELETE FROM servers WHERE seen_at < now() - interval '1 day'", &[])?;
+    sql.execute("DELETE FROM leases WHERE day < ?1", &params![today.days() - 1])?;
+    Ok(())
 }

@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use crate::postgres::pool::Work;
 use crate::postgres::rows::{get, number};
-use crate::postgres::{PostgresError, PostgresSettings, PostgresStore, schema};
+use crate::postgres::{PostgresSettings, PostgresStore, schema};
+use crate::sql::SqlError;
 use crate::{StoreCounts, StoreError};
 
 /// Calls whose fastest is the round-trip time.
@@ -56,7 +57,7 @@ impl PostgresStore {
         store.inspected().map_err(|error| store.open_error(error))
     }
 
-    fn inspected(&self) -> Result<PostgresInspection, PostgresError> {
+    fn inspected(&self) -> Result<PostgresInspection, SqlError> {
         let connection = self.pool.take(Work::Short)?;
         let mut round_trip = Duration::MAX;
         for _ in 0..CALLS {
@@ -81,7 +82,7 @@ impl PostgresStore {
                  UNION ALL SELECT greatest(created_at, last_used_at) FROM keys UNION ALL SELECT day * 86400 FROM usage) AS times)",
                 &[],
             )?;
-            Ok::<_, PostgresError>(PostgresTables {
+            Ok::<_, SqlError>(PostgresTables {
                 version: versions.version,
                 oldest: versions.oldest,
                 supported: schema::STEPS.len() as i64,

@@ -1,35 +1,20 @@
 //! A [`Store`](crate::Store) in PostgreSQL, which several servers share.
 //!
-//! Transactions are READ COMMITTED. Each that changes an account, or what belongs to it, locks the row of the account first, so
-//! that what it reads afterwards still holds when it commits; then it locks keys, usage, and at last the row of the change counter.
-//! Usage and the last use of sessions lock their own rows only. What PostgreSQL rolls back because two transactions waited for each
-//! other is repeated.
+//! What PostgreSQL rolls back because two transactions waited for each other is repeated.
 
-mod accounts;
 mod address;
-mod alerts;
 mod connection;
 mod copy;
 mod counters;
-mod deleted_keys;
 mod inspection;
-mod keys;
-mod links;
 mod pool;
 mod rows;
 mod schema;
 #[cfg(test)]
 #[path = "../../../tests/it/postgres_server.rs"]
 pub(crate) mod server;
-mod sessions;
-mod store;
 #[cfg(test)]
 mod tests;
-mod totp;
-mod usage;
-mod watch_store;
-mod watches;
-mod webhooks;
 
 use std::path::Path;
 use std::time::Duration;
@@ -44,7 +29,9 @@ use crate::postgres::connection::{Connection, PostgresError, Transaction};
 pub use crate::postgres::copy::CopiedTable;
 pub use crate::postgres::inspection::{PostgresInspection, PostgresTables};
 use crate::postgres::pool::{Lease, Pool, Work};
-use crate::{StoreError, random};
+use crate::sql::{Database, Durability, Failure, Reading, Sql, SqlError, Statements, keys};
+use crate::{Changes, CounterStore, StoreError, random};
+use data::Date;
 
 /// Attempts at a transaction that others make fail.
 const CONFLICTS: u32 = 5;
@@ -119,7 +106,7 @@ impl PostgresStore {
     }
 
     /// What an error means if the store was not open yet.
-    fn open_error(&self, error: PostgresError) -> StoreError {
+    fn open_error(&self, error: SqlError) -> StoreError {
         match error.into_store_error("open the store") {
             StoreError::Database { source, .. } => {
                 let mut reason = source.to_string();
@@ -132,34 +119,16 @@ impl PostgresStore {
         }
     }
 
-    /// Reads one row, by an index.
-    fn look_up<T>(
-        &self,
-        operation: &'static str,
-        read: impl Fn(&Connection) -> Result<T, PostgresError>,
-    ) -> Result<T, StoreError> {
-        self.read(Work::Short, operation, |connection| connection.within(LOOK_UP_LIMIT, || read(connection)))
-    }
-
-    /// Reads any number of rows.
-    fn list<T>(
-        &self,
-        operation: &'static str,
-        read: impl Fn(&Connection) -> Result<T, PostgresError>,
-    ) -> Result<T, StoreError> {
-        self.read(Work::List, operation, read)
-    }
-
-    fn read<T>(
+    fn call<T>(
         &self,
         work: Work,
         operation: &'static str,
-        read: impl Fn(&Connection) -> Result<T, PostgresError>,
+        mut read: impl FnMut(&Connection) -> Result<T, SqlError>,
     ) -> Result<T, StoreError> {
         self.calls.measure(|| {
-            let attempt = || read(&*self.pool.take(work)?);
+            let mut attempt = || read(&*self.pool.take(work)?);
             let mut result = attempt();
-            if result.as_ref().is_err_and(PostgresError::is_lost) {
+            if result.as_ref().is_err_and(|error| error.is(Failure::Lost)) {
                 self.pool.drop_idle();
                 result = attempt();
             }
@@ -167,39 +136,31 @@ impl PostgresStore {
         })
     }
 
-    fn failed(&self, error: PostgresError, operation: &'static str) -> StoreError {
-        if matches!(error, PostgresError::Timeout(_)) {
+    fn failed(&self, error: SqlError, operation: &'static str) -> StoreError {
+        if error.is(Failure::Timeout) {
             self.pool.lost();
         }
         error.into_store_error(operation)
     }
 
-    /// Runs `change` in one transaction, which is on the disk when this returns.
-    fn change<T>(
-        &self,
-        operation: &'static str,
-        change: impl Fn(&Transaction<'_>) -> Result<T, PostgresError>,
-    ) -> Result<T, StoreError> {
-        self.write(Durability::Full, operation, change)
-    }
-
-    fn write<T>(
+    /// Runs `change` in one transaction.
+    fn transact<T>(
         &self,
         durability: Durability,
         operation: &'static str,
-        change: impl Fn(&Transaction<'_>) -> Result<T, PostgresError>,
+        mut change: impl FnMut(&Connection) -> Result<T, SqlError>,
     ) -> Result<T, StoreError> {
         self.calls.measure(|| {
             let (mut conflicts, mut was_lost) = (0, false);
             loop {
-                let error = match self.attempt(durability, &change) {
+                let error = match self.attempt(durability, &mut change) {
                     Ok(result) => return Ok(result),
                     Err(error) => error,
                 };
                 // Whatever fails before the commit was sent is rolled back; a conflict is, also then.
-                if error.is_conflict() && conflicts + 1 < CONFLICTS {
+                if error.is(Failure::Conflict) && conflicts + 1 < CONFLICTS {
                     conflicts += 1;
-                } else if error.is_lost() && !was_lost {
+                } else if error.is(Failure::Lost) && !was_lost {
                     was_lost = true;
                     self.pool.drop_idle();
                 } else {
@@ -212,14 +173,14 @@ impl PostgresStore {
     fn attempt<T>(
         &self,
         durability: Durability,
-        change: impl Fn(&Transaction<'_>) -> Result<T, PostgresError>,
-    ) -> Result<T, PostgresError> {
+        change: impl FnOnce(&Connection) -> Result<T, SqlError>,
+    ) -> Result<T, SqlError> {
         let connection: Lease<'_> = self.pool.take(Work::Short)?;
-        let transaction = Transaction::begin(&connection, durability.begin())?;
+        let transaction = Transaction::begin(&connection, begin(durability))?;
         match change(&transaction) {
             Ok(result) => match transaction.commit() {
-                Err(error) if error.is_lost() || matches!(error, PostgresError::Timeout(_)) => {
-                    Err(PostgresError::CommitUnknown)
+                Err(error) if error.is(Failure::Lost) || error.is(Failure::Timeout) => {
+                    Err(PostgresError::CommitUnknown.into())
                 }
                 committed => committed.map(|()| result),
             },
@@ -237,38 +198,48 @@ impl fmt::Debug for PostgresStore {
     }
 }
 
-/// What a commit survives.
-#[derive(Clone, Copy)]
-enum Durability {
-    /// A crash of the machine.
-    Full,
-    /// A crash of the server's process only; does not wait for the disk.
-    Normal,
-}
-
-impl Durability {
-    fn begin(self) -> &'static str {
-        match self {
-            Self::Full => "BEGIN",
-            Self::Normal => "BEGIN; SET LOCAL synchronous_commit = off",
+impl Database for PostgresStore {
+    fn read(&self, reading: Reading, operation: &'static str, read: Statements<'_>) -> Result<(), StoreError> {
+        match reading {
+            Reading::LookUp => {
+                self.call(Work::Short, operation, |connection| connection.within(LOOK_UP_LIMIT, || read(connection)))
+            }
+            Reading::List => self.call(Work::List, operation, |connection| read(connection)),
         }
     }
-}
 
-/// Locks the row of the counter until the transaction ends: the last lock of each.
-fn next_change(transaction: &Transaction<'_>) -> Result<i64, PostgresError> {
-    let row = transaction.one("UPDATE service SET change = change + 1 RETURNING change", &[])?;
-    rows::get(&row, 0)
-}
-
-/// The stored secret, otherwise `fresh`, which is stored.
-fn service_secret(transaction: &Transaction<'_>, fresh: [u8; 32]) -> Result<[u8; 32], PostgresError> {
-    let known = || rows::opt_bytes(&transaction.one("SELECT cursor_secret FROM service", &[])?, 0);
-    if let Some(known) = known()? {
-        return Ok(known);
+    fn write(&self, durability: Durability, operation: &'static str, change: Statements<'_>) -> Result<(), StoreError> {
+        self.transact(durability, operation, |connection| change(connection))
     }
-    let sql = "UPDATE service SET cursor_secret = $1 WHERE cursor_secret IS NULL";
-    transaction.execute(sql, &[&fresh.as_slice()])?;
-    // Another server may have been first.
-    known()?.ok_or_else(|| PostgresError::Data("the cursor secret is missing".to_owned()))
+
+    fn read_changes(&self, since: i64) -> Result<Changes, StoreError> {
+        self.call(Work::Short, "read the changed keys", |connection| {
+            let last = connection.within(LOOK_UP_LIMIT, || keys::last_change(connection))?;
+            keys::changes(connection, since, last)
+        })
+    }
+
+    /// A connection always leads to the database that the next start would open.
+    fn check_place(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    fn calls(&self) -> &MeasuredCalls {
+        &self.calls
+    }
+
+    fn shared_counters(&self) -> Option<&dyn CounterStore> {
+        Some(self)
+    }
+
+    fn purge_counters(&self, sql: &dyn Sql, today: Date) -> Result<(), SqlError> {
+        counters::purge(sql, today)
+    }
+}
+
+fn begin(durability: Durability) -> &'static str {
+    match durability {
+        Durability::Full => "BEGIN",
+        Durability::Normal => "BEGIN; SET LOCAL synchronous_commit = off",
+    }
 }

@@ -14,7 +14,8 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::StoreError;
 use crate::postgres::address::Address;
-use crate::postgres::connection::{Connection, PostgresError};
+use crate::postgres::connection::Connection;
+use crate::sql::SqlError;
 use platform::tls;
 
 /// How long a call waits for a connection that others use.
@@ -91,7 +92,7 @@ impl Pool {
     ///
     /// # Errors
     /// [`StoreError::Busy`] if none is free in time, [`StoreError::Unreachable`].
-    pub(crate) fn take(&self, work: Work) -> Result<Lease<'_>, PostgresError> {
+    pub(crate) fn take(&self, work: Work) -> Result<Lease<'_>, SqlError> {
         self.take_by(work, WAIT, self.address.connect_limit())
     }
 
@@ -99,11 +100,11 @@ impl Pool {
     ///
     /// # Errors
     /// As [`Pool::take`].
-    pub(crate) fn take_within(&self, wait: Duration) -> Result<Lease<'_>, PostgresError> {
+    pub(crate) fn take_within(&self, wait: Duration) -> Result<Lease<'_>, SqlError> {
         self.take_by(Work::Short, wait, wait)
     }
 
-    fn take_by(&self, work: Work, wait: Duration, connect: Duration) -> Result<Lease<'_>, PostgresError> {
+    fn take_by(&self, work: Work, wait: Duration, connect: Duration) -> Result<Lease<'_>, SqlError> {
         let deadline = Instant::now() + wait;
         let mut state = self.state();
         loop {
@@ -133,7 +134,7 @@ impl Pool {
     }
 
     /// Takes the place of a connection, unless none can be made.
-    fn begin_to_connect(&self, state: &mut State) -> Result<(), PostgresError> {
+    fn begin_to_connect(&self, state: &mut State) -> Result<(), SqlError> {
         if let Some((reason, until)) = &mut state.away {
             let now = Instant::now();
             if now < *until {
@@ -160,12 +161,12 @@ impl Pool {
         self.freed.notify_all();
     }
 
-    fn connect(&self, limit: Duration) -> Result<Connection, PostgresError> {
+    fn connect(&self, limit: Duration) -> Result<Connection, SqlError> {
         let runtime = self.runtime.as_ref().expect("the runtime ends with the pool");
         let started = Instant::now();
         let connection = Connection::open(runtime.handle(), &self.address, self.tls.as_ref(), limit);
         let reason = connection.as_ref().err().map(|error| match error {
-            PostgresError::Rule(StoreError::Unreachable { reason, .. }) => reason.clone(),
+            SqlError::Rule(StoreError::Unreachable { reason, .. }) => reason.clone(),
             error => error.to_string(),
         });
         // A call that gave up early does not know whether the server is away: the next finds out.

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use crate::StoreError;
 use crate::postgres::address::Address;
-use crate::postgres::connection::{Connection, PostgresError, Transaction};
+use crate::postgres::connection::{Connection, Transaction};
+use crate::sql::SqlError;
 
 /// A migration.
 #[derive(Clone, Copy)]
@@ -44,7 +45,7 @@ pub(crate) struct Versions {
 
 /// Makes the steps that are missing, once if several servers start together. Accepts a database that a newer program migrated if
 /// this program can use it.
-pub(crate) fn migrate(connection: &Connection, address: &Address, steps: &[Step]) -> Result<(), PostgresError> {
+pub(crate) fn migrate(connection: &Connection, address: &Address, steps: &[Step]) -> Result<(), SqlError> {
     let supported = steps.len() as i64;
     if let Some(found) = versions(connection)?
         && found.version >= supported
@@ -64,7 +65,7 @@ pub(crate) fn migrate(connection: &Connection, address: &Address, steps: &[Step]
     Ok(())
 }
 
-fn migrate_within(transaction: &Transaction<'_>, address: &Address, steps: &[Step]) -> Result<(), PostgresError> {
+fn migrate_within(transaction: &Transaction<'_>, address: &Address, steps: &[Step]) -> Result<(), SqlError> {
     let supported = steps.len() as i64;
     let done = match versions(transaction)? {
         Some(found) if found.version >= supported => return check(address, found, supported),
@@ -79,7 +80,7 @@ fn migrate_within(transaction: &Transaction<'_>, address: &Address, steps: &[Ste
         None => 0,
     };
     let left = usize::try_from(done).ok().and_then(|done| steps.get(done..));
-    for step in left.ok_or_else(|| PostgresError::Data("the schema version is negative".to_owned()))? {
+    for step in left.ok_or_else(|| SqlError::Data("the schema version is negative".to_owned()))? {
         transaction.batch(step.sql)?;
     }
     let oldest = steps.last().map_or(0, |step| step.oldest);
@@ -87,7 +88,7 @@ fn migrate_within(transaction: &Transaction<'_>, address: &Address, steps: &[Ste
     Ok(())
 }
 
-fn check(address: &Address, found: Versions, supported: i64) -> Result<(), PostgresError> {
+fn check(address: &Address, found: Versions, supported: i64) -> Result<(), SqlError> {
     if found.oldest <= supported {
         return Ok(());
     }
@@ -96,7 +97,7 @@ fn check(address: &Address, found: Versions, supported: i64) -> Result<(), Postg
 }
 
 /// `None` if the database was never migrated.
-pub(crate) fn versions(connection: &Connection) -> Result<Option<Versions>, PostgresError> {
+pub(crate) fn versions(connection: &Connection) -> Result<Option<Versions>, SqlError> {
     // Not `to_regclass`, which may remember from before the lock that there was none.
     let sql = "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_tables \
                WHERE tablename = 'store_version' AND schemaname = ANY(current_schemas(FALSE)))";
@@ -108,11 +109,11 @@ pub(crate) fn versions(connection: &Connection) -> Result<Option<Versions>, Post
     Ok(Some(Versions { version: row.try_get(0)?, oldest: row.try_get(1)? }))
 }
 
-fn has_tables(connection: &Connection) -> Result<bool, PostgresError> {
+fn has_tables(connection: &Connection) -> Result<bool, SqlError> {
     let sql = "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = current_schema())";
     Ok(connection.one(sql, &[])?.try_get(0)?)
 }
 
-fn unusable(address: &Address, reason: &str) -> PostgresError {
+fn unusable(address: &Address, reason: &str) -> SqlError {
     StoreError::Unusable { place: address.setting(), reason: reason.to_owned() }.into()
 }

@@ -4,15 +4,11 @@ use std::sync::Mutex;
 
 use tempfile::TempDir;
 
-use crate::account::{Account, Email, KeyName, KeyRecord, KeyRef, Rotation};
-use crate::link::{LinkDigest, Purpose};
-use crate::password::hash::PasswordHash;
-use crate::quota::{AddedUsage, StoredUsage};
+use crate::Changes;
+use crate::account::{Email, KeyRecord, KeyRef};
+use crate::measured::MeasuredCalls;
 use crate::service::*;
-use crate::session::{ListedSession, NewSession, Session, SessionDigest, SessionId};
-use crate::totp::RecoveryDigest;
-use crate::watch::WatchStore;
-use crate::{Changes, Credentials, DayUsage, PasswordVersion, RevokedKeys, Totp};
+use crate::sql::{Database, Durability, Reading, Statements};
 
 const NOON: i64 = 1_795_262_400;
 
@@ -275,212 +271,28 @@ struct FailingStore {
     fails: Arc<Mutex<bool>>,
 }
 
-impl Store for FailingStore {
-    fn watch_store(&self) -> &dyn WatchStore {
-        &self.store
+impl Database for FailingStore {
+    fn read(&self, reading: Reading, operation: &'static str, read: Statements<'_>) -> Result<(), StoreError> {
+        self.store.read(reading, operation, read)
     }
-    fn create_account(
-        &self,
-        email: &Email,
-        tier: Tier,
-        password: Option<&PasswordHash>,
-        now: i64,
-    ) -> Result<Account, StoreError> {
-        self.store.create_account(email, tier, password, now)
+
+    fn write(&self, durability: Durability, operation: &'static str, change: Statements<'_>) -> Result<(), StoreError> {
+        if operation == "write the usage" && *self.fails.lock().unwrap() {
+            return Err(StoreError::Busy);
+        }
+        self.store.write(durability, operation, change)
     }
-    fn account(&self, email: &Email) -> Result<Account, StoreError> {
-        self.store.account(email)
+
+    fn read_changes(&self, since: i64) -> Result<Changes, StoreError> {
+        self.store.read_changes(since)
     }
-    fn account_by_id(&self, account: AccountId) -> Result<Account, StoreError> {
-        self.store.account_by_id(account)
+
+    fn check_place(&self) -> Result<(), StoreError> {
+        self.store.check_place()
     }
-    fn verify_account(&self, account: AccountId, now: i64) -> Result<Account, StoreError> {
-        self.store.verify_account(account, now)
-    }
-    fn set_operator(&self, account: AccountId, is_operator: bool) -> Result<Account, StoreError> {
-        self.store.set_operator(account, is_operator)
-    }
-    fn set_blocked(&self, account: AccountId, is_blocked: bool, now: i64) -> Result<Account, StoreError> {
-        self.store.set_blocked(account, is_blocked, now)
-    }
-    fn find_accounts(&self, part: &str, start: u32, limit: u32) -> Result<(u32, Vec<Account>), StoreError> {
-        self.store.find_accounts(part, start, limit)
-    }
-    fn usage_by_day(&self, first: Date, last: Date) -> Result<Vec<(Date, u64)>, StoreError> {
-        self.store.usage_by_day(first, last)
-    }
-    fn usage_by_account(&self, first: Date, last: Date) -> Result<Vec<(AccountId, u64)>, StoreError> {
-        self.store.usage_by_account(first, last)
-    }
-    fn reset_password(
-        &self,
-        account: AccountId,
-        password: &PasswordHash,
-        keeps_keys: bool,
-        now: i64,
-    ) -> Result<u32, StoreError> {
-        self.store.reset_password(account, password, keeps_keys, now)
-    }
-    fn accounts(&self) -> Result<Vec<Account>, StoreError> {
-        self.store.accounts()
-    }
-    fn set_tier(&self, email: &Email, tier: Tier) -> Result<Account, StoreError> {
-        self.store.set_tier(email, tier)
-    }
-    fn credentials(&self, email: &Email) -> Result<Credentials, StoreError> {
-        self.store.credentials(email)
-    }
-    fn set_password(
-        &self,
-        account: AccountId,
-        version: Option<PasswordVersion>,
-        password: &PasswordHash,
-        session: Option<&NewSession>,
-    ) -> Result<(), StoreError> {
-        self.store.set_password(account, version, password, session)
-    }
-    fn rehash_password(
-        &self,
-        account: AccountId,
-        version: PasswordVersion,
-        password: &PasswordHash,
-    ) -> Result<(), StoreError> {
-        self.store.rehash_password(account, version, password)
-    }
-    fn delete_account(&self, account: AccountId, version: Option<PasswordVersion>, now: i64) -> Result<(), StoreError> {
-        self.store.delete_account(account, version, now)
-    }
-    fn add_session(
-        &self,
-        account: AccountId,
-        version: PasswordVersion,
-        session: &NewSession,
-    ) -> Result<(), StoreError> {
-        self.store.add_session(account, version, session)
-    }
-    fn sessions(&self, account: AccountId, now: i64) -> Result<Vec<ListedSession>, StoreError> {
-        self.store.sessions(account, now)
-    }
-    fn session_used(&self, session: &SessionDigest, now: i64) -> Result<(), StoreError> {
-        self.store.session_used(session, now)
-    }
-    fn session_authenticated(&self, session: &SessionDigest, now: i64) -> Result<bool, StoreError> {
-        self.store.session_authenticated(session, now)
-    }
-    fn end_session_of(&self, account: AccountId, session: SessionId) -> Result<bool, StoreError> {
-        self.store.end_session_of(account, session)
-    }
-    fn session(&self, session: &SessionDigest, now: i64) -> Result<Option<Session>, StoreError> {
-        self.store.session(session, now)
-    }
-    fn end_session(&self, session: &SessionDigest) -> Result<bool, StoreError> {
-        self.store.end_session(session)
-    }
-    fn end_expired_sessions(&self, now: i64) -> Result<usize, StoreError> {
-        self.store.end_expired_sessions(now)
-    }
-    fn add_link(
-        &self,
-        account: AccountId,
-        purpose: Purpose,
-        link: &LinkDigest,
-        expires_at: i64,
-    ) -> Result<(), StoreError> {
-        self.store.add_link(account, purpose, link, expires_at)
-    }
-    fn account_of_link(&self, purpose: Purpose, link: &LinkDigest, now: i64) -> Result<Account, StoreError> {
-        self.store.account_of_link(purpose, link, now)
-    }
-    fn verify_by_link(&self, link: &LinkDigest, now: i64) -> Result<Account, StoreError> {
-        self.store.verify_by_link(link, now)
-    }
-    fn reset_by_link(
-        &self,
-        link: &LinkDigest,
-        password: &PasswordHash,
-        keeps_keys: bool,
-        now: i64,
-    ) -> Result<Account, StoreError> {
-        self.store.reset_by_link(link, password, keeps_keys, now)
-    }
-    fn totp(&self, account: AccountId) -> Result<Option<Totp>, StoreError> {
-        self.store.totp(account)
-    }
-    fn enable_totp(
-        &self,
-        account: AccountId,
-        totp: &Totp,
-        codes: &[RecoveryDigest],
-        now: i64,
-    ) -> Result<(), StoreError> {
-        self.store.enable_totp(account, totp, codes, now)
-    }
-    fn accept_totp_step(&self, account: AccountId, step: i64) -> Result<bool, StoreError> {
-        self.store.accept_totp_step(account, step)
-    }
-    fn use_recovery_code(&self, account: AccountId, code: &RecoveryDigest) -> Result<bool, StoreError> {
-        self.store.use_recovery_code(account, code)
-    }
-    fn renew_recovery_codes(&self, account: AccountId, codes: &[RecoveryDigest]) -> Result<(), StoreError> {
-        self.store.renew_recovery_codes(account, codes)
-    }
-    fn disable_totp(&self, account: AccountId, version: Option<PasswordVersion>) -> Result<bool, StoreError> {
-        self.store.disable_totp(account, version)
-    }
-    fn create_key(
-        &self,
-        account: AccountId,
-        name: &KeyName,
-        key: &ApiKey,
-        expires_at: Option<i64>,
-        now: i64,
-    ) -> Result<KeyRecord, StoreError> {
-        self.store.create_key(account, name, key, expires_at, now)
-    }
-    fn rotate_key(
-        &self,
-        key: KeyRef,
-        successor: &ApiKey,
-        rotation: Rotation,
-        now: i64,
-    ) -> Result<(KeyRecord, KeyRecord), StoreError> {
-        self.store.rotate_key(key, successor, rotation, now)
-    }
-    fn end_expired_keys(&self, now: i64) -> Result<usize, StoreError> {
-        self.store.end_expired_keys(now)
-    }
-    fn keys(&self, account: Option<AccountId>, today: Date) -> Result<Vec<KeyRecord>, StoreError> {
-        self.store.keys(account, today)
-    }
-    fn revoke_key(&self, key: KeyRef, now: i64) -> Result<KeyRecord, StoreError> {
-        self.store.revoke_key(key, now)
-    }
-    fn check(&self) -> Result<(), StoreError> {
-        self.store.check()
-    }
-    fn changes(&self, since: i64) -> Result<Changes, StoreError> {
-        self.store.changes(since)
-    }
-    fn usage(&self, day: Date) -> Result<Vec<StoredUsage>, StoreError> {
-        self.store.usage(day)
-    }
-    fn recent_keys(&self, account: AccountId, revoked: RevokedKeys, today: Date) -> Result<Vec<KeyRecord>, StoreError> {
-        self.store.recent_keys(account, revoked, today)
-    }
-    fn key(&self, key: KeyRef, today: Date) -> Result<KeyRecord, StoreError> {
-        self.store.key(key, today)
-    }
-    fn purge(&self, today: Date) -> Result<usize, StoreError> {
-        self.store.purge(today)
-    }
-    fn usage_of(&self, account: AccountId, first: Date, last: Date) -> Result<Vec<DayUsage>, StoreError> {
-        self.store.usage_of(account, first, last)
-    }
-    fn add_usage(&self, added: &[AddedUsage], now: i64) -> Result<Vec<u32>, StoreError> {
-        if *self.fails.lock().unwrap() { Err(StoreError::Busy) } else { self.store.add_usage(added, now) }
-    }
-    fn cursor_secret(&self, fresh: [u8; 32]) -> Result<[u8; 32], StoreError> {
-        self.store.cursor_secret(fresh)
+
+    fn calls(&self) -> &MeasuredCalls {
+        self.store.calls()
     }
 }
 

@@ -3,40 +3,31 @@
 //! In WAL mode, so that reads never wait for writes. Every change is one immediate transaction, so that its checks still hold
 //! when it commits, whatever other processes do.
 
-mod accounts;
-mod alerts;
+mod connection;
 pub(crate) mod database_file;
-mod deleted_keys;
 pub mod files;
-mod keys;
-mod links;
-mod rows;
 mod schema;
-mod sessions;
-mod store;
 #[cfg(test)]
 mod tests;
-mod totp;
-mod usage;
-mod watch_store;
-mod watches;
-mod webhooks;
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use std::{fmt, io};
 
 use rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::{Connection, TransactionBehavior};
 
 use crate::measured::MeasuredCalls;
+use crate::sql::{Database, Durability, Failure, Reading, SqlError, Statements, keys};
 use crate::sqlite::files::FileId;
 use crate::sqlite::schema::MigrationError;
-use crate::{Store, StoreError};
+use crate::{Changes, StoreError};
 
 /// How long a call waits for other processes.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// Prepared statements that a connection keeps; all that it runs.
+const STATEMENTS: usize = 128;
 /// Attempts to open a store that other processes are opening.
 const OPEN_ATTEMPTS: u32 = 6;
 
@@ -56,7 +47,7 @@ pub struct SqliteStore {
 /// Its `data_version` shows cheaply whether another connection has committed.
 struct IdentityReader {
     connection: Connection,
-    /// The `data_version` and the last change at the last call of [`Store::changes`].
+    /// The `data_version` and the last change at the last call of [`Database::read_changes`].
     seen: Option<(i64, i64)>,
 }
 
@@ -99,36 +90,8 @@ impl SqliteStore {
         })
     }
 
-    /// Moves the log into the file, so that the log contains no deleted data. If another process is reading, the log is
-    /// overwritten later.
-    fn truncate_log(&self) {
-        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        let _ = writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
-    }
-
     fn identities(&self) -> MutexGuard<'_, IdentityReader> {
         self.identities.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Reads one row, by an index.
-    fn look_up<T>(
-        &self,
-        operation: &'static str,
-        read: impl FnOnce(&Connection) -> Result<T, SqliteError>,
-    ) -> Result<T, StoreError> {
-        self.calls.measure(|| read(&self.identities().connection).map_err(|error| error.into_store_error(operation)))
-    }
-
-    /// Reads any number of rows.
-    fn list<T>(
-        &self,
-        operation: &'static str,
-        read: impl FnOnce(&Connection) -> Result<T, SqliteError>,
-    ) -> Result<T, StoreError> {
-        self.calls.measure(|| {
-            let lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
-            read(&lists).map_err(|error| error.into_store_error(operation))
-        })
     }
 
     /// Reads everything as of one time.
@@ -137,34 +100,72 @@ impl SqliteStore {
         let transaction = lists.transaction().map_err(database_error("read the store"))?;
         read(&transaction)
     }
+}
 
-    /// Runs `change` in one transaction, which is on the disk when this returns.
-    fn change<T>(
-        &self,
-        operation: &'static str,
-        change: impl FnOnce(&Transaction<'_>) -> Result<T, SqliteError>,
-    ) -> Result<T, StoreError> {
-        self.write(Durability::Full, operation, change)
+impl Database for SqliteStore {
+    fn read(&self, reading: Reading, operation: &'static str, read: Statements<'_>) -> Result<(), StoreError> {
+        self.calls.measure(|| {
+            let read = match reading {
+                Reading::LookUp => read(&self.identities().connection),
+                Reading::List => read(&*self.lists.lock().unwrap_or_else(PoisonError::into_inner)),
+            };
+            read.map_err(|error| error.into_store_error(operation))
+        })
     }
 
-    fn write<T>(
-        &self,
-        durability: Durability,
-        operation: &'static str,
-        change: impl FnOnce(&Transaction<'_>) -> Result<T, SqliteError>,
-    ) -> Result<T, StoreError> {
+    fn write(&self, durability: Durability, operation: &'static str, change: Statements<'_>) -> Result<(), StoreError> {
         self.calls.measure(|| {
-            self.check()?;
+            self.check_place()?;
             let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-            let run = || {
-                writer.pragma_update(None, "synchronous", durability.pragma())?;
+            let mut run = || {
+                writer.pragma_update(None, "synchronous", synchronous(durability))?;
                 let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
-                let result = change(&transaction)?;
-                transaction.commit()?;
-                Ok(result)
+                change(&*transaction)?;
+                Ok(transaction.commit()?)
             };
-            run().map_err(|error: SqliteError| error.into_store_error(operation))
+            run().map_err(|error: SqlError| error.into_store_error(operation))
         })
+    }
+
+    fn read_changes(&self, since: i64) -> Result<Changes, StoreError> {
+        let read = || -> Result<Changes, SqlError> {
+            let mut reader = self.identities();
+            // Read first: a later commit shows as a new version at the next call.
+            let version: i64 = reader.connection.pragma_query_value(None, "data_version", |row| row.get(0))?;
+            if reader.seen == Some((version, since)) {
+                return Ok(Changes { last: since, keys: Vec::new() });
+            }
+            let transaction = reader.connection.transaction()?;
+            let changes = keys::changes(&*transaction, since, keys::last_change(&*transaction)?)?;
+            transaction.commit()?;
+            reader.seen = Some((version, changes.last));
+            Ok(changes)
+        };
+        self.calls.measure(|| {
+            self.check_place()?;
+            read().map_err(|error| error.into_store_error("read the changed keys"))
+        })
+    }
+
+    fn check_place(&self) -> Result<(), StoreError> {
+        match files::id(&self.path) {
+            Ok(file) if file == self.file => Ok(()),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(StoreError::File { path: self.path.clone(), source: error })
+            }
+            _ => Err(StoreError::Replaced(self.path.clone())),
+        }
+    }
+
+    fn calls(&self) -> &MeasuredCalls {
+        &self.calls
+    }
+
+    /// Moves the log into the file, so that the log contains no deleted data. If another process is reading, the log is
+    /// overwritten later.
+    fn erase_deleted(&self) {
+        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
     }
 }
 
@@ -177,6 +178,7 @@ impl fmt::Debug for SqliteStore {
 fn connect(path: &Path) -> Result<Connection, rusqlite::Error> {
     let connection = Connection::open(path)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
     let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
     if mode != "wal" {
         connection.pragma_update(None, "journal_mode", "wal")?;
@@ -187,64 +189,23 @@ fn connect(path: &Path) -> Result<Connection, rusqlite::Error> {
     Ok(connection)
 }
 
-/// What a commit survives.
-#[derive(Clone, Copy)]
-enum Durability {
-    /// A crash of the machine.
-    Full,
-    /// A crash of the process only; does not wait for the disk.
-    Normal,
-}
-
-impl Durability {
-    fn pragma(self) -> &'static str {
-        match self {
-            Self::Full => "full",
-            Self::Normal => "normal",
-        }
-    }
-}
-
-/// Why a transaction failed: one of the store's rules, or the database.
-#[derive(thiserror::Error, Debug)]
-enum SqliteError {
-    #[error(transparent)]
-    Rule(#[from] StoreError),
-    #[error(transparent)]
-    Database(#[from] rusqlite::Error),
-}
-
-impl SqliteError {
-    fn into_store_error(self, operation: &'static str) -> StoreError {
-        match self {
-            Self::Rule(error) => error,
-            Self::Database(error) => database_error(operation)(error),
-        }
+fn synchronous(durability: Durability) -> &'static str {
+    match durability {
+        Durability::Full => "full",
+        Durability::Normal => "normal",
     }
 }
 
 fn database_error(operation: &'static str) -> impl Fn(rusqlite::Error) -> StoreError {
-    move |error| match error.sqlite_error_code() {
-        Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => StoreError::Busy,
-        Some(rusqlite::ErrorCode::DiskFull) => StoreError::Full(operation),
+    move |error| SqlError::from(error).into_store_error(operation)
+}
+
+fn failure(error: &rusqlite::Error) -> Failure {
+    match error.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => Failure::Busy,
+        Some(rusqlite::ErrorCode::DiskFull) => Failure::Full,
         // No space for the file by which processes share the log of changes.
-        _ if error.sqlite_error().is_some_and(|error| error.extended_code == SQLITE_IOERR_SHMSIZE) => {
-            StoreError::Full(operation)
-        }
-        _ => StoreError::Database { operation, source: Box::new(error) },
+        _ if error.sqlite_error().is_some_and(|error| error.extended_code == SQLITE_IOERR_SHMSIZE) => Failure::Full,
+        _ => Failure::Other,
     }
-}
-
-fn next_change(connection: &Connection) -> Result<i64, rusqlite::Error> {
-    connection.query_row("UPDATE service SET change = change + 1 RETURNING change", [], |row| row.get(0))
-}
-
-/// The stored secret, otherwise `fresh`, which is stored.
-fn service_secret(transaction: &Transaction<'_>, fresh: [u8; 32]) -> Result<[u8; 32], rusqlite::Error> {
-    // Nothing is written if it is stored already: a server must start on a full disk, too.
-    if let Some(known) = transaction.query_row("SELECT cursor_secret FROM service", [], |row| row.get(0))? {
-        return Ok(known);
-    }
-    transaction.execute("UPDATE service SET cursor_secret = ?", [fresh])?;
-    Ok(fresh)
 }

@@ -10,7 +10,7 @@ use crate::password::hash::PasswordHash;
 use crate::quota::{AddedUsage, Tier};
 use crate::session::{NewSession, SessionToken};
 use crate::sqlite::*;
-use crate::{ApiKey, RevokedKeys};
+use crate::{ApiKey, RevokedKeys, Store};
 use data::Date;
 
 const NOON: i64 = 1_795_262_400;

@@ -11,6 +11,7 @@ use crate::postgres::server::{PASSWORD, own_server};
 use crate::postgres::tests::*;
 use crate::quota::{LeaseRequest, SharedCounter};
 use crate::session::SessionDigest;
+use crate::sql::Database as _;
 
 /// The error of opening a store, with the settings' password nowhere.
 fn refusal(url: &str, password: Option<&str>) -> StoreError {
@@ -160,7 +161,7 @@ fn a_lock_is_waited_for_only_so_long() {
     let other = open(&database);
     let connection = other.pool.take(Work::Short).unwrap();
     let transaction = Transaction::begin(&connection, "BEGIN").unwrap();
-    accounts::lock(&transaction, account).unwrap();
+    accounts::lock(&*transaction, account).unwrap();
     let started = Instant::now();
     let refused = store.set_operator(account, true);
     assert!(matches!(refused, Err(StoreError::Busy)), "after {:?}: {refused:?}", started.elapsed());

@@ -3,41 +3,41 @@
 use crate::StoreError;
 use crate::account::{AccountId, Email};
 use crate::link::Purpose;
-use crate::postgres::{Durability, PostgresStore, alerts, links, watches, webhooks};
+use crate::sql::{Database, alerts, links, watches, webhooks};
 use crate::watch::{
     Alert, AlertId, DeliveryId, DueDeliveries, DueLink, Evaluation, NewWatch, Settled, Watch, WatchChange, WatchId,
     WatchStore, Webhook, WebhookChange, WebhookId,
 };
 use data::SnapshotVersion;
 
-impl WatchStore for PostgresStore {
+impl<D: Database> WatchStore for D {
     fn add_watch(&self, account: AccountId, watch: NewWatch<'_>, now: i64) -> Result<Watch, StoreError> {
-        self.change("save the search", |transaction| watches::add(transaction, account, &watch, now))
+        self.change("save the search", |sql| watches::add(sql, account, &watch, now))
     }
 
     fn watches(&self, account: AccountId) -> Result<Vec<Watch>, StoreError> {
-        self.list("list the saved searches", |connection| watches::of_account(connection, account))
+        self.list("list the saved searches", |sql| watches::of_account(sql, account))
     }
 
     fn watch(&self, watch: WatchId) -> Result<Watch, StoreError> {
-        self.list("read the saved search", |connection| watches::one(connection, watch))
+        self.list("read the saved search", |sql| watches::one(sql, watch))
     }
 
     fn listed(&self, watch: WatchId) -> Result<Vec<String>, StoreError> {
-        self.list("read the list", |connection| watches::listed(connection, watch))
+        self.list("read the list", |sql| watches::listed(sql, watch))
     }
 
     fn change_watch(&self, account: AccountId, watch: WatchId, change: WatchChange<'_>) -> Result<Watch, StoreError> {
-        self.change("change the saved search", |transaction| watches::change(transaction, account, watch, change))
+        self.change("change the saved search", |sql| watches::change(sql, account, watch, change))
     }
 
     fn delete_watch(&self, account: AccountId, watch: WatchId) -> Result<bool, StoreError> {
-        self.change("delete the saved search", |transaction| watches::delete(transaction, account, watch))
+        self.change("delete the saved search", |sql| watches::delete(sql, account, watch))
     }
 
     fn unevaluated(&self, after: AccountId, version: SnapshotVersion, limit: usize) -> Result<Vec<Watch>, StoreError> {
         let operation = "list the saved searches to evaluate";
-        self.list(operation, |connection| watches::unevaluated(connection, after, version, limit))
+        self.list(operation, |sql| watches::unevaluated(sql, after, version, limit))
     }
 
     fn add_evaluations(
@@ -46,11 +46,11 @@ impl WatchStore for PostgresStore {
         evaluations: &[Evaluation],
         now: i64,
     ) -> Result<usize, StoreError> {
-        self.change("store alerts", |transaction| alerts::add_evaluations(transaction, version, evaluations, now))
+        self.change("store alerts", |sql| alerts::add_evaluations(sql, version, evaluations, now))
     }
 
     fn alerts(&self, watch: WatchId, before: Option<AlertId>, limit: u32) -> Result<Vec<Alert>, StoreError> {
-        self.list("list the alerts", |connection| alerts::of_watch(connection, watch, before, limit))
+        self.list("list the alerts", |sql| alerts::of_watch(sql, watch, before, limit))
     }
 
     fn alerts_after(
@@ -60,15 +60,15 @@ impl WatchStore for PostgresStore {
         after: AlertId,
         limit: u32,
     ) -> Result<Vec<Alert>, StoreError> {
-        self.list("list the alerts", |connection| alerts::of_account_after(connection, account, watch, after, limit))
+        self.list("list the alerts", |sql| alerts::of_account_after(sql, account, watch, after, limit))
     }
 
     fn add_webhook(&self, account: AccountId, url: &str, now: i64) -> Result<Webhook, StoreError> {
-        self.change("add the webhook", |transaction| webhooks::add(transaction, account, url, now))
+        self.change("add the webhook", |sql| webhooks::add(sql, account, url, now))
     }
 
     fn webhooks(&self, account: AccountId) -> Result<Vec<Webhook>, StoreError> {
-        self.list("list the webhooks", |connection| webhooks::of_account(connection, account))
+        self.list("list the webhooks", |sql| webhooks::of_account(sql, account))
     }
 
     fn change_webhook(
@@ -77,11 +77,11 @@ impl WatchStore for PostgresStore {
         webhook: WebhookId,
         change: WebhookChange<'_>,
     ) -> Result<Webhook, StoreError> {
-        self.change("change the webhook", |transaction| webhooks::change(transaction, account, webhook, change))
+        self.change("change the webhook", |sql| webhooks::change(sql, account, webhook, change))
     }
 
     fn delete_webhook(&self, account: AccountId, webhook: WebhookId) -> Result<bool, StoreError> {
-        self.change("delete the webhook", |transaction| webhooks::delete(transaction, account, webhook))
+        self.change("delete the webhook", |sql| webhooks::delete(sql, account, webhook))
     }
 
     fn claim_due(
@@ -91,45 +91,42 @@ impl WatchStore for PostgresStore {
         receivers: usize,
         messages: u32,
     ) -> Result<Vec<DueDeliveries>, StoreError> {
-        // A transaction would keep other servers from claiming.
-        if !self.list("read what is to be sent", |connection| alerts::is_due(connection, now))? {
+        // A transaction would keep others from writing or claiming.
+        if !self.list("read what is to be sent", |sql| alerts::is_due(sql, now))? {
             return Ok(Vec::new());
         }
         // If the machine crashes, what was claimed is due again, as after a crash of the process.
-        self.write(Durability::Normal, "read what is to be sent", |transaction| {
-            alerts::claim_due(transaction, now, until, receivers, messages)
-        })
+        self.change_quickly("read what is to be sent", |sql| alerts::claim_due(sql, now, until, receivers, messages))
     }
 
-    /// Other servers may be sending what they claimed. What a server that was killed had claimed is due again when its claims end.
-    fn release_claims(&self, _now: i64) -> Result<usize, StoreError> {
-        Ok(0)
+    fn release_claims(&self, now: i64) -> Result<usize, StoreError> {
+        // Other servers may be sending what they claimed. What a server that was killed had claimed is due again when its claims end.
+        if self.shared_counters().is_some() {
+            return Ok(0);
+        }
+        self.change("read what is to be sent", |sql| alerts::release_claims(sql, now))
     }
 
     fn put_off(&self, webhook: WebhookId, due_at: i64) -> Result<(), StoreError> {
-        self.change("put off what is to be sent", |transaction| alerts::put_off(transaction, webhook, due_at))
+        self.change("put off what is to be sent", |sql| alerts::put_off(sql, webhook, due_at))
     }
 
     fn put_back(&self, claimed: &[DeliveryId], now: i64) -> Result<(), StoreError> {
-        self.change("put back what is to be sent", |transaction| alerts::put_back(transaction, claimed, now))
+        self.change("put back what is to be sent", |sql| alerts::put_back(sql, claimed, now))
     }
 
     fn settle(&self, settled: &[Settled]) -> Result<(), StoreError> {
-        self.change("store what was sent", |transaction| alerts::settle(transaction, settled))
+        self.change("store what was sent", |sql| alerts::settle(sql, settled))
     }
 
     fn request_link(&self, email: &Email, purpose: Purpose, expires_at: i64, now: i64) -> Result<(), StoreError> {
-        self.change("store that a link is to be sent", |transaction| {
-            links::add_request(transaction, email, purpose, expires_at, now)
-        })
+        self.change("store that a link is to be sent", |sql| links::add_request(sql, email, purpose, expires_at, now))
     }
 
     fn claim_links(&self, now: i64, until: i64, limit: u32) -> Result<Vec<DueLink>, StoreError> {
-        if !self.list("read what is to be sent", |connection| links::is_due(connection, now))? {
+        if !self.list("read what is to be sent", |sql| links::is_due(sql, now))? {
             return Ok(Vec::new());
         }
-        self.write(Durability::Normal, "read what is to be sent", |transaction| {
-            links::claim(transaction, now, until, limit)
-        })
+        self.change_quickly("read what is to be sent", |sql| links::claim(sql, now, until, limit))
     }
 }

@@ -3,12 +3,9 @@
 use crate::account::{Account, AccountId, Email, KeyName, KeyRecord, KeyRef, Rotation};
 use crate::link::{LinkDigest, Purpose};
 use crate::password::hash::PasswordHash;
-use crate::postgres::{
-    Durability, PostgresStore, Work, accounts, alerts, counters, deleted_keys, keys, links, service_secret, sessions,
-    totp, usage,
-};
 use crate::quota::{AddedUsage, StoredUsage, Tier};
 use crate::session::{ListedSession, NewSession, Session, SessionDigest, SessionId};
+use crate::sql::{Database, accounts, alerts, deleted_keys, keys, links, service_secret, sessions, totp, usage};
 use crate::totp::RecoveryDigest;
 use crate::watch::{ALERT_DAYS, WatchStore};
 use crate::{
@@ -17,7 +14,7 @@ use crate::{
 };
 use data::Date;
 
-impl Store for PostgresStore {
+impl<D: Database> Store for D {
     fn watch_store(&self) -> &dyn WatchStore {
         self
     }
@@ -29,43 +26,43 @@ impl Store for PostgresStore {
         password: Option<&PasswordHash>,
         now: i64,
     ) -> Result<Account, StoreError> {
-        self.change("create the account", |transaction| accounts::create(transaction, email, tier, password, now))
+        self.change("create the account", |sql| accounts::create(sql, email, tier, password, now))
     }
 
     fn account(&self, email: &Email) -> Result<Account, StoreError> {
-        self.look_up("read the account", |connection| accounts::by_email(connection, email))
+        self.look_up("read the account", |sql| accounts::by_email(sql, email))
     }
 
     fn account_by_id(&self, account: AccountId) -> Result<Account, StoreError> {
-        self.look_up("read the account", |connection| accounts::by_id(connection, account))
+        self.look_up("read the account", |sql| accounts::by_id(sql, account))
     }
 
     fn verify_account(&self, account: AccountId, now: i64) -> Result<Account, StoreError> {
-        self.change("verify the account", |transaction| accounts::verify(transaction, account, now))
+        self.change("verify the account", |sql| accounts::verify(sql, account, now))
     }
 
     fn accounts(&self) -> Result<Vec<Account>, StoreError> {
-        self.list("list the accounts", accounts::all)
+        self.list("list the accounts", |sql| accounts::all(sql))
     }
 
     fn set_tier(&self, email: &Email, tier: Tier) -> Result<Account, StoreError> {
-        self.change("set the tier", |transaction| accounts::set_tier(transaction, email, tier))
+        self.change("set the tier", |sql| accounts::set_tier(sql, email, tier))
     }
 
     fn set_operator(&self, account: AccountId, is_operator: bool) -> Result<Account, StoreError> {
-        self.change("change the operators", |transaction| accounts::set_operator(transaction, account, is_operator))
+        self.change("change the operators", |sql| accounts::set_operator(sql, account, is_operator))
     }
 
     fn set_blocked(&self, account: AccountId, is_blocked: bool, now: i64) -> Result<Account, StoreError> {
-        self.change("block the account", |transaction| accounts::set_blocked(transaction, account, is_blocked, now))
+        self.change("block the account", |sql| accounts::set_blocked(sql, account, is_blocked, now))
     }
 
     fn find_accounts(&self, part: &str, start: u32, limit: u32) -> Result<(u32, Vec<Account>), StoreError> {
-        self.list("list the accounts", |connection| accounts::find(connection, part, start, limit))
+        self.list("list the accounts", |sql| accounts::find(sql, part, start, limit))
     }
 
     fn credentials(&self, email: &Email) -> Result<Credentials, StoreError> {
-        self.look_up("read the password", |connection| accounts::credentials(connection, email))
+        self.look_up("read the password", |sql| accounts::credentials(sql, email))
     }
 
     fn set_password(
@@ -75,9 +72,7 @@ impl Store for PostgresStore {
         password: &PasswordHash,
         session: Option<&NewSession>,
     ) -> Result<(), StoreError> {
-        self.change("set the password", |transaction| {
-            accounts::set_password(transaction, account, version, password, session)
-        })
+        self.change("set the password", |sql| accounts::set_password(sql, account, version, password, session))
     }
 
     fn reset_password(
@@ -87,9 +82,7 @@ impl Store for PostgresStore {
         keeps_keys: bool,
         now: i64,
     ) -> Result<u32, StoreError> {
-        self.change("set the password", |transaction| {
-            accounts::reset_password(transaction, account, password, keeps_keys, now)
-        })
+        self.change("set the password", |sql| accounts::reset_password(sql, account, password, keeps_keys, now))
     }
 
     fn rehash_password(
@@ -98,13 +91,13 @@ impl Store for PostgresStore {
         version: PasswordVersion,
         password: &PasswordHash,
     ) -> Result<(), StoreError> {
-        self.change("rehash the password", |transaction| {
-            accounts::rehash_password(transaction, account, version, password)
-        })
+        self.change("rehash the password", |sql| accounts::rehash_password(sql, account, version, password))
     }
 
     fn delete_account(&self, account: AccountId, version: Option<PasswordVersion>, now: i64) -> Result<(), StoreError> {
-        self.change("delete the account", |transaction| accounts::delete(transaction, account, version, now))
+        self.change("delete the account", |sql| accounts::delete(sql, account, version, now))?;
+        self.erase_deleted();
+        Ok(())
     }
 
     fn add_session(
@@ -113,37 +106,35 @@ impl Store for PostgresStore {
         version: PasswordVersion,
         session: &NewSession,
     ) -> Result<(), StoreError> {
-        self.change("start the session", |transaction| accounts::add_session(transaction, account, version, session))
+        self.change("start the session", |sql| accounts::add_session(sql, account, version, session))
     }
 
     fn session(&self, session: &SessionDigest, now: i64) -> Result<Option<Session>, StoreError> {
-        self.look_up("read the session", |connection| sessions::one(connection, session, now))
+        self.look_up("read the session", |sql| sessions::one(sql, session, now))
     }
 
     fn sessions(&self, account: AccountId, now: i64) -> Result<Vec<ListedSession>, StoreError> {
-        self.list("list the sessions", |connection| sessions::of_account(connection, account, now))
+        self.list("list the sessions", |sql| sessions::of_account(sql, account, now))
     }
 
     fn session_used(&self, session: &SessionDigest, now: i64) -> Result<(), StoreError> {
-        self.write(Durability::Normal, "write the use of the session", |transaction| {
-            sessions::used(transaction, session, now)
-        })
+        self.change_quickly("write the use of the session", |sql| sessions::used(sql, session, now))
     }
 
     fn session_authenticated(&self, session: &SessionDigest, now: i64) -> Result<bool, StoreError> {
-        self.change("confirm the session", |transaction| sessions::authenticated(transaction, session, now))
+        self.change("confirm the session", |sql| sessions::authenticated(sql, session, now))
     }
 
     fn end_session_of(&self, account: AccountId, session: SessionId) -> Result<bool, StoreError> {
-        self.change("end the session", |transaction| sessions::end_of_account(transaction, account, session))
+        self.change("end the session", |sql| sessions::end_of_account(sql, account, session))
     }
 
     fn end_session(&self, session: &SessionDigest) -> Result<bool, StoreError> {
-        self.change("end the session", |transaction| sessions::end(transaction, session))
+        self.change("end the session", |sql| sessions::end(sql, session))
     }
 
     fn end_expired_sessions(&self, now: i64) -> Result<usize, StoreError> {
-        self.change("end expired sessions", |transaction| sessions::end_expired(transaction, now))
+        self.change("end expired sessions", |sql| sessions::end_expired(sql, now))
     }
 
     fn add_link(
@@ -153,15 +144,15 @@ impl Store for PostgresStore {
         link: &LinkDigest,
         expires_at: i64,
     ) -> Result<(), StoreError> {
-        self.change("store the link", |transaction| links::add(transaction, account, purpose, link, expires_at))
+        self.change("store the link", |sql| links::add(sql, account, purpose, link, expires_at))
     }
 
     fn account_of_link(&self, purpose: Purpose, link: &LinkDigest, now: i64) -> Result<Account, StoreError> {
-        self.look_up("read the link", |connection| links::account(connection, purpose, link, now))
+        self.look_up("read the link", |sql| links::account(sql, purpose, link, now))
     }
 
     fn verify_by_link(&self, link: &LinkDigest, now: i64) -> Result<Account, StoreError> {
-        self.change("verify the account", |transaction| links::verify(transaction, link, now))
+        self.change("verify the account", |sql| links::verify(sql, link, now))
     }
 
     fn reset_by_link(
@@ -171,11 +162,11 @@ impl Store for PostgresStore {
         keeps_keys: bool,
         now: i64,
     ) -> Result<Account, StoreError> {
-        self.change("set the password", |transaction| links::reset(transaction, link, password, keeps_keys, now))
+        self.change("set the password", |sql| links::reset(sql, link, password, keeps_keys, now))
     }
 
     fn totp(&self, account: AccountId) -> Result<Option<Totp>, StoreError> {
-        self.look_up("read the second factor", |connection| totp::one(connection, account))
+        self.look_up("read the second factor", |sql| totp::one(sql, account))
     }
 
     fn enable_totp(
@@ -185,23 +176,25 @@ impl Store for PostgresStore {
         codes: &[RecoveryDigest],
         now: i64,
     ) -> Result<(), StoreError> {
-        self.change("enable the second factor", |transaction| totp::enable(transaction, account, totp, codes, now))
+        self.change("enable the second factor", |sql| totp::enable(sql, account, totp, codes, now))
     }
 
     fn accept_totp_step(&self, account: AccountId, step: i64) -> Result<bool, StoreError> {
-        self.change("accept the code", |transaction| totp::accept_step(transaction, account, step))
+        self.change("accept the code", |sql| totp::accept_step(sql, account, step))
     }
 
     fn use_recovery_code(&self, account: AccountId, code: &RecoveryDigest) -> Result<bool, StoreError> {
-        self.change("use the recovery code", |transaction| totp::use_code(transaction, account, code))
+        self.change("use the recovery code", |sql| totp::use_code(sql, account, code))
     }
 
     fn renew_recovery_codes(&self, account: AccountId, codes: &[RecoveryDigest]) -> Result<(), StoreError> {
-        self.change("renew the recovery codes", |transaction| totp::renew_codes(transaction, account, codes))
+        self.change("renew the recovery codes", |sql| totp::renew_codes(sql, account, codes))
     }
 
     fn disable_totp(&self, account: AccountId, version: Option<PasswordVersion>) -> Result<bool, StoreError> {
-        self.change("disable the second factor", |transaction| totp::disable(transaction, account, version))
+        let disabled = self.change("disable the second factor", |sql| totp::disable(sql, account, version))?;
+        self.erase_deleted();
+        Ok(disabled)
     }
 
     fn create_key(
@@ -212,7 +205,7 @@ impl Store for PostgresStore {
         expires_at: Option<i64>,
         now: i64,
     ) -> Result<KeyRecord, StoreError> {
-        self.change("create the key", |transaction| keys::create(transaction, account, name, key, expires_at, now))
+        self.change("create the key", |sql| keys::create(sql, account, name, key, expires_at, now))
     }
 
     fn rotate_key(
@@ -222,78 +215,77 @@ impl Store for PostgresStore {
         rotation: Rotation,
         now: i64,
     ) -> Result<(KeyRecord, KeyRecord), StoreError> {
-        self.change("rotate the key", |transaction| keys::rotate(transaction, key, successor, rotation, now))
+        self.change("rotate the key", |sql| keys::rotate(sql, key, successor, rotation, now))
     }
 
     fn end_expired_keys(&self, now: i64) -> Result<usize, StoreError> {
-        self.change("end expired keys", |transaction| keys::end_expired(transaction, now))
+        self.change("end expired keys", |sql| keys::end_expired(sql, now))
     }
 
     fn keys(&self, account: Option<AccountId>, today: Date) -> Result<Vec<KeyRecord>, StoreError> {
-        self.list("list the keys", |connection| keys::all(connection, account, today))
+        self.list("list the keys", |sql| keys::all(sql, account, today))
     }
 
     fn recent_keys(&self, account: AccountId, revoked: RevokedKeys, today: Date) -> Result<Vec<KeyRecord>, StoreError> {
-        self.list("list the keys", |connection| keys::recent(connection, account, revoked, today))
+        self.list("list the keys", |sql| keys::recent(sql, account, revoked, today))
     }
 
     fn key(&self, key: KeyRef, today: Date) -> Result<KeyRecord, StoreError> {
-        self.list("read the key", |connection| keys::one(connection, key, today))
+        self.list("read the key", |sql| keys::one(sql, key, today))
     }
 
     fn revoke_key(&self, key: KeyRef, now: i64) -> Result<KeyRecord, StoreError> {
-        self.change("revoke the key", |transaction| keys::revoke(transaction, key, now))
+        self.change("revoke the key", |sql| keys::revoke(sql, key, now))
     }
 
-    /// A connection always leads to the database that the next start would open.
     fn check(&self) -> Result<(), StoreError> {
-        Ok(())
+        self.check_place()
     }
 
     fn changes(&self, since: i64) -> Result<Changes, StoreError> {
-        self.read(Work::Short, "read the changed keys", |connection| keys::changes(connection, since))
+        self.read_changes(since)
     }
 
     fn counters(&self) -> Option<&dyn CounterStore> {
-        Some(self)
+        self.shared_counters()
     }
 
     fn measurements(&self) -> StoreMeasurements {
-        self.calls.so_far()
+        self.calls().so_far()
     }
 
     fn usage(&self, day: Date) -> Result<Vec<StoredUsage>, StoreError> {
-        self.list("read the usage", |connection| usage::of_day(connection, day))
+        self.list("read the usage", |sql| usage::of_day(sql, day))
     }
 
     fn usage_of(&self, account: AccountId, first: Date, last: Date) -> Result<Vec<DayUsage>, StoreError> {
-        self.list("read the usage", |connection| usage::of_account(connection, account, first, last))
+        self.list("read the usage", |sql| usage::of_account(sql, account, first, last))
     }
 
     fn usage_by_day(&self, first: Date, last: Date) -> Result<Vec<(Date, u64)>, StoreError> {
-        self.list("read the usage", |connection| usage::by_day(connection, first, last))
+        self.list("read the usage", |sql| usage::by_day(sql, first, last))
     }
 
     fn usage_by_account(&self, first: Date, last: Date) -> Result<Vec<(AccountId, u64)>, StoreError> {
-        self.list("read the usage", |connection| usage::by_account(connection, first, last))
+        self.list("read the usage", |sql| usage::by_account(sql, first, last))
     }
 
     fn purge(&self, today: Date) -> Result<usize, StoreError> {
         let day = |age: i32| Date::from_days(today.days() - age);
-        self.write(Durability::Normal, "delete old usage", |transaction| {
-            let usage = usage::delete_before(transaction, day(USAGE_DAYS))? + deleted_keys::purge(transaction, today)?;
-            let links = links::delete_expired(transaction, today.unix())?;
-            let alerts = alerts::purge(transaction, day(ALERT_DAYS).unix())?;
-            counters::purge(transaction, today)?;
-            Ok(usage + links + alerts + keys::clear_names(transaction, day(REVOKED_NAME_DAYS).unix())?)
+        self.change_quickly("delete old usage", |sql| {
+            let usage = usage::delete_before(sql, day(USAGE_DAYS))? + deleted_keys::purge(sql, today)?;
+            let links = links::delete_expired(sql, today.unix())?;
+            let alerts = alerts::purge(sql, day(ALERT_DAYS).unix())?;
+            self.purge_counters(sql, today)?;
+            Ok(usage + links + alerts + keys::clear_names(sql, day(REVOKED_NAME_DAYS).unix())?)
         })
     }
 
     fn add_usage(&self, added: &[AddedUsage], now: i64) -> Result<Vec<u32>, StoreError> {
-        self.write(Durability::Normal, "write the usage", |transaction| usage::add(transaction, added, now))
+        self.change_quickly("write the usage", |sql| usage::add(sql, added, now))
     }
 
     fn cursor_secret(&self, fresh: [u8; 32]) -> Result<[u8; 32], StoreError> {
-        self.change("store the cursor secret", |transaction| service_secret(transaction, fresh))
+        self.change("store the cursor secret", |sql| service_secret(sql, fresh))
     }
 }

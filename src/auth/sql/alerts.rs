@@ -1,0 +1,243 @@
+//! What releases brought to searches and lists, and what of it is to be sent.
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::account::{AccountId, Email};
+use crate::rules::NEVER;
+use crate::sql::{Row, Sql, SqlError, params, watches, webhooks};
+use crate::watch::{Alert, AlertId, Delivery, DeliveryId, DueDeliveries, Evaluation, Settled, WatchId, WebhookId};
+use data::SnapshotVersion;
+
+/// The fewest due messages that are read at a time to find their receivers.
+const DUE_BATCH: i64 = 100;
+
+const ALERTS: &str = "SELECT alerts.id, alerts.watch, alerts.since, alerts.version, alerts.created_at, alerts.total, \
+     alerts.entries, (SELECT string_agg(outcome, '; ' ORDER BY id) FROM outbox WHERE outbox.alert = alerts.id) \
+     FROM alerts";
+
+fn read_alert(row: &dyn Row) -> Result<Alert, SqlError> {
+    Ok(Alert {
+        id: AlertId(row.get(0)?),
+        watch: WatchId(row.get(1)?),
+        since: row.parsed(2)?,
+        version: row.parsed(3)?,
+        created_at: row.get(4)?,
+        total: row.get(5)?,
+        entries: row.get(6)?,
+        outcome: row.get(7)?,
+    })
+}
+
+pub(crate) fn of_watch(
+    sql: &dyn Sql,
+    watch: WatchId,
+    before: Option<AlertId>,
+    limit: u32,
+) -> Result<Vec<Alert>, SqlError> {
+    let query = format!("{ALERTS} WHERE alerts.watch = ?1 AND alerts.id < ?2 ORDER BY alerts.id DESC LIMIT ?3");
+    let before = before.map_or(i64::MAX, |before| before.0);
+    sql.rows(&query, &params![watch.0, before, limit], read_alert)
+}
+
+pub(crate) fn of_account_after(
+    sql: &dyn Sql,
+    account: AccountId,
+    watch: Option<WatchId>,
+    after: AlertId,
+    limit: u32,
+) -> Result<Vec<Alert>, SqlError> {
+    let query = format!(
+        "{ALERTS} WHERE alerts.watch IN (SELECT id FROM watches WHERE account = ?1 AND id = coalesce(?2, id)) \
+         AND alerts.id > ?3 ORDER BY alerts.id LIMIT ?4"
+    );
+    sql.rows(&query, &params![account.0, watch.map(|watch| watch.0), after.0, limit], read_alert)
+}
+
+pub(crate) fn add_evaluations(
+    sql: &dyn Sql,
+    version: SnapshotVersion,
+    evaluations: &[Evaluation],
+    now: i64,
+) -> Result<usize, SqlError> {
+    // The numbers of an account's alerts are given in the order in which they commit.
+    let watches: Vec<String> = evaluations.iter().map(|evaluation| format!("[{}]", evaluation.watch.0)).collect();
+    let owners = format!(
+        "SELECT id FROM accounts WHERE id IN (SELECT account FROM watches WHERE id IN \
+         (SELECT CAST(value ->> 0 AS BIGINT) FROM {}(?1))) ORDER BY id",
+        sql.json_elements()
+    );
+    sql.lock(&owners, &params![&format!("[{}]", watches.join(","))])?;
+    let version = version.to_string();
+    let expected: Vec<String> = evaluations.iter().map(|evaluation| evaluation.evaluated.to_string()).collect();
+    let changed: Vec<Option<(i64, bool, Option<i64>)>> = sql.row_each(
+        "UPDATE watches SET evaluated = ?1, problem = ?2 WHERE id = ?3 AND evaluated = ?4 \
+         RETURNING account, emails, webhook",
+        evaluations.iter().zip(&expected).map(|(evaluation, expected)| {
+            params![&version, evaluation.problem.as_deref(), evaluation.watch.0, expected]
+        }),
+        |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+    )?;
+    let mut news = Vec::new();
+    for (evaluation, changed) in evaluations.iter().zip(changed) {
+        let Some(receivers) = changed else { continue };
+        move_listed(sql, evaluation.watch, &evaluation.moved)?;
+        if let Some((total, entries)) = &evaluation.news {
+            news.push((evaluation.watch, evaluation.since.to_string(), *total, entries, receivers));
+        }
+    }
+    let alerts = sql.row_each(
+        "INSERT INTO alerts (watch, since, version, created_at, total, entries) VALUES (?1, ?2, ?3, ?4, ?5, ?6) \
+         RETURNING id",
+        news.iter().map(|(watch, since, total, entries, _)| params![watch.0, since, &version, now, *total, *entries]),
+        |row| row.get::<i64>(0),
+    )?;
+    let messages = news.iter().zip(alerts).flat_map(|((.., (account, emails, webhook)), alert)| {
+        let receivers = emails.then_some(None).into_iter().chain(webhook.map(Some));
+        receivers.map(move |webhook| params![alert, *account, webhook, now, NEVER])
+    });
+    sql.execute_each(
+        "INSERT INTO outbox (alert, account, webhook, due_at) SELECT CAST(?1 AS BIGINT), CAST(?2 AS BIGINT), \
+         CAST(?3 AS BIGINT), CASE WHEN (SELECT stopped FROM webhooks WHERE id = ?3) IS NULL \
+         THEN CAST(?4 AS BIGINT) ELSE CAST(?5 AS BIGINT) END",
+        messages,
+    )?;
+    Ok(news.len())
+}
+
+fn move_listed(sql: &dyn Sql, watch: WatchId, moved: &[(String, String)]) -> Result<(), SqlError> {
+    for (from, into) in moved {
+        let delete = "DELETE FROM listed WHERE watch = ?1 AND record = ?2";
+        if sql.execute(delete, &params![watch.0, from])? > 0 {
+            // The list may have the other one already.
+            let insert = "INSERT INTO listed (watch, record) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+            sql.execute(insert, &params![watch.0, into])?;
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn is_due(sql: &dyn Sql, now: i64) -> Result<bool, SqlError> {
+    let query = "SELECT EXISTS (SELECT 1 FROM outbox WHERE alert IS NOT NULL AND due_at <= ?1)";
+    sql.one(query, &params![now], |row| row.get(0))
+}
+
+/// An account, and its webhook unless it receives e-mails.
+type Receiver = (i64, Option<i64>);
+
+pub(crate) fn claim_due(
+    sql: &dyn Sql,
+    now: i64,
+    until: i64,
+    receivers: usize,
+    messages: u32,
+) -> Result<Vec<DueDeliveries>, SqlError> {
+    // What is due for a receiver is not divided between two servers, and so is in one e-mail.
+    sql.lock_claims()?;
+    let found = find_receivers(sql, now, receivers)?;
+    let mut emails: HashMap<i64, Option<Email>> = HashMap::new();
+    let claims = found.into_iter().map(|receiver| claim_for(sql, receiver, messages, now, until, &mut emails));
+    // Between the two statements, what was due may have been deleted or stopped.
+    claims.filter(|claim| claim.as_ref().map_or(true, |claim| !claim.deliveries.is_empty())).collect()
+}
+
+/// The receivers of the oldest messages that are due. Reads no more messages than it needs, up to a factor.
+fn find_receivers(sql: &dyn Sql, now: i64, receivers: usize) -> Result<BTreeSet<Receiver>, SqlError> {
+    let mut found: BTreeSet<Receiver> = BTreeSet::new();
+    let mut last = (i64::MIN, i64::MIN);
+    let mut limit = i64::try_from(receivers).unwrap_or(i64::MAX).max(DUE_BATCH);
+    loop {
+        let due: Vec<((i64, i64), Receiver)> = sql.rows(
+            "SELECT due_at, id, account, webhook FROM outbox WHERE alert IS NOT NULL AND due_at <= ?1 \
+             AND due_at >= ?2 AND (due_at > ?2 OR id > ?3) ORDER BY due_at, id LIMIT ?4",
+            &params![now, last.0, last.1, limit],
+            |row| Ok(((row.get(0)?, row.get(1)?), (row.get(2)?, row.get(3)?))),
+        )?;
+        for (_, receiver) in &due {
+            if found.len() >= receivers {
+                return Ok(found);
+            }
+            found.insert(*receiver);
+        }
+        match due.last() {
+            Some((place, _)) if due.len() as i64 == limit => last = *place,
+            _ => return Ok(found),
+        }
+        limit = limit.saturating_mul(4);
+    }
+}
+
+fn claim_for(
+    sql: &dyn Sql,
+    (account, webhook): Receiver,
+    messages: u32,
+    now: i64,
+    until: i64,
+    emails: &mut HashMap<i64, Option<Email>>,
+) -> Result<DueDeliveries, SqlError> {
+    let claim = format!(
+        "UPDATE outbox SET due_at = ?1, claimed = TRUE WHERE due_at <= ?4 AND id IN (SELECT id FROM outbox \
+         WHERE account = ?2 AND webhook IS NOT DISTINCT FROM ?3 AND due_at <= ?4 ORDER BY id LIMIT ?5{}) \
+         RETURNING id, alert, attempts",
+        sql.for_update()
+    );
+    // Without a limit by e-mail, which is one for all.
+    let limit = webhook.map_or(i64::MAX, |_| i64::from(messages));
+    let mut claimed: Vec<(i64, i64, u32)> = sql.rows(&claim, &params![until, account, webhook, now, limit], |row| {
+        Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+    })?;
+    claimed.sort_unstable();
+    let account_id = AccountId(account);
+    if claimed.is_empty() {
+        return Ok(DueDeliveries { account: account_id, email: None, webhook: None, deliveries: Vec::new() });
+    }
+    let missing = || SqlError::Data("an alert without its search".to_owned());
+    let query = format!("{ALERTS} WHERE alerts.id = ?1");
+    let alerts = sql.row_each(&query, claimed.iter().map(|(_, alert, _)| params![*alert]), read_alert)?;
+    let alerts: Vec<Alert> = alerts.into_iter().collect::<Option<_>>().ok_or_else(missing)?;
+    let watched: Vec<WatchId> = alerts.iter().map(|alert| alert.watch).collect();
+    let watches = watches::several(sql, &watched)?;
+    let deliveries = claimed.into_iter().zip(alerts).zip(watches).map(|(((id, _, attempts), alert), watch)| {
+        Ok(Delivery { id: DeliveryId(id), watch: watch.ok_or_else(missing)?, alert, attempts })
+    });
+    let deliveries: Vec<Delivery> = deliveries.collect::<Result<_, SqlError>>()?;
+    let webhook = webhook.map(|webhook| webhooks::of(sql, account_id, WebhookId(webhook))).transpose()?;
+    let email = match emails.get(&account) {
+        Some(email) => email.clone(),
+        None => {
+            let query = "SELECT email FROM accounts WHERE id = ?1 AND verified_at IS NOT NULL";
+            let email = sql.row(query, &params![account], |row| Ok(Email::from_stored(row.get(0)?)))?;
+            emails.insert(account, email.clone());
+            email
+        }
+    };
+    Ok(DueDeliveries { account: account_id, email, webhook, deliveries })
+}
+
+pub(crate) fn settle(sql: &dyn Sql, settled: &[Settled]) -> Result<(), SqlError> {
+    sql.execute_each(
+        "UPDATE outbox SET outcome = ?1, attempts = attempts + 1, due_at = ?2, claimed = FALSE WHERE id = ?3",
+        settled.iter().map(|settled| params![&settled.outcome, settled.due_at, settled.id.0]),
+    )?;
+    let done = settled.iter().filter(|settled| settled.due_at.is_none());
+    sql.execute_each("DELETE FROM outbox WHERE id = ?1 AND link IS NOT NULL", done.map(|settled| params![settled.id.0]))
+}
+
+pub(crate) fn put_back(sql: &dyn Sql, claimed: &[DeliveryId], now: i64) -> Result<(), SqlError> {
+    let update = "UPDATE outbox SET due_at = ?1, claimed = FALSE WHERE id = ?2 AND claimed";
+    sql.execute_each(update, claimed.iter().map(|id| params![now, id.0]))
+}
+
+pub(crate) fn put_off(sql: &dyn Sql, webhook: WebhookId, due_at: i64) -> Result<(), SqlError> {
+    let update = "UPDATE outbox SET due_at = ?1, claimed = FALSE WHERE webhook = ?2 AND due_at < ?3";
+    sql.execute(update, &params![due_at, webhook.0, NEVER])?;
+    Ok(())
+}
+
+pub(crate) fn release_claims(sql: &dyn Sql, now: i64) -> Result<usize, SqlError> {
+    sql.execute("UPDATE outbox SET due_at = ?1, claimed = FALSE WHERE claimed", &params![now])
+}
+
+/// Deletes what is older than `before` (Unix seconds).
+pub(crate) fn purge(sql: &dyn Sql, before: i64) -> Result<usize, SqlError> {
+    sql.execute("DELETE FROM alerts WHERE created_at < ?1", &params![before])
+}

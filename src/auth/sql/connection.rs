@@ -1,0 +1,135 @@
+//! The seam between the statements and the databases.
+
+use crate::sql::{Row, SqlError, Value};
+
+/// A connection, usually within a transaction. Statements have numbered parameters (`?1`), and PostgreSQL has to be able to tell
+/// their types.
+pub(crate) trait Sql {
+    /// Calls `each` with the rows of a query.
+    fn query(
+        &self,
+        sql: &str,
+        params: &[Value<'_>],
+        each: &mut dyn FnMut(&dyn Row) -> Result<(), SqlError>,
+    ) -> Result<(), SqlError>;
+
+    /// Runs a statement once for each list of parameters, in their order and in one round trip. Calls `each` with the rows that it
+    /// returns and the index of the list.
+    fn query_each(
+        &self,
+        sql: &str,
+        params: &[&[Value<'_>]],
+        each: &mut dyn FnMut(usize, &dyn Row) -> Result<(), SqlError>,
+    ) -> Result<(), SqlError>;
+
+    /// Returns the number of rows that were changed.
+    fn execute(&self, sql: &str, params: &[Value<'_>]) -> Result<usize, SqlError>;
+
+    /// Whether others write during a transaction, so that it has to lock what it relies on.
+    fn locks_rows(&self) -> bool {
+        false
+    }
+
+    /// Makes other transactions that claim messages wait until this one ends.
+    fn lock_claims(&self) -> Result<(), SqlError> {
+        Ok(())
+    }
+
+    /// The function that returns the elements of a JSON array as rows with a column `value`.
+    fn json_elements(&self) -> &'static str;
+
+    /// Whether usage is stored in the order of days, and not of keys.
+    fn orders_usage_by_day(&self) -> bool {
+        false
+    }
+}
+
+impl dyn Sql + '_ {
+    pub(crate) fn rows<T>(
+        &self,
+        sql: &str,
+        params: &[Value<'_>],
+        mut read: impl FnMut(&dyn Row) -> Result<T, SqlError>,
+    ) -> Result<Vec<T>, SqlError> {
+        let mut rows = Vec::new();
+        self.query(sql, params, &mut |row| {
+            rows.push(read(row)?);
+            Ok(())
+        })?;
+        Ok(rows)
+    }
+
+    pub(crate) fn row<T>(
+        &self,
+        sql: &str,
+        params: &[Value<'_>],
+        read: impl FnMut(&dyn Row) -> Result<T, SqlError>,
+    ) -> Result<Option<T>, SqlError> {
+        Ok(self.rows(sql, params, read)?.into_iter().next())
+    }
+
+    /// The row of a query that always has one.
+    pub(crate) fn one<T>(
+        &self,
+        sql: &str,
+        params: &[Value<'_>],
+        read: impl FnMut(&dyn Row) -> Result<T, SqlError>,
+    ) -> Result<T, SqlError> {
+        self.row(sql, params, read)?.ok_or_else(|| SqlError::Data("a row is missing".to_owned()))
+    }
+
+    /// Runs a statement that returns at most one row for each list of parameters.
+    pub(crate) fn row_each<'p, T, const N: usize>(
+        &self,
+        sql: &str,
+        params: impl IntoIterator<Item = [Value<'p>; N]>,
+        read: impl Fn(&dyn Row) -> Result<T, SqlError>,
+    ) -> Result<Vec<Option<T>>, SqlError> {
+        let params: Vec<[Value<'p>; N]> = params.into_iter().collect();
+        let params: Vec<&[Value<'p>]> = params.iter().map(<[_; N]>::as_slice).collect();
+        let mut rows: Vec<Option<T>> = params.iter().map(|_| None).collect();
+        if !params.is_empty() {
+            self.query_each(sql, &params, &mut |index, row| {
+                rows[index] = Some(read(row)?);
+                Ok(())
+            })?;
+        }
+        Ok(rows)
+    }
+
+    pub(crate) fn execute_each<'p, const N: usize>(
+        &self,
+        sql: &str,
+        params: impl IntoIterator<Item = [Value<'p>; N]>,
+    ) -> Result<(), SqlError> {
+        self.row_each(sql, params, |_| Ok(())).map(drop)
+    }
+
+    /// Reads a row and keeps others from changing it until the transaction ends.
+    pub(crate) fn lock_row<T>(
+        &self,
+        sql: &str,
+        params: &[Value<'_>],
+        read: impl FnMut(&dyn Row) -> Result<T, SqlError>,
+    ) -> Result<Option<T>, SqlError> {
+        self.row(&format!("{sql}{}", self.for_no_key_update()), params, read)
+    }
+
+    /// Keeps others from changing the rows of a query, if there are any, until the transaction ends.
+    pub(crate) fn lock(&self, sql: &str, params: &[Value<'_>]) -> Result<(), SqlError> {
+        if !self.locks_rows() {
+            return Ok(());
+        }
+        self.query(&format!("{sql}{}", self.for_no_key_update()), params, &mut |_| Ok(()))
+    }
+
+    /// Ends a query that keeps others from changing its rows; they may add rows that refer to them.
+    pub(crate) fn for_no_key_update(&self) -> &'static str {
+        if self.locks_rows() { " FOR NO KEY UPDATE" } else { "" }
+    }
+
+    /// Ends a query that keeps others from changing or claiming its rows.
+    pub(crate) fn for_update(&self) -> &'static str {
+        if self.locks_rows() { " FOR UPDATE" } else { "" }
+    }
+}

@@ -1,0 +1,56 @@
+//! The keys of accounts that were deleted on the current day.
+//!
+//! A new account of the same address continues their counters, so that deleting an account and signing up again gives no new
+//! quota. The address is stored as an HMAC only.
+
+use crate::account::{AccountId, Email};
+use crate::rules;
+use crate::service::random;
+use crate::sql::keys::RECENT;
+use crate::sql::{Sql, SqlError, params, service_secret};
+use data::Date;
+
+/// Remembers the keys of an account that is being deleted `today`: active ones, and those revoked on this day.
+pub(crate) fn add(sql: &dyn Sql, account: AccountId, email: &Email, today: Date) -> Result<(), SqlError> {
+    let owner = hash_owner(sql, email)?;
+    sql.execute(
+        &format!(
+            "INSERT INTO deleted_keys (day, key, owner) \
+             SELECT CAST(?3 AS BIGINT), recent.id, ?4 FROM ({RECENT}) AS recent"
+        ),
+        &params![account.0, today.unix(), today.days(), &owner],
+    )?;
+    Ok(())
+}
+
+/// The most used counter of the accounts of this address that were deleted `today` which no key of `account` has.
+pub(crate) fn free_counter(
+    sql: &dyn Sql,
+    account: AccountId,
+    email: &Email,
+    today: Date,
+) -> Result<Option<i64>, SqlError> {
+    let owner = hash_owner(sql, email)?;
+    sql.row(
+        "SELECT keys.counter FROM deleted_keys CROSS JOIN keys \
+         LEFT JOIN usage ON usage.day = deleted_keys.day AND usage.key = deleted_keys.key \
+         WHERE deleted_keys.owner = ?1 AND deleted_keys.day = ?2 AND keys.id = deleted_keys.key \
+         AND keys.counter NOT IN (SELECT counter FROM keys WHERE account = ?3) \
+         GROUP BY keys.counter ORDER BY coalesce(sum(usage.requests), -1) DESC, keys.counter LIMIT 1",
+        &params![&owner, today.days(), account.0],
+        |row| row.get(0),
+    )
+}
+
+/// Deletes what is remembered of earlier days, and the usage of the keys.
+pub(crate) fn purge(sql: &dyn Sql, today: Date) -> Result<usize, SqlError> {
+    let today = params![today.days()];
+    let delete = "DELETE FROM usage WHERE (day, key) IN (SELECT day, key FROM deleted_keys WHERE day < ?1)";
+    let usage = sql.execute(delete, &today)?;
+    Ok(usage + sql.execute("DELETE FROM deleted_keys WHERE day < ?1", &today)?)
+}
+
+fn hash_owner(sql: &dyn Sql, email: &Email) -> Result<[u8; 32], SqlError> {
+    let secret = service_secret(sql, random()?)?;
+    Ok(rules::deleted_owner(&secret, email))
+}

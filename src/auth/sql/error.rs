@@ -1,0 +1,48 @@
+//! Why a call of a store fails.
+
+use std::error::Error;
+
+use crate::StoreError;
+
+/// One of the store's rules, or the database.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SqlError {
+    #[error(transparent)]
+    Rule(#[from] StoreError),
+    #[error("unexpected value in the database: {0}")]
+    Data(String),
+    #[error("{source}")]
+    Database { failure: Failure, source: Box<dyn Error + Send + Sync> },
+}
+
+/// What a failure of a database means for the call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// Others held what the call needs for too long.
+    Busy,
+    /// The transaction was rolled back because of another one, so that it may succeed now.
+    Conflict,
+    /// The disk is full.
+    Full,
+    /// The connection was lost, so that the call may succeed with another.
+    Lost,
+    /// The server did not answer in time.
+    Timeout,
+    Other,
+}
+
+impl SqlError {
+    pub(crate) fn is(&self, expected: Failure) -> bool {
+        matches!(self, Self::Database { failure, .. } if *failure == expected)
+    }
+
+    pub(crate) fn into_store_error(self, operation: &'static str) -> StoreError {
+        match self {
+            Self::Rule(error) => error,
+            Self::Database { failure: Failure::Busy | Failure::Conflict, .. } => StoreError::Busy,
+            Self::Database { failure: Failure::Full, .. } => StoreError::Full(operation),
+            Self::Database { source, .. } => StoreError::Database { operation, source },
+            error @ Self::Data(_) => StoreError::Database { operation, source: Box::new(error) },
+        }
+    }
+}

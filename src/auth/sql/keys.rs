@@ -1,0 +1,317 @@
+//! Keys, and their changes for running servers.
+
+use crate::account::{Account, AccountId, CounterId, Email, KeyId, KeyName, KeyRecord, KeyRef, Rotation};
+use crate::rules::{self, ORPHAN, with_usage};
+use crate::sql::{Row, Sql, SqlError, accounts, deleted_keys, next_change, params, usage};
+use crate::{ApiKey, Changes, KeyDigest, KeyState, RevokedKeys, StoreError};
+use data::Date;
+
+/// Without the usage of the day, which is read by counter.
+const KEYS: &str = "SELECT keys.id, keys.account, accounts.email, accounts.tier, keys.name, keys.shown, \
+     keys.created_at, CASE WHEN keys.revoked_at < coalesce(keys.expires_at, keys.revoked_at + 1) THEN keys.revoked_at END, \
+     keys.last_used_at, keys.counter, keys.expires_at \
+     FROM keys JOIN accounts ON accounts.id = keys.account";
+
+/// What authentication needs to know of keys.
+const STATES: &str = "SELECT keys.id, keys.counter, keys.account, coalesce(accounts.tier, 'free'), \
+     accounts.blocked_at IS NOT NULL OR keys.revoked_at IS NOT NULL AND \
+     (accounts.id IS NULL OR keys.revoked_at < coalesce(keys.expires_at, keys.revoked_at + 1)), \
+     keys.digest, keys.shown, keys.expires_at FROM keys LEFT JOIN accounts ON accounts.id = keys.account";
+
+/// The ids of an account's (`?1`) active keys and of those revoked at `?2` or later: two ranges of one index, so that keys revoked
+/// earlier are not visited.
+pub(crate) const RECENT: &str = "SELECT id FROM keys WHERE account = ?1 AND revoked_at IS NULL \
+     UNION ALL SELECT id FROM keys WHERE account = ?1 AND revoked_at >= ?2";
+
+fn read_key(row: &dyn Row) -> Result<KeyRecord, SqlError> {
+    Ok(KeyRecord {
+        id: KeyId(row.get(0)?),
+        account: AccountId(row.get(1)?),
+        email: Email::from_stored(row.get(2)?),
+        tier: row.parsed(3)?,
+        name: row.get(4)?,
+        masked: row.parsed(5)?,
+        created_at: row.get(6)?,
+        revoked_at: row.get(7)?,
+        last_used_at: row.get(8)?,
+        counter: CounterId(row.get(9)?),
+        expires_at: row.get(10)?,
+        used_today: 0,
+    })
+}
+
+fn read_state(row: &dyn Row) -> Result<KeyState, SqlError> {
+    Ok(KeyState {
+        id: KeyId(row.get(0)?),
+        counter: CounterId(row.get(1)?),
+        account: row.get::<Option<i64>>(2)?.map(AccountId),
+        tier: row.parsed(3)?,
+        revoked: row.get(4)?,
+        digest: KeyDigest::from_bytes(row.get(5)?),
+        masked: row.parsed(6)?,
+        expires_at: row.get(7)?,
+    })
+}
+
+pub(crate) fn create(
+    sql: &dyn Sql,
+    account: AccountId,
+    name: &KeyName,
+    key: &ApiKey,
+    expires_at: Option<i64>,
+    now: i64,
+) -> Result<KeyRecord, SqlError> {
+    accounts::lock(sql, account)?;
+    end_expired_of(sql, account, now)?;
+    let found = accounts::by_id(sql, account)?;
+    rules::check_new_key(&found)?;
+    let Account { email, tier, .. } = found;
+    let today = Date::from_unix(now);
+    rules::check_created_keys(&email, tier, created_on(sql, account, today)?)?;
+    let counter = match free_counter(sql, account, today)? {
+        None => deleted_keys::free_counter(sql, account, &email, today)?,
+        own => own,
+    };
+    let key = insert(sql, account, name.as_str(), key, counter, expires_at, now)?;
+    record(sql, key, today)
+}
+
+/// Adds a key on a counter, on its own by default, and returns its number.
+fn insert(
+    sql: &dyn Sql,
+    account: AccountId,
+    name: &str,
+    key: &ApiKey,
+    counter: Option<i64>,
+    expires_at: Option<i64>,
+    now: i64,
+) -> Result<i64, SqlError> {
+    let change = next_change(sql)?;
+    let (digest, masked) = (key.digest(), key.masked().to_string());
+    let id = sql.one(
+        "INSERT INTO keys (account, name, digest, shown, counter, created_at, expires_at, changed) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) RETURNING id",
+        // A new counter has the number of the key, which is set below.
+        &params![account.0, name, digest.bytes(), &masked, counter.unwrap_or(0), now, expires_at, change],
+        |row| row.get(0),
+    )?;
+    if counter.is_none() {
+        sql.execute("UPDATE keys SET counter = id WHERE id = ?1", &params![id])?;
+    }
+    Ok(id)
+}
+
+/// Creates a successor on the counter of the key. As a counter is never shared by more than two active keys, rotating again
+/// and again does not collect valid keys.
+pub(crate) fn rotate(
+    sql: &dyn Sql,
+    key: KeyRef,
+    successor: &ApiKey,
+    rotation: Rotation,
+    now: i64,
+) -> Result<(KeyRecord, KeyRecord), SqlError> {
+    let (id, account) = lock_owner(sql, key)?;
+    end_expired_of(sql, account, now)?;
+    let today = Date::from_unix(now);
+    let rotated = record(sql, id, today)?;
+    if !rotated.is_active(now) {
+        return Err(StoreError::KeyEnded.into());
+    }
+    let overlaps = sql.one(
+        "SELECT EXISTS (SELECT 1 FROM keys WHERE account = ?1 AND revoked_at IS NULL AND counter = ?2 AND id <> ?3)",
+        &params![account.0, rotated.counter.0, id],
+        |row| row.get(0),
+    )?;
+    if overlaps {
+        return Err(StoreError::KeyOverlaps.into());
+    }
+    rules::check_created_keys(&rotated.email, rotated.tier, created_on(sql, account, today)?)?;
+    let Rotation { overlap_ends_at, expires_at } = rotation;
+    let counter = Some(rotated.counter.0);
+    let new = insert(sql, account, &rotated.name, successor, counter, expires_at, now)?;
+    let change = next_change(sql)?;
+    sql.execute(
+        "UPDATE keys SET expires_at = CASE WHEN expires_at < ?1 THEN expires_at ELSE ?1 END, changed = ?2 WHERE id = ?3",
+        &params![overlap_ends_at, change, id],
+    )?;
+    end_expired_of(sql, account, now)?;
+    Ok((record(sql, id, today)?, record(sql, new, today)?))
+}
+
+/// Needs no new change: a key in memory is rejected from its expiry on.
+pub(crate) fn end_expired(sql: &dyn Sql, now: i64) -> Result<usize, SqlError> {
+    let update = "UPDATE keys SET revoked_at = expires_at WHERE revoked_at IS NULL AND expires_at <= ?1";
+    sql.execute(update, &params![now])
+}
+
+/// Only those of the account, which the transaction has locked: others may be locked by other transactions.
+fn end_expired_of(sql: &dyn Sql, account: AccountId, now: i64) -> Result<(), SqlError> {
+    let update =
+        "UPDATE keys SET revoked_at = expires_at WHERE account = ?2 AND revoked_at IS NULL AND expires_at <= ?1";
+    sql.execute(update, &params![now, account.0])?;
+    Ok(())
+}
+
+pub(crate) fn all(sql: &dyn Sql, account: Option<AccountId>, today: Date) -> Result<Vec<KeyRecord>, SqlError> {
+    let keys = match account {
+        Some(account) => {
+            sql.rows(&format!("{KEYS} WHERE keys.account = ?1 ORDER BY keys.id"), &params![account.0], read_key)
+        }
+        None => sql.rows(&format!("{KEYS} ORDER BY keys.id"), &[], read_key),
+    }?;
+    let used = usage::on_counters(sql, account, today)?;
+    Ok(keys.into_iter().map(|key| with_usage(key, &used)).collect())
+}
+
+pub(crate) fn recent(
+    sql: &dyn Sql,
+    account: AccountId,
+    revoked: RevokedKeys,
+    today: Date,
+) -> Result<Vec<KeyRecord>, SqlError> {
+    let query = format!(
+        "{KEYS} WHERE keys.id IN (SELECT id FROM keys WHERE account = ?1 AND revoked_at IS NULL UNION ALL \
+         SELECT * FROM (SELECT id FROM keys WHERE account = ?1 AND revoked_at >= ?2 \
+         ORDER BY revoked_at DESC, id DESC LIMIT ?3) AS revoked) ORDER BY keys.id"
+    );
+    let keys = sql.rows(&query, &params![account.0, revoked.since, revoked.max], read_key)?;
+    let used = usage::on_counters(sql, Some(account), today)?;
+    Ok(keys.into_iter().map(|key| with_usage(key, &used)).collect())
+}
+
+pub(crate) fn one(sql: &dyn Sql, key: KeyRef, today: Date) -> Result<KeyRecord, SqlError> {
+    record(sql, find(sql, key)?.0, today)
+}
+
+/// The keys of an account that were created on a day. A key that was revoked was revoked on that day or later.
+fn created_on(sql: &dyn Sql, account: AccountId, day: Date) -> Result<u32, SqlError> {
+    let query =
+        format!("SELECT count(*) FROM keys WHERE id IN ({RECENT}) AND created_at >= ?2 AND created_at < ?2 + 86400");
+    sql.one(&query, &params![account.0, day.unix()], |row| row.get(0))
+}
+
+/// Clears the names of keys revoked before `before` (Unix seconds).
+pub(crate) fn clear_names(sql: &dyn Sql, before: i64) -> Result<usize, SqlError> {
+    sql.execute("UPDATE keys SET name = '' WHERE revoked_at < ?1 AND name <> ''", &params![before])
+}
+
+/// The keys that can be revoked at `?1`: also one that has expired by a clock that was ahead, and is accepted again.
+const REVOCABLE: &str = "(revoked_at IS NULL OR (revoked_at >= expires_at AND revoked_at > ?1))";
+
+pub(crate) fn revoke(sql: &dyn Sql, key: KeyRef, now: i64) -> Result<KeyRecord, SqlError> {
+    let (id, _) = lock_owner(sql, key)?;
+    let update = format!("UPDATE keys SET revoked_at = ?1 WHERE id = ?2 AND {REVOCABLE}");
+    if sql.execute(&update, &params![now, id])? > 0 {
+        let change = next_change(sql)?;
+        sql.execute("UPDATE keys SET changed = ?1 WHERE id = ?2", &params![change, id])?;
+    }
+    record(sql, id, Date::from_unix(now))
+}
+
+/// Revokes all active keys of an account and returns their number.
+pub(crate) fn revoke_all(sql: &dyn Sql, account: AccountId, now: i64) -> Result<u32, SqlError> {
+    lock_all(sql, account)?;
+    let change = next_change(sql)?;
+    let revoked = sql.execute(
+        &format!("UPDATE keys SET revoked_at = ?1, changed = ?2 WHERE account = ?3 AND {REVOCABLE}"),
+        &params![now, change, account.0],
+    )?;
+    Ok(u32::try_from(revoked).expect("an account has fewer than 2^32 keys"))
+}
+
+/// Reports all keys of an account to running servers: what holds for the account holds for them.
+pub(crate) fn mark_changed(sql: &dyn Sql, account: AccountId) -> Result<(), SqlError> {
+    lock_all(sql, account)?;
+    let change = next_change(sql)?;
+    sql.execute("UPDATE keys SET changed = ?1 WHERE account = ?2", &params![change, account.0])?;
+    Ok(())
+}
+
+/// Revokes all keys of an account and clears what identifies it; their digests remain.
+pub(crate) fn orphan(sql: &dyn Sql, account: AccountId, now: i64) -> Result<(), SqlError> {
+    let change = next_change(sql)?;
+    sql.execute(
+        "UPDATE keys SET revoked_at = coalesce(revoked_at, ?1), name = '', shown = ?2, last_used_at = NULL, changed = ?3 \
+         WHERE account = ?4",
+        &params![now, ORPHAN, change, account.0],
+    )?;
+    Ok(())
+}
+
+/// Locks the keys of an account in the order in which [`usage::add`] does.
+pub(crate) fn lock_all(sql: &dyn Sql, account: AccountId) -> Result<(), SqlError> {
+    sql.lock("SELECT id FROM keys WHERE account = ?1 ORDER BY id", &params![account.0])
+}
+
+/// The number of the last change. Read before the keys: what commits meanwhile is reported now, and again next time.
+pub(crate) fn last_change(sql: &dyn Sql) -> Result<i64, SqlError> {
+    sql.one("SELECT change FROM service", &[], |row| row.get(0))
+}
+
+/// The keys that changed after `since`, if `last` is the number of the last change.
+pub(crate) fn changes(sql: &dyn Sql, since: i64, last: i64) -> Result<Changes, SqlError> {
+    if last == since {
+        return Ok(Changes { last, keys: Vec::new() });
+    }
+    // The database was restored from an older copy: all keys are read again.
+    let since = if last < since { 0 } else { since };
+    let mut keys = sql.rows(&format!("{STATES} WHERE keys.changed > ?1"), &params![since], read_state)?;
+    keys.sort_unstable_by_key(|key| key.id);
+    Ok(Changes { last, keys })
+}
+
+fn record(sql: &dyn Sql, key: i64, today: Date) -> Result<KeyRecord, SqlError> {
+    let found = sql.row(&format!("{KEYS} WHERE keys.id = ?1"), &params![key], read_key)?;
+    let key = found.ok_or(StoreError::NoSuchKey)?;
+    let used = usage::on_counters(sql, Some(key.account), today)?;
+    Ok(with_usage(key, &used))
+}
+
+/// Finds a key and locks its account.
+fn lock_owner(sql: &dyn Sql, key: KeyRef) -> Result<(i64, AccountId), SqlError> {
+    let found = find(sql, key)?;
+    accounts::lock(sql, found.1)?;
+    // While this waited for the lock, another key of the short form may have become the active one.
+    if sql.locks_rows() && find(sql, key)? != found {
+        return Err(StoreError::Busy.into());
+    }
+    Ok(found)
+}
+
+/// Finds a key and its account. Keys whose account was deleted are not found.
+fn find(sql: &dyn Sql, key: KeyRef) -> Result<(i64, AccountId), SqlError> {
+    let read = |row: &dyn Row| Ok((row.get(0)?, AccountId(row.get(1)?)));
+    let found = match key {
+        KeyRef::Id(id) => {
+            sql.rows("SELECT id, account FROM keys WHERE id = ?1 AND account IS NOT NULL", &params![id.0], read)
+        }
+        KeyRef::Of(account, id) => {
+            sql.rows("SELECT id, account FROM keys WHERE account = ?1 AND id = ?2", &params![account.0, id.0], read)
+        }
+        KeyRef::Masked(masked) => {
+            // Active keys take precedence over revoked ones with the same short form.
+            let query = "SELECT id, account FROM keys WHERE shown = ?1 AND account IS NOT NULL AND (revoked_at IS NULL OR \
+                         NOT EXISTS (SELECT 1 FROM keys WHERE shown = ?1 AND revoked_at IS NULL)) ORDER BY id";
+            sql.rows(query, &params![&masked.to_string()], read)
+        }
+        KeyRef::Digest(digest) => {
+            let query = "SELECT id, account FROM keys WHERE digest = ?1 AND account IS NOT NULL";
+            sql.rows(query, &params![digest.bytes()], read)
+        }
+    }?;
+    Ok(rules::only_key(&found)?)
+}
+
+/// The counter that a new key takes over: that of the key revoked last on `today` whose counter no active key uses.
+///
+/// A key gets a new counter only if there is no such counter, so that an account never uses more counters per day than its
+/// tier allows keys.
+fn free_counter(sql: &dyn Sql, account: AccountId, today: Date) -> Result<Option<i64>, SqlError> {
+    sql.row(
+        "SELECT counter FROM keys WHERE account = ?1 AND revoked_at >= ?2 AND revoked_at < ?3 \
+         AND counter NOT IN (SELECT counter FROM keys WHERE account = ?1 AND revoked_at IS NULL) \
+         ORDER BY revoked_at DESC, id DESC LIMIT 1",
+        &params![account.0, today.unix(), today.unix() + 86_400],
+        |row| row.get(0),
+    )
+}

@@ -1,0 +1,204 @@
+//! Requests by key and day.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::DayUsage;
+use crate::account::AccountId;
+use crate::quota::{AddedUsage, CounterId, KeyId, StoredUsage};
+use crate::sql::keys::RECENT;
+use crate::sql::{Row, Sql, SqlError, params};
+use data::Date;
+
+/// The keys whose ids the query `keys` returns, with each day on which they can have usage, from `first` to `last`: from the
+/// creation to the last use, and one more on both sides, as clocks may differ. In a table ordered by day, usage is looked up by day
+/// and key, so that its cost does not depend on other accounts. Only SQLite runs it, where `max` and `min` compare two numbers.
+fn days_of_keys(keys: &str, first: &str, last: &str) -> String {
+    format!(
+        "WITH RECURSIVE key_days (key, day, last) AS \
+         (SELECT id, max({first}, created_at / 86400 - 1), min({last}, last_used_at / 86400 + 1) FROM keys \
+          WHERE id IN ({keys}) AND last_used_at >= ({first} - 1) * 86400 AND created_at < ({last} + 2) * 86400 \
+          UNION ALL SELECT key, day + 1, last FROM key_days WHERE day < last)"
+    )
+}
+
+/// The requests of `today` by counter, of an account (`None`: of all).
+///
+/// The keys of a counter belong to one account. A key revoked before has no usage today; one more day, as clocks may differ.
+pub(crate) fn on_counters(
+    sql: &dyn Sql,
+    account: Option<AccountId>,
+    today: Date,
+) -> Result<HashMap<CounterId, u32>, SqlError> {
+    let read = |row: &dyn Row| Ok((CounterId(row.get(0)?), row.get(1)?));
+    let used = match account {
+        None => sql.rows(
+            "SELECT keys.counter, CAST(sum(usage.requests) AS BIGINT) FROM usage CROSS JOIN keys \
+             WHERE usage.day = ?1 AND keys.id = usage.key GROUP BY keys.counter",
+            &params![today.days()],
+            read,
+        ),
+        Some(account) => sql.rows(
+            &format!(
+                "SELECT keys.counter, CAST(sum(usage.requests) AS BIGINT) FROM keys CROSS JOIN usage \
+                 WHERE usage.day = ?3 AND usage.key = keys.id AND keys.id IN ({RECENT}) GROUP BY keys.counter"
+            ),
+            &params![account.0, today.unix() - 86_400, today.days()],
+            read,
+        ),
+    }?;
+    Ok(used.into_iter().collect())
+}
+
+pub(crate) fn of_day(sql: &dyn Sql, day: Date) -> Result<Vec<StoredUsage>, SqlError> {
+    let query = "SELECT usage.key, keys.counter, usage.requests FROM usage JOIN keys ON keys.id = usage.key \
+                 WHERE usage.day = ?1";
+    sql.rows(query, &params![day.days()], |row| {
+        Ok(StoredUsage { key: KeyId(row.get(0)?), counter: CounterId(row.get(1)?), requests: row.get(2)? })
+    })
+}
+
+pub(crate) fn of_account(
+    sql: &dyn Sql,
+    account: AccountId,
+    first: Date,
+    last: Date,
+) -> Result<Vec<DayUsage>, SqlError> {
+    let query = if sql.orders_usage_by_day() {
+        format!(
+            "{} SELECT usage.day, usage.key, usage.requests FROM key_days CROSS JOIN usage \
+             ON usage.day = key_days.day AND usage.key = key_days.key \
+             WHERE key_days.day <= key_days.last ORDER BY usage.day, usage.key",
+            days_of_keys(RECENT, "?3", "?4")
+        )
+    } else {
+        format!(
+            "SELECT day, key, requests FROM usage WHERE key IN ({RECENT}) AND day BETWEEN ?3 AND ?4 ORDER BY day, key"
+        )
+    };
+    sql.rows(&query, &params![account.0, first.unix() - 86_400, first.days(), last.days()], |row| {
+        Ok(DayUsage { day: Date::from_days(row.get(0)?), key: KeyId(row.get(1)?), requests: row.get(2)? })
+    })
+}
+
+pub(crate) fn by_day(sql: &dyn Sql, first: Date, last: Date) -> Result<Vec<(Date, u64)>, SqlError> {
+    let query = "SELECT day, CAST(sum(requests) AS BIGINT) FROM usage WHERE day BETWEEN ?1 AND ?2 \
+                 GROUP BY day ORDER BY day";
+    let params = params![first.days(), last.days()];
+    sql.rows(query, &params, |row| Ok((Date::from_days(row.get(0)?), row.get(1)?)))
+}
+
+pub(crate) fn by_account(sql: &dyn Sql, first: Date, last: Date) -> Result<Vec<(AccountId, u64)>, SqlError> {
+    let query = "SELECT keys.account, CAST(sum(usage.requests) AS BIGINT) AS total FROM usage CROSS JOIN keys \
+                 WHERE usage.day BETWEEN ?1 AND ?2 AND keys.id = usage.key AND keys.account IS NOT NULL \
+                 GROUP BY keys.account HAVING sum(usage.requests) > 0 ORDER BY total DESC, keys.account";
+    sql.rows(query, &params![first.days(), last.days()], |row| Ok((AccountId(row.get(0)?), row.get(1)?)))
+}
+
+pub(crate) fn add(sql: &dyn Sql, added: &[AddedUsage], now: i64) -> Result<Vec<u32>, SqlError> {
+    mark_used(sql, added, now)?;
+    let mut totals = vec![None; added.len()];
+    // One statement changes a row once; a second round is only needed if a key and day are there twice.
+    let mut left: Vec<usize> = (0..added.len()).collect();
+    while !left.is_empty() {
+        let mut seen = HashSet::new();
+        let (round, later): (Vec<usize>, Vec<usize>) =
+            left.into_iter().partition(|index| seen.insert((added[*index].key, added[*index].day)));
+        store(sql, &update(sql), added, &round, &mut totals)?;
+        let new: Vec<usize> = round.into_iter().filter(|index| totals[*index].is_none()).collect();
+        store(sql, &insert(sql), added, &new, &mut totals)?;
+        left = later;
+    }
+    Ok(totals.into_iter().map(|total| total.unwrap_or(0)).collect())
+}
+
+/// Sets `now` as the last use of the keys that were used. All are locked in one order, so that servers do not wait for each other in
+/// a circle, and before their accounts are looked at, so that nothing is stored of an account that is being deleted.
+fn mark_used(sql: &dyn Sql, added: &[AddedUsage], now: i64) -> Result<(), SqlError> {
+    let rows = as_json(added.iter());
+    let keys = added_rows(sql);
+    let update = format!(
+        "WITH locked AS (SELECT id FROM keys WHERE id IN (SELECT k FROM {keys}) ORDER BY id{}) \
+         UPDATE keys SET last_used_at = CASE WHEN keys.account IS NOT NULL \
+         AND keys.id IN (SELECT k FROM {keys} WHERE n > 0) THEN ?2 ELSE last_used_at END \
+         FROM locked WHERE keys.id = locked.id",
+        sql.for_no_key_update()
+    );
+    sql.execute(&update, &params![&rows, now])?;
+    Ok(())
+}
+
+/// Adds to rows that exist.
+fn update(sql: &dyn Sql) -> String {
+    format!(
+        "UPDATE usage SET requests = CASE WHEN requests + added.n > 0 THEN requests + added.n ELSE 0 END \
+         FROM {} WHERE key = added.k AND day = added.d RETURNING key, day, requests",
+        added_rows(sql)
+    )
+}
+
+/// Adds rows. The usage of a key whose account was deleted is only stored on the day of the deletion, for an account that returns.
+fn insert(sql: &dyn Sql) -> String {
+    format!(
+        "INSERT INTO usage (key, day, requests) SELECT added.k, added.d, CASE WHEN added.n > 0 THEN added.n ELSE 0 END \
+         FROM {} WHERE NOT EXISTS (SELECT 1 FROM keys WHERE keys.id = added.k AND keys.account IS NULL) \
+         OR EXISTS (SELECT 1 FROM deleted_keys WHERE deleted_keys.day = added.d AND deleted_keys.key = added.k) \
+         ORDER BY added.k, added.d \
+         ON CONFLICT (key, day) DO UPDATE SET requests = usage.requests + excluded.requests RETURNING key, day, requests",
+        added_rows(sql)
+    )
+}
+
+/// Runs a statement with the usage at some indexes, which are of different keys or days, and notes the totals that it returns.
+fn store(
+    sql: &dyn Sql,
+    statement: &str,
+    added: &[AddedUsage],
+    indexes: &[usize],
+    totals: &mut [Option<u32>],
+) -> Result<(), SqlError> {
+    if indexes.is_empty() {
+        return Ok(());
+    }
+    let index_of: HashMap<(i64, i32), usize> =
+        indexes.iter().map(|index| ((added[*index].key.0, added[*index].day.days()), *index)).collect();
+    let rows = as_json(indexes.iter().map(|index| &added[*index]));
+    let read = |row: &dyn Row| Ok(((row.get(0)?, row.get(1)?), row.get(2)?));
+    for (place, total) in sql.rows(statement, &params![&rows], read)? {
+        if let Some(index) = index_of.get(&place) {
+            totals[*index] = Some(total);
+        }
+    }
+    Ok(())
+}
+
+/// The rows of a table with columns `k` (key), `d` (day) and `n` (requests), which are one parameter.
+fn as_json<'a>(added: impl Iterator<Item = &'a AddedUsage>) -> String {
+    let rows = added.map(|added| format!("[{},{},{}]", added.key.0, added.day.days(), added.requests));
+    format!("[{}]", rows.collect::<Vec<_>>().join(","))
+}
+
+fn added_rows(sql: &dyn Sql) -> String {
+    format!(
+        "(SELECT CAST(value ->> 0 AS BIGINT) AS k, CAST(value ->> 1 AS BIGINT) AS d, CAST(value ->> 2 AS BIGINT) AS n \
+         FROM {}(?1)) AS added",
+        sql.json_elements()
+    )
+}
+
+/// Deletes the usage of an account, except for that of `today`.
+pub(crate) fn delete(sql: &dyn Sql, account: AccountId, today: Date) -> Result<(), SqlError> {
+    let keys = "SELECT id FROM keys WHERE account = ?1";
+    let of_account = if sql.orders_usage_by_day() {
+        let days = days_of_keys(keys, &i32::MIN.to_string(), &i32::MAX.to_string());
+        format!("(day, key) IN ({days} SELECT day, key FROM key_days)")
+    } else {
+        format!("key IN ({keys})")
+    };
+    let delete = format!("DELETE FROM usage WHERE {of_account} AND day <> ?2");
+    sql.execute(&delete, &params![account.0, today.days()])?;
+    Ok(())
+}
+
+pub(crate) fn delete_before(sql: &dyn Sql, day: Date) -> Result<usize, SqlError> {
+    sql.execute("DELETE FROM usage WHERE day < ?1", &params![day.days()])
+}

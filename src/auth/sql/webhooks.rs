@@ -1,0 +1,75 @@
+//! Where alerts are sent to.
+
+use crate::StoreError;
+use crate::account::AccountId;
+use crate::rules::{self, NEVER};
+use crate::sql::{Row, Sql, SqlError, accounts, params};
+use crate::watch::{Webhook, WebhookChange, WebhookId};
+
+const WEBHOOKS: &str = "SELECT id, account, url, secret, previous_until, created_at, stopped FROM webhooks";
+
+fn read_webhook(row: &dyn Row) -> Result<Webhook, SqlError> {
+    Ok(Webhook {
+        id: WebhookId(row.get(0)?),
+        account: AccountId(row.get(1)?),
+        url: row.get(2)?,
+        secret: row.get(3)?,
+        previous_until: row.get(4)?,
+        created_at: row.get(5)?,
+        stopped: row.get(6)?,
+    })
+}
+
+pub(crate) fn add(sql: &dyn Sql, account: AccountId, url: &str, now: i64) -> Result<Webhook, SqlError> {
+    accounts::lock_version(sql, account, None)?;
+    sql.execute(
+        "INSERT INTO webhooks (account, url, created_at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+        &params![account.0, url, now],
+    )?;
+    let all = of_account(sql, account)?;
+    rules::check_webhooks(all.len())?;
+    Ok(all.into_iter().find(|webhook| webhook.url == url).ok_or(StoreError::NoSuchWebhook)?)
+}
+
+pub(crate) fn of_account(sql: &dyn Sql, account: AccountId) -> Result<Vec<Webhook>, SqlError> {
+    sql.rows(&format!("{WEBHOOKS} WHERE account = ?1 ORDER BY id"), &params![account.0], read_webhook)
+}
+
+/// A webhook of this account.
+pub(crate) fn of(sql: &dyn Sql, account: AccountId, webhook: WebhookId) -> Result<Webhook, SqlError> {
+    let query = format!("{WEBHOOKS} WHERE id = ?1 AND account = ?2");
+    Ok(sql.row(&query, &params![webhook.0, account.0], read_webhook)?.ok_or(StoreError::NoSuchWebhook)?)
+}
+
+pub(crate) fn change(
+    sql: &dyn Sql,
+    account: AccountId,
+    webhook: WebhookId,
+    change: WebhookChange<'_>,
+) -> Result<Webhook, SqlError> {
+    accounts::lock(sql, account)?;
+    of(sql, account, webhook)?;
+    let stop = |reason: Option<&str>, due_at: i64| {
+        sql.execute("UPDATE webhooks SET stopped = ?1 WHERE id = ?2", &params![reason, webhook.0])?;
+        let update = "UPDATE outbox SET due_at = ?1 WHERE webhook = ?2 AND due_at IS NOT NULL";
+        sql.execute(update, &params![due_at, webhook.0])
+    };
+    match change {
+        WebhookChange::RenewSecret { previous_until } => {
+            let update = "UPDATE webhooks SET secret = secret + 1, previous_until = ?1 WHERE id = ?2";
+            sql.execute(update, &params![previous_until, webhook.0])?
+        }
+        WebhookChange::Stop(reason) => stop(Some(reason), NEVER)?,
+        WebhookChange::Resume { now } => {
+            let update = "UPDATE outbox SET attempts = 0 WHERE webhook = ?1 AND due_at IS NOT NULL";
+            sql.execute(update, &params![webhook.0])?;
+            stop(None, now)?
+        }
+    };
+    of(sql, account, webhook)
+}
+
+pub(crate) fn delete(sql: &dyn Sql, account: AccountId, webhook: WebhookId) -> Result<bool, SqlError> {
+    accounts::lock(sql, account)?;
+    Ok(sql.execute("DELETE FROM webhooks WHERE id = ?1 AND account = ?2", &params![webhook.0, account.0])? > 0)
+}

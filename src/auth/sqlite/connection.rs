@@ -1,0 +1,79 @@
+//! Statements on a connection.
+
+use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
+use rusqlite::{Connection, params_from_iter};
+
+use crate::sql::{Row, Sql, SqlError, Value};
+use crate::sqlite::failure;
+
+impl Sql for Connection {
+    fn query(
+        &self,
+        sql: &str,
+        params: &[Value<'_>],
+        each: &mut dyn FnMut(&dyn Row) -> Result<(), SqlError>,
+    ) -> Result<(), SqlError> {
+        self.query_each(sql, &[params], &mut |_, row| each(row))
+    }
+
+    fn query_each(
+        &self,
+        sql: &str,
+        params: &[&[Value<'_>]],
+        each: &mut dyn FnMut(usize, &dyn Row) -> Result<(), SqlError>,
+    ) -> Result<(), SqlError> {
+        let mut statement = self.prepare_cached(sql)?;
+        for (index, params) in params.iter().enumerate() {
+            let mut rows = statement.query(params_from_iter(*params))?;
+            while let Some(row) = rows.next()? {
+                each(index, row)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn execute(&self, sql: &str, params: &[Value<'_>]) -> Result<usize, SqlError> {
+        Ok(self.prepare_cached(sql)?.execute(params_from_iter(params))?)
+    }
+
+    fn json_elements(&self) -> &'static str {
+        "json_each"
+    }
+
+    fn orders_usage_by_day(&self) -> bool {
+        true
+    }
+}
+
+impl ToSql for Value<'_> {
+    fn to_sql(&self) -> Result<ToSqlOutput<'_>, rusqlite::Error> {
+        Ok(ToSqlOutput::Borrowed(match *self {
+            Value::Null => ValueRef::Null,
+            Value::Number(number) => ValueRef::Integer(number),
+            Value::Flag(flag) => ValueRef::Integer(flag.into()),
+            Value::Text(text) => ValueRef::Text(text.as_bytes()),
+            Value::Bytes(bytes) => ValueRef::Blob(bytes),
+        }))
+    }
+}
+
+impl Row for rusqlite::Row<'_> {
+    fn value(&self, column: usize) -> Result<Value<'_>, SqlError> {
+        let unreadable = |what: &str| SqlError::Data(format!("column {column} is {what}"));
+        match self.get_ref(column)? {
+            ValueRef::Null => Ok(Value::Null),
+            ValueRef::Integer(number) => Ok(Value::Number(number)),
+            ValueRef::Text(text) => {
+                str::from_utf8(text).map(Value::Text).map_err(|_| unreadable("a text that is not UTF-8"))
+            }
+            ValueRef::Blob(bytes) => Ok(Value::Bytes(bytes)),
+            ValueRef::Real(_) => Err(unreadable("a fraction")),
+        }
+    }
+}
+
+impl From<rusqlite::Error> for SqlError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Database { failure: failure(&error), source: Box::new(error) }
+    }
+}
