@@ -1,4 +1,4 @@
-//! A [`Store`] in one SQLite file, `venturedex.sqlite` in the data folder.
+//! A [`Store`](crate::Store) in one SQLite file, `venturedex.sqlite` in the data folder.
 //!
 //! In WAL mode, so that reads never wait for writes. Every change is one immediate transaction, so that its checks still hold
 //! when it commits, whatever other processes do.
