@@ -9,14 +9,15 @@ use data::ParameterError;
 use data::field::model;
 use data::rfc3339;
 
-/// A stable error code; [`explanation`](Code::explanation) says what it means.
-/// Detail of a 503.
-/// Of `Retry-After`.
+/// `Retry-After` of [`Code::SlowDown`], in seconds.
 pub const SLOW_DOWN_SECONDS: u64 = 5;
+/// Detail of [`Code::SlowDown`]: the units of a quota that this server had are used up, and the store does not answer.
 pub const SLOW_DOWN: &str =
     "quotas cannot be checked at the moment, and the requests admitted until then are used up; retry in some seconds";
+/// Detail of [`Code::NotReady`]: the store does not answer.
 pub const QUOTA_UNKNOWN: &str = "quotas cannot be checked at the moment; retry in some seconds";
 
+/// A stable error code; [`explanation`](Code::explanation) says what it means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Code {
     Moved,
