@@ -167,9 +167,7 @@ impl Route {
                     .collect()
             }
             EndpointKind::Suggestions => vec!["q", "kind", "limit", "fields", SNAPSHOT, AS_OF],
-            EndpointKind::LookUp => {
-                ItemTexts::NAMES.into_iter().chain(["limit", "fields", SNAPSHOT, AS_OF]).collect()
-            }
+            EndpointKind::LookUp => ItemTexts::NAMES.into_iter().chain(["limit", "fields", SNAPSHOT, AS_OF]).collect(),
             EndpointKind::Saved => vec!["fields"],
             EndpointKind::Alerts => vec![SAVED, AFTER, "limit", "fields"],
             EndpointKind::Changes => vec![FROM, TO, "table", "op", "fields", "limit", "cursor"],

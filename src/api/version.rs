@@ -70,12 +70,8 @@ impl Version {
         match self {
             Self::V1 => &["limit", "offset"],
             Self::V2 => &["limit", "page"],
-            Self::V3 if resource == Resource::Rounds => {
-                &["limit", "cursor", "fields", ASK, "amounts", SNAPSHOT, AS_OF]
-            }
-            Self::V3 if resource.takes_questions() => {
-                &["limit", "cursor", "fields", ASK, "explain", SNAPSHOT, AS_OF]
-            }
+            Self::V3 if resource == Resource::Rounds => &["limit", "cursor", "fields", ASK, "amounts", SNAPSHOT, AS_OF],
+            Self::V3 if resource.takes_questions() => &["limit", "cursor", "fields", ASK, "explain", SNAPSHOT, AS_OF],
             Self::V3 if resource.is_searchable() => &["limit", "cursor", "fields", "explain", SNAPSHOT, AS_OF],
             Self::V3 => &["limit", "cursor", "fields", SNAPSHOT, AS_OF],
         }

@@ -241,18 +241,7 @@ struct RouterParts {
 impl RouterParts {
     /// The router, and the threads that evaluate and send.
     fn build(self, releases: Arc<ActiveRelease<Catalog>>) -> (Router, Threads) {
-        let Self {
-            settings,
-            replica,
-            bound,
-            hosts,
-            well_known,
-            mail,
-            public_url,
-            auth,
-            telemetry,
-            metrics,
-        } = self;
+        let Self { settings, replica, bound, hosts, well_known, mail, public_url, auth, telemetry, metrics } = self;
         let index = settings.releases().ok();
         if let Some(replica) = replica {
             releases.follow(replica);

@@ -142,10 +142,7 @@ fn co_investors_are_firms_that_joined_the_same_rounds() {
     assert_eq!(code(&client.get("/api/v3/vcs/alder-capitol/co-investors")), (404, "not_found".into()));
     let unknown = client.get("/api/v3/vcs/alder-capital/co-investors?stage=seed");
     assert_eq!(code(&unknown), (400, "unknown_parameter".into()));
-    assert_eq!(
-        unknown.json()["errors"][0]["accepted"],
-        json!(["limit", "cursor", "fields", "snapshot", "as_of"])
-    );
+    assert_eq!(unknown.json()["errors"][0]["accepted"], json!(["limit", "cursor", "fields", "snapshot", "as_of"]));
 }
 
 /// Compares the first co-investors of every firm with those of its record. Returns the number of firms with a tie at the

@@ -90,9 +90,7 @@ enum HeaderSchema {
 
 /// The headers that responses of a version refer to.
 pub(crate) fn headers(version: Version) -> impl Iterator<Item = (&'static str, Header)> {
-    let headers = HEADERS
-        .into_iter()
-        .filter(move |(name, ..)| version == Version::V3 || !FILE.contains(name));
+    let headers = HEADERS.into_iter().filter(move |(name, ..)| version == Version::V3 || !FILE.contains(name));
     headers.map(|(name, doc, schema)| {
         let schema = match schema {
             HeaderSchema::Text => ObjectBuilder::new().schema_type(Type::String),

@@ -274,15 +274,8 @@ fn check(document: &Value, endpoint: &Route, reply: &Reply, path: &str) {
 fn check_headers(response: &Value, reply: &Reply, path: &str) {
     let described = response["headers"].as_object().unwrap();
     for name in described.keys() {
-        let optional = [
-            "RateLimit",
-            "RateLimit-Policy",
-            "Link",
-            "X-Request-Cost",
-            "X-Warnings",
-            "Content-Disposition",
-        ]
-        .contains(&name.as_str());
+        let optional = ["RateLimit", "RateLimit-Policy", "Link", "X-Request-Cost", "X-Warnings", "Content-Disposition"]
+            .contains(&name.as_str());
         assert!(optional || !reply.header(name).is_empty(), "{path}: {} without {name}", reply.status);
     }
     // The last two are for browsers.
