@@ -10,7 +10,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::commands::{GOOD, can_sign_in};
-use crate::harness::{Client, agent, bundled_folder};
+use crate::harness::{Client, agent, bundled_folder, files_below};
 use crate::program::{Process, run};
 
 pub fn text(path: &Path) -> &str {
@@ -56,16 +56,11 @@ pub fn indexer(words: &[&str]) {
 
 /// The files below a folder, with their content.
 pub fn content(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    let mut files = Vec::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() { folders.push(path) } else { files.push((path.clone(), fs::read(path).unwrap())) }
-        }
-    }
-    files.sort();
-    files
+    let read = |path: PathBuf| {
+        let bytes = fs::read(&path).unwrap();
+        (path, bytes)
+    };
+    files_below(folder).into_iter().map(read).collect()
 }
 
 fn mode(path: &Path) -> u32 {

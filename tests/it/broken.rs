@@ -14,6 +14,7 @@ use tempfile::TempDir;
 use venturedex::cli::indexer::Code;
 
 use crate::faults::{Edit, FAULTS, WARNINGS};
+use crate::harness::files_below;
 
 /// A small dataset without a fault. The first firm takes two lines, so that line numbers differ from row numbers; nothing
 /// refers to the last sector, firm and startup, so that faults in their slugs cause no other errors.
@@ -131,19 +132,9 @@ fn build(dataset: &Path, index: &Path) -> (Option<i32>, String) {
 
 /// Every file of an index except the lock.
 fn index_files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let mut found = BTreeMap::new();
-    let mut open = vec![folder.to_path_buf()];
-    while let Some(folder) = open.pop() {
-        for entry in fs::read_dir(&folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                open.push(path);
-            } else if !path.file_name().is_some_and(|name| name.to_string_lossy().contains("lock")) {
-                found.insert(path.display().to_string(), fs::read(&path).unwrap());
-            }
-        }
-    }
-    found
+    let is_lock = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().contains("lock"));
+    let files = files_below(folder).into_iter().filter(|path| !is_lock(path));
+    files.map(|path| (path.display().to_string(), fs::read(&path).unwrap())).collect()
 }
 
 #[test]

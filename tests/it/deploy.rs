@@ -2,25 +2,15 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use transport::server::Limits;
 use venturedex::app::settings::unknown_variables;
 
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
+use crate::harness::{files_below, root};
 
 fn text(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
-}
-
-fn files(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() { files(&path, found) } else { found.push(path) }
-    }
 }
 
 /// The number after `name` in a file, without its unit.
@@ -33,10 +23,8 @@ fn number(file: &str, name: &str) -> u64 {
 
 #[test]
 fn every_variable_is_a_setting() {
-    let mut paths = Vec::new();
-    files(&root().join("deploy"), &mut paths);
     let mut names = Vec::new();
-    for path in paths {
+    for path in files_below(&root().join("deploy")) {
         let text = fs::read_to_string(&path).unwrap();
         for (start, _) in text.match_indices("VENTUREDEX_") {
             let name: String =
@@ -95,7 +83,7 @@ fn replicas_behind_a_balancer_have_time_to_stop_and_room_for_heads() {
 #[test]
 fn files_that_the_docs_name_exist() {
     let mut pages = vec![root().join("README.md"), root().join("SECURITY.md"), root().join("deploy/README.md")];
-    files(&root().join("src/site/docs/text"), &mut pages);
+    pages.extend(files_below(&root().join("src/site/docs/text")));
     let mut found = 0;
     for page in pages {
         let text = fs::read_to_string(&page).unwrap();

@@ -1,15 +1,12 @@
 //! README.md, ARCHITECTURE.md and CONTRIBUTING.md: their paths exist, their functions are declared, the map stays short.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+
+use crate::harness::{files_below, root};
 
 const DOCUMENTS: [&str; 3] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
 /// Maximum number of words of ARCHITECTURE.md outside of tables and blocks of code.
 const MAX_WORDS: usize = 1_200;
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
 
 /// The lines of a document outside of blocks of code.
 fn lines(document: &str) -> Vec<String> {
@@ -48,21 +45,10 @@ fn paths_of_the_documents_exist() {
     assert!(found > 100, "{found}");
 }
 
-fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            sources(&path, found);
-        } else if path.extension().is_some_and(|ending| ending == "rs") {
-            found.push(path);
-        }
-    }
-}
-
 #[test]
 fn functions_of_the_documents_are_declared() {
-    let mut files = Vec::new();
-    sources(&root().join("src"), &mut files);
+    let mut files = files_below(&root().join("src"));
+    files.retain(|file| file.extension().is_some_and(|ending| ending == "rs"));
     let code: String = files.iter().map(|file| fs::read_to_string(file).unwrap()).collect();
     let mut found = 0;
     for document in DOCUMENTS {

@@ -86,7 +86,26 @@ pub fn resident(process: u32) -> Option<u64> {
 
 /// The folder of the bundled dataset.
 pub fn bundled_folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("dataset")
+    root().join("dataset")
+}
+
+/// The folder of the project.
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The files below a folder.
+pub fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { folders.push(path) } else { found.push(path) }
+        }
+    }
+    found.sort();
+    found
 }
 
 /// Compiles a dataset and opens it in memory.

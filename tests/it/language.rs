@@ -1,7 +1,9 @@
 //! Texts are plain English: words and idioms that a reader stumbles over stay out of code, docs, pages and messages.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+
+use crate::harness::{files_below, root};
 
 /// Each with what to write instead. Matched as whole words, in any letter case.
 const BANNED: &[(&str, &str)] = &[
@@ -53,18 +55,7 @@ const EXEMPT: [&str; 6] = [
 /// A JSON key that the contract keeps, and names of parameters that callers try.
 const KEYS: [&str; 5] = ["\"likeness\"", "\"cheque\"", "\"cheques\"", "\"cheque_size\"", "cheque cheque_size"];
 
-fn files(dir: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(dir).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            files(&path, found);
-        } else if path.extension().and_then(|ending| ending.to_str()).is_some_and(|ending| {
-            ["rs", "html", "md", "css", "js", "mjs", "py", "ts", "sh", "toml", "txt", "lua"].contains(&ending)
-        }) {
-            found.push(path);
-        }
-    }
-}
+const ENDINGS: [&str; 12] = ["rs", "html", "md", "css", "js", "mjs", "py", "ts", "sh", "toml", "txt", "lua"];
 
 /// Whether `text` has `phrase` with no letter or digit around it.
 fn has_phrase(text: &str, phrase: &str) -> bool {
@@ -102,17 +93,17 @@ fn banned_in(text: &str) -> Vec<(usize, &'static str, &'static str)> {
 
 #[test]
 fn texts_have_no_banned_words() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut paths: Vec<PathBuf> =
         ["README.md", "CHANGELOG.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "Cargo.toml", "build.rs"]
-            .map(|name| root.join(name))
+            .map(|name| root().join(name))
             .into();
     for dir in ["src", "tests", "benches"] {
-        files(&root.join(dir), &mut paths);
+        paths.extend(files_below(&root().join(dir)));
     }
+    paths.retain(|path| path.extension().is_some_and(|ending| ENDINGS.iter().any(|known| ending == *known)));
     let mut wrong = Vec::new();
     for path in paths {
-        let name = path.strip_prefix(root).unwrap().to_str().unwrap().replace('\\', "/");
+        let name = path.strip_prefix(root()).unwrap().to_str().unwrap().replace('\\', "/");
         if EXEMPT.iter().any(|exempt| name.starts_with(exempt)) {
             continue;
         }

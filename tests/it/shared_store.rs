@@ -9,7 +9,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::backup::text;
-use crate::harness::{Client, agent, agent_without_redirects};
+use crate::harness::{Client, agent, agent_without_redirects, files_below};
 use crate::postgres_server::{Database, PASSWORD, own_server};
 use crate::program::{Process, command, run};
 
@@ -81,24 +81,12 @@ impl Shared {
 
     /// Whether something that must stay secret is in a file of the servers and commands.
     fn leaks(&self, secret: &str) -> Vec<PathBuf> {
-        let mut found = Vec::new();
-        let mut folders = vec![self.folder.path().to_owned()];
-        while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(folder).unwrap() {
-                let path = entry.unwrap().path();
-                match path.is_dir() {
-                    true => folders.push(path),
-                    false if path != self.path("password") => {
-                        let bytes = fs::read(&path).unwrap();
-                        if bytes.windows(secret.len()).any(|window| window == secret.as_bytes()) {
-                            found.push(path);
-                        }
-                    }
-                    false => {}
-                }
-            }
-        }
-        found
+        let mut files = files_below(self.folder.path());
+        files.retain(|path| {
+            let has_secret = |bytes: Vec<u8>| bytes.windows(secret.len()).any(|window| window == secret.as_bytes());
+            *path != self.path("password") && has_secret(fs::read(path).unwrap())
+        });
+        files
     }
 }
 

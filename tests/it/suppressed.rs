@@ -8,7 +8,7 @@ use flate2::read::GzDecoder;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::harness::Client;
+use crate::harness::{Client, files_below};
 use crate::releases::Installation;
 
 /// A folder of sources, and the installation that serves them.
@@ -83,13 +83,7 @@ impl Operator {
 
 /// Whether any file below a folder has a text.
 fn has_text(folder: &Path, text: &str) -> bool {
-    fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).any(|path| {
-        if path.is_dir() {
-            has_text(&path, text)
-        } else {
-            String::from_utf8_lossy(&fs::read(&path).unwrap()).contains(text)
-        }
-    })
+    files_below(folder).iter().any(|path| String::from_utf8_lossy(&fs::read(path).unwrap()).contains(text))
 }
 
 /// The changes of people between two releases, as operation and slug.

@@ -1,5 +1,6 @@
 //! One connection, with calls that block, and errors.
 
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::error::Error;
@@ -17,7 +18,6 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::StoreError;
 use crate::postgres::address::{Address, with_causes};
-use crate::postgres::rows::text;
 use crate::sql::{Failure, Row, Sql, SqlError, Value};
 
 pub(crate) type Params<'p> = &'p [&'p (dyn ToSql + Sync)];
@@ -112,15 +112,6 @@ impl Connection {
         self.run(self.client.query(&statement, params))
     }
 
-    pub(crate) fn row(&self, sql: &str, params: Params<'_>) -> Result<Option<tokio_postgres::Row>, SqlError> {
-        Ok(self.rows(sql, params)?.into_iter().next())
-    }
-
-    /// The row of a query that always has one.
-    pub(crate) fn one(&self, sql: &str, params: Params<'_>) -> Result<tokio_postgres::Row, SqlError> {
-        self.row(sql, params)?.ok_or_else(|| SqlError::Data("a row is missing".to_owned()))
-    }
-
     /// The number of rows that were changed.
     pub(crate) fn execute(&self, sql: &str, params: Params<'_>) -> Result<usize, SqlError> {
         let statement = self.statement(sql)?;
@@ -202,7 +193,7 @@ impl Sql for Connection {
     ) -> Result<(), SqlError> {
         let statement = self.statement(sql)?;
         let params: Vec<_> = params.iter().map(|params| as_params(params)).collect();
-        // What is polled together is sent together, in order, before the first answer is awaited.
+        // Calls that are polled together are sent in order before the first answer is awaited.
         let calls = params.iter().map(|params| self.client.query(&statement, params));
         let results = self.run(try_join_all(calls))?;
         results.iter().enumerate().try_for_each(|(index, rows)| rows.iter().try_for_each(|row| each(index, row)))
@@ -221,7 +212,7 @@ impl Sql for Connection {
     }
 
     fn lock_claims(&self) -> Result<(), SqlError> {
-        self.one("SELECT pg_advisory_xact_lock(1447314777, hashtext(current_schema()))", &[]).map(drop)
+        self.rows("SELECT pg_advisory_xact_lock(1447314777, hashtext(current_schema()))", &[]).map(drop)
     }
 }
 
@@ -239,7 +230,7 @@ impl ToSql for Value<'_> {
                 out.extend_from_slice(json.as_bytes());
                 Ok(IsNull::No)
             }
-            Value::Text(value) => text(value).to_sql_checked(of, out),
+            Value::Text(text) => storable(text).to_sql_checked(of, out),
             Value::Bytes(bytes) => bytes.to_sql_checked(of, out),
         }
     }
@@ -266,7 +257,12 @@ impl Row for tokio_postgres::Row {
     }
 }
 
-/// How a call of the database failed.
+/// PostgreSQL stores no NUL in texts; SQLite does.
+pub(crate) fn storable(text: &str) -> Cow<'_, str> {
+    if text.contains('\0') { Cow::Owned(text.replace('\0', "\u{fffd}")) } else { Cow::Borrowed(text) }
+}
+
+/// The failure of a call.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PostgresError {
     #[error("{}", described(.0))]

@@ -10,11 +10,10 @@ use rusqlite::types::Value;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
-use crate::postgres::connection::Transaction;
+use crate::postgres::connection::{Connection, Transaction, storable};
 use crate::postgres::pool::Work;
-use crate::postgres::rows::{get, text};
 use crate::postgres::{PostgresSettings, PostgresStore};
-use crate::sql::SqlError;
+use crate::sql::{self, Row as _, Sql, SqlError, params};
 use crate::{DataLock, SqliteStore, StoreError};
 
 /// Rows that are sent and compared at a time.
@@ -211,41 +210,43 @@ impl PostgresStore {
 
     fn copy_within(
         &self,
-        transaction: &Transaction<'_>,
+        connection: &Connection,
         source: &rusqlite::Connection,
     ) -> Result<Vec<CopiedTable>, SqlError> {
         let names = TABLES.map(|table| table.name).join(", ");
-        transaction.batch(&format!("LOCK TABLE service, leases, {names} IN ACCESS EXCLUSIVE MODE"))?;
-        self.check_empty(transaction)?;
+        connection.batch(&format!("LOCK TABLE service, leases, {names} IN ACCESS EXCLUSIVE MODE"))?;
+        self.check_empty(connection)?;
         let mut copied = Vec::new();
         for table in &TABLES {
-            table.copy(transaction, source)?;
-            table.set_sequence(transaction, source)?;
-            copied.push(CopiedTable { name: table.name, rows: table.compare(transaction, source)? });
+            table.copy(connection, source)?;
+            table.set_sequence(connection, source)?;
+            copied.push(CopiedTable { name: table.name, rows: table.compare(connection, source)? });
         }
         // What a counter has used of a day is taken for all servers.
-        transaction.execute(
+        connection.execute(
             "INSERT INTO leases (kind, counter, day, taken, granted) \
              SELECT 0, keys.counter, usage.day, sum(usage.requests), 0 FROM usage JOIN keys ON keys.id = usage.key \
              WHERE usage.day >= (SELECT max(day) - 1 FROM usage) GROUP BY keys.counter, usage.day",
             &[],
         )?;
         let service = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
-        let (change, secret): (i64, Option<Vec<u8>>) =
+        let (change, secret): (i64, Option<[u8; 32]>) =
             source.query_row("SELECT change, cursor_secret FROM service", [], service).map_err(unreadable)?;
-        transaction.execute("UPDATE service SET change = $1, cursor_secret = $2", &[&change, &secret])?;
-        let row = transaction.one("SELECT change, cursor_secret FROM service", &[])?;
-        if (get::<i64>(&row, 0)?, get::<Option<Vec<u8>>>(&row, 1)?) != (change, secret) {
+        let sql: &dyn Sql = connection;
+        let update = "UPDATE service SET change = ?1, cursor_secret = ?2";
+        sql.execute(update, &params![change, secret.as_ref()])?;
+        let read = |row: &dyn sql::Row| Ok((row.get(0)?, row.get(1)?));
+        if sql.one("SELECT change, cursor_secret FROM service", &[], read)? != (change, secret) {
             return Err(different("service"));
         }
         Ok(copied)
     }
 
-    fn check_empty(&self, transaction: &Transaction<'_>) -> Result<(), SqlError> {
+    fn check_empty(&self, sql: &dyn Sql) -> Result<(), SqlError> {
         let used = "SELECT EXISTS (SELECT 1 FROM service WHERE change <> 0 OR cursor_secret IS NOT NULL)".to_owned();
         let rows = TABLES.iter().map(|table| format!("SELECT EXISTS (SELECT 1 FROM {})", table.name));
-        for sql in std::iter::once(used).chain(rows) {
-            if get(&transaction.one(&sql, &[])?, 0)? {
+        for query in std::iter::once(used).chain(rows) {
+            if sql.one(&query, &[], |row| row.get(0))? {
                 return Err(StoreError::Unusable {
                     place: self.pool.address().setting(),
                     reason: "the store is not empty, and nothing was copied: a server has used it already; name a new database"
@@ -281,7 +282,7 @@ impl Table {
             let cell = |column| match row.get(column).map_err(unreadable)? {
                 Value::Null => Ok(Cell::Null),
                 Value::Integer(number) => Ok(Cell::Number(number)),
-                Value::Text(value) => Ok(Cell::Text(text(&value).into_owned())),
+                Value::Text(value) => Ok(Cell::Text(storable(&value).into_owned())),
                 Value::Blob(bytes) => Ok(Cell::Bytes(bytes)),
                 Value::Real(_) => Err(SqlError::Data(format!("a fraction in {}", self.name))),
             };
@@ -293,7 +294,7 @@ impl Table {
         each(batch)
     }
 
-    fn copy(&self, transaction: &Transaction<'_>, source: &rusqlite::Connection) -> Result<(), SqlError> {
+    fn copy(&self, connection: &Connection, source: &rusqlite::Connection) -> Result<(), SqlError> {
         let columns: Vec<&str> = self.columns.iter().map(|(name, _)| *name).collect();
         let array = |(index, (_, kind)): (usize, &(&str, Kind))| {
             let of = match kind {
@@ -314,47 +315,49 @@ impl Table {
             let arrays: Vec<Box<dyn ToSql + Sync>> =
                 self.columns.iter().enumerate().map(|(index, (_, kind))| column(&rows, index, *kind)).collect();
             let params: Vec<&(dyn ToSql + Sync)> = arrays.iter().map(|array| &**array).collect();
-            transaction.execute(&sql, &params).map(|_| ())
+            connection.execute(&sql, &params).map(|_| ())
         })
     }
 
     /// Numbers of rows that were deleted are not given again.
-    fn set_sequence(&self, transaction: &Transaction<'_>, source: &rusqlite::Connection) -> Result<(), SqlError> {
+    fn set_sequence(&self, connection: &Connection, source: &rusqlite::Connection) -> Result<(), SqlError> {
         if !self.has_numbers() {
             return Ok(());
         }
         let sql = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = ?";
         let last: i64 = source.query_row(sql, [self.name], |row| row.get(0)).map_err(unreadable)?;
-        let sql = "SELECT setval(pg_get_serial_sequence($1::text, 'id'), greatest($2::bigint, 1), $2 > 0)";
-        transaction.one(sql, &[&self.name, &last]).map(|_| ())
+        let set = "SELECT setval(pg_get_serial_sequence(?1::text, 'id'), greatest(?2::bigint, 1), ?2 > 0)";
+        let sql: &dyn Sql = connection;
+        sql.one(set, &params![self.name, last], |_| Ok(()))
     }
 
     /// Reads all rows from both and returns their number.
-    fn compare(&self, transaction: &Transaction<'_>, source: &rusqlite::Connection) -> Result<u64, SqlError> {
+    fn compare(&self, connection: &Connection, source: &rusqlite::Connection) -> Result<u64, SqlError> {
         // Statements are known by their text, so that each table has a cursor of its own.
         let cursor = format!("copied_{}", self.name);
-        transaction.batch(&format!("DECLARE {cursor} CURSOR FOR {}", self.query()))?;
+        connection.batch(&format!("DECLARE {cursor} CURSOR FOR {}", self.query()))?;
         let mut compared = 0;
         self.read(source, |rows| {
-            let copied = transaction.rows(&format!("FETCH {BATCH} FROM {cursor}"), &[])?;
+            let copied = connection.rows(&format!("FETCH {BATCH} FROM {cursor}"), &[])?;
             let copied: Vec<Vec<Cell>> = copied.iter().map(|row| self.cells(row)).collect::<Result<_, SqlError>>()?;
             compared += rows.len() as u64;
             if rows == copied { Ok(()) } else { Err(different(self.name)) }
         })?;
-        transaction.batch(&format!("CLOSE {cursor}"))?;
+        connection.batch(&format!("CLOSE {cursor}"))?;
         Ok(compared)
     }
 
     fn cells(&self, row: &Row) -> Result<Vec<Cell>, SqlError> {
-        let cell = |(index, (_, kind)): (usize, &(&str, Kind))| {
-            Ok(match kind {
-                Number => get::<Option<i64>>(row, index)?.map_or(Cell::Null, Cell::Number),
-                Flag => get::<Option<bool>>(row, index)?.map_or(Cell::Null, |flag| Cell::Number(flag.into())),
-                Text => get::<Option<String>>(row, index)?.map_or(Cell::Null, Cell::Text),
-                Bytes => get::<Option<Vec<u8>>>(row, index)?.map_or(Cell::Null, Cell::Bytes),
+        let cell = |index| {
+            Ok(match row.value(index)? {
+                sql::Value::Null => Cell::Null,
+                sql::Value::Number(number) => Cell::Number(number),
+                sql::Value::Flag(flag) => Cell::Number(flag.into()),
+                sql::Value::Text(text) => Cell::Text(text.to_owned()),
+                sql::Value::Bytes(bytes) => Cell::Bytes(bytes.to_owned()),
             })
         };
-        self.columns.iter().enumerate().map(cell).collect()
+        (0..self.columns.len()).map(cell).collect()
     }
 }
 

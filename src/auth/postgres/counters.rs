@@ -4,8 +4,6 @@ use std::time::Duration;
 
 use once_cell::sync::Lazy;
 
-use crate::postgres::connection::Connection;
-use crate::postgres::rows::{get, number};
 use crate::postgres::{LOOK_UP_LIMIT, PostgresStore};
 use crate::quota::lease::{MAX_UNITS, SHARE};
 use crate::quota::{CountedWindow, Grant, LeaseRequest, SharedCounter, SharedWindow, UnusedUnits};
@@ -18,24 +16,24 @@ const LEASE_LIMIT: Duration = Duration::from_millis(250);
 /// How long after its last report a server counts as running.
 const RUNNING: &str = "10 seconds";
 
-/// Takes `$5` units that are owed and grants others, of which `$6` are needed; the limit is `$4`.
+/// Takes `?5` units that are owed and grants others, of which `?6` are needed; the limit is `?4`.
 ///
 /// One statement, which locks the row of the counter: servers that lease at the same time are served one after the other.
 static LEASE: Lazy<String> = Lazy::new(|| {
     let units = |left: &str| {
-        let size = format!("least($7::bigint, ({left}) / ($8::bigint * (SELECT servers FROM running)))");
-        format!("greatest(least({left}, greatest($6::bigint, {size})), 0)")
+        let size = format!("least(?7::bigint, ({left}) / (?8::bigint * (SELECT servers FROM running)))");
+        format!("greatest(least({left}, greatest(?6::bigint, {size})), 0)")
     };
-    let (first, next) = (units("$4::bigint - $5::bigint"), units("$4::bigint - $5::bigint - lease.taken"));
+    let (first, next) = (units("?4::bigint - ?5::bigint"), units("?4::bigint - ?5::bigint - lease.taken"));
     format!(
         "WITH running AS (SELECT greatest(count(*), 1) AS servers FROM servers WHERE seen_at > now() - interval '{RUNNING}') \
-         INSERT INTO leases AS lease (kind, counter, day, taken, granted) VALUES ($1, $2, $3, $5::bigint + {first}, {first}) \
-         ON CONFLICT (day, kind, counter) DO UPDATE SET taken = lease.taken + $5::bigint + {next}, granted = {next} \
-         RETURNING granted, greatest($4::bigint - taken, 0)"
+         INSERT INTO leases AS lease (kind, counter, day, taken, granted) VALUES (?1, ?2, ?3, ?5::bigint + {first}, {first}) \
+         ON CONFLICT (day, kind, counter) DO UPDATE SET taken = lease.taken + ?5::bigint + {next}, granted = {next} \
+         RETURNING granted, greatest(?4::bigint - taken, 0)"
     )
 });
 
-/// Counts a request in the window of a counter. Begins a window of `$2` seconds if there is none, if the last one is over, or if the
+/// Counts a request in the window of a counter. Begins a window of `?2` seconds if there is none, if the last one is over, or if the
 /// clock was set back by more than a window.
 static COUNT: Lazy<String> = Lazy::new(|| {
     let now = "floor(extract(epoch FROM clock_timestamp()))::bigint";
@@ -44,7 +42,7 @@ static COUNT: Lazy<String> = Lazy::new(|| {
         format!("{column} = CASE WHEN {lasts} THEN {lasting} ELSE {begun} END")
     };
     format!(
-        "INSERT INTO windows AS known (counter, started_at, ends_at, count) VALUES ($1, {now}, {now} + $2::bigint, 1) \
+        "INSERT INTO windows AS known (counter, started_at, ends_at, count) VALUES (?1, {now}, {now} + ?2::bigint, 1) \
          ON CONFLICT (counter) DO UPDATE SET {}, {}, {} RETURNING count, started_at, ends_at - {now}",
         set("count", "known.count + 1", "1"),
         set("started_at", "known.started_at", "excluded.started_at"),
@@ -69,22 +67,11 @@ impl CounterStore for PostgresStore {
         let (kind, counter) = kind_and_number(counter);
         let lease = || -> Result<Grant, SqlError> {
             let connection = self.pool.take_within(LEASE_LIMIT)?;
-            let row = connection.within(LEASE_LIMIT, || {
-                connection.one(
-                    &LEASE,
-                    &[
-                        &kind,
-                        &counter,
-                        &i64::from(day.days()),
-                        &i64::from(limit),
-                        &i64::from(owed),
-                        &i64::from(needed),
-                        &i64::from(MAX_UNITS),
-                        &i64::from(SHARE),
-                    ],
-                )
-            })?;
-            Ok(Grant { units: number(&row, 0)?, left: number(&row, 1)? })
+            let sql: &dyn Sql = &*connection;
+            let params = params![kind, counter, day.days(), limit, owed, needed, MAX_UNITS, SHARE];
+            connection.within(LEASE_LIMIT, || {
+                sql.one(&LEASE, &params, |row| Ok(Grant { units: row.get(0)?, left: row.get(1)? }))
+            })
         };
         self.calls.measure(|| {
             // What a lost connection may have leased is lost, too, which only lowers the number.
@@ -123,15 +110,16 @@ impl CounterStore for PostgresStore {
     }
 
     fn count(&self, windows: &[SharedWindow]) -> Result<Result<Vec<CountedWindow>, u64>, StoreError> {
-        let count = |transaction: &Connection| {
+        let count = |sql: &dyn Sql| {
             let mut counted = Vec::with_capacity(windows.len());
             // Always the larger range first, so that servers do not wait for each other in a circle.
             for SharedWindow { counter, seconds, limit } in windows {
-                let row = transaction.one(&COUNT, &[&counter.cast_signed(), &i64::from(*seconds)])?;
-                let (count, left): (i64, i64) = (get(&row, 0)?, get(&row, 2)?);
-                counted.push(CountedWindow { counter: *counter, started_at: get(&row, 1)? });
+                let (count, started_at, left) = sql.one(&COUNT, &params![counter.cast_signed(), *seconds], |row| {
+                    Ok((row.get::<i64>(0)?, row.get(1)?, row.get::<i64>(2)?))
+                })?;
+                counted.push(CountedWindow { counter: *counter, started_at });
                 if count > i64::from(*limit) {
-                    uncount(transaction, &counted)?;
+                    uncount(sql, &counted)?;
                     return Ok(Err(left.max(1).cast_unsigned()));
                 }
             }
@@ -148,22 +136,23 @@ impl CounterStore for PostgresStore {
 
     fn report_running(&self) -> Result<i64, StoreError> {
         self.transact(Durability::Normal, "report a running server", |transaction| {
-            transaction.execute(END_WINDOWS, &[])?;
-            let row = transaction.one(
-                "INSERT INTO servers (id, seen_at) VALUES ($1, clock_timestamp()) \
+            let sql: &dyn Sql = transaction;
+            sql.execute(END_WINDOWS, &[])?;
+            sql.one(
+                "INSERT INTO servers (id, seen_at) VALUES (?1, clock_timestamp()) \
                  ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at \
                  RETURNING (extract(epoch FROM seen_at) * 1000)::bigint",
-                &[&self.server],
-            )?;
-            get(&row, 0)
+                &params![self.server],
+                |row| row.get(0),
+            )
         })
     }
 }
 
-fn uncount(transaction: &Connection, counted: &[CountedWindow]) -> Result<(), SqlError> {
+fn uncount(sql: &dyn Sql, counted: &[CountedWindow]) -> Result<(), SqlError> {
     for CountedWindow { counter, started_at } in counted {
-        let sql = "UPDATE windows SET count = count - 1 WHERE counter = $1 AND started_at = $2 AND count > 0";
-        transaction.execute(sql, &[&counter.cast_signed(), started_at])?;
+        let update = "UPDATE windows SET count = count - 1 WHERE counter = ?1 AND started_at = ?2 AND count > 0";
+        sql.execute(update, &params![counter.cast_signed(), *started_at])?;
     }
     Ok(())
 }

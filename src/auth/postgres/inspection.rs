@@ -1,11 +1,10 @@
-//! What `doctor` needs to know of a store, which it neither migrates nor changes.
+//! The state of a store for `doctor`, which neither migrates nor changes it.
 
 use std::time::{Duration, Instant};
 
 use crate::postgres::pool::Work;
-use crate::postgres::rows::{get, number};
 use crate::postgres::{PostgresSettings, PostgresStore, schema};
-use crate::sql::SqlError;
+use crate::sql::{Row, Sql, SqlError};
 use crate::{StoreCounts, StoreError};
 
 /// Calls whose fastest is the round-trip time.
@@ -65,7 +64,21 @@ impl PostgresStore {
             connection.batch("SELECT 1")?;
             round_trip = round_trip.min(started.elapsed());
         }
-        let row = connection.one(
+        let sql: &dyn Sql = &*connection;
+        let tables = schema::versions(sql)?.map(|versions| inspect_tables(sql, versions)).transpose()?;
+        let read = |row: &dyn Row| {
+            Ok(PostgresInspection {
+                place: self.pool.address().to_string(),
+                server_version: row.get(0)?,
+                is_standby: row.get(1)?,
+                is_encrypted: row.get(2)?,
+                round_trip,
+                max_connections: row.get(3)?,
+                budget: u32::try_from(self.pool.size()).unwrap_or(u32::MAX),
+                tables,
+            })
+        };
+        sql.one(
             "SELECT current_setting('server_version'), pg_is_in_recovery(), \
              coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), FALSE), \
              least(current_setting('max_connections')::bigint \
@@ -74,31 +87,25 @@ impl PostgresStore {
              (SELECT nullif(rolconnlimit, -1)::bigint FROM pg_roles WHERE rolname = current_user), \
              (SELECT nullif(datconnlimit, -1)::bigint FROM pg_database WHERE datname = current_database()))",
             &[],
-        )?;
-        let tables = schema::versions(&connection)?.map(|versions| {
-            let row = connection.one(
-                "SELECT (SELECT count(*) FROM accounts), (SELECT count(*) FROM keys), \
-                 (SELECT max(time) FROM (SELECT created_at AS time FROM accounts \
-                 UNION ALL SELECT greatest(created_at, last_used_at) FROM keys UNION ALL SELECT day * 86400 FROM usage) AS times)",
-                &[],
-            )?;
-            Ok::<_, SqlError>(PostgresTables {
+            read,
+        )
+    }
+}
+
+fn inspect_tables(sql: &dyn Sql, versions: schema::Versions) -> Result<PostgresTables, SqlError> {
+    sql.one(
+        "SELECT (SELECT count(*) FROM accounts), (SELECT count(*) FROM keys), \
+         (SELECT max(time) FROM (SELECT created_at AS time FROM accounts \
+         UNION ALL SELECT greatest(created_at, last_used_at) FROM keys UNION ALL SELECT day * 86400 FROM usage) AS times)",
+        &[],
+        |row| {
+            Ok(PostgresTables {
                 version: versions.version,
                 oldest: versions.oldest,
                 supported: schema::STEPS.len() as i64,
-                counts: StoreCounts { accounts: number(&row, 0)?, keys: number(&row, 1)? },
-                newest_time: get(&row, 2)?,
+                counts: StoreCounts { accounts: row.get(0)?, keys: row.get(1)? },
+                newest_time: row.get(2)?,
             })
-        });
-        Ok(PostgresInspection {
-            place: self.pool.address().to_string(),
-            server_version: get(&row, 0)?,
-            is_standby: get(&row, 1)?,
-            is_encrypted: get(&row, 2)?,
-            round_trip,
-            max_connections: number(&row, 3)?,
-            budget: u32::try_from(self.pool.size()).unwrap_or(u32::MAX),
-            tables: tables.transpose()?,
-        })
-    }
+        },
+    )
 }

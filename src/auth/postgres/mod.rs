@@ -1,6 +1,6 @@
 //! A [`Store`](crate::Store) in PostgreSQL, which several servers share.
 //!
-//! What PostgreSQL rolls back because two transactions waited for each other is repeated.
+//! A transaction that PostgreSQL rolls back because of another one is repeated.
 
 mod address;
 mod connection;
@@ -8,7 +8,6 @@ mod copy;
 mod counters;
 mod inspection;
 mod pool;
-mod rows;
 mod schema;
 #[cfg(test)]
 #[path = "../../../tests/it/postgres_server.rs"]
@@ -36,7 +35,7 @@ use data::Date;
 /// Attempts at a transaction that others make fail.
 const CONFLICTS: u32 = 5;
 
-/// How long what a person or a request waits for may take: longer, and the database is taken for one that does not answer.
+/// Timeout for interactive look-ups; a slower database counts as unavailable.
 const LOOK_UP_LIMIT: Duration = Duration::from_secs(1);
 
 /// How a store is reached.

@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::StoreError;
 use crate::postgres::address::Address;
 use crate::postgres::connection::{Connection, Transaction};
-use crate::sql::SqlError;
+use crate::sql::{Row, Sql, SqlError, params};
 
 /// A migration.
 #[derive(Clone, Copy)]
@@ -65,12 +65,12 @@ pub(crate) fn migrate(connection: &Connection, address: &Address, steps: &[Step]
     Ok(())
 }
 
-fn migrate_within(transaction: &Transaction<'_>, address: &Address, steps: &[Step]) -> Result<(), SqlError> {
+fn migrate_within(connection: &Connection, address: &Address, steps: &[Step]) -> Result<(), SqlError> {
     let supported = steps.len() as i64;
-    let done = match versions(transaction)? {
+    let done = match versions(connection)? {
         Some(found) if found.version >= supported => return check(address, found, supported),
         Some(found) => found.version,
-        None if has_tables(transaction)? => {
+        None if has_tables(connection)? => {
             return Err(unusable(
                 address,
                 "the database contains tables of another program; name an empty one, or a schema of its own with \
@@ -81,10 +81,11 @@ fn migrate_within(transaction: &Transaction<'_>, address: &Address, steps: &[Ste
     };
     let left = usize::try_from(done).ok().and_then(|done| steps.get(done..));
     for step in left.ok_or_else(|| SqlError::Data("the schema version is negative".to_owned()))? {
-        transaction.batch(step.sql)?;
+        connection.batch(step.sql)?;
     }
     let oldest = steps.last().map_or(0, |step| step.oldest);
-    transaction.execute("UPDATE store_version SET version = $1, oldest = $2", &[&supported, &oldest])?;
+    let sql: &dyn Sql = connection;
+    sql.execute("UPDATE store_version SET version = ?1, oldest = ?2", &params![supported, oldest])?;
     Ok(())
 }
 
@@ -97,21 +98,20 @@ fn check(address: &Address, found: Versions, supported: i64) -> Result<(), SqlEr
 }
 
 /// `None` if the database was never migrated.
-pub(crate) fn versions(connection: &Connection) -> Result<Option<Versions>, SqlError> {
+pub(crate) fn versions(sql: &dyn Sql) -> Result<Option<Versions>, SqlError> {
     // Not `to_regclass`, which may remember from before the lock that there was none.
-    let sql = "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_tables \
-               WHERE tablename = 'store_version' AND schemaname = ANY(current_schemas(FALSE)))";
-    let exists: bool = connection.one(sql, &[])?.try_get(0)?;
-    if !exists {
+    let query = "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_tables \
+                 WHERE tablename = 'store_version' AND schemaname = ANY(current_schemas(FALSE)))";
+    if !sql.one(query, &[], |row| row.get::<bool>(0))? {
         return Ok(None);
     }
-    let row = connection.one("SELECT version, oldest FROM store_version", &[])?;
-    Ok(Some(Versions { version: row.try_get(0)?, oldest: row.try_get(1)? }))
+    let read = |row: &dyn Row| Ok(Versions { version: row.get(0)?, oldest: row.get(1)? });
+    sql.one("SELECT version, oldest FROM store_version", &[], read).map(Some)
 }
 
-fn has_tables(connection: &Connection) -> Result<bool, SqlError> {
-    let sql = "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = current_schema())";
-    Ok(connection.one(sql, &[])?.try_get(0)?)
+fn has_tables(sql: &dyn Sql) -> Result<bool, SqlError> {
+    let query = "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = current_schema())";
+    sql.one(query, &[], |row| row.get(0))
 }
 
 fn unusable(address: &Address, reason: &str) -> SqlError {

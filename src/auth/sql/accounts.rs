@@ -8,7 +8,7 @@ use crate::sql::{Row, Sql, SqlError, deleted_keys, keys, links, params, sessions
 use crate::{Credentials, PasswordVersion, StoreError, rules};
 use data::Date;
 
-/// What [`read_account`] reads of the table.
+/// The columns that [`read_account`] reads.
 pub(crate) const COLUMNS: &str = "accounts.id, accounts.email, accounts.tier, accounts.created_at, \
      (SELECT count(DISTINCT counter) FROM keys WHERE keys.account = accounts.id AND keys.revoked_at IS NULL) AS active_keys, \
      accounts.verified_at, accounts.totp_enabled_at, \

@@ -1,4 +1,4 @@
-//! What releases brought to searches and lists, and what of it is to be sent.
+//! Alerts of searches and lists, and the messages that tell of them.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -131,7 +131,7 @@ pub(crate) fn claim_due(
     receivers: usize,
     messages: u32,
 ) -> Result<Vec<DueDeliveries>, SqlError> {
-    // What is due for a receiver is not divided between two servers, and so is in one e-mail.
+    // One server claims all messages of a receiver, so that they are in one e-mail.
     sql.lock_claims()?;
     let found = find_receivers(sql, now, receivers)?;
     let mut emails: HashMap<i64, Option<Email>> = HashMap::new();

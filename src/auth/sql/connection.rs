@@ -25,7 +25,7 @@ pub(crate) trait Sql {
     /// Returns the number of rows that were changed.
     fn execute(&self, sql: &str, params: &[Value<'_>]) -> Result<usize, SqlError>;
 
-    /// Whether others write during a transaction, so that it has to lock what it relies on.
+    /// Returns true if others can write during a transaction, which then has to lock the rows that it relies on.
     fn locks_rows(&self) -> bool {
         false
     }
@@ -38,7 +38,7 @@ pub(crate) trait Sql {
     /// The function that returns the elements of a JSON array as rows with a column `value`.
     fn json_elements(&self) -> &'static str;
 
-    /// Whether usage is stored in the order of days, and not of keys.
+    /// Returns true if usage is stored in the order of days, and not of keys.
     fn orders_usage_by_day(&self) -> bool {
         false
     }

@@ -1,11 +1,11 @@
-//! What a database does for the statements: connections, transactions, retries and durability.
+//! The database below the statements: connections, transactions, retries and durability.
 
 use crate::measured::MeasuredCalls;
 use crate::sql::{Sql, SqlError};
 use crate::{Changes, CounterStore, StoreError};
 use data::Date;
 
-/// What a read is for.
+/// The purpose of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reading {
     /// Finds a row by an index; visitors wait for it.
@@ -14,7 +14,7 @@ pub(crate) enum Reading {
     List,
 }
 
-/// What a commit survives.
+/// The crashes that a commit survives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Durability {
     /// A crash of the machine.
@@ -41,7 +41,7 @@ pub(crate) trait Database: Send + Sync {
 
     fn calls(&self) -> &MeasuredCalls;
 
-    /// What several servers count together; `None` if one server uses the database.
+    /// Counters that several servers share; `None` if one server uses the database.
     fn shared_counters(&self) -> Option<&dyn CounterStore> {
         None
     }
@@ -97,7 +97,7 @@ pub(crate) trait Database: Send + Sync {
     }
 }
 
-/// What the statements returned last.
+/// Returns the result of the last run of the statements.
 fn returned<T>(
     call: impl FnOnce(Statements<'_>) -> Result<(), StoreError>,
     statements: impl Fn(&dyn Sql) -> Result<T, SqlError>,

@@ -15,7 +15,7 @@ pub(crate) enum SqlError {
     Database { failure: Failure, source: Box<dyn Error + Send + Sync> },
 }
 
-/// What a failure of a database means for the call.
+/// The kind of a failure, which decides how the call goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
     /// Others held what the call needs for too long.

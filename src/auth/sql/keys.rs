@@ -12,7 +12,7 @@ const KEYS: &str = "SELECT keys.id, keys.account, accounts.email, accounts.tier,
      keys.last_used_at, keys.counter, keys.expires_at \
      FROM keys JOIN accounts ON accounts.id = keys.account";
 
-/// What authentication needs to know of keys.
+/// The state of keys that authentication reads.
 const STATES: &str = "SELECT keys.id, keys.counter, keys.account, coalesce(accounts.tier, 'free'), \
      accounts.blocked_at IS NOT NULL OR keys.revoked_at IS NOT NULL AND \
      (accounts.id IS NULL OR keys.revoked_at < coalesce(keys.expires_at, keys.revoked_at + 1)), \

@@ -71,7 +71,7 @@ pub(crate) fn add_request(
     Ok(())
 }
 
-/// Of the address of an account that is deleted.
+/// Deletes the requests of an address whose account is deleted.
 pub(crate) fn delete_requests(sql: &dyn Sql, email: &Email) -> Result<(), SqlError> {
     sql.execute("DELETE FROM outbox WHERE email = ?1", &params![email.as_str()])?;
     Ok(())

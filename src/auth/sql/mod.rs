@@ -1,4 +1,4 @@
-//! What the stores do in SQL, once for SQLite and PostgreSQL.
+//! The statements of the stores, once for SQLite and PostgreSQL.
 //!
 //! In SQLite one transaction writes at a time, and nothing is locked. In PostgreSQL transactions are READ COMMITTED. Each that
 //! changes an account, or what belongs to it, locks the row of the account first, so that what it reads afterwards still holds when

@@ -1,4 +1,4 @@
-//! What the store does in SQL: each method is one read or one transaction.
+//! Accounts, keys, sessions and usage: each method is one read or one transaction.
 
 use crate::account::{Account, AccountId, Email, KeyName, KeyRecord, KeyRef, Rotation};
 use crate::link::{LinkDigest, Purpose};

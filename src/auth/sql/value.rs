@@ -70,7 +70,7 @@ macro_rules! params {
 
 pub(crate) use params;
 
-/// What a column is read as. `None` if the value has another type or is out of range.
+/// The type of a value that is read from a column. `None` if the value has another type or is out of range.
 pub(crate) trait FromValue: Sized {
     fn from_value(value: Value<'_>) -> Option<Self>;
 }

@@ -1,4 +1,4 @@
-//! What the store does for searches, lists, alerts and the outbox: each method is one read or one transaction.
+//! Searches, lists, alerts and the outbox: each method is one read or one transaction.
 
 use crate::StoreError;
 use crate::account::{AccountId, Email};

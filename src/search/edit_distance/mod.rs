@@ -19,7 +19,7 @@ pub use sorted_list::within_one_edit;
 
 /// The textbook algorithm, for comparison in tests: the distances of `left` to each prefix of `right`.
 #[cfg(test)]
-pub fn textbook_distances(left: &[u8], right: &[u8]) -> Vec<usize> {
+pub(crate) fn textbook_distances(left: &[u8], right: &[u8]) -> Vec<usize> {
     let mut rows = vec![vec![0; right.len() + 1]; left.len() + 1];
     for i in 0..=left.len() {
         for j in 0..=right.len() {

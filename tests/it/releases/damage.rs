@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use release::ReleaseStore;
 
+use crate::harness::files_below;
 use crate::harness::{Dice, rounds};
-use crate::releases::{Installation, files_below, overwrite};
+use crate::releases::{Installation, overwrite};
 
 /// Two releases of different data.
 struct Pair {

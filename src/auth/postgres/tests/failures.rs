@@ -68,9 +68,9 @@ fn encrypted_connections_verify_certificate_and_name() {
     let root = format!("sslrootcert={}", certificate.display());
     let is_encrypted = |url: &str| -> bool {
         let store = PostgresStore::open(&settings(url)).unwrap();
-        let row =
-            store.pool.take(Work::Short).unwrap().one("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()", &[]);
-        rows::get(&row.unwrap(), 0).unwrap()
+        let connection = store.pool.take(Work::Short).unwrap();
+        let sql: &dyn Sql = &*connection;
+        sql.one("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()", &[], |row| row.get(0)).unwrap()
     };
     for mode in ["require", "verify-full", "prefer"] {
         assert!(is_encrypted(&url("localhost", &format!("sslmode={mode}&{root}"))), "{mode}");

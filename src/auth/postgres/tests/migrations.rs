@@ -16,7 +16,7 @@ fn steps(more: &[Step]) -> Vec<Step> {
 }
 
 fn found(store: &PostgresStore) -> (i64, i64) {
-    let found = versions(&store.pool.take(Work::Short).unwrap()).unwrap().unwrap();
+    let found = versions(&*store.pool.take(Work::Short).unwrap()).unwrap().unwrap();
     (found.version, found.oldest)
 }
 
