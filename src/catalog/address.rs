@@ -6,46 +6,10 @@
 use crate::Catalog;
 use data::fold::fold;
 use data::import::website;
-use data::own_name::{OwnName, lists};
+use data::name::{OwnName, WordList};
 use data::vocabulary::Vocabulary;
 use data::{Country, Facet, Table};
 use search::{CLOSE_SCORE, Explanation, Hit, MATCH_SCORE, MAX_HITS, MAX_SCORE, MatchClass, ScorePart, SearchResults};
-
-/// Endings of hosts that a text without scheme and `www.` must have to be an address, or else the code of a country.
-const ENDINGS: &str = "academy agency app bank biz bio business capital care careers chat city click cloud club codes coffee com \
-    community company computer consulting cool coop design dev digital directory earth edu education energy engineering \
-    enterprises equity estate eu events example exchange expert farm finance financial fit foundation fun fund fyi gallery games \
-    global gold gov green group guide guru health help holdings host house inc info institute insure international \
-    investments jobs land legal life limited link live loans lol love ltd management market marketing markets media mil \
-    mobi money museum name net network news ninja one online org page partners parts photo photos pizza plus pro \
-    productions properties realestate rent restaurant rocks run sale school science services shop site social software \
-    solar solutions space store stream studio support systems team tech technology tel tips today tools top tours town \
-    trade training travel tube uk university vacations ventures video vision watch website wiki wine work works world \
-    wtf xyz yoga zone";
-
-/// Beginnings of the paths of profiles that are no names.
-const PROFILE_KINDS: &str = "add c channel company companies firm firms fund funds group groups hub in investor investors o \
-    organization organizations orgs p pages people person pg products profile profiles pub school showcase startup startups u \
-    user users";
-
-/// Labels of hosts that give everybody an e-mail address.
-const MAIL_PROVIDERS: &str = "126 163 aol fastmail foxmail gmail gmx googlemail hanmail hey hotmail icloud laposte libero live mac \
-    mail mailbox me msn naver outlook pm proton protonmail qq rambler rediffmail sina t-online tutanota web wp yahoo yandex \
-    ymail zoho";
-
-/// Local parts of e-mail addresses that name no person.
-const ROLE_ACCOUNTS: &str = "accounts admin billing careers contact deals founders hello help hi info invest investors ir jobs mail \
-    marketing media office pitch press sales support team web webmaster";
-
-/// What hosts and handles add to a name.
-const ADDED_BEFORE: [&str; 16] = [
-    "get", "try", "join", "use", "go", "my", "the", "with", "hello", "meet", "we", "weare", "ask", "visit", "team",
-    "hey",
-];
-const ADDED_AFTER: [&str; 16] = [
-    "app", "hq", "inc", "corp", "co", "llc", "ltd", "io", "ai", "labs", "tech", "group", "global", "online",
-    "official", "vc",
-];
 
 /// The least that must remain of a name without them, in letters.
 const MIN_REST: usize = 4;
@@ -92,8 +56,8 @@ impl Address {
             if !is_host(&host) {
                 return None;
             }
-            let person = Some(local.to_owned()).filter(|local| !lists(ROLE_ACCOUNTS, &local.to_lowercase()));
-            let host = Some(host).filter(|host| !lists(MAIL_PROVIDERS, OwnName::of(host).label));
+            let person = Some(local.to_owned()).filter(|local| !WordList::RoleAccounts.contains(&local.to_lowercase()));
+            let host = Some(host).filter(|host| !WordList::MailProviders.contains(OwnName::of(host).label));
             return (host.is_some() || person.is_some()).then_some(Self { host, person, name: None });
         }
         let host = website::host(text);
@@ -151,7 +115,8 @@ fn is_host(host: &str) -> bool {
 
 fn has_known_ending(host: &str) -> bool {
     let ending = host.rsplit('.').next().unwrap_or_default();
-    lists(ENDINGS, ending) || (ending.len() == 2 && Country::from_alpha2(&ending.to_uppercase()).is_some())
+    WordList::HostEndings.contains(ending)
+        || (ending.len() == 2 && Country::from_alpha2(&ending.to_uppercase()).is_some())
 }
 
 /// The name of a profile on another site: `linkedin.com/in/jane-doe`.
@@ -161,7 +126,8 @@ fn profile(text: &str, host: &str) -> Option<String> {
     }
     let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
     let path = rest.split(['?', '#']).next()?.split_once('/')?.1;
-    let mut parts = path.split('/').filter(|part| !part.is_empty() && !lists(PROFILE_KINDS, &part.to_lowercase()));
+    let mut parts =
+        path.split('/').filter(|part| !part.is_empty() && !WordList::ProfilePaths.contains(&part.to_lowercase()));
     let name = parts.next()?.trim_start_matches('@');
     // `jane-doe-1a2b3c` has the number of a member at its end.
     let is_number = |end: &str| end.len() > 4 && end.contains(|char: char| char.is_ascii_digit());
@@ -173,8 +139,8 @@ fn profile(text: &str, host: &str) -> Option<String> {
 /// A name without what hosts and handles add: `getacme`, `acmehq`, `acme-app`.
 fn cut_names(name: &str) -> Vec<String> {
     let name = name.to_lowercase();
-    let before = ADDED_BEFORE.iter().filter_map(|added| name.strip_prefix(added));
-    let after = ADDED_AFTER.iter().filter_map(|added| name.strip_suffix(added));
+    let before = WordList::HandlePrefixes.words().filter_map(|added| name.strip_prefix(added));
+    let after = WordList::HandleSuffixes.words().filter_map(|added| name.strip_suffix(added));
     let rest = before.chain(after).map(|rest| rest.trim_matches(['-', '_', ' ', '.']));
     rest.filter(|rest| rest.chars().count() >= MIN_REST).map(str::to_owned).collect()
 }
@@ -421,7 +387,7 @@ mod tests {
             label in "[a-z][a-z0-9-]{0,8}[a-z]", ending in "(com|co\\.uk|io|vc)", sub in "(www\\.)?",
             scheme in "(https?://)?", port in "(:[0-9]{2,4})?", path in "(/[a-z]{1,5}){0,2}", query in "(\\?[a-z]=[a-z.]{1,4})?",
         ) {
-            prop_assume!(!OwnName::of(&label).is_of_profiles() && !lists(MAIL_PROVIDERS, &label) && label != "www");
+            prop_assume!(!OwnName::of(&label).is_of_profiles() && !WordList::MailProviders.contains(&label) && label != "www");
             let plain = format!("{label}.{ending}");
             prop_assert_eq!(host_of(&format!("{scheme}{sub}{plain}{port}{path}{query}")), Some(plain.clone()));
             let person = format!("jane@{plain}");

@@ -14,7 +14,7 @@ pub use item::{Item, ItemTexts};
 use crate::Catalog;
 use crate::address::Address;
 use data::import::website;
-use data::own_name::OwnName;
+use data::name::OwnName;
 use data::{Country, Facet, LookUpStatus, Names, Table};
 use import::resolve::Record;
 use import::resolve::look_up::{Scored, look_up, status};

@@ -28,7 +28,6 @@ pub use index::marks;
 pub use index::{Completed, Completion, DURATIONS, Described, Hit, IndexFiles, IndexPart, SearchResults, TextIndex};
 pub use index::{texts, typed_part};
 pub use query::nickname::forms;
-pub use query::number_words::up_to_twenty;
 pub use query::phonetic::phonetic_key;
 pub use rank::{Explanation, MatchClass, ScorePart};
 

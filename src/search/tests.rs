@@ -1,5 +1,6 @@
-use crate::{IndexFiles, IndexPart, MATCH_SCORE, MAX_HITS, TextIndex};
+use crate::{IndexFiles, IndexPart, MATCH_SCORE, MAX_HITS, MatchClass, TextIndex};
 use data::Names;
+use data::name::WordList;
 use data::vocabulary::Vocabulary;
 
 /// A table of names, aliases and prominence.
@@ -55,6 +56,19 @@ fn firms() -> Table {
 fn found(table: &Table, query: &str) -> Vec<String> {
     let index = TextIndex::in_memory(table).unwrap();
     index.search(table, query).hits.iter().map(|hit| table.name(hit.row).to_owned()).collect()
+}
+
+#[test]
+fn a_name_without_its_legal_form_is_the_exact_name() {
+    for form in WordList::LegalForms.words().chain(["S.r.o.", "ApS", "KGaA", "d.o.o.", "S.p.A."]) {
+        let table = Table::of(&[&format!("Pendrosa {form}"), "Quillbrook Pendros"]);
+        let index = TextIndex::in_memory(&table).unwrap();
+        assert_eq!(index.match_classes(&table, "pendrosa", &[0]), [MatchClass::Exact], "{form}");
+        assert_eq!(index.match_classes(&table, &format!("pendrosa {form}"), &[0]), [MatchClass::Exact], "{form}");
+    }
+    let table = Table::of(&["Pendrosa Labs"]);
+    let index = TextIndex::in_memory(&table).unwrap();
+    assert_eq!(index.match_classes(&table, "pendrosa", &[0]), [MatchClass::Prefix]);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use mcp::Tool;
 use search::MatchClass;
 use serde_json::{Value, json};
 
-use crate::harness::{Server, bundled_folder, catalog_of};
+use crate::harness::{Server, bundled};
 use crate::mcp::tools::TestTools;
 
 /// The host of a website of the dataset, without `www.`.
@@ -32,7 +32,7 @@ fn forms(host: &str) -> [String; 6] {
 
 #[test]
 fn an_address_in_any_form_finds_the_record_with_this_website_first() {
-    let catalog = catalog_of(&bundled_folder());
+    let catalog = bundled();
     let snapshot = catalog.snapshot();
     let mut compared = 0;
     for table in [Table::Firms, Table::Startups] {
@@ -64,7 +64,7 @@ fn an_address_in_any_form_finds_the_record_with_this_website_first() {
 
 #[test]
 fn an_email_address_finds_the_person_it_names() {
-    let catalog = catalog_of(&bundled_folder());
+    let catalog = bundled();
     let snapshot = catalog.snapshot();
     let mut compared = 0;
     for row in (0..snapshot.rows(Table::People)).step_by(11) {

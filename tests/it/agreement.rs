@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::Value;
 
-use crate::harness::{Client, Server, bundled_folder};
+use crate::harness::{Client, Server, bundled_folder, cases};
 use crate::lists::{Naive, rows_of, split};
 
 /// A row as a naive reader sees it.
@@ -585,7 +585,8 @@ fn every_list_in_every_version_equals_that_of_a_naive_scan() {
     let server = Server::bundled();
     let client = server.client(Tier::Enterprise);
     for listing in listings(&client) {
-        let mut runner = TestRunner::new(Config { cases: 150, failure_persistence: None, ..Config::default() });
+        let mut runner =
+            TestRunner::new(Config { cases: cases(150, 30), failure_persistence: None, ..Config::default() });
         runner.run(&listing.queries(), |query| listing.compare(&client, &query)).unwrap();
     }
 }
@@ -596,7 +597,7 @@ fn all_versions_list_the_same_matches_of_a_search() {
     let client = server.client(Tier::Enterprise);
     let words = prop::sample::select(vec!["capital", "aldr", "fund", "ventures", "north", "partner", "zzqxj"]);
     let filters = prop::sample::select(vec!["", "&stage=seed", "&country=US,GB", "&sort=name", "&sort=-review_count"]);
-    let mut runner = TestRunner::new(Config { cases: 120, failure_persistence: None, ..Config::default() });
+    let mut runner = TestRunner::new(Config { cases: cases(120, 20), failure_persistence: None, ..Config::default() });
     runner
         .run(&(words, filters, 1_usize..30), |(words, filters, limit)| {
             let query = format!("vcs?q={words}{filters}&limit={limit}");

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::charts::all_of;
 use crate::docs::unescaped;
-use crate::harness::{Client, Server, bundled, code, real_catalog};
+use crate::harness::{Client, Server, bundled, cases, code, real_catalog};
 use crate::mcp::tools::TestTools;
 use crate::pages::rendered;
 
@@ -855,7 +855,7 @@ static CATALOGS: LazyLock<Vec<Arc<Catalog>>> =
     LazyLock::new(|| [Some(bundled()), real_catalog()].into_iter().flatten().collect());
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1_500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(1_500, 100), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn whatever_is_asked_is_read_as_valid_parameters(words in prop::collection::vec(select(WORDS), 0..12)) {

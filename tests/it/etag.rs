@@ -9,7 +9,7 @@ use proptest::test_runner::{Config, TestRunner};
 use serde_json::Value;
 
 use crate::changes::{FIRST, SECOND, two_releases};
-use crate::harness::{Client, Reply, Server, bundled_folder, catalog_of, code, copy_as};
+use crate::harness::{Client, Reply, Server, bundled_folder, cases, catalog_of, code, copy_as};
 
 /// Equivalent spellings of a parameter; an empty one omits it, as a default may be.
 type Spellings = &'static [&'static str];
@@ -98,7 +98,7 @@ fn spell(chosen: &[Spellings], mut seed: u64) -> String {
 fn all_spellings_of_a_query_share_etag_and_body() {
     let server = Server::bundled();
     let (client, other_key) = (server.client(Tier::Enterprise), server.client(Tier::Enterprise));
-    let mut runner = TestRunner::new(Config { cases: 500, failure_persistence: None, ..Config::default() });
+    let mut runner = TestRunner::new(Config { cases: cases(500, 100), failure_persistence: None, ..Config::default() });
     runner
         .run(&two_spellings(), |(one, other)| {
             let (first, second) = (client.get(&one), other_key.get(&other));
@@ -194,7 +194,8 @@ fn different_responses_never_share_an_etag() {
     let strategy = (path, prop::collection::vec(prop::sample::select(PIECES), 0..4));
     let mut seen: HashMap<String, (String, String)> = HashMap::new();
     let seen = std::cell::RefCell::new(&mut seen);
-    let mut runner = TestRunner::new(Config { cases: 1_500, failure_persistence: None, ..Config::default() });
+    let mut runner =
+        TestRunner::new(Config { cases: cases(1_500, 300), failure_persistence: None, ..Config::default() });
     runner
         .run(&strategy, |(path, pieces)| {
             let path = format!("{path}?{}", pieces.join("&"));

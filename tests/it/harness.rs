@@ -47,6 +47,11 @@ pub fn wants_all() -> bool {
     std::env::var_os("VENTUREDEX_TEST_ALL").is_some_and(|all| all == "1")
 }
 
+/// Number of random inputs of a property: `all` if all tests must run, otherwise a `few`. Each run draws others.
+pub fn cases(all: u32, few: u32) -> u32 {
+    if wants_all() { all } else { few }
+}
+
 /// How often something is repeated: `all` times as `.ci/full releases` does it, otherwise a `few` times.
 pub fn rounds(all: usize, few: usize) -> usize {
     if wants_rounds() { all } else { few }

@@ -8,7 +8,7 @@ use data::ReviewStatus;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use crate::harness::{bundled_folder, catalog_of};
+use crate::harness::{bundled_folder, cases, catalog_of};
 
 /// A CSV file, each line as a map from column to text.
 pub fn rows_of(folder: &Path, file: &str) -> Vec<HashMap<String, String>> {
@@ -179,7 +179,7 @@ fn every_list_equals_that_of_a_naive_scan() {
         prop::option::weighted(0.3, prop::sample::select(vec!["2015-01-01", "2022-06-30", "2025-01-01"])),
         (0_usize..7, any::<bool>(), 0_u64..60, 1_usize..50),
     );
-    let mut runner = TestRunner::new(Config { cases: 400, failure_persistence: None, ..Config::default() });
+    let mut runner = TestRunner::new(Config { cases: cases(400, 80), failure_persistence: None, ..Config::default() });
     runner
         .run(&strategy, |(stage, sector, country, kind, reviews, check, since, (key, down, offset, limit))| {
             let mut values: Vec<(&str, String)> = Vec::new();

@@ -8,7 +8,7 @@ use data::{Names, Table};
 use search::{CLOSE_SCORE, MatchClass};
 use serde_json::Value;
 
-use crate::harness::{bundled_folder, catalog_of, real_catalog};
+use crate::harness::{bundled, cases, real_catalog};
 
 const TABLES: [Table; 4] = [Table::Firms, Table::Startups, Table::People, Table::Sectors];
 
@@ -21,7 +21,7 @@ fn mistyped(name: &str, turn: usize) -> String {
 
 #[test]
 fn the_exact_name_of_every_record_finds_it_its_main_record_or_another_of_this_name_first() {
-    let catalog = catalog_of(&bundled_folder());
+    let catalog = bundled();
     for table in TABLES {
         let snapshot = catalog.snapshot();
         for row in 0..snapshot.rows(table) {
@@ -42,7 +42,7 @@ fn the_exact_name_of_every_record_finds_it_its_main_record_or_another_of_this_na
 
 #[test]
 fn a_query_and_its_folded_form_find_the_same() {
-    let catalog = catalog_of(&bundled_folder());
+    let catalog = bundled();
     for table in TABLES {
         let snapshot = catalog.snapshot();
         for row in (0..snapshot.rows(table)).step_by(5) {
@@ -60,7 +60,7 @@ fn a_query_and_its_folded_form_find_the_same() {
 
 #[test]
 fn results_are_in_order_and_have_no_duplicates() {
-    let catalog = catalog_of(&bundled_folder());
+    let catalog = bundled();
     for table in [Table::Firms, Table::Startups] {
         let snapshot = catalog.snapshot();
         for row in (0..snapshot.rows(table)).step_by(3) {
@@ -107,9 +107,9 @@ fn share_found(catalog: &Catalog, table: Table, queries: usize) -> f64 {
 
 #[test]
 fn the_best_close_match_is_found() {
-    let catalog = catalog_of(&bundled_folder());
+    let catalog = bundled();
     for table in [Table::Firms, Table::Startups, Table::People] {
-        let share = share_found(&catalog, table, 600);
+        let share = share_found(&catalog, table, cases(600, 60) as usize);
         assert!(share > 0.97, "{table:?}: {share}");
     }
 }
@@ -118,14 +118,14 @@ fn the_best_close_match_is_found() {
 fn the_best_close_match_is_found_in_real_data() {
     let Some(catalog) = real_catalog() else { return };
     for table in [Table::Firms, Table::People] {
-        let share = share_found(&catalog, table, 200);
+        let share = share_found(&catalog, table, cases(200, 24) as usize);
         assert!(share > 0.95, "{table:?}: {share}");
     }
 }
 
 #[test]
 fn people_are_found_by_title_and_organization() {
-    let catalog = catalog_of(&bundled_folder());
+    let catalog = bundled();
     let snapshot = catalog.snapshot();
     let mut found = 0;
     for row in (0..snapshot.rows(Table::People)).step_by(41) {

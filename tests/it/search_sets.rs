@@ -8,7 +8,7 @@ use data::{Direction, Facet, Table};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use crate::harness::{bundled_folder, catalog_of, real_catalog, real_data};
+use crate::harness::{bundled, cases, catalog_of, real_catalog, real_data};
 
 const TABLES: [(Resource, Table); 3] =
     [(Resource::Firms, Table::Firms), (Resource::Startups, Table::Startups), (Resource::People, Table::People)];
@@ -101,13 +101,13 @@ fn check_many(catalog: &Catalog, cases: u32) {
 
 #[test]
 fn a_filter_only_removes_rows_from_a_search() {
-    check_many(&catalog_of(&bundled_folder()), 600);
+    check_many(&bundled(), cases(600, 100));
 }
 
 #[test]
 fn a_filter_only_removes_rows_from_a_search_of_the_real_data() {
     let Some(catalog) = real_catalog() else { return };
-    check_many(&catalog, 5_000);
+    check_many(&catalog, cases(5_000, 300));
 
     // A walk gives every firm that has the word, far more than are ranked.
     let query = Query { text: Some("capital".to_owned()), order: Order::Relevance, ..Query::all(Table::Firms) };
@@ -172,7 +172,7 @@ fn share_of_wrong_names(catalog: &Catalog) -> f64 {
 
 #[test]
 fn a_name_that_is_not_in_the_data_surely_matches_no_other() {
-    let share = share_of_wrong_names(&catalog_of(&bundled_folder()));
+    let share = share_of_wrong_names(&bundled());
     assert!(share <= 0.03, "{share}");
     let Some(folder) = real_data() else { return };
     let share = share_of_wrong_names(&catalog_of(&folder));

@@ -12,7 +12,7 @@ use mcp::Tool;
 use serde_json::{Value, json};
 
 use crate::docs::unescaped;
-use crate::harness::{Client, bundled_folder, catalog_of, real_catalog};
+use crate::harness::{Client, bundled, catalog_of, real_catalog};
 use crate::mcp::tools::TestTools;
 use crate::unknown::{dataset_with, serve};
 
@@ -133,7 +133,7 @@ fn check_all_pairs(catalog: &Catalog) -> (usize, usize) {
 
 #[test]
 fn a_list_is_the_same_request_in_each_order_and_repeated() {
-    let (requested, spelling) = check_all_pairs(&catalog_of(&bundled_folder()));
+    let (requested, spelling) = check_all_pairs(&bundled());
     assert!(requested > 3_000 && spelling > 10, "{requested} {spelling}");
 }
 

@@ -2,7 +2,7 @@
 
 use crate::ask::token::Token;
 use data::Date;
-use search::up_to_twenty;
+use data::name::numerals::up_to_twenty;
 
 /// The first and the last day, either of which may be open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,7 +1,6 @@
 //! Values derived from the rows: counts, totals, dates, co-investors, and the stages and sectors of firms that publish none.
 
 pub mod alias_candidates;
-pub mod core_name;
 pub mod near_duplicates;
 pub(crate) mod outliers;
 pub(crate) mod prominence;

@@ -9,10 +9,10 @@ use std::cmp::Reverse;
 use std::fmt;
 
 use crate::derive::Derived;
-use crate::derive::core_name::{CoreName, Similarity};
 use crate::derive::row_order::RowOrders;
 use crate::fold::fold;
 use crate::import::{Dataset, website};
+use crate::name::core_name::{CoreName, Similarity};
 use crate::parallel::all_in_parallel;
 use crate::{Country, OrganizationKind, Table};
 

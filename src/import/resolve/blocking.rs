@@ -5,7 +5,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use crate::resolve::profile::Profile;
 use crate::resolve::record::Record;
 use data::Table;
-use data::derive::core_name::CoreName;
+use data::name::CoreName;
 use search::phonetic_key;
 
 /// A key of more records says too little; other keys of theirs are rarer.

@@ -3,20 +3,10 @@
 use xxhash_rust::xxh3::xxh3_64;
 
 use data::Table;
-pub(super) use data::derive::core_name::{CoreName, WordKind, legal_forms};
+pub(super) use data::name::{CoreName, Vehicle, WordKind, find_vehicle, legal_forms};
 use data::written::{WrittenName, WrittenWord, are_same_letters, are_spelled_alike};
 use search::edit_distance::distance_within;
 use search::{forms, phonetic_key};
-
-/// Words of investment vehicles: companies and firms have other names.
-const VEHICLE_WORDS: [&str; 5] = ["spv", "feeder", "parallel", "offshore", "coinvest"];
-/// Words before the number of a fund.
-const BEFORE_NUMBERS: &str = "fund funds partners ventures venture capital investors equity growth associates opportunities \
-    opportunity holdings seed";
-const ROMAN: [&str; 20] = [
-    "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii", "xiii", "xiv", "xv", "xvi", "xvii",
-    "xviii", "xix", "xx",
-];
 
 /// So many letters of a name are enough to see a misspelling, a sound or a beginning.
 const MIN_LETTERS: usize = 5;
@@ -53,13 +43,6 @@ pub(super) enum Agreement {
     Initials,
 }
 
-/// A pooled vehicle: an entity that holds investments, and neither a firm nor an operating company.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Vehicle {
-    /// `Fund III`: 3; `Fund 2019`: 2019.
-    pub number: Option<u16>,
-}
-
 /// A name, taken apart.
 #[derive(Clone, Debug)]
 pub(super) struct ParsedName {
@@ -92,7 +75,7 @@ impl ParsedName {
         let mut vehicle = None;
         if table != Table::People {
             let number;
-            (vehicle, number) = read_vehicle(&folded(&words));
+            (vehicle, number) = find_vehicle(&folded(&words));
             if let Some((at, number)) = number {
                 words[at] = WrittenWord { folded: number.to_string(), letters: number.to_string() };
             }
@@ -250,25 +233,4 @@ fn is_misspelled(left: &str, right: &str) -> bool {
 
 fn folded(words: &[WrittenWord]) -> Vec<&str> {
     words.iter().map(|word| word.folded.as_str()).collect()
-}
-
-/// The vehicle that the words of a folded name name, and the index of the word that is its number, with the number.
-fn read_vehicle(words: &[&str]) -> (Option<Vehicle>, Option<(usize, u16)>) {
-    let number_of = |word: &str| -> Option<u16> {
-        let roman = || ROMAN.iter().position(|roman| *roman == word).map(|index| index as u16 + 1);
-        word.parse().ok().or_else(roman)
-    };
-    let is_fund = words.iter().any(|word| matches!(*word, "fund" | "funds" | "lp"));
-    let numbered = words.windows(2).enumerate().find_map(|(at, pair)| {
-        let number = number_of(pair[1]).filter(|_| BEFORE_NUMBERS.split(' ').any(|known| known == pair[0]))?;
-        // A first firm is not numbered: only a fund is `I`.
-        (is_fund || number > 1 && pair[1].parse::<u16>().is_err()).then_some((at + 1, number))
-    });
-    let is_series = words.windows(3).skip(1).any(|three| three == ["a", "series", "of"]);
-    let has_word = words.iter().any(|word| VEHICLE_WORDS.contains(word));
-    let vehicle = match numbered {
-        Some((_, number)) => Some(Vehicle { number: Some(number) }),
-        None => (is_series || has_word).then_some(Vehicle { number: None }),
-    };
-    (vehicle, numbered)
 }

@@ -2,12 +2,12 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use data::derive::core_name::CoreName;
 use data::fold::fold;
 use data::import::Dataset;
 use data::import::identifiers::Identifier;
 use data::import::website;
-use data::own_name::OwnName;
+use data::name::CoreName;
+use data::name::OwnName;
 use data::{Country, OrganizationKind, PartialDate, Table};
 
 /// A firm, a startup or a person, as one source describes it.

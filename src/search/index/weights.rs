@@ -6,9 +6,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// Words that are not distinctive in any table: legal forms, articles and connecting words, domain endings.
-const STOP_WORDS: &str = "ab ag and as bv co com company corp corporation de gmbh inc incorporated io kg limited llc \
-    llp lp ltd net nv of oy org plc private pte pty pvt sa sarl sas sl spa srl the";
+use data::name::WordList;
 
 /// The weight of a stop word.
 const MIN_WEIGHT: f32 = 0.2;
@@ -32,7 +30,7 @@ impl Weights {
         let common = frequencies
             .filter(|(_, frequency)| *frequency >= Self::min_frequency(rows))
             .map(|(word, frequency)| (word.into(), weigh(rows, frequency)))
-            .chain(STOP_WORDS.split(' ').map(|word| (word.into(), MIN_WEIGHT)))
+            .chain(WordList::stop_words().map(|word| (word.into(), MIN_WEIGHT)))
             .collect();
         Self { common }
     }
@@ -46,11 +44,6 @@ impl Weights {
                 .filter_map(|line| line.split_once(' '))
                 .filter_map(|(word, count)| Some((word, count.parse().ok()?))),
         )
-    }
-
-    /// Whether a folded word says nothing about a name: a legal form, an article or a connecting word.
-    pub(crate) fn is_stop_word(word: &str) -> bool {
-        STOP_WORDS.split_ascii_whitespace().any(|stop_word| stop_word == word)
     }
 
     /// The weight of a folded word, from 0.2 to 1.

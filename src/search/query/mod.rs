@@ -2,7 +2,6 @@
 
 pub(crate) mod expansion;
 pub(crate) mod nickname;
-pub(crate) mod number_words;
 pub(crate) mod phonetic;
 pub(crate) mod reading;
 

@@ -3,12 +3,11 @@
 //! Dots between initials are no word ends, in a query as in a name: `N.E.A.` is `nea`. If a query has no sure match, it may
 //! have [`other_readings`]: a name typed in pieces, a number in words or digits.
 
-use std::borrow::Cow;
-
 use crate::MAX_QUERY_WORDS;
 use crate::index::Dictionary;
-use crate::query::number_words::{to_digits, to_words};
 use data::fold::{fold, fold_into};
+use data::name::join_initials;
+use data::name::numerals::{to_digits, to_words};
 
 /// Folds a name or query after joining its initials.
 pub(crate) fn fold_name(text: &str) -> String {
@@ -18,46 +17,6 @@ pub(crate) fn fold_name(text: &str) -> String {
 /// As [`fold_name`]; replaces the content of the buffer.
 pub(crate) fn fold_name_into(text: &str, folded: &mut String) {
     fold_into(&join_initials(text), folded);
-}
-
-/// Removes the dots between single letters: `U.S. Venture` is `US. Venture`.
-pub(crate) fn join_initials(text: &str) -> Cow<'_, str> {
-    if !text.contains('.') {
-        return Cow::Borrowed(text);
-    }
-    let mut joined = String::with_capacity(text.len());
-    let mut rest = text;
-    let mut is_word_start = true;
-    while let Some(first) = rest.chars().next() {
-        let letters = if is_word_start { initials(rest) } else { 0 };
-        if letters > 1 {
-            let mut read = rest.chars();
-            joined.extend(read.by_ref().filter(|char| *char != '.').take(letters));
-            rest = read.as_str();
-            is_word_start = false;
-        } else {
-            joined.push(first);
-            rest = &rest[first.len_utf8()..];
-            is_word_start = !first.is_alphanumeric();
-        }
-    }
-    Cow::Owned(joined)
-}
-
-/// The number of single letters with dots between them at the beginning of a text.
-fn initials(text: &str) -> usize {
-    let mut chars = text.chars();
-    let mut letters = 0;
-    while chars.next().is_some_and(char::is_alphabetic) {
-        let rest = chars.clone().next();
-        if rest == Some('.') {
-            chars.next();
-            letters += 1;
-        } else {
-            return letters + usize::from(!rest.is_some_and(char::is_alphanumeric));
-        }
-    }
-    letters
 }
 
 /// Maximum number of steps in the dictionary to find a one-word name typed in pieces with a typo.
@@ -133,25 +92,6 @@ mod tests {
     }
 
     #[test]
-    fn dots_between_initials_are_removed() {
-        for (text, joined) in [
-            ("N.E.A.", "NEA."),
-            ("U.S. Venture Partners", "US. Venture Partners"),
-            ("J.P.Morgan", "JP.Morgan"),
-            ("the E.U", "the EU"),
-            ("É.L.F. Beauty", "ÉLF. Beauty"),
-            ("A.T.&T.", "AT.&T."),
-        ] {
-            assert_eq!(join_initials(text), joined);
-        }
-        for text in
-            ["Robert J. Smith", "e.ventures", "Booking.com", "St. Jude", "No. 5.", "v2.0", "J. R. Smith", "...", ""]
-        {
-            assert_eq!(join_initials(text), text);
-        }
-    }
-
-    #[test]
     fn a_name_typed_in_pieces_is_joined() {
         let words = ["23andme", "airbnb", "dropbox", "tianshike", "group"];
         for (text, reading) in [
@@ -177,15 +117,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn joining_initials_removes_dots_only(text in "[a-cA.& é0]{0,12}") {
-            let joined = join_initials(&text);
-            prop_assert_eq!(joined.replace('.', ""), text.replace('.', ""));
-            prop_assert_eq!(join_initials(&joined), &*joined);
-            let without_spaces = |text: &str| text.replace(' ', "");
-            prop_assert_eq!(without_spaces(&fold_name(&text)), without_spaces(&fold(&text)));
-        }
-
         #[test]
         fn a_word_in_any_pieces_is_joined(word in "[b-z]{3,12}", ends in prop::collection::vec(any::<prop::sample::Index>(), 1..4)) {
             let mut pieces = word.clone();

@@ -1,10 +1,10 @@
 //! How a name matches a query, in terms that a client can act on.
 
-use crate::index::Weights;
 use crate::query::phonetic::phonetic_key;
 use crate::query::reading::fold_name;
 use crate::query::{Query, QueryWord};
 use crate::rank::{has_initials, similarity};
+use data::name::WordList;
 use data::vocabulary::{Vocabulary, vocabulary};
 
 vocabulary! {
@@ -78,7 +78,7 @@ impl MatchClass {
 
 /// The words but for legal forms and connecting words, unless there are no others.
 fn main_words<'t>(words: impl Iterator<Item = &'t str> + Clone) -> Vec<&'t str> {
-    let main: Vec<&str> = words.clone().filter(|word| !Weights::is_stop_word(word)).collect();
+    let main: Vec<&str> = words.clone().filter(|word| !WordList::is_stop_word(word)).collect();
     if main.is_empty() { words.collect() } else { main }
 }
 
@@ -106,7 +106,7 @@ fn of_words(query: &Query, folded: &str) -> MatchClass {
                 more_words += if is_initial { -1 } else { 1 };
                 words[position] = None;
             }
-            None if Weights::is_stop_word(&word.text) => {}
+            None if WordList::is_stop_word(&word.text) => {}
             None => return MatchClass::Relaxed,
         }
     }

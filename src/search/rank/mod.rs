@@ -25,6 +25,7 @@ use crate::query::{Query, QueryWord};
 use crate::rank::search_buffers::SearchBuffers;
 use data::MAX_PROMINENCE;
 use data::fold::fold;
+use data::name::WordList;
 
 pub(super) const MAX_PROMINENCE_BONUS: f32 = 0.06;
 /// The maximum score of a name that does not equal the query.
@@ -189,7 +190,7 @@ fn score_words(query: &Query, folded: &str, weights: &Weights, other: &mut Strin
             // `Vision Fund` means no other company named Vision.
             let lacks = query.words.iter().any(|word| {
                 word.weight < GENERIC
-                    && !Weights::is_stop_word(&word.text)
+                    && !WordList::is_stop_word(&word.text)
                     && words.iter().all(|(text, _)| !text.starts_with(&word.text))
             });
             scores.add(MatchStrategy::Core, if lacks { similarity * 0.95 } else { similarity });

@@ -10,6 +10,7 @@ use crate::query::{Query, QueryWord};
 use crate::rank::match_class::of_word;
 use crate::rank::{MAX_NAME_WORDS, MatchClass, similarity};
 use data::Names;
+use data::name::WordList;
 
 /// The share of a name's weight that the query must have.
 const MIN_OF_NAME: f32 = 0.7;
@@ -50,7 +51,7 @@ impl Relaxation {
         let (mut counted, mut all) = (part.weight, 0.0);
         let context = names.context(row);
         for (index, word) in query.words.iter().enumerate() {
-            let weight = if Weights::is_stop_word(&word.text) { 0.0 } else { word.weight };
+            let weight = if WordList::is_stop_word(&word.text) { 0.0 } else { word.weight };
             all += weight;
             if part.words & (1 << index) == 0 {
                 left_out.push(word.text.clone());
@@ -72,7 +73,7 @@ impl Relaxation {
 /// What a word counts in a name: generic ones little, legal forms nothing.
 fn weight_in_name(word: &str, weights: &Weights) -> f32 {
     match weights.of(word) {
-        _ if Weights::is_stop_word(word) => 0.0,
+        _ if WordList::is_stop_word(word) => 0.0,
         weight if weight < GENERIC => weight * 0.4,
         weight => weight,
     }
@@ -115,7 +116,7 @@ impl Part {
             };
             taken |= 1 << position;
             found |= 1 << index;
-            weight += if Weights::is_stop_word(&word.text) { 0.0 } else { word.weight * similarity };
+            weight += if WordList::is_stop_word(&word.text) { 0.0 } else { word.weight * similarity };
             of_name += of_word * similarity;
             distinctive += match word.weight {
                 _ if word.text.len() < 2 => 0.0,

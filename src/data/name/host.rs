@@ -1,21 +1,6 @@
 //! Hosts: the part that its owner chose.
 
-/// Labels before an ending of two letters that belong to the ending: `co.uk`.
-const SECOND_LEVEL: &str = "ac co com edu gob gouv gov govt gv ltd me mil ne net nhs nom or org plc sch";
-
-/// Labels of hosts on which others have their pages: `acme.wordpress.com` is of acme.
-const PAGES_OF_OTHERS: &str = "appspot azurewebsites bandcamp blogspot carrd firebaseapp framer github gitlab herokuapp medium \
-    myshopify netlify notion pages podia squarespace strikingly substack tumblr typepad vercel webflow weebly wixsite \
-    wordpress";
-
-/// Labels of hosts whose paths name firms or people.
-const PROFILES: &str = "aboutme angel behance bsky crunchbase dealroom dribbble f6s facebook fb github gitlab instagram linkedin \
-    medium owler pinterest pitchbook producthunt slideshare t threads tiktok tracxn twitter vimeo wellfound x xing youtube";
-
-/// Whether a word is one of a list, which are separated by spaces.
-pub fn lists(words: &str, word: &str) -> bool {
-    words.split_whitespace().any(|known| known == word)
-}
+use crate::name::words::WordList;
 
 /// The part of a host that its owner chose.
 #[derive(Debug, PartialEq, Eq)]
@@ -29,11 +14,11 @@ impl<'a> OwnName<'a> {
     pub fn of(host: &'a str) -> Self {
         let labels: Vec<&str> = host.split('.').collect();
         let ending_labels = match labels.as_slice() {
-            [_, .., second, ending] if ending.len() == 2 && lists(SECOND_LEVEL, second) => 2,
+            [_, .., second, ending] if ending.len() == 2 && WordList::SecondLevelDomains.contains(second) => 2,
             _ => 1,
         };
         let mut at = labels.len().saturating_sub(ending_labels + 1);
-        if at > 0 && lists(PAGES_OF_OTHERS, labels[at]) {
+        if at > 0 && WordList::PageHosts.contains(labels[at]) {
             at -= 1;
         }
         let before: usize = labels[..at].iter().map(|label| label.len() + 1).sum();
@@ -42,7 +27,7 @@ impl<'a> OwnName<'a> {
 
     /// Whether the paths of the host name firms or people: `linkedin.com/company/acme`.
     pub fn is_of_profiles(&self) -> bool {
-        lists(PROFILES, self.label)
+        WordList::ProfileHosts.contains(self.label)
     }
 }
 

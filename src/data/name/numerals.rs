@@ -1,4 +1,4 @@
-//! Numbers in English words and in digits: `twenty three` is `23`, `second` is `2nd`.
+//! Numbers in English words, in digits and in Roman numerals: `twenty three` is `23`, `second` is `2nd`, `iii` is 3.
 
 /// The numbers below twenty, then those of the ordinals.
 const SMALL: [&str; 20] = [
@@ -49,6 +49,11 @@ const TENS: [&str; 8] = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy
 const ORDINAL_TENS: [&str; 8] =
     ["twentieth", "thirtieth", "fortieth", "fiftieth", "sixtieth", "seventieth", "eightieth", "ninetieth"];
 
+const ROMAN: [&str; 20] = [
+    "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii", "xiii", "xiv", "xv", "xvi", "xvii",
+    "xviii", "xix", "xx",
+];
+
 /// A number at the beginning of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Number {
@@ -59,7 +64,7 @@ struct Number {
 }
 
 /// Replaces the numbers among folded words by digits; `None` if there are none.
-pub(crate) fn to_digits(words: &[String]) -> Option<Vec<String>> {
+pub fn to_digits(words: &[String]) -> Option<Vec<String>> {
     let mut read = Vec::with_capacity(words.len());
     let mut rest = words;
     while let Some(word) = rest.first() {
@@ -78,7 +83,7 @@ pub(crate) fn to_digits(words: &[String]) -> Option<Vec<String>> {
 }
 
 /// Replaces the digits among folded words by words, below a million; `None` if there are none.
-pub(crate) fn to_words(words: &[String]) -> Option<Vec<String>> {
+pub fn to_words(words: &[String]) -> Option<Vec<String>> {
     let read: Vec<String> = words
         .iter()
         .flat_map(|word| match parse_digits(word) {
@@ -87,6 +92,11 @@ pub(crate) fn to_words(words: &[String]) -> Option<Vec<String>> {
         })
         .collect();
     (read != words).then_some(read)
+}
+
+/// A Roman numeral up to twenty, in small letters.
+pub(super) fn parse_roman(word: &str) -> Option<u16> {
+    ROMAN.iter().position(|roman| *roman == word).map(|index| index as u16 + 1)
 }
 
 /// A number up to twenty in one word.

@@ -1,33 +1,16 @@
-//! Names taken apart: the words that distinguish a record, those that say what it is, and its legal form.
+//! The words of a name that distinguish its record, those that say what it is, and its legal form.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use once_cell::sync::Lazy;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::fold::fold;
+use crate::name::words::{WordList, short_form};
 
-/// Words that names of one record have and others lack: legal forms, articles, connecting words, parts of addresses.
-const LEGAL: &str = "ab ag and aps as asa bhd bv bvba co com company corp corporation doo eurl gmbh inc incorporated kft kg kgaa \
-    limited llc lllp llp lp ltd ltda nv oao ood ooo oy oyj plc private pte pty pvt sa sarl sas sdn spa sro srl the ug www";
-
-/// Those of [`LEGAL`] that are no legal form.
-const CONNECTING: [&str; 3] = ["and", "the", "www"];
-
-/// Legal forms that are also written in full.
-const IN_FULL: [(&str, &str); 5] =
-    [("incorporated", "inc"), ("corporation", "corp"), ("limited", "ltd"), ("company", "co"), ("private", "pvt")];
-
-/// Words that say what a record is, not which, in the singular; at most 32. The core of a name is its other words.
-const GENERIC: &str = "adviser advisor asset associate capital equity firm fund group holding investment investor lab \
-    management partner software solution system tech technology vc venture";
-
-/// Each word of [`LEGAL`].
-static LEGAL_WORDS: Lazy<HashSet<&str>> = Lazy::new(|| LEGAL.split(' ').collect());
-
-/// The bit of each word of [`GENERIC`].
+/// The bit of each generic word.
 static GENERIC_BITS: Lazy<HashMap<&str, u32>> =
-    Lazy::new(|| GENERIC.split(' ').zip(0..).map(|(word, index)| (word, 1 << index)).collect());
+    Lazy::new(|| WordList::GenericWords.words().zip(0..).map(|(word, index)| (word, 1 << index)).collect());
 
 /// So many letters are enough to see a misspelling in a core.
 const MIN_MISSPELLED: usize = 6;
@@ -51,7 +34,7 @@ pub struct CoreName {
     words: String,
     /// The distinctive words, separated by spaces.
     core: String,
-    /// A bit for each word of [`GENERIC`] in the name.
+    /// A bit for each generic word in the name.
     generic: u32,
 }
 
@@ -74,9 +57,9 @@ impl WordKind {
         for run in words.chunk_by(|left, right| left.len() == 1 && right.len() == 1) {
             let end = start + run.len();
             is_legal[start..end].fill(match run {
-                [word] => LEGAL_WORDS.contains(word),
+                [word] => is_legal_word(word),
                 // A legal form of single letters is one word: `alder l l c`.
-                letters => start > 0 && LEGAL_WORDS.contains(&*letters.concat()),
+                letters => start > 0 && is_legal_word(&letters.concat()),
             });
             start = end;
         }
@@ -91,15 +74,17 @@ impl WordKind {
     }
 }
 
+/// True for words that one record's names may have or lack.
+fn is_legal_word(word: &str) -> bool {
+    WordList::LegalForms.contains(word) || WordList::ConnectingWords.contains(word)
+}
+
 /// The legal forms that a folded name has, in their short form: `Alder Co., L.L.C.` → `co`, `llc`.
 pub fn legal_forms(words: &[&str], kinds: &[WordKind]) -> Vec<String> {
     let legal = words.iter().zip(kinds).filter(|(_, kind)| **kind == WordKind::Legal).map(|(word, _)| *word);
-    let legal: Vec<&str> = legal.filter(|word| !CONNECTING.contains(word)).collect();
+    let legal: Vec<&str> = legal.filter(|word| !WordList::ConnectingWords.contains(word)).collect();
     let forms = legal.chunk_by(|left, right| left.len() == 1 && right.len() == 1).map(<[&str]>::concat);
-    let short = |form: String| {
-        IN_FULL.iter().find(|(full, _)| *full == form).map(|(_, short)| (*short).to_owned()).unwrap_or(form)
-    };
-    forms.map(short).collect()
+    forms.map(|form| short_form(&form).map_or(form, str::to_owned)).collect()
 }
 
 impl CoreName {
@@ -181,7 +166,7 @@ impl CoreName {
     }
 
     /// How this name is like that of a main record, if it says nothing that the other does not.
-    pub(super) fn similarity(&self, main: &Self) -> Option<Similarity> {
+    pub(crate) fn similarity(&self, main: &Self) -> Option<Similarity> {
         if self.generic & !main.generic != 0 {
             return None;
         }

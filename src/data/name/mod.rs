@@ -1,0 +1,16 @@
+//! Names taken apart: legal forms, generic words, numerals, initials, vehicles, hosts.
+//!
+//! One module for search, near-duplicates, aliases, resolution and addresses. Its words are in `words.txt`.
+
+pub mod core_name;
+pub mod host;
+mod initials;
+pub mod numerals;
+mod vehicle;
+mod words;
+
+pub use core_name::{CoreName, WordKind, legal_forms};
+pub use host::OwnName;
+pub use initials::join_initials;
+pub use vehicle::{Vehicle, find_vehicle};
+pub use words::WordList;

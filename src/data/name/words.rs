@@ -1,0 +1,149 @@
+//! The word lists of `words.txt`.
+
+use std::collections::BTreeMap;
+
+use once_cell::sync::Lazy;
+
+/// A section of `words.txt`, which says what each is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WordList {
+    LegalForms,
+    ConnectingWords,
+    Particles,
+    GenericWords,
+    Vehicles,
+    BeforeNumbers,
+    SecondLevelDomains,
+    PageHosts,
+    ProfileHosts,
+    ProfilePaths,
+    HostEndings,
+    MailProviders,
+    RoleAccounts,
+    HandlePrefixes,
+    HandleSuffixes,
+}
+
+impl WordList {
+    const ALL: [(&'static str, Self); 15] = [
+        ("legal forms", Self::LegalForms),
+        ("connecting words", Self::ConnectingWords),
+        ("particles", Self::Particles),
+        ("generic words", Self::GenericWords),
+        ("vehicles", Self::Vehicles),
+        ("before numbers", Self::BeforeNumbers),
+        ("second-level domains", Self::SecondLevelDomains),
+        ("page hosts", Self::PageHosts),
+        ("profile hosts", Self::ProfileHosts),
+        ("profile paths", Self::ProfilePaths),
+        ("host endings", Self::HostEndings),
+        ("mail providers", Self::MailProviders),
+        ("role accounts", Self::RoleAccounts),
+        ("handle prefixes", Self::HandlePrefixes),
+        ("handle suffixes", Self::HandleSuffixes),
+    ];
+
+    pub fn contains(self, word: &str) -> bool {
+        WORDS.lists.get(word).is_some_and(|lists| lists & self.bit() != 0)
+    }
+
+    /// Its words in alphabetical order.
+    pub fn words(self) -> impl Iterator<Item = &'static str> {
+        WORDS.lists.iter().filter(move |(_, lists)| **lists & self.bit() != 0).map(|(word, _)| *word)
+    }
+
+    /// True for a legal form, a connecting word and a particle: words that a search gives little weight.
+    pub fn is_stop_word(word: &str) -> bool {
+        const STOP_WORDS: u32 =
+            WordList::LegalForms.bit() | WordList::ConnectingWords.bit() | WordList::Particles.bit();
+        WORDS.lists.get(word).is_some_and(|lists| lists & STOP_WORDS != 0)
+    }
+
+    /// All stop words.
+    pub fn stop_words() -> impl Iterator<Item = &'static str> {
+        WORDS.lists.keys().copied().filter(|word| Self::is_stop_word(word))
+    }
+
+    const fn bit(self) -> u32 {
+        1 << self as u32
+    }
+}
+
+/// The short form of a legal form that is written in full: `limited` is `ltd`.
+pub(super) fn short_form(word: &str) -> Option<&'static str> {
+    WORDS.short_forms.get(word).copied()
+}
+
+#[derive(Default)]
+struct Words {
+    /// A bit for each list that has the word.
+    lists: BTreeMap<&'static str, u32>,
+    short_forms: BTreeMap<&'static str, &'static str>,
+}
+
+static WORDS: Lazy<Words> = Lazy::new(|| Words::parse(include_str!("words.txt")));
+
+impl Words {
+    fn parse(text: &'static str) -> Self {
+        let mut words = Self::default();
+        let mut list = None;
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            if let Some(heading) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+                list = WordList::ALL.iter().find(|(known, _)| *known == heading).map(|(_, list)| *list);
+                continue;
+            }
+            let bit = list.map_or(0, WordList::bit);
+            let line = match line.split_once(" = ") {
+                Some((full, short)) => {
+                    words.short_forms.insert(full, short);
+                    full
+                }
+                None => line,
+            };
+            for word in line.split_whitespace() {
+                *words.lists.entry(word).or_default() |= bit;
+            }
+        }
+        words
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fold::fold;
+
+    #[test]
+    fn every_section_has_a_list_and_every_list_has_words() {
+        let headings = include_str!("words.txt").lines().filter(|line| line.starts_with('['));
+        let known = WordList::ALL.iter().map(|(heading, _)| format!("[{heading}]"));
+        assert!(headings.eq(known));
+        for (heading, list) in WordList::ALL {
+            assert!(list.words().count() > 1, "{heading}");
+        }
+        assert!(WORDS.lists.values().all(|lists| *lists != 0));
+        assert!(WordList::GenericWords.words().count() <= 32, "each has a bit");
+    }
+
+    #[test]
+    fn words_of_names_are_folded_and_short_forms_are_legal_forms() {
+        for list in [WordList::LegalForms, WordList::ConnectingWords, WordList::Particles, WordList::GenericWords] {
+            assert!(list.words().all(|word| fold(word) == word), "{list:?}");
+        }
+        assert!(
+            WORDS
+                .short_forms
+                .iter()
+                .flat_map(|(full, short)| [full, short])
+                .all(|form| WordList::LegalForms.contains(form))
+        );
+        assert_eq!(short_form("corporation"), Some("corp"));
+    }
+
+    #[test]
+    fn stop_words_are_legal_forms_connecting_words_and_particles() {
+        assert!(["kft", "ltda", "the", "of"].into_iter().all(WordList::is_stop_word));
+        assert!(!["capital", "sequoia", "gmail"].into_iter().any(WordList::is_stop_word));
+        assert!(WordList::stop_words().all(WordList::is_stop_word));
+    }
+}
