@@ -6,7 +6,7 @@
 use crate::Catalog;
 use data::fold::fold;
 use data::import::website;
-use data::own_name::{OwnName, lists};
+use data::own_name::{OwnName, list_contains};
 use data::vocabulary::Vocabulary;
 use data::{Country, Facet, Table};
 use search::{CLOSE_SCORE, Explanation, Hit, MATCH_SCORE, MAX_HITS, MAX_SCORE, MatchClass, ScorePart, SearchResults};
@@ -92,8 +92,8 @@ impl Address {
             if !is_host(&host) {
                 return None;
             }
-            let person = Some(local.to_owned()).filter(|local| !lists(ROLE_ACCOUNTS, &local.to_lowercase()));
-            let host = Some(host).filter(|host| !lists(MAIL_PROVIDERS, OwnName::of(host).label));
+            let person = Some(local.to_owned()).filter(|local| !list_contains(ROLE_ACCOUNTS, &local.to_lowercase()));
+            let host = Some(host).filter(|host| !list_contains(MAIL_PROVIDERS, OwnName::parse(host).label));
             return (host.is_some() || person.is_some()).then_some(Self { host, person, name: None });
         }
         let host = website::host(text);
@@ -132,7 +132,7 @@ impl Address {
             return AddressNames { likely: vec![name], cut: cut.into_iter().collect() };
         }
         let Some(host) = &self.host else { return AddressNames::default() };
-        let own = OwnName::of(host);
+        let own = OwnName::parse(host);
         // `58.com` and `sequoia.capital` are names too.
         AddressNames { likely: vec![own.domain.to_owned(), own.label.to_owned()], cut: cut_names(own.label) }
     }
@@ -151,17 +151,18 @@ fn is_host(host: &str) -> bool {
 
 fn has_known_ending(host: &str) -> bool {
     let ending = host.rsplit('.').next().unwrap_or_default();
-    lists(ENDINGS, ending) || (ending.len() == 2 && Country::from_alpha2(&ending.to_uppercase()).is_some())
+    list_contains(ENDINGS, ending) || (ending.len() == 2 && Country::from_alpha2(&ending.to_uppercase()).is_some())
 }
 
 /// The name of a profile on another site: `linkedin.com/in/jane-doe`.
 fn profile(text: &str, host: &str) -> Option<String> {
-    if !OwnName::of(host).is_of_profiles() {
+    if !OwnName::parse(host).is_of_profiles() {
         return None;
     }
     let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
     let path = rest.split(['?', '#']).next()?.split_once('/')?.1;
-    let mut parts = path.split('/').filter(|part| !part.is_empty() && !lists(PROFILE_KINDS, &part.to_lowercase()));
+    let is_part = |part: &&str| !part.is_empty() && !list_contains(PROFILE_KINDS, &part.to_lowercase());
+    let mut parts = path.split('/').filter(is_part);
     let name = parts.next()?.trim_start_matches('@');
     // `jane-doe-1a2b3c` has the number of a member at its end.
     let is_number = |end: &str| end.len() > 4 && end.contains(|char: char| char.is_ascii_digit());
@@ -277,7 +278,7 @@ impl Catalog {
     /// The records whose website has the host of an address, or the domain it belongs to; none if it is that of a platform.
     fn rows_of_host(&self, table: Table, address: &Address) -> Vec<u32> {
         let Some(host) = &address.host else { return Vec::new() };
-        let domain = OwnName::of(host).domain;
+        let domain = OwnName::parse(host).domain;
         let parents = host.match_indices('.').map(|(at, _)| &host[at + 1..]);
         let hosts = std::iter::once(host.as_str()).chain(parents).take_while(|host| host.len() >= domain.len());
         let snapshot = self.snapshot();
@@ -421,7 +422,8 @@ mod tests {
             label in "[a-z][a-z0-9-]{0,8}[a-z]", ending in "(com|co\\.uk|io|vc)", sub in "(www\\.)?",
             scheme in "(https?://)?", port in "(:[0-9]{2,4})?", path in "(/[a-z]{1,5}){0,2}", query in "(\\?[a-z]=[a-z.]{1,4})?",
         ) {
-            prop_assume!(!OwnName::of(&label).is_of_profiles() && !lists(MAIL_PROVIDERS, &label) && label != "www");
+            prop_assume!(!OwnName::parse(&label).is_of_profiles() && !list_contains(MAIL_PROVIDERS, &label));
+            prop_assume!(label != "www");
             let plain = format!("{label}.{ending}");
             prop_assert_eq!(host_of(&format!("{scheme}{sub}{plain}{port}{path}{query}")), Some(plain.clone()));
             let person = format!("jane@{plain}");

@@ -1,19 +1,19 @@
 //! Hosts: the part that its owner chose.
 
-/// Labels before an ending of two letters that belong to the ending: `co.uk`.
+/// Labels that belong to an ending of two letters after them: `co.uk`.
 const SECOND_LEVEL: &str = "ac co com edu gob gouv gov govt gv ltd me mil ne net nhs nom or org plc sch";
 
-/// Labels of hosts on which others have their pages: `acme.wordpress.com` is of acme.
+/// Labels of hosts with other people's pages: `acme.wordpress.com` is acme's.
 const PAGES_OF_OTHERS: &str = "appspot azurewebsites bandcamp blogspot carrd firebaseapp framer github gitlab herokuapp medium \
     myshopify netlify notion pages podia squarespace strikingly substack tumblr typepad vercel webflow weebly wixsite \
     wordpress";
 
-/// Labels of hosts whose paths name firms or people.
+/// Labels of hosts with paths that name firms or people.
 const PROFILES: &str = "aboutme angel behance bsky crunchbase dealroom dribbble f6s facebook fb github gitlab instagram linkedin \
     medium owler pinterest pitchbook producthunt slideshare t threads tiktok tracxn twitter vimeo wellfound x xing youtube";
 
-/// Whether a word is one of a list, which are separated by spaces.
-pub fn lists(words: &str, word: &str) -> bool {
+/// True if a list of words, separated by spaces, has a word.
+pub fn list_contains(words: &str, word: &str) -> bool {
     words.split_whitespace().any(|known| known == word)
 }
 
@@ -26,23 +26,23 @@ pub struct OwnName<'a> {
 }
 
 impl<'a> OwnName<'a> {
-    pub fn of(host: &'a str) -> Self {
+    pub fn parse(host: &'a str) -> Self {
         let labels: Vec<&str> = host.split('.').collect();
         let ending_labels = match labels.as_slice() {
-            [_, .., second, ending] if ending.len() == 2 && lists(SECOND_LEVEL, second) => 2,
+            [_, .., second, ending] if ending.len() == 2 && list_contains(SECOND_LEVEL, second) => 2,
             _ => 1,
         };
         let mut at = labels.len().saturating_sub(ending_labels + 1);
-        if at > 0 && lists(PAGES_OF_OTHERS, labels[at]) {
+        if at > 0 && list_contains(PAGES_OF_OTHERS, labels[at]) {
             at -= 1;
         }
         let before: usize = labels[..at].iter().map(|label| label.len() + 1).sum();
         Self { domain: &host[before..], label: labels[at] }
     }
 
-    /// Whether the paths of the host name firms or people: `linkedin.com/company/acme`.
+    /// True if the paths of the host name firms or people: `linkedin.com/company/acme`.
     pub fn is_of_profiles(&self) -> bool {
-        lists(PROFILES, self.label)
+        list_contains(PROFILES, self.label)
     }
 }
 
@@ -60,9 +60,9 @@ mod tests {
             ("co.uk", "co.uk", "co"),
             ("localhost", "localhost", "localhost"),
         ] {
-            let own = OwnName::of(host);
+            let own = OwnName::parse(host);
             assert_eq!((own.domain, own.label), (domain, label), "{host}");
         }
-        assert!(OwnName::of("uk.linkedin.com").is_of_profiles());
+        assert!(OwnName::parse("uk.linkedin.com").is_of_profiles());
     }
 }

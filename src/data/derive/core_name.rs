@@ -1,4 +1,4 @@
-//! Names taken apart: the words that distinguish a record, those that say what it is, and its legal form.
+//! Takes names apart into distinctive words, words that say what a record is, and the legal form.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,18 +7,19 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::fold::fold;
 
-/// Words that names of one record have and others lack: legal forms, articles, connecting words, parts of addresses.
+/// Words that one name of a record may have and another lack: legal forms, articles, connecting words, parts of
+/// addresses.
 const LEGAL: &str = "ab ag and aps as asa bhd bv bvba co com company corp corporation doo eurl gmbh inc incorporated kft kg kgaa \
     limited llc lllp llp lp ltd ltda nv oao ood ooo oy oyj plc private pte pty pvt sa sarl sas sdn spa sro srl the ug www";
 
-/// Those of [`LEGAL`] that are no legal form.
+/// Words of [`LEGAL`] that are no legal form.
 const CONNECTING: [&str; 3] = ["and", "the", "www"];
 
 /// Legal forms that are also written in full.
 const IN_FULL: [(&str, &str); 5] =
     [("incorporated", "inc"), ("corporation", "corp"), ("limited", "ltd"), ("company", "co"), ("private", "pvt")];
 
-/// Words that say what a record is, not which, in the singular; at most 32. The core of a name is its other words.
+/// Words that say what a record is, not which one, in the singular; at most 32. The core of a name is its other words.
 const GENERIC: &str = "adviser advisor asset associate capital equity firm fund group holding investment investor lab \
     management partner software solution system tech technology vc venture";
 
@@ -29,14 +30,14 @@ static LEGAL_WORDS: Lazy<HashSet<&str>> = Lazy::new(|| LEGAL.split(' ').collect(
 static GENERIC_BITS: Lazy<HashMap<&str, u32>> =
     Lazy::new(|| GENERIC.split(' ').zip(0..).map(|(word, index)| (word, 1 << index)).collect());
 
-/// So many letters are enough to see a misspelling in a core.
+/// Minimum letters of a core that may be misspelled.
 const MIN_MISSPELLED: usize = 6;
 
-/// So many letters of a core of two words or more are enough to be the beginning of a longer one.
+/// Minimum letters of a core of two words or more that may be the beginning of a longer one.
 const MIN_BEGINNING: usize = 8;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Similarity {
+pub enum NameSimilarity {
     /// The same core, spaces aside.
     Same,
     /// The core begins that of the main record.
@@ -45,9 +46,9 @@ pub enum Similarity {
     Misspelled,
 }
 
-/// A folded name, taken apart.
+/// A folded name, split into its parts.
 pub struct CoreName {
-    /// The words but for the legal form, separated by spaces.
+    /// The words without the legal form, separated by spaces.
     words: String,
     /// The distinctive words, separated by spaces.
     core: String,
@@ -55,20 +56,21 @@ pub struct CoreName {
     generic: u32,
 }
 
-/// What a word says in a name.
+/// Kind of a word in a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WordKind {
     /// The legal form, an article, a connecting word.
     Legal,
-    /// What the record is, by its bit.
+    /// Says what the record is; with the bit of the word.
     Generic(u32),
-    /// Which record it is.
+    /// Says which record it is.
     Core,
 }
 
 impl WordKind {
-    /// The kinds of the words of a folded name. Legal words without others distinguish nothing.
-    pub fn of_all(words: &[&str]) -> Vec<Self> {
+    /// Classifies the words of a folded name. Legal words count as generic if there are no others, because then they
+    /// distinguish nothing.
+    pub fn classify(words: &[&str]) -> Vec<Self> {
         let mut is_legal = vec![false; words.len()];
         let mut start = 0;
         for run in words.chunk_by(|left, right| left.len() == 1 && right.len() == 1) {
@@ -91,7 +93,7 @@ impl WordKind {
     }
 }
 
-/// The legal forms that a folded name has, in their short form: `Alder Co., L.L.C.` → `co`, `llc`.
+/// The legal forms in a folded name, abbreviated: `Alder Co., L.L.C.` → `co`, `llc`.
 pub fn legal_forms(words: &[&str], kinds: &[WordKind]) -> Vec<String> {
     let legal = words.iter().zip(kinds).filter(|(_, kind)| **kind == WordKind::Legal).map(|(word, _)| *word);
     let legal: Vec<&str> = legal.filter(|word| !CONNECTING.contains(word)).collect();
@@ -103,14 +105,14 @@ pub fn legal_forms(words: &[&str], kinds: &[WordKind]) -> Vec<String> {
 }
 
 impl CoreName {
-    pub fn of(name: &str) -> Self {
+    pub fn parse(name: &str) -> Self {
         let folded = fold(name);
         let words: Vec<&str> = folded.split(' ').collect();
-        Self::of_words(&words, &WordKind::of_all(&words))
+        Self::from_words(&words, &WordKind::classify(&words))
     }
 
-    /// The name of these folded words, each of which is of a kind.
-    pub fn of_words(all: &[&str], kinds: &[WordKind]) -> Self {
+    /// Builds a name from folded words and their kinds.
+    pub fn from_words(all: &[&str], kinds: &[WordKind]) -> Self {
         let (mut words, mut core, mut generic) = (String::new(), String::new(), 0);
         for (word, kind) in all.iter().zip(kinds).filter(|(_, kind)| **kind != WordKind::Legal) {
             push_word(&mut words, word);
@@ -119,14 +121,14 @@ impl CoreName {
                 _ => push_word(&mut core, word),
             }
         }
-        // A name of such words only is distinguished by them.
+        // A name of generic words only is distinguished by them.
         if core.is_empty() {
             (core, generic) = (words.clone(), 0);
         }
         Self { words, core, generic }
     }
 
-    /// The words but for the legal form, separated by spaces.
+    /// The words without the legal form, separated by spaces.
     pub fn words(&self) -> &str {
         &self.words
     }
@@ -136,7 +138,7 @@ impl CoreName {
         &self.core
     }
 
-    /// A bit for each generic word that the name has next to its core.
+    /// A bit for each generic word next to the core.
     pub fn generic(&self) -> u32 {
         self.generic
     }
@@ -150,7 +152,7 @@ impl CoreName {
         self.core.bytes().filter(|byte| *byte != b' ').count()
     }
 
-    /// The core without spaces, doubled letters and plurals. In short words a doubled letter is a numeral.
+    /// The core without spaces, doubled letters and plurals. Short words keep a doubled letter: it may be a numeral.
     fn squeezed(&self) -> String {
         let mut squeezed = String::with_capacity(self.core.len());
         for word in self.core.split(' ').map(singular) {
@@ -165,7 +167,7 @@ impl CoreName {
         squeezed
     }
 
-    /// Passes keys of which two names that are alike have one in common.
+    /// Passes the keys of the name. Similar names share at least one key.
     pub fn each_key(&self, mut each: impl FnMut(u64)) {
         let joined = self.joined();
         if joined.is_empty() {
@@ -173,29 +175,30 @@ impl CoreName {
         }
         let mut letters = joined.clone().into_bytes();
         letters.sort_unstable();
-        // Equal or swapped letters; doubled letters and plurals; beginnings, each of which is the core of another name.
+        // Keys of equal or swapped letters, of doubled letters and plurals, and of beginnings, each of which may be the
+        // core of another name.
         each(xxh3_64(&letters));
         each(xxh3_64(self.squeezed().as_bytes()) ^ 1);
         let ends = self.core.match_indices(' ').map(|(end, _)| end).skip(1).chain([self.core.len()]);
         ends.for_each(|end| each(xxh3_64(&self.core.as_bytes()[..end]) ^ 2));
     }
 
-    /// How this name is like that of a main record, if it says nothing that the other does not.
-    pub(super) fn similarity(&self, main: &Self) -> Option<Similarity> {
+    /// Similarity to the name of a main record; `None` if this name says anything that the other does not.
+    pub(super) fn similarity(&self, main: &Self) -> Option<NameSimilarity> {
         if self.generic & !main.generic != 0 {
             return None;
         }
         let (own, other) = (self.joined(), main.joined());
         if own == other {
-            return Some(Similarity::Same);
+            return Some(NameSimilarity::Same);
         }
         let begins = main.core.strip_prefix(&self.core).is_some_and(|rest| rest.starts_with(' '));
         if begins && self.core.contains(' ') && own.len() >= MIN_BEGINNING {
-            return Some(Similarity::Begins);
+            return Some(NameSimilarity::Begins);
         }
         let is_misspelled =
             is_swapped(&own, &other) || (own.len().abs_diff(other.len()) == 1 && self.squeezed() == main.squeezed());
-        (is_misspelled && own.len().min(other.len()) >= MIN_MISSPELLED).then_some(Similarity::Misspelled)
+        (is_misspelled && own.len().min(other.len()) >= MIN_MISSPELLED).then_some(NameSimilarity::Misspelled)
     }
 }
 
@@ -211,7 +214,7 @@ fn push_word(text: &mut String, word: &str) {
     text.push_str(word);
 }
 
-/// Whether two texts differ by two neighboring letters that are swapped; numbers never do.
+/// True if two texts differ only by two neighboring letters that are swapped; swapped digits do not count.
 fn is_swapped(left: &str, right: &str) -> bool {
     let (left, right) = (left.as_bytes(), right.as_bytes());
     let Some(at) = left.iter().zip(right).position(|(left, right)| left != right) else { return false };
