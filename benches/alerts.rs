@@ -41,7 +41,7 @@ fn main() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let dataset = folder.path().join("dataset");
     let startups = u32::try_from(startups).expect("a number of 32 bits");
-    datagen::generate(&GenConfig::of(startups.div_ceil(10), startups), &dataset).expect("a dataset");
+    datagen::generate(&GenConfig::new(startups.div_ceil(10), startups), &dataset).expect("a dataset");
     let earlier = Arc::new(catalog(&dataset));
     edit(&dataset);
     let later = Arc::new(catalog(&dataset));

@@ -12,7 +12,7 @@ use auth::AuthService;
 use catalog::Catalog;
 use data::{Facet, Table};
 use http::HeaderMap;
-use site::{Page, PageRequest};
+use site::{PageRequest, PageRoute};
 use transport::{Peer, RequestTrace};
 
 use clock::Moment;
@@ -42,7 +42,7 @@ fn cost(state: &State, address: &str, headers: &HeaderMap) -> (f64, usize) {
     let mut bytes = 0;
     for _ in 0..7 {
         let start = Moment::now();
-        let page = Page::of(path).expect("a page");
+        let page = PageRoute::parse(path).expect("a page");
         let peer = Peer("127.0.0.1:1".parse().expect("an address"));
         let answer =
             site::answer(page, PageRequest { state, path, query, headers, peer, trace: &RequestTrace::default() });

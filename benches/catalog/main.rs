@@ -70,7 +70,7 @@ fn main() {
     let releases = ReleaseStore::at(place.join("index"));
     if !options.lists && !options.requests {
         let firms = options.firms.unwrap_or(options.startups.div_ceil(FIRMS_PER_STARTUP));
-        build(&place.join("dataset"), &releases, GenConfig::of(firms, options.startups));
+        build(&place.join("dataset"), &releases, GenConfig::new(firms, options.startups));
     }
     let release = open(&releases);
     sizes(&release);

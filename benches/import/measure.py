@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 
-LIMIT = 2.0
+LIMIT = 1.5
 WORDS = "alder birch cedar dune ember fjord gale heath inlet jetty kelp loom marsh north osier plover quartz reed sedge tern".split()
 STATES = "NY CA MA TX WA IL 2M X0 A6 Q8".split()
 INDUSTRIES = ["Other Technology", "Biotechnology", "Computers", "Other", "Manufacturing", "Other Energy"]

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use data::import::{Dataset, website};
 use data::{NoProgress, Table};
-use import::resolve::record::of_dataset;
-use import::resolve::{Decisions, Record, Resolution, resolve};
+use import::resolve::record::records_of_dataset;
+use import::resolve::{Decisions, Resolution, SourceRecord, resolve};
 
 /// More records of one website are brands or funds of a house.
 const MAX_OF_ONE_WEBSITE: usize = 3;
@@ -15,8 +15,8 @@ type Ids = (String, String);
 
 /// Resolves the startups of a dataset with their websites and without, and compares the pairs with these.
 pub fn measure(dataset: &Dataset, errors: usize) {
-    let records: Vec<Record> =
-        of_dataset(dataset).into_iter().filter(|record| record.table == Table::Startups).collect();
+    let records: Vec<SourceRecord> =
+        records_of_dataset(dataset).into_iter().filter(|record| record.table == Table::Startups).collect();
     let hosts: BTreeMap<String, String> = records
         .iter()
         .filter_map(|record| Some((record.id.clone(), website::host(record.website.as_deref()?))))

@@ -20,7 +20,7 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
-use ::import::resolve::{Decisions, Pair, Record, Resolution, TABLES, resolve};
+use ::import::resolve::{Decisions, RecordPair, Resolution, SourceRecord, TABLES, resolve};
 use data::{NoProgress, Table, import};
 
 use truth::{Entity, Truth};
@@ -209,20 +209,20 @@ fn root(joined: &HashMap<usize, usize>, mut cluster: usize) -> usize {
 }
 
 /// Whether two records have different values of the one strong scheme.
-fn are_contradicting(left: &Record, right: &Record) -> bool {
+fn are_contradicting(left: &SourceRecord, right: &SourceRecord) -> bool {
     let value =
-        |record: &Record| record.identifiers.first().map(|(_, value)| value.clone()).filter(|value| value != "0");
+        |record: &SourceRecord| record.identifiers.first().map(|(_, value)| value.clone()).filter(|value| value != "0");
     value(left).zip(value(right)).is_some_and(|(left, right)| left != right)
 }
 
 fn show(title: &str, pairs: &[(u32, u32)], count: usize, resolution: &Resolution) {
     println!("  {title}: {}", pairs.len());
     let step = (pairs.len() / count).max(1);
-    let score: HashMap<(u32, u32), &Pair> =
+    let score: HashMap<(u32, u32), &RecordPair> =
         resolution.merged.iter().chain(&resolution.review).map(|pair| ((pair.left, pair.right), pair)).collect();
     for (left, right) in pairs.iter().step_by(step).take(count) {
         let text = |row: u32| {
-            let Record { id, name, website, country, city, founded_year, .. } = &resolution.records[row as usize];
+            let SourceRecord { id, name, website, country, city, founded_year, .. } = &resolution.records[row as usize];
             let country = country.map(|country| country.to_string());
             format!(
                 "{name} [{id}] {} {} {} {}",

@@ -26,13 +26,13 @@ use data::fold::fold;
 use data::import::rows;
 use data::import::{Dataset, website};
 use data::{OrganizationKind, PartialDate, Table};
-use import::resolve::Record;
+use import::resolve::SourceRecord;
 
 use crate::random::Random;
 
 /// Records with their entities.
 pub struct Truth {
-    pub records: Vec<Record>,
+    pub records: Vec<SourceRecord>,
     /// The entity of each record, by its id.
     pub entities: HashMap<String, Entity>,
 }
@@ -183,7 +183,7 @@ fn originals(dataset: &Dataset) -> Vec<Original> {
         organization_website: None,
     };
     let sectors = |rows: &[u32]| rows.iter().map(|row| dataset.sectors[*row as usize].name.clone()).collect();
-    let firm = |firm: &rows::Firm| Original {
+    let firm = |firm: &rows::DatasetFirm| Original {
         aliases: firm.aliases.clone(),
         website: firm.website.clone(),
         country: firm.country,
@@ -192,7 +192,7 @@ fn originals(dataset: &Dataset) -> Vec<Original> {
         sectors: sectors(&firm.sectors),
         ..empty(Table::Firms, &firm.slug, &firm.name)
     };
-    let startup = |startup: &rows::Startup| Original {
+    let startup = |startup: &rows::DatasetStartup| Original {
         aliases: startup.aliases.clone(),
         website: startup.website.clone(),
         country: startup.country,
@@ -346,7 +346,7 @@ fn add_records(truth: &mut Truth, original: &Original, entity: Entity, random: &
         for copy in 0..count {
             let noun = original.table.noun();
             let id = format!("{source}/{noun}:{}{}", original.slug, if copy == 0 { "" } else { "~2" });
-            let mut record = Record::new(original.table, id.clone(), number as u32);
+            let mut record = SourceRecord::new(original.table, id.clone(), number as u32);
             fill(&mut record, original, kind, count == 2, random);
             if original.table != Table::People && (kind == SourceKind::Register || has_lei) {
                 let value = if random.below(100) == 0 { "0".to_owned() } else { format!("{:020}", entity.number) };
@@ -359,7 +359,7 @@ fn add_records(truth: &mut Truth, original: &Original, entity: Entity, random: &
 }
 
 /// Fills a record with what a source has. `is_part`: about half of the values.
-fn fill(record: &mut Record, original: &Original, kind: SourceKind, is_part: bool, random: &mut Random) {
+fn fill(record: &mut SourceRecord, original: &Original, kind: SourceKind, is_part: bool, random: &mut Random) {
     record.name = name(original, kind, random);
     if random.below(100) < 2 && original.table != Table::People {
         record.aliases.push(std::mem::replace(&mut record.name, invented(random)));

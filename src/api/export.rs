@@ -311,7 +311,7 @@ impl Writer {
             };
             self.has_ended = self.rows_left == 0;
             let part = match &mut self.gzip {
-                Some(gzip) => gzip.part(&part, self.has_ended),
+                Some(gzip) => gzip.compress(&part, self.has_ended),
                 None => part,
             };
             if self.has_ended || !part.is_empty() {

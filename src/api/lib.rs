@@ -106,7 +106,7 @@ pub fn respond(state: &Arc<State>, request: &RequestParts<'_>) -> Option<Respons
     // Cached responses are JSON.
     let may_find = caller.is_ok() && request.is_read() && preferred_format(request.headers) == Format::Json;
     let find = |catalog: &Catalog| match may_find {
-        true => state.response_cache.get(CacheKey::of(catalog.identity(), request.path, request.query)),
+        true => state.response_cache.get(CacheKey::new(catalog.identity(), request.path, request.query)),
         false => None,
     };
     // A request that names another release is not cached under the served one.
@@ -444,7 +444,7 @@ impl<'a> Pipeline<'a> {
         if is_shared && !values.iter().any(|(name, _)| name == "cursor") {
             self.state
                 .response_cache
-                .insert(CacheKey::of(self.catalog.identity(), request.path, request.query), &cached);
+                .insert(CacheKey::new(self.catalog.identity(), request.path, request.query), &cached);
         }
         Ok(cached)
     }
@@ -559,7 +559,7 @@ fn catch_panic<T, E>(trace: &RequestTrace, run: impl FnOnce() -> Result<T, Optio
 
 /// What logs and metrics show of a path below a version.
 fn label(version: Option<Version>, route: Option<&Route>) -> RouteLabel {
-    let Some(version) = version else { return RouteLabel::of(RouteGroup::Rest, "/api/unknown") };
+    let Some(version) = version else { return RouteLabel::new(RouteGroup::Rest, "/api/unknown") };
     let api = Some(match version {
         Version::V1 => Api::V1,
         Version::V2 => Api::V2,

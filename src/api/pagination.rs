@@ -99,7 +99,7 @@ impl ListRequest {
     /// The request in canonical names and values; `None` if it was not fully understood.
     pub(crate) fn canonical(&self, version: Version) -> Option<Canonical> {
         // A warning about a value quotes it as it was written.
-        if !self.parsed.warnings.is_empty() || self.parsed.notes.iter().any(ParameterError::is_of_spelling) {
+        if !self.parsed.warnings.is_empty() || self.parsed.notes.iter().any(ParameterError::depends_on_spelling) {
             return None;
         }
         let fields = fields::canonical(pairs(&self.fields))?;

@@ -387,7 +387,7 @@ fn parse_facets(url: &RequestUrl<'_>) -> Result<Operation, RequestError> {
     let parsed = issues.collect(url.catalog.parse(Resource::Firms, url.values, options));
     match parsed {
         Some(ParsedRequest { request: Request::List(query), canonical, notes, .. }) if issues.is_empty() => {
-            let canonical = (!notes.iter().any(ParameterError::is_of_spelling)).then_some(canonical);
+            let canonical = (!notes.iter().any(ParameterError::depends_on_spelling)).then_some(canonical);
             Ok(Operation::Facets { query, notes, canonical })
         }
         _ => Err(issues.not_accepting(&["sort"]).into()),
@@ -414,7 +414,7 @@ fn parse_aggregate(url: &RequestUrl<'_>, resource: Resource) -> Result<Operation
             if issues.is_empty() =>
         {
             canonical.extend(options.canonical());
-            let canonical = (!notes.iter().any(ParameterError::is_of_spelling)).then_some(canonical);
+            let canonical = (!notes.iter().any(ParameterError::depends_on_spelling)).then_some(canonical);
             let is_expensive = url.catalog.snapshot().rows(query.table) > EXPENSIVE_ROWS;
             Ok(Operation::Aggregate { query, options, notes, canonical, is_expensive })
         }

@@ -82,7 +82,7 @@ fn failed(error: &StoreError) -> Problem {
 pub(crate) fn saved(request: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
     let account = account(request)?;
     let watches = request.state.auth.store().watch_store().watches(account).map_err(|error| failed(&error))?;
-    let records: Vec<WatchRecord> = watches.iter().map(WatchRecord::of).collect();
+    let records: Vec<WatchRecord> = watches.iter().map(WatchRecord::from_watch).collect();
     json_response::<WatchRecord>(request, &records, &[])
 }
 
@@ -123,7 +123,7 @@ fn records(
         for alert in batch {
             bytes += alert.entries.len();
             if let Some(watch) = watch_of(store, &mut watches, &alert)? {
-                records.push(AlertRecord::of(watch, &alert)?);
+                records.push(AlertRecord::from_alert(watch, &alert)?);
             }
         }
     }

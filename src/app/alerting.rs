@@ -1,7 +1,8 @@
-//! The threads that evaluate saved searches after each swap of releases, and send what is in the outbox.
+//! Threads that evaluate saved searches after each release swap, and send the messages of the outbox.
 //!
-//! Threads of their own: an evaluation computes for up to a minute, and sending waits for others. None takes a place of a request.
-//! Links have a thread apart from alerts, so that a person who requests one does not wait for slow webhooks.
+//! Separate threads, because an evaluation computes for up to a minute and sending waits for other servers; neither
+//! takes capacity from requests. Links have another thread than alerts, so that a person who requests one does not wait
+//! for slow webhooks.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -12,29 +13,29 @@ use auth::StoreError;
 use auth::mail::Transport;
 use platform::metrics::panics;
 use service::State;
-use service::alerts::{Sender, evaluate};
+use service::alerts::{AlertSender, evaluate};
 
-/// Between two looks at what is served, and at what is due.
+/// Interval between checks for a new release and for due messages.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// At shutdown, for links to be sent; the others wait for the next start or for another server.
+/// Time for sending links at shutdown; other messages wait for the next start or for another server.
 const LAST_LINKS: Duration = Duration::from_secs(10);
-/// At shutdown, for all.
+/// Time for all threads to finish at shutdown.
 const FINISH: Duration = Duration::from_secs(11);
 
-/// The threads; none before the server is ready.
+/// The alerting threads; empty before the server is ready.
 #[derive(Default)]
 pub(super) struct Threads {
     handles: Vec<JoinHandle<()>>,
-    /// Until when links are sent; set when no more can be requested.
+    /// Deadline for sending links; set once no more can be requested.
     last_links: Arc<OnceLock<Instant>>,
 }
 
-/// Starts them; they end when the server stops.
+/// Starts the threads; they end when the server stops.
 pub(super) fn start(state: &Arc<State>, mail: Option<Transport>) -> Threads {
     let evaluating = Arc::clone(state);
     let mut evaluated = None;
-    let evaluation = repeat(state, "cannot evaluate saved searches", move || {
+    let evaluation = repeat_until_stopped(state, "cannot evaluate saved searches", move || {
         let version = evaluating.releases.current().version();
         if evaluated == Some(version) {
             return Ok(());
@@ -49,7 +50,8 @@ pub(super) fn start(state: &Arc<State>, mail: Option<Transport>) -> Threads {
         evaluated = Some(version);
         Ok(())
     });
-    // Of a process that was killed: the lock of the data folder says that there is no other. A shared store releases none.
+    // Claims left by a killed process: the lock of the data folder proves that no other process runs. A shared store
+    // releases none.
     let (releasing, is_released) = (Arc::clone(state), Mutex::new(false));
     let release_claims = Arc::new(move || {
         let mut is_released = is_released.lock().unwrap_or_else(PoisonError::into_inner);
@@ -60,10 +62,10 @@ pub(super) fn start(state: &Arc<State>, mail: Option<Transport>) -> Threads {
         Ok::<(), StoreError>(())
     });
     let sends_mail = mail.is_some();
-    let sender = Sender::new(Arc::clone(&state.alerts), mail, state.public_url.clone(), state.clock);
+    let sender = AlertSender::new(Arc::clone(&state.alerts), mail, state.public_url.clone(), state.clock);
     let sender = Arc::new(sender);
     let (sending, alert_sender, release) = (Arc::clone(state), Arc::clone(&sender), Arc::clone(&release_claims));
-    let alerts = repeat(state, "cannot send alerts", move || {
+    let alerts = repeat_until_stopped(state, "cannot send alerts", move || {
         release()?;
         let is_stopping = || sending.stopping.load(Ordering::Relaxed);
         alert_sender.send_due(sending.auth.store().watch_store(), &is_stopping).map(|_| ())
@@ -73,12 +75,12 @@ pub(super) fn start(state: &Arc<State>, mail: Option<Transport>) -> Threads {
         let (sending, last_links) = (Arc::clone(state), Arc::clone(&threads.last_links));
         let links = spawn(move || {
             let is_over = || last_links.get().is_some_and(|end| Instant::now() >= *end);
-            let mut work = logged("cannot send links by e-mail", || {
+            let mut work = log_failures("cannot send links by e-mail", || {
                 release_claims()?;
                 sender.send_links(sending.auth.store(), &is_over).map(|_| ())
             });
             loop {
-                // Read before the work: what was requested by then is in the store.
+                // Read before the work: any link requested by then is in the store.
                 let is_last = last_links.get().is_some();
                 work();
                 if is_last {
@@ -94,8 +96,8 @@ pub(super) fn start(state: &Arc<State>, mail: Option<Transport>) -> Threads {
 }
 
 impl Threads {
-    /// Sends the links that wait, and waits for messages that are being sent, so that what came of them is stored, and not for
-    /// longer than one takes.
+    /// Sends the waiting links, and waits for messages in transit so that their outcome is stored, but no longer than
+    /// one message takes.
     pub(super) fn finish(&self) {
         let started = Instant::now();
         let _ = self.last_links.set(started + LAST_LINKS);
@@ -106,14 +108,14 @@ impl Threads {
     }
 }
 
-/// Does `work` on a thread until the server stops.
-fn repeat(
+/// Runs `work` on a thread until the server stops.
+fn repeat_until_stopped(
     state: &Arc<State>,
     failure: &'static str,
     work: impl FnMut() -> Result<(), StoreError> + Send + 'static,
 ) -> JoinHandle<()> {
     let state = Arc::clone(state);
-    let mut work = logged(failure, work);
+    let mut work = log_failures(failure, work);
     spawn(move || {
         while !state.stopping.load(Ordering::Relaxed) {
             work();
@@ -126,7 +128,7 @@ fn repeat(
 }
 
 /// Logs the first of consecutive failures of `work`.
-fn logged(failure: &'static str, mut work: impl FnMut() -> Result<(), StoreError>) -> impl FnMut() {
+fn log_failures(failure: &'static str, mut work: impl FnMut() -> Result<(), StoreError>) -> impl FnMut() {
     let mut is_failing = false;
     move || match panics::catch(&mut work) {
         Ok(Ok(())) => is_failing = false,
@@ -134,7 +136,7 @@ fn logged(failure: &'static str, mut work: impl FnMut() -> Result<(), StoreError
             tracing::error!("{failure}: {error}");
             is_failing = true;
         }
-        // A panic has a line of its own.
+        // A panic is logged elsewhere.
         _ => {}
     }
 }

@@ -1,7 +1,7 @@
-//! What Prometheus reads: the counts of all modules in the OpenMetrics text format, on a listener of its own.
+//! Metrics for Prometheus: the counters of all modules in the OpenMetrics text format, on a separate listener.
 //!
-//! Names and labels are documented at `/docs/operate/metrics`. Every series but that of the release exists from the start, so
-//! that a rate is never unknown; labels have few values, none of which a client chooses.
+//! Names and labels are documented at `/docs/operate/metrics`. Every series except that of the release exists from the
+//! start, so that a rate is never unknown. Labels have few values, none chosen by a client.
 
 mod process;
 
@@ -41,7 +41,7 @@ pub struct MetricsEndpoint {
 }
 
 impl MetricsEndpoint {
-    /// `started`: the start of the process in Unix seconds.
+    /// `started` is the start of the process in Unix seconds.
     pub fn new(telemetry: Arc<Telemetry>, auth: Arc<AuthService>, started: i64) -> Self {
         let state = Arc::default();
         let mut registry = Registry::default();
@@ -49,7 +49,7 @@ impl MetricsEndpoint {
         Self { registry: Arc::new(registry), state }
     }
 
-    /// Adds what exists once there is a release to serve.
+    /// Adds the metrics that need a release to serve.
     pub fn open(&self, state: Arc<State>) {
         let _ = self.state.set(state);
     }
@@ -71,7 +71,7 @@ impl MetricsEndpoint {
     }
 }
 
-/// Whether other machines may reach an address, which has no authentication.
+/// True if other machines may reach an address, which has no authentication.
 pub(crate) fn is_exposed(address: SocketAddr) -> bool {
     !address.ip().is_loopback()
 }
@@ -113,7 +113,7 @@ struct ServiceMetrics {
     auth: Arc<AuthService>,
     /// Empty until there is a release to serve.
     state: Arc<OnceLock<Arc<State>>>,
-    /// Unix seconds.
+    /// In Unix seconds.
     started: i64,
 }
 
@@ -125,7 +125,7 @@ impl fmt::Debug for ServiceMetrics {
 
 impl Collector for ServiceMetrics {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let mut out = Output(&mut encoder);
+        let mut out = MetricsWriter(&mut encoder);
         self.requests(&mut out)?;
         self.limits(&mut out)?;
         self.connections(&mut out)?;
@@ -137,7 +137,7 @@ impl Collector for ServiceMetrics {
 }
 
 impl ServiceMetrics {
-    fn requests(&self, out: &mut Output<'_, '_>) -> fmt::Result {
+    fn requests(&self, out: &mut MetricsWriter<'_, '_>) -> fmt::Result {
         let requests = &self.telemetry.requests;
         let by_status = RouteGroup::ALL.into_iter().flat_map(|group| {
             let counts = STATUS_CLASSES.into_iter().zip(requests.by_status(group));
@@ -152,7 +152,7 @@ impl ServiceMetrics {
         let durations =
             FrontEnd::ALL.map(|front_end| ([("front_end", front_end.name())], requests.durations(front_end)));
         out.histograms("venturedex_http_request_duration", "Time from a request's head to its response", durations)?;
-        let cut = self.telemetry.cut();
+        let cut = self.telemetry.aborted_responses();
         out.counter("venturedex_http_responses_cut", "Responses that ended early by a fault of the server", cut)?;
         let searches = search::DURATIONS.observations();
         out.histograms::<0>("venturedex_search_duration", "Time of a search by name", [([], searches)])?;
@@ -172,7 +172,7 @@ impl ServiceMetrics {
         out.counter("venturedex_access_log_dropped_lines", "Lines that the access log lost", dropped)
     }
 
-    fn limits(&self, out: &mut Output<'_, '_>) -> fmt::Result {
+    fn limits(&self, out: &mut MetricsWriter<'_, '_>) -> fmt::Result {
         let denied = self.auth.denied().map(|(limit, count)| ([("limit", limit)], count));
         out.counters("venturedex_quota_denials", "Requests above a daily quota or a rate limit", denied)?;
         let work = self.state.get().map(|state| state.work.usage()).unwrap_or_default();
@@ -185,7 +185,7 @@ impl ServiceMetrics {
         out.counters("venturedex_queue_rejections", "Work that found its queue full", rejected)
     }
 
-    fn connections(&self, out: &mut Output<'_, '_>) -> fmt::Result {
+    fn connections(&self, out: &mut MetricsWriter<'_, '_>) -> fmt::Result {
         let connections = &self.telemetry.connections;
         out.gauge("venturedex_connections_open", None, "Open connections", connections.open() as i64)?;
         out.counter("venturedex_connections", "Connections that were accepted", connections.total())?;
@@ -199,7 +199,7 @@ impl ServiceMetrics {
         out.counter("venturedex_accept_failures", "Connections that the system refused", connections.total_failed())
     }
 
-    fn releases(&self, out: &mut Output<'_, '_>) -> fmt::Result {
+    fn releases(&self, out: &mut MetricsWriter<'_, '_>) -> fmt::Result {
         let releases = self.state.get().map(|state| &state.releases);
         if let Some(served) = releases.map(|releases| releases.current()) {
             let bundled = if served.is_bundled() { "true" } else { "false" };
@@ -226,7 +226,7 @@ impl ServiceMetrics {
         out.counter("venturedex_object_store_failures", "Reads of the object store that failed", failures)
     }
 
-    fn alerts(&self, out: &mut Output<'_, '_>) -> fmt::Result {
+    fn alerts(&self, out: &mut MetricsWriter<'_, '_>) -> fmt::Result {
         let counts = self.state.get().map(|state| &state.alerts.counts);
         let alerts = counts.map_or(0, |counts| counts.alerts());
         out.counter("venturedex_alerts", "Alerts of saved searches and lists", alerts)?;
@@ -238,7 +238,7 @@ impl ServiceMetrics {
         out.counters("venturedex_alert_messages", "Attempts to send alerts", messages)
     }
 
-    fn store(&self, out: &mut Output<'_, '_>) -> fmt::Result {
+    fn store(&self, out: &mut MetricsWriter<'_, '_>) -> fmt::Result {
         let measured = self.auth.store().measurements();
         out.histograms::<0>("venturedex_store_duration", "Time of a call of the database", [([], measured.durations)])?;
         out.counter("venturedex_store_failures", "Calls of the database that failed", measured.failures)?;
@@ -258,7 +258,7 @@ impl ServiceMetrics {
         )
     }
 
-    fn process(&self, out: &mut Output<'_, '_>) -> fmt::Result {
+    fn process(&self, out: &mut MetricsWriter<'_, '_>) -> fmt::Result {
         out.info("venturedex_build", "The program", [("version", env!("CARGO_PKG_VERSION"))])?;
         out.gauge("process_start_time", Some(Unit::Seconds), "Start of the process, Unix time", self.started)?;
         if let Some(bytes) = process::resident_bytes() {
@@ -280,21 +280,21 @@ impl ServiceMetrics {
 }
 
 /// Writes metrics with their descriptions.
-struct Output<'a, 'b>(&'a mut DescriptorEncoder<'b>);
+struct MetricsWriter<'a, 'b>(&'a mut DescriptorEncoder<'b>);
 
-type Labels<'a, const N: usize> = [(&'a str, &'a str); N];
+type MetricLabels<'a, const N: usize> = [(&'a str, &'a str); N];
 
 /// Writes one series.
 fn series<const N: usize>(
     metric: &mut MetricEncoder<'_>,
-    labels: &Labels<'_, N>,
+    labels: &MetricLabels<'_, N>,
     write: impl FnOnce(&mut MetricEncoder<'_>) -> fmt::Result,
 ) -> fmt::Result {
-    // Empty braces would follow the name.
+    // The encoder would write empty braces after the name.
     if N == 0 { write(metric) } else { write(&mut metric.encode_family(labels)?) }
 }
 
-impl Output<'_, '_> {
+impl MetricsWriter<'_, '_> {
     fn counter(&mut self, name: &str, help: &str, value: u64) -> fmt::Result {
         self.counters::<0>(name, help, [([], value)])
     }
@@ -303,7 +303,7 @@ impl Output<'_, '_> {
         &mut self,
         name: &str,
         help: &str,
-        values: impl IntoIterator<Item = (Labels<'l, N>, u64)>,
+        values: impl IntoIterator<Item = (MetricLabels<'l, N>, u64)>,
     ) -> fmt::Result {
         let mut metric = self.0.encode_descriptor(name, help, None, MetricType::Counter)?;
         for (labels, value) in values {
@@ -321,7 +321,7 @@ impl Output<'_, '_> {
         name: &str,
         unit: Option<Unit>,
         help: &str,
-        values: impl IntoIterator<Item = (Labels<'l, N>, V)>,
+        values: impl IntoIterator<Item = (MetricLabels<'l, N>, V)>,
     ) -> fmt::Result {
         let mut metric = self.0.encode_descriptor(name, help, unit.as_ref(), MetricType::Gauge)?;
         for (labels, value) in values {
@@ -330,12 +330,12 @@ impl Output<'_, '_> {
         Ok(())
     }
 
-    /// Of durations.
+    /// Histograms of durations.
     fn histograms<'l, const N: usize>(
         &mut self,
         name: &str,
         help: &str,
-        values: impl IntoIterator<Item = (Labels<'l, N>, Observations)>,
+        values: impl IntoIterator<Item = (MetricLabels<'l, N>, Observations)>,
     ) -> fmt::Result {
         let mut metric = self.0.encode_descriptor(name, help, Some(&Unit::Seconds), MetricType::Histogram)?;
         for (labels, observed) in values {
@@ -349,7 +349,7 @@ impl Output<'_, '_> {
         Ok(())
     }
 
-    fn info<const N: usize>(&mut self, name: &str, help: &str, labels: Labels<'_, N>) -> fmt::Result {
+    fn info<const N: usize>(&mut self, name: &str, help: &str, labels: MetricLabels<'_, N>) -> fmt::Result {
         self.0.encode_descriptor(name, help, None, MetricType::Info)?.encode_info(&labels)
     }
 }

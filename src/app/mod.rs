@@ -13,7 +13,7 @@ pub use serve::{ServeError, serve};
 
 use time::OffsetDateTime;
 
-/// The time in Unix seconds.
+/// Current time in Unix seconds.
 pub fn now() -> i64 {
     OffsetDateTime::now_utc().unix_timestamp()
 }

@@ -1,4 +1,4 @@
-//! The router: one table from path to front end, and the warp filter that reads bodies and waits.
+//! The router: a table from paths to front ends, and the warp filter that reads bodies and waits.
 
 mod gate;
 
@@ -31,26 +31,26 @@ use site::account;
 pub use site::account::AccountRoute;
 pub use site::account::form::FormData;
 use site::static_pages::StaticPages;
-use site::{Page, PageRequest};
+use site::{PageRequest, PageRoute};
 use transport::body::{self, BodyReadError, Payload};
 use transport::handler::reply;
-use transport::headers::{CommonHeaders, READS, Scheme, set};
+use transport::headers::{CommonHeaders, PublicScheme, READS, set};
 use transport::negotiation::has_content_type;
 use transport::problem::{Code, Problem};
 use transport::server::{RequestBody, ResponseBody};
 use transport::telemetry::{Api, RouteGroup, RouteLabel};
 use transport::{ErrorContext, Handler, Peer, RequestId, RequestParts, RequestTrace, Telemetry};
 
-/// What a path leads to.
-enum Route<'a> {
+/// Destination of a path.
+enum AppRoute<'a> {
     Api,
     Mcp(McpPath),
     Health,
     Readiness,
     SecurityTxt,
-    /// Where password managers look for the page to change a password.
+    /// `/.well-known/change-password`, where password managers look for the page to change a password.
     ChangePassword,
-    /// A position in [`StaticPages`]; `is_page` is false for files such as style sheets.
+    /// Index into [`StaticPages`]; `is_page` is false for files such as style sheets.
     Static {
         position: usize,
         is_page: bool,
@@ -58,19 +58,19 @@ enum Route<'a> {
     Account(AccountRoute),
     /// A bulk file of a release.
     Bulk,
-    Page(Page<'a>),
-    /// `*`, the service as a whole, which only responds to OPTIONS.
+    Page(PageRoute<'a>),
+    /// `*`, the service as a whole; only responds to OPTIONS.
     Service,
     Unknown,
 }
 
-/// A path without slashes at its end.
+/// Strips trailing slashes from a path.
 fn trimmed(path: &str) -> &str {
     if path == "/" { path } else { path.trim_end_matches('/') }
 }
 
-impl<'a> Route<'a> {
-    fn of(path: &'a str) -> Self {
+impl<'a> AppRoute<'a> {
+    fn parse(path: &'a str) -> Self {
         if Version::of_path(path).is_some() {
             return Self::Api;
         }
@@ -94,14 +94,14 @@ impl<'a> Route<'a> {
                     let is_page = path == "/docs" || (path.starts_with("/docs/") && !path.contains('.'));
                     Self::Static { position, is_page }
                 });
-                file.or_else(|| AccountRoute::of(path).map(Self::Account))
-                    .or_else(|| Page::of(path).map(Self::Page))
+                file.or_else(|| AccountRoute::parse(path).map(Self::Account))
+                    .or_else(|| PageRoute::parse(path).map(Self::Page))
                     .unwrap_or(Self::Unknown)
             }
         }
     }
 
-    /// What logs and metrics show of the path; `None` for REST, which has routes of its own, and for an unknown one.
+    /// Label of the path in logs and metrics; `None` for REST, which labels its own routes, and for unknown paths.
     fn label(&self) -> Option<RouteLabel> {
         let (group, path) = match *self {
             Self::Api | Self::Unknown => return None,
@@ -120,7 +120,7 @@ impl<'a> Route<'a> {
         Some(RouteLabel { group, api, path })
     }
 
-    /// The value of `Allow`; `None` if nothing has the path.
+    /// The value of `Allow`; `None` if the path does not exist.
     fn methods(&self) -> Option<&'static str> {
         match self {
             Self::Account(route) => Some(route.methods()),
@@ -131,18 +131,18 @@ impl<'a> Route<'a> {
         }
     }
 
-    /// True if a visit counts towards the pages per minute of a client.
+    /// True if a visit counts towards a client's pages per minute.
     fn counts_as_page(&self) -> bool {
         matches!(self, Self::Account(_) | Self::Page(_) | Self::Static { is_page: true, .. })
     }
 }
 
-/// Whether the server itself has something at a path.
+/// True if the server itself serves a path.
 pub(crate) fn is_own_path(path: &str) -> bool {
-    !matches!(Route::of(path), Route::Unknown)
+    !matches!(AppRoute::parse(path), AppRoute::Unknown)
 }
 
-/// A request that needs its body, or has to wait for the store.
+/// A request that needs its body or has to wait for the store.
 #[derive(Clone, Copy)]
 pub enum Pending {
     Api,
@@ -156,7 +156,7 @@ pub enum Pending {
 #[derive(Clone)]
 pub struct Router {
     front_ends: Arc<FrontEnds>,
-    /// Runs what is [`Pending`].
+    /// Handles [`Pending`] requests.
     filter: BoxedFilter<(warp::reply::Response,)>,
 }
 
@@ -212,7 +212,7 @@ impl Handler for Router {
     }
 
     fn admits_host(&self, path: &str, headers: &HeaderMap) -> bool {
-        // Probes name the address of the machine; MCP has an error of its own.
+        // Health probes use the machine's address; MCP has its own error.
         self.front_ends.state.hosts.admit(headers).is_ok() || self.is_health_check(path) || McpPath::of(path).is_some()
     }
 
@@ -231,7 +231,7 @@ impl Handler for Router {
 }
 
 fn is_health_check(path: &str) -> bool {
-    matches!(Route::of(path), Route::Health | Route::Readiness)
+    matches!(AppRoute::parse(path), AppRoute::Health | AppRoute::Readiness)
 }
 
 fn error_context<'a>(path: &str, public_url: &'a str, snapshot: Option<SnapshotVersion>, now: i64) -> ErrorContext<'a> {
@@ -263,27 +263,27 @@ impl FrontEnds {
     }
 
     fn respond(&self, request: &RequestParts<'_>) -> Result<Response<Bytes>, Pending> {
-        let route = Route::of(request.path);
+        let route = AppRoute::parse(request.path);
         if let Some(label) = route.label() {
             request.trace.set_route(label);
         }
         match route {
-            Route::Api => api::respond(&self.state, request).ok_or(Pending::Api),
-            Route::Mcp(path) => Err(Pending::Mcp(path)),
-            Route::Bulk => Err(Pending::Bulk),
+            AppRoute::Api => api::respond(&self.state, request).ok_or(Pending::Api),
+            AppRoute::Mcp(path) => Err(Pending::Mcp(path)),
+            AppRoute::Bulk => Err(Pending::Bulk),
             route => Ok(self.site_response(self.respond_site(&route, request)?, request.id)),
         }
     }
 
-    /// Responds with what is neither REST nor MCP: health, static files, the docs, pages, errors.
-    fn respond_site(&self, route: &Route<'_>, request: &RequestParts<'_>) -> Result<Response<Bytes>, Pending> {
+    /// Responds to everything except REST and MCP: health, static files, the docs, pages, errors.
+    fn respond_site(&self, route: &AppRoute<'_>, request: &RequestParts<'_>) -> Result<Response<Bytes>, Pending> {
         let state = self.state.as_ref();
         let page = self.page_request(request);
         let is_read = request.is_read();
         let sends_form = *request.method == Method::POST
             && match route {
-                Route::Account(account) => account.takes_forms(),
-                Route::Page(page) => page.takes_forms(),
+                AppRoute::Account(account) => account.takes_forms(),
+                AppRoute::Page(page) => page.takes_forms(),
                 _ => false,
             };
         if (is_read && route.counts_as_page()) || sends_form {
@@ -292,41 +292,43 @@ impl FrontEnds {
                 return Ok(site::too_many(page, wait).map(Bytes::from));
             }
         }
-        if let (Route::Unknown, Some(file)) =
+        if let (AppRoute::Unknown, Some(file)) =
             (route, state.well_known.answer(page.path, request.method, request.headers))
         {
-            request.trace.set_route(RouteLabel::of(RouteGroup::Static, "/.well-known/"));
-            return Ok(file.unwrap_or_else(|| error(state, request, &method_not_allowed(page.path, READS))));
+            request.trace.set_route(RouteLabel::new(RouteGroup::Static, "/.well-known/"));
+            return Ok(file.unwrap_or_else(|| error_response(state, request, &method_not_allowed(page.path, READS))));
         }
         match *route {
-            Route::Account(account) if sends_form || (is_read && account.is_read()) => Err(Pending::Account(account)),
-            Route::Page(route) if is_read => site::cached(route, page).ok_or(Pending::Page),
-            Route::Page(_) if sends_form => Err(Pending::Page),
-            Route::Health if is_read => Ok(alive()),
-            Route::Readiness if is_read => {
+            AppRoute::Account(account) if sends_form || (is_read && account.is_read()) => {
+                Err(Pending::Account(account))
+            }
+            AppRoute::Page(route) if is_read => site::cached(route, page).ok_or(Pending::Page),
+            AppRoute::Page(_) if sends_form => Err(Pending::Page),
+            AppRoute::Health if is_read => Ok(alive_response()),
+            AppRoute::Readiness if is_read => {
                 if state.stopping.load(Ordering::Relaxed) {
                     request.trace.set_failure(&"the server is stopping");
                 }
                 Ok(readiness(state))
             }
-            Route::SecurityTxt if is_read => Ok(match &state.operator.contact {
+            AppRoute::SecurityTxt if is_read => Ok(match &state.operator.contact {
                 Some(contact) => {
                     let body = security_txt::text(contact, &state.public_url, state.today());
-                    text("text/plain; charset=utf-8", body)
+                    text_response("text/plain; charset=utf-8", body)
                 }
                 None => {
                     let detail = "the operator has not set a contact (`--contact`)";
-                    error(state, request, &Problem::new(Code::UnknownRoute, detail))
+                    error_response(state, request, &Problem::new(Code::UnknownRoute, detail))
                 }
             }),
-            Route::ChangePassword if is_read => Ok(site::redirect("/account").map(Bytes::from)),
-            Route::Static { position, .. } => {
+            AppRoute::ChangePassword if is_read => Ok(site::redirect("/account").map(Bytes::from)),
+            AppRoute::Static { position, .. } => {
                 let response = self.static_pages.answer(position, request.method, page);
-                Ok(response.unwrap_or_else(|| error(state, request, &method_not_allowed(page.path, READS))))
+                Ok(response.unwrap_or_else(|| error_response(state, request, &method_not_allowed(page.path, READS))))
             }
             _ => Ok(match route.methods() {
-                Some(methods) if *request.method == Method::OPTIONS => allowed(methods),
-                Some(methods) => error(state, request, &method_not_allowed(page.path, methods)),
+                Some(methods) if *request.method == Method::OPTIONS => options_response(methods),
+                Some(methods) => error_response(state, request, &method_not_allowed(page.path, methods)),
                 None if is_read && prefers_html(request.headers) => site::unknown(page).map(Bytes::from),
                 None => {
                     let detail = format!(
@@ -334,7 +336,7 @@ impl FrontEnds {
                          explains them",
                         shortened(page.path)
                     );
-                    error(state, request, &Problem::new(Code::UnknownRoute, detail))
+                    error_response(state, request, &Problem::new(Code::UnknownRoute, detail))
                 }
             }),
         }
@@ -369,7 +371,9 @@ impl FrontEnds {
             Pending::Page => {
                 let parts = request.parts();
                 let page = self.page_request(&parts);
-                let Route::Page(route) = Route::of(parts.path) else { unreachable!("only pages are pending as such") };
+                let AppRoute::Page(route) = AppRoute::parse(parts.path) else {
+                    unreachable!("only pages are pending as such")
+                };
                 let response = self.respond_page(route, page, &parts, body).await;
                 self.site_response(response, request.id)
             }
@@ -377,15 +381,15 @@ impl FrontEnds {
         response.map(Payload::Whole)
     }
 
-    /// A page, or what it makes of a form.
+    /// Responds with a page, or handles a submitted form.
     async fn respond_page<B: Buf>(
         &self,
-        route: Page<'_>,
+        route: PageRoute<'_>,
         page: PageRequest<'_>,
         request: &RequestParts<'_>,
         body: impl Stream<Item = Result<B, warp::Error>>,
     ) -> Response<Vec<u8>> {
-        let max = if route == Page::Resolve { site::resolve::MAX_BYTES } else { site::reconcile::MAX_BYTES };
+        let max = if route == PageRoute::Resolve { site::resolve::MAX_BYTES } else { site::reconcile::MAX_BYTES };
         let form = match *request.method == Method::POST {
             true => body::read(request.headers, body, max).await.map(Some),
             false => Ok(None),
@@ -399,8 +403,8 @@ impl FrontEnds {
         };
         let address = self.state.client(request.peer, request.headers);
         match (route, &form) {
-            (Page::Reconcile(part), form) => site::reconcile::answer(part, page, form.as_ref(), address).await,
-            (Page::Resolve, Some(form)) => site::resolve::answer(page, form, address).await,
+            (PageRoute::Reconcile(part), form) => site::reconcile::answer(part, page, form.as_ref(), address).await,
+            (PageRoute::Resolve, Some(form)) => site::resolve::answer(page, form, address).await,
             _ => {
                 let response = self.state.work.run(|| site::answer(route, page)).await;
                 response.unwrap_or_else(|Overloaded| site::overloaded(page))
@@ -408,19 +412,19 @@ impl FrontEnds {
         }
     }
 
-    /// A response of the site, with the headers of all.
+    /// A response of the site, with the headers common to all.
     fn site_response(&self, response: Response<impl Into<Bytes>>, id: RequestId) -> Response<Bytes> {
         with_site_headers(response.map(Into::into), id, self.state.scheme())
     }
 }
 
-fn with_site_headers(mut response: Response<Bytes>, id: RequestId, scheme: Scheme) -> Response<Bytes> {
+fn with_site_headers(mut response: Response<Bytes>, id: RequestId, scheme: PublicScheme) -> Response<Bytes> {
     let common = CommonHeaders { id: Some(id), scheme: Some(scheme), ..CommonHeaders::default() };
     common.write(response.headers_mut());
     response
 }
 
-/// Reads a form; the error is a status with its explanation.
+/// Reads a form; the error is a status with an explanation.
 async fn read_form<B: Buf>(
     route: AccountRoute,
     headers: &HeaderMap,
@@ -444,27 +448,27 @@ fn unreadable(error: BodyReadError) -> (StatusCode, &'static str) {
     }
 }
 
-/// Browsers list HTML first.
+/// True if the client prefers HTML: browsers list it first.
 fn prefers_html(headers: &HeaderMap) -> bool {
     let accept = headers.get(http::header::ACCEPT).and_then(|value| value.to_str().ok());
     accept.is_some_and(|accept| accept.trim_start().starts_with("text/html"))
 }
 
-fn text(content_type: &str, body: impl Into<Bytes>) -> Response<Bytes> {
+fn text_response(content_type: &str, body: impl Into<Bytes>) -> Response<Bytes> {
     let mut response = Response::new(body.into());
     set(response.headers_mut(), "content-type", content_type);
     response
 }
 
-fn alive() -> Response<Bytes> {
-    text("text/plain; charset=utf-8", "ok\n")
+fn alive_response() -> Response<Bytes> {
+    text_response("text/plain; charset=utf-8", "ok\n")
 }
 
 fn readiness(state: &State) -> Response<Bytes> {
     let catalog = state.releases.current();
     let loaded: Vec<String> = state.releases.all().iter().map(|catalog| catalog.version().to_string()).collect();
-    // Still 200 without the account database or the object store: known keys and pages are served, and no other server would do
-    // better.
+    // Still 200 without the account database or the object store: known keys and pages are served, and no other server
+    // would do better.
     let is_behind = state.releases.replica().is_some_and(Replica::is_failing);
     let behind = is_behind.then_some("new releases cannot be read from the object store");
     let is_damaged = state.releases.is_damaged();
@@ -472,7 +476,7 @@ fn readiness(state: &State) -> Response<Bytes> {
     let reason = damaged.or(state.auth.degraded()).or(behind);
     let (code, status) = match &reason {
         _ if state.stopping.load(Ordering::Relaxed) => (StatusCode::SERVICE_UNAVAILABLE, "stopping"),
-        // Another server may have it whole.
+        // Another server may have an undamaged copy.
         Some(_) if is_damaged => (StatusCode::SERVICE_UNAVAILABLE, "damaged"),
         Some(_) => (StatusCode::OK, "degraded"),
         None => (StatusCode::OK, "ready"),
@@ -486,13 +490,13 @@ fn readiness(state: &State) -> Response<Bytes> {
 }
 
 fn readiness_response(code: StatusCode, body: &serde_json::Value) -> Response<Bytes> {
-    let mut response = text("application/json", format!("{body}\n"));
+    let mut response = text_response("application/json", format!("{body}\n"));
     *response.status_mut() = code;
     response
 }
 
-/// What a path that scripts of other origins may not read responds to OPTIONS.
-fn allowed(methods: &'static str) -> Response<Bytes> {
+/// Response to `OPTIONS` on a path that scripts of other origins may not read.
+fn options_response(methods: &'static str) -> Response<Bytes> {
     let mut response = Response::new(Bytes::new());
     *response.status_mut() = StatusCode::NO_CONTENT;
     set(response.headers_mut(), "allow", methods);
@@ -504,7 +508,7 @@ fn method_not_allowed(path: &str, methods: &'static str) -> Problem {
     Problem { allow: Some(methods), ..Problem::new(Code::MethodNotAllowed, detail) }
 }
 
-fn error(state: &State, request: &RequestParts<'_>, problem: &Problem) -> Response<Bytes> {
+fn error_response(state: &State, request: &RequestParts<'_>, problem: &Problem) -> Response<Bytes> {
     let body = problem.body(&state.public_url, request.path, &request.id.to_string());
     let mut response = Response::new(Bytes::from(body));
     *response.status_mut() = problem.code.status();

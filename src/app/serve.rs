@@ -1,4 +1,4 @@
-//! From settings to a running server: releases, accounts, the router, background tasks, shutdown.
+//! Runs the server: settings, releases, accounts, the router, background tasks, shutdown.
 
 use std::fs;
 use std::io;
@@ -31,7 +31,7 @@ use data::Table;
 use mcp::{McpQuota, Settings};
 use platform::metrics::panics;
 use release::remote::Replica;
-use release::{self, ActiveRelease, Event, KeyError, ReleaseError, Starting};
+use release::{self, ActiveRelease, KeyError, ReleaseError, ReleaseEvent, Starting};
 use service::alerts::Alerts;
 use service::alerts::webhook::Networks;
 use service::well_known::{WellKnown, WellKnownError};
@@ -41,13 +41,13 @@ use transport::server::{run, stop_signals};
 use transport::telemetry::AccessLog;
 use transport::{ResponseCache, Telemetry};
 
-/// How often the store is read for keys that another process created or revoked.
+/// Interval at which the store is read for keys created or revoked by other processes.
 const REFRESH: Duration = Duration::from_millis(250);
-/// How often usage is written to the store: if the process is killed, at most the last second is lost, including the time
-/// that a write takes.
+/// Interval at which usage is written to the store. If the process is killed, at most the last second is lost,
+/// including the duration of a write.
 const FLUSH: Duration = Duration::from_millis(500);
 
-/// Why the server cannot run. Each message starts with the setting at fault.
+/// Reason why the server cannot run. Each message starts with the setting at fault.
 #[derive(Debug, Error)]
 pub enum ServeError {
     #[error(
@@ -77,7 +77,7 @@ pub enum ServeError {
     NoSmtpPassword,
     #[error("--data: {0}")]
     Store(#[source] StoreError),
-    /// Of a store in PostgreSQL; some errors name the setting themselves.
+    /// An error of a PostgreSQL store; some of these errors name the setting themselves.
     #[error("{}{}", if .0.to_string().starts_with("--store") { "" } else { "--store: " }, .0)]
     SharedStore(#[source] StoreError),
     #[error(transparent)]
@@ -111,12 +111,12 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     let store_error = if store.store.is_some() { ServeError::SharedStore } else { ServeError::Store };
     let rate_limits = settings.rate_limits();
     let opened = blocking(move || {
-        // Each server has a data folder of its own, also if it shares the store with others.
+        // Each server has its own data folder, even if it shares the store with others.
         let lock = DataLock::acquire(&data).map_err(ServeError::Store)?;
         let opened = store.open(&data).and_then(|store| AuthService::with_store(store, rate_limits, now()));
         Ok::<_, ServeError>((lock, opened.map_err(store_error)?))
     });
-    // Held until the last counts are written.
+    // Held until the last usage counts are written.
     let (_lock, auth) = opened.await??;
 
     if let Some(path) = &settings.audit_log {
@@ -126,7 +126,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
 
     let public_url = settings.base_url(bound);
     let mail = mail_transport(&settings)?;
-    // Without a public URL nobody knows by which of the machine's addresses clients reach it.
+    // Without a public URL, the address by which clients reach the machine is unknown.
     let any_address = settings.public_url.is_none() && !bound.ip().is_loopback();
     let hosts = Hosts::new(&public_url, any_address)?;
     let telemetry = request_telemetry(&settings)?;
@@ -181,7 +181,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
         let (router, threads) = router.build(releases);
         opening.open(router);
         *alerting_threads.lock().unwrap_or_else(PoisonError::into_inner) = threads;
-        // Who reads it finds the server ready.
+        // Whoever reads the greeting finds the server ready.
         greet(&greeting);
     };
     let watching = match started {
@@ -207,8 +207,8 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     };
     let background = [
         watching,
-        every(REFRESH, "cannot refresh the keys", &auth, |auth| auth.refresh().map(|_| ())),
-        every(FLUSH, "cannot write usage", &auth, |auth| auth.flush(now()).map(|_| ())),
+        run_every(REFRESH, "cannot refresh the keys", &auth, |auth| auth.refresh().map(|_| ())),
+        run_every(FLUSH, "cannot write usage", &auth, |auth| auth.flush(now()).map(|_| ())),
     ];
     let report = run(listener, gate, stop, limits).await?;
     for task in background {
@@ -223,14 +223,14 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     flushed.map(|_| ()).map_err(store_error)
 }
 
-/// What the router is built from as soon as there is a release.
+/// Parts from which the router is built once there is a release.
 struct RouterParts {
     settings: ServeSettings,
     replica: Option<Arc<Replica>>,
     bound: SocketAddr,
     hosts: Hosts,
     well_known: WellKnown,
-    /// Sends e-mails.
+    /// The mail transport, if any.
     mail: Option<Transport>,
     public_url: String,
     auth: Arc<AuthService>,
@@ -239,7 +239,7 @@ struct RouterParts {
 }
 
 impl RouterParts {
-    /// The router, and the threads that evaluate and send.
+    /// Builds the router, and starts the threads that evaluate searches and send messages.
     fn build(self, releases: Arc<ActiveRelease<Catalog>>) -> (Router, Threads) {
         let Self { settings, replica, bound, hosts, well_known, mail, public_url, auth, telemetry, metrics } = self;
         let index = settings.releases().ok();
@@ -290,14 +290,14 @@ impl RouterParts {
     }
 }
 
-/// Sends e-mails, if an SMTP server is named.
+/// The mail transport, if an SMTP server is configured.
 fn mail_transport(settings: &ServeSettings) -> Result<Option<Transport>, ServeError> {
     let (Some(server), Some(from)) = (&settings.smtp_url, &settings.mail_from) else { return Ok(None) };
     let sender = Sender { name: settings.brand_name.to_string(), address: from.as_str().to_owned() };
     Ok(Some(Transport::new(server, smtp_password(settings)?, sender)))
 }
 
-/// The password of the SMTP user, if there is one.
+/// The password of the SMTP user, if any.
 pub(crate) fn smtp_password(settings: &ServeSettings) -> Result<Option<String>, ServeError> {
     let Some(server) = &settings.smtp_url else { return Ok(None) };
     match &settings.smtp_password_file {
@@ -312,8 +312,8 @@ pub(crate) fn smtp_password(settings: &ServeSettings) -> Result<Option<String>, 
     }
 }
 
-/// The socket that a service manager passes (`LISTEN_FDS`, see `sd_listen_fds(3)`): it stays open between two runs, so that
-/// a restart refuses no connection. Otherwise one for `listen`.
+/// The socket passed by a service manager (`LISTEN_FDS`, see `sd_listen_fds(3)`), which stays open between two runs so
+/// that a restart refuses no connection; otherwise a new one for `listen`.
 async fn listener(listen: SocketAddr) -> Result<TcpListener, ServeError> {
     if let Some(passed) = ListenFd::from_env().take_tcp_listener(0)? {
         passed.set_nonblocking(true)?;
@@ -338,12 +338,13 @@ fn request_telemetry(settings: &ServeSettings) -> Result<Arc<Telemetry>, ServeEr
     Ok(Arc::new(Telemetry::new(Duration::from_millis(u64::from(settings.log_slow)), access_log.transpose()?)))
 }
 
-/// Prints to whoever may read it: a closed output is no reason to stop.
+/// Prints a text, ignoring errors: a closed output is no reason to stop.
 fn greet(text: &str) {
     let _ = writeln!(io::stdout(), "{text}");
 }
 
-/// Follows the object store for as long as the program runs. While the store cannot be read, the time between two tries grows.
+/// Follows the object store as long as the program runs. While the store cannot be read, the time between attempts
+/// grows.
 fn follow(replica: Arc<Replica>) -> io::Result<()> {
     const POLL: Duration = Duration::from_secs(1);
     const LONGEST: Duration = Duration::from_secs(10);
@@ -354,7 +355,7 @@ fn follow(replica: Arc<Replica>) -> io::Result<()> {
             if Instant::now() >= next {
                 let polled = panics::catch(|| replica.poll());
                 match &polled {
-                    Ok(Ok(())) if is_failing => tracing::info!("{} is followed again", replica.place()),
+                    Ok(Ok(())) if is_failing => tracing::info!("{} is followed again", replica.location()),
                     Ok(Err(error)) if !is_failing => {
                         tracing::warn!("cannot follow the object store, what is here stays in service: {error}");
                     }
@@ -374,14 +375,14 @@ fn follow(replica: Arc<Replica>) -> io::Result<()> {
     thread::Builder::new().name("replica".into()).spawn(run).map(|_| ())
 }
 
-fn log_event(event: &Event) {
+fn log_event(event: &ReleaseEvent) {
     match event {
-        Event::Serving { .. } | Event::Verified { .. } => tracing::info!("{event}"),
+        ReleaseEvent::Serving { .. } | ReleaseEvent::Verified { .. } => tracing::info!("{event}"),
         _ => tracing::warn!("{event}"),
     }
 }
 
-/// Writes the last counts of usage; tries again if another process has locked the store.
+/// Writes the last usage counts; retries if another process has locked the store.
 fn last_flush(auth: &AuthService) -> Result<usize, StoreError> {
     let mut tries = 3;
     loop {
@@ -396,8 +397,8 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) 
     Ok(spawn_blocking(work).await.map_err(io::Error::other)?)
 }
 
-/// Does `work` periodically on a blocking thread. Logs the first of consecutive failures.
-fn every(
+/// Runs `work` periodically on a blocking thread. Logs the first of consecutive failures.
+fn run_every(
     period: Duration,
     failure: &'static str,
     auth: &Arc<AuthService>,
@@ -418,7 +419,7 @@ fn every(
                     tracing::error!("{failure}: {error}");
                     is_failing = true;
                 }
-                // A panic has a line of its own.
+                // A panic is logged elsewhere.
                 Ok(_) => {}
                 Err(_) => return,
             }
@@ -430,7 +431,7 @@ fn addresses(base: &str) -> String {
     format!("  Pages  {base}/\n  REST   {base}/api/v3\n  MCP    {base}/api/mcp   (six tools, no key required)\n")
 }
 
-/// What a start prints: the release, the addresses, and a first request.
+/// The text printed at startup: the release, the addresses, and an example request.
 fn greeting(catalog: &Catalog, base: &str, demo_key: Option<&str>) -> String {
     let snapshot = catalog.snapshot();
     let counts = snapshot.counts();

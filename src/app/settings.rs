@@ -1,7 +1,7 @@
-//! The command line and the settings: one definition for parsing, `--help` and the environment variables.
+//! The command line and the settings: a single definition for parsing, `--help` and the environment variables.
 //!
-//! Each setting is a flag and an environment variable. Errors of [`Cli::read`] name the flag or variable, the value and what
-//! is accepted.
+//! Each setting is a flag and an environment variable. Errors of [`Cli::read`] name the flag or variable, the value and
+//! what is accepted.
 
 mod query;
 mod store;
@@ -310,7 +310,7 @@ pub enum KeyCommand {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyArgument {
     Key(KeyRef),
-    /// Its reference is on standard input.
+    /// Read a key reference from standard input.
     Stdin,
 }
 
@@ -475,7 +475,7 @@ pub struct ServeSettings {
     pub metrics_listen: Option<SocketAddr>,
 }
 
-/// The folder of releases if the operator names none.
+/// The default folder of releases.
 const DEFAULT_INDEX: &str = "index";
 
 impl ServeSettings {
@@ -491,7 +491,7 @@ impl ServeSettings {
         Ok(key.into_iter().fold(releases, ReleaseStore::trusting))
     }
 
-    /// Follows the object store, if the releases are in one.
+    /// The replica that follows the object store, if the releases are in one.
     pub(crate) fn replica(&self) -> Result<Option<Replica>, ReleaseError> {
         let Some(index) = self.index.as_ref().filter(|index| is_object_store(index)) else { return Ok(None) };
         let releases = self.releases().map_err(|error| ReleaseError::ObjectStore {
@@ -502,7 +502,7 @@ impl ServeSettings {
         Ok(Some(Replica::new(remote, releases, self.keep_releases as usize + 1)))
     }
 
-    /// The address in links of a server that listens on `bound`, without a slash at its end.
+    /// Base URL for links of a server that listens on `bound`, without a trailing slash.
     pub(crate) fn base_url(&self, bound: SocketAddr) -> String {
         self.public_url.clone().unwrap_or_else(|| format!("http://{bound}"))
     }
@@ -511,7 +511,7 @@ impl ServeSettings {
         RateLimitConfig { pages_per_minute: self.pages_per_minute, sign_ups_per_hour: self.sign_ups_per_hour }
     }
 
-    /// Whether a proxy must be in front of a server that listens on `bound`, but none is named.
+    /// True if a server that listens on `bound` must be behind a proxy, but none is configured.
     pub(crate) fn is_unaware_of_proxies(&self, bound: SocketAddr) -> bool {
         let is_https = self.public_url.as_ref().is_some_and(|url| url.starts_with("https://"));
         is_https && bound.ip().is_loopback() && self.trusted_proxies.is_empty()
@@ -531,7 +531,7 @@ impl ServeSettings {
     }
 }
 
-/// What to print instead of running a command: an error, help, or the version.
+/// Text to print instead of running a command: an error, help, or the version.
 #[derive(Debug, Error)]
 #[error("{message}")]
 pub struct Stop {
@@ -582,12 +582,12 @@ pub fn unknown_variables(names: impl IntoIterator<Item = String>) -> Vec<(String
     names.into_iter().filter(unknown).map(|name| (name.clone(), suggestion(&name))).collect()
 }
 
-/// Whether it is a flag of all commands that has a value.
+/// True for a flag of all commands that takes a value.
 fn takes_value(flag: &str) -> bool {
     flag == "--data" || StoreSettings::FLAGS.contains(&flag)
 }
 
-/// True if there is no command, so that the flags are those of `serve`.
+/// True if there is no command, so that the flags belong to `serve`.
 fn serves(args: &[OsString]) -> bool {
     let mut words = args.iter().skip(1).map(|word| word.to_string_lossy());
     while let Some(word) = words.next() {
@@ -699,7 +699,7 @@ fn proxies(text: &str) -> Result<IpRange, String> {
     }
 }
 
-/// As [`listen`], or a port of loopback.
+/// Like [`listen`], but also accepts a port, on loopback.
 fn metrics_listen(text: &str) -> Result<SocketAddr, String> {
     if let Ok(port) = text.parse() {
         return Ok(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));
@@ -716,7 +716,7 @@ fn listen(text: &str) -> Result<SocketAddr, String> {
         .ok_or_else(|| "not an address with a port; examples: 127.0.0.1:8080, 0.0.0.0:80, [::1]:8080".to_owned())
 }
 
-/// A prefix of the times of an audit log, which are all of one form and so are ordered like text.
+/// A prefix of the times in an audit log, which have a fixed format and therefore sort like text.
 fn since(text: &str) -> Result<String, String> {
     let text = text.trim();
     let is_date = text.parse::<Date>().is_ok();

@@ -7,7 +7,7 @@ use tracing::level_filters::LevelFilter;
 use platform::metrics::panics;
 use transport::telemetry::LogFormat;
 
-/// The names of the levels, from the fewest events to the most.
+/// Names of the levels, from fewest to most events.
 pub(crate) const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
 /// Starts logging. Call it once, before the server starts.

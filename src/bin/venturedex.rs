@@ -48,7 +48,7 @@ fn server_json(public_url: &str) -> Result<(), Box<dyn std::error::Error>> {
         .map_err(|error| format!("standard output: {error}").into())
 }
 
-/// The names of the variables in the environment.
+/// Names of the environment variables.
 fn variables() -> impl Iterator<Item = String> {
     std::env::vars_os().filter_map(|(name, _)| name.into_string().ok())
 }
@@ -63,7 +63,7 @@ fn serve(settings: ServeSettings) -> Result<(), Box<dyn std::error::Error>> {
         .build()
         .map_err(|error| format!("cannot start the runtime: {error}"))?;
     let served = runtime.block_on(app::serve(settings));
-    // Nothing waits for a release that is still being read or verified.
+    // Do not wait for a release that is still being read or verified.
     runtime.shutdown_background();
     Ok(served?)
 }

@@ -57,7 +57,7 @@ impl Address {
                 return None;
             }
             let person = Some(local.to_owned()).filter(|local| !WordList::RoleAccounts.contains(&local.to_lowercase()));
-            let host = Some(host).filter(|host| !WordList::MailProviders.contains(OwnName::of(host).label));
+            let host = Some(host).filter(|host| !WordList::MailProviders.contains(OwnName::parse(host).label));
             return (host.is_some() || person.is_some()).then_some(Self { host, person, name: None });
         }
         let host = website::host(text);
@@ -96,7 +96,7 @@ impl Address {
             return AddressNames { likely: vec![name], cut: cut.into_iter().collect() };
         }
         let Some(host) = &self.host else { return AddressNames::default() };
-        let own = OwnName::of(host);
+        let own = OwnName::parse(host);
         // `58.com` and `sequoia.capital` are names too.
         AddressNames { likely: vec![own.domain.to_owned(), own.label.to_owned()], cut: cut_names(own.label) }
     }
@@ -121,7 +121,7 @@ fn has_known_ending(host: &str) -> bool {
 
 /// The name of a profile on another site: `linkedin.com/in/jane-doe`.
 fn profile(text: &str, host: &str) -> Option<String> {
-    if !OwnName::of(host).is_of_profiles() {
+    if !OwnName::parse(host).is_of_profiles() {
         return None;
     }
     let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
@@ -243,7 +243,7 @@ impl Catalog {
     /// The records whose website has the host of an address, or the domain it belongs to; none if it is that of a platform.
     fn rows_of_host(&self, table: Table, address: &Address) -> Vec<u32> {
         let Some(host) = &address.host else { return Vec::new() };
-        let domain = OwnName::of(host).domain;
+        let domain = OwnName::parse(host).domain;
         let parents = host.match_indices('.').map(|(at, _)| &host[at + 1..]);
         let hosts = std::iter::once(host.as_str()).chain(parents).take_while(|host| host.len() >= domain.len());
         let snapshot = self.snapshot();
@@ -387,7 +387,7 @@ mod tests {
             label in "[a-z][a-z0-9-]{0,8}[a-z]", ending in "(com|co\\.uk|io|vc)", sub in "(www\\.)?",
             scheme in "(https?://)?", port in "(:[0-9]{2,4})?", path in "(/[a-z]{1,5}){0,2}", query in "(\\?[a-z]=[a-z.]{1,4})?",
         ) {
-            prop_assume!(!OwnName::of(&label).is_of_profiles() && !WordList::MailProviders.contains(&label) && label != "www");
+            prop_assume!(!OwnName::parse(&label).is_of_profiles() && !WordList::MailProviders.contains(&label) && label != "www");
             let plain = format!("{label}.{ending}");
             prop_assert_eq!(host_of(&format!("{scheme}{sub}{plain}{port}{path}{query}")), Some(plain.clone()));
             let person = format!("jane@{plain}");

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use data::{ArchiveError, Checksums, Records, Snapshot};
+use data::{ArchiveError, Checksums, RecordStore, Snapshot};
 use search::SearchError;
 
 use crate::{Catalog, Texts};
@@ -33,7 +33,7 @@ pub enum BundledError {
 }
 
 pub fn bundled() -> Result<Catalog, BundledError> {
-    let snapshot = Snapshot::open(Arc::new(Bytes), Records::Memory(Arc::new(RECORDS)), Checksums::Trust)?;
+    let snapshot = Snapshot::open(Arc::new(Bytes), RecordStore::Memory(Arc::new(RECORDS)), Checksums::Trust)?;
     let texts = Texts::in_memory(&snapshot)?;
     Ok(Catalog { is_bundled: true, ..Catalog::new(snapshot, texts) })
 }

@@ -96,7 +96,7 @@ use crate::search_cache::SearchCache;
 use crate::sector_names::SectorNames;
 use data::fold::{fold, fold_into};
 use data::{Direction, Facet, Snapshot, SnapshotVersion, Table};
-use search::{Candidates, Explanation, MatchClass, SearchError, SearchResults, TextIndex, texts};
+use search::{Explanation, FoldedCandidates, MatchClass, SearchError, SearchResults, TextIndex, texts};
 
 /// Maximum number of values of a [`Cache`] of numbers.
 const MAX_CACHED: usize = 4_096;
@@ -110,7 +110,7 @@ const MAX_PICTURES: usize = 256;
 const MAX_CHANGES: usize = 8;
 
 /// Values of a facet of [`Facet::LISTED`] and their texts.
-type FrequentTerms = (Vec<u32>, Candidates);
+type FrequentTerms = (Vec<u32>, FoldedCandidates);
 
 /// The text indexes of the tables that have names.
 pub struct Texts {
@@ -166,7 +166,7 @@ pub struct Catalog {
     totals: OnceCell<Totals>,
     round_years: OnceCell<RoundYears>,
     /// Slugs of sectors: what a mistyped one is compared with.
-    sectors: OnceCell<Candidates>,
+    sectors: OnceCell<FoldedCandidates>,
     sector_names: OnceCell<SectorNames>,
     described_sectors: OnceCell<DescribedSectors>,
     lexicon: OnceCell<Lexicon>,

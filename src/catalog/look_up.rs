@@ -16,8 +16,8 @@ use crate::address::Address;
 use data::import::website;
 use data::name::OwnName;
 use data::{Country, Facet, LookUpStatus, Names, Table};
-use import::resolve::Record;
-use import::resolve::look_up::{Scored, look_up, status};
+use import::resolve::SourceRecord;
+use import::resolve::look_up::{ScoredCandidate, look_up, status};
 
 /// The best matches of a name that are compared.
 const MAX_BY_NAME: usize = 10;
@@ -31,7 +31,7 @@ const MAX_BY_VALUE: usize = 20;
 pub struct LookedUp {
     pub status: LookUpStatus,
     /// The likely records by table and row, best first.
-    pub candidates: Vec<(Table, u32, Scored)>,
+    pub candidates: Vec<(Table, u32, ScoredCandidate)>,
 }
 
 impl Catalog {
@@ -42,19 +42,19 @@ impl Catalog {
         let with_host = host.map(|host| Item { website: Some(host), ..item.clone() });
         let is_named_only = with_host.is_some();
         let item = with_host.as_ref().unwrap_or(item);
-        let mut candidates: Vec<(Table, u32, Scored)> = Vec::new();
+        let mut candidates: Vec<(Table, u32, ScoredCandidate)> = Vec::new();
         for table in item.tables.iter().copied() {
             let (rows, is_sure) = self.candidates(item, table);
-            let mut records: Vec<Record> = std::iter::once(item.record(table))
+            let mut records: Vec<SourceRecord> = std::iter::once(item.record(table))
                 .chain(rows.iter().map(|row| self.described(item, table, *row)))
                 .collect();
             // A record named as an address may have its website elsewhere: `Acme.com`.
             let (own, others) = records.split_at_mut(1);
-            let is_other = |record: &&mut Record| is_named_only && !record.has_domain_of(&own[0]);
+            let is_other = |record: &&mut SourceRecord| is_named_only && !record.has_domain_of(&own[0]);
             others.iter_mut().filter(is_other).for_each(|record| record.website = None);
             let names = self.snapshot().rows(table);
             let index = self.text_index(table);
-            let count_of = |word: &str| index.map_or(0, |index| index.rows_with_word(word));
+            let count_of = |word: &str| index.map_or(0, |index| index.name_frequency(word));
             let scored = look_up(table, &records, is_sure, names, count_of);
             candidates.extend(scored.into_iter().map(|scored| (table, rows[scored.index], scored)));
         }
@@ -93,7 +93,7 @@ impl Catalog {
     /// The records whose website has the host of an address, or the domain that its owner chose.
     fn rows_of_domain(&self, table: Table, address: &str) -> Vec<u32> {
         let host = website::host(address);
-        let own = OwnName::of(&host);
+        let own = OwnName::parse(&host);
         let hosts = std::iter::once(host.as_str()).chain((own.domain != host).then_some(own.domain));
         let snapshot = self.snapshot();
         let values = hosts.filter_map(|host| snapshot.find_term(Facet::Website, host));
@@ -101,9 +101,9 @@ impl Catalog {
     }
 
     /// A row, with those of its values that are compared with the item's.
-    fn described(&self, item: &Item, table: Table, row: u32) -> Record {
+    fn described(&self, item: &Item, table: Table, row: u32) -> SourceRecord {
         let snapshot = self.snapshot();
-        let mut record = Record::new(table, String::new(), 0);
+        let mut record = SourceRecord::new(table, String::new(), 0);
         let names = snapshot.names(table);
         names.name(row).clone_into(&mut record.name);
         record.aliases = names.aliases(row).split('|').filter(|alias| !alias.is_empty()).map(str::to_owned).collect();
@@ -134,7 +134,7 @@ impl Catalog {
         record
     }
 
-    fn describe_person(&self, item: &Item, row: u32, record: &mut Record) {
+    fn describe_person(&self, item: &Item, row: u32, record: &mut SourceRecord) {
         if item.organization.is_none() && item.website.is_none() && item.city.is_none() {
             return;
         }

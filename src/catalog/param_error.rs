@@ -193,7 +193,7 @@ fn unknown_value(
     searches: &mut usize,
 ) -> ParameterError {
     if parameter.facet() == Some(Facet::Identifier)
-        && let Err(problem) = identifier::normal_pair(value)
+        && let Err(problem) = identifier::normalize_pair(value)
     {
         let detail = format!("`{}` {problem}", shortened(value));
         return ParameterError::unknown_value(parameter.name, detail, None, None);

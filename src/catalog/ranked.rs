@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use crate::{Catalog, Ranking, Resource, Similar};
 use data::Table;
-use search::Described;
+use search::DescriptionMatches;
 
 /// Maximum number of rows of a ranking.
 const MAX_RANKED: usize = 10_000;
 
 /// Rows, best first.
 pub enum Ranked {
-    Described(Described),
+    Described(DescriptionMatches),
     Like(Vec<Similar>),
 }
 
@@ -65,7 +65,8 @@ impl Catalog {
             Arc::new(match ranking {
                 Ranking::Described(text) => {
                     let index = self.text_index(table);
-                    let found = index.map(|index| index.described(&self.snapshot().names(table), text, MAX_RANKED));
+                    let found =
+                        index.map(|index| index.search_descriptions(&self.snapshot().names(table), text, MAX_RANKED));
                     Ranked::Described(found.unwrap_or_default())
                 }
                 Ranking::Like(row) => Ranked::Like(self.similar(table, *row, MAX_RANKED)),

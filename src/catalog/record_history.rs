@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::Catalog;
 use crate::changes::{RowChange, row_changes};
-use data::archive::{AlignedBytes, Archive, Column, Writer};
+use data::archive::{AlignedBytes, Archive, ArchiveWriter, NumberColumn};
 use data::{ArchiveError, Checksums, Snapshot, SnapshotVersion, Table};
 
 /// `first_seen` and `changed_in` of a record: positions in the list of releases, from 1; 0 if unknown.
@@ -20,7 +20,7 @@ pub struct RecordHistory {
     /// The releases that were compared with one before, ascending.
     releases: Vec<SnapshotVersion>,
     /// For each row of a table.
-    seen: [Column<Seen>; Table::ALL.len()],
+    seen: [NumberColumn<Seen>; Table::ALL.len()],
 }
 
 impl RecordHistory {
@@ -35,7 +35,7 @@ impl RecordHistory {
             serde_json::from_slice(archive.bytes(RELEASES)?).map_err(|_| damaged(RELEASES))?;
         let mut seen = Vec::with_capacity(Table::ALL.len());
         for table in Table::ALL {
-            let column: Column<Seen> = archive.column(table.name(), snapshot.rows(table) as usize)?;
+            let column: NumberColumn<Seen> = archive.column(table.name(), snapshot.rows(table) as usize)?;
             let is_known = |seen: &Seen| seen.iter().all(|release| *release as usize <= releases.len());
             if !archive.get(&column).iter().all(is_known) {
                 return Err(damaged(table.name()));
@@ -76,7 +76,7 @@ pub fn record_history(before: &Snapshot, earlier: Option<&RecordHistory>, after:
     let mut releases = earlier.map_or_else(Vec::new, |earlier| earlier.releases.clone());
     releases.push(after.version());
     let mut bytes = Vec::new();
-    let mut writer = Writer::new(&mut bytes)?;
+    let mut writer = ArchiveWriter::new(&mut bytes)?;
     writer.begin(RELEASES)?;
     writer.append(&serde_json::to_vec(&releases)?)?;
     for table in Table::ALL {

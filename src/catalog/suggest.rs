@@ -11,7 +11,7 @@ use data::identifier;
 use data::import::website;
 use data::{Facet, Table};
 use search::edit_distance::{distance_within, within_one_edit};
-use search::{CLOSE_SCORE, Candidates};
+use search::{CLOSE_SCORE, FoldedCandidates};
 
 /// The maximum length of a text that is compared, in bytes.
 const MAX_LENGTH: usize = 128;
@@ -25,7 +25,8 @@ impl Catalog {
     pub(crate) fn nearest_sector(&self, text: &str) -> Option<String> {
         let snapshot = self.snapshot();
         let slug = |row| snapshot.slug(Table::Sectors, row);
-        let candidates = self.sectors.get_or_init(|| Candidates::new((0..snapshot.rows(Table::Sectors)).map(slug)));
+        let candidates =
+            self.sectors.get_or_init(|| FoldedCandidates::new((0..snapshot.rows(Table::Sectors)).map(slug)));
         let nearest = candidates.nearest(text).map(|row| row as u32);
         nearest.or_else(|| self.sector_of_initials(text)).map(|row| slug(row).to_owned())
     }
@@ -36,7 +37,7 @@ impl Catalog {
         match facet {
             Facet::Website => return self.nearest_exact(table, facet, &website::host(text)),
             Facet::Identifier => {
-                return self.nearest_exact(table, facet, &identifier::normal_pair(text).ok()?.to_lowercase());
+                return self.nearest_exact(table, facet, &identifier::normalize_pair(text).ok()?.to_lowercase());
             }
             _ => {}
         }
@@ -49,7 +50,7 @@ impl Catalog {
             terms.sort_by_key(|(value, _)| Reverse(rows(*value)));
             terms.truncate(MAX_TERMS);
             let (values, texts): (Vec<_>, Vec<_>) = terms.into_iter().unzip();
-            (values, Candidates::new(texts))
+            (values, FoldedCandidates::new(texts))
         });
         self.term_name(facet, values[candidates.nearest(text)?])
     }

@@ -1,4 +1,4 @@
-//! `venturedex query`: a request to the API of a server; its answer as a table or a file.
+//! `venturedex query`: sends a request to the API of a server and prints its answer as a table or a file.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -18,14 +18,14 @@ use crate::app::settings::{API_KEY, OutputFormat, QueryOptions};
 use crate::cli::table;
 use platform::tls;
 
-/// Longer cells of a table are cut.
+/// Maximum width of a table cell; longer ones are cut.
 const MAX_CELL: usize = 40;
-/// A page of JSON is smaller; a server that sends more is not read to its end.
+/// Maximum size of a JSON response in bytes, more than any page; a server that sends more is not read to the end.
 const MAX_JSON: u64 = 256 << 20;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Until the headers of a response are there.
+/// Timeout until the headers of a response have arrived.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(60);
-/// A daily quota resets too late to wait for it.
+/// Longest wait before a retry; a daily quota resets too late to wait for.
 const MAX_WAIT: Duration = Duration::from_secs(60);
 const MAX_WAITS: usize = 5;
 
@@ -53,9 +53,9 @@ enum QueryError {
 
 /// Runs the command. Exits with 1 and a message if the answer is an error or incomplete.
 pub fn run(options: &QueryOptions) -> ExitCode {
-    match Query::new(options).and_then(|query| query.print()) {
+    match QueryRunner::new(options).and_then(|query| query.print()) {
         Ok(()) => ExitCode::SUCCESS,
-        // Who reads has read enough.
+        // The reader of the output has read enough.
         Err(QueryError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(io::stderr(), "error: {error}");
@@ -64,13 +64,13 @@ pub fn run(options: &QueryOptions) -> ExitCode {
     }
 }
 
-struct Query<'a> {
+struct QueryRunner<'a> {
     options: &'a QueryOptions,
     agent: Agent,
     key: Option<String>,
 }
 
-impl<'a> Query<'a> {
+impl<'a> QueryRunner<'a> {
     fn new(options: &'a QueryOptions) -> Result<Self, QueryError> {
         let key = std::env::var_os(API_KEY).filter(|key| !key.is_empty());
         let key = key.map(|key| key.into_string().map_err(|_| QueryError::Key)).transpose()?;
@@ -89,26 +89,26 @@ impl<'a> Query<'a> {
     fn print(&self) -> Result<(), QueryError> {
         let mut url = self.url();
         let mut response = self.send(&url, self.options.body.as_deref())?;
-        // A merged record has another address. Only on the same server: another one must not get the key.
+        // A merged record has another address. Follow it on the same server only: another one must not get the key.
         if let Some(path) = moved_to(&response).filter(|_| self.options.body.is_none()) {
             let _ = writeln!(io::stderr(), "note: moved to {path}");
             url = format!("{}{path}", self.server());
             response = self.send(&url, None)?;
         }
         if !response.status().is_success() {
-            return Err(refused(response));
+            return Err(refusal(response));
         }
         if !is_json(response.headers()) {
-            return copy(response.into_body().into_reader());
+            return copy_to_stdout(response.into_body().into_reader());
         }
         match self.options.format {
-            OutputFormat::Json => copy(response.into_body().into_reader()),
+            OutputFormat::Json => copy_to_stdout(response.into_body().into_reader()),
             OutputFormat::Table => print_table(&read_json(response)?, &self.first_columns()),
             OutputFormat::Csv | OutputFormat::Ndjson => self.print_rows(&url, read_json(response)?),
         }
     }
 
-    /// Each row of an answer that the server has as JSON only, page by page, as a line of JSON.
+    /// Prints each row of a JSON-only answer as a line of JSON, page by page.
     fn print_rows(&self, url: &str, mut page: Value) -> Result<(), QueryError> {
         if self.options.format == OutputFormat::Csv {
             let detail = "this path has no CSV: use --format ndjson, json or table";
@@ -124,13 +124,13 @@ impl<'a> Query<'a> {
             let next = format!("{path}?{}", Serializer::new(String::new()).append_pair("cursor", cursor).finish());
             let response = self.send(&next, None)?;
             if !response.status().is_success() {
-                return Err(refused(response));
+                return Err(refusal(response));
             }
             page = read_json(response)?;
         }
     }
 
-    /// The columns that a table begins with: those of `fields`, in its order.
+    /// The first columns of a table: those of `fields`, in its order.
     fn first_columns(&self) -> Vec<&str> {
         let fields = self.options.parameters.iter().find(|(name, _)| name == "fields");
         fields.map_or_else(|| vec!["slug", "id", "name"], |(_, fields)| fields.split(',').collect())
@@ -154,11 +154,11 @@ impl<'a> Query<'a> {
         url
     }
 
-    /// Sends a request; once more after the time that the server names, if that is short.
+    /// Sends a request, and retries after the time that the server names if that is short.
     fn send(&self, url: &str, body: Option<&Path>) -> Result<Response<Body>, QueryError> {
         for _ in 0..MAX_WAITS {
             let response = self.send_once(url, body)?;
-            let Some(wait) = wait_of(&response).filter(|_| body.is_none()) else { return Ok(response) };
+            let Some(wait) = retry_delay(&response).filter(|_| body.is_none()) else { return Ok(response) };
             let _ = writeln!(io::stderr(), "note: {}; trying again in {} s", response.status(), wait.as_secs());
             std::thread::sleep(wait);
         }
@@ -183,7 +183,7 @@ impl<'a> Query<'a> {
         let sent = match body {
             None => self.agent.run(request.body(()).map_err(is_unusable)?),
             Some(path) => {
-                let mut content = open(path)?;
+                let mut content = open_body(path)?;
                 let content_type = content_type(&mut content, path)?;
                 let request = request.method("POST").header(CONTENT_TYPE, content_type);
                 self.agent.run(request.body(SendBody::from_owned_reader(content)).map_err(is_unusable)?)
@@ -196,7 +196,7 @@ impl<'a> Query<'a> {
     }
 }
 
-fn open(path: &Path) -> Result<BufReader<Box<dyn Read + Send>>, QueryError> {
+fn open_body(path: &Path) -> Result<BufReader<Box<dyn Read + Send>>, QueryError> {
     if path.as_os_str() == "-" {
         return Ok(BufReader::new(Box::new(io::stdin())));
     }
@@ -204,7 +204,7 @@ fn open(path: &Path) -> Result<BufReader<Box<dyn Read + Send>>, QueryError> {
     Ok(BufReader::new(Box::new(file)))
 }
 
-/// JSON begins with a bracket.
+/// Detects the content type: JSON begins with a bracket.
 fn content_type(content: &mut impl BufRead, path: &Path) -> Result<&'static str, QueryError> {
     let start = content
         .fill_buf()
@@ -213,14 +213,14 @@ fn content_type(content: &mut impl BufRead, path: &Path) -> Result<&'static str,
     Ok(if start.starts_with(b"{") || start.starts_with(b"[") { "application/json" } else { "text/csv" })
 }
 
-/// How long a server that is busy wants its client to wait.
-fn wait_of(response: &Response<Body>) -> Option<Duration> {
+/// Time for which a busy server asks its client to wait.
+fn retry_delay(response: &Response<Body>) -> Option<Duration> {
     let is_busy = matches!(response.status().as_u16(), 429 | 503);
     let seconds = response.headers().get(RETRY_AFTER).filter(|_| is_busy)?.to_str().ok()?.parse().ok()?;
     Some(Duration::from_secs(seconds)).filter(|wait| *wait <= MAX_WAIT)
 }
 
-/// The path on this server that a record has moved to.
+/// The path on this server to which a record has moved.
 fn moved_to(response: &Response<Body>) -> Option<String> {
     let location = response.headers().get(LOCATION).filter(|_| response.status().is_redirection())?;
     let location: http::Uri = location.to_str().ok()?.parse().ok()?;
@@ -231,8 +231,8 @@ fn is_json(headers: &HeaderMap) -> bool {
     headers.get(CONTENT_TYPE).is_some_and(|value| value.as_bytes().starts_with(b"application/json"))
 }
 
-/// What the server says about a request that it refuses.
-fn refused(response: Response<Body>) -> QueryError {
+/// The server's explanation of a refused request.
+fn refusal(response: Response<Body>) -> QueryError {
     let status = response.status();
     let problem = read_json(response).unwrap_or_default();
     let Some(detail) = problem["detail"].as_str() else {
@@ -252,8 +252,8 @@ fn read_json(response: Response<Body>) -> Result<Value, QueryError> {
     serde_json::from_slice(&bytes).map_err(|error| QueryError::NotJson(error.to_string()))
 }
 
-/// Writes an answer to standard output as it comes.
-fn copy(mut from: impl Read) -> Result<(), QueryError> {
+/// Streams an answer to standard output.
+fn copy_to_stdout(mut from: impl Read) -> Result<(), QueryError> {
     let mut out = io::stdout().lock();
     let mut part = vec![0; 64 * 1024];
     loop {
@@ -273,11 +273,12 @@ fn print_table(answer: &Value, first: &[&str]) -> Result<(), QueryError> {
     let rows = match &answer["data"] {
         Value::Array(rows) => rows,
         record => {
-            let lines: Vec<[String; 2]> = cells(record).into_iter().map(|(name, value)| [name, value]).collect();
+            let lines: Vec<[String; 2]> =
+                flatten_record(record).into_iter().map(|(name, value)| [name, value]).collect();
             return table::print(&table::aligned(&lines)).map_err(QueryError::Output);
         }
     };
-    let (lines, left_out) = columns(rows, first, terminal_width());
+    let (lines, left_out) = layout_columns(rows, first, terminal_width());
     table::print(&table::aligned(&lines)).map_err(QueryError::Output)?;
     if !left_out.is_empty() {
         note(&format!("left out: {}; choose columns with fields=, or --format csv", left_out.join(" ")));
@@ -290,10 +291,10 @@ fn print_table(answer: &Value, first: &[&str]) -> Result<(), QueryError> {
     Ok(())
 }
 
-/// The lines of a table with the columns that have values and fit into `width`, those of `first` before the others; and the
-/// names of those that do not fit.
-fn columns(rows: &[Value], first: &[&str], width: usize) -> (Vec<Vec<String>>, Vec<String>) {
-    let rows: Vec<Vec<(String, String)>> = rows.iter().map(cells).collect();
+/// The lines of a table with the columns that have values and fit into `width`, those of `first` in front, and the
+/// names of the columns that do not fit.
+fn layout_columns(rows: &[Value], first: &[&str], width: usize) -> (Vec<Vec<String>>, Vec<String>) {
+    let rows: Vec<Vec<(String, String)>> = rows.iter().map(flatten_record).collect();
     let mut names: Vec<&str> = Vec::new();
     let mut known = BTreeSet::new();
     for (name, value) in rows.iter().flatten() {
@@ -326,7 +327,7 @@ fn columns(rows: &[Value], first: &[&str], width: usize) -> (Vec<Vec<String>>, V
     (lines, left_out)
 }
 
-/// The columns of a terminal; without one, everything fits.
+/// Width of the terminal in columns; without a terminal, everything fits.
 fn terminal_width() -> usize {
     #[cfg(unix)]
     if io::stdout().is_terminal() {
@@ -335,8 +336,8 @@ fn terminal_width() -> usize {
     usize::MAX - 2
 }
 
-/// The values of a record by name, as text: `score.value`. Unknown ones are empty.
-fn cells(record: &Value) -> Vec<(String, String)> {
+/// The values of a record by name (such as `score.value`), as text. Unknown values are empty.
+fn flatten_record(record: &Value) -> Vec<(String, String)> {
     fn add(name: &str, value: &Value, out: &mut Vec<(String, String)>) {
         let text = match value {
             Value::Object(fields) => {

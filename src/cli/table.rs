@@ -1,8 +1,8 @@
-//! Tables of text.
+//! Text tables.
 
 use std::io::{self, Write};
 
-/// Lines of cells as columns: each as wide as its widest cell, two spaces apart.
+/// Aligns lines of cells as columns, each as wide as its widest cell, two spaces apart.
 pub(super) fn aligned<L: AsRef<[String]>>(lines: &[L]) -> String {
     let mut widths: Vec<usize> = Vec::new();
     for line in lines {
@@ -21,7 +21,7 @@ pub(super) fn aligned<L: AsRef<[String]>>(lines: &[L]) -> String {
     lines.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Writes a text and the end of its line to standard output.
+/// Writes a text and a line end to standard output.
 pub(super) fn print(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{text}").and_then(|()| out.flush())

@@ -1,23 +1,23 @@
-//! Cities under several names, and those of states and provinces.
+//! Cities with several names, and the cities of states and provinces.
 
 use std::collections::HashMap;
 
 use once_cell::sync::Lazy;
 
-/// The names of the same city, by each of them.
+/// All names of a city, by each of its names.
 static NAMES: Lazy<HashMap<&'static str, Vec<&'static str>>> = Lazy::new(|| {
     let lines = include_str!("cities.txt").lines().filter(|line| !line.starts_with('#'));
     let groups = lines.map(|line| line.split('|').collect::<Vec<_>>());
     groups.flat_map(|names| names.clone().into_iter().map(move |name| (name, names.clone()))).collect()
 });
 
-/// The folded names of the city with this folded name, which is among them; none if it is known by one name only.
+/// All folded names of the city with this folded name, including the given one; empty if it has only one name.
 pub fn names_of(folded: &str) -> &'static [&'static str] {
     NAMES.get(folded).map_or(&[], Vec::as_slice)
 }
 
-/// A state or province of a country that has them.
-pub struct State {
+/// A state or province.
+pub struct Subdivision {
     /// The ISO 3166-1 code of its country.
     pub country: &'static str,
     /// The folded names of its cities.
@@ -25,32 +25,33 @@ pub struct State {
 }
 
 /// The states by each of their names.
-static STATES: Lazy<HashMap<&'static str, State>> = Lazy::new(|| {
+static STATES: Lazy<HashMap<&'static str, Subdivision>> = Lazy::new(|| {
     let lines = include_str!("states.txt").lines().filter(|line| !line.starts_with('#'));
     let states = lines.filter_map(|line| {
         let (country, line) = line.split_once('|')?;
         let (names, cities) = line.split_once('|')?;
-        Some(names.split(',').map(move |name| (name, State { country, cities: cities.split('|').collect() })))
+        Some(names.split(',').map(move |name| (name, Subdivision { country, cities: cities.split('|').collect() })))
     });
     states.flatten().collect()
 });
 
-/// The state of a folded name. New York, Ontario and others are cities, too; as states they have `state` or `province` behind.
-pub fn state(folded: &str) -> Option<&'static State> {
+/// Finds a state by its folded name. If a city has the same name, as New York and Ontario do, the name of the state
+/// ends in `state` or `province`.
+pub fn state(folded: &str) -> Option<&'static Subdivision> {
     STATES.get(folded)
 }
 
-/// The state of a folded name behind that of a city: `New York` of `Buffalo, New York`.
-pub fn state_of_city(folded: &str) -> Option<&'static State> {
+/// Finds a state by the folded name that follows a city: `New York` in `Buffalo, New York`.
+pub fn state_of_city(folded: &str) -> Option<&'static Subdivision> {
     state(folded).or_else(|| ["state", "province"].iter().find_map(|kind| state(&format!("{folded} {kind}"))))
 }
 
-/// The states with their folded names.
-pub fn states() -> impl Iterator<Item = (&'static str, &'static State)> {
+/// All states, once for each of their folded names.
+pub fn states() -> impl Iterator<Item = (&'static str, &'static Subdivision)> {
     STATES.iter().map(|(name, state)| (*name, state))
 }
 
-/// The countries and folded names of the states by their codes, in lower case.
+/// Country and folded name of each state, by the state's codes in lower case.
 static CODES: Lazy<HashMap<&'static str, Vec<(&'static str, &'static str)>>> = Lazy::new(|| {
     let mut codes: HashMap<&str, Vec<_>> = HashMap::new();
     for line in include_str!("state_codes.txt").lines().filter(|line| !line.starts_with('#')) {
@@ -60,21 +61,21 @@ static CODES: Lazy<HashMap<&'static str, Vec<(&'static str, &'static str)>>> = L
     codes
 });
 
-/// The states that a folded text behind a city names by code, abbreviation or name, with their countries: `wa` is Washington and
-/// Western Australia. A state whose cities are not known is `None`.
-pub fn states_called(text: &str) -> Vec<(&'static str, Option<&'static State>)> {
+/// The states that a folded text after a city names by code, abbreviation or name, each with its country: `wa` is
+/// Washington and Western Australia. `None` for a state without known cities.
+pub fn states_called(text: &str) -> Vec<(&'static str, Option<&'static Subdivision>)> {
     match CODES.get(text) {
         Some(states) => states.iter().map(|(country, name)| (*country, state(name))).collect(),
         None => state_of_city(text).map(|state| (state.country, Some(state))).into_iter().collect(),
     }
 }
 
-/// The state of the USA of a code in lower case, by its folded name.
+/// The folded name of the US state with this code in lower case.
 pub fn us_state_of_code(code: &str) -> Option<&'static str> {
     CODES.get(code)?.iter().find_map(|(country, name)| (*country == "US").then_some(*name))
 }
 
-/// Countries, each with the cities behind which a code is written.
+/// Countries, each with the cities that a code may follow.
 type CitiesByCountry = Vec<(&'static str, Vec<&'static str>)>;
 
 static CITIES_OF_CODES: Lazy<HashMap<&'static str, CitiesByCountry>> = Lazy::new(|| {
@@ -87,8 +88,8 @@ static CITIES_OF_CODES: Lazy<HashMap<&'static str, CitiesByCountry>> = Lazy::new
     codes
 });
 
-/// The countries in which a city is by what is written behind it, as far as the city tells: `DE` of `berlin` and `de`, `US` of
-/// `wilmington` and `de`. Both are folded.
+/// Finds the countries that a city may be in by the text after it, as far as the city is known: `DE` for `berlin` and
+/// `de`, `US` for `wilmington` and `de`. Both texts are folded.
 pub fn countries_of(city: &str, behind: &str) -> Vec<&'static str> {
     let is_one = |cities: &[&str]| cities.contains(&city) || names_of(city).iter().any(|name| cities.contains(name));
     let states =
@@ -125,7 +126,7 @@ mod tests {
             assert!(fold(name) == name && !state.cities.is_empty(), "{name}");
             assert!(Country::from_alpha2(state.country).is_some(), "{name}");
             for city in &state.cities {
-                // Names of a state have the same cities.
+                // All names of a state list the same cities.
                 let other = known.insert((state.country, city), &state.cities);
                 assert!(fold(city) == *city && other.is_none_or(|other| *other == state.cities), "{city} of {name}");
             }

@@ -6,7 +6,7 @@
 mod quality;
 mod terms;
 
-pub use quality::Quality;
+pub use quality::DatasetQuality;
 
 use std::io::{self, Write};
 use std::panic::resume_unwind;
@@ -16,37 +16,37 @@ use std::thread::{self, Builder};
 use serde::Serialize;
 
 use crate::archive::column_writer::ColumnWriter;
-use crate::archive::records::{RecordWriter, Records};
-use crate::archive::{AlignedBytes, Writer};
-use crate::compile::terms::Terms;
+use crate::archive::records::{RecordStore, RecordWriter};
+use crate::archive::{AlignedBytes, ArchiveWriter};
+use crate::compile::terms::FacetTerms;
 use crate::derive::alias_candidates::{self, AliasCandidate};
 use crate::derive::near_duplicates::{self, NearDuplicate};
-use crate::derive::record::{Record, is_known, reference};
+use crate::derive::record::{RecordSerializer, is_known, reference};
 use crate::derive::row_order::RowOrders;
 use crate::derive::{Derived, country_of, each_ancestor};
 use crate::import::known_aliases;
-use crate::import::rows::Investor;
-use crate::import::{Dataset, Input};
+use crate::import::rows::DatasetInvestor;
+use crate::import::{Dataset, DatasetInput};
 use crate::model::Reference;
 use crate::snapshot::MetaSection;
 use crate::vocabulary::Vocabulary;
 use crate::{
-    ArchiveError, Checksums, Facet, FirmKind, Metric, NONE_I32, NONE_U8, NONE_U16, NONE_U32, NONE_U64,
-    OrganizationKind, PartialDate, Progress, Report, Role, Snapshot, SnapshotVersion, Stage, Table, import,
+    ArchiveError, Checksums, DiagnosticReport, Facet, FirmKind, Metric, NONE_I32, NONE_U8, NONE_U16, NONE_U32,
+    NONE_U64, OrganizationKind, PartialDate, Progress, Role, Snapshot, SnapshotVersion, Stage, Table, import,
 };
 
-pub fn check<'a>(input: impl Into<Input<'a>>, progress: &dyn Progress) -> Report {
+pub fn check<'a>(input: impl Into<DatasetInput<'a>>, progress: &dyn Progress) -> DiagnosticReport {
     import::read(input, progress).1
 }
 
 /// Reads, checks and derives a dataset; returns the report if it has errors.
-pub fn compile<'a>(input: impl Into<Input<'a>>, progress: &dyn Progress) -> Result<Compiled, Report> {
+pub fn compile<'a>(input: impl Into<DatasetInput<'a>>, progress: &dyn Progress) -> Result<Compiled, DiagnosticReport> {
     let (dataset, report) = import::read(input, progress);
     let Some(mut dataset) = dataset else { return Err(report) };
     progress.step("derive", 0);
     let known_aliases = known_aliases::add(&mut dataset);
-    let derived = Derived::of(&dataset);
-    let orders = RowOrders::of(&dataset, &derived);
+    let derived = Derived::compute(&dataset);
+    let orders = RowOrders::compute(&dataset, &derived);
     progress.done();
     Ok(Compiled { dataset, derived, orders, report, known_aliases })
 }
@@ -56,7 +56,7 @@ pub struct Compiled {
     dataset: Dataset,
     derived: Derived,
     orders: RowOrders,
-    report: Report,
+    report: DiagnosticReport,
     known_aliases: usize,
 }
 
@@ -65,11 +65,11 @@ impl Compiled {
         self.dataset.meta.version
     }
 
-    pub fn report(&self) -> &Report {
+    pub fn report(&self) -> &DiagnosticReport {
         &self.report
     }
 
-    /// The number of well-known aliases that records were given, see [`known_aliases`].
+    /// Number of well-known aliases added to records, see [`known_aliases`].
     pub fn known_aliases(&self) -> usize {
         self.known_aliases
     }
@@ -90,14 +90,14 @@ impl Compiled {
         duplicates.map(record).collect()
     }
 
-    /// Names that firms and startups probably have besides their own, the surest first.
+    /// Likely further names of firms and startups, the surest first.
     pub fn alias_candidates(&self) -> Vec<AliasCandidate<'_>> {
         alias_candidates::alias_candidates(&self.dataset, &self.derived)
     }
 
-    /// Writes the archive to `tables`, and its records to `records`, by two threads.
+    /// Writes the archive to `tables` and its records to `records`, on two threads.
     pub fn write(&self, tables: &mut dyn Write, records: &mut (dyn Write + Send)) -> io::Result<()> {
-        let mut writer = Writer::new(tables)?;
+        let mut writer = ArchiveWriter::new(tables)?;
         let rows = Table::ALL.map(|table| self.rows(table) as u32).to_vec();
         let section = MetaSection { meta: self.dataset.meta.clone(), rows };
         writer.begin("meta")?;
@@ -119,8 +119,8 @@ impl Compiled {
         writer.finish()
     }
 
-    fn write_columns(&self, writer: &mut Writer<'_>) -> io::Result<()> {
-        let terms = Terms::write(&self.dataset, writer)?;
+    fn write_columns(&self, writer: &mut ArchiveWriter<'_>) -> io::Result<()> {
+        let terms = FacetTerms::write(&self.dataset, writer)?;
         self.write_firms(writer, &terms)?;
         self.write_startups(writer, &terms)?;
         self.write_rounds(writer, &terms)?;
@@ -129,17 +129,17 @@ impl Compiled {
         self.write_sectors(writer)
     }
 
-    /// The snapshot in memory, without a release.
+    /// Compiles the snapshot in memory, without a release.
     pub fn snapshot(&self) -> Result<Snapshot, ArchiveError> {
         let (mut tables, mut records) = (Vec::new(), Vec::new());
         self.write(&mut tables, &mut records).expect("memory accepts all");
-        let records = Records::Memory(Arc::new(records));
+        let records = RecordStore::Memory(Arc::new(records));
         Snapshot::open(Arc::new(AlignedBytes::copy(&tables)), records, Checksums::Verify)
     }
 
     fn write_records(&self, records: &mut RecordWriter<'_>, table: Table) -> io::Result<WrittenRecords> {
         let old = &self.orders[table].old;
-        let mut record = Record::default();
+        let mut record = RecordSerializer::default();
         let mut starts = Vec::with_capacity(old.len() + 1);
         let mut known = vec![0_u32; table.fields().len()];
         let provenance = &self.dataset.provenance;
@@ -160,8 +160,13 @@ impl Compiled {
         Ok(WrittenRecords { starts, known, used })
     }
 
-    /// Writes where the records of a table are, and the statements about them.
-    fn describe_records(&self, writer: &mut Writer<'_>, table: Table, written: WrittenRecords) -> io::Result<()> {
+    /// Writes the positions of a table's records, and the statements about them.
+    fn describe_records(
+        &self,
+        writer: &mut ArchiveWriter<'_>,
+        table: Table,
+        written: WrittenRecords,
+    ) -> io::Result<()> {
         let name = table.name();
         writer.section(&format!("{name}/starts"), &written.starts)?;
         writer.section(&format!("{name}/known"), &written.known)?;
@@ -172,8 +177,8 @@ impl Compiled {
         writer.texts(&format!("{name}/statements"), texts)
     }
 
-    /// Writes the slugs of merged records, ascending, and the rows of those that answer for them.
-    fn write_redirects(&self, writer: &mut Writer<'_>, table: Table) -> io::Result<()> {
+    /// Writes the slugs of merged records, ascending, and the rows that replace them.
+    fn write_redirects(&self, writer: &mut ArchiveWriter<'_>, table: Table) -> io::Result<()> {
         let of_table = self.dataset.redirects.iter().filter(|redirect| redirect.table == table);
         let mut redirects: Vec<(&str, u32)> =
             of_table.map(|redirect| (redirect.slug.as_str(), self.orders.new_row(table, redirect.target))).collect();
@@ -185,7 +190,7 @@ impl Compiled {
 
     fn begin<'a, 'w, 's>(
         &'a self,
-        writer: &'a mut Writer<'w>,
+        writer: &'a mut ArchiveWriter<'w>,
         table: Table,
         slug: impl Fn(usize) -> &'s str,
     ) -> io::Result<ColumnWriter<'a, 'w>> {
@@ -214,14 +219,14 @@ impl Compiled {
     fn write_investor_facet<'s>(
         &self,
         columns: &mut ColumnWriter<'_, '_>,
-        investors: impl Fn(usize) -> &'s [Investor],
+        investors: impl Fn(usize) -> &'s [DatasetInvestor],
     ) -> io::Result<()> {
         columns.facet(Facet::Investor, self.dataset.firms.len(), |row, each| {
             investors(row).iter().for_each(|investor| each(self.orders.new_row(Table::Firms, investor.firm)));
         })
     }
 
-    fn write_firms(&self, writer: &mut Writer<'_>, terms: &Terms) -> io::Result<()> {
+    fn write_firms(&self, writer: &mut ArchiveWriter<'_>, terms: &FacetTerms) -> io::Result<()> {
         let (firms, stats, assessed) = (&self.dataset.firms, &self.derived.firms, &self.derived.assessments);
         let mut columns = self.begin(writer, Table::Firms, |row| &firms[row].slug)?;
         let prominence = &self.derived.prominence.firms;
@@ -267,7 +272,7 @@ impl Compiled {
         Ok(())
     }
 
-    /// The value of a metric of a firm of the dataset; `None` if it is not ranked.
+    /// The value of a firm's metric, by the firm's row in the dataset; `None` if the firm is not ranked.
     fn metric(&self, metric: Metric, firm: usize) -> Option<i32> {
         let rank = self.derived.assessments[firm].rank;
         let recent = self.derived.firms[firm].recent_investments;
@@ -297,7 +302,7 @@ impl Compiled {
         columns.section(&format!("leaderboard/{}=", metric.name()), &values)
     }
 
-    fn write_startups(&self, writer: &mut Writer<'_>, terms: &Terms) -> io::Result<()> {
+    fn write_startups(&self, writer: &mut ArchiveWriter<'_>, terms: &FacetTerms) -> io::Result<()> {
         let (startups, stats) = (&self.dataset.startups, &self.derived.startups);
         let mut columns = self.begin(writer, Table::Startups, |row| &startups[row].slug)?;
         let prominence = &self.derived.prominence.startups;
@@ -320,7 +325,7 @@ impl Compiled {
         self.write_investor_facet(&mut columns, |row| &stats[row].investors)
     }
 
-    fn write_rounds(&self, writer: &mut Writer<'_>, terms: &Terms) -> io::Result<()> {
+    fn write_rounds(&self, writer: &mut ArchiveWriter<'_>, terms: &FacetTerms) -> io::Result<()> {
         let (rounds, startups) = (&self.dataset.rounds, &self.dataset.startups);
         let startup = |row: usize| self.orders.new_row(Table::Startups, rounds[row].startup);
         let mut columns = self.begin(writer, Table::Rounds, |row| &rounds[row].id)?;
@@ -356,14 +361,14 @@ impl Compiled {
         })?;
         columns.term_facet(Facet::City, &terms.city_of_startup, |row| rounds[row].startup as usize)?;
         columns.facet(Facet::Kind, FirmKind::ALL.len(), |row, each| {
-            let kind_of = |investor: &Investor| self.dataset.firms[investor.firm as usize].kind;
+            let kind_of = |investor: &DatasetInvestor| self.dataset.firms[investor.firm as usize].kind;
             let kinds =
                 rounds[row].investors.iter().filter_map(kind_of).fold(0_u32, |kinds, kind| kinds | 1 << kind.index());
             (0..FirmKind::ALL.len() as u32).filter(|kind| kinds >> kind & 1 == 1).for_each(each);
         })
     }
 
-    fn write_people(&self, writer: &mut Writer<'_>, terms: &Terms) -> io::Result<()> {
+    fn write_people(&self, writer: &mut ArchiveWriter<'_>, terms: &FacetTerms) -> io::Result<()> {
         let people = &self.dataset.people;
         let mut columns = self.begin(writer, Table::People, |row| &people[row].slug)?;
         columns.names(|row| &people[row].name, |row| &people[row].aliases, &self.derived.prominence.people)?;
@@ -395,7 +400,7 @@ impl Compiled {
         terms.identifiers.write(&mut columns, |row| &people[row].identifiers)
     }
 
-    fn write_reviews(&self, writer: &mut Writer<'_>) -> io::Result<()> {
+    fn write_reviews(&self, writer: &mut ArchiveWriter<'_>) -> io::Result<()> {
         let reviews = &self.dataset.reviews;
         let content = |row: usize| reviews[row].published();
         let mut columns = self.begin(writer, Table::Reviews, |row| &reviews[row].id)?;
@@ -414,7 +419,7 @@ impl Compiled {
         columns.single_facet(Facet::Rating, 6, |row| Some(u32::from(content(row)?.rating)))
     }
 
-    fn write_sectors(&self, writer: &mut Writer<'_>) -> io::Result<()> {
+    fn write_sectors(&self, writer: &mut ArchiveWriter<'_>) -> io::Result<()> {
         let (sectors, stats) = (&self.dataset.sectors, &self.derived.sectors);
         let mut columns = self.begin(writer, Table::Sectors, |row| &sectors[row].slug)?;
         columns.names(|row| &sectors[row].name, |_| &[], &self.derived.prominence.sectors)?;
@@ -429,13 +434,13 @@ impl Compiled {
     }
 }
 
-/// What the archive has of the records of a table.
+/// Positions and counts of a table's records in the archive.
 struct WrittenRecords {
-    /// Where each starts, and where the last ends.
+    /// The start of each record, and the end of the last.
     starts: Vec<u64>,
-    /// The number of records with a value of each field.
+    /// Number of records with a value, per field.
     known: Vec<u32>,
-    /// Whether the record has the value of each statement about it.
+    /// For each statement, true if its record has the value.
     used: Vec<bool>,
 }
 
@@ -444,11 +449,11 @@ struct WrittenRecords {
 pub struct NearDuplicateRecord<'a> {
     pub record: Reference<&'a str>,
     pub main: Reference<&'a str>,
-    /// What they have in common.
+    /// Their common traits, in words.
     pub reason: String,
 }
 
-/// An amount as a number to sort by; none is above this range.
+/// An amount as a sort key; no amount exceeds the range.
 fn dollars(usd: u64) -> i64 {
     i64::try_from(usd).unwrap_or(i64::MAX)
 }

@@ -12,24 +12,24 @@ use crate::fold::{fold, fold_parts};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Country(u16);
 
-struct Entry {
+struct CountryEntry {
     alpha2: &'static str,
     name: String,
 }
 
-struct Table {
-    entries: Vec<Entry>,
+struct CountryTable {
+    entries: Vec<CountryEntry>,
     by_text: HashMap<String, Country>,
     /// The texts of `by_text` that are names, in order.
     names: Vec<(String, Country)>,
-    /// The folded parts of the names of countries and regions that have commas.
+    /// Folded parts of the names of countries and regions that contain commas.
     with_commas: HashSet<Vec<String>>,
 }
 
-/// Folded names that mean less than the country they are read as: a part of it, or it or another one.
+/// Folded names that mean less than the country they are read as: a part of it, or either it or another country.
 const NARROWER: [&str; 5] = ["england", "korea", "northern ireland", "scotland", "wales"];
 
-/// The codes and usual names of the countries that the crate calls otherwise.
+/// Codes and usual names of the countries that the crate names otherwise.
 fn usual_names() -> impl Iterator<Item = (&'static str, &'static str)> {
     pairs(include_str!("country_names.txt"))
 }
@@ -38,7 +38,7 @@ fn pairs(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str
     text.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(' '))
 }
 
-static TABLE: Lazy<Table> = Lazy::new(|| {
+static TABLE: Lazy<CountryTable> = Lazy::new(|| {
     let mut countries: Vec<_> = celes::Country::get_countries().into_iter().collect();
     countries.sort_by_key(|country| country.alpha2);
     countries.dedup_by_key(|country| country.alpha2);
@@ -49,7 +49,7 @@ static TABLE: Lazy<Table> = Lazy::new(|| {
         for text in [country.alpha2, country.alpha3, country.long_name, plain_name(country.long_name), &name] {
             by_text.entry(fold(text)).or_insert(Country(index as u16));
         }
-        entries.push(Entry { alpha2: country.alpha2, name });
+        entries.push(CountryEntry { alpha2: country.alpha2, name });
     }
     // An alias of one country may be the name of another: `Samoa` of American Samoa.
     for (index, country) in countries.iter().enumerate() {
@@ -70,7 +70,7 @@ static TABLE: Lazy<Table> = Lazy::new(|| {
     let names = by_text.iter().filter(|(text, _)| !codes.contains(*text));
     let mut names: Vec<(String, Country)> = names.map(|(text, country)| (text.clone(), *country)).collect();
     names.sort_unstable();
-    Table { entries, by_text, names, with_commas }
+    CountryTable { entries, by_text, names, with_commas }
 });
 
 /// The folded names of each region and its countries.
@@ -126,7 +126,7 @@ impl Country {
         found.copied()
     }
 
-    /// Whether a name means less than the country that it is read as.
+    /// True if a name means less than the country that it is read as.
     pub fn is_narrower(text: &str) -> bool {
         NARROWER.contains(&fold(text).as_str())
     }
@@ -170,7 +170,7 @@ impl Country {
             .map(|(_, countries)| countries.as_slice())
     }
 
-    /// Whether a text is the name of a country or region that has commas, with these: `Korea, South`.
+    /// True if a text is the name of a country or region with all of its commas: `Korea, South`.
     pub fn is_name_with_commas(text: &str) -> bool {
         TABLE.with_commas.contains(&fold_parts(text))
     }
@@ -274,7 +274,7 @@ mod tests {
                 assert_eq!((fold(name), Country::read(name)), (name.clone(), None), "{name}");
             }
         }
-        // The parts of a whole are in it.
+        // The whole includes all countries of its parts.
         let parts = [
             ("dach", "europe"),
             ("eu", "europe"),

@@ -1,7 +1,7 @@
-//! Calendar dates, the only times in the data, and how times are written.
+//! Calendar dates, the only times in the data, and the format of times.
 //!
-//! A source may know only the year or the month of an event. A [`PartialDate`] keeps what was given, because `2021` written
-//! as `2021-01-01` is a claim that nobody made.
+//! A source may know only the year or the month of an event. A [`PartialDate`] keeps the given precision, because
+//! `2021` written as `2021-01-01` is a claim that nobody made.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -49,7 +49,7 @@ impl Date {
     }
 }
 
-/// How exactly a date is known.
+/// Precision to which a date is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Precision {
@@ -62,7 +62,7 @@ impl Precision {
     const ALL: [Self; 3] = [Self::Year, Self::Month, Self::Day];
 }
 
-/// A date of which perhaps only the year or the month is known. It is written as it was given, `2021`, `2021-03` or
+/// A date that may be known only to the month or year. It is written as it was given, `2021`, `2021-03` or
 /// `2021-03-04`, and ordered by its first day, then from year to day: in the order of the texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PartialDate {
@@ -71,10 +71,10 @@ pub struct PartialDate {
 }
 
 impl PartialDate {
-    /// The pattern of its text.
+    /// Pattern of the text form.
     pub const PATTERN: &'static str = r"^\d{4}(-\d{2}(-\d{2})?)?$";
 
-    /// The month or year that has this day, or the day itself.
+    /// The month or year that contains a day, or the day itself.
     pub(crate) fn at(day: Date, precision: Precision) -> Self {
         let date = day.calendar();
         let back = match precision {
@@ -108,7 +108,7 @@ impl PartialDate {
         Self::at(self.first_day, self.precision.min(Precision::Month))
     }
 
-    /// Whether the day is known.
+    /// True if the day is known.
     pub fn is_day(self) -> bool {
         self.precision == Precision::Day
     }
@@ -119,12 +119,12 @@ impl PartialDate {
         (self.precision > Precision::Year).then_some(month.div_ceil(3))
     }
 
-    /// The date as a number, as columns store it, in the order of dates.
+    /// The date as a number in the order of dates, for columns.
     pub fn code(self) -> i32 {
         Self::first_code(self.first_day) + self.precision as i32
     }
 
-    /// The date of a number that [`PartialDate::code`] returned; of any other number a date near it.
+    /// The date of a number that [`PartialDate::code`] returned; for any other number, a date near it.
     pub fn from_code(code: i32) -> Self {
         let precision = Precision::ALL.get(code.rem_euclid(4) as usize).copied().unwrap_or(Precision::Day);
         Self::at(Date::from_days(code.div_euclid(4)), precision)
@@ -145,7 +145,7 @@ impl PartialDate {
         day.0 * 4 + 3
     }
 
-    /// The month and the year of a day, if they end after it: of all dates that begin by the day, these alone do.
+    /// The month and the year of a day, if they end after it. No other dates begin by the day and end after it.
     pub fn unfinished(day: Date) -> impl Iterator<Item = Self> {
         let periods = [Precision::Year, Precision::Month].map(|precision| Self::at(day, precision));
         periods.into_iter().filter(move |period| period.last_day() > day)

@@ -1,5 +1,5 @@
-//! The fields of public types: one declaration gives the Rust struct, its JSON, and what field lists, documents and schemas
-//! are generated from.
+//! Fields of public types. One declaration gives the Rust struct and its JSON; field lists, documents and schemas are
+//! generated from it.
 //!
 //! [`model!`] declares a struct as usual, with rules in brackets after a field's type:
 //!
@@ -14,9 +14,9 @@
 //! }
 //! ```
 //!
-//! Each rule is a method of [`Field`]. Types are generic over their text, so that records are written from borrowed text and
-//! read into owned text. A derive macro of a schema crate would do less (it knows nothing of default fields) and would be
-//! built for `build.rs` as well.
+//! Each rule is a method of [`Field`]. Types are generic over their text: records are written from borrowed text and
+//! read into owned text. A derive macro of a schema crate would do less (it knows nothing of default fields) and would
+//! be built for `build.rs` as well.
 
 use std::collections::BTreeMap;
 
@@ -31,9 +31,9 @@ pub struct Definition {
     /// The description, line by line.
     pub doc: &'static [&'static str],
     pub fields: &'static [Field],
-    /// How many of `fields` are stored in the record; the joined ones follow.
+    /// Number of `fields` stored in the record; the joined ones follow.
     pub stored: usize,
-    /// How many of `fields` a list has by default; the details follow.
+    /// Number of `fields` in a list by default; the details follow.
     pub listed: usize,
 }
 
@@ -70,11 +70,11 @@ pub struct Field {
     pub is_detail: bool,
     /// Composed on request, from other tables or from the history of the release, not stored in the record.
     pub is_joined: bool,
-    /// An object whose fields are written in place of the field.
+    /// The fields of the object are written in place of the field.
     pub is_flat: bool,
     pub min: Option<u32>,
     pub max: Option<u32>,
-    /// The vocabulary that the text, or each text of the list, is from.
+    /// The vocabulary of the text, or of each text of the list.
     pub vocabulary: Option<&'static str>,
     /// The pattern of the text, or of each text of the list.
     pub pattern: Option<&'static str>,
@@ -143,7 +143,7 @@ impl Field {
         Self { format: Some(TextFormat::Uri), ..self }
     }
 
-    /// The name in the JSON, if the Rust field has another; `#[serde(rename)]` says the same.
+    /// The name in the JSON, if it differs from that of the Rust field; the same as in `#[serde(rename)]`.
     pub const fn named(self, name: &'static str) -> Self {
         Self { name, ..self }
     }
@@ -165,7 +165,7 @@ impl Field {
         Self { is_flat: true, ..self }
     }
 
-    /// The fields of the object, or of each object of the list, that the field holds; empty for other values.
+    /// The fields of the object, or of each object of the list; empty for other values.
     #[must_use]
     pub const fn nested(&self) -> &'static [Self] {
         match self.json.item() {
@@ -175,7 +175,7 @@ impl Field {
     }
 }
 
-/// The name of a field whose identifier may be raw (`r#type`).
+/// The name of a field, without the `r#` of a raw identifier (`r#type`).
 const fn plain_name(identifier: &'static str) -> &'static str {
     match identifier.as_bytes() {
         [b'r', b'#', ..] => identifier.split_at(2).1,
@@ -202,7 +202,7 @@ pub enum JsonType {
     /// Values by name.
     Map(&'static JsonType),
     Object(&'static Definition),
-    /// An object with fields of a record; which ones depends on its table.
+    /// An object with fields of a record; they depend on its table.
     Record,
 }
 
@@ -358,9 +358,9 @@ mod tests {
     }
 
     #[derive(Default)]
-    struct Names(Vec<(&'static str, String)>);
+    struct VisitedFields(Vec<(&'static str, String)>);
 
-    impl FieldVisitor for Names {
+    impl FieldVisitor for VisitedFields {
         fn field(&mut self, field: &'static Field, value: &impl Serialize) {
             self.0.push((field.name, serde_json::to_string(value).unwrap()));
         }
@@ -381,7 +381,7 @@ mod tests {
     #[test]
     fn a_visitor_gets_every_field_with_its_value() {
         let sample = Sample { text: None, count: Some(2), parts: vec![Part { r#type: "a" }], joined: vec![1] };
-        let mut names = Names::default();
+        let mut names = VisitedFields::default();
         sample.visit(&mut names);
         let expected = [("text", "null"), ("count", "2"), ("parts", r#"[{"type":"a"}]"#), ("joined", "[1]")];
         assert_eq!(names.0, expected.map(|(name, json)| (name, json.to_owned())));

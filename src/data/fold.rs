@@ -70,7 +70,7 @@ fn fold_any(text: &str, folded: &mut String) {
     }
 }
 
-/// Whether a character neither ends a word nor is part of it.
+/// True if a character neither ends a word nor is part of it.
 pub(crate) fn is_silent(char: char) -> bool {
     matches!(char, '\'' | '’' | '‘' | '`' | '´' | '\u{ad}' | '\u{200b}'..='\u{200f}')
 }

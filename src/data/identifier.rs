@@ -1,24 +1,24 @@
-//! Identifiers of firms, startups and people in registers and on the web: known schemes, what their values look like and how
-//! sure it is that two records with one value are the same.
+//! Identifiers of firms, startups and people in registers and on the web: the known schemes, the syntax of their
+//! values, and the strength of a shared value as evidence that two records are the same.
 
 use crate::import::website;
 use crate::vocabulary::{Vocabulary, vocabulary};
 
 vocabulary! {
-    /// What a shared value says about two records.
+    /// Evidence of a shared value that two records are the same.
     Strength, "strength", {
         /// A register gives a value to one entity only, and an entity has one value.
         Strong = "strong",
         /// Usually one entity, but brands, funds and subsidiaries may share a value, or an entity may have several.
         Medium = "medium",
-        /// Nothing by itself.
+        /// None by itself.
         Weak = "weak",
     }
 }
 
 /// A scheme of identifiers.
 #[derive(Debug)]
-pub struct Scheme {
+pub struct IdentifierScheme {
     /// Its name in files and filters, such as `lei`.
     pub name: &'static str,
     pub title: &'static str,
@@ -27,22 +27,22 @@ pub struct Scheme {
     pub example: &'static str,
     /// The address of an identifier's page, with `{}` for the value.
     pub page: Option<&'static str>,
-    form: Form,
+    form: IdentifierSyntax,
 }
 
-/// The form of a scheme's values. Formats and check digits: ISO 17442 (LEI), the SEC's EDGAR (CIK) and IAPD (CRD), GSA's
+/// Syntax of a scheme's values. Formats and check digits: ISO 17442 (LEI), the SEC's EDGAR (CIK) and IAPD (CRD), GSA's
 /// SAM.gov (UEI), Companies House (company number), Wikidata (QID).
 #[derive(Clone, Copy, Debug)]
-enum Form {
+enum IdentifierSyntax {
     /// A host without `www.`, in lowercase.
     Domain,
     /// 18 letters and digits, and two check digits (ISO 7064, MOD 97-10).
     Lei,
-    /// A number without leading zeros, of at most so many digits.
+    /// A number without leading zeros, of at most this many digits.
     Number(usize),
     /// `Q` and a number.
     Wikidata,
-    /// Exactly so many letters and digits, in capitals.
+    /// Exactly this many letters and digits, in capitals.
     Code(usize),
     /// Letters, digits, `-`, `_`, `.` and `%`, in lowercase.
     Name,
@@ -51,15 +51,15 @@ enum Form {
 }
 
 /// The known schemes. A dataset may use others: their strength is [`Strength::Weak`].
-pub const SCHEMES: &[Scheme] = &[
-    scheme_of("domain", "Web domain", Strength::Medium, "example.com", Some("https://{}"), Form::Domain),
+pub const SCHEMES: &[IdentifierScheme] = &[
+    scheme_of("domain", "Web domain", Strength::Medium, "example.com", Some("https://{}"), IdentifierSyntax::Domain),
     scheme_of(
         "lei",
         "Legal Entity Identifier",
         Strength::Strong,
         "529900T8BM49AURSDO55",
         Some("https://search.gleif.org/#/record/{}"),
-        Form::Lei,
+        IdentifierSyntax::Lei,
     ),
     scheme_of(
         "cik",
@@ -67,7 +67,7 @@ pub const SCHEMES: &[Scheme] = &[
         Strength::Strong,
         "320193",
         Some("https://www.sec.gov/cgi-bin/browse-edgar?action=getcompany&CIK={}"),
-        Form::Number(10),
+        IdentifierSyntax::Number(10),
     ),
     scheme_of(
         "crd",
@@ -75,16 +75,16 @@ pub const SCHEMES: &[Scheme] = &[
         Strength::Strong,
         "105958",
         Some("https://adviserinfo.sec.gov/firm/summary/{}"),
-        Form::Number(10),
+        IdentifierSyntax::Number(10),
     ),
-    scheme_of("uei", "SAM.gov Unique Entity ID", Strength::Strong, "ZQGGHJH74DW7", None, Form::Code(12)),
+    scheme_of("uei", "SAM.gov Unique Entity ID", Strength::Strong, "ZQGGHJH74DW7", None, IdentifierSyntax::Code(12)),
     scheme_of(
         "wikidata",
         "Wikidata item",
         Strength::Strong,
         "Q312",
         Some("https://www.wikidata.org/wiki/{}"),
-        Form::Wikidata,
+        IdentifierSyntax::Wikidata,
     ),
     scheme_of(
         "crunchbase",
@@ -92,7 +92,7 @@ pub const SCHEMES: &[Scheme] = &[
         Strength::Strong,
         "alder-ventures",
         Some("https://www.crunchbase.com/organization/{}"),
-        Form::Name,
+        IdentifierSyntax::Name,
     ),
     scheme_of(
         "crunchbase-uuid",
@@ -100,7 +100,7 @@ pub const SCHEMES: &[Scheme] = &[
         Strength::Strong,
         "4bd7e356-0c5f-4d6a-9d1f-0d9f3f0a1b2c",
         None,
-        Form::Name,
+        IdentifierSyntax::Name,
     ),
     scheme_of(
         "companies-house",
@@ -108,16 +108,16 @@ pub const SCHEMES: &[Scheme] = &[
         Strength::Strong,
         "00445790",
         Some("https://find-and-update.company-information.service.gov.uk/company/{}"),
-        Form::Code(8),
+        IdentifierSyntax::Code(8),
     ),
-    scheme_of("sec-file", "SEC file number", Strength::Medium, "021-123456", None, Form::Name),
+    scheme_of("sec-file", "SEC file number", Strength::Medium, "021-123456", None, IdentifierSyntax::Name),
     scheme_of(
         "linkedin",
         "LinkedIn name",
         Strength::Medium,
         "alder-ventures",
         Some("https://www.linkedin.com/company/{}"),
-        Form::Name,
+        IdentifierSyntax::Name,
     ),
     scheme_of(
         "yc",
@@ -125,7 +125,7 @@ pub const SCHEMES: &[Scheme] = &[
         Strength::Strong,
         "alder",
         Some("https://www.ycombinator.com/companies/{}"),
-        Form::Name,
+        IdentifierSyntax::Name,
     ),
 ];
 
@@ -135,14 +135,14 @@ const fn scheme_of(
     strength: Strength,
     example: &'static str,
     page: Option<&'static str>,
-    form: Form,
-) -> Scheme {
-    Scheme { name, title, strength, example, page, form }
+    form: IdentifierSyntax,
+) -> IdentifierScheme {
+    IdentifierScheme { name, title, strength, example, page, form }
 }
 
 /// The known scheme of this name.
 #[must_use]
-pub fn scheme(name: &str) -> Option<&'static Scheme> {
+pub fn scheme(name: &str) -> Option<&'static IdentifierScheme> {
     SCHEMES.iter().find(|scheme| scheme.name == name)
 }
 
@@ -152,37 +152,37 @@ pub fn strength(name: &str) -> Strength {
     scheme(name).map_or(Strength::Weak, |scheme| scheme.strength)
 }
 
-/// The normal spelling of a value, by which values are compared; for one that cannot be of this scheme, what its values are.
-pub fn normal(scheme_name: &str, value: &str) -> Result<String, String> {
+/// Normalizes a value, so that values can be compared. The error describes the values of the scheme.
+pub fn normalize(scheme_name: &str, value: &str) -> Result<String, String> {
     let scheme = scheme(scheme_name);
-    let normal = scheme.map_or(Form::Any, |scheme| scheme.form).normal(value.trim());
+    let normal = scheme.map_or(IdentifierSyntax::Any, |scheme| scheme.form).normalize(value.trim());
     normal.ok_or_else(|| match scheme {
         Some(scheme) => format!("is not {}, such as `{}`", scheme.form.description(), scheme.example),
         None => "contains white space; an identifier has none".to_owned(),
     })
 }
 
-/// The beginning of the fields of statements that are identifiers; the scheme follows.
+/// Prefix of the fields of statements that are identifiers; the scheme follows.
 pub const FIELD: &str = "id:";
 
-/// If more unlike names have one value, it is a placeholder, such as `999999999` or the host of a platform.
+/// A value of more unlike names is a placeholder, such as `999999999` or the host of a platform.
 pub const MAX_UNLIKE_NAMES: usize = 3;
 
-/// An identifier as filters take it.
+/// An example in the form that filters take.
 pub const EXAMPLE: &str = "lei:529900T8BM49AURSDO55";
 
-/// The normal spelling of `scheme:value`; for another text, how to write it.
-pub fn normal_pair(text: &str) -> Result<String, String> {
+/// Normalizes `scheme:value`. The error says how to write it.
+pub fn normalize_pair(text: &str) -> Result<String, String> {
     let Some((scheme, value)) = text.trim().split_once(':') else {
         let names: Vec<&str> = SCHEMES.iter().map(|scheme| scheme.name).collect();
         return Err(format!("has no scheme; write it as `{EXAMPLE}`, with one of {}", names.join(", ")));
     };
     let scheme = scheme.trim().to_ascii_lowercase();
-    Ok(format!("{scheme}:{}", normal(&scheme, value)?))
+    Ok(format!("{scheme}:{}", normalize(&scheme, value)?))
 }
 
-impl Form {
-    fn normal(self, value: &str) -> Option<String> {
+impl IdentifierSyntax {
+    fn normalize(self, value: &str) -> Option<String> {
         let is_code = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
         match self {
             Self::Domain => {
@@ -202,7 +202,7 @@ impl Form {
                 (is_number && !number.is_empty()).then(|| number.to_owned())
             }
             Self::Wikidata => {
-                // Also as the address of the item.
+                // The address of the item is accepted, too.
                 let item = value.rsplit('/').next().unwrap_or_default().to_ascii_uppercase();
                 let number = item.strip_prefix('Q')?;
                 let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
@@ -234,7 +234,7 @@ impl Form {
     }
 }
 
-/// The remainder by 97 of letters and digits, each letter as its number from 10 (ISO 7064).
+/// The remainder modulo 97 of letters and digits, with letters as numbers from 10 (ISO 7064).
 fn mod_97(text: &str) -> u32 {
     text.chars().filter_map(|char| char.to_digit(36)).fold(0, |rest, digit| {
         let shift = if digit < 10 { 10 } else { 100 };
@@ -249,7 +249,7 @@ mod tests {
     #[test]
     fn the_example_of_each_scheme_is_its_normal_form() {
         for scheme in SCHEMES {
-            assert_eq!(normal(scheme.name, scheme.example).as_deref(), Ok(scheme.example), "{}", scheme.name);
+            assert_eq!(normalize(scheme.name, scheme.example).as_deref(), Ok(scheme.example), "{}", scheme.name);
         }
     }
 
@@ -264,7 +264,7 @@ mod tests {
             ("our-crm", "A 17", "contains white space; an identifier has none"),
             ("our-crm", "a17", "a17"),
         ] {
-            let result = normal(scheme, value);
+            let result = normalize(scheme, value);
             assert_eq!(result.as_ref().unwrap_or_else(|problem| problem), expected, "{scheme} {value}");
         }
     }
@@ -284,7 +284,7 @@ mod tests {
             ("uei", "ABC"),
             ("crunchbase", ""),
         ] {
-            let problem = normal(scheme, value).unwrap_err();
+            let problem = normalize(scheme, value).unwrap_err();
             assert!(problem.contains("such as `"), "{scheme} {value}: {problem}");
         }
     }

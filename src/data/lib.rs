@@ -30,12 +30,12 @@ pub mod written;
 
 pub use archive::none::{NONE_I32, NONE_U8, NONE_U16, NONE_U32, NONE_U64};
 pub use archive::record_text::RecordText;
-pub use archive::records::{RecordFile, Records};
+pub use archive::records::{RecordFile, RecordStore};
 pub use archive::{ArchiveError, Checksums};
 pub use compile::{Compiled, check, compile};
 pub use country::Country;
 pub use date::{Date, PartialDate, rfc3339};
-pub use import::diagnostics::{Diagnostic, NoProgress, Progress, Report, Severity};
+pub use import::diagnostics::{Diagnostic, DiagnosticReport, NoProgress, Progress, Severity};
 pub use names::{MAX_PROMINENCE, Names};
 pub use parameter_error::ParameterError;
 pub use schema::{Facet, Metric, Table};

@@ -1,8 +1,7 @@
-//! The records, as the API returns them and as pages read them. Everything else that lists fields (stored records, field
-//! selection, OpenAPI, MCP schemas) is generated from these declarations; see [`crate::field`].
+//! The records, as the API returns them and as pages read them. All other lists of fields (stored records, field
+//! selection, OpenAPI, MCP schemas) are generated from these declarations; see [`crate::field`].
 //!
-//! Adding a field takes a line here and its value in `derive::record`; one that is read from CSV, also its column in
-//! `import::rows`.
+//! A new field takes a line here and its value in `derive::record`; one from CSV also takes a column in `import::rows`.
 
 use serde::{Deserialize, Serialize};
 
@@ -365,7 +364,7 @@ model! {
 }
 
 impl FundingRound {
-    /// Whether the firm with this slug led the round.
+    /// True if the firm with this slug led the round.
     #[must_use]
     pub fn led_by(&self, slug: &str) -> bool {
         self.lead_investors.iter().flatten().any(|firm| firm.slug == slug)

@@ -1,4 +1,4 @@
-//! What the text index reads from a table.
+//! Input of the text index from a table.
 
 /// Prominence is stored in millionths.
 pub const MAX_PROMINENCE: u32 = 1_000_000;
@@ -18,26 +18,25 @@ pub trait Names: Sync {
     /// The row's other names, separated by `|`; empty if there are none.
     fn aliases(&self, row: u32) -> &str;
 
-    /// How prominent the row is among those of its kind, up to [`MAX_PROMINENCE`]: see `data::derive::prominence`.
+    /// Prominence of the row among its kind, up to [`MAX_PROMINENCE`]: see `data::derive::prominence`.
     fn prominence(&self, row: u32) -> u32;
 
-    /// The folded words of what else is known of the row and may be searched for with its name: city, country, sectors,
-    /// organization, title.
+    /// Folded words of other fields that a search for the name may add: city, country, sectors, organization, title.
     fn context(&self, _row: u32) -> String {
         String::new()
     }
 
-    /// What the record says of itself; empty if it says nothing.
+    /// The record's description; empty without one.
     fn description(&self, _row: u32) -> String {
         String::new()
     }
 
-    /// Whether the last word of a name is that of a family.
+    /// True if the last word of a name is a family name.
     fn has_surnames(&self) -> bool {
         false
     }
 
-    /// The more prominent row that is probably the same record; no main row has one itself.
+    /// The more prominent row that is probably the same record; a main row has none.
     fn main_of(&self, _row: u32) -> Option<u32> {
         None
     }

@@ -1,18 +1,18 @@
-//! Work by several threads.
+//! Work on several threads.
 
 use std::iter;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, Builder};
 
-/// What `each` returns for each value, see [`all_in_parallel`].
+/// Calls `each` with each value, see [`all_in_parallel`].
 pub fn in_parallel<V: Copy + Sync, T: Send, const N: usize>(values: [V; N], each: impl Fn(V) -> T + Sync) -> [T; N] {
     let returned = all_in_parallel(&values, |value| each(*value));
     returned.try_into().ok().expect("every value was taken once")
 }
 
-/// What `each` returns for each value. No more values are worked on at a time than there are processors, in their order, so that
-/// work that needs much memory does not need it all at once: what takes longest should come first.
+/// Calls `each` with each value, and returns the results in order. At most one value per processor is in progress, and
+/// values start in order, so that work that needs much memory does not need it all at once. Put the longest work first.
 pub fn all_in_parallel<V: Sync, T: Send>(values: &[V], each: impl Fn(&V) -> T + Sync) -> Vec<T> {
     let next = AtomicUsize::new(0);
     let work = || -> Vec<(usize, T)> {

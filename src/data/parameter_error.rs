@@ -45,13 +45,13 @@ impl ParameterError {
         }
     }
 
-    /// A warning: how a value was understood that may mean something else.
+    /// A warning: a value may mean something other than how it was interpreted.
     pub fn value_interpreted(parameter: &str, detail: String) -> Self {
         Self { code: "value_interpreted", ..Self::invalid(parameter, detail) }
     }
 
-    /// Whether the message depends on how a value was written.
-    pub fn is_of_spelling(&self) -> bool {
+    /// True if the message depends on the spelling of a value.
+    pub fn depends_on_spelling(&self) -> bool {
         self.code == "value_interpreted"
     }
 
@@ -69,13 +69,13 @@ impl ParameterError {
         Self { code: "no_match", did_you_mean: similar, ..Self::invalid("q", detail) }
     }
 
-    /// A warning: no name has all words of a search text, which may mean something else.
+    /// A warning: no name has all words of a search text; the text may mean something else.
     pub fn no_name(detail: String, is_partly_named: bool) -> Self {
         let code = if is_partly_named { "value_interpreted" } else { "no_match" };
         Self { code, ..Self::invalid("q", detail) }
     }
 
-    /// A warning: an exclusion leaves nothing of what is listed by default.
+    /// A warning: an exclusion removes everything that is listed by default.
     pub fn all_excluded(parameter: &str, detail: String) -> Self {
         Self { code: "no_match", ..Self::invalid(parameter, detail) }
     }
@@ -97,7 +97,7 @@ impl ParameterError {
     }
 }
 
-/// A value as error messages repeat it: at most 100 characters of it.
+/// A value in the form of error messages: at most 100 characters of it.
 pub fn shortened(value: &str) -> std::borrow::Cow<'_, str> {
     match value.char_indices().nth(MAX_REPEATED) {
         Some((end, _)) => format!("{}…", &value[..end]).into(),

@@ -3,13 +3,13 @@
 use std::fs::File;
 use std::io;
 
-/// Reads a part of a file that several threads read at a time: the position of the file is neither used nor needed.
+/// Reads a range of a file. It neither uses nor moves the file's position, so that several threads can read at a time.
 #[cfg(unix)]
 pub fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset)
 }
 
-/// Reads a part of a file. It moves the file's position, which nobody uses.
+/// Reads a range of a file. It moves the file's position, which nobody uses.
 #[cfg(windows)]
 pub(crate) fn read_exact_at(file: &File, mut bytes: &mut [u8], mut offset: u64) -> io::Result<()> {
     while !bytes.is_empty() {

@@ -83,7 +83,7 @@ impl Table {
         }
     }
 
-    /// The fields that are stored in the archive, in order; those of lists come first.
+    /// The fields stored in the archive, in order; those in lists come first.
     #[must_use]
     pub fn fields(self) -> &'static [Field] {
         let model = self.model();
@@ -141,7 +141,7 @@ impl Table {
         }
     }
 
-    /// Whether the values of a sort key are dates, by its index.
+    /// True if the values of a sort key, given by index, are dates.
     #[must_use]
     pub fn is_date(self, key: usize) -> bool {
         self.sort_keys()[key].ends_with("_on")
@@ -228,9 +228,10 @@ vocabulary! {
         Sector = "sector",
         /// Indexes into `Country::all`.
         Country = "country",
-        /// Indexes into the list of folded city names: of rounds that of the startup, of people that of the organization.
+        /// Indexes into the list of folded city names; for rounds the startup's, for people the organization's.
         City = "city",
-        /// Indexes into `FirmKind::ALL`, of rounds the kinds of the investors; of people into `OrganizationKind::ALL`.
+        /// Indexes into `FirmKind::ALL`, for rounds the kinds of the investors; for people into
+        /// `OrganizationKind::ALL`.
         Kind = "kind",
         /// Indexes into `StartupStatus::ALL` or `ReviewStatus::ALL`.
         Status = "status",
@@ -260,12 +261,12 @@ vocabulary! {
 }
 
 impl Facet {
-    /// Facets whose values are texts that the snapshot lists.
+    /// Facets with values that are texts in a list of the snapshot.
     pub const LISTED: [Self; 4] = [Self::City, Self::Title, Self::Website, Self::Identifier];
 }
 
 vocabulary! {
-    /// What the leaderboard ranks firms by.
+    /// A measure that the leaderboard ranks firms by.
     Metric, "metric", {
         /// The cautious peer score: S − se.
         HealthScore = "health_score",

@@ -12,15 +12,15 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::archive::facet_column::{FacetColumn, RowSet, RowValues};
-use crate::archive::own_columns::{FirmColumns, RoundColumns, TermColumns};
-use crate::archive::records::Records;
+use crate::archive::own_columns::{FirmNumberColumns, RoundColumns, TermColumns};
+use crate::archive::records::RecordStore;
 use crate::archive::table_columns::{TableColumns, check};
-use crate::archive::{Archive, Bytes, Column, Sha256Sum, bounds};
+use crate::archive::{Archive, NumberColumn, Sha256Sum, SharedBytes, bounds};
 use crate::derive::score::Priors;
 use crate::field::model;
 use crate::fold::fold;
-use crate::import::meta::Meta;
-use crate::import::provenance::{Source, Statement};
+use crate::import::meta::SnapshotMeta;
+use crate::import::provenance::{Source, SourceStatement};
 use crate::parallel::in_parallel;
 use crate::vocabulary::Vocabulary;
 use crate::{
@@ -31,26 +31,26 @@ use crate::{
 #[derive(Serialize, Deserialize)]
 pub(crate) struct MetaSection {
     #[serde(flatten)]
-    pub meta: Meta,
+    pub meta: SnapshotMeta,
     pub rows: Vec<u32>,
 }
 
 /// A compiled, versioned release of the data.
 pub struct Snapshot {
     archive: Archive,
-    records: Records,
-    /// Of each block of the records.
-    record_checksums: Column<Sha256Sum>,
-    meta: Meta,
+    records: RecordStore,
+    /// One for each block of the records.
+    record_checksums: NumberColumn<Sha256Sum>,
+    meta: SnapshotMeta,
     tables: [TableColumns; 6],
-    firms: FirmColumns,
+    firms: FirmNumberColumns,
     rounds: RoundColumns,
-    sector_parent: Column<u32>,
+    sector_parent: NumberColumn<u32>,
     /// In the order of [`Facet::LISTED`].
     terms: [TermColumns; 4],
     sources: Vec<Source>,
     score_priors: Priors,
-    /// Whether all of it was verified.
+    /// True once all of it is verified.
     is_checked: AtomicBool,
 }
 
@@ -95,20 +95,20 @@ pub enum Direction {
 
 impl Snapshot {
     /// Opens and checks tables in memory.
-    pub fn open(tables: Bytes, records: Records, checksums: Checksums) -> Result<Self, ArchiveError> {
-        let snapshot = Self::of(Archive::open(tables, checksums)?, records)?;
+    pub fn open(tables: SharedBytes, records: RecordStore, checksums: Checksums) -> Result<Self, ArchiveError> {
+        let snapshot = Self::from_archive(Archive::open(tables, checksums)?, records)?;
         snapshot.check(&|_| {})?;
         Ok(snapshot)
     }
 
-    /// Opens tables in a file, whose table of contents has the checksum `contents`. What is needed of them is read and verified
-    /// when it is first needed. Methods that need what cannot be read, or was changed, panic: a request fails, rather than having
-    /// another response. [`Snapshot::check`] reads all, and returns the error.
-    pub fn open_file(tables: File, contents: &Sha256Sum, records: Records) -> Result<Self, ArchiveError> {
-        Self::of(Archive::open_file(tables, contents)?, records)
+    /// Opens tables in a file. `contents` is the checksum of their table of contents. Data is read and verified on
+    /// first use. A method panics if its data cannot be read or was changed, so that the request fails instead of
+    /// returning wrong data. [`Snapshot::check`] reads everything and returns the error.
+    pub fn open_file(tables: File, contents: &Sha256Sum, records: RecordStore) -> Result<Self, ArchiveError> {
+        Self::from_archive(Archive::open_file(tables, contents)?, records)
     }
 
-    fn of(archive: Archive, records: Records) -> Result<Self, ArchiveError> {
+    fn from_archive(archive: Archive, records: RecordStore) -> Result<Self, ArchiveError> {
         let damaged = |reason: &str| ArchiveError::Damaged(reason.to_owned());
         let MetaSection { meta, rows } =
             serde_json::from_slice(archive.bytes("meta")?).map_err(|_| damaged("section meta"))?;
@@ -116,10 +116,10 @@ impl Snapshot {
         let open = |table| TableColumns::open(&archive, table, rows[table as usize], &rows);
         let tables = Table::ALL.into_iter().map(open).collect::<Result<Vec<TableColumns>, ArchiveError>>()?;
         let tables: [TableColumns; 6] = tables.try_into().ok().expect("six tables");
-        let record_checksums: Column<Sha256Sum> = archive.open_column("records/sha256")?;
+        let record_checksums: NumberColumn<Sha256Sum> = archive.open_column("records/sha256")?;
         check(records.have_blocks(record_checksums.len()), "records/sha256")?;
         let [firms, _, rounds, _, _, sectors] = rows.map(|rows| rows as usize);
-        let firms = FirmColumns::open(&archive, firms)?;
+        let firms = FirmNumberColumns::open(&archive, firms)?;
         let rounds = RoundColumns::open(&archive, rounds)?;
         let sector_parent = archive.column("sectors/parent", sectors)?;
         let [cities, titles, websites, identifiers] = Facet::LISTED.map(|facet| TermColumns::open(&archive, facet));
@@ -144,13 +144,13 @@ impl Snapshot {
         })
     }
 
-    /// Whether [`Snapshot::check`] has found it whole.
+    /// True once [`Snapshot::check`] has succeeded.
     pub fn is_checked(&self) -> bool {
         self.is_checked.load(Ordering::Acquire)
     }
 
-    /// Reads and verifies what was not needed yet, and checks all values. `advance` gets the number of bytes of each part that is
-    /// read. Blocks while the disk is read.
+    /// Reads and verifies all data that was not needed yet, and checks all values. `advance` gets the number of bytes
+    /// of each part that is read. Blocks while the disk is read.
     pub fn check(&self, advance: &(dyn Fn(u64) + Sync)) -> Result<(), ArchiveError> {
         if self.is_checked() {
             return Ok(());
@@ -179,7 +179,7 @@ impl Snapshot {
 
     /// Checks all records, unless they are on disk.
     fn check_records(&self) -> Result<(), ArchiveError> {
-        if let Records::File(_) = &self.records {
+        if let RecordStore::File(_) = &self.records {
             return Ok(());
         }
         let mut rows = Table::ALL.into_iter().flat_map(|table| (0..self.rows(table)).map(move |row| (table, row)));
@@ -251,7 +251,7 @@ impl Snapshot {
 
     /// The row with exactly this slug or id.
     pub fn find(&self, table: Table, slug: &str) -> Option<u32> {
-        // No slug or id has a space, as texts have that may be names as well.
+        // Slugs and ids have no spaces; texts that may also be names do.
         if slug.contains(' ') {
             return None;
         }
@@ -260,7 +260,7 @@ impl Snapshot {
         Some(order[index])
     }
 
-    /// The row of the record that a record with this slug was merged into.
+    /// The row of the record that replaces a merged record with this slug.
     pub fn merged_into(&self, table: Table, slug: &str) -> Option<u32> {
         if slug.contains(' ') {
             return None;
@@ -283,8 +283,8 @@ impl Snapshot {
         &self.sources
     }
 
-    /// What the sources say about a row, and whether the record has it.
-    pub fn statements(&self, table: Table, row: u32) -> Vec<(Statement, bool)> {
+    /// The sources' statements about a row, each with true if the record has the value.
+    pub fn statements(&self, table: Table, row: u32) -> Vec<(SourceStatement, bool)> {
         let texts = self.table_columns(table).statements.as_ref();
         let text = texts.map_or("", |texts| self.archive.text(texts, row));
         // The text is the compiler's own, with a checksum. An empty one is no JSON.
@@ -300,7 +300,7 @@ impl Snapshot {
         self.archive.get(&self.table_columns(table).slug_rank)
     }
 
-    /// Whether a record has an address of its own: every record but a review that is not approved.
+    /// True if a record has an address of its own: every record except reviews that are not approved.
     pub fn is_published(&self, table: Table, row: u32) -> bool {
         let approved = ReviewStatus::Approved.index() as u32;
         table != Table::Reviews || self.facet_rows(table, Facet::Status, approved).contains(row)
@@ -311,8 +311,8 @@ impl Snapshot {
         self.by_slug(table).iter().copied().filter(move |row| self.is_published(table, *row))
     }
 
-    /// The record of a row; panics if it cannot be read, see [`Snapshot::read_record`]: a request that needs it fails, rather
-    /// than having another response.
+    /// The record of a row. Panics if it cannot be read (see [`Snapshot::read_record`]), so that the request fails
+    /// instead of returning wrong data.
     pub fn record(&self, table: Table, row: u32) -> RecordText<'_> {
         self.read_record(table, row).unwrap_or_else(|error| panic!("{error}"))
     }
@@ -320,7 +320,8 @@ impl Snapshot {
     /// The record of a row. Blocks if it is on disk.
     ///
     /// # Errors
-    /// If it is on disk and cannot be read, or was changed there after its release was opened. It names the record.
+    /// If it is on disk and cannot be read, or was changed there after its release was opened. The error names the
+    /// record.
     pub fn read_record(&self, table: Table, row: u32) -> io::Result<RecordText<'_>> {
         let starts = &self.archive.get(&self.table_columns(table).starts)[row as usize..][..2];
         let stored = self.records.read(starts[0]..starts[1], self.archive.get(&self.record_checksums));
@@ -352,13 +353,13 @@ impl Snapshot {
         self.archive.get(&self.table_columns(table).orders[key].ranks)
     }
 
-    /// The distinct values of a key, ascending; that of a row is at its rank. Empty for names. Dates are codes
-    /// of [`PartialDate`], ratings of one decimal tenths, and leaderboard metrics as in [`Snapshot::leaderboard`].
+    /// The distinct values of a key, ascending; a row's value is at its rank. Empty for names. Dates are codes of
+    /// [`PartialDate`], ratings of one decimal are tenths, and leaderboard metrics are as in [`Snapshot::leaderboard`].
     pub fn values(&self, table: Table, key: usize) -> &[i64] {
         self.table_columns(table).orders[key].values.as_ref().map_or(&[], |values| self.archive.get(values))
     }
 
-    /// The rows whose ranks by a key are in a range, in the order of the key.
+    /// The rows with ranks in a range, in the order of the key.
     pub fn rows_of_ranks(&self, table: Table, key: usize, range: Range<u32>) -> &[u32] {
         let (order, ranks) = (self.order(table, key, Direction::Ascending), self.ranks(table, key));
         let start_of = |rank: u32| order.partition_point(|row| ranks[*row as usize] < rank);
@@ -492,8 +493,8 @@ impl Snapshot {
         Some((PartialDate::from_code(*dated.last()?), PartialDate::from_code(*dated.first()?)))
     }
 
-    /// The date that recent activity is counted back from, from its first day: that of the newest round, as far as the
-    /// data goes. A round after the release is planned or has a mistyped year.
+    /// The date that recent activity is counted back from, by its first day: the date of the newest round up to the
+    /// release. A later round is planned or has a mistyped year.
     pub fn activity_until(&self) -> PartialDate {
         let released_on = self.released_on();
         let (dates, last) = (self.round_dates(), PartialDate::last_code(released_on));
@@ -509,14 +510,14 @@ impl Snapshot {
         Stage::ALL[usize::from(self.archive.get(&self.rounds.stage)[row as usize])]
     }
 
-    /// The investors of a round: rows of firms, and whether each led it.
+    /// The investors of a round: rows of firms, each with true if it led the round.
     pub fn round_investors(&self, row: u32) -> impl Iterator<Item = (u32, bool)> {
         let range = bounds(self.archive.get(&self.rounds.investor_starts), row as usize);
         let investors = &self.archive.get(&self.rounds.investors)[range];
         investors.iter().map(|packed| (packed >> 1, packed & 1 == 1))
     }
 
-    /// The means towards which scores are smoothed.
+    /// The means that scores are smoothed towards.
     pub fn score_priors(&self) -> &Priors {
         &self.score_priors
     }

@@ -23,7 +23,7 @@ pub trait Vocabulary: Copy + Sized + 'static {
         None
     }
 
-    /// Whether an accepted spelling, in normal form, means less than the value: Series E is one of several stages that are
+    /// True if an accepted spelling, in normal form, means less than the value: Series E is one of several stages in
     /// `series-d-plus`.
     fn is_narrower(_text: &str) -> bool {
         false
@@ -44,7 +44,7 @@ pub trait Vocabulary: Copy + Sized + 'static {
     }
 }
 
-/// The values of a vocabulary that fields of records name ([`Field::vocabulary`]).
+/// The values of a vocabulary, by the name in a record's field ([`Field::vocabulary`]).
 ///
 /// [`Field::vocabulary`]: crate::field::Field::vocabulary
 pub fn values_of(name: &str) -> Option<Vec<&'static str>> {
@@ -63,7 +63,7 @@ pub fn values_of(name: &str) -> Option<Vec<&'static str>> {
     })
 }
 
-/// A word of a vocabulary as it is shown: `Series A` for `series-a`.
+/// The display form of a word of a vocabulary: `Series A` for `series-a`.
 pub fn word(name: &str) -> String {
     match name {
         "vc" => "Venture capital".to_owned(),
@@ -145,7 +145,7 @@ macro_rules! vocabulary {
 pub use vocabulary;
 
 vocabulary! {
-    /// The stage of a funding round, of a startup, or one that a firm invests at.
+    /// The stage of a funding round, of a startup, or of a firm's investments.
     Stage, "stage", {
         /// Before a seed round; angel rounds count here.
         PreSeed = "pre-seed",
@@ -225,11 +225,11 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// Whether an item that is looked up means a record.
+    /// Result of a look-up.
     LookUpStatus, "status", {
-        /// It means the first candidate.
+        /// The item means the first candidate.
         Match = "match",
-        /// It may mean one of several candidates, or the only one is not sure.
+        /// The item may mean one of several candidates, or the only one is not sure.
         Ambiguous = "ambiguous",
         /// No record is likely.
         None = "none",
@@ -246,17 +246,17 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// Where the country of a person is from.
+    /// Origin of a person's country.
     CountrySource, "country_source", {
-        /// It is the person's own.
+        /// The person's own.
         Person = "person",
-        /// It is that of the firm or startup: the person's own is unknown.
+        /// The country of the firm or startup; the person's own is unknown.
         Organization = "organization",
     }
 }
 
 vocabulary! {
-    /// What a person does, by the words of the title; one title may name several roles.
+    /// A person's work, by the words of the title; a title may name several roles.
     Role, "role", {
         /// Founders and co-founders.
         Founder = "founder",

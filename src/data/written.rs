@@ -1,19 +1,19 @@
-//! Names as they are written: whether two are one name, or only sound alike.
+//! Compares the spelling of names: names that fold alike may be one name, or only sound alike.
 //!
-//! [`fold`] reads the letters of all scripts as Latin ones, so that a search finds a name by its sound. Two names that fold alike
-//! may be two: 凯石 and 凯实 differ in a character, An Phát and Ân Phật in marks, C and C++ in symbols.
+//! [`fold`] transliterates all scripts to Latin, so that a search finds a name by its sound. Names that fold alike may
+//! still differ: 凯石 and 凯实 in a character, An Phát and Ân Phật in marks, C and C++ in symbols.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
 use crate::fold::{fold, is_silent};
 
-/// A name as it is written.
+/// A name in its own spelling.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct WrittenName {
     /// The words of the folded name, without signs such as `™`.
     pub words: Vec<WrittenWord>,
-    /// Its symbols in their order, such as `++`; punctuation is none.
+    /// Its symbols in order, such as `++`, without punctuation.
     pub symbols: String,
 }
 
@@ -25,7 +25,7 @@ pub struct WrittenWord {
 }
 
 impl WrittenName {
-    pub fn of(name: &str) -> Self {
+    pub fn parse(name: &str) -> Self {
         let mut written = Self::default();
         let mut word = String::new();
         let chars = name.chars().filter(|char| !is_ornament(*char)).nfkc();
@@ -47,14 +47,14 @@ impl WrittenName {
 
     fn push(&mut self, letters: String) {
         match fold(&letters) {
-            // Letters that no search sees.
+            // These letters fold to nothing: no search sees them.
             folded if folded.is_empty() => self.symbols.push_str(&letters),
             folded => self.words.push(WrittenWord { folded, letters }),
         }
     }
 }
 
-/// What owners add to names to say that they are protected, and selectors of the look of a character.
+/// Marks of protection that owners add to names, and selectors of a character's look.
 fn is_ornament(char: char) -> bool {
     matches!(char, '™' | '®' | '©' | '℠' | '℗' | '\u{fe00}'..='\u{fe0f}')
 }
@@ -65,8 +65,8 @@ fn is_symbol(char: char) -> bool {
         || matches!(char, '\u{a2}'..='\u{a5}' | '\u{20a0}'..='\u{20cf}' | '\u{2100}'..='\u{2bff}' | '\u{1f000}'..)
 }
 
-/// Whether two texts in the form of [`WrittenWord::letters`] have the same letters. A Latin or Greek letter without marks may
-/// stand for one with marks, as it is typed where a keyboard lacks them; two letters with unlike marks differ.
+/// True if two texts in the form of [`WrittenWord::letters`] have the same letters. A Latin or Greek letter without
+/// marks may stand for one with marks, because keyboards may lack the marks; two letters with different marks differ.
 pub fn are_same_letters(mut left: &str, mut right: &str) -> bool {
     while left != right {
         let (first, second) = (left.chars().next(), right.chars().next());
@@ -93,9 +93,9 @@ fn rest(text: &str) -> &str {
     chars.as_str()
 }
 
-/// A letter of an alphabet as it is typed without its marks: `é` → `e`, `ß` → `ss`; `None` if it has none.
+/// A letter as typed without its marks: `é` → `e`, `ß` → `ss`; `None` if it has none.
 fn bare(letter: char) -> Option<String> {
-    match Script::of(letter)? {
+    match Script::from_char(letter)? {
         _ if letter.is_ascii() => None,
         Script::Latin => {
             let ascii = any_ascii::any_ascii_char(letter).chars().filter(char::is_ascii_alphanumeric);
@@ -113,14 +113,14 @@ enum Script {
     Latin,
     Greek,
     Cyrillic,
-    /// A character may be a word or a syllable, vowels may be left out, or marks are tones: letters of the folded name say how it
-    /// sounds, and not how it is spelled.
+    /// A character may be a word or a syllable, vowels may be left out, or marks are tones: letters of the folded name
+    /// tell the sound and not the spelling.
     Other,
 }
 
 impl Script {
-    /// `None` for a digit of ASCII.
-    fn of(char: char) -> Option<Self> {
+    /// `None` for an ASCII digit.
+    fn from_char(char: char) -> Option<Self> {
         Some(match char {
             '0'..='9' => return None,
             '\0'..='\u{36f}' | '\u{1e00}'..='\u{1eff}' | '\u{2c60}'..='\u{2c7f}' | '\u{a720}'..='\u{a7ff}' => {
@@ -133,10 +133,11 @@ impl Script {
     }
 }
 
-/// Whether letters of the folded names are letters of both names, which are of one alphabet: one that differs may be mistyped.
+/// True if both names are of the same alphabet, so that letters of the folded names are letters of the names: one that
+/// differs may be mistyped.
 pub fn are_spelled_alike(left: &str, right: &str) -> bool {
     let alphabet = |text: &str| {
-        let mut scripts = text.chars().filter_map(Script::of);
+        let mut scripts = text.chars().filter_map(Script::from_char);
         let first = scripts.next();
         (first != Some(Script::Other) && scripts.all(|script| Some(script) == first)).then_some(first)
     };
@@ -148,7 +149,7 @@ mod tests {
     use super::*;
 
     fn letters(name: &str) -> String {
-        WrittenName::of(name).words.iter().map(|word| word.letters.as_str()).collect()
+        WrittenName::parse(name).words.iter().map(|word| word.letters.as_str()).collect()
     }
 
     #[test]
@@ -169,7 +170,7 @@ mod tests {
             "",
             "★",
         ] {
-            let written = WrittenName::of(name);
+            let written = WrittenName::parse(name);
             let words: Vec<&str> = written.words.iter().map(|word| word.folded.as_str()).collect();
             assert_eq!(words.join(" "), fold(name), "{name}");
         }
@@ -190,7 +191,7 @@ mod tests {
         ] {
             assert!(are_same_letters(&letters(left), &letters(right)), "{left}, {right}");
             assert!(are_same_letters(&letters(right), &letters(left)), "{right}, {left}");
-            assert_eq!(WrittenName::of(left).symbols, WrittenName::of(right).symbols, "{left}, {right}");
+            assert_eq!(WrittenName::parse(left).symbols, WrittenName::parse(right).symbols, "{left}, {right}");
         }
         for (left, right) in [
             ("An Phát", "Ân Phật"),
@@ -209,7 +210,7 @@ mod tests {
         for (name, symbols) in
             [("C", ""), ("C++", "++"), ("C#", "#"), ("@Alder", "@"), ("Alder, Inc. (US)", ""), ("🚀", "🚀")]
         {
-            assert_eq!(WrittenName::of(name).symbols, symbols, "{name}");
+            assert_eq!(WrittenName::parse(name).symbols, symbols, "{name}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! TLS of outgoing HTTP requests and of connections to PostgreSQL: which certificates of servers are trusted.
+//! TLS trust for outgoing HTTP requests and for connections to PostgreSQL.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,34 +8,35 @@ use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
-/// Trusts the certificate authorities of the system, or those in the file that `SSL_CERT_FILE` names, for as long as the result
-/// is used. Without any, every connection fails.
+/// Trusts the certificate authorities of the system, or those in the file named by `SSL_CERT_FILE`. They are read once,
+/// for the lifetime of the result. If there are none, every connection fails.
 pub fn system_roots() -> TlsConfig {
     let found = rustls_native_certs::load_native_certs().certs;
     roots(found.iter().map(|der| Certificate::from_der(der).to_owned()).collect())
 }
 
-/// Trusts these certificates only.
+/// Trusts only these certificates.
 pub fn roots(certificates: Vec<Certificate<'static>>) -> TlsConfig {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let tls = TlsConfig::builder().unversioned_rustls_crypto_provider(provider);
     tls.root_certs(RootCerts::Specific(Arc::new(certificates))).build()
 }
 
-/// Whether a request failed because its connection could not be encrypted, or the server's certificate is not trusted.
+/// True if a request failed because TLS could not be established or the server's certificate is not trusted.
 pub fn is_tls_error(error: &ureq::Error) -> bool {
     match error {
         ureq::Error::Tls(_) | ureq::Error::Rustls(_) => true,
-        // What fails during the handshake.
+        // An error during the handshake.
         ureq::Error::Io(error) => error.get_ref().is_some_and(|inner| inner.is::<rustls::Error>()),
         _ => false,
     }
 }
 
-/// For connections that are not HTTP. Trusts the certificates in the file `roots` (PEM) only, or the authorities of the system.
+/// TLS for connections other than HTTP. Trusts only the certificates in the file `roots` (PEM), or the authorities of
+/// the system.
 ///
 /// # Errors
-/// What is wrong with the file.
+/// A description of the problem with the file.
 pub fn client_config(roots: Option<&Path>) -> Result<ClientConfig, String> {
     let mut trusted = RootCertStore::empty();
     match roots {

@@ -1,7 +1,7 @@
-//! The release that is served: one pointer that [`ActiveRelease::replace`] swaps.
+//! The served release: a single pointer, swapped by [`ActiveRelease::replace`].
 //!
-//! A request takes `current()` once, at its start, so that no response mixes two releases. Releases served before remain
-//! loaded for their cursors.
+//! A request takes `current()` once, at its start, so that no response mixes two releases. Previously served releases
+//! stay loaded for their cursors.
 
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -35,13 +35,13 @@ pub struct Rejection {
 
 struct Served<T> {
     current: Arc<T>,
-    /// Unix seconds since which it is served.
+    /// Start of serving, in Unix seconds.
     since: i64,
-    /// The most recently served first.
+    /// Most recently served first.
     others: Vec<Arc<T>>,
 }
 
-/// The release served at the time of the call. A thread should have only a few of these at a time: more are slower.
+/// The release served at the time of the call. A thread should hold only a few of these at a time: more are slower.
 pub struct Serving<T>(Guard<Arc<Served<T>>>);
 
 impl<T> Deref for Serving<T> {
@@ -53,7 +53,7 @@ impl<T> Deref for Serving<T> {
 }
 
 impl<T: HasVersion> ActiveRelease<T> {
-    /// Serves `current`; up to `keep` of the releases served before remain loaded.
+    /// Serves `current`; up to `keep` previously served releases stay loaded.
     pub fn new(current: Arc<T>, keep: usize) -> Self {
         Self::with(current, Vec::new(), keep)
     }
@@ -76,7 +76,7 @@ impl<T: HasVersion> ActiveRelease<T> {
         Arc::clone(&self.serving())
     }
 
-    /// As [`ActiveRelease::current`] for code that does not wait: cheaper, because no shared counter is changed.
+    /// Like [`ActiveRelease::current`], for code that does not wait: cheaper, because it changes no shared counter.
     pub fn serving(&self) -> Serving<T> {
         Serving(self.served.load())
     }
@@ -88,38 +88,39 @@ impl<T: HasVersion> ActiveRelease<T> {
         all.find(|loaded| loaded.version() == version).map(Arc::clone)
     }
 
-    /// The releases come from an object store, which `replica` follows from now on; no effect if another one does.
+    /// Follows an object store through `replica`, from which the releases come; no effect if another replica is already
+    /// set.
     pub fn follow(&self, replica: Arc<Replica>) {
         let _ = self.replica.set(replica);
     }
 
-    /// Follows the object store that has the releases, if there is one.
+    /// The replica that follows the object store of the releases, if any.
     pub fn replica(&self) -> Option<&Replica> {
         self.replica.get().map(Arc::as_ref)
     }
 
-    /// The release of this version if it is loaded, and whether one that is not will be, as far as is known: other replicas may
-    /// serve it, and do or did if `is_served`.
+    /// The release of this version if it is loaded, and true if a missing one is still expected, because other replicas
+    /// may serve it. With `is_served`, one of them serves it now or did.
     pub fn look_up(&self, version: SnapshotVersion, is_served: bool) -> (Option<Arc<T>>, bool) {
-        // In this order: what is expected no more is loaded by now, or never will be.
+        // In this order: a release no longer expected is loaded by now, or never will be.
         let is_expected = self.replica().is_some_and(|replica| replica.expects(version, is_served));
         (self.loaded(version), is_expected)
     }
 
-    /// All loaded releases, the most recently served first.
+    /// All loaded releases, most recently served first.
     pub fn all(&self) -> Vec<Arc<T>> {
         let served = self.served.load();
         std::iter::once(&served.current).chain(&served.others).map(Arc::clone).collect()
     }
 
-    /// The newest of the loaded releases that are older than a version.
+    /// The newest loaded release older than a version.
     pub fn before(&self, version: SnapshotVersion) -> Option<Arc<T>> {
         let older = self.all().into_iter().filter(|loaded| loaded.version() < version && !loaded.is_bundled());
         older.max_by_key(|loaded| loaded.version())
     }
 
-    /// Serves `next` from now on. If too many others are loaded, the one served longest ago is dropped. The bundled snapshot
-    /// does not remain loaded: invented data is not listed with published data.
+    /// Serves `next` from now on. If too many others are loaded, the one served longest ago is dropped. The bundled
+    /// snapshot does not stay loaded: invented data is not listed with published data.
     pub fn replace(&self, next: Arc<T>) {
         self.served.rcu(|served| {
             let version = next.version();
@@ -145,7 +146,7 @@ impl<T: HasVersion> ActiveRelease<T> {
         });
     }
 
-    /// Drops a release that is not the one that is served. False if it is not loaded any more.
+    /// Drops a release other than the served one. False if it is no longer loaded.
     pub(crate) fn drop_loaded(&self, dropped: &Arc<T>) -> bool {
         let before = self.served.rcu(|served| {
             let others = served.others.iter().filter(|other| !Arc::ptr_eq(other, dropped)).cloned().collect();
@@ -154,7 +155,7 @@ impl<T: HasVersion> ActiveRelease<T> {
         before.others.iter().any(|other| Arc::ptr_eq(other, dropped))
     }
 
-    /// Unix seconds since which the current release is served.
+    /// Start of serving the current release, in Unix seconds.
     pub fn served_since(&self) -> i64 {
         self.served.load().since
     }
@@ -167,7 +168,7 @@ impl<T: HasVersion> ActiveRelease<T> {
         self.rejections.load(Ordering::Relaxed)
     }
 
-    /// How many times files of the served release were changed or removed.
+    /// Number of times that files of the served release were changed or removed.
     pub fn file_changes(&self) -> u64 {
         self.file_changes.load(Ordering::Relaxed)
     }
@@ -176,7 +177,7 @@ impl<T: HasVersion> ActiveRelease<T> {
         self.file_changes.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Why the last release that could not be served was rejected; `None` if none was since the start.
+    /// The last rejection of a release since the start, if any.
     pub fn last_rejection(&self) -> Option<Rejection> {
         self.last_rejection.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -186,7 +187,7 @@ impl<T: HasVersion> ActiveRelease<T> {
         *self.last_rejection.lock().unwrap_or_else(PoisonError::into_inner) = Some(Rejection { at: now(), reason });
     }
 
-    /// Whether the served release was found damaged, and there is no other: what needs the damaged part fails.
+    /// True if the served release was found damaged and there is no other: requests that need the damaged part fail.
     pub fn is_damaged(&self) -> bool {
         self.is_damaged.load(Ordering::Relaxed)
     }
@@ -202,7 +203,7 @@ impl<T: HasVersion> ActiveRelease<T> {
     }
 }
 
-/// Unix seconds.
+/// Current time in Unix seconds.
 fn now() -> i64 {
     OffsetDateTime::now_utc().unix_timestamp()
 }
@@ -211,9 +212,9 @@ fn now() -> i64 {
 mod tests {
     use super::*;
 
-    struct Item(u32);
+    struct TestRelease(u32);
 
-    impl HasVersion for Item {
+    impl HasVersion for TestRelease {
         fn version(&self) -> SnapshotVersion {
             version(self.0)
         }
@@ -229,15 +230,15 @@ mod tests {
         format!("2026-11-20.{counter}").parse().unwrap()
     }
 
-    fn numbers(active: &ActiveRelease<Item>) -> Vec<u32> {
+    fn numbers(active: &ActiveRelease<TestRelease>) -> Vec<u32> {
         active.all().iter().map(|item| item.0).collect()
     }
 
     #[test]
     fn the_last_three_remain_loaded() {
-        let active = ActiveRelease::new(Arc::new(Item(1)), 3);
+        let active = ActiveRelease::new(Arc::new(TestRelease(1)), 3);
         for counter in 2..=5 {
-            active.replace(Arc::new(Item(counter)));
+            active.replace(Arc::new(TestRelease(counter)));
         }
         assert_eq!(numbers(&active), [5, 4, 3, 2]);
         assert!(
@@ -250,34 +251,34 @@ mod tests {
 
     #[test]
     fn the_release_before_is_the_next_older_one_whatever_was_served_last() {
-        let active = ActiveRelease::new(Arc::new(Item(2)), 3);
+        let active = ActiveRelease::new(Arc::new(TestRelease(2)), 3);
         for counter in [5, 1, 4] {
-            active.replace(Arc::new(Item(counter)));
+            active.replace(Arc::new(TestRelease(counter)));
         }
         let before = |counter| active.before(version(counter)).map(|item| item.0);
         assert_eq!([5, 4, 3, 2, 1].map(before), [Some(4), Some(2), Some(2), Some(1), None]);
-        let active = ActiveRelease::new(Arc::new(Item(BUNDLED)), 3);
-        active.replace(Arc::new(Item(1)));
+        let active = ActiveRelease::new(Arc::new(TestRelease(BUNDLED)), 3);
+        active.replace(Arc::new(TestRelease(1)));
         assert!(active.before(version(BUNDLED)).is_some_and(|item| item.0 == 1));
     }
 
     #[test]
     fn switching_back_loads_no_release_twice() {
-        let active = ActiveRelease::new(Arc::new(Item(1)), 2);
+        let active = ActiveRelease::new(Arc::new(TestRelease(1)), 2);
         for counter in [2, 1, 2, 2, 3, 1] {
-            active.replace(Arc::new(Item(counter)));
+            active.replace(Arc::new(TestRelease(counter)));
         }
         assert_eq!(numbers(&active), [1, 3, 2]);
     }
 
     #[test]
     fn a_release_that_is_added_is_among_the_others_by_its_version() {
-        let active = ActiveRelease::new(Arc::new(Item(1)), 3);
-        [3, 6].into_iter().for_each(|counter| active.replace(Arc::new(Item(counter))));
+        let active = ActiveRelease::new(Arc::new(TestRelease(1)), 3);
+        [3, 6].into_iter().for_each(|counter| active.replace(Arc::new(TestRelease(counter))));
         for (added, all) in
             [(2, [6, 3, 2, 1]), (2, [6, 3, 2, 1]), (6, [6, 3, 2, 1]), (5, [6, 5, 3, 2]), (1, [6, 5, 3, 2])]
         {
-            active.add(&Arc::new(Item(added)));
+            active.add(&Arc::new(TestRelease(added)));
             assert_eq!(numbers(&active), all, "{added}");
         }
         assert_eq!(active.swaps(), 2);
@@ -285,36 +286,36 @@ mod tests {
 
     #[test]
     fn the_bundled_snapshot_does_not_remain_loaded() {
-        let active = ActiveRelease::new(Arc::new(Item(BUNDLED)), 2);
+        let active = ActiveRelease::new(Arc::new(TestRelease(BUNDLED)), 2);
         assert!(!active.serves(version(BUNDLED)));
-        active.replace(Arc::new(Item(1)));
+        active.replace(Arc::new(TestRelease(1)));
         assert_eq!(numbers(&active), [1]);
         assert!(active.loaded(version(BUNDLED)).is_none());
     }
 
     #[test]
     fn a_request_keeps_its_release_through_a_swap() {
-        let active = ActiveRelease::new(Arc::new(Item(1)), 0);
+        let active = ActiveRelease::new(Arc::new(TestRelease(1)), 0);
         let release = active.current();
-        active.replace(Arc::new(Item(2)));
+        active.replace(Arc::new(TestRelease(2)));
         assert_eq!((release.0, active.current().0), (1, 2));
         assert!(active.loaded(version(1)).is_none());
     }
 
     #[test]
     fn loaded_releases_are_available_during_a_swap() {
-        let active = ActiveRelease::new(Arc::new(Item(1)), 1);
+        let active = ActiveRelease::new(Arc::new(TestRelease(1)), 1);
         std::thread::scope(|scope| {
             let reader = scope.spawn(|| {
                 for _ in 0..20_000 {
-                    // Two releases alternate, and one other remains loaded: both are always available.
+                    // Two releases alternate and one other stays loaded: both are always available.
                     assert!(active.loaded(version(1)).is_some());
                     let all = active.all();
                     assert!(all.len() == 1 || all[0].0 != all[1].0);
                 }
             });
             for turn in 0..2_000 {
-                active.replace(Arc::new(Item(2 - turn % 2)));
+                active.replace(Arc::new(TestRelease(2 - turn % 2)));
             }
             reader.join().unwrap();
         });

@@ -1,4 +1,4 @@
-//! Checksums of files: SHA-256, so that a signature of the manifest covers every byte of a release.
+//! SHA-256 checksums of files, so that a signature of the manifest covers every byte of a release.
 
 use std::fmt;
 use std::fs::File;
@@ -8,19 +8,19 @@ use std::path::Path;
 use ring::digest::{Context, SHA256, SHA256_OUTPUT_LEN};
 use serde::{Deserialize, Serialize};
 
-/// The SHA-256 of a file's bytes, written as 64 hexadecimal digits.
+/// The SHA-256 of a file's bytes, displayed as 64 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Checksum([u8; SHA256_OUTPUT_LEN]);
 
 impl Checksum {
     pub fn of(bytes: &[u8]) -> Self {
-        let mut hasher = Hasher::default();
+        let mut hasher = ChecksumHasher::default();
         hasher.update(bytes);
         hasher.finish()
     }
 
-    /// The size of a file in bytes, and its checksum.
+    /// Size of a file in bytes, and its checksum.
     pub fn of_file(path: &Path) -> io::Result<(u64, Self)> {
         let mut hashed = HashingWriter::new(io::sink());
         io::copy(&mut File::open(path)?, &mut hashed)?;
@@ -70,16 +70,16 @@ impl TryFrom<String> for Checksum {
     }
 }
 
-/// Computes the checksum of bytes that come in parts.
-pub(crate) struct Hasher(Context);
+/// Computes a checksum incrementally.
+pub(crate) struct ChecksumHasher(Context);
 
-impl Default for Hasher {
+impl Default for ChecksumHasher {
     fn default() -> Self {
         Self(Context::new(&SHA256))
     }
 }
 
-impl Hasher {
+impl ChecksumHasher {
     pub(crate) fn update(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }
@@ -95,13 +95,13 @@ impl Hasher {
 /// Counts the bytes written to `out` and computes their checksum.
 pub(crate) struct HashingWriter<W> {
     out: W,
-    hasher: Hasher,
+    hasher: ChecksumHasher,
     bytes: u64,
 }
 
 impl<W: Write> HashingWriter<W> {
     pub(crate) fn new(out: W) -> Self {
-        Self { out, hasher: Hasher::default(), bytes: 0 }
+        Self { out, hasher: ChecksumHasher::default(), bytes: 0 }
     }
 
     pub(crate) fn finish(self) -> (u64, Checksum) {

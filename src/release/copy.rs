@@ -1,4 +1,4 @@
-//! Copies of releases in other index folders: backups, and what is restored from them.
+//! Copies releases to other index folders, for backup and restore.
 
 use std::fs::File;
 use std::io;
@@ -10,24 +10,24 @@ use crate::{BUILDING, REMOVING, ReleaseError, ReleaseStore, files, manifest, ope
 use data::SnapshotVersion;
 
 impl ReleaseStore {
-    /// Copies the release `version` with all its files into the index folder `to`, verifies the copy and makes it current
-    /// there. Returns its size in bytes.
+    /// Copies the release `version` with all its files into the index folder `to`, verifies the copy and makes it
+    /// current there. Returns its size in bytes.
     ///
     /// # Errors
-    /// [`ReleaseError::Taken`] if `to` has the version with other content, as [`ReleaseStore::open`] otherwise.
+    /// [`ReleaseError::Taken`] if `to` has the version with other content; otherwise as for [`ReleaseStore::open`].
     pub fn copy(&self, version: SnapshotVersion, to: &Self) -> Result<u64, ReleaseError> {
         let manifest = self.manifest(version)?;
         let bytes = manifest.bytes("");
         let publisher = to.begin()?;
         if to.release_folder(version).symlink_metadata().is_ok() {
             let existing = to.manifest(version)?;
-            // Everything else is derived from the tables, and has other names in each build.
+            // Everything else is derived from the tables, and is named differently in each build.
             if existing.file(manifest::TABLES) != manifest.file(manifest::TABLES) {
                 return Err(ReleaseError::Taken { version, free: to.next_free(version) });
             }
             if existing.files == manifest.files {
                 drop(publisher);
-                // Whoever copies a release into an index wants it there, however small it is.
+                // Copying a release into an index is intentional, however small the release is.
                 to.activate(version, true)?;
                 return Ok(bytes);
             }
@@ -37,7 +37,7 @@ impl ReleaseStore {
             open::verify(&draft, version, &manifest.files)?;
             publisher.make_public(&draft, version)
         });
-        // What cannot be removed now is removed by the next build.
+        // Anything that cannot be removed now is removed by the next build.
         let removed = publisher.clear(BUILDING).and_then(|()| publisher.clear(REMOVING));
         copied?;
         removed?;

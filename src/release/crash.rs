@@ -1,7 +1,7 @@
 //! Simulates a crash at every point of a publication: the index must then contain the old or the new release.
 //!
-//! Two kinds of crash. If the process is killed, all operations so far are done. After a power failure, files that were not
-//! synced are truncated, and any of the renames whose folder was not synced may be undone.
+//! There are two kinds of crash. If the process is killed, all operations so far are done. After a power failure,
+//! unsynced files are truncated, and renames in unsynced folders may be undone.
 
 use std::cell::RefCell;
 use std::ffi::OsStr;
@@ -11,16 +11,16 @@ use std::path::{Path, PathBuf};
 
 use crate::file_system::{Fs, OsFs};
 use crate::sample::{Copies, Unsynced, compiled, finish, index, names, publish, small, version};
-use crate::{Outcome, Policy, Publisher};
+use crate::{Policy, PublicationOutcome, Publisher};
 use crate::{ReleaseStore, files};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Operation {
+enum DiskOperation {
     CreateFolder(PathBuf),
     Create(PathBuf),
     SyncFile(PathBuf),
     SyncFolder(PathBuf),
-    /// With the content of the replaced file, if there was one.
+    /// With the content of the replaced file, if any.
     Rename(PathBuf, PathBuf, Option<Vec<u8>>),
     Remove(PathBuf),
 }
@@ -28,7 +28,7 @@ enum Operation {
 /// A file system that fails before operation number `last` and records the others.
 struct FaultyFs {
     last: usize,
-    operations: RefCell<Vec<Operation>>,
+    operations: RefCell<Vec<DiskOperation>>,
 }
 
 impl FaultyFs {
@@ -36,7 +36,7 @@ impl FaultyFs {
         Self { last, operations: RefCell::default() }
     }
 
-    fn operation(&self, operation: Operation) -> io::Result<()> {
+    fn operation(&self, operation: DiskOperation) -> io::Result<()> {
         let mut operations = self.operations.borrow_mut();
         if operations.len() >= self.last {
             return Err(io::Error::other("simulated crash"));
@@ -45,7 +45,7 @@ impl FaultyFs {
         Ok(())
     }
 
-    /// Truncates what was not synced, and undoes the unsynced renames whose bits are set in `undone`. False if `undone` has
+    /// Truncates unsynced files, and undoes the unsynced renames at the set bits of `undone`. False if `undone` has
     /// more bits than there are such renames.
     fn lose_power(&self, undone: u32) -> bool {
         let operations = self.operations.borrow();
@@ -53,15 +53,15 @@ impl FaultyFs {
         let mut unsynced_files: Vec<PathBuf> = Vec::new();
         for operation in operations.iter() {
             match operation {
-                Operation::Create(path) => unsynced_files.push(path.clone()),
-                Operation::SyncFile(path) => unsynced_files.retain(|file| file != path),
-                Operation::SyncFolder(folder) => {
+                DiskOperation::Create(path) => unsynced_files.push(path.clone()),
+                DiskOperation::SyncFile(path) => unsynced_files.retain(|file| file != path),
+                DiskOperation::SyncFolder(folder) => {
                     unsynced_renames.retain(|(_, to, _): &(PathBuf, PathBuf, _)| to.parent() != Some(folder));
                 }
-                Operation::Rename(from, to, replaced) => {
+                DiskOperation::Rename(from, to, replaced) => {
                     unsynced_renames.push((from.clone(), to.clone(), replaced.clone()));
                 }
-                Operation::CreateFolder(_) | Operation::Remove(_) => {}
+                DiskOperation::CreateFolder(_) | DiskOperation::Remove(_) => {}
             }
         }
         if undone >> unsynced_renames.len() != 0 {
@@ -84,32 +84,32 @@ impl FaultyFs {
 
 impl Fs for FaultyFs {
     fn create_folder(&self, path: &Path) -> io::Result<()> {
-        self.operation(Operation::CreateFolder(path.to_owned()))?;
+        self.operation(DiskOperation::CreateFolder(path.to_owned()))?;
         OsFs.create_folder(path)
     }
 
     fn create(&self, path: &Path) -> io::Result<File> {
-        self.operation(Operation::Create(path.to_owned()))?;
+        self.operation(DiskOperation::Create(path.to_owned()))?;
         OsFs.create(path)
     }
 
     fn sync_file(&self, path: &Path) -> io::Result<()> {
-        self.operation(Operation::SyncFile(path.to_owned()))?;
+        self.operation(DiskOperation::SyncFile(path.to_owned()))?;
         Unsynced.sync_file(path)
     }
 
     fn sync_folder(&self, path: &Path) -> io::Result<()> {
-        self.operation(Operation::SyncFolder(path.to_owned()))?;
+        self.operation(DiskOperation::SyncFolder(path.to_owned()))?;
         Unsynced.sync_folder(path)
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.operation(Operation::Rename(from.to_owned(), to.to_owned(), fs::read(to).ok()))?;
+        self.operation(DiskOperation::Rename(from.to_owned(), to.to_owned(), fs::read(to).ok()))?;
         OsFs.rename(from, to)
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
-        self.operation(Operation::Remove(path.to_owned()))?;
+        self.operation(DiskOperation::Remove(path.to_owned()))?;
         OsFs.remove(path)
     }
 }
@@ -125,8 +125,8 @@ fn publish_on(file_system: &FaultyFs, releases: &ReleaseStore) -> bool {
         .is_ok()
 }
 
-/// The crash points: before every operation, except that of the text and bulk files created or synced in a row only the first
-/// counts. The last is the end.
+/// The crash points: before every operation, except that of a run of text and bulk files being created or synced only
+/// the first counts. The last point is the end.
 fn crash_points(copies: &Copies) -> Vec<usize> {
     let (_folder, releases) = copies.next();
     let file_system = FaultyFs::after(usize::MAX);
@@ -135,15 +135,17 @@ fn crash_points(copies: &Copies) -> Vec<usize> {
     let one_of_many =
         |path: &Path| path.components().any(|part| ["text", "bulk"].map(OsStr::new).contains(&part.as_os_str()));
     let is_alike = |at: usize| match (operations.get(at - 1), operations.get(at)) {
-        (Some(Operation::SyncFile(before)), Some(Operation::SyncFile(path)))
-        | (Some(Operation::Create(before)), Some(Operation::Create(path))) => one_of_many(before) && one_of_many(path),
+        (Some(DiskOperation::SyncFile(before)), Some(DiskOperation::SyncFile(path)))
+        | (Some(DiskOperation::Create(before)), Some(DiskOperation::Create(path))) => {
+            one_of_many(before) && one_of_many(path)
+        }
         _ => false,
     };
     let alike = |at: usize| at > 0 && is_alike(at);
     (0..=operations.len()).filter(|at| !alike(*at)).collect()
 }
 
-/// Checks that the index contains one of both releases, and that the next build succeeds and leaves no files over.
+/// Asserts that the index contains one of the two releases, and that the next build succeeds and leaves no extra files.
 fn assert_recovers(releases: &ReleaseStore, context: &str) {
     let current = releases.current().unwrap().unwrap();
     assert!([version(OLD), version(NEW)].contains(&current), "{context}: {current}");
@@ -161,7 +163,7 @@ fn assert_recovers(releases: &ReleaseStore, context: &str) {
 
 #[test]
 fn a_build_killed_at_any_point_leaves_the_old_or_the_new_release() {
-    let copies = Copies::of(index(&[OLD]));
+    let copies = Copies::new(index(&[OLD]));
     let stops = crash_points(&copies);
     assert!(stops.len() > 15, "{stops:?}");
     for last in stops {
@@ -177,7 +179,7 @@ fn a_build_killed_at_any_point_leaves_the_old_or_the_new_release() {
 
 #[test]
 fn a_power_failure_at_any_point_leaves_the_old_or_the_new_release() {
-    let copies = Copies::of(index(&[OLD]));
+    let copies = Copies::new(index(&[OLD]));
     let mut undone_renames = 0;
     for last in crash_points(&copies) {
         for undone in 0.. {
@@ -202,7 +204,7 @@ fn a_power_failure_at_any_point_leaves_the_old_or_the_new_release() {
 
 #[test]
 fn a_first_build_killed_at_any_point_leaves_no_or_a_complete_release() {
-    let empty = Copies::of(index(&[]));
+    let empty = Copies::new(index(&[]));
     fs::create_dir_all(empty.made.folder()).unwrap();
     for last in crash_points(&empty) {
         let (_folder, releases) = empty.next();
@@ -217,7 +219,7 @@ fn a_first_build_killed_at_any_point_leaves_no_or_a_complete_release() {
 
 #[test]
 fn the_repair_of_a_damaged_release_can_be_killed_too() {
-    let copies = Copies::of(index(&[OLD, NEW]));
+    let copies = Copies::new(index(&[OLD, NEW]));
     copies.made.activate(version(OLD), false).unwrap();
     fs::write(copies.made.release_folder(version(NEW)).join("tables.bin"), "torn").unwrap();
     for last in crash_points(&copies) {
@@ -238,25 +240,25 @@ fn everything_is_synced_before_the_release_gets_its_name_and_that_before_current
     assert!(publish_on(&file_system, &releases));
     let operations = file_system.operations.borrow();
     let renames: Vec<usize> =
-        (0..operations.len()).filter(|at| matches!(operations[*at], Operation::Rename(..))).collect();
+        (0..operations.len()).filter(|at| matches!(operations[*at], DiskOperation::Rename(..))).collect();
     let [named, switched] = renames[..] else { panic!("{renames:?}") };
-    let Operation::Rename(draft, place, _) = &operations[named] else { unreachable!() };
+    let DiskOperation::Rename(draft, place, _) = &operations[named] else { unreachable!() };
     assert_eq!(*place, releases.release_folder(version(NEW)));
     for file in files(place).unwrap() {
         let synced =
-            operations[..named].iter().position(|operation| *operation == Operation::SyncFile(draft.join(&file)));
+            operations[..named].iter().position(|operation| *operation == DiskOperation::SyncFile(draft.join(&file)));
         assert!(synced.is_some(), "{}", file.display());
         for folder in file.ancestors().skip(1) {
             let folder = operations[..named]
                 .iter()
-                .rposition(|operation| *operation == Operation::SyncFolder(draft.join(folder)));
+                .rposition(|operation| *operation == DiskOperation::SyncFolder(draft.join(folder)));
             let folder = folder.or_else(|| {
-                operations[..named].iter().rposition(|operation| *operation == Operation::SyncFolder(draft.clone()))
+                operations[..named].iter().rposition(|operation| *operation == DiskOperation::SyncFolder(draft.clone()))
             });
             assert!(folder > synced, "{}", file.display());
         }
     }
-    let index = Operation::SyncFolder(releases.folder().to_owned());
+    let index = DiskOperation::SyncFolder(releases.folder().to_owned());
     assert!(operations[named..switched].contains(&index) && operations[switched..].contains(&index));
 }
 
@@ -273,5 +275,5 @@ fn a_rollback_is_not_undone_by_the_same_build_again() {
     let (_folder, releases) = index(&[OLD, NEW]);
     releases.activate(version(OLD), false).unwrap();
     let publication = publish(&releases, small(NEW)).unwrap();
-    assert_eq!((publication.outcome, publication.current), (Outcome::Unchanged, Some(version(OLD))));
+    assert_eq!((publication.outcome, publication.current), (PublicationOutcome::Unchanged, Some(version(OLD))));
 }

@@ -6,7 +6,7 @@ use catalog::{ChangeCounts, row_changes};
 use data::{SnapshotVersion, Table};
 
 impl ReleaseStore {
-    /// How many records of each table differ from one release to another. Reads the records of both.
+    /// Counts the records of each table that differ between two releases. Reads the records of both.
     pub fn difference(
         &self,
         before: SnapshotVersion,

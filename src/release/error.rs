@@ -7,7 +7,7 @@ use catalog::BundledError;
 use data::{ArchiveError, SnapshotVersion};
 use search::SearchError;
 
-/// Why a release cannot be published, opened or served.
+/// Reason why a release cannot be published, opened or served.
 #[derive(Debug, Error)]
 pub enum ReleaseError {
     #[error("{} holds no release {version}: `indexer list` shows the releases", index.display())]
@@ -21,7 +21,7 @@ pub enum ReleaseError {
     /// A file of the release is missing, cut short or changed.
     #[error("release {version} is damaged: {reason}")]
     Damaged { version: SnapshotVersion, reason: String },
-    /// `free` is the next version of the same date that is not published.
+    /// `free` is the next unpublished version of the same date.
     #[error("release {version} is published already with other content: set version = \"{free}\" in snapshot.toml")]
     Taken { version: SnapshotVersion, free: SnapshotVersion },
     /// Most likely a source was incomplete.
@@ -48,20 +48,20 @@ pub enum ReleaseError {
     /// The index names no release.
     #[error("{} names no release to serve: {}", index.display(), activation(index, *newest))]
     NoneActive { index: PathBuf, newest: Option<SnapshotVersion> },
-    /// The index names a release, but neither that nor an older one can be served.
+    /// Neither the release named by the index nor an older one can be served.
     #[error(
         "no release can be served ({}): build a release with `indexer build`, or activate another with `indexer activate \
          VERSION`",
         reasons.join("; ")
     )]
     NothingGood { reasons: Vec<String> },
-    /// Another indexer has moved `current` meanwhile.
+    /// Another indexer has moved `current` in the meantime.
     #[error(
         "release {release} is not current: another indexer has made {winner} current in {place} meanwhile (generation \
          {generation}); run the command again if {release} is still wanted"
     )]
     Overtaken { place: String, release: SnapshotVersion, winner: SnapshotVersion, generation: u64 },
-    /// An object store cannot be reached, or has not done what it was asked to do.
+    /// An object store cannot be reached, or did not do what was requested.
     #[error("{place}: {error}")]
     ObjectStore { place: String, error: String },
     #[error(transparent)]
@@ -75,7 +75,7 @@ pub enum ReleaseError {
 }
 
 impl ReleaseError {
-    /// The error of a release whose archive cannot be opened.
+    /// The error for a release with an archive that cannot be opened.
     pub(crate) fn archive(version: SnapshotVersion, error: &ArchiveError) -> Self {
         let reason = format!("tables.bin: {error}");
         match error {
@@ -88,7 +88,7 @@ impl ReleaseError {
     }
 }
 
-/// How to make an index name a release; `newest` is the newest one that it has.
+/// The command that makes an index name a release; `newest` is the newest one that it has.
 fn activation(index: &Path, newest: Option<SnapshotVersion>) -> String {
     let command = newest.map_or_else(|| "build --dataset DIR".into(), |newest| format!("activate {newest}"));
     format!("run `indexer {command} --index {}`", index.display())

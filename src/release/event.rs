@@ -2,18 +2,19 @@ use std::fmt;
 
 use data::SnapshotVersion;
 
-/// Something the operator should know. `Display` is one log line.
+/// An event that the operator should know of. `Display` gives one log line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
+pub enum ReleaseEvent {
     /// This release is served from now on.
     Serving { version: SnapshotVersion, bundled: bool },
-    /// A large release, served since the start, was verified whole.
+    /// A large release, served since startup, has been verified completely.
     Verified { version: SnapshotVersion },
-    /// The release that `current` names cannot be served. `served` continues; `None` if another one is served from now on.
+    /// The release named by `current` cannot be served. `served` continues; `None` if another one is served from now
+    /// on.
     Rejected { reason: String, served: Option<SnapshotVersion> },
-    /// Files of the served release were changed or removed. What is served does not depend on them.
+    /// Files of the served release were changed or removed. Serving does not depend on them.
     FilesChanged { version: SnapshotVersion },
-    /// An older release cannot be loaded, so that its cursors expire.
+    /// An older release cannot be loaded, so its cursors expire.
     NotLoaded { reason: String },
     /// No release can be served; requests are rejected until one can.
     NotReady { reason: String },
@@ -21,7 +22,7 @@ pub enum Event {
     CurrentRemoved { served: SnapshotVersion },
 }
 
-impl fmt::Display for Event {
+impl fmt::Display for ReleaseEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Serving { version, bundled: false } => write!(f, "serving release {version}"),

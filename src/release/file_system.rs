@@ -1,4 +1,4 @@
-//! The file system operations that decide whether a publication survives a crash.
+//! File system operations on which the crash safety of a publication depends.
 //!
 //! They go through [`Fs`], so that tests can simulate a crash before each of them.
 
@@ -9,7 +9,7 @@ use std::path::Path;
 use crate::permissions;
 
 pub trait Fs {
-    /// Creates a folder; its parent exists.
+    /// Creates a folder in an existing parent.
     fn create_folder(&self, path: &Path) -> io::Result<()>;
     /// Creates an empty file, which must not exist.
     fn create(&self, path: &Path) -> io::Result<File>;
@@ -38,7 +38,7 @@ impl Fs for OsFs {
     }
 
     fn sync_folder(&self, path: &Path) -> io::Result<()> {
-        // On other systems a folder cannot be opened; the file system's journal covers its entries.
+        // Elsewhere a folder cannot be opened; the file system's journal covers its entries.
         if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
     }
 

@@ -1,9 +1,9 @@
-//! Releases: the indexer publishes them into the index folder or an object store; the server verifies, opens and watches
-//! them.
+//! Releases: the indexer publishes them into the index folder or an object store; the server verifies, opens and
+//! watches them.
 //!
-//! A release is written once and never changed; a server reads it into memory, but for the records of a large one. Only the
-//! small file `current`, which names the release to serve, is replaced, by an atomic rename. Versions are parsed before they
-//! become paths.
+//! A release is written once and never changed. A server reads it into memory, except for the records of a large one.
+//! Only the small file `current`, which names the release to serve, is replaced, by an atomic rename. Versions are
+//! parsed before they become paths.
 #![warn(unreachable_pub)]
 
 mod active;
@@ -33,10 +33,10 @@ mod watch;
 pub use active::{ActiveRelease, Rejection};
 pub use checksum::Checksum;
 pub use error::ReleaseError;
-pub use event::Event;
+pub use event::ReleaseEvent;
 pub use manifest::Manifest;
 pub use open::Release;
-pub use publish::{Outcome, Policy, Publication, Publisher};
+pub use publish::{Policy, Publication, PublicationOutcome, Publisher};
 pub use signature::{KeyError, SigningKey, TrustedKey};
 pub use source::{HasVersion, ReleaseSource};
 pub use watch::{POLL_INTERVAL, Starting, Watcher};
@@ -50,31 +50,31 @@ use crate::error::At;
 use crate::file_system::{Fs, OsFs};
 use data::{Counts, SnapshotVersion};
 
-/// Names the release to serve.
+/// File that names the release to serve.
 const CURRENT: &str = "current";
 
-/// The next content of `current`. Left over, it names the release that a killed build was about to activate.
+/// The next content of `current`. A leftover one names the release that a killed build was about to activate.
 const NEXT: &str = ".current.next";
 
-/// Prefix of a release that is being removed.
+/// Name prefix of a release that is being removed.
 const REMOVING: &str = ".removing-";
 
-/// Prefix of a release that is being built.
+/// Name prefix of a release that is being built.
 const BUILDING: &str = ".building-";
 
 /// The index folder.
 #[derive(Clone, Debug)]
 pub struct ReleaseStore {
     index: PathBuf,
-    /// The object store whose releases the folder has copies of.
+    /// The object store from which the folder's releases are copied.
     origin: Option<PathBuf>,
-    /// Whether the bundled snapshot may be served if the folder has no release.
+    /// Permits the bundled snapshot if the folder has no release.
     is_optional: bool,
-    /// Releases that are not signed with it are refused.
+    /// The only accepted signing key; releases without its signature are refused.
     trusted: Option<TrustedKey>,
-    /// Whether the bulk files of releases are opened, too.
+    /// Opens the bulk files of releases, too.
     has_bulk_files: bool,
-    /// Records of more bytes stay on disk when a release is opened.
+    /// Records larger than this, in bytes, stay on disk when a release is opened.
     max_records_in_memory: u64,
 }
 
@@ -84,11 +84,11 @@ pub struct Removed {
     pub bytes: u64,
 }
 
-/// What [`ReleaseStore::prune`] did.
+/// Result of [`ReleaseStore::prune`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PrunedReleases {
     pub removed: Vec<Removed>,
-    /// For each old release that stays because somebody put a file into its folder, that file.
+    /// For each old release that was kept because of a foreign file in its folder, that file.
     pub foreign: Vec<PathBuf>,
 }
 
@@ -105,38 +105,38 @@ impl ReleaseStore {
         }
     }
 
-    /// The same; its releases are copies of those in an object store, which messages name.
+    /// Marks the releases as copies from an object store, which messages name.
     #[must_use]
     pub fn copied_from(self, origin: &Path) -> Self {
         Self { origin: Some(origin.to_owned()), ..self }
     }
 
-    /// The same; releases that are not signed with this key are refused.
+    /// Refuses releases that are not signed with this key.
     #[must_use]
     pub fn trusting(self, key: TrustedKey) -> Self {
         Self { trusted: Some(key), ..self }
     }
 
-    /// The same; if the folder has no release, the bundled snapshot may be served. Not for a folder that the operator named:
-    /// invented data in place of a release that is not there would be wrong without notice.
+    /// Permits the bundled snapshot if the folder has no release. Not for a folder that the operator named: invented
+    /// data would silently take the place of a missing release.
     #[must_use]
     pub fn or_bundled(self) -> Self {
         Self { is_optional: true, ..self }
     }
 
-    /// The same; the bulk files of releases are opened, to be served.
+    /// Opens the bulk files of releases, to be served.
     #[must_use]
     pub fn with_bulk_files(self) -> Self {
         Self { has_bulk_files: true, ..self }
     }
 
-    /// The same; the records of releases stay on disk, however small they are.
+    /// Leaves the records of releases on disk, however small they are.
     #[must_use]
     pub fn with_records_on_disk(self) -> Self {
         Self { max_records_in_memory: 0, ..self }
     }
 
-    /// The key of those whose releases are accepted.
+    /// The only accepted signing key, if one is required.
     pub fn trusted_key(&self) -> Option<&TrustedKey> {
         self.trusted.as_ref()
     }
@@ -145,8 +145,8 @@ impl ReleaseStore {
         &self.index
     }
 
-    /// Where its releases are published.
-    pub fn place(&self) -> &Path {
+    /// Location where the releases are published: the object store, or else the folder.
+    pub fn location(&self) -> &Path {
         self.origin.as_deref().unwrap_or(&self.index)
     }
 
@@ -154,7 +154,7 @@ impl ReleaseStore {
         self.index.join(version.to_string())
     }
 
-    /// The version that `current` names; `None` if there is no such file.
+    /// The version named by `current`; `None` if there is no such file.
     pub fn current(&self) -> Result<Option<SnapshotVersion>, ReleaseError> {
         read_version(&self.index.join(CURRENT))
     }
@@ -169,7 +169,7 @@ impl ReleaseStore {
         for entry in entries {
             let name = entry.at(&self.index)?.file_name();
             let version = name.to_str().and_then(|name| name.parse::<SnapshotVersion>().ok());
-            // A date without counter parses as a version, but is not the name of a release.
+            // A date without a counter parses as a version, but is not the name of a release.
             if let Some(version) = version.filter(|version| name == *version.to_string())
                 && self.release_folder(version).is_dir()
             {
@@ -180,8 +180,8 @@ impl ReleaseStore {
         Ok(versions)
     }
 
-    /// What is wrong with the permissions of the index folder, of `current` and of the release it names: whoever may write
-    /// to them decides what is served.
+    /// A problem with the permissions of the index folder, of `current` or of the release it names: anyone who may
+    /// write to them decides what is served.
     pub fn permission_problem(&self) -> Option<String> {
         let mut paths = vec![self.index.clone(), self.index.join(CURRENT)];
         if let Ok(Some(current)) = self.current() {
@@ -206,7 +206,7 @@ impl ReleaseStore {
         Manifest::read(&folder, version, self.trusted.as_ref())
     }
 
-    /// The files in the folder of a release that its manifest does not list; they are never read.
+    /// Files in the folder of a release that its manifest does not list; they are never read.
     pub fn unlisted(&self, version: SnapshotVersion, manifest: &Manifest) -> Result<Vec<PathBuf>, ReleaseError> {
         let folder = self.release_folder(version);
         let own = [manifest::FILE, manifest::SIGNATURE];
@@ -218,10 +218,10 @@ impl ReleaseStore {
         Ok(found)
     }
 
-    /// Refuses a release that lacks much of what the current one has.
+    /// Refuses a release that lost too many rows compared to the current one.
     pub fn check_rows(&self, version: SnapshotVersion, counts: Counts) -> Result<(), ReleaseError> {
         let Ok(Some(current)) = self.current() else { return Ok(()) };
-        // A damaged release says nothing about how many rows there should be.
+        // A damaged release is no reference for the number of rows.
         let Ok(manifest) = self.manifest(current) else { return Ok(()) };
         let pairs = manifest.counts.by_table().into_iter().zip(counts.by_table());
         let lost = pairs.filter(|((_, before), (_, after))| u64::from(*after) * 5 < u64::from(*before) * 4);
@@ -231,8 +231,8 @@ impl ReleaseStore {
         if losses.is_empty() { Ok(()) } else { Err(ReleaseError::Shrunk { version, current, losses }) }
     }
 
-    /// Changes whenever a file of the release `version` changes, or `current` if no version is given. Reads the metadata of
-    /// the files only.
+    /// A hash that changes with any file of the release `version`, or with `current` if no version is given. Only reads
+    /// the metadata of files.
     pub fn stamp(&self, version: Option<SnapshotVersion>) -> u64 {
         let mut stamp = DefaultHasher::new();
         match version {
@@ -242,14 +242,14 @@ impl ReleaseStore {
         stamp.finish()
     }
 
-    /// Begins a build: takes the build lock and removes what killed builds have left over. [`ReleaseError::Busy`] if another
+    /// Begins a build: takes the build lock and removes leftovers of killed builds. [`ReleaseError::Busy`] if another
     /// build is running.
     pub fn begin(&self) -> Result<Publisher<'static>, ReleaseError> {
         Publisher::begin(self.clone(), &OsFs)
     }
 
-    /// Verifies the release `version` and makes `current` name it. False if it did already. Unless forced, a release that
-    /// lacks more than a fifth of the rows of a table of the current one is refused.
+    /// Verifies the release `version` and makes `current` name it. False if it already did. Unless forced, a release is
+    /// refused if it lost more than a fifth of the rows of a table compared to the current one.
     pub fn activate(&self, version: SnapshotVersion, is_forced: bool) -> Result<bool, ReleaseError> {
         let release = self.open(version)?;
         self.verify_on_disk(&release.manifest)?;
@@ -267,8 +267,8 @@ impl ReleaseStore {
         Ok(true)
     }
 
-    /// Removes all releases except the newest `keep` and the one that `current` names. A server that has loaded one of them
-    /// can still use it. Removes nothing if `current` is invalid, and no folder with a file that is not of the release.
+    /// Removes all releases except the newest `keep` and the current one. A server that has loaded one of them can
+    /// still use it. Removes nothing if `current` is invalid, and no folder that contains a foreign file.
     pub fn prune(&self, keep: usize) -> Result<PrunedReleases, ReleaseError> {
         let publisher = self.begin()?;
         let mut pruned = PrunedReleases::default();
@@ -292,19 +292,20 @@ impl ReleaseStore {
         Ok(pruned)
     }
 
-    /// A file in the folder of a release that is not of the release. A folder without a manifest is none: all of it is foreign.
+    /// A foreign file in the folder of a release. A folder without a manifest is not a release: all of its files are
+    /// foreign.
     fn foreign_file(&self, version: SnapshotVersion) -> Result<Option<PathBuf>, ReleaseError> {
         let folder = self.release_folder(version);
         let found = match self.manifest(version) {
             Ok(manifest) => self.unlisted(version, &manifest)?,
-            // A damaged release, or one of another format: its files are not known.
+            // A damaged release, or one of another format: its files are unknown.
             Err(_) if folder.join(manifest::FILE).exists() => Vec::new(),
             Err(_) => files(&folder).at(&folder)?,
         };
         Ok(found.into_iter().next())
     }
 
-    /// The next version after `version` on its date that is not used in the index folder.
+    /// The next version after `version` on its date that is unused in the index folder.
     pub fn next_free(&self, version: SnapshotVersion) -> SnapshotVersion {
         let mut free = version.next();
         while self.release_folder(free).symlink_metadata().is_ok() && free != free.next() {
@@ -323,7 +324,7 @@ impl ReleaseStore {
         file_system.sync_folder(&self.index).at(&self.index)
     }
 
-    /// Replaces `current` by what was prepared.
+    /// Replaces `current` by the prepared content.
     fn switch(&self, file_system: &dyn Fs) -> Result<(), ReleaseError> {
         let current = self.index.join(CURRENT);
         file_system.rename(&self.index.join(NEXT), &current).at(&current)?;
@@ -351,7 +352,7 @@ fn read_version(path: &Path) -> Result<Option<SnapshotVersion>, ReleaseError> {
     text.parse().map(Some).map_err(|_| bad(format!("{text:?} is not a version of the form YYYY-MM-DD.N")))
 }
 
-/// Adds the metadata of a path and of everything below it, `depth` folders deep.
+/// Hashes the metadata of a path and of everything below it, `depth` folders deep.
 fn hash_metadata(path: &Path, depth: u32, stamp: &mut DefaultHasher) {
     let Ok(metadata) = fs::metadata(path) else { return path.hash(stamp) };
     metadata.len().hash(stamp);
@@ -374,7 +375,7 @@ fn hash_metadata(path: &Path, depth: u32, stamp: &mut DefaultHasher) {
     }
 }
 
-/// The total size of all files in a folder.
+/// Total size of all files in a folder, in bytes.
 fn size(folder: &Path) -> io::Result<u64> {
     let mut bytes = 0;
     for file in files(folder)? {
@@ -383,7 +384,7 @@ fn size(folder: &Path) -> io::Result<u64> {
     Ok(bytes)
 }
 
-/// The files below a folder, as sorted paths relative to it.
+/// The files below a folder, as sorted relative paths.
 fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut folders = vec![PathBuf::new()];

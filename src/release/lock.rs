@@ -1,4 +1,4 @@
-//! Locks of the index folder, by open files: the system releases those of a killed process.
+//! Locks of the index folder, held by open files: the system releases those of a killed process.
 
 use std::fs::{File, TryLockError};
 use std::path::Path;

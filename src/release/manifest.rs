@@ -11,7 +11,7 @@ use crate::signature::TrustedKey;
 use data::import::provenance::Source;
 use data::{Counts, Snapshot, SnapshotVersion};
 
-/// The format of the release folder. A server opens its own format only.
+/// Format of the release folder. A server only opens its own format.
 pub const FORMAT: u32 = 4;
 
 pub const FILE: &str = "manifest.json";
@@ -21,27 +21,27 @@ pub const SIGNATURE: &str = "manifest.sig";
 
 pub const TABLES: &str = "tables.bin";
 
-/// The texts of the records, which the tables cover with checksums.
+/// The texts of the records; the tables have their checksums.
 pub const RECORDS: &str = "records.bin";
 
 pub const TEXT: &str = "text";
 
-/// In which releases each record appeared and changed; absent if there was no earlier release when this one was built.
+/// Releases in which each record appeared and changed; absent if there was no earlier release at build time.
 pub const HISTORY: &str = "history.bin";
 
 /// The folder of the bulk files; absent if the release was built without them.
 pub const BULK: &str = "bulk";
 
-/// The maximum size in bytes; a manifest has a few kilobytes.
+/// Maximum size in bytes; a manifest has a few kilobytes.
 const MAX_BYTES: u64 = 1 << 20;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct File {
-    /// The path in the release folder, separated by `/`.
+    /// Path in the release folder, separated by `/`.
     pub path: String,
     pub bytes: u64,
     pub sha256: Checksum,
-    /// Of the tables: the checksum of their table of contents, which has that of each section.
+    /// Only for the tables: checksum of their table of contents, which has the checksum of each section.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contents: Option<Checksum>,
 }
@@ -52,7 +52,7 @@ impl File {
         Self { path: path.into(), bytes, sha256, contents: None }
     }
 
-    /// Whether it is a bulk file, which a server sends as it is.
+    /// True for a bulk file, which a server sends unchanged.
     pub fn is_bulk(&self) -> bool {
         self.path.strip_prefix(BULK).is_some_and(|rest| rest.starts_with('/'))
     }
@@ -62,9 +62,9 @@ impl File {
 pub struct Manifest {
     pub version: SnapshotVersion,
     pub format: u32,
-    /// Name and version of the program that built it.
+    /// Name and version of the program that built the release.
     pub program: String,
-    /// RFC 3339, UTC.
+    /// Build time, RFC 3339 in UTC.
     pub built_at: String,
     pub released_on: String,
     pub title: String,
@@ -75,20 +75,20 @@ pub struct Manifest {
     pub counts: Counts,
     /// All files except the manifest and its signature, sorted by path.
     pub files: Vec<File>,
-    /// The checksum of the manifest's JSON without this field.
+    /// Checksum of the manifest's JSON without this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<Checksum>,
 }
 
-/// The one field that is read before the format is known.
+/// The only field read before the format is known.
 #[derive(Deserialize)]
-struct Head {
+struct FormatHeader {
     format: u32,
 }
 
 impl Manifest {
-    /// The manifest of a snapshot whose files are written.
-    pub(crate) fn of(snapshot: &Snapshot, built_at: String, mut files: Vec<File>) -> Self {
+    /// Creates the manifest of a snapshot after its files are written.
+    pub(crate) fn new(snapshot: &Snapshot, built_at: String, mut files: Vec<File>) -> Self {
         files.sort_by(|a, b| a.path.cmp(&b.path));
         let mut manifest = Self {
             version: snapshot.version(),
@@ -122,7 +122,8 @@ impl Manifest {
         Checksum::of(&Self { sha256: None, ..self.clone() }.json())
     }
 
-    /// Reads and verifies the manifest of the release `version` in `folder`; if there is a trusted key, also its signature.
+    /// Reads and verifies the manifest of the release `version` in `folder`, including its signature if there is a
+    /// trusted key.
     pub(crate) fn read(
         folder: &Path,
         version: SnapshotVersion,
@@ -141,7 +142,7 @@ impl Manifest {
         }
         let json = std::fs::read(&path).at(&path)?;
         let unreadable = |error: serde_json::Error| damaged(format!("cannot be read: {error}"));
-        let head: Head = serde_json::from_slice(&json).map_err(unreadable)?;
+        let head: FormatHeader = serde_json::from_slice(&json).map_err(unreadable)?;
         if head.format != FORMAT {
             let reason = format!(
                 "{FILE} has format {}, this program reads {FORMAT}: build the release again with its indexer",
@@ -173,23 +174,23 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// The bulk files; none if the release was built without them.
+    /// The bulk files; empty if the release was built without them.
     pub fn bulk(&self) -> impl Iterator<Item = &File> {
         self.files.iter().filter(|file| file.is_bulk())
     }
 
-    /// The files that may not be read whole when a release is opened.
+    /// Files that opening a release may not read whole.
     pub(crate) fn read_in_parts(&self) -> impl Iterator<Item = &File> {
         self.bulk().chain(self.file(TABLES)).chain(self.file(RECORDS))
     }
 
-    /// Whether the release has more than `max_records` bytes of records. Those of a large one stay on disk, and its tables are
-    /// read section by section.
+    /// True if the release has more than `max_records` bytes of records. The records of a large release stay on disk,
+    /// and its tables are read section by section.
     pub(crate) fn is_large(&self, max_records: u64) -> bool {
         self.file(RECORDS).is_some_and(|records| records.bytes > max_records)
     }
 
-    /// The files that an open release holds in memory: all but bulk files, and the records of a large one.
+    /// Files that an open release holds in memory: all but bulk files and the records of a large release.
     pub(crate) fn in_memory(&self, max_records: u64) -> impl Iterator<Item = &File> {
         let is_large = self.is_large(max_records);
         let stays_on_disk = move |file: &&File| file.is_bulk() || (is_large && file.path == RECORDS);
@@ -200,13 +201,13 @@ impl Manifest {
         self.files.iter().find(|file| file.path == path)
     }
 
-    /// The size in bytes of the files whose paths begin with `prefix`.
+    /// Total size in bytes of the files with the path prefix `prefix`.
     pub fn bytes(&self, prefix: &str) -> u64 {
         self.files.iter().filter(|file| file.path.starts_with(prefix)).map(|file| file.bytes).sum()
     }
 }
 
-/// True if a path has no `..` and is relative.
+/// True if a path is relative and has no `..`.
 pub(crate) fn is_inside(path: &str) -> bool {
     !path.is_empty() && Path::new(path).components().all(|part| matches!(part, Component::Normal(_)))
 }

@@ -1,10 +1,11 @@
-//! Opening a release: its files are read into memory, and what was read is verified and served.
+//! Opens a release: reads its files into memory and verifies the bytes that were read.
 //!
-//! A map of the files would be cheaper, but whoever writes to them or truncates them would change what is served, or end the
-//! server by a signal. In memory, nothing that happens to the files matters. Bulk files and the records of a release of more than
-//! [`MAX_RECORDS_IN_MEMORY`] may be larger than the memory and stay on disk, so that only their sizes are checked here. The
-//! tables of such a release are read section by section, so that a server that has nothing to serve yet need not wait for all of
-//! them. What is read in parts is verified when it is read: a change is an error and never a wrong response.
+//! Mapping the files would be cheaper, but a program that writes to them or truncates them would change what is served,
+//! or kill the server by a signal. Once in memory, changes to the files do not matter. Bulk files, and the records of a
+//! release with more than [`MAX_RECORDS_IN_MEMORY`], may be larger than the memory and stay on disk, so only their
+//! sizes are checked here. The tables of such a release are read section by section, so that a starting server need not
+//! wait for all of them. Anything read in parts is verified when it is read: a change causes an error, never a wrong
+//! response.
 
 use std::cmp::Reverse;
 use std::fs::{self, File};
@@ -13,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::checksum::{Checksum, Hasher};
+use crate::checksum::{Checksum, ChecksumHasher};
 use crate::error::At;
 use crate::{Manifest, ReleaseError, ReleaseStore, manifest, text};
 use catalog::{BulkFile, Catalog, Filter, ListPosition, Order, Query, RecordHistory, ValueCount};
@@ -21,11 +22,12 @@ use data::archive::{AlignedBytes, Archive};
 use data::parallel::all_in_parallel;
 use data::vocabulary::Vocabulary;
 use data::{
-    ArchiveError, Checksums, Direction, NoProgress, Progress, RecordFile, Records, Snapshot, SnapshotVersion, Table,
+    ArchiveError, Checksums, Direction, NoProgress, Progress, RecordFile, RecordStore, Snapshot, SnapshotVersion, Table,
 };
 use search::IndexFiles;
 
-/// Records of more bytes stay on disk: some three quarters of a release, of which a request reads a few kilobytes.
+/// Records larger than this, in bytes, stay on disk. They are about three quarters of a release, and a request reads a
+/// few kilobytes.
 pub(crate) const MAX_RECORDS_IN_MEMORY: u64 = 1 << 30;
 
 /// An open release.
@@ -35,12 +37,12 @@ pub struct Release {
 }
 
 impl ReleaseStore {
-    /// Reads a release and verifies the checksums of all that it holds in memory; to be called off the runtime.
+    /// Reads a release and verifies the checksums of everything held in memory. Blocks: call it off the runtime.
     pub fn open(&self, version: SnapshotVersion) -> Result<Release, ReleaseError> {
         self.open_with_progress(version, &NoProgress)
     }
 
-    /// As [`ReleaseStore::open`], and reports the bytes read to `progress`.
+    /// Like [`ReleaseStore::open`], but reports the bytes read to `progress`.
     pub fn open_with_progress(
         &self,
         version: SnapshotVersion,
@@ -50,43 +52,42 @@ impl ReleaseStore {
         open(&self.release_folder(version), version, manifest, self.max_records_in_memory, progress)
     }
 
-    /// Verifies the checksums of the files of a release that may not be read whole when it is opened, without holding them in
-    /// memory.
+    /// Verifies the checksums of the files that opening may not read whole, without holding them in memory.
     pub fn verify_on_disk(&self, manifest: &Manifest) -> Result<(), ReleaseError> {
         verify(&self.release_folder(manifest.version), manifest.version, manifest.read_in_parts())
     }
 
-    /// As [`ReleaseStore::open`], but the tables of a large release are not read before they are needed:
-    /// [`Snapshot::check`] does so.
+    /// Like [`ReleaseStore::open`], but the tables of a large release are only read on demand, or by
+    /// [`Snapshot::check`].
     pub(crate) fn open_unchecked(&self, version: SnapshotVersion) -> Result<Release, ReleaseError> {
         let manifest = self.manifest(version)?;
         open_unchecked(&self.release_folder(version), version, manifest, self.max_records_in_memory, &|_| {})
     }
 
-    /// The bytes of a release that a server holds in memory.
+    /// Number of bytes of a release that a server holds in memory.
     pub fn bytes_in_memory(&self, manifest: &Manifest) -> u64 {
         manifest.in_memory(self.max_records_in_memory).map(|file| file.bytes).sum()
     }
 
-    /// Opens the tables and records of a release only, for a comparison. The records stay on disk.
+    /// Opens only the tables and records of a release, for a comparison. The records stay on disk.
     pub(crate) fn open_tables(&self, version: SnapshotVersion) -> Result<Snapshot, ReleaseError> {
         let manifest = self.manifest(version)?;
         let folder = self.release_folder(version);
-        let records = listed(version, &manifest, manifest::RECORDS)?;
+        let records = listed_file(version, &manifest, manifest::RECORDS)?;
         verify(&folder, version, [records])?;
-        let bytes = read(&folder, version, listed(version, &manifest, manifest::TABLES)?, |_| {})?;
-        tables(version, bytes, records_on_disk(&folder)?)
+        let bytes = read_file(&folder, version, listed_file(version, &manifest, manifest::TABLES)?, |_| {})?;
+        tables_from_bytes(version, bytes, records_on_disk(&folder)?)
     }
 
-    /// Reads the file with the history of the records of a release; `None` if it has none.
+    /// Reads the history file of a release; `None` if it has none.
     pub(crate) fn read_history(&self, version: SnapshotVersion) -> Result<Option<AlignedBytes>, ReleaseError> {
         let manifest = self.manifest(version)?;
         let file = manifest.file(manifest::HISTORY);
-        file.map(|file| read(&self.release_folder(version), version, file, |_| {})).transpose()
+        file.map(|file| read_file(&self.release_folder(version), version, file, |_| {})).transpose()
     }
 }
 
-/// Opens a history of records whose bytes were verified.
+/// Opens a record history from verified bytes.
 pub(crate) fn record_history(
     version: SnapshotVersion,
     bytes: AlignedBytes,
@@ -112,7 +113,8 @@ pub(crate) fn open(
     Ok(release)
 }
 
-/// As [`open`], but the tables of a large release are not checked. `advance` gets the number of bytes of each part that is read.
+/// Like [`open`], but does not check the tables of a large release. `advance` gets the number of bytes of each chunk
+/// read.
 fn open_unchecked(
     folder: &Path,
     version: SnapshotVersion,
@@ -120,23 +122,23 @@ fn open_unchecked(
     max_records: u64,
     advance: &(dyn Fn(u64) + Sync),
 ) -> Result<Release, ReleaseError> {
-    let tables = listed(version, &manifest, manifest::TABLES)?;
-    listed(version, &manifest, manifest::RECORDS)?;
-    // What is missing or cut short is found before anything is read.
+    let tables = listed_file(version, &manifest, manifest::TABLES)?;
+    listed_file(version, &manifest, manifest::RECORDS)?;
+    // Find missing and truncated files before reading anything.
     manifest.files.iter().try_for_each(|file| check_size(folder, version, file))?;
     let is_large = manifest.is_large(max_records);
     let mut whole: Vec<&manifest::File> = manifest.in_memory(max_records).collect();
     whole.retain(|file| !is_large || file.path != manifest::TABLES);
     whole.sort_by_key(|file| Reverse(file.bytes));
-    // To compute checksums takes longest: side by side.
-    let read = all_in_parallel(&whole, |file| read(folder, version, file, advance));
+    // Computing checksums takes longest: do it in parallel.
+    let read = all_in_parallel(&whole, |file| read_file(folder, version, file, advance));
     let (mut table_bytes, mut records, mut history) = (None, None, None);
     let mut indexes = IndexFiles::new();
     for (file, bytes) in whole.into_iter().zip(read) {
         let bytes = bytes?;
         match file.path.as_str() {
             manifest::TABLES => table_bytes = Some(bytes),
-            manifest::RECORDS => records = Some(Records::Memory(Arc::new(bytes))),
+            manifest::RECORDS => records = Some(RecordStore::Memory(Arc::new(bytes))),
             manifest::HISTORY => history = Some(bytes),
             path => {
                 let of_text = path.strip_prefix(manifest::TEXT).and_then(|path| path.strip_prefix('/'));
@@ -146,7 +148,7 @@ fn open_unchecked(
     }
     let records = records.map_or_else(|| records_on_disk(folder), Ok)?;
     let snapshot = match table_bytes {
-        Some(bytes) => self::tables(version, bytes, records)?,
+        Some(bytes) => tables_from_bytes(version, bytes, records)?,
         None => tables_on_disk(folder, version, tables, records)?,
     };
     let (expected, found) = (manifest.counts, snapshot.counts());
@@ -159,7 +161,7 @@ fn open_unchecked(
     Ok(Release { manifest, catalog: Catalog::new(snapshot, texts).with_record_history(history) })
 }
 
-fn listed<'m>(
+fn listed_file<'m>(
     version: SnapshotVersion,
     manifest: &'m Manifest,
     path: &str,
@@ -222,8 +224,8 @@ fn check_sum(version: SnapshotVersion, file: &manifest::File, found: Checksum) -
     Err(damaged(version, &file.path, format!("has the checksum {found} instead of {}", file.sha256)))
 }
 
-/// Reads a file and checks the bytes that were read against the manifest. `advance` gets the number of bytes of each part.
-pub(crate) fn read(
+/// Reads a file and checks the bytes against the manifest. `advance` gets the number of bytes of each chunk.
+pub(crate) fn read_file(
     folder: &Path,
     version: SnapshotVersion,
     file: &manifest::File,
@@ -232,13 +234,13 @@ pub(crate) fn read(
     let path = folder.join(&file.path);
     let length = usize::try_from(file.bytes).map_err(io::Error::other).at(&path)?;
     let mut source = File::open(&path).at(&path)?;
-    let mut hasher = Hasher::default();
+    let mut hasher = ChecksumHasher::default();
     let bytes = AlignedBytes::read(&mut source, length, |part| {
         hasher.update(part);
         advance(part.len() as u64);
     })
     .at(&path)?;
-    // A file that has grown since its size was checked is not the one that is listed.
+    // A file that has grown since its size was checked is not the listed one.
     let mut rest = Vec::new();
     source.take(1).read_to_end(&mut rest).at(&path)?;
     hasher.update(&rest);
@@ -246,34 +248,34 @@ pub(crate) fn read(
     Ok(bytes)
 }
 
-/// The records of the release in `folder`, each block of which is verified when it is read.
-pub(crate) fn records_on_disk(folder: &Path) -> Result<Records, ReleaseError> {
+/// Opens the records of the release in `folder`, with each block verified when it is read.
+pub(crate) fn records_on_disk(folder: &Path) -> Result<RecordStore, ReleaseError> {
     let path = folder.join(manifest::RECORDS);
-    File::open(&path).and_then(RecordFile::new).map(Records::File).at(&path)
+    File::open(&path).and_then(RecordFile::new).map(RecordStore::File).at(&path)
 }
 
-/// Opens tables whose bytes were verified.
-pub(crate) fn tables(
+/// Opens tables from verified bytes.
+pub(crate) fn tables_from_bytes(
     version: SnapshotVersion,
     bytes: AlignedBytes,
-    records: Records,
+    records: RecordStore,
 ) -> Result<Snapshot, ReleaseError> {
-    of_version(version, Snapshot::open(Arc::new(bytes), records, Checksums::Trust))
+    check_version(version, Snapshot::open(Arc::new(bytes), records, Checksums::Trust))
 }
 
-/// Opens the tables of the release in `folder`, each section of which is verified when it is read.
+/// Opens the tables of the release in `folder`, with each section verified when it is read.
 fn tables_on_disk(
     folder: &Path,
     version: SnapshotVersion,
     listed: &manifest::File,
-    records: Records,
+    records: RecordStore,
 ) -> Result<Snapshot, ReleaseError> {
     let path = folder.join(&listed.path);
     let contents = listed.contents.ok_or_else(|| damaged(version, &listed.path, "has no checksum of its contents"))?;
-    of_version(version, Snapshot::open_file(File::open(&path).at(&path)?, &contents.into(), records))
+    check_version(version, Snapshot::open_file(File::open(&path).at(&path)?, &contents.into(), records))
 }
 
-fn of_version(version: SnapshotVersion, opened: Result<Snapshot, ArchiveError>) -> Result<Snapshot, ReleaseError> {
+fn check_version(version: SnapshotVersion, opened: Result<Snapshot, ArchiveError>) -> Result<Snapshot, ReleaseError> {
     let snapshot = opened.map_err(|error| ReleaseError::archive(version, &error))?;
     if snapshot.version() != version {
         return Err(damaged(version, manifest::TABLES, format!("is that of release {}", snapshot.version())));
@@ -281,7 +283,7 @@ fn of_version(version: SnapshotVersion, opened: Result<Snapshot, ArchiveError>) 
     Ok(snapshot)
 }
 
-/// The checksum of the table of contents of the tables that were written to `folder`.
+/// Checksum of the table of contents of the tables written to `folder`.
 pub(crate) fn contents_of(folder: &Path, version: SnapshotVersion) -> Result<Checksum, ReleaseError> {
     let path = folder.join(manifest::TABLES);
     let contents = Archive::contents_sha256(File::open(&path).at(&path)?);
@@ -289,14 +291,14 @@ pub(crate) fn contents_of(folder: &Path, version: SnapshotVersion) -> Result<Che
 }
 
 impl Release {
-    /// Tries typical queries. Returns the first problem.
+    /// Runs typical queries and returns the first problem.
     pub fn smoke_test(&self) -> Result<(), ReleaseError> {
         smoke_test(&self.catalog)
     }
 }
 
-/// Tries typical queries: lists in every order, the counts of facets with the lists that they promise, and for a sample of
-/// rows that they are found by slug and by name and that their records are JSON. Returns the first problem.
+/// Runs typical queries and returns the first problem. Covers lists in every order, facet counts with the lists that
+/// they promise, and for a sample of rows the look-up by slug and by name and the JSON of the record.
 pub(crate) fn smoke_test(catalog: &Catalog) -> Result<(), ReleaseError> {
     let version = catalog.version();
     Table::ALL

@@ -1,23 +1,23 @@
-//! Permissions of release files and folders: whoever may write to them decides what is served.
+//! Permissions of release files and folders: anyone who may write to them decides what is served.
 //!
-//! Others may read a release but not change it, whatever the umask. While it is built, nobody else may even enter its
-//! folder: libraries create files there with permissions of their own.
+//! Others may read a release but not change it, regardless of the umask. While it is being built, nobody else may even
+//! enter its folder, because libraries create files there with their own permissions.
 
 use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Permissions to create files and folders with; the umask may remove more.
+/// Permissions of new files and folders; the umask may remove more.
 #[cfg(unix)]
 pub(crate) const FILE: u32 = 0o644;
 #[cfg(unix)]
 pub(crate) const FOLDER: u32 = 0o755;
 
-/// Permissions that let others change what is served.
+/// Permissions with which others can change what is served.
 #[cfg(unix)]
 const WRITABLE: u32 = 0o022;
 
-/// Creates a folder, and with `recursive` those above it.
+/// Creates a folder; with `recursive`, its parents too.
 pub(crate) fn create_folder(path: &Path, recursive: bool) -> io::Result<()> {
     let mut folder = fs::DirBuilder::new();
     #[cfg(unix)]
@@ -25,7 +25,7 @@ pub(crate) fn create_folder(path: &Path, recursive: bool) -> io::Result<()> {
     folder.recursive(recursive).create(path)
 }
 
-/// How a file is created for writing.
+/// Options to create a file for writing.
 pub(crate) fn file_options() -> fs::OpenOptions {
     let mut options = fs::File::options();
     options.write(true);
@@ -34,14 +34,14 @@ pub(crate) fn file_options() -> fs::OpenOptions {
     options
 }
 
-/// Lets nobody write to a file: a slip of its owner is an error and not a damaged release.
+/// Makes a file read-only, so that a slip of its owner is an error and not a damaged release.
 pub(crate) fn make_read_only(path: &Path) -> io::Result<()> {
     let mut permissions = fs::metadata(path)?.permissions();
     permissions.set_readonly(true);
     fs::set_permissions(path, permissions)
 }
 
-/// Removes all permissions of others from a folder. Returns those it had, for [`fs::set_permissions`].
+/// Removes all permissions of others from a folder. Returns the previous ones, for [`fs::set_permissions`].
 pub(crate) fn close(folder: &Path) -> io::Result<fs::Permissions> {
     let permissions = fs::metadata(folder)?.permissions();
     #[cfg(unix)]
@@ -52,7 +52,7 @@ pub(crate) fn close(folder: &Path) -> io::Result<fs::Permissions> {
     Ok(permissions)
 }
 
-/// Whether the group or everybody may write to a file or folder; false if its permissions cannot be read.
+/// True if the group or everybody may write to a file or folder; false if its permissions cannot be read.
 pub(crate) fn are_writable_by_others(path: &Path) -> bool {
     #[cfg(unix)]
     {

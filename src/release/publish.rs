@@ -1,8 +1,8 @@
-//! Publishing a release: everything is written to a draft folder and synced, then two renames make it public.
+//! Publishes a release: everything is written to a draft folder and synced, then two renames make it public.
 //!
-//! The order matters. The release gets its name only when all its files and folder entries are on disk; `current` names it
-//! only when its own name is. The next content of `current` is written before the first rename: if a build is killed between
-//! the two, the next build of the same dataset finds it and finishes the switch.
+//! The order matters. The release gets its name only when all its files and folder entries are on disk, and `current`
+//! names it only when that name is on disk. The next content of `current` is written before the first rename: if a
+//! build is killed between the two, the next build of the same dataset finds it and finishes the switch.
 
 use std::fs;
 use std::io::{BufWriter, Write};
@@ -24,7 +24,7 @@ use data::parallel::in_parallel;
 use data::{Compiled, NoProgress, Progress, Snapshot, SnapshotVersion};
 use search::IndexFiles;
 
-/// How many releases back the files of changes go.
+/// Number of earlier releases for which change files are written.
 const CHANGES_SINCE: usize = 10;
 
 /// A running build. It holds the build lock of the index until it is dropped.
@@ -37,12 +37,12 @@ pub struct Publisher<'f> {
     _lock: Lock,
 }
 
-/// How a release is published.
+/// Options for publishing a release.
 #[derive(Default)]
 pub struct Policy {
-    /// Publish it even if it lacks much of what the current release has.
+    /// Publish even if much of the current release is missing.
     pub is_forced: bool,
-    /// Signs the release.
+    /// Key to sign the release with.
     pub signing_key: Option<SigningKey>,
     /// Write bulk files, too.
     pub has_bulk: bool,
@@ -51,7 +51,7 @@ pub struct Policy {
 #[derive(Clone, Debug)]
 pub struct Publication {
     pub manifest: Manifest,
-    pub outcome: Outcome,
+    pub outcome: PublicationOutcome,
     /// The release that `current` named before.
     pub before: Option<SnapshotVersion>,
     /// The release that `current` names now.
@@ -60,11 +60,11 @@ pub struct Publication {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Outcome {
+pub enum PublicationOutcome {
     Published,
     /// A damaged release with the same content was replaced.
     Repaired,
-    /// The release existed with the same content, but was not signed with the key.
+    /// The release existed with the same content, but without a signature by the key.
     Signed,
     /// The release existed with the same content, but without bulk files.
     Completed,
@@ -72,13 +72,13 @@ pub enum Outcome {
     Unchanged,
 }
 
-/// What the index contains of the version to publish.
+/// State of the version to publish in the index.
 enum ExistingState {
     Free,
     Same(Box<Manifest>),
-    /// The same, not signed with the key of this build.
+    /// Same content, but not signed with the key of this build.
     Unsigned,
-    /// The same without the bulk files of this build.
+    /// Same content, but without the bulk files of this build.
     Incomplete,
     Damaged,
 }
@@ -105,13 +105,13 @@ impl<'f> Publisher<'f> {
         Self { policy, ..self }
     }
 
-    /// An empty file on the disk of the index, which is removed when it is closed.
+    /// An empty file on the disk of the index, removed when it is closed.
     pub fn scratch_file(&self) -> Result<fs::File, ReleaseError> {
         let index = self.releases.folder();
         tempfile::tempfile_in(index).at(index)
     }
 
-    /// Removes the entries whose names begin with `prefix`, which killed builds have left over.
+    /// Removes entries with the name prefix `prefix`, left over from killed builds.
     pub(crate) fn clear(&self, prefix: &str) -> Result<(), ReleaseError> {
         let index = self.releases.folder();
         for entry in fs::read_dir(index).at(index)? {
@@ -125,9 +125,10 @@ impl<'f> Publisher<'f> {
 
     /// Publishes a compiled dataset and makes `current` name it. `built_at` is recorded in the manifest.
     ///
-    /// If the version is published with the same content, this is not an error, and `current` does not change unless it
-    /// names nothing or the build that published the release was killed before the switch. With other content:
-    /// [`ReleaseError::Taken`]. If much of the current release is missing, [`ReleaseError::Shrunk`]. After an error, `current` is unchanged.
+    /// Publishing the same content under the same version again is not an error; `current` then only changes if it
+    /// names nothing, or if the build that published the release was killed before the switch. Other content under the
+    /// same version is [`ReleaseError::Taken`]. If much of the current release is missing, the error is
+    /// [`ReleaseError::Shrunk`]. After an error, `current` is unchanged.
     pub fn publish(
         &self,
         compiled: Compiled,
@@ -136,7 +137,7 @@ impl<'f> Publisher<'f> {
     ) -> Result<Publication, ReleaseError> {
         let draft = self.releases.folder().join(format!("{BUILDING}{}", compiled.version()));
         let publication = self.publish_draft(&draft, compiled, built_at, progress);
-        // A successful build has renamed it. If it cannot be removed now, the next build removes it.
+        // A successful build has renamed it. If it cannot be removed now, the next build will.
         let removed = self.file_system.remove(&draft);
         let publication = publication?;
         removed.at(&draft)?;
@@ -159,13 +160,13 @@ impl<'f> Publisher<'f> {
         progress.done();
         let outcome = match self.existing_state(version, &tables)? {
             ExistingState::Same(manifest) => return self.finish_unchanged(version, *manifest),
-            ExistingState::Unsigned => Outcome::Signed,
-            ExistingState::Incomplete => Outcome::Completed,
-            ExistingState::Damaged => Outcome::Repaired,
-            ExistingState::Free => Outcome::Published,
+            ExistingState::Unsigned => PublicationOutcome::Signed,
+            ExistingState::Incomplete => PublicationOutcome::Completed,
+            ExistingState::Damaged => PublicationOutcome::Repaired,
+            ExistingState::Free => PublicationOutcome::Published,
         };
-        let bytes = open::read(draft, version, &tables, |_| {})?;
-        let snapshot = open::tables(version, bytes, open::records_on_disk(draft)?)?;
+        let bytes = open::read_file(draft, version, &tables, |_| {})?;
+        let snapshot = open::tables_from_bytes(version, bytes, open::records_on_disk(draft)?)?;
         if !self.policy.is_forced {
             self.releases.check_rows(version, snapshot.counts())?;
         }
@@ -183,7 +184,7 @@ impl<'f> Publisher<'f> {
         }
         let built_at =
             built_at.replace_nanosecond(0).unwrap_or(built_at).format(&Rfc3339).expect("the year has four digits");
-        let manifest = Manifest::of(&snapshot, built_at, listed);
+        let manifest = Manifest::new(&snapshot, built_at, listed);
         let json = manifest.json();
         self.write(&draft.join(manifest::FILE), &json)?;
         if let Some(key) = &self.policy.signing_key {
@@ -251,8 +252,8 @@ impl<'f> Publisher<'f> {
         Ok(listed)
     }
 
-    /// Compares the records with those of the release before, and writes what is known of their history; nothing if this is
-    /// the first release. A release that is written again keeps its history: what it was compared with may be gone.
+    /// Compares the records with those of the previous release and writes their history; nothing for a first release. A
+    /// rewritten release keeps its history, because the release that it was compared with may be gone.
     fn write_history(&self, draft: &Path, snapshot: &Snapshot) -> Result<Option<File>, ReleaseError> {
         let version = snapshot.version();
         let known = self.releases.read_history(version).ok().flatten();
@@ -265,9 +266,9 @@ impl<'f> Publisher<'f> {
         Ok(Some(File::new(manifest::HISTORY, bytes.len() as u64, Checksum::of(&bytes))))
     }
 
-    /// The history of the records, from a comparison with the newest earlier release that can be read.
+    /// The record history, from a comparison with the newest readable earlier release.
     fn compare(&self, snapshot: &Snapshot) -> Result<Option<Vec<u8>>, ReleaseError> {
-        for version in self.earlier(snapshot.version())? {
+        for version in self.earlier_versions(snapshot.version())? {
             let Ok(before) = self.releases.open_tables(version) else { continue };
             let Ok(history) = self.releases.read_history(version) else { continue };
             let history = history.map(|bytes| open::record_history(version, bytes, &before)).transpose();
@@ -278,7 +279,7 @@ impl<'f> Publisher<'f> {
         Ok(None)
     }
 
-    /// Whether the release gets bulk files: also if it is published with them and only signed or repaired.
+    /// True if the release gets bulk files. One published with them keeps them when it is only signed or repaired.
     fn keeps_bulk(&self, version: SnapshotVersion) -> bool {
         let had_bulk = || self.releases.manifest(version).is_ok_and(|manifest| manifest.bulk().next().is_some());
         self.policy.has_bulk || had_bulk()
@@ -296,8 +297,8 @@ impl<'f> Publisher<'f> {
         let create = |name: &str| self.file_system.create(&folder.join(name));
         let mut listed = bulk::write(snapshot, create, progress).at(&folder)?;
         progress.step("bulk/changes", 0);
-        for before in self.earlier(snapshot.version())? {
-            // A release that cannot be read has no changes to list.
+        for before in self.earlier_versions(snapshot.version())? {
+            // Skip releases that cannot be read.
             let Ok(before) = self.releases.open_tables(before) else { continue };
             listed.push(bulk::write_changes(&before, snapshot, create).at(&folder)?);
         }
@@ -307,8 +308,8 @@ impl<'f> Publisher<'f> {
         Ok(listed)
     }
 
-    /// The last releases before a version, newest first.
-    fn earlier(&self, version: SnapshotVersion) -> Result<Vec<SnapshotVersion>, ReleaseError> {
+    /// The most recent releases before a version, newest first.
+    fn earlier_versions(&self, version: SnapshotVersion) -> Result<Vec<SnapshotVersion>, ReleaseError> {
         let mut earlier = self.releases.versions()?;
         earlier.retain(|other| *other < version);
         earlier.truncate(CHANGES_SINCE);
@@ -321,12 +322,12 @@ impl<'f> Publisher<'f> {
         self.finish(path)
     }
 
-    /// Syncs a file that is written and will not be changed any more.
+    /// Syncs a finished file and makes it read-only.
     fn finish(&self, path: &Path) -> Result<(), ReleaseError> {
         self.file_system.sync_file(path).and_then(|()| permissions::make_read_only(path)).at(path)
     }
 
-    /// Compares the published release of this version, if there is one, with these tables.
+    /// Compares the published release of this version, if any, with these tables.
     fn existing_state(&self, version: SnapshotVersion, tables: &File) -> Result<ExistingState, ReleaseError> {
         let manifest = match self.releases.manifest(version) {
             Ok(manifest) => manifest,
@@ -351,7 +352,7 @@ impl<'f> Publisher<'f> {
         }
     }
 
-    /// True if the release is signed with the key of this build, or there is none.
+    /// True if the release is signed with the key of this build, or there is no key.
     fn is_signed(&self, version: SnapshotVersion) -> bool {
         let key = self.policy.signing_key.as_ref().map(SigningKey::public);
         key.is_none_or(|key| self.releases.clone().trusting(key).manifest(version).is_ok())
@@ -361,7 +362,7 @@ impl<'f> Publisher<'f> {
         ReleaseError::Taken { version, free: self.releases.next_free(version) }
     }
 
-    /// Ends a build whose release is published already.
+    /// Finishes a build of an already published release.
     fn finish_unchanged(&self, version: SnapshotVersion, manifest: Manifest) -> Result<Publication, ReleaseError> {
         let _lock = lock::switch(self.releases.folder())?;
         let before = self.releases.current().ok().flatten();
@@ -372,10 +373,10 @@ impl<'f> Publisher<'f> {
             self.releases.switch(self.file_system)?;
         }
         let current = if switches { Some(version) } else { before };
-        Ok(Publication { manifest, outcome: Outcome::Unchanged, before, current })
+        Ok(Publication { manifest, outcome: PublicationOutcome::Unchanged, before, current })
     }
 
-    /// Renames the draft and makes `current` name it. Returns what `current` named before.
+    /// Renames the draft and makes `current` name it. Returns the previous content of `current`.
     pub(crate) fn make_public(
         &self,
         draft: &Path,

@@ -1,4 +1,4 @@
-//! Small datasets and releases for the tests of this module.
+//! Small datasets and releases for tests.
 
 use std::fs::{self, File};
 use std::io;
@@ -32,12 +32,12 @@ pub(crate) fn compiled(version: &str, from: &str, to: &str) -> Compiled {
     }
 }
 
-/// The small dataset as another version.
+/// Compiles the small dataset as another version.
 pub(crate) fn small(version: &str) -> Compiled {
     compiled(version, "\0", "\0")
 }
 
-/// A file system without syncs, which matter only for a power failure.
+/// A file system without syncs, which only matter for power failures.
 pub(crate) struct Unsynced;
 
 impl Fs for Unsynced {
@@ -67,7 +67,7 @@ impl Fs for Unsynced {
     }
 }
 
-/// An index folder with the small dataset in these versions; the last is current.
+/// An index folder with the small dataset in these versions; the last one is current.
 pub(crate) fn index(versions: &[&str]) -> (TempDir, ReleaseStore) {
     let folder = tempfile::tempdir().unwrap();
     let releases = ReleaseStore::at(folder.path().join("index"));
@@ -85,14 +85,14 @@ pub(crate) fn finish(publisher: &Publisher<'_>, compiled: Compiled) -> Result<Pu
     publisher.publish(compiled, OffsetDateTime::UNIX_EPOCH, &NoProgress)
 }
 
-/// Copies of an index folder.
+/// Makes copies of an index folder.
 pub(crate) struct Copies {
     pub made: ReleaseStore,
     folder: TempDir,
 }
 
 impl Copies {
-    pub(crate) fn of((folder, made): (TempDir, ReleaseStore)) -> Self {
+    pub(crate) fn new((folder, made): (TempDir, ReleaseStore)) -> Self {
         Self { made, folder }
     }
 
@@ -108,7 +108,7 @@ impl Copies {
     }
 }
 
-/// Replaces a file, which may be read-only.
+/// Replaces a file, even if it is read-only.
 pub(crate) fn overwrite(path: &Path, bytes: &[u8]) {
     let _ = fs::remove_file(path);
     fs::write(path, bytes).unwrap();

@@ -1,7 +1,7 @@
 //! Signatures of releases: Ed25519 over the bytes of `manifest.json`, which has the checksums of all other files.
 //!
-//! Keys are PEM files as `openssl` makes them, and a signature is the 64 bytes that it would write, so that releases can be
-//! signed and verified without this program.
+//! Keys are PEM files as written by `openssl`, and a signature is the 64 bytes that `openssl` would write, so releases
+//! can be signed and verified without this program.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,13 +11,13 @@ use base64::engine::general_purpose::STANDARD;
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
 use thiserror::Error;
 
-/// What a public key in DER begins with (RFC 8410); the 32 bytes of the key follow.
+/// Prefix of a public key in DER (RFC 8410), followed by the 32 bytes of the key.
 const PUBLIC_KEY_PREFIX: [u8; 12] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
 
 /// Signs releases.
 pub struct SigningKey(Ed25519KeyPair);
 
-/// The public key of whoever may publish.
+/// The public key of the accepted publisher.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrustedKey([u8; 32]);
 
@@ -70,7 +70,7 @@ impl TrustedKey {
     }
 }
 
-/// The content of a PEM file with this label; `None` if it is not such a file.
+/// Content of a PEM file with this label; `None` if the file is not one.
 fn der(path: &Path, label: &str) -> Result<Option<Vec<u8>>, KeyError> {
     let text = fs::read(path).map_err(|error| KeyError::Io { path: path.to_owned(), error })?;
     let text = String::from_utf8_lossy(&text);
@@ -83,10 +83,10 @@ fn der(path: &Path, label: &str) -> Result<Option<Vec<u8>>, KeyError> {
 mod tests {
     use super::*;
 
-    // Made by `openssl genpkey -algorithm ed25519` and `openssl pkey -pubout`.
+    // Created by `openssl genpkey -algorithm ed25519` and `openssl pkey -pubout`.
     const PRIVATE: &str = "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIEpFkdDn1L6uo8kUJ/53dBSW50LXHcPaNdJ+G+tPJe9q\n-----END PRIVATE KEY-----\n";
     const PUBLIC: &str = "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAWQscedaba58nm7jCh/+UVrI7YIRY8nOPErZXEkiZRNM=\n-----END PUBLIC KEY-----\n";
-    /// Of `venturedex`, by `openssl pkeyutl -sign -rawin`, in base64.
+    /// Signature of `venturedex` by `openssl pkeyutl -sign -rawin`, in Base64.
     const SIGNATURE: &str = "kxsmXwUSpahZBsAEV8HzL0nO3GPTLxWe+XQp+ZUnRMV1lw4pgE5Mib5EQ/tk3m1FWxxKvKhbrKx+KvBqQ7TTCA==";
 
     fn file(text: &str) -> tempfile::NamedTempFile {

@@ -1,4 +1,4 @@
-//! Where releases come from: the index folder, or a fake in the tests of the watcher.
+//! Sources of releases: the index folder, or a fake in the tests of the watcher.
 
 use crate::{Release, ReleaseError, ReleaseStore, open};
 use catalog::{Catalog, bundled};
@@ -7,7 +7,7 @@ use data::SnapshotVersion;
 pub trait HasVersion {
     fn version(&self) -> SnapshotVersion;
 
-    /// True for the snapshot in the program; a release of the index may have the same version.
+    /// True for the bundled snapshot; a release of the index may have the same version.
     fn is_bundled(&self) -> bool;
 }
 
@@ -20,25 +20,26 @@ pub trait ReleaseSource: Send + Sync + 'static {
     /// All releases, newest first.
     fn versions(&self) -> Result<Vec<SnapshotVersion>, ReleaseError>;
 
-    /// Verifies and opens a release and tries typical queries on it. May take seconds; to be called off the runtime.
+    /// Verifies and opens a release and runs typical queries on it. May take seconds: call it off the runtime.
     fn open(&self, version: SnapshotVersion) -> Result<Self::Item, ReleaseError>;
 
-    /// As [`ReleaseSource::open`], for a server that serves nothing yet: what takes long to verify is left to
+    /// Like [`ReleaseSource::open`], for a server that serves nothing yet: slow verification is left to
     /// [`ReleaseSource::verify`].
     fn open_at_once(&self, version: SnapshotVersion) -> Result<Self::Item, ReleaseError> {
         self.open(version)
     }
 
-    /// Verifies what [`ReleaseSource::open_at_once`] has left, and tries typical queries. False if nothing was left.
+    /// Completes the verification left by [`ReleaseSource::open_at_once`], and runs typical queries. False if nothing
+    /// was left.
     fn verify(&self, _opened: &Self::Item) -> Result<bool, ReleaseError> {
         Ok(false)
     }
 
-    /// What is served if no release is named; `newest` is the newest one that there is.
+    /// The release to serve if none is named; `newest` is the newest one available.
     fn unpublished(&self, newest: Option<SnapshotVersion>) -> Result<Self::Item, ReleaseError>;
 
-    /// Changes whenever something changes that [`ReleaseSource::open`] reads for a version, or [`ReleaseSource::current`] if
-    /// none is given.
+    /// A hash that changes with anything that [`ReleaseSource::open`] reads for a version, or with
+    /// [`ReleaseSource::current`] if none is given.
     fn stamp(&self, version: Option<SnapshotVersion>) -> u64;
 }
 
@@ -79,7 +80,7 @@ impl ReleaseSource for ReleaseStore {
     fn unpublished(&self, newest: Option<SnapshotVersion>) -> Result<Catalog, ReleaseError> {
         match newest {
             None if self.is_optional => Ok(bundled()?),
-            _ => Err(ReleaseError::NoneActive { index: self.place().to_owned(), newest }),
+            _ => Err(ReleaseError::NoneActive { index: self.location().to_owned(), newest }),
         }
     }
 
@@ -89,7 +90,7 @@ impl ReleaseSource for ReleaseStore {
 }
 
 impl ReleaseStore {
-    /// The catalog of a release, with the bulk files if they are served.
+    /// The catalog of a release, with its bulk files if they are served.
     fn with_files(&self, release: Release) -> Result<Catalog, ReleaseError> {
         if !self.has_bulk_files {
             return Ok(release.catalog);

@@ -3,7 +3,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::Manifest;
-use crate::Outcome;
+use crate::PublicationOutcome;
 use crate::sample::{Copies, compiled, index, names, overwrite, publish, small, version};
 use crate::{ReleaseError, ReleaseSource, files};
 use catalog::ChangeCounts;
@@ -38,7 +38,7 @@ fn a_published_release_is_current_and_can_be_searched() {
 fn a_version_can_be_published_again_only_with_the_same_content() {
     let (_folder, releases) = index(&[FIRST, "2026-11-20.2"]);
     let again = publish(&releases, small("2026-11-20.2")).unwrap();
-    assert_eq!((again.outcome, again.current), (Outcome::Unchanged, Some(version("2026-11-20.2"))));
+    assert_eq!((again.outcome, again.current), (PublicationOutcome::Unchanged, Some(version("2026-11-20.2"))));
     let error = publish(&releases, compiled(FIRST, "Mossworks", "Mossworks BV")).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -55,13 +55,13 @@ fn a_damaged_release_is_replaced_by_the_same_content() {
         overwrite(&path, b"torn");
         assert!(releases.open(version(FIRST)).is_err(), "{file}");
         let repaired = publish(&releases, small(FIRST)).unwrap();
-        assert_eq!(repaired.outcome, Outcome::Repaired, "{file}");
+        assert_eq!(repaired.outcome, PublicationOutcome::Repaired, "{file}");
         releases.open(version(FIRST)).unwrap().smoke_test().unwrap();
         assert_eq!(names(releases.folder()), [FIRST, "current"], "{file}");
     }
 }
 
-/// The error of opening a damaged copy of the release.
+/// The error of opening a release copy with this damage.
 fn error_of(copies: &Copies, damage: impl FnOnce(&Path)) -> String {
     let (_folder, releases) = copies.next();
     damage(&releases.release_folder(version(FIRST)));
@@ -72,17 +72,17 @@ fn error_of(copies: &Copies, damage: impl FnOnce(&Path)) -> String {
 }
 
 fn error_after(damage: impl FnOnce(&Path)) -> String {
-    error_of(&Copies::of(index(&[FIRST])), damage)
+    error_of(&Copies::new(index(&[FIRST])), damage)
 }
 
 #[test]
 fn every_changed_truncated_extended_or_missing_file_is_detected() {
-    let copies = Copies::of(index(&[FIRST]));
+    let copies = Copies::new(index(&[FIRST]));
     for path in files(&copies.made.release_folder(version(FIRST))).unwrap() {
         let name = path.display();
         let bytes = fs::read(copies.made.release_folder(version(FIRST)).join(&path)).unwrap();
         let rewritten = |bytes: &[u8]| error_of(&copies, |place| overwrite(&place.join(&path), bytes));
-        // The files of a table without message are empty.
+        // The files of a table without messages are empty.
         let places: &[usize] = if bytes.is_empty() { &[] } else { &[0, bytes.len() / 2, bytes.len() - 1] };
         for at in places.iter().copied() {
             let mut changed = bytes.clone();
@@ -172,7 +172,7 @@ fn records_on_disk_are_those_of_the_release_or_cannot_be_read() {
     assert!(unreadable > 0);
 }
 
-/// What each row of each table has, but for its record.
+/// The contents of all rows of all tables, except records.
 fn contents(snapshot: &Snapshot) -> String {
     let mut text = String::new();
     for table in Table::ALL {
@@ -201,7 +201,7 @@ fn tables_of_a_large_release_are_read_when_they_are_needed_and_never_otherwise_t
     assert!(large.verify(&opened).unwrap() && opened.snapshot().is_checked());
     assert!(!large.verify(&opened).unwrap(), "nothing is left to verify");
 
-    // Whether the file is changed before it is opened or afterwards: what is served is as it was written.
+    // No matter if the file changes before or after opening, the served content is as it was written.
     let whole = fs::read(&path).unwrap();
     overwrite(&path, &whole);
     let (mut refused, mut unreadable) = (0, 0);
@@ -210,7 +210,7 @@ fn tables_of_a_large_release_are_read_when_they_are_needed_and_never_otherwise_t
         bytes[at] ^= 1;
         fs::write(&path, &whole).unwrap();
         let before = open();
-        // The same file, which `before` holds open.
+        // The same file, held open by `before`.
         fs::write(&path, &bytes).unwrap();
         let Ok(after) = large.open_at_once(version(FIRST)) else {
             refused += 1;
@@ -287,7 +287,7 @@ fn pruning_keeps_the_newest_and_the_current_and_open_releases_stay_readable() {
     let (_folder, releases) = index(&["2026-11-01.1", "2026-11-02.1", "2026-11-03.1", "2026-11-04.1"]);
     let open = releases.open(version("2026-11-02.1")).unwrap();
     releases.activate(version("2026-11-01.1"), false).unwrap();
-    // What somebody else put there is not removed.
+    // Foreign files are not removed.
     let notes = ["2026-11-03.1/notes.txt", "2026-10-01.1/notes.txt"].map(|path| releases.folder().join(path));
     for note in &notes {
         fs::create_dir_all(note.parent().unwrap()).unwrap();
@@ -332,7 +332,7 @@ fn the_difference_counts_rows_by_slug() {
     publish(&releases, compiled("2026-12-04.1", "Mossworks,Moss", "Mossworks BV,Moss")).unwrap();
     let difference = releases.difference(version(FIRST), version("2026-12-04.1")).unwrap();
     let changed: Vec<(&str, u64)> = difference.iter().map(|(table, changes)| (table.name(), changes.changed)).collect();
-    // The startup's name is part of its rounds and people too.
+    // A startup's name is part of its rounds and people, too.
     assert_eq!(
         changed,
         [("firms", 0), ("startups", 1), ("funding_rounds", 1), ("people", 1), ("reviews", 0), ("sectors", 0)]

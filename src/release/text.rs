@@ -1,4 +1,4 @@
-//! The text indexes of a release: the files of each table that has names are below the name of the table.
+//! The text indexes of a release: the files of each table with names are in a folder named after the table.
 
 use std::mem;
 use std::sync::{Mutex, PoisonError};
@@ -9,7 +9,7 @@ use data::parallel::in_parallel;
 use data::{ArchiveError, Progress, Snapshot, SnapshotVersion, Table};
 use search::{IndexFiles, IndexPart, SearchError, TextIndex};
 
-/// The parts of the indexes, those first that take longest to build in most data.
+/// Parts of the indexes, ordered by typical build time, slowest first.
 const PARTS: [(Table, IndexPart); 8] = [
     (Table::Startups, IndexPart::Descriptions),
     (Table::Startups, IndexPart::Names),
@@ -54,7 +54,7 @@ pub(crate) fn open(snapshot: &Snapshot, mut files: IndexFiles) -> Result<Texts, 
     Ok(Texts { firms, startups, people, sectors })
 }
 
-/// The error of a release whose text index cannot be opened.
+/// The error for a release with a text index that cannot be opened.
 fn release_error(version: SnapshotVersion, table: Table, error: &SearchError) -> ReleaseError {
     let reason = format!("text/{}: {error}", table.name());
     match error {

@@ -1,10 +1,10 @@
 //! Startup, and the watcher of `current` afterwards.
 //!
-//! At startup a large release is served before it is verified whole, which the watcher does next to its polls. A release that
-//! replaces another one is verified before.
+//! At startup, a large release is served before it is fully verified; the watcher verifies it alongside its polls. A
+//! release that replaces another one is verified first.
 //!
-//! `current` is read a few times a second: one small file, on any file system, without a notification service that may be
-//! missing there. A rejected release is tried again only after `current` or a file of the release has changed.
+//! `current` is read a few times a second: one small file, on any file system, without a notification service that may
+//! be missing there. A rejected release is only retried after `current` or a file of the release has changed.
 
 #[cfg(test)]
 mod tests;
@@ -16,22 +16,22 @@ use std::time::Duration;
 use tokio::sync::Notify;
 
 use crate::source::{HasVersion, ReleaseSource};
-use crate::{ActiveRelease, Event, ReleaseError};
+use crate::{ActiveRelease, ReleaseError, ReleaseEvent};
 use data::SnapshotVersion;
 use platform::metrics::panics;
 
 pub const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Activates the release that the source names.
+/// Activates the release named by the source.
 pub struct Watcher<S: ReleaseSource> {
     source: Arc<S>,
     active: Arc<ActiveRelease<S::Item>>,
-    report: Report,
-    seen: Mutex<Seen>,
+    report: EventReporter,
+    reported: Mutex<ReportedState>,
 }
 
-/// What was reported, so that it is reported once.
-struct Seen {
+/// Reported states, so that each is reported once.
+struct ReportedState {
     rejected: Option<RejectedState>,
     /// The files of the served release; `None` for the bundled snapshot.
     served: Option<Stamps<u64>>,
@@ -43,22 +43,22 @@ struct RejectedState {
     stamps: Stamps<[u64; 2]>,
 }
 
-/// Tells a state that changes from one that has changed.
+/// Tells a state that is still changing from one that has changed.
 #[derive(Default)]
 struct Stamps<T> {
-    /// The state that is dealt with.
+    /// The state already handled.
     known: T,
     /// The state at the last poll.
     last: T,
 }
 
 impl<T: Clone + PartialEq> Stamps<T> {
-    fn of(known: T) -> Self {
+    fn new(known: T) -> Self {
         Self { last: known.clone(), known }
     }
 
-    /// True if the state is another than the known one, and was the same at the last poll: while it changes, files are being
-    /// copied.
+    /// True if the state differs from the known one and did not change since the last poll: while it changes, files are
+    /// being copied.
     fn has_changed(&mut self, stamp: T) -> bool {
         let has_changed = self.known != stamp && self.last == stamp;
         self.last = stamp;
@@ -66,16 +66,16 @@ impl<T: Clone + PartialEq> Stamps<T> {
     }
 }
 
-/// Finds the release to serve when the server starts.
+/// Finds the release to serve at startup.
 pub struct Starting<S: ReleaseSource> {
     source: Arc<S>,
     keep: usize,
-    report: Report,
-    /// The state of the index when it was tried last.
+    report: EventReporter,
+    /// State of the index at the last attempt.
     tried: Arc<Mutex<Stamps<Vec<u64>>>>,
 }
 
-type Report = Arc<dyn Fn(Event) + Send + Sync>;
+type EventReporter = Arc<dyn Fn(ReleaseEvent) + Send + Sync>;
 
 impl<S: ReleaseSource> Clone for Starting<S> {
     fn clone(&self) -> Self {
@@ -85,25 +85,25 @@ impl<S: ReleaseSource> Clone for Starting<S> {
 }
 
 impl<S: ReleaseSource> Starting<S> {
-    /// Up to `keep` releases are loaded in addition to the served one.
-    pub fn new(source: S, keep: usize, report: impl Fn(Event) + Send + Sync + 'static) -> Self {
+    /// Creates a starter that loads up to `keep` releases besides the served one.
+    pub fn new(source: S, keep: usize, report: impl Fn(ReleaseEvent) + Send + Sync + 'static) -> Self {
         Self { source: Arc::new(source), keep, report: Arc::new(report), tried: Arc::default() }
     }
 
-    /// Opens the release that the source names; if that cannot be served, the newest older one that can; if nothing is
-    /// published, the bundled snapshot, if the source has it. Then loads the newest other releases for their cursors. The watcher
-    /// verifies what is left to verify of them.
+    /// Opens the release named by the source. If it cannot be served, opens the newest older one that can; if nothing
+    /// is published, the bundled snapshot, if the source permits it. Then loads the newest other releases for their
+    /// cursors. The watcher completes the verification of all of them.
     ///
-    /// Reads these releases; to be called off the runtime.
+    /// Reads these releases: call it off the runtime.
     ///
     /// # Errors
-    /// [`ReleaseError::NoneActive`] or [`ReleaseError::NothingGood`], which is reported. Somebody publishes here, so that
-    /// serving invented data instead would be wrong without notice.
+    /// [`ReleaseError::NoneActive`] or [`ReleaseError::NothingGood`], which is reported. Releases are published here,
+    /// so serving invented data instead would be wrong without notice.
     pub fn start(&self) -> Result<Watcher<S>, ReleaseError> {
         let stamp = self.stamp();
         self.find().inspect_err(|error| {
             self.tried.lock().unwrap_or_else(PoisonError::into_inner).known = stamp;
-            (self.report)(Event::NotReady { reason: error.to_string() });
+            (self.report)(ReleaseEvent::NotReady { reason: error.to_string() });
         })
     }
 
@@ -128,7 +128,7 @@ impl<S: ReleaseSource> Starting<S> {
             let stamp = self.source.stamp(Some(version));
             match guarded(version, || self.source.open_at_once(version)) {
                 Ok(item) => {
-                    served = Some((item, Some(Stamps::of(stamp))));
+                    served = Some((item, Some(Stamps::new(stamp))));
                     break;
                 }
                 Err(reason) => rejections.push(reason),
@@ -139,20 +139,22 @@ impl<S: ReleaseSource> Starting<S> {
             (None, Ok(None)) => (self.source.unpublished(versions.first().copied())?, None),
             (None, _) => return Err(ReleaseError::NothingGood { reasons: rejections }),
         };
-        // What is reported here, or needs no report, is not reported again by the watcher.
+        // The watcher does not repeat anything reported here or not worth a report.
         let is_settled = !rejections.is_empty() || current.is_none();
-        let rejected = is_settled.then(|| RejectedState { current, stamps: Stamps::of(stamps) });
-        rejections.iter().for_each(|reason| (self.report)(Event::Rejected { reason: reason.clone(), served: None }));
-        (self.report)(Event::Serving { version: served.version(), bundled: served.is_bundled() });
+        let rejected = is_settled.then(|| RejectedState { current, stamps: Stamps::new(stamps) });
+        rejections
+            .iter()
+            .for_each(|reason| (self.report)(ReleaseEvent::Rejected { reason: reason.clone(), served: None }));
+        (self.report)(ReleaseEvent::Serving { version: served.version(), bundled: served.is_bundled() });
         let others = self.load_others(&served, &versions);
         let active = Arc::new(ActiveRelease::with(Arc::new(served), others, self.keep));
         rejections.into_iter().for_each(|reason| active.note_rejection(reason));
-        let seen = Seen { rejected, served: files };
+        let reported = ReportedState { rejected, served: files };
         let (source, report) = (Arc::clone(&self.source), Arc::clone(&self.report));
-        Ok(Watcher { source, active, report, seen: Mutex::new(seen) })
+        Ok(Watcher { source, active, report, reported: Mutex::new(reported) })
     }
 
-    /// Loads the newest releases in addition to the served one, which is not the bundled snapshot if there are any.
+    /// Loads the newest releases besides the served one, which is not the bundled snapshot if there are any.
     fn load_others(&self, served: &S::Item, versions: &[SnapshotVersion]) -> Vec<Arc<S::Item>> {
         let mut others = Vec::new();
         for version in versions.iter().copied().filter(|version| *version != served.version()) {
@@ -161,14 +163,14 @@ impl<S: ReleaseSource> Starting<S> {
             }
             match guarded(version, || self.source.open_at_once(version)) {
                 Ok(item) => others.push(Arc::new(item)),
-                Err(reason) => (self.report)(Event::NotLoaded { reason }),
+                Err(reason) => (self.report)(ReleaseEvent::NotLoaded { reason }),
             }
         }
         others
     }
 
-    /// Starts as soon as a release can be served: tries again when the index has changed, and on SIGHUP. `refused` gets the
-    /// reason of each failed try. Ends with the runtime.
+    /// Starts as soon as a release can be served: retries when the index has changed, and on SIGHUP. `refused` gets the
+    /// reason of each failed attempt. Ends with the runtime.
     pub async fn wait(self, interval: Duration, refused: impl Fn(&ReleaseError) + Send + Sync + 'static) -> Watcher<S> {
         let requested = Notify::new();
         let poll = move |is_requested| {
@@ -182,7 +184,7 @@ impl<S: ReleaseSource> Starting<S> {
         }
     }
 
-    /// Changes whenever `current` or a file of any release changes.
+    /// Stamps that change with `current` and with any file of any release.
     fn stamp(&self) -> Vec<u64> {
         let versions = self.source.versions().unwrap_or_default();
         std::iter::once(None).chain(versions.into_iter().map(Some)).map(|version| self.source.stamp(version)).collect()
@@ -194,12 +196,12 @@ fn stamps<S: ReleaseSource>(source: &S, current: Option<SnapshotVersion>) -> [u6
     [source.stamp(None), current.map_or(0, |version| source.stamp(Some(version)))]
 }
 
-/// Opens a release, or returns why it cannot be opened.
+/// Opens a release; the error is the reason why it cannot be opened.
 fn open<S: ReleaseSource>(source: &S, version: SnapshotVersion) -> Result<S::Item, String> {
     guarded(version, || source.open(version))
 }
 
-/// What `work` on a release returns, or why it failed. A release that causes a panic must not end the server.
+/// Runs `work` on a release and describes its failure. A release that causes a panic must not end the server.
 fn guarded<T>(version: SnapshotVersion, work: impl FnOnce() -> Result<T, ReleaseError>) -> Result<T, String> {
     match panics::catch(work) {
         Ok(done) => done.map_err(|error| error.to_string()),
@@ -212,7 +214,8 @@ impl<S: ReleaseSource> Watcher<S> {
         Arc::clone(&self.active)
     }
 
-    /// Polls at this interval, and at once on SIGHUP, and verifies meanwhile what was loaded at startup. Ends with the runtime.
+    /// Polls at this interval and at once on SIGHUP, and meanwhile verifies the releases loaded at startup. Ends with
+    /// the runtime.
     pub async fn run(self, interval: Duration) {
         let requested = Notify::new();
         tokio::select! {
@@ -221,7 +224,7 @@ impl<S: ReleaseSource> Watcher<S> {
         }
     }
 
-    /// As [`Watcher::run`], and polls at once when `requested`.
+    /// Like [`Watcher::run`], but polls at once when `requested`.
     async fn run_until_stopped(self, interval: Duration, requested: &Notify) {
         let watcher = Arc::new(self);
         let verifying = Arc::clone(&watcher);
@@ -233,65 +236,66 @@ impl<S: ReleaseSource> Watcher<S> {
         .await
     }
 
-    /// Polls once; blocks while a release is opened. If requested by the operator, a rejected release is tried again.
+    /// Polls once; blocks while a release is opened. If the operator requested the poll, a rejected release is retried.
     pub fn poll(&self, is_requested: bool) {
         let named = self.source.current();
         let current = named.as_ref().map_or(None, |named| *named);
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        self.watch_files(&mut seen);
+        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        self.watch_files(&mut reported);
         if let Ok(Some(version)) = named
             && self.active.serves(version)
         {
-            seen.rejected = None;
+            reported.rejected = None;
             self.load_passed_over();
             return;
         }
         let stamps = stamps(&*self.source, current);
-        if let Some(previous) = seen.rejected.as_mut().filter(|previous| previous.current == current && !is_requested)
+        if let Some(previous) =
+            reported.rejected.as_mut().filter(|previous| previous.current == current && !is_requested)
             && !previous.stamps.has_changed(stamps)
         {
             return;
         }
-        seen.rejected = Some(RejectedState { current, stamps: Stamps::of(stamps) });
+        reported.rejected = Some(RejectedState { current, stamps: Stamps::new(stamps) });
         match named {
             Ok(Some(version)) => {
                 if self.try_activate(version) {
-                    *seen = Seen { rejected: None, served: Some(Stamps::of(stamps[1])) };
+                    *reported = ReportedState { rejected: None, served: Some(Stamps::new(stamps[1])) };
                 }
             }
-            Ok(None) => (self.report)(Event::CurrentRemoved { served: self.active.current().version() }),
+            Ok(None) => (self.report)(ReleaseEvent::CurrentRemoved { served: self.active.current().version() }),
             Err(error) => self.reject(error.to_string()),
         }
     }
 
-    /// Verifies what was loaded at startup; blocks until it is done. In place of a damaged release, the newest older one that can
-    /// be is served.
+    /// Verifies the releases loaded at startup; blocks until done. A damaged release is replaced by the newest older
+    /// one that can be served.
     fn verify_loaded(&self) {
         for loaded in self.active.all() {
             let Err(reason) = self.verify(&loaded) else { continue };
-            let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
             if Arc::ptr_eq(&loaded, &self.active.current()) {
-                self.fall_back(loaded.version(), reason, &mut seen);
+                self.fall_back(loaded.version(), reason, &mut reported);
             } else if self.active.drop_loaded(&loaded) {
-                (self.report)(Event::NotLoaded { reason });
+                (self.report)(ReleaseEvent::NotLoaded { reason });
             }
         }
     }
 
-    /// Verifies a release that is loaded, or returns why it cannot be served.
+    /// Verifies a loaded release; the error is the reason why it cannot be served.
     fn verify(&self, loaded: &S::Item) -> Result<(), String> {
         let version = loaded.version();
         if guarded(version, || self.source.verify(loaded))? {
-            (self.report)(Event::Verified { version });
+            (self.report)(ReleaseEvent::Verified { version });
         }
         Ok(())
     }
 
-    /// Serves the newest release that is older than a damaged one; if there is none, the damaged one.
-    fn fall_back(&self, damaged: SnapshotVersion, reason: String, seen: &mut Seen) {
+    /// Serves the newest release older than a damaged one; if there is none, the damaged one.
+    fn fall_back(&self, damaged: SnapshotVersion, reason: String, reported: &mut ReportedState) {
         let current = self.source.current().unwrap_or_default();
         if current == Some(damaged) {
-            seen.rejected = Some(RejectedState { current, stamps: Stamps::of(stamps(&*self.source, current)) });
+            reported.rejected = Some(RejectedState { current, stamps: Stamps::new(stamps(&*self.source, current)) });
         }
         let versions = self.source.versions().unwrap_or_default();
         let mut older = versions.into_iter().filter(|version| *version < damaged);
@@ -308,44 +312,44 @@ impl<S: ReleaseSource> Watcher<S> {
             return self.reject(reason);
         };
         self.active.note_rejection(reason.clone());
-        (self.report)(Event::Rejected { reason, served: None });
-        (self.report)(Event::Serving { version: whole.version(), bundled: false });
+        (self.report)(ReleaseEvent::Rejected { reason, served: None });
+        (self.report)(ReleaseEvent::Serving { version: whole.version(), bundled: false });
         let damaged = self.active.current();
         self.active.replace(whole);
         self.active.drop_loaded(&damaged);
-        seen.served = Some(Stamps::of(stamp));
+        reported.served = Some(Stamps::new(stamp));
     }
 
-    /// Reports if files of the served release were changed.
-    fn watch_files(&self, seen: &mut Seen) {
-        let Some(files) = &mut seen.served else { return };
+    /// Reports changes to the files of the served release.
+    fn watch_files(&self, reported: &mut ReportedState) {
+        let Some(files) = &mut reported.served else { return };
         let version = self.active.current().version();
         let stamp = self.source.stamp(Some(version));
         if files.has_changed(stamp) {
             files.known = stamp;
             self.active.count_file_change();
-            (self.report)(Event::FilesChanged { version });
+            (self.report)(ReleaseEvent::FilesChanged { version });
         }
     }
 
-    /// Loads a release that other replicas have served, and this one has not.
+    /// Loads a release that other replicas have served and this one has not.
     fn load_passed_over(&self) {
         let Some(replica) = self.active.replica() else { return };
         let is_loaded = |version| self.active.loaded(version).is_some();
         let Some(version) = replica.next_to_load(is_loaded) else { return };
         match open(&*self.source, version) {
             Ok(item) => self.active.add(&Arc::new(item)),
-            Err(reason) => (self.report)(Event::NotLoaded { reason }),
+            Err(reason) => (self.report)(ReleaseEvent::NotLoaded { reason }),
         }
         replica.note_loaded(version);
     }
 
-    /// Opens and activates a release. One that is loaded is opened again too: its files may have been damaged since.
+    /// Opens and activates a release. A loaded one is opened again, too: its files may have been damaged since.
     fn try_activate(&self, version: SnapshotVersion) -> bool {
         match open(&*self.source, version) {
             Ok(item) => {
                 self.active.replace(Arc::new(item));
-                (self.report)(Event::Serving { version, bundled: false });
+                (self.report)(ReleaseEvent::Serving { version, bundled: false });
                 true
             }
             Err(reason) => {
@@ -357,11 +361,11 @@ impl<S: ReleaseSource> Watcher<S> {
 
     fn reject(&self, reason: String) {
         self.active.note_rejection(reason.clone());
-        (self.report)(Event::Rejected { reason, served: Some(self.active.current().version()) });
+        (self.report)(ReleaseEvent::Rejected { reason, served: Some(self.active.current().version()) });
     }
 }
 
-/// Calls `poll` off the runtime at this interval, and with `true` at once when `requested`, until it returns a value.
+/// Calls `poll` off the runtime at this interval, and at once with `true` when `requested`, until it returns a value.
 async fn poll_repeatedly<T: Send + 'static>(
     interval: Duration,
     requested: &Notify,

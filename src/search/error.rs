@@ -4,7 +4,7 @@ use crate::FORMAT;
 use crate::index::MAX_ROWS;
 use data::ArchiveError;
 
-/// Why a text index cannot be built or opened. Searching an open index never fails.
+/// Error of building or opening a text index. Searching an open index never fails.
 #[derive(Debug, Error)]
 pub enum SearchError {
     #[error("text index: {0}")]

@@ -1,4 +1,4 @@
-//! Text search: typo-tolerant search for names, and full-text search over descriptions. Each index is of one table.
+//! Text search: typo-tolerant search for names, and full-text search over descriptions. Each index covers one table.
 //!
 //! Tantivy builds the inverted index: one segment, in which document `n` is row `n` of the table and nothing is stored but
 //! the terms. At search time it reads the postings of words that more than 128 rows contain and the raw names without
@@ -8,10 +8,10 @@
 //! order of magnitude slower (`benches/search_speed.rs` measures both). [`query`] expands the words of a query, and
 //! [`rank`] scores each candidate by its name, read from the table itself. [`edit_distance`] serves all of them.
 //!
-//! A row matches if its name or one of its aliases scores at least [`MATCH_SCORE`]. Names that need more edits are looked
-//! up only if no close match was found, and words are left out of the query only if no match is sure ([`MatchClass`]).
-//! Every step is bounded, so that no query takes more than a few milliseconds. The best [`MAX_HITS`] are ranked; the rows
-//! beyond them are those that have all words.
+//! A row matches if its name or one of its aliases scores at least [`MATCH_SCORE`]. Names that need more edits are
+//! looked up only if no close match was found, and words are left out of the query only if no match is sure
+//! ([`MatchClass`]). Every step is bounded, so that no query takes more than a few milliseconds. The best [`MAX_HITS`]
+//! are ranked; further rows are those that have all words.
 #![warn(unreachable_pub)]
 
 pub mod edit_distance;
@@ -22,10 +22,12 @@ mod rank;
 #[cfg(test)]
 mod tests;
 
-pub use edit_distance::{Candidates, nearest, similarity};
+pub use edit_distance::{FoldedCandidates, nearest, similarity};
 pub use error::SearchError;
 pub use index::marks;
-pub use index::{Completed, Completion, DURATIONS, Described, Hit, IndexFiles, IndexPart, SearchResults, TextIndex};
+pub use index::{
+    Completed, Completion, DURATIONS, DescriptionMatches, Hit, IndexFiles, IndexPart, SearchResults, TextIndex,
+};
 pub use index::{texts, typed_part};
 pub use query::nickname::forms;
 pub use query::phonetic::phonetic_key;

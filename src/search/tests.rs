@@ -171,7 +171,7 @@ fn a_stored_index_returns_the_same_as_one_in_memory() {
     let mut damaged = files.clone();
     damaged.get_mut("names.tables").unwrap()[100] ^= 1;
     assert!(open(&damaged, &table).is_err_and(|error| error.to_string().contains("damaged")));
-    // These firms say nothing of themselves, so that what is missing of it is not missed.
+    // These firms have no descriptions, so that a missing file of word positions in them goes unnoticed.
     for file in files.keys().filter(|file| !(file.starts_with("descriptions.") && file.ends_with(".pos"))) {
         let mut fewer = files.clone();
         fewer.remove(file);

@@ -1,24 +1,24 @@
-//! The name and the accent color under which the operator runs the service.
+//! The operator's name and accent color for the service.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// The number of characters of a name at most.
+/// Maximum length of a name in characters.
 const MAX_NAME: usize = 48;
-/// The least contrast of text, by the WCAG.
+/// Minimum contrast of text, from the WCAG.
 const MIN_CONTRAST: f64 = 4.5;
 
-/// The accent color without an operator's; tests compare it with the style sheet and the icon.
+/// Default accent color; tests compare it with the style sheet and the icon.
 pub const DEFAULT_COLOR: Rgb = Rgb([0x0f, 0x5c, 0x4d]);
 
-/// The backgrounds of pages on which links are hardest to read; a test compares them with the style sheet.
+/// The page backgrounds with the least contrast for links; a test compares them with the style sheet.
 pub const LIGHT_BACKGROUND: Rgb = Rgb([0xef, 0xf4, 0xf0]);
 pub const DARK_BACKGROUND: Rgb = Rgb([0x20, 0x27, 0x23]);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Brand {
     pub name: BrandName,
-    /// `None`: that of the style sheet.
+    /// `None`: the color of the style sheet.
     pub color: Option<BrandColor>,
 }
 
@@ -28,7 +28,7 @@ impl Default for Brand {
     }
 }
 
-/// The name of the service in one line.
+/// The name of the service, a single line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BrandName(String);
 
@@ -58,7 +58,7 @@ impl FromStr for BrandName {
     }
 }
 
-/// A color as it is shown: `#0f5c4d`.
+/// A color, displayed as `#0f5c4d`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rgb(pub [u8; 3]);
 
@@ -76,7 +76,7 @@ impl FromStr for Rgb {
         let digits = text.trim().strip_prefix('#').filter(|digits| digits.len() == 6 && digits.is_ascii());
         let byte = |at: usize| u8::from_str_radix(digits?.get(at..at + 2)?, 16).ok();
         match [0, 2, 4].map(byte) {
-            // `from_str_radix` takes a sign.
+            // `from_str_radix` accepts a sign.
             [Some(red), Some(green), Some(blue)] if !text.contains('+') => Ok(Self([red, green, blue])),
             _ => Err(BrandColorError::NotAColor),
         }
@@ -93,13 +93,13 @@ impl Rgb {
         0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
     }
 
-    /// From 1 to 21.
+    /// Contrast ratio of two colors, 1–21.
     pub fn contrast(self, other: Self) -> f64 {
         let (one, two) = (self.luminance(), other.luminance());
         (one.max(two) + 0.05) / (one.min(two) + 0.05)
     }
 
-    /// The first color on the way to `end` that has enough contrast to a background; `end` has it.
+    /// The first color on the way to `end` with enough contrast to a background; `end` itself has enough.
     fn readable(self, end: Self, background: Self) -> Self {
         let mixed = |share: u32| {
             let part =
@@ -110,12 +110,12 @@ impl Rgb {
     }
 }
 
-/// The accent color: that of links and buttons.
+/// The accent color of links and buttons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BrandColor {
-    /// As the operator chose it, on light pages.
+    /// The operator's color, for light pages.
     pub light: Rgb,
-    /// The same made as light as dark pages need it.
+    /// The operator's color, lightened for dark pages.
     pub dark: Rgb,
 }
 
@@ -130,7 +130,7 @@ pub enum BrandColorError {
     Pale { contrast: f64, nearest: NearestColor },
 }
 
-/// The color to choose instead.
+/// An alternative color for an error message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NearestColor(Rgb);
 
@@ -140,7 +140,7 @@ impl fmt::Display for NearestColor {
     }
 }
 
-/// 4.49 is not the 4.5 that is needed.
+/// Rounds down to tenths: 4.49 does not reach the required 4.5.
 fn tenths_down(contrast: f64) -> f64 {
     (contrast * 10.0).floor() / 10.0
 }
@@ -172,7 +172,7 @@ mod tests {
             (one.contrast(two) * 100.0).round() / 100.0
         };
         assert_eq!(contrast("#000000", "#ffffff"), 21.0);
-        // The usual examples of greys on white.
+        // The usual examples of grays on white.
         assert_eq!((contrast("#767676", "#ffffff"), contrast("#777777", "#ffffff")), (4.54, 4.48));
     }
 

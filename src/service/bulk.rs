@@ -1,5 +1,5 @@
-//! Bulk files of releases as downloads: `/data/{version}/{file}`, as a whole or in part, so that a download that broke can be
-//! resumed. `/data/latest/{file}` redirects to the release that is served.
+//! Downloads of bulk files: `/data/{version}/{file}`, whole or in part, so that an interrupted download can be resumed.
+//! `/data/latest/{file}` redirects to the served release.
 
 use std::sync::Arc;
 
@@ -23,13 +23,13 @@ use transport::headers::{Caching, CommonHeaders, READS, authorization, if_none_m
 use transport::problem::{Code, Problem};
 use transport::url::{KEY_IN_URL, has_key};
 
-/// Who may download bulk files.
+/// Access to bulk files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BulkAccess {
-    /// Everybody.
+    /// Anyone.
     #[default]
     Open,
-    /// Who has an API key; a download counts as a request.
+    /// Callers with an API key; a download counts as a request.
     Key,
     Off,
 }
@@ -46,9 +46,9 @@ impl BulkAccess {
     }
 }
 
-/// The part of the paths of bulk files before the version.
+/// Path of bulk files up to the version.
 pub const PREFIX: &str = "/data/";
-/// In place of a version: the one that is served.
+/// Alias of the served version.
 const LATEST: &str = "latest";
 
 /// The path of a bulk file.
@@ -56,8 +56,8 @@ pub fn path_of(version: SnapshotVersion, file: &BulkFile) -> String {
     format!("{PREFIX}{version}/{}", file.name)
 }
 
-/// A file of a release.
-struct Found {
+/// A file of a loaded release.
+struct ReleaseFile {
     version: SnapshotVersion,
     file: Arc<BulkFile>,
     etag: String,
@@ -68,7 +68,7 @@ pub async fn respond(state: &Arc<State>, request: &RequestParts<'_>) -> Response
     let mut quota = None;
     let mut response = match answer(state, request, &mut quota).await {
         Ok(response) => response,
-        Err(problem) => failure(state, request, &problem, quota.as_ref()),
+        Err(problem) => problem_response(state, request, &problem, quota.as_ref()),
     };
     let common = CommonHeaders {
         id: Some(request.id),
@@ -81,7 +81,7 @@ pub async fn respond(state: &Arc<State>, request: &RequestParts<'_>) -> Response
     response
 }
 
-/// In the order of REST: method, key in the URL, key, `If-None-Match`, quota, everything else.
+/// Checks in the order of REST: method, key in the URL, key, `If-None-Match`, quota, everything else.
 async fn answer(
     state: &Arc<State>,
     request: &RequestParts<'_>,
@@ -104,14 +104,14 @@ async fn answer(
     let (release, name) = path.split_once('/').unwrap_or((path, ""));
     if release == LATEST {
         let served = state.releases.current();
-        let file = named(&served, name)?;
+        let file = find_file(&served, name)?;
         return Ok(redirect(&path_of(served.version(), file)));
     }
     let caller = match state.bulk {
         BulkAccess::Key => Some(authenticate(state, request, quota).await?),
         _ => None,
     };
-    let found = find(state, release, name);
+    let found = find_release_file(state, release, name);
     if let Ok(found) = &found
         && !request.headers.contains_key(IF_MATCH)
         && if_none_match(request.headers).any(|known| known == "*" || known == found.etag)
@@ -123,7 +123,7 @@ async fn answer(
         return Ok(response);
     }
     if let Some(caller) = &caller {
-        *quota = Some(take(state, request, caller, quota)?);
+        *quota = Some(charge_quota(state, request, caller, quota)?);
     }
     let found = found?;
     if fails_if_match(request.headers, &found.etag) {
@@ -133,17 +133,22 @@ async fn answer(
     Ok(download(state, request, found, caller))
 }
 
-fn download(state: &Arc<State>, request: &RequestParts<'_>, found: Found, caller: Option<Caller>) -> Response<Payload> {
+fn download(
+    state: &Arc<State>,
+    request: &RequestParts<'_>,
+    found: ReleaseFile,
+    caller: Option<Caller>,
+) -> Response<Payload> {
     let mut response = Response::new(Payload::Whole(Bytes::new()));
     let length = found.file.bytes;
     let (start, end) = match requested_range(request, &found) {
-        Requested::Whole => (0, length),
-        Requested::Part(start, end) => {
+        RequestedRange::Whole => (0, length),
+        RequestedRange::Part(start, end) => {
             *response.status_mut() = StatusCode::PARTIAL_CONTENT;
             set(response.headers_mut(), CONTENT_RANGE, &format!("bytes {start}-{}/{length}", end - 1));
             (start, end)
         }
-        Requested::Unsatisfiable => {
+        RequestedRange::Unsatisfiable => {
             *response.status_mut() = StatusCode::RANGE_NOT_SATISFIABLE;
             set(response.headers_mut(), CONTENT_RANGE, &format!("bytes */{length}"));
             write_validators(response.headers_mut(), state, &found);
@@ -156,13 +161,19 @@ fn download(state: &Arc<State>, request: &RequestParts<'_>, found: Found, caller
     set(headers, CONTENT_DISPOSITION, &format!("attachment; filename=\"{}\"", found.file.name));
     headers.insert(CONTENT_LENGTH, HeaderValue::from(end - start));
     let taken = caller.map(|caller| (caller, state.today()));
-    *response.body_mut() = Payload::Stream(part(Arc::clone(state), found.file, start, end, taken));
+    *response.body_mut() = Payload::Stream(stream_range(Arc::clone(state), found.file, start, end, taken));
     response
 }
 
-/// The bytes of a file from `start` to `end`, read and verified chunk by chunk while they are sent. If a chunk is not the one
-/// that was verified, the request is refunded.
-fn part(state: Arc<State>, file: Arc<BulkFile>, start: u64, end: u64, taken: Option<(Caller, Date)>) -> ByteStream {
+/// Streams the bytes of a file from `start` to `end`, read and verified chunk by chunk. If a chunk fails verification,
+/// the request is refunded.
+fn stream_range(
+    state: Arc<State>,
+    file: Arc<BulkFile>,
+    start: u64,
+    end: u64,
+    taken: Option<(Caller, Date)>,
+) -> ByteStream {
     Box::pin(stream::unfold((state, start), move |(state, position)| {
         let file = Arc::clone(&file);
         async move {
@@ -185,8 +196,8 @@ fn part(state: Arc<State>, file: Arc<BulkFile>, start: u64, end: u64, taken: Opt
     }))
 }
 
-/// The validator and what else is the same for every response about a file.
-fn write_validators(headers: &mut HeaderMap, state: &State, found: &Found) {
+/// Writes the validator and the other headers that are the same for every response about a file.
+fn write_validators(headers: &mut HeaderMap, state: &State, found: &ReleaseFile) {
     set(headers, ETAG, &found.etag);
     headers.insert(ACCEPT_RANGES, HeaderValue::from_static("bytes"));
     let caching = match state.bulk {
@@ -204,7 +215,12 @@ fn redirect(location: &str) -> Response<Payload> {
     response
 }
 
-fn failure(state: &State, request: &RequestParts<'_>, problem: &Problem, quota: Option<&Quota>) -> Response<Payload> {
+fn problem_response(
+    state: &State,
+    request: &RequestParts<'_>,
+    problem: &Problem,
+    quota: Option<&Quota>,
+) -> Response<Payload> {
     let instance = if problem.code == Code::KeyInUrl { "/" } else { request.path };
     let body = problem.body(&state.public_url, instance, &request.id.to_string());
     let mut response = Response::new(Payload::Whole(body.into()));
@@ -234,7 +250,7 @@ async fn authenticate(state: &State, request: &RequestParts<'_>, quota: &mut Opt
     Ok(caller)
 }
 
-fn take(
+fn charge_quota(
     state: &State,
     request: &RequestParts<'_>,
     caller: &Caller,
@@ -253,8 +269,8 @@ fn take(
     })
 }
 
-/// The file of a loaded release.
-fn find(state: &State, release: &str, name: &str) -> Result<Found, Problem> {
+/// Finds a file of a loaded release.
+fn find_release_file(state: &State, release: &str, name: &str) -> Result<ReleaseFile, Problem> {
     let version = release.parse::<SnapshotVersion>().ok().filter(|version| version.to_string() == release);
     let catalog = version.and_then(|version| state.releases.loaded(version)).ok_or_else(|| {
         let held: Vec<String> = state.releases.all().iter().map(|catalog| catalog.version().to_string()).collect();
@@ -265,12 +281,12 @@ fn find(state: &State, release: &str, name: &str) -> Result<Found, Problem> {
         );
         Problem { did_you_mean: held, ..Problem::new(Code::NotFound, detail) }
     })?;
-    let file = Arc::clone(named(&catalog, name)?);
+    let file = Arc::clone(find_file(&catalog, name)?);
     let etag = format!("\"{}\"", file.checksum());
-    Ok(Found { version: catalog.version(), file, etag })
+    Ok(ReleaseFile { version: catalog.version(), file, etag })
 }
 
-fn named<'c>(catalog: &'c Catalog, name: &str) -> Result<&'c Arc<BulkFile>, Problem> {
+fn find_file<'c>(catalog: &'c Catalog, name: &str) -> Result<&'c Arc<BulkFile>, Problem> {
     let files = catalog.bulk_files();
     files.iter().find(|file| file.name == name).ok_or_else(|| {
         let version = catalog.version();
@@ -283,7 +299,7 @@ fn named<'c>(catalog: &'c Catalog, name: &str) -> Result<&'c Arc<BulkFile>, Prob
     })
 }
 
-/// Whether `If-Match` names another file; it compares strongly.
+/// True if `If-Match` names another file; it compares strongly.
 fn fails_if_match(headers: &HeaderMap, etag: &str) -> bool {
     let mut values = headers.get_all(IF_MATCH).iter().filter_map(|value| value.to_str().ok()).peekable();
     values.peek().is_some()
@@ -291,44 +307,44 @@ fn fails_if_match(headers: &HeaderMap, etag: &str) -> bool {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Requested {
+enum RequestedRange {
     Whole,
-    /// From the first byte to before the last.
+    /// From the first byte to the last, exclusive.
     Part(u64, u64),
     Unsatisfiable,
 }
 
-/// The part of the file that a GET asks for. `Range` is ignored if `If-Range` names another file.
-fn requested_range(request: &RequestParts<'_>, found: &Found) -> Requested {
+/// The part of the file requested by a GET. `Range` is ignored if `If-Range` names another file.
+fn requested_range(request: &RequestParts<'_>, found: &ReleaseFile) -> RequestedRange {
     let mut ranges = request.headers.get_all(RANGE).iter();
     let (Some(range), None, true) = (ranges.next(), ranges.next(), *request.method == Method::GET) else {
-        return Requested::Whole;
+        return RequestedRange::Whole;
     };
     let is_same = request.headers.get(IF_RANGE).is_none_or(|known| known.as_bytes() == found.etag.as_bytes());
     match range.to_str() {
         Ok(range) if is_same => parse_range(range, found.file.bytes),
-        _ => Requested::Whole,
+        _ => RequestedRange::Whole,
     }
 }
 
-/// Parses `Range` for a file of `length` bytes. What is malformed and several ranges are ignored, as RFC 9110 allows.
-fn parse_range(text: &str, length: u64) -> Requested {
+/// Parses `Range` for a file of `length` bytes. Malformed and multiple ranges are ignored, as RFC 9110 allows.
+fn parse_range(text: &str, length: u64) -> RequestedRange {
     let number = |text: &str| {
         let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         is_number.then(|| text.parse().unwrap_or(u64::MAX))
     };
     let range = text.split_once('=').filter(|(unit, _)| unit.trim().eq_ignore_ascii_case("bytes"));
     let Some((first, last)) = range.and_then(|(_, range)| range.trim().split_once('-')) else {
-        return Requested::Whole;
+        return RequestedRange::Whole;
     };
     let (start, end) = match (number(first), number(last)) {
         (Some(first), None) if last.is_empty() => (first, length),
         (Some(first), Some(last)) if first <= last => (first, last.saturating_add(1).min(length)),
-        (None, Some(0)) if first.is_empty() => return Requested::Unsatisfiable,
+        (None, Some(0)) if first.is_empty() => return RequestedRange::Unsatisfiable,
         (None, Some(count)) if first.is_empty() => (length.saturating_sub(count), length),
-        _ => return Requested::Whole,
+        _ => return RequestedRange::Whole,
     };
-    if start < length { Requested::Part(start, end) } else { Requested::Unsatisfiable }
+    if start < length { RequestedRange::Part(start, end) } else { RequestedRange::Unsatisfiable }
 }
 
 fn content_type(name: &str) -> &'static str {
@@ -350,7 +366,7 @@ mod tests {
 
     #[test]
     fn one_range_of_bytes_is_understood() {
-        use Requested::{Part, Unsatisfiable, Whole};
+        use RequestedRange::{Part, Unsatisfiable, Whole};
         for (text, expected) in [
             ("bytes=0-0", Part(0, 1)),
             ("bytes=10-", Part(10, 100)),

@@ -1,5 +1,5 @@
-//! The part of the server that all front ends share: its [`State`], saved searches with their alerts, bulk downloads, and
-//! the operator's name, contact and color.
+//! The part of the server shared by all front ends: its [`State`], saved searches with their alerts, bulk downloads,
+//! and the operator's name, contact and color.
 #![warn(unreachable_pub)]
 
 pub mod alerts;

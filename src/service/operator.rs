@@ -1,34 +1,34 @@
-//! Who runs the service: its name, how to reach them, and their terms.
+//! The operator of the service: name, contact and legal links.
 
 use http::Uri;
 
 use crate::Brand;
 
-/// The place of a firm's slug in a URL.
+/// Placeholder for a firm's slug in a URL.
 const SLUG: &str = "{slug}";
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Operator {
     pub brand: Brand,
-    /// Whom to tell about a vulnerability or a question of privacy, as a `mailto:` or `https:` URL.
+    /// Contact for reports of vulnerabilities and for privacy questions, as a `mailto:` or `https:` URL.
     pub contact: Option<String>,
-    /// Who is responsible for the pages, an `https:` URL.
+    /// Legal notice of the pages, an `https:` URL.
     pub imprint_url: Option<String>,
     /// The operator's privacy policy, an `https:` URL.
     pub privacy_url: Option<String>,
     /// The operator's terms of use, an `https:` URL.
     pub terms_url: Option<String>,
-    /// Where founders review a firm: an `http:` or `https:` URL with `{slug}` for the firm's slug.
+    /// Review form for founders: an `http:` or `https:` URL with `{slug}` in place of the firm's slug.
     pub review_url: Option<String>,
 }
 
 impl Operator {
-    /// Where the firm with this slug is reviewed.
+    /// The review URL of the firm with this slug.
     pub fn review_url(&self, slug: &str) -> Option<String> {
         self.review_url.as_ref().map(|url| url.replace(SLUG, slug))
     }
 
-    /// The links for the footer of a page: URL and name.
+    /// The links in the footer of a page: URL and name.
     pub fn links(&self) -> Vec<(String, &'static str)> {
         let links = [
             (&self.imprint_url, "Imprint"),
@@ -40,7 +40,7 @@ impl Operator {
     }
 }
 
-/// Reads the template of [`Operator::review_url`].
+/// Parses the template of [`Operator::review_url`].
 pub fn review_url(text: &str) -> Result<String, String> {
     let text = text.trim();
     let url_of = |slug: &str| text.replace(SLUG, slug).parse::<Uri>().ok();
@@ -48,7 +48,7 @@ pub fn review_url(text: &str) -> Result<String, String> {
         matches!(url.scheme_str(), Some("http" | "https"))
             && url.authority().is_some_and(|host| !host.host().is_empty() && !host.as_str().contains('@'))
     };
-    // The slug is a part of the path, of the query or of the fragment, not of the host.
+    // The slug must be in the path, the query or the fragment, not in the host.
     let authority = |slug: &str| url_of(slug).filter(is_web).and_then(|url| url.authority().cloned());
     let is_valid = text.contains(SLUG)
         && !text.replace(SLUG, "").contains(['{', '}'])

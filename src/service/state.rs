@@ -1,4 +1,4 @@
-//! What all front ends share.
+//! State shared by all front ends.
 
 use std::net::IpAddr;
 use std::sync::atomic::AtomicBool;
@@ -15,11 +15,11 @@ use auth::quota::{IpRange, WorkQueue, client_address};
 use catalog::Catalog;
 use data::Date;
 use release::{ActiveRelease, ReleaseStore};
-use transport::headers::Scheme;
+use transport::headers::PublicScheme;
 use transport::origin_policy::Hosts;
 use transport::{Peer, RequestParts, ResponseCache, Telemetry};
 
-/// What all front ends share: releases, accounts, and the settings that responses depend on.
+/// State shared by all front ends: releases, accounts, and the settings that affect responses.
 pub struct State {
     /// The loaded releases.
     pub releases: Arc<ActiveRelease<Catalog>>,
@@ -29,33 +29,33 @@ pub struct State {
     pub auth: Arc<AuthService>,
     /// The hosts under which clients reach the service.
     pub hosts: Hosts,
-    /// The address of the service in links, without a slash at the end.
+    /// Public URL of the service, without a trailing slash.
     pub public_url: String,
-    /// Whether the operator chose `public_url`; otherwise it is the address on which the server listens.
+    /// True if the operator chose `public_url`; otherwise it is the address on which the server listens.
     pub has_public_url: bool,
     pub operator: Operator,
     /// The operator's files below `/.well-known/`.
     pub well_known: WellKnown,
     /// Saved searches, lists and their alerts.
     pub alerts: Arc<Alerts>,
-    /// Who may download bulk files.
+    /// Access to bulk files.
     pub bulk: BulkAccess,
     /// Cached REST responses.
     pub response_cache: ResponseCache,
     /// Counts and logs requests and connections.
     pub telemetry: Arc<Telemetry>,
-    /// Searches, pages and tool calls run in it.
+    /// Queue that runs searches, pages and tool calls.
     pub work: WorkQueue,
     /// Proxies whose `X-Forwarded-For` is trusted.
     pub trusted_proxies: Vec<IpRange>,
-    /// Returns Unix seconds.
+    /// Current time in Unix seconds.
     pub clock: fn() -> i64,
-    /// Whether the server is stopping: it is no longer ready.
+    /// The server is stopping and no longer ready.
     pub stopping: AtomicBool,
 }
 
 impl State {
-    /// The address of a client, behind trusted proxies from `X-Forwarded-For`.
+    /// The address of a client; behind trusted proxies it comes from `X-Forwarded-For`.
     pub fn client(&self, peer: Peer, headers: &HeaderMap) -> IpAddr {
         let forwarded: Vec<&str> =
             headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok()).collect();
@@ -72,22 +72,22 @@ impl State {
         client_address(peer.0.ip(), forwarded.into_iter(), &self.trusted_proxies)
     }
 
-    pub fn scheme(&self) -> Scheme {
-        Scheme::of(&self.public_url)
+    pub fn scheme(&self) -> PublicScheme {
+        PublicScheme::from_url(&self.public_url)
     }
 
-    /// Where a request comes from, for the audit log.
+    /// Origin of a request, for the audit log.
     pub fn origin(&self, request: &RequestParts<'_>) -> Origin {
         let address = self.client(request.peer, request.headers);
         Origin { request: request.id.to_string(), address }
     }
 
-    /// Unix seconds.
+    /// Current time in Unix seconds.
     pub fn now(&self) -> i64 {
         (self.clock)() + self.auth.clock_ahead()
     }
 
-    /// The UTC date.
+    /// Current date in UTC.
     pub fn today(&self) -> Date {
         Date::from_unix(self.now())
     }

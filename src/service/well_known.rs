@@ -1,5 +1,5 @@
-//! Files that the operator publishes below `/.well-known/`, such as proofs of ownership for directories. They are read once,
-//! when the server starts.
+//! Files that the operator publishes below `/.well-known/`, such as proofs of ownership for directories. They are read
+//! once, at startup.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ pub enum WellKnownError {
 pub struct WellKnown(BTreeMap<String, StaticAsset>);
 
 impl WellKnown {
-    /// Reads a folder. `is_taken`: whether the server itself has something at a path.
+    /// Loads a folder. `is_taken` is true for paths that the server itself serves.
     pub fn load(folder: &Path, is_taken: impl Fn(&str) -> bool) -> Result<Self, WellKnownError> {
         let unreadable = |path: &Path| {
             let path = path.to_owned();
@@ -67,8 +67,8 @@ impl WellKnown {
         Ok(Self(files))
     }
 
-    /// The response to a request for a file: `None` if there is none at the path, `Some(None)` if the method is not GET, HEAD
-    /// or OPTIONS.
+    /// Responds to a request for a file: `None` if the path has no file, `Some(None)` if the method is not GET, HEAD or
+    /// OPTIONS.
     pub fn answer(&self, path: &str, method: &Method, headers: &HeaderMap) -> Option<Option<Response<Bytes>>> {
         self.0.get(path).map(|file| file.answer(method, headers))
     }

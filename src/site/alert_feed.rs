@@ -1,21 +1,21 @@
-//! Private feeds: the alerts of a saved search or list, for whoever has the address.
+//! Private feeds: the alerts of a saved search or list, for anyone who has the address.
 
 use http::Response;
 use http::header::{HeaderName, REFERRER_POLICY};
 
 use crate::PageRequest;
-use crate::account::saved::view::{counted, words};
+use crate::account::saved::view::{count_in_words, reason_in_words};
 use crate::error_page::PageError;
-use crate::feeds::{Entry, Feed, FeedFormat};
+use crate::feeds::{Feed, FeedEntry, FeedFormat};
 use auth::StoreError;
 use auth::watch::{Alert, Watch};
 use data::rfc3339;
 use service::alerts::entries;
 use transport::headers::set;
 
-/// Alerts of a feed, the newest.
+/// Maximum number of alerts in a feed; the newest are kept.
 const ALERTS: u32 = 50;
-/// Records that an entry names.
+/// Maximum number of records named in an entry.
 const RECORDS: usize = 200;
 
 const ROBOTS_TAG: HeaderName = HeaderName::from_static("x-robots-tag");
@@ -31,7 +31,7 @@ pub(super) fn respond(
         error => PageError::Account(error.into()),
     })?;
     let mut response = feed.respond(request, format)?;
-    // Neither search engines nor the sites that it links to may learn the address.
+    // Neither search engines nor linked sites may learn the address.
     set(response.headers_mut(), ROBOTS_TAG, "noindex");
     set(response.headers_mut(), REFERRER_POLICY, "no-referrer");
     Ok(response)
@@ -54,10 +54,10 @@ fn feed(request: PageRequest<'_>, token: &str) -> Result<Feed, StoreError> {
     })
 }
 
-fn entry(base: &str, watch: &Watch, alert: &Alert) -> Result<Entry, StoreError> {
+fn entry(base: &str, watch: &Watch, alert: &Alert) -> Result<FeedEntry, StoreError> {
     let mut lines = Vec::new();
     for entry in entries(alert)?.iter().take(RECORDS) {
-        let what = if watch.query.is_some() { String::new() } else { format!(" ({})", words(entry)) };
+        let what = if watch.query.is_some() { String::new() } else { format!(" ({})", reason_in_words(entry)) };
         let page = entry.page.as_ref().map_or_else(String::new, |page| format!(": {base}{page}"));
         lines.push(format!("{}{what}{page}", entry.name));
     }
@@ -65,9 +65,9 @@ fn entry(base: &str, watch: &Watch, alert: &Alert) -> Result<Entry, StoreError> 
         lines.push(format!("and {} more", alert.total as usize - lines.len()));
     }
     let url = format!("{base}/account/saved/{}?alert={}", watch.id.0, alert.id.0);
-    Ok(Entry {
+    Ok(FeedEntry {
         id: url.clone(),
-        title: format!("{} with release {}", counted(watch, alert), alert.version),
+        title: format!("{} with release {}", count_in_words(watch, alert), alert.version),
         url,
         date: rfc3339(alert.created_at),
         text: lines.join("\n"),
@@ -76,7 +76,7 @@ fn entry(base: &str, watch: &Watch, alert: &Alert) -> Result<Entry, StoreError> 
 
 #[cfg(test)]
 mod tests {
-    use crate::Page;
+    use crate::PageRoute;
 
     #[test]
     fn logs_and_metrics_do_not_show_the_address_of_a_feed() {
@@ -84,10 +84,10 @@ mod tests {
             ("/alerts/1-c2VjcmV0LXNlY3JldA.atom", "/alerts/{token}.atom"),
             ("/alerts/1-c2VjcmV0LXNlY3JldA.json", "/alerts/{token}.json"),
         ] {
-            assert_eq!(Page::of(path).map(Page::label), Some(label));
+            assert_eq!(PageRoute::parse(path).map(PageRoute::label), Some(label));
         }
         for path in ["/alerts", "/alerts/1-c2VjcmV0", "/alerts/x.md", "/alerts/x.json/y", "/alerts/a/b.json"] {
-            assert_eq!(Page::of(path), None, "{path}");
+            assert_eq!(PageRoute::parse(path), None, "{path}");
         }
     }
 }

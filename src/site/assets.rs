@@ -1,4 +1,4 @@
-//! Style sheets, scripts, typeface, icon, robots.txt and the description of the search for browsers (OpenSearch).
+//! Style sheets, scripts, typeface, icon, robots.txt and the OpenSearch description for browsers.
 
 use std::borrow::Cow;
 
@@ -13,8 +13,8 @@ pub(crate) const STYLE: &str = include_str!("assets/style.css");
 /// Optional: every page works without it.
 pub(crate) const SCRIPT: &str = include_str!("assets/page.js");
 
-/// Inter 4.1 (`inter-ui` of npm) with the letters of Latin alphabets, upright, in weights of 400 to 750, made by
-/// `fonttools varLib.instancer` and `pyftsubset`; other letters are those of the visitor's system.
+/// Inter 4.1 (`inter-ui` of npm), upright, weights 400 to 750, reduced to the letters of Latin alphabets by `fonttools
+/// varLib.instancer` and `pyftsubset`. For other letters, browsers use a font of the system.
 const TYPEFACE: &[u8] = include_bytes!("assets/inter-4.1.woff2");
 
 /// The styles and the script of code examples and of pages of endpoints.
@@ -23,10 +23,10 @@ pub(crate) const PLAYGROUND: &str = include_str!("assets/playground.js");
 
 const ICON: &str = include_str!("assets/favicon.svg");
 
-/// Characters of the short name of a search, by the specification of OpenSearch.
+/// Maximum length of `ShortName` in characters, by the OpenSearch specification.
 const MAX_SHORT_NAME: usize = 16;
 
-/// The end of the first block of the style sheet, which has the colors; what follows overrides them.
+/// End of the first block of the style sheet, which defines the colors. Declarations inserted before it override them.
 const END_OF_COLORS: &str = "\n}\n";
 
 /// The style sheet with the operator's color.
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
     use service::brand::{DARK_BACKGROUND, LIGHT_BACKGROUND, Rgb};
 
-    /// The colors of a variable on light and on dark pages.
+    /// The light and the dark color of a variable.
     fn colors(style: &str, variable: &str) -> [Rgb; 2] {
         let (_, rest) = style.rsplit_once(&format!("  {variable}: light-dark(")).unwrap();
         let (light, dark) = rest.split_once(')').unwrap().0.split_once(", ").unwrap();

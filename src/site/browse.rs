@@ -1,5 +1,4 @@
-//! Browsing a table: filters with the number of rows each would leave, a sort order, pages, and the same query as an API
-//! URL.
+//! Browsing a table: filters with counts, a sort order, pages, and the same query as an API URL.
 
 use std::collections::HashMap;
 
@@ -8,12 +7,12 @@ use form_urlencoded::Serializer;
 
 use crate::PageRequest;
 use crate::conditions::{self, active_filters, title};
-use crate::error_page::{PageError, named, sentence};
-use crate::filters::{FieldConfig, Filters, Given, RangeConfig};
+use crate::error_page::{PageError, name_and_path, sentence};
+use crate::filters::{FieldConfig, Filters, QueryInput, RangeConfig};
 use crate::format;
 use crate::layout::PageLayout;
 use crate::link::Link;
-use crate::question::{Question, list_of};
+use crate::question::{SearchQuestion, list_of};
 use catalog::{
     Catalog, Issues, ListPosition, ParameterError, ParseOptions, ParsedRequest, Query, Reading, Request, Resource,
     SearchReading,
@@ -22,20 +21,20 @@ use data::{Facet, ReviewStatus};
 use service::State;
 
 pub(crate) const PER_PAGE: u64 = 25;
-/// Rows of a page to choose from.
+/// Offered page sizes, in rows.
 const PAGE_SIZES: [u64; 3] = [PER_PAGE, 50, MAX_PER_PAGE];
 pub(crate) const MAX_PER_PAGE: u64 = 100;
-/// Conditions of a list that search engines may know: of more there are too many.
+/// Lists with more conditions are not indexed by search engines: there are too many combinations.
 const MAX_INDEXED: usize = 2;
-/// Rows of a list as a file.
+/// Maximum number of rows of a list as a file.
 pub(crate) const MAX_FILE_ROWS: u64 = 5_000;
-/// The parameter for the number of rows of a page.
+/// The parameter for the page size in rows.
 pub(crate) const SIZE: &str = "per_page";
 
 pub(crate) struct BrowseConfig {
     pub resource: Resource,
     pub path: &'static str,
-    /// Filters whose values are offered with their counts: parameter, heading, facet.
+    /// Filters that offer values with counts: parameter, heading, facet.
     pub facets: &'static [(&'static str, &'static str, Facet)],
     pub ranges: &'static [RangeConfig],
     pub fields: &'static [FieldConfig],
@@ -43,7 +42,7 @@ pub(crate) struct BrowseConfig {
     pub sort_options: &'static [(&'static str, &'static str)],
 }
 
-/// The heading of a column, which sorts the list.
+/// The heading of a column; a click sorts the list.
 #[derive(Template)]
 #[template(path = "heading.html")]
 pub(crate) struct Heading {
@@ -64,44 +63,44 @@ pub(crate) struct Warning {
 /// A table with filters, as the template `browse.html` shows it.
 pub(crate) struct Browse {
     pub path: &'static str,
-    /// Whether the records have names to search for.
+    /// True if the records have names to search for.
     pub is_searchable: bool,
     pub q: String,
     pub total: u64,
-    /// What to say about the matches of a search.
+    /// Notes about the matches of a search.
     pub search_notes: Vec<String>,
     pub filters: Filters,
-    /// The value of `sort`, its label, and whether it is selected.
+    /// Value of `sort`, label; true for the selected one.
     pub sort_options: Vec<(String, &'static str, bool)>,
-    /// The label of each filter and the link that removes it.
+    /// Label of each filter, and the link that removes it.
     pub active_filters: Vec<(String, String)>,
     pub warnings: Vec<Warning>,
     /// The name and path of records with a similar name.
     pub suggestions: Vec<(String, String)>,
-    /// By slug, why records are in the list, in parts, each with whether it is a word looked for: what they have in common with
-    /// the one that they are like, or what their descriptions say.
+    /// By slug, the reason for which a record is in the list: what it has in common with the record that it is similar
+    /// to, or an excerpt of its description. In parts; true marks a matched word.
     remarks: HashMap<String, Vec<(String, bool)>>,
-    /// The text as a question, if it is no name.
-    pub question: Option<Question>,
-    /// The records whose descriptions have the words of a name that none has, if they are not the list: their number in words,
-    /// and their list.
+    /// The text read as a question, if it is not a name.
+    pub question: Option<SearchQuestion>,
+    /// If no record has the name searched for, and the list is not a description search: the records with its words
+    /// in their descriptions, as count in words and path of their list.
     pub described: Option<(String, String)>,
     pub pager: Pager,
     /// The URL of the same query in the API.
     pub api: String,
-    /// The page that saves the query.
+    /// Path of the page that saves the query.
     pub save: String,
-    /// The list as a file, and the number of its rows.
+    /// Path of the list as CSV, and its number of rows in words.
     pub csv: String,
     pub csv_rows: String,
-    /// The rows of a page to choose from: their number, the link, and whether it is chosen.
+    /// Page sizes: number of rows, link; true for the current one.
     pub sizes: Vec<(u64, String, bool)>,
     /// The list in words.
     pub title: String,
-    /// The query in its canonical form, with the page.
+    /// The canonical query, with the page number.
     pub query: String,
     link: Link,
-    /// The keys of the list's order, as in `sort`.
+    /// The order of the list, as in `sort`.
     order: String,
 }
 
@@ -112,13 +111,13 @@ pub(crate) struct Pager {
     pub previous: Option<String>,
     pub next: Option<String>,
     pub path: String,
-    /// The parameter of the page.
+    /// The parameter for the page number.
     pub name: String,
-    /// Hidden fields of the form that goes to a page.
+    /// Hidden fields of the form that jumps to a page.
     pub fields: Vec<(String, String)>,
 }
 
-/// The number of rows of a page of a list.
+/// The page size of a list in rows.
 pub(crate) fn page_size(link: &Link) -> u64 {
     let size = link.text(SIZE).parse().ok();
     size.filter(|size| PAGE_SIZES.contains(size)).unwrap_or(PER_PAGE)
@@ -129,7 +128,7 @@ impl Pager {
     pub(crate) fn new(link: &Link, page: u64, total: u64) -> Self {
         let pages = total.div_ceil(page_size(link));
         let at = |page: u64| at_page(link, page).href();
-        // From past the end, the previous page is the last one.
+        // Past the end, the previous page is the last one.
         let previous = (page > 1).then(|| at((page - 1).min(pages.max(1))));
         let (path, fields) = (link.path().to_owned(), link.others(&["page"]));
         Self {
@@ -144,12 +143,12 @@ impl Pager {
     }
 }
 
-/// A page of the list.
+/// The link to a page of the list; page 1 has no parameter.
 pub(crate) fn at_page(link: &Link, page: u64) -> Link {
     link.with("page", &if page > 1 { page.to_string() } else { String::new() })
 }
 
-/// The parameters of a query, and its page.
+/// The parameters of a query, and the page number, from 1.
 pub(crate) fn read_page(query: &str) -> (Vec<(String, String)>, u64) {
     let params: Vec<(String, String)> = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
     let page = params.iter().find(|(name, _)| name == "page").and_then(|(_, page)| page.trim().parse().ok());
@@ -160,19 +159,19 @@ pub(crate) fn read_page(query: &str) -> (Vec<(String, String)>, u64) {
 pub(crate) const PARSE_OPTIONS: ParseOptions =
     ParseOptions { strict: false, review_statuses: &[ReviewStatus::Approved], other_names: &["page", SIZE] };
 
-/// A query without the values that are wrong. These are marked at their fields: a page is more use than an error.
-pub(crate) struct Understood {
+/// A query parsed without its invalid values. They are marked at their fields, which is more useful than an error page.
+pub(crate) struct LenientQuery {
     pub parsed: ParsedRequest,
     /// From 1.
     pub page: u64,
-    /// The parameters that were given.
+    /// The parameters as given.
     pub given: Vec<(String, String)>,
-    /// What is wrong with them: invalid values first, then what was ignored.
+    /// Invalid values, then ignored ones.
     pub problems: Vec<ParameterError>,
 }
 
-impl Understood {
-    pub(crate) fn read(
+impl LenientQuery {
+    pub(crate) fn parse(
         catalog: &Catalog,
         resource: Resource,
         options: ParseOptions,
@@ -191,23 +190,23 @@ impl Understood {
         Ok(Self { parsed, page, given, problems })
     }
 
-    /// The link to the query, with the number of rows of a page.
+    /// The link to the query, with the page size.
     pub(crate) fn link(&self, path: &str) -> Link {
         link_of(path, &self.parsed, &self.given)
     }
 
-    /// What to say about the query.
+    /// Warnings about problems and notes of the query.
     pub(crate) fn warnings(&self, link: &Link) -> Vec<Warning> {
         self.problems.iter().chain(&self.parsed.notes).cloned().map(|problem| Warning::new(problem, link)).collect()
     }
 }
 
-/// What is wrong with the value of a field.
+/// The problem with the value of a field, as a sentence.
 pub(crate) fn problem_of(problems: &[ParameterError], name: &str) -> Option<String> {
     problems.iter().find(|problem| problem.parameter == name).map(|problem| sentence(&problem.detail))
 }
 
-/// Parses the query of the page at `path`. Returns also the link to this query and the number of the page.
+/// Parses the query of the page at `path`. Also returns the link to this query and the page number.
 pub(crate) fn parse(
     catalog: &Catalog,
     resource: Resource,
@@ -221,7 +220,7 @@ pub(crate) fn parse(
     Ok((parsed, link, page))
 }
 
-/// As [`parse`], with the meaning of a text that is no name in place of it.
+/// As [`parse`], but a text that is not a name is replaced by its meaning, which is also returned.
 pub(crate) fn parse_meaning(
     catalog: &Catalog,
     resource: Resource,
@@ -239,7 +238,7 @@ pub(crate) fn parse_meaning(
     }
 }
 
-/// The meaning of a query's text that is no name, and the query with it in place of the text, if this differs.
+/// The reading of a query's text, and the query with the text replaced by its meaning, unless the text is a name.
 fn read_search(
     catalog: &Catalog,
     resource: Resource,
@@ -250,7 +249,7 @@ fn read_search(
     let names = given.iter().filter(|(_, value)| !value.trim().is_empty()).map(|(name, _)| name.as_str());
     let search = catalog.read_search(resource, &names.collect::<Vec<_>>(), query)?;
     let is_text = |name: &str| resource.parameter(name).is_some_and(|parameter| parameter.name == "q");
-    // A page of a list has its own number of rows.
+    // A list page has its own page size, so `limit` is dropped.
     let meaning = search.values().into_iter().filter(|(name, _)| name != "limit");
     let pairs = given.iter().filter(|(name, _)| !is_text(name)).cloned().chain(meaning);
     let meaning =
@@ -258,7 +257,7 @@ fn read_search(
     Some((search, meaning))
 }
 
-/// The link to a parsed query, with the number of rows of a page.
+/// The link to a parsed query, with the page size.
 fn link_of(path: &str, parsed: &ParsedRequest, params: &[(String, String)]) -> Link {
     let mut pairs: Vec<(String, String)> =
         parsed.canonical.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
@@ -276,36 +275,40 @@ pub(crate) fn position_of(link: &Link, page: u64) -> ListPosition {
 
 impl Browse {
     /// The table filtered by the query of a request, and the rows of its page.
-    pub(crate) fn read(
+    pub(crate) fn load(
         state: &State,
         catalog: &Catalog,
         config: &BrowseConfig,
         query: &str,
     ) -> Result<(Self, Vec<u32>), PageError> {
-        let by_name = Understood::read(catalog, config.resource, PARSE_OPTIONS, query)?;
+        let by_name = LenientQuery::parse(catalog, config.resource, PARSE_OPTIONS, query)?;
         let without_text = by_name.link(config.path).with("q", "");
         let (search, meaning) = read_search(catalog, config.resource, &by_name.parsed, &by_name.given).unzip();
-        let understood = match meaning.flatten() {
-            Some(meaning) => Understood::read(catalog, config.resource, PARSE_OPTIONS, &meaning)?,
+        let lenient = match meaning.flatten() {
+            Some(meaning) => LenientQuery::parse(catalog, config.resource, PARSE_OPTIONS, &meaning)?,
             None => by_name,
         };
-        let link = understood.link(config.path);
-        let mut warnings = understood.warnings(&link);
-        let Understood { parsed, page, given, problems } = understood;
+        let link = lenient.link(config.path);
+        let mut warnings = lenient.warnings(&link);
+        let LenientQuery { parsed, page, given, problems } = lenient;
         let canonical = parsed.canonical;
         let Request::List(query) = parsed.request else { unreachable!("{:?} is a list", config.resource) };
         let found = catalog.list(&query, position_of(&link, page), page_size(&link) as usize);
-        let mut filters =
-            Filters::new(catalog, config, &Given { params: &given, problems: &problems, query: &query, link: &link });
+        let mut filters = Filters::new(
+            catalog,
+            config,
+            &QueryInput { params: &given, problems: &problems, query: &query, link: &link },
+        );
         let by_words = search.as_ref().filter(|search| search.reading == Reading::Text);
         if by_words.is_some() {
-            // The field keeps the words, and a filter that is added to them leaves them there.
+            // The words stay in the search field, so they are not also sent as a hidden field.
             filters.kept.retain(|(name, _)| name != "text");
         }
-        let said = search.as_ref().map(|search| SearchWords::of(catalog, config.resource, search, &without_text));
-        let said = said.transpose()?.unwrap_or_default();
+        let search_words =
+            search.as_ref().map(|search| SearchWords::new(catalog, config.resource, search, &without_text));
+        let search_words = search_words.transpose()?.unwrap_or_default();
         let similar = found.did_you_mean.iter().chain(search.iter().flat_map(|search| &search.similar));
-        let suggestions = similar.take(5).map(|row| named(catalog, query.table, *row)).collect();
+        let suggestions = similar.take(5).map(|row| name_and_path(catalog, query.table, *row)).collect();
         if found.total == 0 {
             let relaxation = catalog.relaxation(config.resource, &canonical, PARSE_OPTIONS, |_| true);
             warnings.extend(relaxation.map(|relaxation| {
@@ -319,14 +322,18 @@ impl Browse {
         let similarities = catalog.similarities_of(&query, &found.rows);
         let similarities = similarities.iter().map(|one| (one.slug.to_owned(), vec![(one.in_words(), false)]));
         let browse = Self {
-            question: said.question,
-            described: said.described,
+            question: search_words.question,
+            described: search_words.described,
             remarks: snippets.chain(similarities).collect(),
             path: config.path,
             is_searchable: config.resource.is_searchable(),
             q: by_words.map_or_else(|| link.text("q").to_owned(), |search| search.text.clone()),
             total: found.total,
-            search_notes: said.note.into_iter().chain(found.notes.iter().map(|note| sentence(&note.detail))).collect(),
+            search_notes: search_words
+                .note
+                .into_iter()
+                .chain(found.notes.iter().map(|note| sentence(&note.detail)))
+                .collect(),
             filters,
             sort_options: sort_options(catalog, config, &query, link.text("sort")),
             active_filters: active_filters(catalog, &link),
@@ -335,7 +342,7 @@ impl Browse {
             pager: Pager::new(&link, page, found.total),
             title: title(catalog, config.resource, &link),
             query: at_page(&link, page).query(),
-            save: saving(config.resource, &link).href(),
+            save: save_link(config.resource, &link).href(),
             api: link.with(SIZE, "").at(&format!("{}/api/v3/{}", state.public_url, config.resource.path())).href(),
             csv: link.with(SIZE, "").at(&format!("{}.csv", config.path)).href(),
             csv_rows: match found.total {
@@ -358,12 +365,12 @@ impl Browse {
         Ok((browse, found.rows))
     }
 
-    /// Why a record is in the list, in parts, each with whether it is a word looked for.
+    /// The reason for which a record is in the list, in parts; true marks a matched word.
     pub(crate) fn remark(&self, slug: &str) -> &[(String, bool)] {
         self.remarks.get(slug).map_or(&[], Vec::as_slice)
     }
 
-    /// The heading of a column that sorts by a key, first in the direction that its default begins with.
+    /// The heading of a column that sorts by a key. `default` is the `sort` value of the first click.
     pub(crate) fn heading(&self, label: &'static str, class: &'static str, default: &'static str) -> Heading {
         let key = default.trim_start_matches('-');
         let first = self.order.split(',').next().unwrap_or_default();
@@ -390,15 +397,16 @@ impl Browse {
             0 => about.to_owned(),
             _ => format!("{}: {} found. {about}", self.title, format::number(self.total)),
         };
-        let layout = PageLayout::of(catalog.snapshot(), &title, &description, request.path);
-        let layout =
-            layout.with_twins(request.state, &self.query).at_address(&request.state.public_url, &self.address().href());
+        let layout = PageLayout::new(catalog.snapshot(), &title, &description, request.path);
+        let layout = layout
+            .with_twins(request.state, &self.query)
+            .with_canonical(&request.state.public_url, &self.address().href());
         let is_page = self.total > 0 && self.pager.page <= self.pager.pages && self.q.is_empty();
         if is_page && conditions::count(&self.link) <= MAX_INDEXED { layout } else { layout.not_indexed() }
     }
 
-    /// The address that search engines are to know: without order and number of rows. Another order or size has other pages, so
-    /// that only its first one is the same list.
+    /// The canonical address for search engines, without order and page size. Under another order or size the pages
+    /// differ, so the address is then that of page 1.
     fn address(&self) -> Link {
         let plain = self.link.with("sort", "").with(SIZE, "");
         let is_plain = plain.query() == self.link.query();
@@ -411,18 +419,18 @@ impl Browse {
     }
 }
 
-/// What a page says of a search text that is no name.
+/// The remarks on a search text that is not a name.
 #[derive(Default)]
 struct SearchWords {
     note: Option<String>,
-    question: Option<Question>,
+    question: Option<SearchQuestion>,
     /// As [`Browse::described`].
     described: Option<(String, String)>,
 }
 
 impl SearchWords {
     /// `without_text` is the list without the text.
-    fn of(
+    fn new(
         catalog: &Catalog,
         resource: Resource,
         search: &SearchReading,
@@ -431,7 +439,7 @@ impl SearchWords {
         let (_, one, many) = list_of(resource.table());
         let text = &search.text;
         let counted = format::counted(search.described as u64, one, many);
-        let question = Question::read(catalog, resource, search, without_text, 0)?;
+        let question = SearchQuestion::from_search(catalog, resource, search, without_text, 0)?;
         let of_text = || without_text.with("text", text).href();
         let (note, described) = match search.reading {
             Reading::Text => {
@@ -448,8 +456,8 @@ impl SearchWords {
     }
 }
 
-/// The page that saves the filters of a list; their order is not saved.
-fn saving(resource: Resource, link: &Link) -> Link {
+/// The link to the page that saves the filters of a list, without order and page size.
+fn save_link(resource: Resource, link: &Link) -> Link {
     let table = ("table".to_owned(), resource.path().to_owned());
     Link::new("/account/saved/new", std::iter::once(table).chain(link.others(&["sort", SIZE])).collect())
 }
@@ -470,7 +478,8 @@ impl Warning {
     }
 }
 
-/// The orders to choose from: those by what the data has. The default one has no value, so that the address says nothing of it.
+/// Offered orders: value of `sort`, label; true for the selected one. Orders by fields without differing values are
+/// left out. The default has an empty value, so that it is not part of the URL.
 fn sort_options(
     catalog: &Catalog,
     config: &BrowseConfig,
@@ -483,7 +492,7 @@ fn sort_options(
         let (table, key) = (config.resource.table(), key.trim_start_matches('-'));
         key == "name" || catalog.snapshot().values(table, table.sort_key(key)).len() > 1
     };
-    // The default order without the keys that all records have alike.
+    // The default order without leading keys that do not distinguish records.
     let default: Vec<&str> = config.sort_options[0].0.split(',').skip_while(|key| !is_ordered(key)).collect();
     let default = default.join(",");
     if is_search {

@@ -1,4 +1,5 @@
-//! Pictures of a few colors with rectangles and text, as PNG with a palette (W3C, "Portable Network Graphics", third edition).
+//! Pictures of rectangles and text in a few colors, as PNG with a palette (W3C, "Portable Network Graphics", third
+//! edition).
 
 use std::io::Write;
 
@@ -9,7 +10,7 @@ use once_cell::sync::Lazy;
 
 use service::brand::DEFAULT_COLOR;
 
-/// Inter 4.1 (`inter-ui` of npm), semi-bold, reduced to Latin, Greek and Cyrillic letters by `pyftsubset`; its license is in
+/// Inter 4.1 (`inter-ui` of npm), semi-bold, reduced to Latin, Greek and Cyrillic letters by `pyftsubset`. License:
 /// `assets/inter-license.txt`.
 static FONT: Lazy<FontRef<'static>> =
     Lazy::new(|| FontRef::try_from_slice(include_bytes!("assets/inter-semibold.ttf")).expect("a font of ours"));
@@ -17,7 +18,7 @@ static FONT: Lazy<FontRef<'static>> =
 pub(crate) const BRAND: [u8; 3] = DEFAULT_COLOR.0;
 const PAPER: [u8; 3] = [0xfb, 0xfc, 0xfa];
 
-/// A color, as the style sheet has it in light mode; that of the brand may be the operator's.
+/// A color of the style sheet in light mode. `Brand` may be the operator's color.
 #[derive(Clone, Copy)]
 pub(crate) enum Ink {
     Text,
@@ -28,10 +29,10 @@ pub(crate) enum Ink {
 
 impl Ink {
     const COLORS: [[u8; 3]; 4] = [[0x17, 0x21, 0x1e], [0x55, 0x63, 0x5d], BRAND, [0xa4, 0xb3, 0xac]];
-    /// Shades of a color, from that of the paper: edges of letters are smooth.
+    /// Shades from the paper color to the full color, for smooth edges of letters.
     const SHADES: u8 = 16;
 
-    /// Its place in the palette, with a coverage from 0 to 1.
+    /// Palette index for a coverage from 0 to 1.
     fn shade(self, coverage: f32) -> u8 {
         let last = f32::from(Self::SHADES - 1);
         self as u8 * Self::SHADES + (coverage.clamp(0.0, 1.0) * last).round() as u8
@@ -52,7 +53,7 @@ impl Ink {
 pub(crate) struct Canvas {
     width: usize,
     height: usize,
-    /// Places in the palette, row by row.
+    /// Palette indices, row by row.
     pixels: Vec<u8>,
 }
 
@@ -65,7 +66,7 @@ impl Canvas {
         self.fill(x, y, width, height, ink, |_, _| true);
     }
 
-    /// A rectangle of diagonal lines.
+    /// Fills a rectangle with diagonal lines.
     pub(crate) fn hatched(&mut self, x: f32, y: f32, width: f32, height: f32, ink: Ink) {
         self.fill(x, y, width, height, ink, |x, y| (x + y) % 10 < 2);
     }
@@ -80,7 +81,7 @@ impl Canvas {
         }
     }
 
-    /// Draws text from `x` on the line `y`; `size` is that of the letters, in pixels.
+    /// Draws text from `x` on the base line `y`; `size` is the font size in pixels.
     pub(crate) fn text(&mut self, x: f32, y: f32, size: f32, ink: Ink, text: &str) {
         let font = FONT.as_scaled(scale(size));
         let mut pen = x;
@@ -97,7 +98,7 @@ impl Canvas {
         }
     }
 
-    /// Covers a part of a pixel, if there is one.
+    /// Paints a partly covered pixel; does nothing outside the canvas.
     fn cover(&mut self, x: f32, y: f32, ink: Ink, coverage: f32) {
         let is_inside = x >= 0.0 && y >= 0.0 && x < self.width as f32 && y < self.height as f32;
         let shade = ink.shade(coverage);
@@ -108,11 +109,11 @@ impl Canvas {
 
     pub(crate) fn png(&self, brand: [u8; 3]) -> Vec<u8> {
         let size = |length: usize| (length as u32).to_be_bytes();
-        // 8 bits a pixel, from a palette, without interlacing.
+        // 8 bits per pixel, palette, no interlacing.
         let header = [size(self.width).as_slice(), &size(self.height), &[8, 3, 0, 0, 0]].concat();
         let mut data = ZlibEncoder::new(Vec::new(), Compression::default());
         for row in self.pixels.chunks(self.width.max(1)) {
-            // Each row begins with its filter: none.
+            // Filter type of the row: none.
             data.write_all(&[0]).and_then(|()| data.write_all(row)).expect(TO_MEMORY);
         }
         let mut png = b"\x89PNG\r\n\x1a\n".to_vec();
@@ -134,22 +135,22 @@ impl Canvas {
 const TO_MEMORY: &str = "writing to memory does not fail";
 
 fn scale(size: f32) -> PxScale {
-    // Of the font's ascent and descent together.
+    // `PxScale` is ascent plus descent.
     PxScale::from(size * 1.2)
 }
 
-/// The width of a text in pixels.
+/// Width of a text in pixels.
 pub(crate) fn width(text: &str, size: f32) -> f32 {
     let font = FONT.as_scaled(scale(size));
     text.chars().map(|letter| font.h_advance(font.glyph_id(letter))).sum()
 }
 
-/// Whether the font has all letters of a text.
+/// True if the font has all letters of a text.
 pub(crate) fn has_letters(text: &str) -> bool {
     text.chars().all(|letter| FONT.glyph_id(letter).0 != 0)
 }
 
-/// A text that is at most `room` pixels wide.
+/// Shortens a text to at most `room` pixels.
 pub(crate) fn shortened(text: &str, size: f32, room: f32) -> String {
     if width(text, size) <= room {
         return text.to_owned();
@@ -172,7 +173,7 @@ mod tests {
 
     use super::*;
 
-    /// The content of the chunks of a kind, whose checksums are right.
+    /// The content of all chunks of a kind. Checks the checksum of every chunk.
     fn chunk(png: &[u8], kind: &[u8; 4]) -> Vec<u8> {
         let mut rest = png.strip_prefix(b"\x89PNG\r\n\x1a\n").unwrap();
         let mut found = Vec::new();
@@ -194,7 +195,7 @@ mod tests {
         let mut canvas = Canvas::new(40, 30);
         canvas.rectangle(2.0, 3.0, 4.0, 5.0, Ink::Brand);
         canvas.text(10.0, 25.0, 18.0, Ink::Text, "Éł");
-        // What is outside is cut.
+        // Parts outside the canvas are clipped.
         canvas.rectangle(38.0, 28.0, 9.0, 9.0, Ink::Quiet);
         canvas.text(-5.0, 2.0, 18.0, Ink::Text, "W");
         let png = canvas.png(BRAND);

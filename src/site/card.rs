@@ -1,6 +1,6 @@
-//! `/vcs/{slug}.png` and `/startups/{slug}.png`: the pictures that other sites show next to a link to a profile (Open Graph).
+//! `/vcs/{slug}.png` and `/startups/{slug}.png`: Open Graph images, which other sites show next to a link to a profile.
 //!
-//! They are drawn when they are first requested and kept with the release.
+//! An image is drawn on first request and cached with the release.
 
 use std::sync::Arc;
 
@@ -16,33 +16,33 @@ use data::{Facet, PartialDate, Table};
 use service::Brand;
 use transport::headers::{Caching, CommonHeaders, set};
 
-/// As sites that show previews recommend.
+/// Size in pixels, as sites with previews recommend.
 pub(crate) const WIDTH: u16 = 1_200;
 pub(crate) const HEIGHT: u16 = 630;
 
 const MARGIN: f32 = 72.0;
 const ROOM: f32 = WIDTH as f32 - 2.0 * MARGIN;
-/// Bars of years: the latest.
+/// Maximum number of yearly bars; the latest years are kept.
 const YEARS: usize = 24;
-/// The base line and the height of the bars.
+/// Base line of the bars, and their maximum height.
 const BASE: f32 = 544.0;
 const BARS: f32 = 116.0;
 
-/// What a picture shows.
+/// The content of a picture.
 struct Card {
-    /// What the record is.
+    /// The noun for the record, in place of a name that the font cannot draw.
     noun: &'static str,
     name: String,
-    /// Kind and place.
+    /// Kind or stage, and place.
     about: String,
-    /// Numbers and what they count.
+    /// Values and their labels.
     facts: Vec<(String, &'static str)>,
-    /// The rounds of each year; `None` if the data does not cover it.
+    /// Number of rounds per year; `None` if the data does not cover the year.
     years: Vec<(i32, Option<u64>)>,
     is_invented: bool,
 }
 
-/// The picture of a record; at the address with the version of the release for ever.
+/// The picture of a record. With the version of the release as the query, it may be cached forever.
 pub(crate) fn respond(
     catalog: &Catalog,
     request: PageRequest<'_>,
@@ -117,7 +117,7 @@ impl Card {
             let text = "Invented data";
             canvas.text(MARGIN + ROOM - width(text, 26.0), 84.0, 26.0, Ink::Quiet, text);
         }
-        // A name in letters that the font does not have is left to the text next to the picture.
+        // A name in letters that the font lacks is left to the text next to the picture.
         let name = if has_letters(&self.name) { &self.name } else { self.noun };
         let size = [72.0, 60.0, 48.0].into_iter().find(|size| width(name, *size) <= ROOM).unwrap_or(48.0);
         canvas.text(MARGIN, 184.0, size, Ink::Text, &shortened(name, size, ROOM));
@@ -164,7 +164,7 @@ impl Card {
     }
 }
 
-/// A number and what it counts; `None` if it is zero.
+/// A count and its noun; `None` if it is zero.
 fn counted(count: u32, one: &'static str, many: &'static str) -> Option<(String, &'static str)> {
     (count > 0).then(|| (format::number(count), if count == 1 { one } else { many }))
 }
@@ -173,7 +173,8 @@ fn about(kind: Option<String>, place: String) -> String {
     kind.into_iter().chain(Some(place).filter(|place| !place.is_empty())).collect::<Vec<_>>().join(" · ")
 }
 
-/// The rounds of a record in each year of a period; none without any.
+/// Rounds of a record in each of the last [`YEARS`] of a period; empty without a period. A year is `None` if it has no
+/// round and `covers` is false.
 fn years(
     catalog: &Catalog,
     period: Option<(i32, i32)>,

@@ -1,4 +1,4 @@
-//! Choices of a form: the values of a condition to choose from.
+//! Select fields of a form: the values of a condition to choose from.
 
 use crate::browse::problem_of;
 use crate::format;
@@ -7,26 +7,26 @@ use catalog::{Catalog, ParameterError, Query};
 use data::vocabulary::Vocabulary;
 use data::{Country, Facet, FirmKind, Stage, Table};
 
-/// Sectors to choose from: those with most firms.
+/// Number of offered sectors; those with the most firms are kept.
 const MAX_SECTORS: u32 = 150;
 
 pub(crate) struct Choice {
     pub name: &'static str,
     pub label: &'static str,
-    /// The text of no choice.
+    /// Label of the empty option.
     pub any: &'static str,
-    /// Value, label, and whether it is selected.
+    /// Value, label; true for the selected option.
     pub options: Vec<(String, String, bool)>,
-    /// What is wrong with a value.
+    /// Message about an invalid value.
     pub error: Option<String>,
 }
 
-/// The same choices with what is wrong with their values.
-pub(crate) fn marked(choices: Vec<Choice>, problems: &[ParameterError]) -> Vec<Choice> {
+/// Adds messages about invalid values.
+pub(crate) fn with_errors(choices: Vec<Choice>, problems: &[ParameterError]) -> Vec<Choice> {
     choices.into_iter().map(|choice| Choice { error: problem_of(problems, choice.name), ..choice }).collect()
 }
 
-/// Those of these names: `stage`, `sector`, `country`, `kind`; selected is what a link has.
+/// The choices for the given names (`stage`, `sector`, `country`, `kind`), with the values of `link` selected.
 pub(crate) fn choices(catalog: &Catalog, link: &Link, names: &[&str]) -> Vec<Choice> {
     fn words_of<V: Vocabulary>() -> Vec<(String, String)> {
         V::names().into_iter().map(|name| (name.to_owned(), format::word(name))).collect()
@@ -68,7 +68,7 @@ fn sectors(catalog: &Catalog) -> Vec<(String, String)> {
     sectors
 }
 
-/// Of firms.
+/// The countries of firms.
 fn countries(catalog: &Catalog) -> Vec<(String, String)> {
     let counts = catalog.counts_by(&Query::all(Table::Firms), &[Facet::Country]);
     let mut countries: Vec<(String, String)> = counts

@@ -1,4 +1,4 @@
-//! Conditions of a list in words.
+//! The conditions of a list in words.
 
 use crate::browse::SIZE;
 use crate::format;
@@ -22,18 +22,18 @@ pub(crate) fn active_filters(catalog: &Catalog, link: &Link) -> Vec<(String, Str
     filters
 }
 
-/// Values of one condition that a title names; of more it has the number.
+/// Values of one condition named in a title; if there are more, the title has their number.
 const MAX_NAMED: usize = 3;
 
 /// A list in words: `Seed fintech investors in Germany, founded since 2015`.
 pub(crate) fn title(catalog: &Catalog, resource: Resource, link: &Link) -> String {
     let is_named = |name: &str| link.values(name).count() <= MAX_NAMED;
-    let named = |name: &str| named(catalog, link, name).filter(|_| is_named(name));
+    let named = |name: &str| values_in_words(catalog, link, name).filter(|_| is_named(name));
     let before = ["stage", "status", "sector"].map(named);
     let kind = named("kind");
     let what = before.iter().flatten().cloned();
     let noun = match resource {
-        // People are of firms or of startups.
+        // `kind` is the kind of the organization that a person works at.
         Resource::People => kind.map_or("people".to_owned(), |kind| format!("people at {}s", kind.to_lowercase())),
         Resource::Startups => "startups".to_owned(),
         Resource::Rounds => "rounds".to_owned(),
@@ -60,7 +60,7 @@ pub(crate) fn title(catalog: &Catalog, resource: Resource, link: &Link) -> Strin
         } else if name == "text" {
             format!("described by “{text}”")
         } else {
-            self::named(catalog, link, &name).unwrap_or_default()
+            values_in_words(catalog, link, &name).unwrap_or_default()
         };
         let comma = if name == "like" { "" } else { "," };
         title = format!("{title}{comma} {label}");
@@ -69,7 +69,7 @@ pub(crate) fn title(catalog: &Catalog, resource: Resource, link: &Link) -> Strin
 }
 
 /// The values of a condition in words; `None` if the list has no such condition.
-fn named(catalog: &Catalog, link: &Link, name: &str) -> Option<String> {
+fn values_in_words(catalog: &Catalog, link: &Link, name: &str) -> Option<String> {
     let labels: Vec<String> = link.values(name).map(|value| label_of(catalog, name, value)).collect();
     Some(match labels.as_slice() {
         [] => return None,
@@ -96,17 +96,17 @@ fn lower_first(text: &str) -> String {
     chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
 }
 
-/// The number of conditions of a list; each value is one.
+/// Number of conditions of a list; each value counts as one.
 pub(crate) fn count(link: &Link) -> usize {
     link.others(&["sort", SIZE]).iter().map(|(name, _)| link.values(name).count()).sum()
 }
 
-/// The beginning of a period: `2023`, or the day.
+/// Start of a period: `2023`, or the day.
 fn since(date: &str) -> String {
     format::day(date.strip_suffix("-01-01").unwrap_or(date))
 }
 
-/// The end of a period: `2023`, or the day.
+/// End of a period: `2023`, or the day.
 fn until(date: &str) -> String {
     format::day(date.strip_suffix("-12-31").unwrap_or(date))
 }
@@ -120,7 +120,7 @@ pub(crate) fn label_of(catalog: &Catalog, name: &str, value: &str) -> String {
         "sector" | "parent" => name_of(Table::Sectors).to_owned(),
         "country" => format::country(value).to_owned(),
         "investor" => format!("backed by {}", name_of(Table::Firms)),
-        // Startups and firms with the same slug have hardly different names.
+        // A startup and a firm that share a slug have nearly the same name.
         "like" if snapshot.find(Table::Startups, value).is_some() => format!("like {}", name_of(Table::Startups)),
         "like" => format!("like {}", name_of(Table::Firms)),
         "organization" => match snapshot.find(Table::Firms, value) {

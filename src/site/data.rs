@@ -1,5 +1,5 @@
-//! What the data has and what it lacks: how many records have a value of each field, as a whole and by year, its sources, and what
-//! the release changed.
+//! `/data`: coverage of each field, overall and by year, known gaps, sources, changes of the release,
+//! and bulk files.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use askama::Template;
 
 use crate::charts::{Bars, Heatmap};
 use crate::error_page::PageError;
-use crate::feeds::{self, Changes};
+use crate::feeds::{self, ReleaseChanges};
 use crate::field_years::FieldYears;
 use crate::layout::PageLayout;
 use crate::market::rounds_by_year;
@@ -25,12 +25,12 @@ struct DataPage<'a> {
     tables: Vec<TableCoverage>,
     years: Option<Bars>,
     field_years: Option<Heatmap>,
-    /// What is known to be missing, in sentences.
+    /// Known gaps, as sentences.
     gaps: Vec<String>,
-    /// What the release changed; `None` if the one before it is not held.
-    changes: Option<Changes>,
+    /// The changes of the release; `None` if no previous release is loaded.
+    changes: Option<ReleaseChanges>,
     files: Vec<FileRow>,
-    /// Whether a download needs an API key.
+    /// True if a download needs an API key.
     needs_key: bool,
     api: String,
 }
@@ -55,7 +55,7 @@ struct FieldCoverage {
     known: u32,
     /// Percentage of the rows, rounded down.
     percent: u32,
-    /// The records that have a value; `None` if no list can be limited to them.
+    /// Path of the list of records that have a value; `None` if no list can be limited to them.
     href: Option<String>,
 }
 
@@ -81,27 +81,27 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
         TableCoverage { table, heading, rows, fields }
     });
     let tables: Vec<TableCoverage> = tables.collect();
-    let years = FieldYears::of(catalog);
+    let years = FieldYears::all(catalog);
     let snapshot = catalog.snapshot();
-    let held = feeds::held(request);
-    let before = held.iter().find(|other| other.version() < catalog.version());
+    let releases = feeds::loaded_releases(request);
+    let before = releases.iter().find(|other| other.version() < catalog.version());
     let description = "Coverage, years and sources of the data, with their licenses.";
     let page = DataPage {
-        layout: PageLayout::of(snapshot, "About the data", description, request.path)
-            .at(&request.state.public_url)
-            .about(linked_data::dataset(
+        layout: PageLayout::new(snapshot, "About the data", description, request.path)
+            .with_own_address(&request.state.public_url)
+            .with_linked_data(linked_data::dataset(
                 catalog,
                 &request.state.public_url,
                 &request.state.operator.brand.name,
                 request.state.bulk != BulkAccess::Off,
             ))
-            .by(&request.state.operator),
+            .with_operator(&request.state.operator),
         totals,
         gaps: gaps(catalog, &tables, &years),
         tables,
         years: rounds_by_year(catalog),
         field_years: FieldYears::heatmap(catalog, &years),
-        changes: feeds::view(catalog, before).changes,
+        changes: feeds::release_view(catalog, before).changes,
         files: match request.state.bulk {
             BulkAccess::Off => Vec::new(),
             _ => catalog
@@ -121,7 +121,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     Ok(page.render()?)
 }
 
-/// The list of the records with a value of a field, if there is one of just these: filters do not see suspect amounts.
+/// Path of the list of records with a value of a field, if it shows exactly these. Filters ignore suspect amounts.
 fn list_of(catalog: &Catalog, table: Table, field: &str, known: u32) -> Option<String> {
     let (property, of) = Property::named(table, field)?;
     let listed = catalog.known_rows(table, of);
@@ -134,7 +134,7 @@ fn list_of(catalog: &Catalog, table: Table, field: &str, known: u32) -> Option<S
     (known > 0 && listed == known).then(|| format!("{page}?known={property}"))
 }
 
-/// What the data lacks, from its counts.
+/// The gaps of the data, as sentences.
 fn gaps(catalog: &Catalog, tables: &[TableCoverage], years: &[FieldYears]) -> Vec<String> {
     let mut gaps = Vec::new();
     let uncovered = catalog.rounds_by_year().into_iter().filter(|(_, rounds)| rounds.is_none());
@@ -149,10 +149,10 @@ fn gaps(catalog: &Catalog, tables: &[TableCoverage], years: &[FieldYears]) -> Ve
         gaps.push(format!("Most rounds of {} are dated by year only.", spans(by_year)));
     }
     for table in tables {
-        // Of rounds, these are said above.
-        let is_said =
-            |field: &FieldCoverage| table.table == Table::Rounds && years.iter().any(|of| of.is_of(field.name));
-        let unknown = table.fields.iter().filter(|field| field.known == 0 && !is_said(field)).map(|field| field.name);
+        // For rounds, gaps by year are already listed.
+        let is_listed =
+            |field: &FieldCoverage| table.table == Table::Rounds && years.iter().any(|of| of.is_field(field.name));
+        let unknown = table.fields.iter().filter(|field| field.known == 0 && !is_listed(field)).map(|field| field.name);
         let unknown: Vec<&str> = unknown.collect();
         if !unknown.is_empty() {
             gaps.push(format!("{}: no record has a value of {}.", table.heading, unknown.join(", ")));

@@ -1,7 +1,7 @@
-//! Error pages: what went wrong and how to continue.
+//! Error pages, with hints how to continue.
 //!
-//! [`PageError`] is the error of every page. What a form can show next to its fields is not one of these: the form is
-//! shown again with a message.
+//! [`PageError`] is the error of every page. Errors that a form can show next to its fields are not among these: the
+//! form is shown again with a message.
 
 use askama::Template;
 use http::StatusCode;
@@ -19,7 +19,7 @@ use service::Operator;
 pub(crate) enum PageError {
     #[error("no record of {0:?} has the slug `{1}`")]
     UnknownRecord(Table, String),
-    /// The record of this slug was merged into the one with another.
+    /// The record with the first slug was merged into the record with the second.
     #[error("the {} `{}` was merged into `{}`", .0.noun(), .1, .2)]
     Moved(Table, String, String),
     #[error("no page has this path")]
@@ -41,7 +41,7 @@ pub(crate) enum PageError {
     Account(#[from] AccountError),
     #[error("a template failed: {0}")]
     Template(#[from] askama::Error),
-    /// Impossible for a verified snapshot.
+    /// Cannot happen with a verified snapshot.
     #[error("row {1} of {0:?} is not a record")]
     Undecodable(Table, u32),
 }
@@ -56,7 +56,7 @@ struct ErrorPage<'a> {
     errors: &'a [ParameterError],
     /// The name and path of records with a similar slug.
     suggestions: Vec<(String, String)>,
-    /// The page without its query.
+    /// Path of the page without its query.
     reset: &'a str,
 }
 
@@ -85,7 +85,7 @@ impl PageError {
         }
     }
 
-    /// What the log says about an error of the service; `None` for an error of the request.
+    /// The log message for an error of the service; `None` for an error of the request.
     pub(crate) fn cause(&self) -> Option<String> {
         match self {
             Self::Account(AccountError::Store(cause) | AccountError::Unavailable(cause)) => Some(cause.to_string()),
@@ -97,23 +97,23 @@ impl PageError {
     /// The status and the page for a request of `path`.
     pub(crate) fn page(&self, catalog: &Catalog, path: &str, operator: &Operator) -> (StatusCode, String) {
         let status = self.status();
-        let (heading, detail) = self.words(path);
+        let (heading, detail) = self.heading_and_detail(path);
         let suggestions = match self {
             Self::UnknownRecord(table, slug) => {
                 let slugs = catalog.nearest_slugs(*table, slug, 5);
                 let rows = slugs.iter().filter_map(|slug| catalog.snapshot().find(*table, slug));
-                rows.map(|row| named(catalog, *table, row)).collect()
+                rows.map(|row| name_and_path(catalog, *table, row)).collect()
             }
             _ => Vec::new(),
         };
         let errors = if let Self::InvalidQuery(errors) = self { errors.as_slice() } else { &[] };
-        let layout = PageLayout::of(catalog.snapshot(), &heading, &detail, path).not_indexed().by(operator);
+        let layout = PageLayout::new(catalog.snapshot(), &heading, &detail, path).not_indexed().with_operator(operator);
         let page = ErrorPage { layout, status: status.as_u16(), heading, detail, errors, suggestions, reset: path };
         let minimal = |_| format!("<!doctype html>\n<title>{status}</title>\n<h1>{status}</h1>\n");
         (status, page.render().unwrap_or_else(minimal))
     }
 
-    fn words(&self, path: &str) -> (String, String) {
+    fn heading_and_detail(&self, path: &str) -> (String, String) {
         let (heading, detail) = match self {
             Self::UnknownRecord(table, slug) => {
                 let noun = table.noun();
@@ -154,7 +154,7 @@ pub(crate) fn sentence(message: &str) -> String {
     }
 }
 
-/// The path of a record's page; of a sector the list of its firms.
+/// The path of a record's page; for a sector, of the list of its firms.
 pub(crate) fn path_of(table: Table, slug: &str) -> String {
     match table {
         Table::Startups => format!("/startups/{slug}"),
@@ -165,7 +165,7 @@ pub(crate) fn path_of(table: Table, slug: &str) -> String {
 }
 
 /// A record's name and path.
-pub(crate) fn named(catalog: &Catalog, table: Table, row: u32) -> (String, String) {
+pub(crate) fn name_and_path(catalog: &Catalog, table: Table, row: u32) -> (String, String) {
     let snapshot = catalog.snapshot();
     (snapshot.name(table, row).to_owned(), path_of(table, snapshot.slug(table, row)))
 }

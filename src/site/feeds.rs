@@ -1,4 +1,4 @@
-//! The releases and what they changed, and feeds of releases and of new rounds: Atom (RFC 4287), JSON Feed 1.1.
+//! The releases and their changes, and feeds of releases and of new rounds: Atom (RFC 4287), JSON Feed 1.1.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use catalog::{Catalog, ChangeCounts, ListPosition, ParseOptions, Request, Resour
 use data::model::{FundingRound, Reference};
 use data::{Date, Snapshot, Table};
 
-/// Entries of a feed of rounds.
+/// Entries in a feed of rounds.
 const MAX_ROUNDS: usize = 50;
 
 #[derive(Template)]
@@ -28,19 +28,19 @@ pub(super) struct ReleaseView<'a> {
     version: String,
     released_on: Date,
     title: &'a str,
-    /// `None` if the release before it is not held.
-    pub(super) changes: Option<Changes>,
+    /// `None` if no previous release is loaded.
+    pub(super) changes: Option<ReleaseChanges>,
 }
 
-/// What a release changed.
+/// The changes of a release.
 #[derive(Template)]
 #[template(path = "release_changes.html")]
-pub(super) struct Changes {
-    /// The release before it.
+pub(super) struct ReleaseChanges {
+    /// The previous release.
     since: String,
-    /// Of the tables that differ.
+    /// Counts for each table that differs.
     counts: Vec<(Table, ChangeCounts)>,
-    /// The path of the API that lists them.
+    /// API path of the list of changes.
     api: String,
 }
 
@@ -62,10 +62,10 @@ pub(crate) struct Feed {
     pub(super) home: String,
     /// RFC 3339.
     pub(super) updated: String,
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<FeedEntry>,
 }
 
-pub(super) struct Entry {
+pub(super) struct FeedEntry {
     pub(super) id: String,
     pub(super) title: String,
     pub(super) url: String,
@@ -75,20 +75,20 @@ pub(super) struct Entry {
 }
 
 /// All loaded releases, newest first.
-pub(super) fn held(request: PageRequest<'_>) -> Vec<Arc<Catalog>> {
-    let mut held = request.state.releases.all();
-    held.sort_by_key(|catalog| std::cmp::Reverse(catalog.version()));
-    held
+pub(super) fn loaded_releases(request: PageRequest<'_>) -> Vec<Arc<Catalog>> {
+    let mut releases = request.state.releases.all();
+    releases.sort_by_key(|catalog| std::cmp::Reverse(catalog.version()));
+    releases
 }
 
-fn views(held: &[Arc<Catalog>]) -> impl Iterator<Item = ReleaseView<'_>> {
-    held.iter().enumerate().map(|(index, catalog)| view(catalog, held.get(index + 1)))
+fn release_views(releases: &[Arc<Catalog>]) -> impl Iterator<Item = ReleaseView<'_>> {
+    releases.iter().enumerate().map(|(index, catalog)| release_view(catalog, releases.get(index + 1)))
 }
 
-/// A release with what it changed since the one `before` it.
-pub(super) fn view<'a>(catalog: &'a Catalog, before: Option<&Arc<Catalog>>) -> ReleaseView<'a> {
+/// A release with its changes since `before`.
+pub(super) fn release_view<'a>(catalog: &'a Catalog, before: Option<&Arc<Catalog>>) -> ReleaseView<'a> {
     let snapshot: &Snapshot = catalog.snapshot();
-    let changes = before.map(|before| Changes {
+    let changes = before.map(|before| ReleaseChanges {
         since: before.version().to_string(),
         counts: catalog
             .change_counts(before)
@@ -107,18 +107,18 @@ pub(super) fn view<'a>(catalog: &'a Catalog, before: Option<&Arc<Catalog>>) -> R
 
 /// `/releases`.
 pub(crate) fn releases(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
-    let held = held(request);
+    let releases = loaded_releases(request);
     let description = "The releases of the data and what each of them changed.";
-    let layout = PageLayout::of(catalog.snapshot(), "Releases", description, request.path)
-        .at(&request.state.public_url)
-        .by(&request.state.operator);
-    Ok(ReleasesPage { layout, releases: views(&held).collect() }.render()?)
+    let layout = PageLayout::new(catalog.snapshot(), "Releases", description, request.path)
+        .with_own_address(&request.state.public_url)
+        .with_operator(&request.state.operator);
+    Ok(ReleasesPage { layout, releases: release_views(&releases).collect() }.render()?)
 }
 
 /// `/releases.atom`, `/releases.json`.
-pub(crate) fn of_releases(request: PageRequest<'_>) -> Feed {
+pub(crate) fn release_feed(request: PageRequest<'_>) -> Feed {
     let base = &request.state.public_url;
-    let held = held(request);
+    let releases = loaded_releases(request);
     let entry = |view: ReleaseView<'_>| {
         let url = format!("{base}/releases#{}", view.version);
         let text = match &view.changes {
@@ -133,7 +133,7 @@ pub(crate) fn of_releases(request: PageRequest<'_>) -> Feed {
                 format!("Since {}: {} Listed by {base}{}", changes.since, counts.join(" "), changes.api)
             }
         };
-        Entry {
+        FeedEntry {
             id: url.clone(),
             title: format!("Release {}", view.version),
             url,
@@ -141,11 +141,11 @@ pub(crate) fn of_releases(request: PageRequest<'_>) -> Feed {
             text,
         }
     };
-    Feed::of(request, "releases", "/releases", views(&held).map(entry).collect())
+    Feed::new(request, "releases", "/releases", release_views(&releases).map(entry).collect())
 }
 
 /// `/rounds.atom`, `/rounds.json`: the newest rounds that match the filters of `/funding-rounds`.
-pub(crate) fn of_rounds(catalog: &Catalog, request: PageRequest<'_>) -> Result<Feed, PageError> {
+pub(crate) fn round_feed(catalog: &Catalog, request: PageRequest<'_>) -> Result<Feed, PageError> {
     let values: Vec<(String, String)> = form_urlencoded::parse(request.query.as_bytes()).into_owned().collect();
     let options = ParseOptions { strict: true, review_statuses: &[], other_names: &[] };
     let parsed = catalog
@@ -167,7 +167,7 @@ pub(crate) fn of_rounds(catalog: &Catalog, request: PageRequest<'_>) -> Result<F
             false => format!("Investors: {}.", names(&round.investors)),
         };
         let date = round.announced_on.map_or(released_on, |date| date.first_day());
-        Entry {
+        FeedEntry {
             id: format!("{base}/api/v3/funding-rounds/{}", round.id),
             title: format!("{}: {}", round.startup.name, what.trim()),
             url: format!("{base}{}", path_of(Table::Startups, &round.startup.slug)),
@@ -175,7 +175,7 @@ pub(crate) fn of_rounds(catalog: &Catalog, request: PageRequest<'_>) -> Result<F
             text: format!("{leads}{investors}"),
         }
     };
-    Ok(Feed::of(request, "new rounds", "/startups", rounds.into_iter().map(entry).collect()))
+    Ok(Feed::new(request, "new rounds", "/startups", rounds.into_iter().map(entry).collect()))
 }
 
 fn midnight(date: Date) -> String {
@@ -183,7 +183,7 @@ fn midnight(date: Date) -> String {
 }
 
 impl Feed {
-    fn of(request: PageRequest<'_>, what: &str, home: &str, entries: Vec<Entry>) -> Self {
+    fn new(request: PageRequest<'_>, what: &str, home: &str, entries: Vec<FeedEntry>) -> Self {
         let base = &request.state.public_url;
         let query = if request.query.is_empty() { String::new() } else { format!("?{}", request.query) };
         let served = request.state.releases.current();
@@ -206,7 +206,7 @@ impl Feed {
     }
 
     fn json(&self) -> serde_json::Value {
-        let item = |entry: &Entry| {
+        let item = |entry: &FeedEntry| {
             json!({
                 "id": entry.id,
                 "url": entry.url,

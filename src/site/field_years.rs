@@ -1,29 +1,29 @@
-//! Which fields of rounds the data has in each year.
+//! Coverage of the fields of rounds by year.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::charts::{Head, HeatRow, Heatmap, Mark, Unit};
+use crate::charts::{ChartHead, ChartMark, ChartUnit, HeatRow, Heatmap};
 use catalog::aggregate::{AggregateOptions, GroupBy, MAX_GROUPS, group_bys};
 use catalog::round_years::spans;
 use catalog::{Catalog, Filter, Property, Query, Resource};
 use data::Table;
 
-/// How many rounds of each year have a value of a field.
+/// Number of rounds per year that have a value of a field.
 pub(crate) struct FieldYears {
-    /// The field of records.
+    /// Name of the field in records.
     field: &'static str,
-    /// Its name as a filter.
+    /// Name of the field as a filter.
     property: &'static str,
     known: BTreeMap<i32, u64>,
-    /// The covered years of which no round has a value.
+    /// Covered years without any value.
     missing: BTreeSet<i32>,
-    /// The number of covered years.
+    /// Number of covered years.
     covered: usize,
 }
 
 impl FieldYears {
-    /// For each field that some rounds lack; those that most have first.
-    pub(crate) fn of(catalog: &Catalog) -> Vec<Self> {
+    /// All fields that some rounds lack, with the best covered first.
+    pub(crate) fn all(catalog: &Catalog) -> Vec<Self> {
         let years = catalog.rounds_by_year();
         let covered: BTreeSet<i32> =
             years.iter().filter(|(_, rounds)| rounds.is_some()).map(|(year, _)| *year).collect();
@@ -41,7 +41,7 @@ impl FieldYears {
         fields
     }
 
-    pub(crate) fn is_of(&self, field: &str) -> bool {
+    pub(crate) fn is_field(&self, field: &str) -> bool {
         self.field == field
     }
 
@@ -66,7 +66,7 @@ impl FieldYears {
     pub(crate) fn heatmap(catalog: &Catalog, fields: &[Self]) -> Option<Heatmap> {
         let years = catalog.rounds_by_year();
         let (first, last) = (years.first()?.0, years.last()?.0);
-        let cell = |year: i32, value: Option<u64>, known: &str| Mark {
+        let cell = |year: i32, value: Option<u64>, known: &str| ChartMark {
             href: value.map(|_| format!("/rounds?since={year}&until={year}{known}")),
             value,
         };
@@ -92,13 +92,13 @@ impl FieldYears {
             "How many rounds of each year from {first} to {last} have a value of each field. If no round has one, the cell is \
              hatched."
         );
-        let head = Head::new("field-years", "Fields of rounds by year", summary);
+        let head = ChartHead::new("field-years", "Fields of rounds by year", summary);
         let columns = years.iter().map(|(year, _)| year.to_string()).collect();
-        Some(Heatmap::new(head, "Field", Unit::Count("round", "rounds"), columns, rows).scrolled_to_end())
+        Some(Heatmap::new(head, "Field", ChartUnit::Count("round", "rounds"), columns, rows).scrolled_to_end())
     }
 }
 
-/// How many rounds of each year have a value of a property.
+/// Number of rounds per year that have a value of a property.
 fn by_year(catalog: &Catalog, property: Property) -> BTreeMap<i32, u64> {
     let is_year = |(name, _): &(&str, GroupBy)| *name == "year";
     let group_by = group_bys(Resource::Rounds).into_iter().filter(is_year).collect();

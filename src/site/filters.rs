@@ -1,8 +1,7 @@
-//! The filters of a list as one form: values to check with the number of rows of each, ranges with histograms, and other
-//! fields.
+//! The filters of a list as one form: checkboxes with counts, ranges with histograms, and text fields.
 
 use crate::browse::{BrowseConfig, PARSE_OPTIONS, problem_of};
-use crate::charts::{Head, Histogram, Item, Unit};
+use crate::charts::{ChartHead, ChartItem, ChartUnit, RangeHistogram};
 use crate::conditions::label_of;
 use crate::format;
 use crate::link::Link;
@@ -11,14 +10,14 @@ use catalog::{Catalog, Filter, ListPosition, ParameterError, Query, Request, Res
 use data::vocabulary::Vocabulary;
 use data::{Country, Date, Facet, FirmKind, OrganizationKind, PartialDate, Stage, StartupStatus, Table};
 
-/// Options that are shown at once; the others are shown on click.
+/// Options that are visible at once; the others are shown on click.
 const VISIBLE_OPTIONS: usize = 8;
-/// A few more than these are shown at once, too.
+/// Up to this many options are all visible at once.
 const FEW_OPTIONS: usize = 12;
 const MAX_OPTIONS: usize = 60;
-/// Years of a histogram: the latest.
+/// Maximum number of years in a histogram; the latest are kept.
 const YEARS: i32 = 20;
-/// Where the bars of amounts begin, US dollars.
+/// Lower bounds of the bars of amounts, in US dollars.
 const AMOUNTS: [u64; 10] =
     [0, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000, 30_000_000, 100_000_000, 300_000_000, 1_000_000_000];
 
@@ -29,7 +28,7 @@ pub(crate) struct FieldConfig {
     pub hint: &'static str,
 }
 
-/// A filter with a field for either end.
+/// A filter with a field for each end of a range.
 pub(crate) struct RangeConfig {
     pub label: &'static str,
     pub from: FieldConfig,
@@ -37,23 +36,23 @@ pub(crate) struct RangeConfig {
     pub bins: Bins,
 }
 
-/// What the bars above a range count, with the sort key.
+/// The bars above a range, with the sort key that they count.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Bins {
     Years(&'static str),
-    /// Years of rounds, which the data may not cover.
+    /// Years of rounds; the data may not cover some of them.
     RoundYears(&'static str),
     /// Years in which firms invested.
     ActiveYears,
     Amounts(&'static str),
 }
 
-/// The filters of a list and the values that it has of them.
+/// The filters of a list with their current values.
 pub(crate) struct Filters {
     pub groups: Vec<FacetGroup>,
     pub ranges: Vec<RangeFilter>,
     pub fields: Vec<TextField>,
-    /// Hidden fields: what else the query has.
+    /// Hidden fields for the other parameters of the query.
     pub kept: Vec<(String, String)>,
 }
 
@@ -62,21 +61,21 @@ pub(crate) struct FacetGroup {
     pub title: &'static str,
     pub options: Vec<FacetOption>,
     pub more_options: Vec<FacetOption>,
-    /// What is wrong with a value.
+    /// Message about an invalid value.
     pub error: Option<String>,
 }
 
 pub(crate) struct FacetOption {
     pub value: String,
     pub label: String,
-    /// The number of rows of the list with this value alone.
+    /// Number of rows of the list with this value alone.
     pub count: String,
     pub is_selected: bool,
 }
 
 pub(crate) struct RangeFilter {
     pub label: &'static str,
-    pub histogram: Option<Histogram>,
+    pub histogram: Option<RangeHistogram>,
     pub ends: [TextField; 2],
 }
 
@@ -85,12 +84,12 @@ pub(crate) struct TextField {
     pub label: &'static str,
     pub hint: &'static str,
     pub value: String,
-    /// What is wrong with the value.
+    /// Message about an invalid value.
     pub error: Option<String>,
 }
 
-/// A query as it was given and as it was understood.
-pub(crate) struct Given<'a> {
+/// A query as given by the client and as parsed.
+pub(crate) struct QueryInput<'a> {
     pub params: &'a [(String, String)],
     pub problems: &'a [ParameterError],
     pub query: &'a Query,
@@ -98,16 +97,16 @@ pub(crate) struct Given<'a> {
 }
 
 impl Filters {
-    pub(crate) fn new(catalog: &Catalog, config: &BrowseConfig, given: &Given<'_>) -> Self {
-        // Most filters are not selected: they have the rows of the list in common.
-        let all = Matches::of(catalog, given.query.clone());
+    pub(crate) fn new(catalog: &Catalog, config: &BrowseConfig, given: &QueryInput<'_>) -> Self {
+        // Most filters are not selected and share the rows of the list.
+        let all = FilteredRows::new(catalog, given.query.clone());
         let field = |config: &FieldConfig| TextField::new(config, given.params, given.problems, given.link);
         let groups = config.facets.iter().filter_map(|facet| group(catalog, config, *facet, given, &all));
         let ranges = config.ranges.iter().filter_map(|range| {
             let ends = [field(&range.from), field(&range.to)];
             let is_given = ends.iter().any(|field| !field.value.is_empty());
             let histogram = histogram(catalog, config, range, given, &all);
-            // A range of what is not known of any record finds nothing.
+            // A range over a field that no record has a value of would find nothing.
             (is_given || is_known(catalog, config.resource, range.from.name)).then_some(RangeFilter {
                 label: range.label,
                 histogram,
@@ -129,7 +128,7 @@ impl Filters {
 }
 
 impl TextField {
-    /// A wrong value is shown as it was given, any other as it was understood.
+    /// Shows an invalid value as given, any other in canonical form.
     pub(crate) fn new(
         config: &FieldConfig,
         params: &[(String, String)],
@@ -147,7 +146,7 @@ impl TextField {
     }
 }
 
-/// Whether any record has a value of what a parameter filters by.
+/// True if any record has a value of the field that a parameter filters by.
 fn is_known(catalog: &Catalog, resource: Resource, name: &str) -> bool {
     let table = resource.table();
     match resource.parameter(name).map(|parameter| parameter.kind) {
@@ -160,39 +159,39 @@ fn is_known(catalog: &Catalog, resource: Resource, name: &str) -> bool {
     }
 }
 
-/// The rows of a query.
-struct Matches {
+/// A query and its rows.
+struct FilteredRows {
     query: Query,
     rows: Rows,
 }
 
-impl Matches {
-    fn of(catalog: &Catalog, query: Query) -> Self {
+impl FilteredRows {
+    fn new(catalog: &Catalog, query: Query) -> Self {
         let (rows, _) = catalog.rows_of(&query);
         Self { query, rows }
     }
 
-    /// Those without some parameters; `None` if the query has none of these.
+    /// The rows of the query without some parameters; `None` if it has none of them, or if the rest is not a list.
     fn without(catalog: &Catalog, resource: Resource, link: &Link, names: &[&str]) -> Option<Self> {
         if names.iter().all(|name| link.text(name).is_empty()) {
             return None;
         }
         let parsed = catalog.parse(resource, &link.others(names), PARSE_OPTIONS).ok()?;
         let Request::List(query) = parsed.request else { return None };
-        Some(Self::of(catalog, query))
+        Some(Self::new(catalog, query))
     }
 }
 
-/// The options of a facet. If some are selected, its rows are counted as if none were.
+/// The options of a facet. Their counts ignore the selected options of the same facet.
 fn group(
     catalog: &Catalog,
     config: &BrowseConfig,
     (name, title, facet): (&'static str, &'static str, Facet),
-    given: &Given<'_>,
-    all: &Matches,
+    given: &QueryInput<'_>,
+    all: &FilteredRows,
 ) -> Option<FacetGroup> {
     let (table, link) = (config.resource.table(), given.link);
-    let others = Matches::without(catalog, config.resource, link, &[name]);
+    let others = FilteredRows::without(catalog, config.resource, link, &[name]);
     let mut counts = catalog.counts_of(table, facet, &others.as_ref().unwrap_or(all).rows);
     counts.truncate(MAX_OPTIONS);
     if facet == Facet::Stage {
@@ -205,7 +204,7 @@ fn group(
         let is_selected = link.values(name).any(|known| known == value);
         options.push(FacetOption { value, label, count: format::number(counted.count), is_selected });
     }
-    // What is selected can be removed, even if nothing has it.
+    // A selected value can be removed even if no row has it.
     for value in link.values(name) {
         if !options.iter().any(|option| option.value == value) {
             let label = label_of(catalog, name, value);
@@ -227,14 +226,14 @@ fn group(
     })
 }
 
-/// The number of rows of a list.
+/// Number of rows of a list.
 fn total(catalog: &Catalog, resource: Resource, link: &Link) -> u64 {
     let parsed = catalog.parse(resource, &link.others(&[]), PARSE_OPTIONS);
     let Ok(Request::List(query)) = parsed.map(|parsed| parsed.request) else { return 0 };
     catalog.list(&query, ListPosition::default(), 0).total
 }
 
-/// A value of a facet as its parameter takes it, and its label.
+/// A facet value as its parameter accepts it, and its label.
 pub(crate) fn value_of(catalog: &Catalog, table: Table, facet: Facet, value: u32) -> Option<(String, String)> {
     fn word<V: Vocabulary>(value: u32) -> Option<(String, String)> {
         let name = V::at(value as usize)?.name();
@@ -258,7 +257,7 @@ pub(crate) fn value_of(catalog: &Catalog, table: Table, facet: Facet, value: u32
     }
 }
 
-/// A bar: its label, the texts of both fields, and its first and last value.
+/// A bar: its label, the texts for both fields, and its first and last value.
 struct Bin {
     label: String,
     texts: [String; 2],
@@ -270,13 +269,13 @@ fn histogram(
     catalog: &Catalog,
     config: &BrowseConfig,
     range: &RangeConfig,
-    given: &Given<'_>,
-    all: &Matches,
-) -> Option<Histogram> {
+    given: &QueryInput<'_>,
+    all: &FilteredRows,
+) -> Option<RangeHistogram> {
     let (table, link) = (config.resource.table(), given.link);
     let [from, to] = [range.from.name, range.to.name];
     let bins = bins(catalog, table, range.bins)?;
-    let others = Matches::without(catalog, config.resource, link, &[from, to]);
+    let others = FilteredRows::without(catalog, config.resource, link, &[from, to]);
     let rows = &others.as_ref().unwrap_or(all).rows;
     let counts: Vec<u64> = match range.bins {
         Bins::ActiveYears => bins.iter().map(|bin| catalog.active_count(year_of(bin), rows)).collect(),
@@ -290,12 +289,12 @@ fn histogram(
         let is_inside = bin.values.0 <= high && bin.values.1 >= low;
         let [first, last] = &bin.texts;
         let href = link.with(from, first).with(to, last).href();
-        (Item::linked(bin.label, bin.is_covered.then_some(count), href), is_inside)
+        (ChartItem::linked(bin.label, bin.is_covered.then_some(count), href), is_inside)
     });
     let nouns = nouns(table);
     let title = format!("{} by {}", format::word(nouns.1), range.label.to_lowercase());
     let heads = [range.label, &format::word(nouns.1)];
-    Histogram::new(Head::new(from, title, ""), heads, Unit::Count(nouns.0, nouns.1), items.collect())
+    RangeHistogram::new(ChartHead::new(from, title, ""), heads, ChartUnit::Count(nouns.0, nouns.1), items.collect())
 }
 
 fn nouns(table: Table) -> (&'static str, &'static str) {
@@ -311,7 +310,7 @@ fn year_of(bin: &Bin) -> i32 {
     PartialDate::day_of_code(bin.values.0 as i32).year()
 }
 
-/// The range that a query has of what bars count.
+/// The range of the bars' key that the query selects.
 fn selected(query: &Query, table: Table, kind: Bins) -> (i64, i64) {
     let key = match kind {
         Bins::ActiveYears => "last_investment_on",
@@ -326,7 +325,7 @@ fn selected(query: &Query, table: Table, kind: Bins) -> (i64, i64) {
     bounds.fold((i64::MIN, i64::MAX), |(low, high), (min, max)| (low.max(min), high.min(max)))
 }
 
-/// The bars of a range; `None` if the data has no values.
+/// The bars of a range; `None` if no record has a value.
 fn bins(catalog: &Catalog, table: Table, kind: Bins) -> Option<Vec<Bin>> {
     let of_dates = |(first, last): (i32, i32), covers: &dyn Fn(i32) -> bool| {
         let years = first.max(last - YEARS + 1)..=last;

@@ -1,16 +1,16 @@
 //! Forms with a file field (`multipart/form-data`, RFC 7578).
 
-/// The content of a field, the first of its name; `None` if the form has no such field. Browsers send a file field without a
-/// file empty.
+/// The content of the first field of this name; `None` if there is none. Browsers send an empty field if no file was
+/// chosen.
 pub(crate) fn field<'b>(body: &'b [u8], name: &str) -> Option<&'b [u8]> {
     fields(body, name).next()
 }
 
-/// The contents of all fields of a name, in their order. What follows a malformed part is ignored.
+/// The contents of all fields of this name, in order. Everything after a malformed part is ignored.
 pub(crate) fn fields<'b>(body: &'b [u8], name: &str) -> impl Iterator<Item = &'b [u8]> {
     let wanted = format!("; name=\"{name}\"");
     let boundary = &body[..find(body, b"\r\n").unwrap_or(0)];
-    // Each part ends with a line end before the boundary.
+    // A line end before the boundary ends each part.
     let end = [b"\r\n", boundary].concat();
     let mut rest = if boundary.starts_with(b"--") { &body[boundary.len()..] } else { &[] };
     let parts = std::iter::from_fn(move || {

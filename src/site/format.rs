@@ -1,4 +1,4 @@
-//! How values are shown on pages: amounts, dates, places, words of vocabularies.
+//! Formats values for pages: amounts, dates, places, words of vocabularies.
 
 use std::fmt::Display;
 
@@ -84,12 +84,12 @@ pub(crate) fn short_day(date: impl Display) -> String {
     full.rsplit_once(' ').map_or(full.clone(), |(short, _)| short.to_owned())
 }
 
-/// The name of a country; a code that is unknown is shown as it is.
+/// The name of a country; an unknown code is returned unchanged.
 pub(crate) fn country(code: &str) -> &str {
     Country::from_alpha2(code).map_or(code, |country| country.name())
 }
 
-/// The name of a country after a preposition: `the United States`.
+/// The name of a country as it follows a preposition: `the United States`.
 pub(crate) fn with_article(country: &str) -> String {
     if let Some(rest) = country.strip_prefix("The ") {
         return format!("the {rest}");
@@ -101,7 +101,7 @@ pub(crate) fn with_article(country: &str) -> String {
     if takes_it { format!("the {country}") } else { country.to_owned() }
 }
 
-/// City and country, as far as they are known; empty if neither is.
+/// City and country, as far as known; empty if both are unknown.
 pub(crate) fn place(city: &Option<String>, code: &Option<String>) -> String {
     let country = code.as_deref().map(country);
     match (city.as_deref(), country) {
@@ -112,7 +112,7 @@ pub(crate) fn place(city: &Option<String>, code: &Option<String>) -> String {
     }
 }
 
-/// The kind of a firm; that it is another one says no more than that it invests.
+/// The kind of a firm; `other` or an unknown kind is `Investor`.
 pub(crate) fn firm_kind(kind: &Option<String>) -> String {
     kind.as_deref().filter(|kind| *kind != "other").map_or_else(|| "Investor".to_owned(), word)
 }
@@ -139,7 +139,7 @@ pub(crate) fn stars(rating: &u8) -> String {
     "★".repeat(full) + &"☆".repeat(5 - full)
 }
 
-/// The ratings of a review by dimension; empty without any.
+/// The ratings of a review by dimension; empty if there are none.
 pub(crate) fn ratings(review: &Review) -> String {
     let all =
         [("Responsiveness", review.responsiveness), ("Fairness", review.fairness), ("Value added", review.value_add)];
@@ -147,7 +147,7 @@ pub(crate) fn ratings(review: &Review) -> String {
     rated.collect::<Vec<_>>().join(" · ")
 }
 
-/// A message with “…” in place of backquotes.
+/// Replaces the backquotes of a message by “ and ”.
 pub(crate) fn with_quotes(message: &str) -> String {
     let mut is_open = false;
     let quote = |char| match char {
@@ -160,7 +160,7 @@ pub(crate) fn with_quotes(message: &str) -> String {
     message.chars().map(quote).collect()
 }
 
-/// Whether a reviewer was ghosted, in words.
+/// The experience of a reviewer with responses, in words.
 pub(crate) fn response(ghosted: &Option<bool>) -> &'static str {
     match ghosted {
         Some(true) => "never got a response",
@@ -173,7 +173,7 @@ pub(crate) fn tenths(value: &f64) -> String {
     format!("{value:.1}")
 }
 
-/// The title of a scheme of identifiers; of an unknown one its name.
+/// The title of an identifier scheme; the name if the scheme is unknown.
 pub(crate) fn scheme(name: &str) -> &str {
     identifier::scheme(name).map_or(name, |scheme| scheme.title)
 }

@@ -9,11 +9,11 @@ use serde::de::DeserializeOwned;
 
 use crate::charts::{Bars, TileMap, Treemap};
 use crate::choice::{Choice, choices};
-use crate::error_page::{PageError, named, path_of};
+use crate::error_page::{PageError, name_and_path, path_of};
 use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::market::{countries, rounds_by_year, sectors};
-use crate::question::{Question, list_of};
+use crate::question::{SearchQuestion, list_of};
 use crate::records::{record, records};
 use crate::round_rows::RoundRows;
 use crate::{PageRequest, format, respond_with};
@@ -28,9 +28,9 @@ const MAX_RESULTS: usize = 8;
 const MAX_SUGGESTIONS: usize = 8;
 const MAX_LEADERS: usize = 5;
 const MAX_NEWEST: usize = 8;
-/// The lists that are searched.
+/// The searched lists.
 const RESOURCES: [Resource; 3] = [Resource::Firms, Resource::Startups, Resource::People];
-/// All of them have room for their names.
+/// With this number, each name fits into its rectangle.
 const MAX_SECTORS: usize = 12;
 
 #[derive(Template)]
@@ -42,7 +42,7 @@ struct HomePage<'a> {
     /// The date of the newest round.
     newest_round: Option<String>,
     boards: Vec<Board>,
-    /// The form of a match.
+    /// Selections of the match form.
     choices: Vec<Choice>,
     by_year: Option<Bars>,
     sectors: Option<Treemap>,
@@ -51,16 +51,16 @@ struct HomePage<'a> {
     base: &'a str,
 }
 
-/// The first firms of an order.
+/// The top firms in one order.
 struct Board {
     name: &'static str,
     title: &'static str,
-    /// All of them.
+    /// Path of the full list.
     href: &'static str,
     all: &'static str,
-    /// Each with its rank.
+    /// Rank and firm.
     firms: Vec<(u64, Firm)>,
-    /// Whether the score is shown; else the number of rounds.
+    /// True to show the score, false to show the number of rounds.
     is_scored: bool,
 }
 
@@ -69,28 +69,28 @@ struct Board {
 struct SearchPage {
     layout: PageLayout,
     q: String,
-    firms: Found<Firm>,
-    startups: Found<Startup>,
-    people: Found<Person>,
+    firms: TableResults<Firm>,
+    startups: TableResults<Startup>,
+    people: TableResults<Person>,
     suggestions: Vec<(String, String)>,
-    /// The text as a question, if it surely matches no name.
-    question: Option<Question>,
-    /// Whether the results are records whose descriptions have its words, since nothing else is found.
+    /// The text read as a question, if it has no certain name match.
+    question: Option<SearchQuestion>,
+    /// True if the results come from a search of descriptions, because nothing else matched.
     is_described: bool,
-    /// Lists of such records next to names that are only similar: their number in words, and the path.
+    /// Lists of description matches to offer next to merely similar names: count in words, and path.
     described: Vec<(String, String)>,
-    /// By slug, what these say, in parts, each with whether it is a word looked for.
+    /// Excerpts of the descriptions by slug, in parts; true marks a matched word.
     snippets: HashMap<String, Vec<(String, bool)>>,
 }
 
 /// The results in one table.
-struct Found<R> {
+struct TableResults<R> {
     records: Vec<R>,
     total: u64,
-    /// Whether no name surely matches.
+    /// True if no name is a certain match.
     is_loose: bool,
     all: String,
-    /// The name and path of records with a similar name, if there are no results.
+    /// Name and path of records with a similar name, if there are no results.
     suggestions: Vec<(String, String)>,
 }
 
@@ -104,29 +104,34 @@ impl SearchPage {
     }
 }
 
-impl<R: DeserializeOwned> Found<R> {
+impl<R: DeserializeOwned> TableResults<R> {
     fn is_sure(&self) -> bool {
         self.total > 0 && !self.is_loose
     }
 
-    /// The first rows of a list that is no search for a name.
-    fn of_list(catalog: &Catalog, table: Table, rows: &[u32], total: u64, all: &str) -> Result<Self, PageError> {
+    /// Results from the first rows of a list that is not a name search.
+    fn from_rows(catalog: &Catalog, table: Table, rows: &[u32], total: u64, all: &str) -> Result<Self, PageError> {
         let records = records(catalog, table, rows)?;
         Ok(Self { records, total, is_loose: false, all: all.to_owned(), suggestions: Vec::new() })
     }
 }
 
-/// The search for a name.
-fn by_name(table: Table, text: &str) -> Query {
+/// The query that searches for a name.
+fn name_query(table: Table, text: &str) -> Query {
     Query { text: Some(text.to_owned()), order: Order::Relevance, ..Query::all(table) }
 }
 
-fn found<R: DeserializeOwned>(catalog: &Catalog, table: Table, path: &str, text: &str) -> Result<Found<R>, PageError> {
-    let page = catalog.list(&by_name(table, text), ListPosition::default(), MAX_RESULTS);
+fn search_table<R: DeserializeOwned>(
+    catalog: &Catalog,
+    table: Table,
+    path: &str,
+    text: &str,
+) -> Result<TableResults<R>, PageError> {
+    let page = catalog.list(&name_query(table, text), ListPosition::default(), MAX_RESULTS);
     let records = records(catalog, table, &page.rows)?;
     let all = Link::new(path, Vec::new()).with("q", text).href();
-    let suggestions = page.did_you_mean.iter().take(2).map(|row| named(catalog, table, *row)).collect();
-    Ok(Found {
+    let suggestions = page.did_you_mean.iter().take(2).map(|row| name_and_path(catalog, table, *row)).collect();
+    Ok(TableResults {
         records,
         total: page.total,
         is_loose: page.notes.iter().any(|note| note.code == "relaxed"),
@@ -135,13 +140,13 @@ fn found<R: DeserializeOwned>(catalog: &Catalog, table: Table, path: &str, text:
     })
 }
 
-/// Records whose descriptions, or what is around them, have all words of a text; what they say is added to `snippets`.
-fn described<R: DeserializeOwned>(
+/// Records with all words of a text in their descriptions, sectors or places. Adds excerpts to `snippets`.
+fn search_descriptions<R: DeserializeOwned>(
     catalog: &Catalog,
     resource: Resource,
     text: &str,
     snippets: &mut HashMap<String, Vec<(String, bool)>>,
-) -> Result<Option<Found<R>>, PageError> {
+) -> Result<Option<TableResults<R>>, PageError> {
     if catalog.count_described(resource, text) == 0 {
         return Ok(None);
     }
@@ -152,7 +157,7 @@ fn described<R: DeserializeOwned>(
     let found = catalog.snippets_of(&query, &page.rows).into_iter();
     snippets.extend(found.map(|snippet| (snippet.slug.clone(), snippet.parts())));
     let all = Link::new(list_of(table).0, Vec::new()).with("text", text).href();
-    Found::of_list(catalog, table, &page.rows, page.total, &all).map(Some)
+    TableResults::from_rows(catalog, table, &page.rows, page.total, &all).map(Some)
 }
 
 fn search_text(query: &str) -> String {
@@ -170,9 +175,9 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     let description = "Ratings, peer scores, ghosting rates and profiles of venture capital firms, with their startups, \
                        funding rounds and people.";
     let page = HomePage {
-        layout: PageLayout::of(catalog.snapshot(), "", description, request.path)
-            .at(&request.state.public_url)
-            .by(&request.state.operator),
+        layout: PageLayout::new(catalog.snapshot(), "", description, request.path)
+            .with_own_address(&request.state.public_url)
+            .with_operator(&request.state.operator),
         totals: catalog.totals(),
         released_on: format::day(catalog.totals().released_on),
         newest_round: catalog.snapshot().round_range().map(|(_, newest)| format::day(newest)),
@@ -181,7 +186,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
         by_year: rounds_by_year(catalog),
         sectors: sectors(catalog, MAX_SECTORS),
         countries: countries(catalog),
-        newest: RoundRows::read(catalog, &newest.rows)?,
+        newest: RoundRows::load(catalog, &newest.rows)?,
         base: &request.state.public_url,
     };
     Ok(page.render()?)
@@ -199,7 +204,7 @@ fn boards(catalog: &Catalog) -> Result<Vec<Board>, PageError> {
         title: "Highest rated by founders",
         href: "/leaderboard",
         all: "full leaderboard",
-        firms: ranked(catalog, rated.iter().map(|ranked| (ranked.rank, ranked.row)))?,
+        firms: load_ranked(catalog, rated.iter().map(|ranked| (ranked.rank, ranked.row)))?,
         is_scored: true,
     };
     let busiest = Board {
@@ -207,37 +212,40 @@ fn boards(catalog: &Catalog) -> Result<Vec<Board>, PageError> {
         title: "Most investments",
         href: "/vcs?sort=-investment_count",
         all: "all firms",
-        firms: ranked(catalog, (1..).zip(busiest))?.into_iter().filter(|(_, firm)| firm.investment_count > 0).collect(),
+        firms: load_ranked(catalog, (1..).zip(busiest))?
+            .into_iter()
+            .filter(|(_, firm)| firm.investment_count > 0)
+            .collect(),
         is_scored: false,
     };
     Ok([rated, busiest].into_iter().filter(|board| !board.firms.is_empty()).collect())
 }
 
-fn ranked(catalog: &Catalog, rows: impl Iterator<Item = (u64, u32)>) -> Result<Vec<(u64, Firm)>, PageError> {
+fn load_ranked(catalog: &Catalog, rows: impl Iterator<Item = (u64, u32)>) -> Result<Vec<(u64, Firm)>, PageError> {
     rows.map(|(rank, row)| Ok((rank, record(catalog, Table::Firms, row)?))).collect()
 }
 
 fn search(catalog: &Catalog, request: PageRequest<'_>, q: String) -> Result<String, PageError> {
-    let mut firms = found(catalog, Table::Firms, "/vcs", &q)?;
-    let mut startups = found(catalog, Table::Startups, "/startups", &q)?;
-    let mut people = found(catalog, Table::People, "/people", &q)?;
+    let mut firms = search_table(catalog, Table::Firms, "/vcs", &q)?;
+    let mut startups = search_table(catalog, Table::Startups, "/startups", &q)?;
+    let mut people = search_table(catalog, Table::People, "/people", &q)?;
     let is_sure = firms.is_sure() || startups.is_sure() || people.is_sure();
-    // As on the page of the list that it is about.
+    // As on the page of the list that the text is about.
     let subject = catalog.subject(&q);
     let search = match is_sure {
         true => None,
-        false => catalog.read_search(subject, &["q"], &by_name(subject.table(), &q)),
+        false => catalog.read_search(subject, &["q"], &name_query(subject.table(), &q)),
     };
     let list = Link::new(list_of(subject.table()).0, Vec::new());
-    let question = search.map(|search| Question::read(catalog, subject, &search, &list, MAX_RESULTS));
+    let question = search.map(|search| SearchQuestion::from_search(catalog, subject, &search, &list, MAX_RESULTS));
     let question = question.transpose()?.flatten();
     let read_question = question.as_ref().filter(|question| question.is_read);
-    // What the question finds goes before names that are only similar.
-    if let Some(Question { table, rows, total, href, .. }) = read_question {
+    // Answers to the question take precedence over merely similar names.
+    if let Some(SearchQuestion { table, rows, total, href, .. }) = read_question {
         match table {
-            Table::Firms => firms = Found::of_list(catalog, *table, rows, *total, href)?,
-            Table::Startups => startups = Found::of_list(catalog, *table, rows, *total, href)?,
-            Table::People => people = Found::of_list(catalog, *table, rows, *total, href)?,
+            Table::Firms => firms = TableResults::from_rows(catalog, *table, rows, *total, href)?,
+            Table::Startups => startups = TableResults::from_rows(catalog, *table, rows, *total, href)?,
+            Table::People => people = TableResults::from_rows(catalog, *table, rows, *total, href)?,
             _ => {}
         }
     }
@@ -255,14 +263,14 @@ fn search(catalog: &Catalog, request: PageRequest<'_>, q: String) -> Result<Stri
             (count > 0).then(|| (format::counted(count, one, many), href))
         }));
     } else if is_described {
-        firms = described(catalog, Resource::Firms, &q, &mut snippets)?.unwrap_or(firms);
-        startups = described(catalog, Resource::Startups, &q, &mut snippets)?.unwrap_or(startups);
-        people = described(catalog, Resource::People, &q, &mut snippets)?.unwrap_or(people);
+        firms = search_descriptions(catalog, Resource::Firms, &q, &mut snippets)?.unwrap_or(firms);
+        startups = search_descriptions(catalog, Resource::Startups, &q, &mut snippets)?.unwrap_or(startups);
+        people = search_descriptions(catalog, Resource::People, &q, &mut snippets)?.unwrap_or(people);
     }
     let title = format!("Search: {q}");
-    let layout = PageLayout::of(catalog.snapshot(), &title, "Firms, startups and people by name.", request.path)
+    let layout = PageLayout::new(catalog.snapshot(), &title, "Firms, startups and people by name.", request.path)
         .not_indexed()
-        .by(&request.state.operator);
+        .with_operator(&request.state.operator);
     Ok(SearchPage {
         layout,
         q,
@@ -278,7 +286,7 @@ fn search(catalog: &Catalog, request: PageRequest<'_>, q: String) -> Result<Stri
     .render()?)
 }
 
-/// `/suggest/opensearch?q=`: the same for the address bar of a browser, in its form: the text, names, notes and addresses.
+/// `/suggest/opensearch?q=`: suggestions for the address bar, in the OpenSearch format: text, names, notes and URLs.
 pub(crate) fn suggest_to_browser(catalog: &Catalog, request: PageRequest<'_>) -> Response<Vec<u8>> {
     let text = search_text(request.query);
     let (snapshot, base) = (catalog.snapshot(), &request.state.public_url);
@@ -294,18 +302,18 @@ pub(crate) fn suggest_to_browser(catalog: &Catalog, request: PageRequest<'_>) ->
 }
 
 #[derive(Serialize)]
-struct SuggestedNames {
-    names: Vec<SuggestedName>,
+struct NameSuggestions {
+    names: Vec<NameSuggestion>,
 }
 
 #[derive(Serialize)]
-struct SuggestedName {
+struct NameSuggestion {
     name: String,
     kind: &'static str,
     note: Option<String>,
-    /// The alias or the initials that match, if the name does not.
+    /// The matching alias or initials, if the name does not match.
     alias: Option<String>,
-    /// The part of the alias, or else of the name, that is shown in bold: from one character to before another.
+    /// Start and end (exclusive), in characters, of the bold part of the alias, or of the name if there is no alias.
     matched: Option<[usize; 2]>,
     href: String,
 }
@@ -315,7 +323,7 @@ pub(crate) fn suggest(catalog: &Catalog, request: PageRequest<'_>) -> Response<V
     let text = search_text(request.query);
     let snapshot = catalog.snapshot();
     let names = catalog.suggest(&text, &Texts::TABLES, MAX_SUGGESTIONS);
-    let names = names.into_iter().map(|suggestion| SuggestedName {
+    let names = names.into_iter().map(|suggestion| NameSuggestion {
         name: snapshot.name(suggestion.table, suggestion.row).to_owned(),
         kind: suggestion.table.noun(),
         note: suggestion.note,
@@ -323,7 +331,7 @@ pub(crate) fn suggest(catalog: &Catalog, request: PageRequest<'_>) -> Response<V
         matched: suggestion.matched.map(|part| [part.start, part.end]),
         href: path_of(suggestion.table, snapshot.slug(suggestion.table, suggestion.row)),
     });
-    let body = serde_json::to_vec(&SuggestedNames { names: names.collect() }).expect("strings have a JSON form");
+    let body = serde_json::to_vec(&NameSuggestions { names: names.collect() }).expect("strings have a JSON form");
     let mut response = Response::new(body);
     set(response.headers_mut(), "content-type", "application/json");
     CommonHeaders { caching: Some(Caching::Private), ..crate::PAGE }.write(response.headers_mut());

@@ -1,7 +1,7 @@
 //! The layout around every page: head, navigation, footer.
 //!
-//! A page is an askama template that extends `layout.html` and has a [`PageLayout`]. Templates escape all text; there are
-//! no inline styles or scripts, so that the content security policy needs no exception.
+//! A page is an askama template that extends `layout.html` and has a [`PageLayout`]. Templates escape all text; there
+//! are no inline styles or scripts, so that the content security policy needs no exception.
 
 use once_cell::sync::Lazy;
 use xxhash_rust::xxh3::xxh3_64;
@@ -26,7 +26,7 @@ const NAV_ITEMS: [(&str, &str); 6] = [
     ("/docs", "Docs"),
 ];
 
-/// A hash of the style sheets and scripts, part of their URLs, so that a page never loads those of another build.
+/// A hash of the style sheets and scripts. It is part of their URLs, so that a page never loads those of another build.
 static ASSET_VERSION: Lazy<String> = Lazy::new(|| {
     let content = [assets::STYLE, assets::SCRIPT, assets::DOCS_STYLE, assets::PLAYGROUND].concat();
     format!("{:08x}", xxh3_64(content.as_bytes()) >> 32)
@@ -39,9 +39,9 @@ pub(crate) struct PageLayout {
     pub description: String,
     pub path: String,
     pub is_indexed: bool,
-    /// Whether the data of the release is invented.
+    /// True if the data of the release is invented.
     pub is_invented: bool,
-    /// The release that the page shows, if it shows data.
+    /// The release shown on the page; `None` for a page without data.
     pub release: Option<ReleaseInfo>,
     /// The name of the service.
     pub brand: String,
@@ -49,17 +49,17 @@ pub(crate) struct PageLayout {
     pub color: Option<BrandColor>,
     /// Links to the operator's terms and contact: URL and name.
     pub operator: Vec<(String, &'static str)>,
-    /// The address of the page, if it has one for good: other addresses of it are of filters and pages of a list.
+    /// The canonical URL, if there is one. Other URLs of the page have filters or page numbers.
     pub canonical: Option<String>,
-    /// The paths of its Markdown and JSON.
+    /// Paths of the Markdown and JSON twins.
     pub twins: Option<[String; 2]>,
-    /// JSON-LD about what the page shows.
+    /// JSON-LD about the content of the page.
     pub linked_data: Option<String>,
-    /// The address of a picture for previews.
+    /// URL of the preview image.
     pub picture: Option<String>,
 }
 
-/// What the footer says about the data.
+/// The release as the footer names it.
 #[derive(Clone, Debug)]
 pub(crate) struct ReleaseInfo {
     pub version: String,
@@ -89,7 +89,7 @@ impl PageLayout {
     }
 
     /// The layout of a page that shows data of a snapshot.
-    pub(crate) fn of(snapshot: &Snapshot, title: &str, description: &str, path: &str) -> Self {
+    pub(crate) fn new(snapshot: &Snapshot, title: &str, description: &str, path: &str) -> Self {
         let release = ReleaseInfo {
             version: snapshot.version().to_string(),
             title: snapshot.title().to_owned(),
@@ -98,20 +98,20 @@ impl PageLayout {
         Self { release: Some(release), ..Self::plain(title, description, path, snapshot.is_invented()) }
     }
 
-    /// The same layout with the name, the color and the links of the operator.
-    pub(crate) fn by(self, operator: &Operator) -> Self {
+    /// Sets the name, the color and the links of the operator.
+    pub(crate) fn with_operator(self, operator: &Operator) -> Self {
         let Brand { name, color } = &operator.brand;
         Self { brand: name.to_string(), color: *color, operator: operator.links(), ..self }
     }
 
-    /// The same layout with the address of the page.
-    pub(crate) fn at(self, base: &str) -> Self {
+    /// Sets the canonical URL to the page's own path.
+    pub(crate) fn with_own_address(self, base: &str) -> Self {
         let path = self.path.clone();
-        self.at_address(base, &path)
+        self.with_canonical(base, &path)
     }
 
-    /// The same layout with the address of a page of a list.
-    pub(crate) fn at_address(self, base: &str, href: &str) -> Self {
+    /// Sets the canonical URL to `href`, such as a page of a list.
+    pub(crate) fn with_canonical(self, base: &str, href: &str) -> Self {
         Self { canonical: Some(format!("{base}{href}")), ..self }
     }
 
@@ -123,44 +123,44 @@ impl PageLayout {
         }
     }
 
-    /// The same layout for a page that has twins, of a list with its canonical query; without it also with the address of the
-    /// page.
+    /// Links the twins of the page; `query` is the canonical query of a list. Without a query, also sets the canonical
+    /// URL. Sets the operator, too.
     pub(crate) fn with_twins(self, state: &State, query: &str) -> Self {
         let mark = if query.is_empty() { "" } else { "?" };
         let twin = |format: TwinFormat| format!("{}{}{mark}{query}", self.path, format.extension());
         let twins = Some([TwinFormat::Markdown, TwinFormat::Json].map(twin));
-        let layout = if query.is_empty() { self.at(&state.public_url) } else { self };
-        Self { twins, ..layout }.by(&state.operator)
+        let layout = if query.is_empty() { self.with_own_address(&state.public_url) } else { self };
+        Self { twins, ..layout }.with_operator(&state.operator)
     }
 
-    /// The same layout with JSON-LD.
-    pub(crate) fn about(self, linked_data: String) -> Self {
+    /// Adds JSON-LD.
+    pub(crate) fn with_linked_data(self, linked_data: String) -> Self {
         Self { linked_data: Some(linked_data), ..self }
     }
 
-    /// The same layout of a record that has a picture. Its address has the version of the release: it never changes.
+    /// Adds the preview image of a record. Its URL contains the version of the release, so the image never changes.
     pub(crate) fn with_picture(self) -> Self {
         let (page, release) = (self.canonical.as_deref(), self.release.as_ref());
         let picture = page.zip(release).map(|(page, release)| format!("{page}.png?{}", release.version));
         Self { picture, ..self }
     }
 
-    /// The same layout, not indexed by search engines.
+    /// Excludes the page from search engines.
     pub(crate) fn not_indexed(self) -> Self {
         Self { is_indexed: false, ..self }
     }
 
-    /// The navigation: path, name, and whether the page is there or below.
+    /// The navigation: path, name, and true if the current page is at the path or below it.
     pub(crate) fn nav_items(&self) -> impl Iterator<Item = (&'static str, &'static str, bool)> {
         NAV_ITEMS.into_iter().map(|(path, name)| (path, name, self.is_within(path)))
     }
 
-    /// Whether the header has a search field: the home page has a larger one.
+    /// True if the header has a search field. The home page has a larger one of its own.
     pub(crate) fn has_search(&self) -> bool {
         self.path != "/"
     }
 
-    /// Whether the page is at `path` or below it.
+    /// True if the page is at `path` or below it.
     pub(crate) fn is_within(&self, path: &str) -> bool {
         self.path.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
@@ -170,7 +170,7 @@ impl PageLayout {
     }
 }
 
-/// The query of the address of an asset that never has another content, with the operator's color.
+/// The version query of asset URLs, which depends on the operator's color. The content at such a URL never changes.
 pub(crate) fn asset_version(color: Option<BrandColor>) -> String {
     let color = color.map_or_else(String::new, |color| format!("-{}", &color.light.to_string()[1..]));
     format!("{}{color}", ASSET_VERSION.as_str())

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use askama::Template;
 
-use crate::browse::{PARSE_OPTIONS, PER_PAGE, Pager, Understood, Warning, at_page, page_size, parse, position_of};
-use crate::charts::{Bars, Dot, DotAxis, Dots, Head, Point, Unit, doubling_bins, even_bins, round_step};
-use crate::choice::{Choice, choices, marked};
+use crate::browse::{LenientQuery, PARSE_OPTIONS, PER_PAGE, Pager, Warning, at_page, page_size, parse, position_of};
+use crate::charts::{
+    Bars, ChartHead, ChartUnit, DotAxis, Dots, IntervalDot, Point, doubling_bins, even_bins, round_step,
+};
+use crate::choice::{Choice, choices, with_errors};
 use crate::conditions::{active_filters, label_of};
 use crate::error_page::PageError;
 use crate::layout::PageLayout;
@@ -19,16 +21,16 @@ use data::model::Firm;
 use data::vocabulary::Vocabulary;
 use data::{Metric, Table};
 
-/// The number of scores of a bar of the histogram.
+/// Scores per bar of the histogram of health scores.
 const SCORE_BIN: u32 = 5;
-/// The bars of a histogram of another metric, about.
+/// Approximate number of bars in the histogram of any other metric.
 const BARS: u32 = 12;
-/// The conditions of a leaderboard.
+/// Parameters that filter a leaderboard.
 const CONDITIONS: [&str; 4] = ["stage", "sector", "country", "kind"];
 
 #[derive(Template)]
 #[template(path = "leaderboard.html")]
-struct LeaderboardPage {
+struct RankingPage {
     layout: PageLayout,
     warnings: Vec<Warning>,
     metrics: Vec<MetricTab>,
@@ -38,13 +40,13 @@ struct LeaderboardPage {
     choices: Vec<Choice>,
     active_filters: Vec<(String, String)>,
     clear: String,
-    /// Why no firm is ranked, whatever the conditions.
+    /// The reason why the metric ranks no firm at all.
     missing: Option<String>,
-    /// Of a board without firms: a condition, the board without it, and the number of its firms.
+    /// For a board without firms: a condition, the path of the board without it, and the number of firms there.
     relaxed: Vec<(String, String, u64)>,
-    /// Of all firms with a value.
+    /// The distribution over all firms that have a value.
     histogram: Option<Bars>,
-    /// What the dots are, and their axis; `None` if no firm on the page has a dot.
+    /// Heading and axis of the dots; `None` if no firm on the page has a dot.
     axis: Option<(&'static str, DotAxis)>,
     rows: Vec<RankedFirm>,
     moves: Option<Moves>,
@@ -64,13 +66,13 @@ struct RankedFirm {
     moved: Option<Move>,
     value: String,
     firm: Firm,
-    /// The value, on the axis.
-    dot: Option<Dot>,
-    /// What the value is based on.
+    /// The value on the axis.
+    dot: Option<IntervalDot>,
+    /// The data behind the value, such as the number of reviews.
     basis: String,
 }
 
-/// A metric as the page shows it.
+/// The texts for a metric.
 struct MetricText {
     label: &'static str,
     /// The heading of the ranked values.
@@ -81,7 +83,7 @@ struct MetricText {
 }
 
 impl MetricText {
-    fn of(metric: Metric) -> Self {
+    fn new(metric: Metric) -> Self {
         let (label, column, axis, description) = match metric {
             Metric::HealthScore => (
                 "Health score",
@@ -121,7 +123,7 @@ impl MetricText {
 }
 
 fn description(catalog: &Catalog, metric: Metric) -> String {
-    let text = MetricText::of(metric).description;
+    let text = MetricText::new(metric).description;
     match metric {
         Metric::Activity => {
             let until = catalog.snapshot().activity_until();
@@ -146,12 +148,12 @@ fn has_board(catalog: &Catalog, metric: Metric) -> bool {
 
 /// `/leaderboard`.
 pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
-    let understood = Understood::read(catalog, Resource::Leaderboard, PARSE_OPTIONS, request.query)?;
-    let (mut link, page) = (understood.link("/leaderboard"), understood.page);
-    let Request::Leaderboard(mut query) = understood.parsed.request.clone() else {
+    let lenient = LenientQuery::parse(catalog, Resource::Leaderboard, PARSE_OPTIONS, request.query)?;
+    let (mut link, page) = (lenient.link("/leaderboard"), lenient.page);
+    let Request::Leaderboard(mut query) = lenient.parsed.request.clone() else {
         unreachable!("the leaderboard is not a list")
     };
-    // Without reviews the page begins with a board that needs none.
+    // Without reviews, the default is a board that needs none.
     if link.text("metric").is_empty()
         && !has_board(catalog, query.metric)
         && let Some(metric) = Metric::ALL.iter().find(|metric| has_board(catalog, **metric))
@@ -165,12 +167,12 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     let metrics = shown.map(|tab| {
         let value = if *tab == Metric::HealthScore { "" } else { tab.name() };
         MetricTab {
-            label: MetricText::of(*tab).label,
+            label: MetricText::new(*tab).label,
             href: link.with("metric", value).href(),
             is_selected: *tab == metric,
         }
     });
-    let moves = Moves::of(catalog, request.state, &query, &link, &board.ranked);
+    let moves = Moves::compare(catalog, request.state, &query, &link, &board.ranked);
     let mut firms: Vec<Firm> = Vec::with_capacity(board.ranked.len());
     for ranked in &board.ranked {
         firms.push(record(catalog, Table::Firms, ranked.row)?);
@@ -181,25 +183,25 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     let mut dots = dots.into_iter();
     let row = |(ranked, firm): (&RankedRow, Firm)| RankedFirm {
         rank: ranked.rank,
-        moved: moves.as_ref().and_then(|moves| moves.of_row(ranked.row)),
+        moved: moves.as_ref().and_then(|moves| moves.move_of(ranked.row)),
         value: value_text(metric, ranked.value),
         basis: basis(metric, &firm),
         firm,
         dot: dots.next().flatten(),
     };
     let rows = board.ranked.iter().zip(firms).map(row).collect();
-    let text = MetricText::of(metric);
+    let text = MetricText::new(metric);
     let about = description(catalog, metric);
     let meta = format!("Venture capital firms ranked by {}. {about}", text.label.to_lowercase());
-    let page = LeaderboardPage {
-        layout: PageLayout::of(catalog.snapshot(), "Leaderboard", &meta, request.path)
+    let page = RankingPage {
+        layout: PageLayout::new(catalog.snapshot(), "Leaderboard", &meta, request.path)
             .with_twins(request.state, &at_page(&link, page).query()),
-        warnings: understood.warnings(&link),
+        warnings: lenient.warnings(&link),
         metrics: metrics.collect(),
         metric: link.text("metric").to_owned(),
         column: text.column,
         description: about,
-        choices: marked(choices(catalog, &link, &CONDITIONS), &understood.problems),
+        choices: with_errors(choices(catalog, &link, &CONDITIONS), &lenient.problems),
         active_filters: active_filters(catalog, &link),
         clear: Link::new("/leaderboard", Vec::new()).with("metric", link.text("metric")).href(),
         missing: (!has_board(catalog, metric)).then(|| missing(catalog, metric)),
@@ -215,7 +217,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     Ok(page.render()?)
 }
 
-/// Why a metric ranks no firm.
+/// The reason why a metric ranks no firm.
 fn missing(catalog: &Catalog, metric: Metric) -> String {
     match metric {
         Metric::Activity => {
@@ -226,7 +228,7 @@ fn missing(catalog: &Catalog, metric: Metric) -> String {
     }
 }
 
-/// The leaderboard without each of its conditions that has firms.
+/// For each condition: the leaderboard without it, if that has firms.
 fn relaxed(catalog: &Catalog, link: &Link) -> Result<Vec<(String, String, u64)>, PageError> {
     let mut relaxed = Vec::new();
     for name in CONDITIONS.into_iter().filter(|name| !link.text(name).is_empty()) {
@@ -245,12 +247,12 @@ fn relaxed(catalog: &Catalog, link: &Link) -> Result<Vec<(String, String, u64)>,
     Ok(relaxed)
 }
 
-/// Where a firm is on the axis.
+/// The position of a firm on the axis.
 fn point(metric: Metric, value: f64, firm: &Firm) -> Option<Point> {
     if metric != Metric::HealthScore {
         let value = if metric == Metric::GhostingRate { 100.0 * value } else { value };
         let name =
-            format!("{} {value:.*}", MetricText::of(metric).axis, if metric == Metric::Activity { 0 } else { 2 });
+            format!("{} {value:.*}", MetricText::new(metric).axis, if metric == Metric::Activity { 0 } else { 2 });
         return Some(Point { value, interval: None, name });
     }
     let score = &firm.score;
@@ -275,13 +277,13 @@ fn basis(metric: Metric, firm: &Firm) -> String {
     }
 }
 
-/// How many firms have which value.
+/// The distribution of a metric's values over all ranked firms.
 fn histogram(catalog: &Catalog, metric: Metric) -> Option<Bars> {
-    const FIRMS: Unit = Unit::Count("firm", "firms");
+    const FIRMS: ChartUnit = ChartUnit::Count("firm", "firms");
     if metric == Metric::HealthScore {
         return scores(catalog);
     }
-    let text = MetricText::of(metric);
+    let text = MetricText::new(metric);
     // Hundredths of a rating, tenths of a percent.
     let (scale, decimals, unit) = match metric {
         Metric::Activity => (1.0, 0, ""),
@@ -297,7 +299,7 @@ fn histogram(catalog: &Catalog, metric: Metric) -> Option<Bars> {
     let (least, most) = (*values.first()?, *values.last()?);
     let middle = values[values.len() / 2];
     let bins = match metric {
-        // Most firms join few rounds: in bins of equal size, nearly all would be in the first one.
+        // Most firms join few rounds, so that nearly all would be in the first of bins of equal size.
         Metric::Activity => doubling_bins(&counts),
         _ => even_bins(&counts, round_step(f64::from(most - least) / f64::from(BARS)).0.max(1.0) as u32),
     };
@@ -308,8 +310,8 @@ fn histogram(catalog: &Catalog, metric: Metric) -> Option<Bars> {
         name(most),
         name(middle),
     );
-    let head = Head::new("values", format!("All ranked firms by {}", text.axis.to_lowercase()), summary);
-    // A bar leads to its first firm in the ranking of all.
+    let head = ChartHead::new("values", format!("All ranked firms by {}", text.axis.to_lowercase()), summary);
+    // A bar links to its first firm in the unfiltered ranking.
     let board = Link::new("/leaderboard", vec![("metric".to_owned(), metric.name().to_owned())]);
     let (ranked, _) = catalog.snapshot().leaderboard(metric);
     let href = |low: u32, high: u32| {
@@ -323,7 +325,7 @@ fn histogram(catalog: &Catalog, metric: Metric) -> Option<Bars> {
     Bars::histogram(head, [text.axis, "Firms"], FIRMS, &counts, &bins, name, href)
 }
 
-/// How many firms have which score, the unranked ones with too few reviews included.
+/// The distribution of health scores, including firms with too few reviews to be ranked.
 fn scores(catalog: &Catalog) -> Option<Bars> {
     let snapshot = catalog.snapshot();
     let key = Table::Firms.sort_key("health_score");
@@ -339,13 +341,13 @@ fn scores(catalog: &Catalog) -> Option<Bars> {
         format::counted(firms, "firm has", "firms have"),
         sum as f64 / firms.max(1) as f64,
     );
-    let head = Head::new("scores", "All health scores", summary);
+    let head = ChartHead::new("scores", "All health scores", summary);
     let href = |low: u32, _| Some(format!("/vcs?min_health_score={low}&sort=health_score"));
     let name = |score: u32| score.to_string();
     Bars::histogram(
         head,
         ["Score", "Firms"],
-        Unit::Count("firm", "firms"),
+        ChartUnit::Count("firm", "firms"),
         &counts,
         &even_bins(&counts, SCORE_BIN),
         name,

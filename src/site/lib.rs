@@ -1,6 +1,6 @@
 //! The web pages, rendered on the server from the same catalog as REST and MCP.
 //!
-//! Every page works without its script. The state of a page is its URL, whose parameters are those of the API, so that
+//! Every page works without its script. The state of a page is its URL. The parameters are those of the API, so that
 //! every page can show the API URL of the same query.
 #![warn(unreachable_pub)]
 
@@ -50,7 +50,7 @@ pub mod static_pages;
 mod theme;
 mod twin;
 
-pub use docs::clients::{CLIENTS, Client};
+pub use docs::clients::{CLIENTS, ExampleClient};
 pub use docs::mcp::{CONVERSATIONS, SETUPS, Setup};
 
 use std::sync::Arc;
@@ -63,10 +63,10 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::error_page::PageError;
 use crate::feeds::FeedFormat;
 use crate::layout::{CSP, HTML};
-pub use crate::market::Market;
+pub use crate::market::MarketScope;
 use crate::reconcile::Reconcile;
 use crate::theme::Theme;
-use crate::twin::{Subject, TwinFormat};
+use crate::twin::{TwinFormat, TwinSubject};
 use auth::RetryAfter;
 use catalog::{Catalog, Resource};
 pub use data::Table;
@@ -90,7 +90,7 @@ pub struct PageRequest<'a> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Page<'a> {
+pub enum PageRoute<'a> {
     Home,
     Firms,
     Firm(&'a str),
@@ -101,7 +101,7 @@ pub enum Page<'a> {
     Person(&'a str),
     Rounds,
     Sectors,
-    Market(Market<'a>),
+    Market(MarketScope<'a>),
     Match,
     Compare,
     Leaderboard,
@@ -113,26 +113,26 @@ pub enum Page<'a> {
     RoundFeed(FeedFormat),
     /// The alerts of a search or list, by the token of its address.
     AlertFeed(&'a str, FeedFormat),
-    /// The JSON or Markdown of what a page shows.
-    Twin(Subject<'a>, TwinFormat),
-    /// What previews of a firm or startup show.
+    /// A page's content as JSON, Markdown or CSV.
+    Twin(TwinSubject<'a>, TwinFormat),
+    /// The preview image of a firm or startup.
     Picture(Table, &'a str),
-    /// The file with a number, or the first one.
+    /// The sitemap file of this number; `None` for `/sitemap.xml`.
     Sitemap(Option<usize>),
     Suggest,
     /// Suggestions in the form of OpenSearch.
     OpenSearchSuggest,
 }
 
-impl<'a> Page<'a> {
+impl<'a> PageRoute<'a> {
     /// The page at a path without a trailing slash.
-    pub fn of(path: &'a str) -> Option<Self> {
+    pub fn parse(path: &'a str) -> Option<Self> {
         let mut segments = path.split('/').skip(1);
         let page = match (segments.next()?, segments.next(), segments.next()) {
             ("", None, None) => Self::Home,
             ("vcs", None, None) => Self::Firms,
             // A slug has no dot.
-            (_, Some(name), None) | (_, Some(_), Some(name)) if name.contains('.') => return Self::of_file(path),
+            (_, Some(name), None) | (_, Some(_), Some(name)) if name.contains('.') => return Self::parse_file(path),
             ("vcs", Some(slug), None) => Self::Firm(slug),
             ("vcs", Some(slug), Some("reviews")) => Self::FirmReviews(slug),
             ("startups", None, None) => Self::Startups,
@@ -143,13 +143,13 @@ impl<'a> Page<'a> {
             ("match", None, None) => Self::Match,
             ("compare", None, None) => Self::Compare,
             ("sectors", None, None) => Self::Sectors,
-            ("markets", None, None) => Self::Market(Market::All),
-            ("sectors", Some(slug), stage) => Self::Market(Market::Sector(slug, stage)),
-            ("countries", Some(code), stage) => Self::Market(Market::Country(code, stage)),
-            ("cities", Some(name), stage) => Self::Market(Market::City(name, stage)),
+            ("markets", None, None) => Self::Market(MarketScope::All),
+            ("sectors", Some(slug), stage) => Self::Market(MarketScope::Sector(slug, stage)),
+            ("countries", Some(code), stage) => Self::Market(MarketScope::Country(code, stage)),
+            ("cities", Some(name), stage) => Self::Market(MarketScope::City(name, stage)),
             ("leaderboard", None, None) => Self::Leaderboard,
             ("data", None, None) => Self::Data,
-            ("reconcile", first, second) => Self::Reconcile(Reconcile::of(first, second)?),
+            ("reconcile", first, second) => Self::Reconcile(Reconcile::from_segments(first, second)?),
             ("resolve", None, None) => Self::Resolve,
             ("releases", None, None) => Self::Releases,
             ("releases.atom", None, None) => Self::ReleaseFeed(FeedFormat::Atom),
@@ -159,7 +159,7 @@ impl<'a> Page<'a> {
             ("suggest", None, None) => Self::Suggest,
             ("suggest", Some("opensearch"), None) => Self::OpenSearchSuggest,
             ("sitemap.xml", None, None) => Self::Sitemap(None),
-            _ => return Self::of_file(path),
+            _ => return Self::parse_file(path),
         };
         segments.next().is_none().then_some(page)
     }
@@ -172,18 +172,18 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Whether it takes a form by POST.
+    /// True if the page accepts a form by POST.
     pub fn takes_forms(self) -> bool {
         self.methods() != READS
     }
 
-    /// The page at a path whose extension names a format.
-    fn of_file(path: &'a str) -> Option<Self> {
+    /// The page at a path with a file extension, such as `.md` or `.png`.
+    fn parse_file(path: &'a str) -> Option<Self> {
         if let Some(number) = path.strip_prefix("/sitemap-").and_then(|rest| rest.strip_suffix(".xml")) {
             return Some(Self::Sitemap(Some(number.parse().ok()?)));
         }
         if let Some(path) = path.strip_suffix(".png") {
-            return match Self::of(path)? {
+            return match Self::parse(path)? {
                 Self::Firm(slug) => Some(Self::Picture(Table::Firms, slug)),
                 Self::Startup(slug) => Some(Self::Picture(Table::Startups, slug)),
                 _ => None,
@@ -198,29 +198,29 @@ impl<'a> Page<'a> {
             };
         }
         let (path, format) = TwinFormat::split(path).filter(|(path, _)| !path.contains('.'))?;
-        Some(Self::Twin(Self::of(path)?.subject()?, format))
+        Some(Self::Twin(Self::parse(path)?.subject()?, format))
     }
 
-    /// What the page shows, if it has twins.
-    fn subject(self) -> Option<Subject<'a>> {
+    /// The content of the page, if it has twins.
+    fn subject(self) -> Option<TwinSubject<'a>> {
         Some(match self {
-            Self::Firms => Subject::List(Resource::Firms),
-            Self::Firm(slug) => Subject::Record(Table::Firms, slug),
-            Self::FirmReviews(slug) => Subject::Reviews(slug),
-            Self::Startups => Subject::List(Resource::Startups),
-            Self::Startup(slug) => Subject::Record(Table::Startups, slug),
-            Self::People => Subject::List(Resource::People),
-            Self::Person(slug) => Subject::Record(Table::People, slug),
-            Self::Rounds => Subject::List(Resource::Rounds),
-            Self::Sectors => Subject::List(Resource::Sectors),
-            Self::Leaderboard => Subject::List(Resource::Leaderboard),
+            Self::Firms => TwinSubject::List(Resource::Firms),
+            Self::Firm(slug) => TwinSubject::Record(Table::Firms, slug),
+            Self::FirmReviews(slug) => TwinSubject::Reviews(slug),
+            Self::Startups => TwinSubject::List(Resource::Startups),
+            Self::Startup(slug) => TwinSubject::Record(Table::Startups, slug),
+            Self::People => TwinSubject::List(Resource::People),
+            Self::Person(slug) => TwinSubject::Record(Table::People, slug),
+            Self::Rounds => TwinSubject::List(Resource::Rounds),
+            Self::Sectors => TwinSubject::List(Resource::Sectors),
+            Self::Leaderboard => TwinSubject::List(Resource::Leaderboard),
             _ => return None,
         })
     }
 
-    /// Whether it depends on nothing but the release, its path and query, and the colors: it may be cached. Other pages
-    /// read what other releases are held.
-    fn is_kept(self) -> bool {
+    /// True if the page depends only on the release, path, query and theme. Other pages also depend on which other
+    /// releases are loaded.
+    fn is_cacheable(self) -> bool {
         matches!(
             self,
             Self::Home
@@ -278,22 +278,24 @@ impl<'a> Page<'a> {
     }
 }
 
-pub fn answer(page: Page<'_>, request: PageRequest<'_>) -> Response<Vec<u8>> {
+pub fn answer(page: PageRoute<'_>, request: PageRequest<'_>) -> Response<Vec<u8>> {
     let catalog = request.state.releases.current();
     let response = match page {
-        Page::Suggest => return home::suggest(&catalog, request),
-        Page::OpenSearchSuggest => return home::suggest_to_browser(&catalog, request),
-        Page::Twin(subject, format) => twin::respond(&catalog, request, subject, format),
-        Page::Picture(table, slug) => card::respond(&catalog, request, table, slug),
-        Page::Sitemap(number) => sitemap::text(&catalog, &request.state.public_url, number)
+        PageRoute::Suggest => return home::suggest(&catalog, request),
+        PageRoute::OpenSearchSuggest => return home::suggest_to_browser(&catalog, request),
+        PageRoute::Twin(subject, format) => twin::respond(&catalog, request, subject, format),
+        PageRoute::Picture(table, slug) => card::respond(&catalog, request, table, slug),
+        PageRoute::Sitemap(number) => sitemap::text(&catalog, &request.state.public_url, number)
             .map(|text| respond_unless_known(request, text.into_bytes(), "application/xml")),
-        Page::ReleaseFeed(format) => feeds::of_releases(request).respond(request, format),
-        Page::RoundFeed(format) => feeds::of_rounds(&catalog, request).and_then(|feed| feed.respond(request, format)),
-        Page::AlertFeed(token, format) => alert_feed::respond(request, token, format),
+        PageRoute::ReleaseFeed(format) => feeds::release_feed(request).respond(request, format),
+        PageRoute::RoundFeed(format) => {
+            feeds::round_feed(&catalog, request).and_then(|feed| feed.respond(request, format))
+        }
+        PageRoute::AlertFeed(token, format) => alert_feed::respond(request, token, format),
         _ => render(page, &catalog, request).map(|html| {
-            let theme = Theme::of(request);
-            let rendered = Arc::new(rendered(request, theme.apply(html).into_bytes(), HTML, Vary::Cookie));
-            if page.is_kept() {
+            let theme = Theme::from_request(request);
+            let rendered = Arc::new(cacheable_response(request, theme.apply(html).into_bytes(), HTML, Vary::Cookie));
+            if page.is_cacheable() {
                 request.state.response_cache.insert(cache_key(&catalog, request, theme), &rendered);
             }
             rendered.answer(request.headers).map(Vec::from)
@@ -302,26 +304,26 @@ pub fn answer(page: Page<'_>, request: PageRequest<'_>) -> Response<Vec<u8>> {
     response.unwrap_or_else(|error| fail(&error, &catalog, request))
 }
 
-/// The response with a page that was rendered before; `None` if it has to be rendered.
-pub fn cached(page: Page<'_>, request: PageRequest<'_>) -> Option<Response<Bytes>> {
-    if !page.is_kept() {
+/// The cached response for a page; `None` if the page has to be rendered.
+pub fn cached(page: PageRoute<'_>, request: PageRequest<'_>) -> Option<Response<Bytes>> {
+    if !page.is_cacheable() {
         return None;
     }
-    let key = cache_key(&request.state.releases.serving(), request, Theme::of(request));
+    let key = cache_key(&request.state.releases.serving(), request, Theme::from_request(request));
     Some(request.state.response_cache.get(key)?.answer(request.headers))
 }
 
-/// The 404 for a path without a page.
+/// The 404 response for a path without a page.
 pub fn unknown(request: PageRequest<'_>) -> Response<Vec<u8>> {
     fail(&PageError::UnknownPage, &request.state.releases.current(), request)
 }
 
-/// The 429 for a client that requests too many pages.
+/// The 429 response to a client that requests too many pages.
 pub fn too_many(request: PageRequest<'_>, wait: RetryAfter) -> Response<Vec<u8>> {
     fail(&PageError::RateLimited(wait), &request.state.releases.current(), request)
 }
 
-/// The 503 for a page that found no place in the queue.
+/// The 503 response for a page if the queue is full.
 pub fn overloaded(request: PageRequest<'_>) -> Response<Vec<u8>> {
     fail(&PageError::Overloaded, &request.state.releases.current(), request)
 }
@@ -330,7 +332,7 @@ pub fn bad_form(request: PageRequest<'_>, status: StatusCode, detail: &'static s
     fail(&PageError::UnreadableForm(status, detail), &request.state.releases.current(), request)
 }
 
-/// The row of a record with a page.
+/// The row of the record that has this slug.
 pub(crate) fn find(catalog: &Catalog, table: Table, slug: &str) -> Result<u32, PageError> {
     let slug = decoded(slug);
     let Some(row) = catalog.find(table, &slug) else { return Err(PageError::UnknownRecord(table, slug)) };
@@ -340,39 +342,39 @@ pub(crate) fn find(catalog: &Catalog, table: Table, slug: &str) -> Result<u32, P
     }
 }
 
-fn render(page: Page<'_>, catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
+fn render(page: PageRoute<'_>, catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
     let find = |table: Table, slug: &str| find(catalog, table, slug);
     match page {
-        Page::Home
-        | Page::Suggest
-        | Page::OpenSearchSuggest
-        | Page::Reconcile(_)
-        | Page::ReleaseFeed(_)
-        | Page::RoundFeed(_)
-        | Page::AlertFeed(..)
-        | Page::Twin(..)
-        | Page::Picture(..)
-        | Page::Sitemap(_) => home::page(catalog, request),
-        Page::Resolve => resolve::page(catalog, request),
-        Page::Releases => feeds::releases(catalog, request),
-        Page::Firms => lists::firms(catalog, request),
-        Page::Firm(slug) => firm::page(catalog, request, find(Table::Firms, slug)?),
-        Page::FirmReviews(slug) => firm::reviews::page(catalog, request, find(Table::Firms, slug)?),
-        Page::Startups => lists::startups(catalog, request),
-        Page::Startup(slug) => startup::page(catalog, request, find(Table::Startups, slug)?),
-        Page::People => lists::people(catalog, request),
-        Page::Person(slug) => person::page(catalog, request, find(Table::People, slug)?),
-        Page::Rounds => lists::rounds(catalog, request),
-        Page::Sectors => sectors::page(catalog, request),
-        Page::Market(market) => market::page(catalog, request, market),
-        Page::Match => matching::page(catalog, request),
-        Page::Compare => compare::page(catalog, request),
-        Page::Leaderboard => leaderboard::page(catalog, request),
-        Page::Data => data::page(catalog, request),
+        PageRoute::Home
+        | PageRoute::Suggest
+        | PageRoute::OpenSearchSuggest
+        | PageRoute::Reconcile(_)
+        | PageRoute::ReleaseFeed(_)
+        | PageRoute::RoundFeed(_)
+        | PageRoute::AlertFeed(..)
+        | PageRoute::Twin(..)
+        | PageRoute::Picture(..)
+        | PageRoute::Sitemap(_) => home::page(catalog, request),
+        PageRoute::Resolve => resolve::page(catalog, request),
+        PageRoute::Releases => feeds::releases(catalog, request),
+        PageRoute::Firms => lists::firms(catalog, request),
+        PageRoute::Firm(slug) => firm::page(catalog, request, find(Table::Firms, slug)?),
+        PageRoute::FirmReviews(slug) => firm::reviews::page(catalog, request, find(Table::Firms, slug)?),
+        PageRoute::Startups => lists::startups(catalog, request),
+        PageRoute::Startup(slug) => startup::page(catalog, request, find(Table::Startups, slug)?),
+        PageRoute::People => lists::people(catalog, request),
+        PageRoute::Person(slug) => person::page(catalog, request, find(Table::People, slug)?),
+        PageRoute::Rounds => lists::rounds(catalog, request),
+        PageRoute::Sectors => sectors::page(catalog, request),
+        PageRoute::Market(market) => market::page(catalog, request, market),
+        PageRoute::Match => matching::page(catalog, request),
+        PageRoute::Compare => compare::page(catalog, request),
+        PageRoute::Leaderboard => leaderboard::page(catalog, request),
+        PageRoute::Data => data::page(catalog, request),
     }
 }
 
-/// A redirect to a page, which is not cached.
+/// An uncacheable redirect to a page.
 pub fn redirect(path: &str) -> Response<Vec<u8>> {
     let mut response = Response::new(Vec::new());
     *response.status_mut() = StatusCode::SEE_OTHER;
@@ -403,28 +405,33 @@ fn fail(error: &PageError, catalog: &Catalog, request: PageRequest<'_>) -> Respo
 }
 
 fn respond(request: PageRequest<'_>, status: StatusCode, html: String) -> Response<Vec<u8>> {
-    let html = Theme::of(request).apply(html);
+    let html = Theme::from_request(request).apply(html);
     let mut response = respond_with(request, status, html.into_bytes(), HTML);
     CommonHeaders { varies: Some(Vary::Cookie), ..CommonHeaders::default() }.write(response.headers_mut());
     response
 }
 
-/// A response that is the same for everybody who asks for it in the same way, with a hash of its body.
-fn rendered(request: PageRequest<'_>, body: Vec<u8>, content_type: &'static str, varies: Vary) -> CachedResponse {
+/// A response that is the same for every client, with a hash of its body as the `ETag`.
+fn cacheable_response(
+    request: PageRequest<'_>,
+    body: Vec<u8>,
+    content_type: &'static str,
+    varies: Vary,
+) -> CachedResponse {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     CommonHeaders { caching: Some(Caching::Private), varies: Some(varies), ..PAGE }.write(&mut headers);
-    // Weak, because the compressed body has the same.
+    // Weak, because the compressed body has the same tag.
     set(&mut headers, ETAG, &format!("W/\"{:032x}\"", xxh3_128(&body)));
     CachedResponse::new(body, headers, request.trace.route())
 }
 
 fn respond_unless_known(request: PageRequest<'_>, body: Vec<u8>, content_type: &'static str) -> Response<Vec<u8>> {
-    rendered(request, body, content_type, Vary::Encoding).answer(request.headers).map(Vec::from)
+    cacheable_response(request, body, content_type, Vary::Encoding).answer(request.headers).map(Vec::from)
 }
 
 fn cache_key<'a>(catalog: &Catalog, request: PageRequest<'a>, theme: Theme) -> CacheKey<'a> {
-    CacheKey::of(catalog.identity(), request.path, request.query).in_variant(theme as u8)
+    CacheKey::new(catalog.identity(), request.path, request.query).in_variant(theme as u8)
 }
 
 /// A response with a page or a feed, compressed if the client accepts it.

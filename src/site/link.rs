@@ -18,7 +18,7 @@ impl Link {
         &self.path
     }
 
-    /// The values of a parameter, which are separated by commas.
+    /// The comma-separated values of a parameter.
     pub(crate) fn values(&self, name: &str) -> impl Iterator<Item = &str> {
         let value = self.pairs.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value.as_str());
         value.split(',').filter(|value| !value.is_empty())
@@ -29,12 +29,12 @@ impl Link {
         self.pairs.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value.as_str())
     }
 
-    /// All parameters except some: the hidden fields of a form.
+    /// All parameters except those named, such as for the hidden fields of a form.
     pub(crate) fn others(&self, except: &[&str]) -> Vec<(String, String)> {
         self.pairs.iter().filter(|(name, _)| !except.contains(&name.as_str())).cloned().collect()
     }
 
-    /// The same link with another text for a parameter; an empty text removes it.
+    /// Replaces a parameter; an empty text removes it.
     pub(crate) fn with(&self, name: &str, text: &str) -> Self {
         let mut changed = self.clone();
         changed.pairs.retain(|(known, _)| known != name);
@@ -44,7 +44,7 @@ impl Link {
         changed
     }
 
-    /// The same link with a value added to a parameter's list, or removed if it is there.
+    /// Adds a value to a parameter's list, or removes it if it is there.
     pub(crate) fn toggled(&self, name: &str, value: &str) -> Self {
         let mut values: Vec<&str> = self.values(name).filter(|known| *known != value).collect();
         if values.len() == self.values(name).count() {

@@ -1,6 +1,6 @@
-//! JSON-LD in pages (schema.org): what a record is, and where its page is among the others.
+//! JSON-LD in pages (schema.org): the record, and the breadcrumbs of its page.
 //!
-//! It is data, not a script that runs, so the content security policy has nothing to allow.
+//! It is data, not a script that runs, so the content security policy needs no exception.
 
 use serde_json::{Map, Value, json};
 
@@ -8,8 +8,8 @@ use catalog::Catalog;
 use data::model::{Firm, Identifier, Person, Startup};
 use service::{BrandName, bulk};
 
-/// What the page at `path`, below the list at `list`, is about; members that are unknown are left out.
-pub(crate) fn of_record(base: &str, list: (&str, &str), path: &str, record: &Value) -> String {
+/// The record of the page at `path`, without unknown members, and breadcrumbs below `list`, a path and a name.
+pub(crate) fn record_graph(base: &str, list: (&str, &str), path: &str, record: &Value) -> String {
     let (list_path, list_name) = list;
     let name = &record["name"];
     let crumb = |position: u32, name: &Value, path: &str| json!({ "@type": "ListItem", "position": position, "name": name, "item": format!("{base}{path}") });
@@ -20,7 +20,7 @@ pub(crate) fn of_record(base: &str, list: (&str, &str), path: &str, record: &Val
     let mut about = record.clone();
     about["@id"] = json!(format!("{base}{path}"));
     about["url"] = json!(format!("{base}{path}"));
-    text(vec![known(about), crumbs])
+    script_text(vec![without_unknown(about), crumbs])
 }
 
 pub(crate) fn firm(firm: &Firm, is_invented: bool) -> Value {
@@ -70,7 +70,7 @@ pub(crate) fn person(person: &Person, base: &str, organization: &str, is_invente
     })
 }
 
-/// The data of a release, with its bulk files if these are offered.
+/// The dataset of a release, with its bulk files if `has_files`.
 pub(crate) fn dataset(catalog: &Catalog, base: &str, publisher: &BrandName, has_files: bool) -> String {
     let snapshot = catalog.snapshot();
     let files = catalog.bulk_files().iter().filter(|_| has_files).map(|file| {
@@ -79,7 +79,7 @@ pub(crate) fn dataset(catalog: &Catalog, base: &str, publisher: &BrandName, has_
             "contentUrl": format!("{base}{}", bulk::path_of(catalog.version(), file)),
         })
     });
-    text(vec![known(json!({
+    script_text(vec![without_unknown(json!({
         "@type": "Dataset",
         "@id": format!("{base}/data"),
         "url": format!("{base}/data"),
@@ -100,21 +100,23 @@ fn invented(is_invented: bool) -> Option<&'static str> {
 
 fn address(city: &Option<String>, country: &Option<String>) -> Option<Value> {
     let is_known = city.is_some() || country.is_some();
-    is_known.then(|| known(json!({ "@type": "PostalAddress", "addressLocality": city, "addressCountry": country })))
+    is_known.then(|| {
+        without_unknown(json!({ "@type": "PostalAddress", "addressLocality": city, "addressCountry": country }))
+    })
 }
 
 fn same_as<'a>(website: &'a Option<String>, identifiers: &'a [Identifier]) -> Vec<&'a String> {
     website.iter().chain(identifiers.iter().filter_map(|identifier| identifier.url.as_ref())).collect()
 }
 
-/// An object without the members that are unknown or empty.
-fn known(object: Value) -> Value {
+/// An object without unknown or empty members.
+fn without_unknown(object: Value) -> Value {
     let Value::Object(members) = object else { return object };
     let is_known = |value: &Value| !value.is_null() && value.as_array().is_none_or(|items| !items.is_empty());
     Value::Object(members.into_iter().filter(|(_, value)| is_known(value)).collect::<Map<_, _>>())
 }
 
-/// The content of a script element: no text in it can end the element.
-fn text(graph: Vec<Value>) -> String {
+/// The content of a script element. `<` is escaped, so that no text can end the element.
+fn script_text(graph: Vec<Value>) -> String {
     json!({ "@context": "https://schema.org", "@graph": graph }).to_string().replace('<', "\\u003c")
 }

@@ -1,4 +1,4 @@
-//! The lists of firms, startups and people.
+//! The lists of firms, startups, rounds and people.
 
 use askama::Template;
 
@@ -121,20 +121,20 @@ struct RoundsPage {
 struct FirmsPage {
     layout: PageLayout,
     browse: Browse,
-    /// Each with the names of some of its sectors and their paths.
+    /// Firms, each with name and path of some of its sectors.
     firms: Vec<(Firm, Vec<(String, String)>)>,
-    shows: FirmColumns,
+    shows: ShownFirmColumns,
 }
 
-/// Which columns have any value.
-struct FirmColumns {
+/// Columns to show: those that have a value in any row.
+struct ShownFirmColumns {
     score: bool,
     ghosting: bool,
     sectors: bool,
     check_size: bool,
 }
 
-/// Sectors of a record that a list names.
+/// Sectors shown per record in a list.
 pub(crate) const SECTORS: usize = 2;
 
 #[derive(Template)]
@@ -155,12 +155,12 @@ struct PeoplePage {
 
 /// `/vcs`.
 pub(crate) fn firms(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
-    let (browse, rows) = Browse::read(request.state, catalog, &FIRMS, request.query)?;
+    let (browse, rows) = Browse::load(request.state, catalog, &FIRMS, request.query)?;
     let description = "Venture capital firms with their peer scores, ghosting rates and investments, by stage, sector, country and \
                        kind.";
     let layout = browse.layout(catalog, request, description);
     let firms: Vec<Firm> = records(catalog, Table::Firms, &rows)?;
-    let shows = FirmColumns {
+    let shows = ShownFirmColumns {
         score: firms.iter().any(|firm| firm.health_score.is_some()),
         ghosting: firms.iter().any(|firm| firm.ghosting_rate.is_some()),
         sectors: firms.iter().any(|firm| !firm.sectors.is_empty()),
@@ -175,7 +175,7 @@ pub(crate) fn firms(catalog: &Catalog, request: PageRequest<'_>) -> Result<Strin
 
 /// `/startups`.
 pub(crate) fn startups(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
-    let (browse, rows) = Browse::read(request.state, catalog, &STARTUPS, request.query)?;
+    let (browse, rows) = Browse::load(request.state, catalog, &STARTUPS, request.query)?;
     let description = "Startups with their funding, investors and latest rounds.";
     let layout = browse.layout(catalog, request, description);
     Ok(StartupsPage { layout, browse, startups: records(catalog, Table::Startups, &rows)? }.render()?)
@@ -183,16 +183,16 @@ pub(crate) fn startups(catalog: &Catalog, request: PageRequest<'_>) -> Result<St
 
 /// `/rounds`.
 pub(crate) fn rounds(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
-    let (browse, rows) = Browse::read(request.state, catalog, &ROUNDS, request.query)?;
+    let (browse, rows) = Browse::load(request.state, catalog, &ROUNDS, request.query)?;
     let description = "Funding rounds with their amounts, dates and investors, by stage, sector and country.";
     let layout = browse.layout(catalog, request, description);
-    let rounds = RoundRows::read(catalog, &rows)?.sortable(&browse);
+    let rounds = RoundRows::load(catalog, &rows)?.sortable(&browse);
     Ok(RoundsPage { layout, browse, rounds }.render()?)
 }
 
 /// `/people`.
 pub(crate) fn people(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
-    let (browse, rows) = Browse::read(request.state, catalog, &PEOPLE, request.query)?;
+    let (browse, rows) = Browse::load(request.state, catalog, &PEOPLE, request.query)?;
     let description = "People at venture capital firms and startups, with their titles.";
     let layout = browse.layout(catalog, request, description);
     Ok(PeoplePage { layout, browse, people: records(catalog, Table::People, &rows)? }.render()?)

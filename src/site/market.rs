@@ -1,16 +1,17 @@
-//! Markets: the rounds of a sector, a country, a city, a stage, or of all, by year and stage, and who invests in them.
+//! Markets: the rounds of a sector, country, city or stage, or all rounds, by year and stage, with the most active
+//! investors.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use askama::Template;
 
-use crate::charts::{Bars, Breakdown, Head, HeatRow, Heatmap, Item, Mark, TileMap, Treemap, Unit};
+use crate::charts::{Bars, Breakdown, ChartHead, ChartItem, ChartMark, ChartUnit, HeatRow, Heatmap, TileMap, Treemap};
 use crate::conditions::label_of;
 use crate::error_page::PageError;
 use crate::layout::PageLayout;
 use crate::link::Link;
-use crate::matching::led;
+use crate::matching::count_led;
 use crate::round_rows::RoundRows;
 use crate::{PageRequest, format};
 use catalog::aggregate::{Aggregate, AggregateOptions, GroupBy, Grouping, group_bys};
@@ -19,29 +20,29 @@ use data::vocabulary::Vocabulary;
 use data::{Country, Facet, Stage, Table};
 use transport::url::decoded;
 
-/// Years of the charts: the latest.
+/// Maximum number of years in charts; the latest are kept.
 const YEARS: i32 = 20;
-/// Groups of a breakdown, and investors.
+/// Maximum number of groups in a breakdown, and of investors.
 const GROUPS: usize = 12;
 const NEWEST: usize = 10;
-/// Sectors of the map.
+/// Maximum number of sectors in the treemap.
 const MAX_SECTORS: usize = 24;
 
-const ROUNDS: Unit = Unit::Count("round", "rounds");
-const STARTUPS: Unit = Unit::Count("startup", "startups");
+const ROUNDS: ChartUnit = ChartUnit::Count("round", "rounds");
+const STARTUPS: ChartUnit = ChartUnit::Count("startup", "startups");
 
 const OPTIONS: ParseOptions = ParseOptions { strict: true, review_statuses: &[], other_names: &[] };
 
-/// What a market page is about, by the segments of its path.
+/// The scope of a market page, as segments of its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Market<'a> {
+pub enum MarketScope<'a> {
     All,
     Sector(&'a str, Option<&'a str>),
     Country(&'a str, Option<&'a str>),
     City(&'a str, Option<&'a str>),
 }
 
-impl<'a> Market<'a> {
+impl<'a> MarketScope<'a> {
     /// The path without names.
     pub(crate) fn label(self) -> &'static str {
         match self {
@@ -55,7 +56,7 @@ impl<'a> Market<'a> {
         }
     }
 
-    /// Its conditions, as parameters of `/funding-rounds`.
+    /// The conditions as parameters of `/funding-rounds`.
     fn conditions(self) -> Vec<(String, String)> {
         let (place, stage) = match self {
             Self::All => (None, None),
@@ -72,23 +73,23 @@ impl<'a> Market<'a> {
 #[template(path = "market.html")]
 struct MarketPage {
     layout: PageLayout,
-    /// The pages above it: path and name.
+    /// The parent pages: path and name.
     crumbs: Vec<(String, String)>,
     rounds: u64,
     startups: u64,
     firms: u64,
     raised: Option<u64>,
     median: Option<u64>,
-    /// Rounds whose amount is not known.
+    /// Number of rounds with an unknown amount.
     undisclosed: u64,
-    /// Rounds, and what they raised, by year.
+    /// Rounds, and amounts raised, by year.
     by_year: Option<(Bars, Bars)>,
     by_stage_and_year: Option<Heatmap>,
     sectors: Option<Treemap>,
     countries: Option<TileMap>,
     stages: Vec<StageRow>,
-    investors: Vec<Investor>,
-    /// Whether it is known of any of them how many rounds it led.
+    investors: Vec<MarketInvestor>,
+    /// True if the number of rounds led is known for any of the investors.
     shows_led: bool,
     breakdowns: Vec<Breakdown>,
     newest: RoundRows,
@@ -107,18 +108,18 @@ struct StageRow {
     median: Option<u64>,
 }
 
-struct Investor {
+struct MarketInvestor {
     slug: String,
     name: String,
     rounds: u64,
-    /// Of the rounds that name their leads those that it led, and how many these are; `None` if none names them.
+    /// Rounds that the firm led, and rounds that name their leads; `None` if no round names them.
     led: Option<(u64, u64)>,
 }
 
-/// `/markets`, `/sectors/{slug}`, `/countries/{code}`, `/cities/{name}`, each with a stage.
-pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, market: Market<'_>) -> Result<String, PageError> {
+/// `/markets`; `/sectors/{slug}`, `/countries/{code}` and `/cities/{name}`, each optionally with a stage.
+pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, market: MarketScope<'_>) -> Result<String, PageError> {
     let conditions = market.conditions();
-    // A name that nothing has is a page that does not exist.
+    // An unknown name is a 404.
     let parsed = catalog.parse(Resource::Rounds, &conditions, OPTIONS).map_err(|_| PageError::UnknownPage)?;
     let Request::List(query) = parsed.request else { unreachable!("rounds are a list") };
     let pairs: Vec<(String, String)> =
@@ -139,13 +140,13 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, market: Market<'
     let shown = shown_years(catalog, &years);
     let total_of = |resource: Resource| total(catalog, resource, &link.others(&[]));
     let newest = catalog.list(&query, ListPosition::default(), NEWEST);
-    let is_all = market == Market::All;
+    let is_all = market == MarketScope::All;
     let investors = investors(catalog, &rounds, &query.filters);
     let description = description(&title, names.is_empty(), &rounds);
     let page = MarketPage {
-        layout: PageLayout::of(catalog.snapshot(), &title, &description, &canonical_path(market, &link))
-            .at(&request.state.public_url)
-            .by(&request.state.operator),
+        layout: PageLayout::new(catalog.snapshot(), &title, &description, &canonical_path(market, &link))
+            .with_own_address(&request.state.public_url)
+            .with_operator(&request.state.operator),
         crumbs: crumbs(catalog, market, &link),
         rounds: rounds.total,
         startups: total_of(Resource::Startups),
@@ -161,7 +162,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, market: Market<'
         shows_led: investors.iter().any(|investor| investor.led.is_some()),
         investors,
         breakdowns: breakdowns(catalog, &query.filters, market, &link),
-        newest: RoundRows::read(catalog, &newest.rows)?,
+        newest: RoundRows::load(catalog, &newest.rows)?,
         all_rounds: link.href(),
         all_startups: link.at("/startups").href(),
         all_firms: link.at("/vcs").href(),
@@ -182,29 +183,29 @@ fn description(title: &str, is_all: bool, rounds: &Aggregate) -> String {
     format!("{of}{count}{}, by year and stage, with the most active investors.", raised.unwrap_or_default())
 }
 
-/// One address for each market, however its names were written.
-fn canonical_path(market: Market<'_>, link: &Link) -> String {
+/// The canonical path of a market, independent of the spelling in the request.
+fn canonical_path(market: MarketScope<'_>, link: &Link) -> String {
     let stage = match link.text("stage") {
         "" => String::new(),
         stage => format!("/{stage}"),
     };
     let escaped = |text: &str| form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>().replace('+', "%20");
     match market {
-        Market::All => "/markets".to_owned(),
-        Market::Sector(..) => format!("/sectors/{}{stage}", link.text("sector")),
-        Market::Country(..) => format!("/countries/{}{stage}", link.text("country").to_ascii_lowercase()),
-        Market::City(..) => format!("/cities/{}{stage}", escaped(link.text("city"))),
+        MarketScope::All => "/markets".to_owned(),
+        MarketScope::Sector(..) => format!("/sectors/{}{stage}", link.text("sector")),
+        MarketScope::Country(..) => format!("/countries/{}{stage}", link.text("country").to_ascii_lowercase()),
+        MarketScope::City(..) => format!("/cities/{}{stage}", escaped(link.text("city"))),
     }
 }
 
-/// The name of a market: `London`, where a condition is `in London`.
+/// The name of a market: `London` instead of the condition `in London`.
 fn name_of(catalog: &Catalog, parameter: &str, value: &str) -> String {
     label_of(catalog, parameter, value).trim_start_matches("in ").to_owned()
 }
 
-fn crumbs(catalog: &Catalog, market: Market<'_>, link: &Link) -> Vec<(String, String)> {
+fn crumbs(catalog: &Catalog, market: MarketScope<'_>, link: &Link) -> Vec<(String, String)> {
     let mut crumbs = Vec::new();
-    if market != Market::All {
+    if market != MarketScope::All {
         crumbs.push(("/markets".to_owned(), "Markets".to_owned()));
     }
     if !link.text("stage").is_empty() {
@@ -228,7 +229,7 @@ fn grouping<'a>(aggregate: &'a Aggregate, by: &str) -> Option<&'a Grouping> {
     aggregate.groups.iter().find(|grouping| grouping.by == by)
 }
 
-/// The number of rows of a list with the same conditions.
+/// Number of rows of a list under the given conditions.
 fn total(catalog: &Catalog, resource: Resource, values: &[(String, String)]) -> u64 {
     let parsed = catalog.parse(resource, values, OPTIONS);
     let Ok(Request::List(query)) = parsed.map(|parsed| parsed.request) else { return 0 };
@@ -248,14 +249,14 @@ pub(crate) fn rounds_by_year(catalog: &Catalog) -> Option<Bars> {
         format::counted(rounds, "round", "rounds")
     );
     let item = |(year, rounds): (i32, Option<u64>)| {
-        Item::linked(year.to_string(), rounds, format!("/rounds?since={year}&until={year}"))
+        ChartItem::linked(year.to_string(), rounds, format!("/rounds?since={year}&until={year}"))
     };
     let items = years.into_iter().map(item).collect();
-    let head = Head::new("years-chart", "Funding rounds by year", summary);
+    let head = ChartHead::new("years-chart", "Funding rounds by year", summary);
     Some(Bars::new(head, ["Year", "Rounds"], ROUNDS, items))
 }
 
-/// The first and the last year of the charts: those that the data covers and that have rounds.
+/// First and last year of the charts: years that the data covers and that have rounds.
 fn shown_years(catalog: &Catalog, years: &Aggregate) -> Option<(i32, i32)> {
     let by_year = grouping(years, "year")?;
     let known = || {
@@ -266,21 +267,21 @@ fn shown_years(catalog: &Catalog, years: &Aggregate) -> Option<(i32, i32)> {
     Some((known().min()?.max(last - YEARS + 1), last))
 }
 
-/// The link to the rounds of a year.
-fn of_year(link: &Link, year: i32) -> String {
+/// Path of the list of rounds of a year.
+fn year_href(link: &Link, year: i32) -> String {
     link.with("since", &year.to_string()).with("until", &year.to_string()).href()
 }
 
-/// Rounds and what they raised. A year that the data does not cover is not drawn as empty.
+/// Charts of rounds and of amounts raised. A year that the data does not cover is unknown, not zero.
 fn by_year(catalog: &Catalog, years: &Aggregate, (first, last): (i32, i32), link: &Link) -> (Bars, Bars) {
     let group = |year: i32| grouping(years, "year")?.values.iter().find(|group| group.value == year.to_string());
-    let items = |value: &dyn Fn(i32) -> Option<u64>| -> Vec<Item> {
-        (first..=last).map(|year| Item::linked(year.to_string(), value(year), of_year(link, year))).collect()
+    let items = |value: &dyn Fn(i32) -> Option<u64>| -> Vec<ChartItem> {
+        (first..=last).map(|year| ChartItem::linked(year.to_string(), value(year), year_href(link, year))).collect()
     };
     let count = |year: i32| catalog.covers(year).then(|| group(year).map_or(0, |group| group.count));
     let raised = |year: i32| match group(year) {
         _ if !catalog.covers(year) => None,
-        // Rounds of unknown amount are not worth nothing.
+        // A year that has only rounds of unknown amount is unknown, not zero.
         Some(group) => group.amounts.and_then(|amounts| amounts.sum_usd),
         None => Some(0),
     };
@@ -294,21 +295,25 @@ fn by_year(catalog: &Catalog, years: &Aggregate, (first, last): (i32, i32), link
     };
     (
         Bars::new(
-            Head::new("rounds", "Rounds per year", format!("{} {period}", format::counted(rounds, "round", "rounds"))),
+            ChartHead::new(
+                "rounds",
+                "Rounds per year",
+                format!("{} {period}", format::counted(rounds, "round", "rounds")),
+            ),
             ["Year", "Rounds"],
             ROUNDS,
             items(&count),
         ),
         Bars::new(
-            Head::new("raised", "Raised per year", format!("{} of known amounts {period}", format::usd(&usd))),
+            ChartHead::new("raised", "Raised per year", format!("{} of known amounts {period}", format::usd(&usd))),
             ["Year", "US dollars"],
-            Unit::Usd,
+            ChartUnit::Usd,
             items(&raised),
         ),
     )
 }
 
-/// The number of rounds of each stage and year; `None` if the page is about one stage.
+/// Rounds by stage and year; `None` if the page is limited to one stage or there is only one year.
 fn by_stage_and_year(catalog: &Catalog, query: &Query, (first, last): (i32, i32), link: &Link) -> Option<Heatmap> {
     if !link.text("stage").is_empty() || first == last {
         return None;
@@ -329,8 +334,8 @@ fn by_stage_and_year(catalog: &Catalog, query: &Query, (first, last): (i32, i32)
             let of_stage = link.with("stage", stage.name());
             let cell = |year: usize| {
                 let count = counts[year][stage.index()];
-                let href = (count > 0).then(|| of_year(&of_stage, first + year as i32));
-                Mark { value: is_known(year).then_some(count), href }
+                let href = (count > 0).then(|| year_href(&of_stage, first + year as i32));
+                ChartMark { value: is_known(year).then_some(count), href }
             };
             HeatRow {
                 label: format::word(stage.name()),
@@ -341,16 +346,17 @@ fn by_stage_and_year(catalog: &Catalog, query: &Query, (first, last): (i32, i32)
         .collect();
     let summary = format!("The number of rounds of each stage, by year from {first} to {last}.");
     let columns = (first..=last).map(|year| year.to_string()).collect();
-    let head = Head::new("stage-years", "Rounds by stage and year", summary);
+    let head = ChartHead::new("stage-years", "Rounds by stage and year", summary);
     (!rows.is_empty()).then(|| Heatmap::new(head, "Stage", ROUNDS, columns, rows).scrolled_to_end())
 }
 
-/// All sectors by the number of their startups.
+/// The `max` largest sectors by number of startups.
 pub(crate) fn sectors(catalog: &Catalog, max: usize) -> Option<Treemap> {
     let groups = aggregate(catalog, Resource::Startups, &[], &["sector"], max);
     let groups = &grouping(&groups, "sector")?.values;
-    let items =
-        groups.iter().map(|group| Item::linked(&group.name, Some(group.count), format!("/sectors/{}", group.value)));
+    let items = groups
+        .iter()
+        .map(|group| ChartItem::linked(&group.name, Some(group.count), format!("/sectors/{}", group.value)));
     let summary = format!(
         "{} by the number of their startups; a startup can be in several.",
         match groups.len() {
@@ -358,24 +364,29 @@ pub(crate) fn sectors(catalog: &Catalog, max: usize) -> Option<Treemap> {
             count => format::counted(count, "sector", "sectors"),
         }
     );
-    Treemap::new(Head::new("sectors", "Startups by sector", summary), ["Sector", "Startups"], STARTUPS, items.collect())
+    Treemap::new(
+        ChartHead::new("sectors", "Startups by sector", summary),
+        ["Sector", "Startups"],
+        STARTUPS,
+        items.collect(),
+    )
 }
 
-/// All countries by the number of their startups.
+/// All countries by number of startups.
 pub(crate) fn countries(catalog: &Catalog) -> Option<TileMap> {
     let counts = catalog.counts_by(&Query::all(Table::Startups), &[Facet::Country]).pop()?;
     let mark = |counted: &ValueCount| {
         let country = Country::at(counted.value as usize)?;
         let href = format!("/countries/{}", country.alpha2().to_ascii_lowercase());
-        Some((country, Mark { value: Some(counted.count), href: Some(href) }))
+        Some((country, ChartMark { value: Some(counted.count), href: Some(href) }))
     };
-    let marks: BTreeMap<Country, Mark> = counts.iter().filter_map(mark).collect();
+    let marks: BTreeMap<Country, ChartMark> = counts.iter().filter_map(mark).collect();
     let summary = format!("Startups of {}.", format::counted(marks.len(), "country", "countries"));
-    let head = Head::new("countries", "Startups by country", summary);
+    let head = ChartHead::new("countries", "Startups by country", summary);
     (!marks.is_empty()).then(|| TileMap::new(head, ["Country", "Startups"], STARTUPS, &marks))
 }
 
-fn stages(rounds: &Aggregate, market: Market<'_>, link: &Link) -> Vec<StageRow> {
+fn stages(rounds: &Aggregate, market: MarketScope<'_>, link: &Link) -> Vec<StageRow> {
     let Some(by_stage) = grouping(rounds, "stage").filter(|_| link.text("stage").is_empty()) else {
         return Vec::new();
     };
@@ -384,7 +395,7 @@ fn stages(rounds: &Aggregate, market: Market<'_>, link: &Link) -> Vec<StageRow> 
         let with_stage = link.with("stage", stage.name());
         Some(StageRow {
             name: format::word(stage.name()),
-            href: if market == Market::All { with_stage.href() } else { canonical_path(market, &with_stage) },
+            href: if market == MarketScope::All { with_stage.href() } else { canonical_path(market, &with_stage) },
             rounds: group.count,
             raised: group.amounts.and_then(|amounts| amounts.sum_usd),
             median: group.amounts.and_then(|amounts| amounts.median_usd),
@@ -393,30 +404,31 @@ fn stages(rounds: &Aggregate, market: Market<'_>, link: &Link) -> Vec<StageRow> 
     Stage::ALL.iter().filter_map(row).collect()
 }
 
-fn investors(catalog: &Catalog, rounds: &Aggregate, filters: &[Filter]) -> Vec<Investor> {
+fn investors(catalog: &Catalog, rounds: &Aggregate, filters: &[Filter]) -> Vec<MarketInvestor> {
     let snapshot = catalog.snapshot();
     let investor = |slug: &String, rounds: u64, name: &String| {
         let row = snapshot.find(Table::Firms, slug)?;
-        let led = led(catalog, row, filters);
-        Some(Investor { slug: slug.clone(), name: name.clone(), rounds, led })
+        let led = count_led(catalog, row, filters);
+        Some(MarketInvestor { slug: slug.clone(), name: name.clone(), rounds, led })
     };
     let groups = grouping(rounds, "investor").into_iter().flat_map(|grouping| &grouping.values);
     groups.filter_map(|group| investor(&group.value, group.count, &group.name)).collect()
 }
 
-/// Rounds by what a page is not about: sectors and countries. The page of all markets has maps of them.
-fn breakdowns(catalog: &Catalog, filters: &[Filter], market: Market<'_>, link: &Link) -> Vec<Breakdown> {
-    if market == Market::All {
+/// Rounds by sector and country, except for a property that the page is limited to. The page of all markets has maps
+/// instead.
+fn breakdowns(catalog: &Catalog, filters: &[Filter], market: MarketScope<'_>, link: &Link) -> Vec<Breakdown> {
+    if market == MarketScope::All {
         return Vec::new();
     }
     let all = [("sector", "Rounds by sector", "Sector"), ("country", "Rounds by country", "Country")];
     let open = all.into_iter().filter(|(name, ..)| link.text(name).is_empty());
-    let open = open.filter(|(name, ..)| *name == "sector" || !matches!(market, Market::City(..)));
+    let open = open.filter(|(name, ..)| *name == "sector" || !matches!(market, MarketScope::City(..)));
     let breakdown = |(name, title, head)| {
         let rounds = aggregate(catalog, Resource::Rounds, filters, &[name], GROUPS);
         let groups = grouping(&rounds, name)?.values.iter();
         let items =
-            groups.map(|group| Item::linked(&group.name, Some(group.count), link.with(name, &group.value).href()));
+            groups.map(|group| ChartItem::linked(&group.name, Some(group.count), link.with(name, &group.value).href()));
         Breakdown::new(title, [head, "Rounds"], items.collect())
     };
     open.filter_map(breakdown).collect()

@@ -1,10 +1,10 @@
-//! The firms that fit a startup, with reasons: a form, a row for each firm, a shortlist in the address.
+//! `/match`: the firms that fit a startup, with reasons. The shortlist is a parameter of the URL.
 
 use askama::Template;
 
-use crate::browse::{Pager, Understood, Warning, page_size, position_of};
-use crate::charts::{Segment, SegmentList, Segments, Unit, segment_color};
-use crate::choice::{Choice, choices, marked};
+use crate::browse::{LenientQuery, Pager, Warning, page_size, position_of};
+use crate::charts::{ChartUnit, Segment, SegmentList, Segments, segment_color};
+use crate::choice::{Choice, choices, with_errors};
 use crate::compare;
 use crate::error_page::PageError;
 use crate::filters::{FieldConfig, TextField};
@@ -20,13 +20,13 @@ use catalog::{
 use data::model::{Firm, FundingRound, Startup};
 use data::{Facet, Table};
 
-/// Deals like the startup's that a row names.
+/// Similar deals shown per firm.
 const DEALS: usize = 3;
-/// Firms on a shortlist.
+/// Maximum number of firms on a shortlist.
 const MAX_PICKED: usize = 50;
 const PICKED: &str = "pick";
 const RAISE: FieldConfig = FieldConfig { name: "raise_usd", label: "Raising, US dollars", hint: "2m" };
-const POINTS: Unit = Unit::Count("point", "points");
+const POINTS: ChartUnit = ChartUnit::Count("point", "points");
 
 const OPTIONS: ParseOptions = ParseOptions { strict: false, review_statuses: &[], other_names: &["page", PICKED] };
 
@@ -37,62 +37,62 @@ struct MatchingPage {
     warnings: Vec<Warning>,
     choices: Vec<Choice>,
     raise: TextField,
-    /// Whether the form says anything of the startup.
+    /// True if the form describes the startup at all.
     is_described: bool,
-    /// Kept by the form.
+    /// Value of the form's hidden field for the shortlist.
     picked: String,
-    shortlist: Vec<Picked>,
+    shortlist: Vec<ShortlistedFirm>,
     shortlist_csv: String,
     compare: String,
-    /// The reasons that all firms of the page have alike.
+    /// Reasons shared by all firms on the page.
     shared: SegmentList,
     firms: Vec<FirmRow>,
     total: u64,
     max_points: u8,
-    /// The most points, and how many firms have them.
+    /// The highest number of points, and the number of firms that have it.
     most: Option<(u8, u64)>,
-    /// How firms with equal points are ordered; `None` if no firm of the page has as many as another.
+    /// The order of firms with equal points, in words; `None` if no firm on the page ties with another.
     order_of_equals: Option<&'static str>,
     pager: Pager,
     api: String,
 }
 
 /// A firm on the shortlist.
-struct Picked {
+struct ShortlistedFirm {
     slug: String,
     name: String,
-    /// The page without it.
+    /// Path of the page without the firm.
     remove: String,
 }
 
 struct FirmRow {
     firm: Firm,
     points: u8,
-    /// How many firms have as many, those of other pages as well; `None` if the row before it says so.
+    /// Number of firms with the same points, on all pages; `None` if it is 1 or the previous row shows it.
     equals: Option<u64>,
     bar: Segments,
-    /// All reasons.
+    /// All reasons in full.
     reasons: SegmentList,
-    /// Those that not all firms of the page have alike: color and words.
+    /// Color and words of the reasons that are not shared by all firms on the page.
     differences: Vec<(usize, String)>,
-    /// How many of the rounds that name their leads it led, and how many do; `None` if none does.
+    /// Rounds that the firm led, and rounds that name their leads; `None` if no round names them.
     led: Option<(u64, u64)>,
     deals: Vec<FundingRound>,
     conflicts: Vec<Startup>,
     conflict_count: u32,
-    /// The page with the firm on the shortlist, or without it.
+    /// Path of the page with the firm added to the shortlist, or removed.
     pick: String,
     is_picked: bool,
 }
 
 /// `/match`.
 pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
-    let understood = Understood::read(catalog, Resource::Match, OPTIONS, request.query)?;
-    let Understood { parsed, page, given: params, problems } = &understood;
+    let lenient = LenientQuery::parse(catalog, Resource::Match, OPTIONS, request.query)?;
+    let LenientQuery { parsed, page, given: params, problems } = &lenient;
     let Request::Match(query) = &parsed.request else { unreachable!("matches are not a list") };
     let mut pairs: Vec<(String, String)> =
         parsed.canonical.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-    let picked = picked(catalog, params);
+    let picked = read_shortlist(catalog, params);
     let is_described = !pairs.is_empty();
     let slugs: Vec<&str> = picked.iter().map(|row| catalog.snapshot().slug(Table::Firms, *row)).collect();
     if !slugs.is_empty() {
@@ -103,7 +103,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
         true => catalog.matches(query, position_of(&link, *page), page_size(&link) as usize),
         false => Default::default(),
     };
-    let shared = shared(&found.matches);
+    let shared = shared_reasons(&found.matches);
     let listing = Listing { catalog, query, found: &found, link: &link, picked: &slugs, shared: &shared };
     let mut firms: Vec<FirmRow> = found.matches.iter().map(|firm| listing.row(firm)).collect::<Result<_, _>>()?;
     let has_equals = firms.iter().any(|firm| firm.equals.is_some());
@@ -117,18 +117,18 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     let description =
         "Which venture capital firms fit a startup, by stage, sector, country and amount, each with its reasons.";
     let page = MatchingPage {
-        layout: PageLayout::of(catalog.snapshot(), "Match", description, request.path)
-            .at(&request.state.public_url)
-            .by(&request.state.operator),
-        warnings: understood.warnings(&link),
-        choices: marked(choices(catalog, &link, &["stage", "sector", "country"]), problems),
+        layout: PageLayout::new(catalog.snapshot(), "Match", description, request.path)
+            .with_own_address(&request.state.public_url)
+            .with_operator(&request.state.operator),
+        warnings: lenient.warnings(&link),
+        choices: with_errors(choices(catalog, &link, &["stage", "sector", "country"]), problems),
         raise: TextField::new(&RAISE, params, problems, &link),
         is_described,
         picked: slugs.join(","),
         shortlist: slugs
             .iter()
             .zip(&picked)
-            .map(|(slug, row)| Picked {
+            .map(|(slug, row)| ShortlistedFirm {
                 slug: (*slug).to_owned(),
                 name: catalog.snapshot().name(Table::Firms, *row).to_owned(),
                 remove: link.toggled(PICKED, slug).href(),
@@ -139,7 +139,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
             .with("firm", &slugs[..slugs.len().min(compare::MAX)].join(","))
             .href(),
         shared: SegmentList::new(match found.matches.first() {
-            Some(firm) => all_reasons(firm).filter(|(index, ..)| shared.contains(index)).map(in_full).collect(),
+            Some(firm) => all_reasons(firm).filter(|(index, ..)| shared.contains(index)).map(full_reason).collect(),
             None => Vec::new(),
         }),
         total: found.total,
@@ -153,8 +153,8 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     Ok(page.render()?)
 }
 
-/// The firms on the shortlist; unknown ones are left out.
-fn picked(catalog: &Catalog, params: &[(String, String)]) -> Vec<u32> {
+/// The rows of the firms on the shortlist, without unknown ones.
+fn read_shortlist(catalog: &Catalog, params: &[(String, String)]) -> Vec<u32> {
     let slugs = params.iter().filter(|(name, _)| name == PICKED).flat_map(|(_, value)| value.split(','));
     let mut rows = Vec::new();
     for row in slugs.filter_map(|slug| catalog.find(Table::Firms, slug.trim())) {
@@ -172,7 +172,7 @@ struct Listing<'a> {
     found: &'a MatchPage,
     link: &'a Link,
     picked: &'a [&'a str],
-    /// The places of the reasons that all firms have alike.
+    /// Indices of the reasons shared by all firms.
     shared: &'a [usize],
 }
 
@@ -182,19 +182,19 @@ impl Listing<'_> {
         let firm: Firm = record(catalog, Table::Firms, found.row)?;
         let deals = catalog.list(&self.deals_of(found.row), ListPosition::default(), DEALS);
         let conflicts: Vec<u32> = found.conflicts.iter().map(|(startup, _)| *startup).collect();
-        let differs = |(index, ..): &Placed<'_>| !self.shared.contains(index);
+        let differs = |(index, ..): &IndexedReason<'_>| !self.shared.contains(index);
         let segments: Vec<Segment> = found.reasons.iter().map(segment).collect();
         let summary = format!("{} of {} points", found.points, self.found.max_points);
         Ok(FirmRow {
             points: found.points,
             equals: self.found.by_points.get(&found.points).copied().filter(|firms| *firms > 1),
             bar: Segments::new(&summary, POINTS, &segments),
-            reasons: SegmentList::new(all_reasons(found).map(in_full).collect()),
+            reasons: SegmentList::new(all_reasons(found).map(full_reason).collect()),
             differences: all_reasons(found)
                 .filter(differs)
-                .map(|(index, reason)| (segment_color(index), in_short(reason, &firm)))
+                .map(|(index, reason)| (segment_color(index), short_reason(reason, &firm)))
                 .collect(),
-            led: led(catalog, found.row, &[]),
+            led: count_led(catalog, found.row, &[]),
             deals: records(catalog, Table::Rounds, &deals.rows)?,
             conflicts: records(catalog, Table::Startups, &conflicts)?,
             conflict_count: found.conflict_count,
@@ -204,7 +204,7 @@ impl Listing<'_> {
         })
     }
 
-    /// The rounds of a firm that are like the startup's.
+    /// Query for the rounds of a firm that are similar to the startup's.
     fn deals_of(&self, firm: u32) -> Query {
         let MatchQuery { stages, sectors, countries, .. } = self.query;
         let alike = [(Facet::Stage, stages), (Facet::Sector, sectors), (Facet::Country, countries)];
@@ -214,17 +214,18 @@ impl Listing<'_> {
     }
 }
 
-/// A reason with its points and explanation, and its place among those of the query.
-type Placed<'a> = (usize, &'a (Reason, u8, String));
+/// A reason with points and explanation, preceded by its index among the reasons of the query.
+type IndexedReason<'a> = (usize, &'a (Reason, u8, String));
 
-fn all_reasons(firm: &FirmMatch) -> impl Iterator<Item = Placed<'_>> {
+fn all_reasons(firm: &FirmMatch) -> impl Iterator<Item = IndexedReason<'_>> {
     firm.reasons.iter().enumerate()
 }
 
-/// The places of the reasons that several firms have alike. They are said once.
-fn shared(firms: &[FirmMatch]) -> Vec<usize> {
+/// Indices of the reasons that all firms share, if there are several firms. They are shown once.
+fn shared_reasons(firms: &[FirmMatch]) -> Vec<usize> {
     let [first, others @ ..] = firms else { return Vec::new() };
-    let is_alike = |(index, reason): &Placed<'_>| others.iter().all(|other| other.reasons.get(*index) == Some(reason));
+    let is_alike =
+        |(index, reason): &IndexedReason<'_>| others.iter().all(|other| other.reasons.get(*index) == Some(reason));
     if others.is_empty() { Vec::new() } else { all_reasons(first).filter(is_alike).map(|(index, _)| index).collect() }
 }
 
@@ -237,13 +238,13 @@ fn segment((reason, points, detail): &(Reason, u8, String)) -> Segment {
     }
 }
 
-/// A reason as the API explains it, with its color.
-fn in_full((index, reason): Placed<'_>) -> (usize, String) {
+/// Color of a reason, and its explanation as in the API.
+fn full_reason((index, reason): IndexedReason<'_>) -> (usize, String) {
     (segment_color(index), segment(reason).long(POINTS))
 }
 
-/// A reason in a few words, with its points if these are not all.
-fn in_short((reason, points, detail): &(Reason, u8, String), firm: &Firm) -> String {
+/// A reason in a few words, with its points unless it has the maximum.
+fn short_reason((reason, points, detail): &(Reason, u8, String), firm: &Firm) -> String {
     let words = match reason {
         Reason::Stage | Reason::Sector | Reason::Country => detail.clone(),
         Reason::CheckSize => match format::usd_range(&firm.check_min_usd, &firm.check_max_usd) {
@@ -265,7 +266,7 @@ fn in_short((reason, points, detail): &(Reason, u8, String), firm: &Firm) -> Str
     }
 }
 
-/// The default order of firms in words, without what the data does not know of any.
+/// The default order of firms in words, without keys that no firm has a value for.
 fn order_of_equals(catalog: &Catalog) -> &'static str {
     match catalog.snapshot().values(Table::Firms, Table::Firms.sort_key("health_score")).is_empty() {
         true => "those with more rounds come first",
@@ -284,9 +285,9 @@ fn label(reason: Reason) -> &'static str {
     }
 }
 
-/// Of the rounds that a firm joined, that match all filters and that name their leads: how many it led, and how many there are;
-/// `None` without any.
-pub(crate) fn led(catalog: &Catalog, firm: u32, filters: &[Filter]) -> Option<(u64, u64)> {
+/// Among the rounds that a firm joined, that match all filters and that name their leads: the number of rounds that it
+/// led, and of all. `None` without such rounds.
+pub(crate) fn count_led(catalog: &Catalog, firm: u32, filters: &[Filter]) -> Option<(u64, u64)> {
     let count = |more: &[Filter]| {
         let filters: Vec<Filter> = filters.iter().chain(more).cloned().collect();
         RowFilter::of(catalog, Table::Rounds, &filters).count()

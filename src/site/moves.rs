@@ -1,4 +1,4 @@
-//! What moved on a leaderboard since the release before.
+//! Rank changes on a leaderboard since the previous release.
 
 use std::cmp::Reverse;
 
@@ -10,16 +10,16 @@ use catalog::{Catalog, LeaderboardQuery, ListPosition, RankChange, RankedRow, Re
 use data::{SnapshotVersion, Table};
 use service::State;
 
-/// Moves among this many firms, of either release, are listed.
+/// A move is listed if the firm is among the first this many, in either release.
 const FIRST: u64 = 100;
-/// Firms of a list at most.
+/// Firms per list.
 const LISTED: usize = 5;
 
-/// A leaderboard compared with that of the release before.
+/// A leaderboard compared with that of the previous release.
 pub(crate) struct Moves {
-    /// The release before.
+    /// The previous release.
     pub since: SnapshotVersion,
-    /// Those with any firm.
+    /// Only lists that have a firm.
     pub lists: Vec<MoveList>,
     changes: Vec<RankChange>,
 }
@@ -27,7 +27,7 @@ pub(crate) struct Moves {
 pub(crate) struct MoveList {
     pub title: &'static str,
     pub firms: Vec<MovedFirm>,
-    /// How many more there are.
+    /// Number of further firms.
     pub more: usize,
 }
 
@@ -35,21 +35,21 @@ pub(crate) struct MovedFirm {
     pub name: String,
     /// `None` if the firm is not in the release.
     pub href: Option<String>,
-    /// Its ranks: `12 → 5`.
+    /// The ranks: `12 → 5`.
     pub ranks: String,
 }
 
-/// How a ranked firm moved.
+/// The rank change of one firm.
 pub(crate) struct Move {
-    /// Of the style sheet.
+    /// Class in the style sheet.
     pub class: &'static str,
     pub short: String,
     pub words: String,
 }
 
 impl Moves {
-    /// `None` if no release before is loaded, or if it ranks no firm in this way.
-    pub(crate) fn of(
+    /// `None` if the previous release is not loaded, or ranks no firm by this metric.
+    pub(crate) fn compare(
         catalog: &Catalog,
         state: &State,
         query: &LeaderboardQuery,
@@ -95,8 +95,8 @@ impl Moves {
         Some(Self { since: before.version(), lists, changes })
     }
 
-    /// How the firm in a row of the release moved.
-    pub(crate) fn of_row(&self, row: u32) -> Option<Move> {
+    /// The rank change of the firm in a row of the current release.
+    pub(crate) fn move_of(&self, row: u32) -> Option<Move> {
         let change = self.changes.iter().find(|change| change.row == Some(row))?;
         let since = self.since;
         Some(match (change.rank?, change.former_rank) {
@@ -118,7 +118,7 @@ impl Moves {
     }
 }
 
-/// The changes that have a key, ascending by it.
+/// The changes that have a key, in ascending order of the key.
 fn sorted<K: Ord>(changes: &[RankChange], key: impl Fn(&RankChange) -> Option<K>) -> Vec<&RankChange> {
     let mut keyed: Vec<(K, &RankChange)> = changes.iter().filter_map(|change| Some((key(change)?, change))).collect();
     keyed.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.rank.cmp(&b.1.rank)));

@@ -14,27 +14,27 @@ use data::{Facet, Role, Table};
 
 const MAX_COLLEAGUES: usize = 24;
 const MAX_NAMESAKES: usize = 10;
-/// Investors of a startup that are named.
+/// Investors named per startup.
 const MAX_INVESTORS: usize = 3;
 
-/// What a person does at an organization.
+/// The role of a person at an organization.
 struct RoleRow {
-    /// The slug of the record, unless it is the one of the page.
+    /// Slug of the record, unless it is the record of the page.
     slug: Option<String>,
     title: Option<String>,
     organization: Organization,
     path: String,
-    /// What the organization is, each with its list.
+    /// Facts about the organization, some with the path of a list.
     facts: Vec<(String, Option<String>)>,
-    /// The investors that led its rounds, or otherwise the first ones.
+    /// The startup's lead investors, or its first investors if no lead is known.
     backers: Option<Backers>,
-    /// Why the record may be of the same person, and whether the reason is weak.
+    /// The reason to assume the same person; true if it is weak.
     reason: Option<(String, bool)>,
 }
 
 struct Backers {
     are_leads: bool,
-    /// The name and the path of each.
+    /// Name and path of each.
     named: Vec<(String, String)>,
     more: usize,
 }
@@ -46,11 +46,11 @@ struct PersonPage {
     person: Person,
     organization: String,
     roles: Vec<RoleRow>,
-    /// Founders first if the person is one: each group with its heading.
+    /// Groups of colleagues: id, heading, people. Co-founders come first if the person is a founder.
     colleagues: Vec<(&'static str, String, Vec<Person>)>,
-    /// The people of the organization, this one included, and their list.
+    /// Number of people at the organization, including this one.
     colleague_count: u64,
-    /// People of the same name without anything else in common.
+    /// People of the same name with nothing else in common.
     namesakes: Vec<Person>,
     statements: Vec<Statement>,
     api: String,
@@ -62,12 +62,12 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
     let person: Person = record(catalog, Table::People, row)?;
     let organization_path = |organization: &Organization| path_of(table_of(organization), &organization.slug);
     let RelatedRoles { other_roles, probable_same } = catalog.related_roles(row);
-    let mut roles = vec![role(catalog, None, person.title.clone(), person.organization.clone(), None)?];
+    let mut roles = vec![load_role(catalog, None, person.title.clone(), person.organization.clone(), None)?];
     let related = other_roles.into_iter().map(|role| (role, false));
     for (RelatedRole { slug, title, organization, detail, .. }, is_weak) in
         related.chain(probable_same.into_iter().map(|role| (role, true)))
     {
-        roles.push(role(catalog, Some(slug), title, organization, Some((detail, is_weak)))?);
+        roles.push(load_role(catalog, Some(slug), title, organization, Some((detail, is_weak)))?);
     }
     let of_roles: Vec<&str> = roles.iter().filter_map(|role| role.slug.as_deref()).collect();
     let is_other = |other: &u32| *other != row && !of_roles.contains(&snapshot.slug(Table::People, *other));
@@ -80,9 +80,9 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
     let (path, organization) = (format!("/people/{}", person.slug), organization_path(&person.organization));
     let about = linked_data::person(&person, base, &organization, snapshot.is_invented());
     let page = PersonPage {
-        layout: PageLayout::of(snapshot, &person.name, &description, &path)
+        layout: PageLayout::new(snapshot, &person.name, &description, &path)
             .with_twins(request.state, "")
-            .about(linked_data::of_record(base, ("/people", "People"), &path, &about)),
+            .with_linked_data(linked_data::record_graph(base, ("/people", "People"), &path, &about)),
         organization,
         roles,
         colleagues,
@@ -99,7 +99,7 @@ fn table_of(organization: &Organization) -> Table {
     if organization.kind == "firm" { Table::Firms } else { Table::Startups }
 }
 
-fn role(
+fn load_role(
     catalog: &Catalog,
     slug: Option<String>,
     title: Option<String>,
@@ -109,15 +109,15 @@ fn role(
     let table = table_of(&organization);
     let found = catalog.snapshot().find(table, &organization.slug);
     let (facts, backers) = match (table, found) {
-        (Table::Firms, Some(row)) => (of_firm(&record(catalog, table, row)?), None),
-        (_, Some(row)) => of_startup(&record(catalog, table, row)?),
+        (Table::Firms, Some(row)) => (firm_facts(&record(catalog, table, row)?), None),
+        (_, Some(row)) => startup_facts(&record(catalog, table, row)?),
         (_, None) => (Vec::new(), None),
     };
     let path = path_of(table, &organization.slug);
     Ok(RoleRow { slug, title, organization, path, facts, backers, reason })
 }
 
-fn of_firm(firm: &Firm) -> Vec<(String, Option<String>)> {
+fn firm_facts(firm: &Firm) -> Vec<(String, Option<String>)> {
     let startups = format::counted(firm.portfolio_count, "startup", "startups");
     let rounds = format::counted(firm.investment_count, "round", "rounds");
     vec![
@@ -127,10 +127,10 @@ fn of_firm(firm: &Firm) -> Vec<(String, Option<String>)> {
     ]
 }
 
-fn of_startup(startup: &Startup) -> (Vec<(String, Option<String>)>, Option<Backers>) {
+fn startup_facts(startup: &Startup) -> (Vec<(String, Option<String>)>, Option<Backers>) {
     let words = [&startup.status, &startup.stage];
     let mut words: Vec<String> = words.into_iter().flatten().map(|word| format::word(word)).collect();
-    // A startup that went public is at this stage, too.
+    // `ipo` is both a status and a stage.
     words.dedup();
     let mut facts: Vec<(String, Option<String>)> = words.into_iter().map(|word| (word, None)).collect();
     facts.extend(startup.total_raised_usd.as_ref().map(|usd| (format!("{} raised", format::usd(usd)), None)));
@@ -144,7 +144,8 @@ fn of_startup(startup: &Startup) -> (Vec<(String, Option<String>)>, Option<Backe
     (facts, (!investors.is_empty()).then(|| Backers { are_leads, named: named.collect(), more }))
 }
 
-/// Others at the organization, founders apart if the person is one, and the number of all.
+/// Groups of other people at the organization, with co-founders apart if the person is a founder, and the number of all
+/// people there.
 #[expect(clippy::type_complexity, reason = "headings with their people")]
 fn colleagues(
     catalog: &Catalog,

@@ -1,4 +1,4 @@
-//! A search text that is no name, as a question: each word that was read is a chip that can be removed.
+//! A search text that is not a name, read as a question: each interpreted word is a removable chip.
 
 use crate::browse::parse;
 use crate::conditions::label_of;
@@ -12,37 +12,37 @@ use catalog::{
 use data::Table;
 use data::fold::fold;
 
-/// Values of a property that rows are counted by.
+/// Values shown per counted property.
 const MAX_GROUPS: usize = 12;
-/// Values that a chip lists.
+/// Values named on a chip.
 const MAX_LABELS: usize = 3;
 
-pub(crate) struct Question {
-    /// Whether the text was read so; else it only may mean this.
+pub(crate) struct SearchQuestion {
+    /// True if the text was taken as this question; false if it is only one possible meaning.
     pub is_read: bool,
-    /// What was read: the words, their meaning and the list without them.
+    /// The interpreted words.
     pub chips: Vec<Chip>,
     pub unread: Vec<String>,
-    /// Sectors that these may mean: the word, and of each sector its name with the number of startups, and the list with it as
-    /// a condition.
+    /// Sectors that the unread words may mean: the word, and for each sector its name with the number of startups, and
+    /// the path of the list with the sector as a further condition.
     pub suggested: Vec<(String, Vec<(String, String)>)>,
-    /// The list.
+    /// Path of the resulting list.
     pub href: String,
-    /// Its rows in words: `12 startups`.
+    /// Number of rows in words: `12 startups`.
     pub counted: String,
     pub total: u64,
-    /// Its first rows.
+    /// The first rows.
     pub rows: Vec<u32>,
     pub table: Table,
-    /// What its rows are counted by.
-    pub groups: Vec<Counts>,
+    /// Counts of the rows by property.
+    pub groups: Vec<PropertyCounts>,
 }
 
-/// How many rows have each value of a property.
-pub(crate) struct Counts {
-    /// In words: `country`.
+/// Number of rows for each value of a property.
+pub(crate) struct PropertyCounts {
+    /// The property in words: `country`.
     pub by: String,
-    /// The first values: their name, the number of rows, and the list of these.
+    /// The first values: name, number of rows, and path of their list.
     pub values: Vec<(String, String, String)>,
     /// The number of further values.
     pub others: u64,
@@ -50,19 +50,19 @@ pub(crate) struct Counts {
 
 pub(crate) struct Chip {
     pub words: String,
-    /// Empty if the words say it.
+    /// Empty if it equals the words.
     pub meaning: String,
     pub without: String,
 }
 
-impl Question {
+impl SearchQuestion {
     pub(crate) fn noun(&self) -> &'static str {
         self.table.noun()
     }
 
-    /// What was understood of a text, next to the conditions of a list, and the first `rows` records. `None` if nothing was, or if
-    /// these conditions make no list.
-    pub(crate) fn read(
+    /// Applies the interpretation of a text to a list and loads the first `rows` records. `None` if nothing was
+    /// interpreted, or if the conditions do not form a list.
+    pub(crate) fn from_search(
         catalog: &Catalog,
         resource: Resource,
         search: &SearchReading,
@@ -73,7 +73,7 @@ impl Question {
         let group_by = interpretation.groups();
         let Interpretation { parts, unread } = interpretation;
         let (path, one, many) = list_of(resource.table());
-        // A page of a list has its own number of rows.
+        // A list page has its own page size, so `limit` is dropped.
         let of_list = |left_out: Option<usize>| {
             let parts = parts.iter().enumerate().filter(|(index, part)| {
                 Some(*index) != left_out && !matches!(part.parameter.as_str(), "limit" | GROUP_BY)
@@ -126,12 +126,12 @@ impl Question {
     }
 }
 
-/// The counts of a query's rows by some properties, as in `group_by`.
-fn counts(catalog: &Catalog, resource: Resource, query: &Query, names: &str, link: &Link) -> Vec<Counts> {
+/// Counts the rows of a query by the properties in `names`, which is a `group_by` value.
+fn counts(catalog: &Catalog, resource: Resource, query: &Query, names: &str, link: &Link) -> Vec<PropertyCounts> {
     let options = [(GROUP_BY.to_owned(), names.to_owned()), ("limit".to_owned(), MAX_GROUPS.to_string())];
     let Ok(options) = AggregateOptions::parse(resource, &options) else { return Vec::new() };
     let (found, _) = catalog.aggregate(query, &options);
-    let counts = found.groups.iter().map(|group| Counts {
+    let counts = found.groups.iter().map(|group| PropertyCounts {
         by: group.by.replace('_', " "),
         values: group
             .values
@@ -146,7 +146,7 @@ fn counts(catalog: &Catalog, resource: Resource, query: &Query, names: &str, lin
     counts.collect()
 }
 
-/// A list with a value of a property that its rows are counted by as a further condition.
+/// The list with one value of a counted property as a further condition.
 fn with_value(link: &Link, resource: Resource, by: &str, value: &str) -> Link {
     let all = format!("{by}_all");
     match by {
@@ -157,7 +157,7 @@ fn with_value(link: &Link, resource: Resource, by: &str, value: &str) -> Link {
     }
 }
 
-/// The path of a table's list, and what one and several of its records are called.
+/// The path of a table's list, and the singular and plural noun for its records.
 pub(crate) fn list_of(table: Table) -> (&'static str, &'static str, &'static str) {
     match table {
         Table::Firms => ("/vcs", "firm", "firms"),
@@ -167,7 +167,7 @@ pub(crate) fn list_of(table: Table) -> (&'static str, &'static str, &'static str
     }
 }
 
-/// What a value means, in words.
+/// A parameter value in words.
 fn meaning(catalog: &Catalog, parameter: &str, value: &str) -> String {
     match parameter {
         "sort" => "order".to_owned(),

@@ -1,8 +1,9 @@
-//! `/reconcile`: the reconciliation API 0.2 of the W3C community group, for OpenRefine and other programs, without a key.
+//! `/reconcile`: the reconciliation API 0.2 of the W3C community group, for OpenRefine and other programs, without a
+//! key.
 //!
-//! Types are the kinds of records, ids the paths of their pages. Queries are answered by the look-up of `/resolve`; features are
-//! its evidence. Each started ten queries or records count as a page of the client. A query that cannot be read has an `error`
-//! and no results, so that it does not fail the others.
+//! Types are the kinds of records, ids the paths of their pages. Queries use the look-up of `/resolve`; features are
+//! its evidence. Every ten queries or records, rounded up, are charged as one page. A query with invalid values gets an
+//! `error` and no results, so that the other queries still succeed.
 
 mod extension;
 mod manifest;
@@ -23,22 +24,22 @@ use catalog::{Catalog, Item, ItemTexts, LookUpAnswer};
 use data::{Names, Table, identifier};
 use transport::headers::{Caching, CommonHeaders, Vary, set};
 
-/// Size of a form.
+/// Maximum size of a form.
 pub const MAX_BYTES: usize = 512 * 1024;
-/// Queries, or records to extend, of a request.
+/// Maximum number of queries, or of records to extend, per request.
 const MAX_BATCH: usize = 100;
-/// Queries or records that count as a page.
+/// Queries or records charged as one page.
 const PER_PAGE: usize = 10;
-/// Candidates of a query, by default and at most.
+/// Candidates per query by default, and the maximum.
 const CANDIDATES: usize = 3;
 const MAX_CANDIDATES: usize = 10;
 const MAX_SUGGESTIONS: usize = 10;
 
-/// The policy of previews, which other sites may show in a frame.
+/// The content security policy of previews, which other sites may frame.
 const FRAMED: &str =
     "default-src 'none'; style-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *";
 
-/// The parts of the service.
+/// The endpoints of the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reconcile {
     /// The manifest, queries and data extension.
@@ -46,7 +47,7 @@ pub enum Reconcile {
     SuggestEntity,
     SuggestType,
     SuggestProperty,
-    /// Properties of a type to extend data with.
+    /// Properties of a type, for data extension.
     Properties,
     Preview,
     /// Redirects to the page of a record.
@@ -54,8 +55,8 @@ pub enum Reconcile {
 }
 
 impl Reconcile {
-    /// The part at a path below `/reconcile`, by its segments.
-    pub(super) fn of(first: Option<&str>, second: Option<&str>) -> Option<Self> {
+    /// The endpoint at `/reconcile` and the given path segments.
+    pub(super) fn from_segments(first: Option<&str>, second: Option<&str>) -> Option<Self> {
         Some(match (first, second) {
             (None, None) => Self::Service,
             (Some("suggest"), Some("entity")) => Self::SuggestEntity,
@@ -81,9 +82,9 @@ impl Reconcile {
     }
 }
 
-/// Why a request is not answered.
+/// The reason for which a request is refused.
 enum Refusal {
-    /// What is wrong, and what is accepted.
+    /// An invalid request, with the accepted values.
     Invalid(String),
     Page(PageError),
 }
@@ -94,7 +95,7 @@ impl From<PageError> for Refusal {
     }
 }
 
-/// The parameters of a request, of its URL or its form.
+/// The parameters of a request, from its URL or its form.
 struct Parameters(Vec<(String, String)>);
 
 impl Parameters {
@@ -114,7 +115,7 @@ pub async fn answer(
     let text = form.map_or(request.query.as_bytes(), |form| &form[..]);
     let parse = || Parameters(form_urlencoded::parse(text).into_owned().collect());
     let response = match part {
-        Reconcile::Service if !text.is_empty() => service(&catalog, request, parse, address).await,
+        Reconcile::Service if !text.is_empty() => answer_service(&catalog, request, parse, address).await,
         _ => {
             let work = || respond(part, &catalog, request, &parse());
             request.state.work.run(work).await.unwrap_or(Err(PageError::Overloaded.into()))
@@ -131,7 +132,7 @@ pub async fn answer(
     })
 }
 
-/// Answers a request that looks nothing up.
+/// Answers a request that needs no look-up.
 fn respond(
     part: Reconcile,
     catalog: &Catalog,
@@ -142,9 +143,9 @@ fn respond(
         Reconcile::Service => {
             json_response(&manifest::manifest(catalog, &request.state.operator.brand.name, &request.state.public_url))
         }
-        Reconcile::SuggestEntity => json_response(&suggested(catalog, parameters)),
-        Reconcile::SuggestType => json_response(&manifest::suggested_types(parameters.text("prefix"))),
-        Reconcile::SuggestProperty => json_response(&extension::suggested(parameters.text("prefix"))),
+        Reconcile::SuggestEntity => json_response(&suggest_entities(catalog, parameters)),
+        Reconcile::SuggestType => json_response(&manifest::suggest_types(parameters.text("prefix"))),
+        Reconcile::SuggestProperty => json_response(&extension::suggest_properties(parameters.text("prefix"))),
         Reconcile::Properties => json_response(&extension::proposals(parameters.text("type"))?),
         Reconcile::Preview => preview(catalog, parameters, request)?,
         Reconcile::View => view(catalog, parameters)?,
@@ -164,15 +165,15 @@ fn json_response(value: &Value) -> Response<Vec<u8>> {
     response
 }
 
-/// What a request for the service wants.
-enum Wanted {
+/// A request to `/reconcile` itself.
+enum ServiceRequest {
     Manifest,
     Queries(Map<String, Value>),
     Extension(extension::Extension),
 }
 
-impl Wanted {
-    fn of(parameters: &Parameters) -> Result<Self, Refusal> {
+impl ServiceRequest {
+    fn parse(parameters: &Parameters) -> Result<Self, Refusal> {
         match (parameters.text("queries"), parameters.text("extend")) {
             ("", "") => Ok(Self::Manifest),
             ("", extend) => Ok(Self::Extension(extension::Extension::parse(&object("extend", extend)?)?)),
@@ -187,8 +188,9 @@ impl Wanted {
     }
 }
 
-/// The manifest, or what `queries` or `extend` requests, each query and record when it is its turn.
-async fn service(
+/// Answers with the manifest, or with the results of `queries` or `extend`. Each query and each record waits for its
+/// turn.
+async fn answer_service(
     catalog: &Catalog,
     request: PageRequest<'_>,
     parse: impl FnOnce() -> Parameters,
@@ -197,29 +199,29 @@ async fn service(
     let mut turns = request.state.work.batch(BatchOwner::Address(address)).map_err(PageError::from)?;
     let base = &request.state.public_url;
     let admit = |count: usize| {
-        // The request itself is counted.
+        // The request itself is charged already.
         for _ in 1..count.div_ceil(PER_PAGE) {
             request.state.auth.admit_page(address, request.state.now()).map_err(PageError::RateLimited)?;
         }
         Ok::<(), Refusal>(())
     };
     let mut answers = Map::new();
-    match turns.run(|| Wanted::of(&parse())).await? {
-        Wanted::Manifest => {
+    match turns.run(|| ServiceRequest::parse(&parse())).await? {
+        ServiceRequest::Manifest => {
             let name = &request.state.operator.brand.name;
             return Ok(turns.run(|| json_response(&manifest::manifest(catalog, name, base))).await);
         }
-        Wanted::Extension(extension) => {
+        ServiceRequest::Extension(extension) => {
             admit(extension.ids.len())?;
             for id in &extension.ids {
                 answers.insert(id.clone(), turns.run(|| extension.values(catalog, id)).await);
             }
             Ok(turns.run(|| json_response(&extension.answer(answers))).await)
         }
-        Wanted::Queries(queries) => {
+        ServiceRequest::Queries(queries) => {
             admit(queries.len())?;
             for (key, query) in &queries {
-                let answer = turns.run(|| answer_to(catalog, key, query, base)).await?;
+                let answer = turns.run(|| answer_query(catalog, key, query, base)).await?;
                 answers.insert(key.clone(), answer);
             }
             Ok(turns.run(|| json_response(&Value::Object(answers))).await)
@@ -231,7 +233,7 @@ fn too_many(name: &str, count: usize) -> Refusal {
     Refusal::Invalid(format!("`{name}` has {count} entries; send at most {MAX_BATCH} at a time"))
 }
 
-/// A parameter that is a JSON object.
+/// Parses a parameter as a JSON object.
 fn object(name: &str, text: &str) -> Result<Map<String, Value>, Refusal> {
     match serde_json::from_str(text) {
         Ok(Value::Object(object)) => Ok(object),
@@ -242,7 +244,7 @@ fn object(name: &str, text: &str) -> Result<Map<String, Value>, Refusal> {
     }
 }
 
-fn answer_to(catalog: &Catalog, key: &str, query: &Value, base: &str) -> Result<Value, Refusal> {
+fn answer_query(catalog: &Catalog, key: &str, query: &Value, base: &str) -> Result<Value, Refusal> {
     let invalid = |detail: &str| Refusal::Invalid(format!("query `{}`: {detail}", shortened(key)));
     let Value::Object(query) = query else { return Err(invalid("is not an object with `query` or `properties`")) };
     let tables = types(query.get("type")).map_err(|detail| invalid(&detail))?;
@@ -253,7 +255,7 @@ fn answer_to(catalog: &Catalog, key: &str, query: &Value, base: &str) -> Result<
     let values = query_values(query);
     let mut texts = ItemTexts::default();
     values.iter().for_each(|(name, text)| texts.set(name, text));
-    // A property that cannot be read says nothing about the name.
+    // With an invalid property, only the name is looked up.
     let item = texts.read(catalog, &tables).or_else(|_| {
         let name = ItemTexts { name: texts.name, ..ItemTexts::default() };
         name.read(catalog, &tables)
@@ -269,7 +271,7 @@ fn answer_to(catalog: &Catalog, key: &str, query: &Value, base: &str) -> Result<
     Ok(json!({ "result": results(&found) }))
 }
 
-/// The tables of a type or of several; all if none is given.
+/// The tables of one or several types; all tables if no type is given.
 fn types(given: Option<&Value>) -> Result<Vec<Table>, String> {
     let names: Vec<&str> = match given {
         None | Some(Value::Null) => Vec::new(),
@@ -284,7 +286,7 @@ fn types(given: Option<&Value>) -> Result<Vec<Table>, String> {
     Ok(if tables.is_empty() { Item::TABLES.to_vec() } else { tables })
 }
 
-/// The values of an item that a query has, by name.
+/// The values of a query's item: name and text.
 fn query_values(query: &Map<String, Value>) -> Vec<(&'static str, String)> {
     let mut values: Vec<(&'static str, String)> = Vec::new();
     values.extend(query.get("query").and_then(Value::as_str).map(|name| ("name", name.to_owned())));
@@ -306,7 +308,7 @@ fn query_values(query: &Map<String, Value>) -> Vec<(&'static str, String)> {
     values
 }
 
-/// The text of a value, of a record its name.
+/// The text of a value; the name, for a record.
 fn text_of(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -335,8 +337,8 @@ fn results(found: &LookUpAnswer) -> Vec<Value> {
     results.collect()
 }
 
-/// Records whose names complete a text.
-fn suggested(catalog: &Catalog, parameters: &Parameters) -> Value {
+/// Suggests records by the beginning of their names.
+fn suggest_entities(catalog: &Catalog, parameters: &Parameters) -> Value {
     let tables = Item::tables_of(parameters.text("type")).unwrap_or_else(|_| Item::TABLES.to_vec());
     let found = catalog.suggest(parameters.text("prefix"), &tables, MAX_SUGGESTIONS);
     let result = found.into_iter().map(|suggestion| {
@@ -360,7 +362,7 @@ struct Preview {
     facts: Vec<(String, String)>,
 }
 
-/// The record that the parameter `id` names.
+/// The record with the id in the parameter `id`.
 fn record_of(catalog: &Catalog, parameters: &Parameters) -> Result<(Table, u32), PageError> {
     row_of_id(catalog, parameters.text("id")).ok_or(PageError::UnknownPage)
 }

@@ -1,4 +1,4 @@
-//! Decoding rows of the catalog into records. All pages read records here.
+//! Decodes rows of the catalog into records, for all pages.
 
 use serde::de::DeserializeOwned;
 
@@ -20,7 +20,7 @@ pub(crate) fn records<'r, R: DeserializeOwned>(
     rows.into_iter().map(|row| record(catalog, table, *row)).collect()
 }
 
-/// The names of sectors with the paths of their pages.
+/// Name and page path of each sector.
 pub(crate) fn sector_links<'a>(
     catalog: &'a Catalog,
     slugs: &'a [String],

@@ -1,7 +1,7 @@
-//! `/resolve`: which records the names of a list mean, without a key.
+//! `/resolve`: looks up the records that a list of names means, without a key.
 //!
-//! The list is pasted or a file: names, one a line, or CSV. Forms are sent by POST, because a list is too long for a URL; they
-//! change nothing.
+//! The list is pasted text or a file: one name per line, or CSV. Forms are sent by POST because a list is too long for
+//! a URL; they change nothing.
 
 use std::net::IpAddr;
 
@@ -18,13 +18,13 @@ use catalog::{Catalog, Item, LookUpAnswer, ParameterError};
 use data::Table;
 use transport::headers::set;
 
-/// Size of a form.
+/// Maximum size of a form.
 pub const MAX_BYTES: usize = 256 * 1024;
-/// Rows of a form that are looked up.
+/// Maximum number of rows looked up per form.
 const MAX_ROWS: usize = 100;
-/// Rows that count as a page.
+/// Rows charged as one page.
 const ROWS_PER_PAGE: usize = 10;
-/// Candidates of a row.
+/// Candidates per row.
 const CANDIDATES: usize = 3;
 
 const DESCRIPTION: &str =
@@ -49,16 +49,16 @@ struct ResolvedRow {
     answer: LookUpAnswer,
 }
 
-/// What a form sends.
-struct Form {
+/// The fields of a submitted form.
+struct ResolveForm {
     kind: String,
     text: String,
     is_download: bool,
 }
 
-impl Form {
+impl ResolveForm {
     /// A file takes precedence over the text.
-    fn read(body: &Bytes) -> Self {
+    fn parse(body: &Bytes) -> Self {
         let field = |name: &str| form_data::field(body, name).unwrap_or_default();
         let text = |name: &str| String::from_utf8_lossy(field(name)).into_owned();
         let file = text("file");
@@ -69,7 +69,7 @@ impl Form {
         }
     }
 
-    /// The sheet of the text with its rows: CSV, if the first line names columns, or else a name on each line.
+    /// Parses the text into a sheet and its rows: as CSV if the first line names columns, otherwise one name per line.
     fn sheet(&self, base: &str) -> Result<(Sheet, Vec<Row>), Vec<ParameterError>> {
         let tables: Vec<Table> = Item::tables_of(&self.kind).map_err(|error| vec![error])?;
         let options = SheetOptions { tables, candidates: CANDIDATES, base: base.to_owned() };
@@ -90,20 +90,20 @@ impl Form {
 
 /// The page before anything is looked up.
 pub(super) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
-    let form = Form { kind: String::new(), text: String::new(), is_download: false };
-    Ok(rendered(catalog, request, form, String::new(), Vec::new(), 0)?)
+    let form = ResolveForm { kind: String::new(), text: String::new(), is_download: false };
+    Ok(render_page(catalog, request, form, String::new(), Vec::new(), 0)?)
 }
 
-/// Looks up what a form sends, row by row. Each started ten rows count as a page of the client at `address`.
+/// Looks up the rows of a form one by one. Every ten rows, rounded up, are charged to `address` as one page.
 pub async fn answer(request: PageRequest<'_>, body: &Bytes, address: IpAddr) -> Response<Vec<u8>> {
     let catalog = request.state.releases.current();
-    match answered(&catalog, request, body, address).await {
+    match answer_form(&catalog, request, body, address).await {
         Ok(response) => response,
         Err(error) => fail(&error, &catalog, request),
     }
 }
 
-async fn answered(
+async fn answer_form(
     catalog: &Catalog,
     request: PageRequest<'_>,
     body: &Bytes,
@@ -111,7 +111,7 @@ async fn answered(
 ) -> Result<Response<Vec<u8>>, PageError> {
     let mut turns = request.state.work.batch(BatchOwner::Address(address))?;
     let read = || {
-        let form = Form::read(body);
+        let form = ResolveForm::parse(body);
         let read = form.sheet(&request.state.public_url);
         (form, read)
     };
@@ -129,7 +129,7 @@ async fn answered(
     }
     let left_out = rows.len().saturating_sub(MAX_ROWS);
     rows.truncate(MAX_ROWS);
-    // The form itself is counted.
+    // The request itself is charged already.
     for _ in 1..rows.len().div_ceil(ROWS_PER_PAGE) {
         request.state.auth.admit_page(address, request.state.now()).map_err(PageError::RateLimited)?;
     }
@@ -148,32 +148,32 @@ async fn answered(
         let look_up = || ResolvedRow { label: sheet.label(row), answer: sheet.answer(catalog, row) };
         resolved.push(turns.run(look_up).await);
     }
-    let html = turns.run(|| rendered(catalog, request, form, String::new(), resolved, left_out)).await?;
+    let html = turns.run(|| render_page(catalog, request, form, String::new(), resolved, left_out)).await?;
     Ok(respond(request, StatusCode::OK, html))
 }
 
-/// The form with what is wrong with it.
+/// The form again, with an error message.
 fn unprocessable(
     catalog: &Catalog,
     request: PageRequest<'_>,
-    form: Form,
+    form: ResolveForm,
     error: String,
 ) -> Result<Response<Vec<u8>>, PageError> {
-    let html = rendered(catalog, request, form, error, Vec::new(), 0)?;
+    let html = render_page(catalog, request, form, error, Vec::new(), 0)?;
     Ok(respond(request, StatusCode::UNPROCESSABLE_ENTITY, html))
 }
 
-fn rendered(
+fn render_page(
     catalog: &Catalog,
     request: PageRequest<'_>,
-    form: Form,
+    form: ResolveForm,
     error: String,
     rows: Vec<ResolvedRow>,
     left_out: usize,
 ) -> Result<String, askama::Error> {
-    let layout =
-        PageLayout::of(catalog.snapshot(), "Look up a list", DESCRIPTION, "/resolve").by(&request.state.operator);
+    let layout = PageLayout::new(catalog.snapshot(), "Look up a list", DESCRIPTION, "/resolve")
+        .with_operator(&request.state.operator);
     let matched = rows.iter().filter(|row| row.answer.status == "match").count();
-    let Form { kind, text, .. } = form;
+    let ResolveForm { kind, text, .. } = form;
     ResolvePage { layout, kind, text, error, rows, matched, left_out, max_rows: MAX_ROWS }.render()
 }

@@ -1,19 +1,19 @@
-//! The pairs to review as a page that needs no server: it is opened from a file, and gives the decisions back as a file.
+//! A review page for pairs that needs no server: it is opened as a file and saves the decisions to a file.
 
 use askama::Template;
 
 use data::Date;
 
-/// Two entities that may be one.
+/// Two entities that may be the same.
 pub struct ReviewPair {
     /// `source/entity`.
     pub left: String,
     pub right: String,
-    /// The score and what it is made of.
+    /// The score and its components.
     pub evidence: String,
-    /// Why the pair is reviewed although it is sure by itself.
+    /// The reason for which a pair is reviewed although its score alone is conclusive.
     pub held: Option<String>,
-    /// The label of each value that either has, and both values.
+    /// Values of both sides: label, left, right. Labels that neither side has a value for are left out.
     pub values: Vec<(&'static str, String, String)>,
 }
 
@@ -28,7 +28,7 @@ struct ReviewPage<'a> {
     style: &'static str,
 }
 
-/// The page with pairs in their order. `columns` is the header line of the file of decisions.
+/// The page with pairs in the given order. `columns` is the header line of the file of decisions.
 ///
 /// # Errors
 /// The template fails only for want of memory.

@@ -11,20 +11,20 @@ use catalog::Catalog;
 use data::Table;
 use data::model::FundingRound;
 
-/// A table without the columns that have no value.
+/// A table of rounds, without columns that have no value.
 #[derive(Template)]
 #[template(path = "round_rows.html")]
 pub(crate) struct RoundRows {
-    /// Each with the names of some of its startup's sectors and their paths.
+    /// Rounds, each with name and path of some sectors of the startup.
     rounds: Vec<(FundingRound, Vec<(String, String)>)>,
     shows_sectors: bool,
     shows_country: bool,
-    /// Headings that sort the list: of amounts and of dates.
+    /// Sortable headings of amounts and dates.
     headings: Option<[Heading; 2]>,
 }
 
 impl RoundRows {
-    pub(crate) fn read(catalog: &Catalog, rows: &[u32]) -> Result<Self, PageError> {
+    pub(crate) fn load(catalog: &Catalog, rows: &[u32]) -> Result<Self, PageError> {
         let rounds: Vec<FundingRound> = records(catalog, Table::Rounds, rows)?;
         let rounds = rounds.into_iter().map(|round| {
             let sectors = sector_links(catalog, &round.sectors).take(SECTORS).collect();
@@ -39,7 +39,7 @@ impl RoundRows {
         })
     }
 
-    /// The rows of a list, whose headings sort it.
+    /// Adds headings that sort the list.
     pub(crate) fn sortable(self, list: &Browse) -> Self {
         let headings = [list.heading("Amount", "right", "-amount_usd"), list.heading("Date", "", "-announced_on")];
         Self { headings: Some(headings), ..self }

@@ -10,7 +10,7 @@ use catalog::Catalog;
 use data::Table;
 use data::model::Sector;
 
-/// Sectors on the page, so that it stays readable for a dataset with thousands.
+/// Maximum number of sectors on the page, so that it stays readable if a dataset has thousands.
 const MAX_SECTORS: usize = 250;
 
 #[derive(Template)]
@@ -23,7 +23,7 @@ struct SectorsPage {
     api: String,
 }
 
-/// `/sectors`: the sectors with most firms first.
+/// `/sectors`, with the sectors that have the most firms first.
 pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
     let snapshot = catalog.snapshot();
     // Rows are sorted by the number of firms, descending.
@@ -58,7 +58,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     }
     let description = "All sectors, with the number of firms and startups and the average health score.";
     let page = SectorsPage {
-        layout: PageLayout::of(snapshot, "Sectors", description, request.path).with_twins(request.state, ""),
+        layout: PageLayout::new(snapshot, "Sectors", description, request.path).with_twins(request.state, ""),
         trees,
         hidden_count: rows as usize - shown,
         api: format!("{}/api/v3/sectors", request.state.public_url),

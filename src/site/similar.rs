@@ -1,4 +1,4 @@
-//! Records like one, with what they have in common.
+//! Records similar to a given one.
 
 use crate::link::Link;
 use crate::question::list_of;
@@ -7,15 +7,16 @@ use catalog::{Catalog, Ranking};
 use data::Table;
 
 pub(crate) struct SimilarRecords {
-    /// The most similar ones, best first, each with what it has in common with the record.
+    /// The most similar records, best first, each with what it has in common with the given one, in words.
     pub rows: Vec<(u32, String)>,
-    /// The number of all similar ones, and their list.
+    /// Number of all similar records.
     pub total: u64,
+    /// Path of their list.
     pub list: String,
 }
 
 impl SimilarRecords {
-    pub(crate) fn of(catalog: &Catalog, table: Table, row: u32, max: usize) -> Self {
+    pub(crate) fn load(catalog: &Catalog, table: Table, row: u32, max: usize) -> Self {
         let ranked = catalog.ranked(table, &Ranking::Like(row));
         let first: Vec<u32> = ranked.rows().take(max).collect();
         let similarities = catalog.similarities(table, row, &first);

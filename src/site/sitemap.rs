@@ -1,4 +1,4 @@
-//! `/sitemap.xml` (sitemaps.org): the addresses of all pages, in files of at most 50,000 with an index of these.
+//! `/sitemap.xml` (sitemaps.org): the addresses of all pages, in files of at most 50,000 addresses, with an index.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use crate::static_pages::StaticEntry;
 use catalog::{Catalog, Query, ValueCount};
 use data::{Facet, Table};
 
-/// Addresses in a file, as the protocol allows.
+/// Maximum number of addresses per file, by the protocol.
 const MAX_ADDRESSES: usize = 50_000;
 const NAMESPACE: &str = "http://www.sitemaps.org/schemas/sitemap/0.9";
 /// Pages about the data as a whole.
@@ -25,12 +25,12 @@ const PAGES: [&str; 11] = [
     "/data",
     "/releases",
 ];
-/// Facets whose values have pages, and the paths above these.
+/// Facets with a page per value, and the parent paths of these pages.
 const MARKETS: [(Facet, &str); 2] = [(Facet::Sector, "/sectors"), (Facet::Country, "/countries")];
-/// Tables whose records have pages.
+/// Tables with a page per record.
 const TABLES: [Table; 3] = [Table::Firms, Table::Startups, Table::People];
 
-/// The file `/sitemap-{number}.xml`, from 1, or with `None` `/sitemap.xml`: the only file or the index.
+/// The file `/sitemap-{number}.xml`, from 1. `None` is `/sitemap.xml`: the only file, or the index of several.
 pub(crate) fn text(catalog: &Catalog, base: &str, number: Option<usize>) -> Result<String, PageError> {
     let files = count(catalog).div_ceil(MAX_ADDRESSES);
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
@@ -75,14 +75,14 @@ fn markets(catalog: &Catalog) -> Vec<String> {
     pages.collect()
 }
 
-/// Writes the addresses of a file; `start` are those of the files before it.
+/// Writes the addresses of a file; `start` is the number of addresses in earlier files.
 fn write_addresses(text: &mut String, catalog: &Catalog, base: &str, start: usize) {
     let snapshot = catalog.snapshot();
     let released = snapshot.released_on().to_string();
     let data_pages = PAGES.into_iter().map(str::to_owned).chain(markets(catalog));
     let data_pages = data_pages.map(|path| (path, Some(released.clone())));
     let docs_pages = docs_pages().map(|path| (path.to_owned(), None));
-    // Of a record that has not changed since the first release, it is not known when it did.
+    // A record unchanged since the first release has no known date of change.
     let is_first = !catalog.has_record_history();
     let records = TABLES.into_iter().flat_map(|table| (0..snapshot.rows(table)).map(move |row| (table, row)));
     let records = records.map(|(table, row)| {

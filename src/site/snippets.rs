@@ -1,17 +1,17 @@
-//! A request of the API as code in four languages. The tests run all of them.
+//! An API request as code in four languages. The tests run all of them.
 
 use api::openapi::reference::ExampleRequest;
 
-/// What the code sends as the API key.
+/// The API key in the code.
 #[derive(Clone, Copy)]
-pub(crate) enum Key<'a> {
+pub(crate) enum SnippetKey<'a> {
     /// The environment variable `VENTUREDEX_KEY`.
     Variable,
     Text(&'a str),
 }
 
-/// The same request in one language.
-pub(crate) struct Snippet {
+/// A request in one language.
+pub(crate) struct CodeSnippet {
     pub id: &'static str,
     pub language: &'static str,
     pub requirements: &'static str,
@@ -19,24 +19,29 @@ pub(crate) struct Snippet {
 }
 
 /// A request as code; `base` is the address of the service.
-pub(crate) fn of(base: &str, request: &ExampleRequest, key: Key<'_>) -> [Snippet; 4] {
+pub(crate) fn for_request(base: &str, request: &ExampleRequest, key: SnippetKey<'_>) -> [CodeSnippet; 4] {
     let address = format!("{base}{}", request.path);
     let query = &request.query;
     [
-        Snippet { id: "curl", language: "curl", requirements: "curl 7.18 or later", code: curl(&address, query, key) },
-        Snippet {
+        CodeSnippet {
+            id: "curl",
+            language: "curl",
+            requirements: "curl 7.18 or later",
+            code: curl(&address, query, key),
+        },
+        CodeSnippet {
             id: "python",
             language: "Python",
             requirements: "Python 3.9 or later",
             code: python(&address, query, key),
         },
-        Snippet {
+        CodeSnippet {
             id: "javascript",
             language: "JavaScript",
             requirements: "Node 18 or later, as a module",
             code: javascript(&address, query, key),
         },
-        Snippet {
+        CodeSnippet {
             id: "rust",
             language: "Rust",
             requirements: "the crates ureq 3, with its feature json, and serde_json 1",
@@ -45,26 +50,26 @@ pub(crate) fn of(base: &str, request: &ExampleRequest, key: Key<'_>) -> [Snippet
     ]
 }
 
-/// How an assistant sends the same key, so that its calls count against the key's quota.
-pub(crate) fn mcp(base: &str, key: Key<'_>) -> Snippet {
+/// The command that connects an assistant with the same key, so that its calls count against the key's quota.
+pub(crate) fn mcp(base: &str, key: SnippetKey<'_>) -> CodeSnippet {
     let header = match key {
-        Key::Variable => "\"Authorization: Bearer $VENTUREDEX_KEY\"".to_owned(),
-        Key::Text(key) => shell(&format!("Authorization: Bearer {key}")),
+        SnippetKey::Variable => "\"Authorization: Bearer $VENTUREDEX_KEY\"".to_owned(),
+        SnippetKey::Text(key) => shell(&format!("Authorization: Bearer {key}")),
     };
     let address = shell(&format!("{base}/api/mcp"));
     let code = format!("claude mcp add --transport http venturedex {address} \\\n  --header {header}");
-    Snippet { id: "mcp", language: "MCP", requirements: "Claude Code", code }
+    CodeSnippet { id: "mcp", language: "MCP", requirements: "Claude Code", code }
 }
 
-fn curl(address: &str, query: &[(String, String)], key: Key<'_>) -> String {
+fn curl(address: &str, query: &[(String, String)], key: SnippetKey<'_>) -> String {
     let header = match key {
-        Key::Variable => "\"Authorization: Bearer $VENTUREDEX_KEY\"".to_owned(),
-        Key::Text(key) => shell(&format!("Authorization: Bearer {key}")),
+        SnippetKey::Variable => "\"Authorization: Bearer $VENTUREDEX_KEY\"".to_owned(),
+        SnippetKey::Text(key) => shell(&format!("Authorization: Bearer {key}")),
     };
     let get = if query.is_empty() { "" } else { "-G " };
     let mut code = format!("curl {get}{} \\\n  -H {header}", shell(address));
     for (name, value) in query {
-        // Sent as it is: only what a query can have.
+        // A plain value is sent unencoded.
         let is_plain = value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.,:*".contains(&byte));
         let option = if is_plain { "-d" } else { "--data-urlencode" };
         code.push_str(&format!(" \\\n  {option} {}", shell(&format!("{name}={value}"))));
@@ -72,10 +77,10 @@ fn curl(address: &str, query: &[(String, String)], key: Key<'_>) -> String {
     code
 }
 
-fn python(address: &str, query: &[(String, String)], key: Key<'_>) -> String {
+fn python(address: &str, query: &[(String, String)], key: SnippetKey<'_>) -> String {
     let (import, key) = match key {
-        Key::Variable => ("import os\n", "\"Bearer \" + os.environ[\"VENTUREDEX_KEY\"]".to_owned()),
-        Key::Text(key) => ("", literal(&format!("Bearer {key}"))),
+        SnippetKey::Variable => ("import os\n", "\"Bearer \" + os.environ[\"VENTUREDEX_KEY\"]".to_owned()),
+        SnippetKey::Text(key) => ("", literal(&format!("Bearer {key}"))),
     };
     let pairs: String =
         query.iter().map(|(name, value)| format!("    {}: {},\n", literal(name), literal(value))).collect();
@@ -94,10 +99,10 @@ fn python(address: &str, query: &[(String, String)], key: Key<'_>) -> String {
     )
 }
 
-fn javascript(address: &str, query: &[(String, String)], key: Key<'_>) -> String {
+fn javascript(address: &str, query: &[(String, String)], key: SnippetKey<'_>) -> String {
     let key = match key {
-        Key::Variable => "`Bearer ${process.env.VENTUREDEX_KEY}`".to_owned(),
-        Key::Text(key) => literal(&format!("Bearer {key}")),
+        SnippetKey::Variable => "`Bearer ${process.env.VENTUREDEX_KEY}`".to_owned(),
+        SnippetKey::Text(key) => literal(&format!("Bearer {key}")),
     };
     let pairs: String = query.iter().map(|(name, value)| format!("  {name}: {},\n", literal(value))).collect();
     let parameters = match query.is_empty() {
@@ -112,12 +117,12 @@ fn javascript(address: &str, query: &[(String, String)], key: Key<'_>) -> String
     )
 }
 
-fn rust(address: &str, query: &[(String, String)], key: Key<'_>) -> String {
+fn rust(address: &str, query: &[(String, String)], key: SnippetKey<'_>) -> String {
     let (variable, key) = match key {
-        Key::Variable => {
+        SnippetKey::Variable => {
             ("    let key = std::env::var(\"VENTUREDEX_KEY\")?;\n", "format!(\"Bearer {key}\")".to_owned())
         }
-        Key::Text(key) => ("", literal(&format!("Bearer {key}"))),
+        SnippetKey::Text(key) => ("", literal(&format!("Bearer {key}"))),
     };
     let pairs: String =
         query.iter().map(|(name, value)| format!("        .query({}, {})\n", literal(name), literal(value))).collect();
@@ -129,13 +134,14 @@ fn rust(address: &str, query: &[(String, String)], key: Key<'_>) -> String {
     )
 }
 
-/// A word of a shell command.
+/// Quotes a word of a shell command.
 fn shell(text: &str) -> String {
     let is_plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.,:/=".contains(&byte));
     if is_plain { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
-/// A string literal of Python, JavaScript and Rust. Control characters, whose escapes differ, have no place in a query.
+/// A string literal of Python, JavaScript and Rust. Control characters are dropped: their escapes differ between the
+/// languages, and no query needs them.
 fn literal(text: &str) -> String {
     let text: String = text.chars().filter(|char| !char.is_control()).collect();
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
@@ -151,7 +157,7 @@ mod tests {
             vec![("q".to_owned(), "a'b \"c\"\\\n$x".to_owned()), ("stage".to_owned(), "seed,series-a".to_owned())];
         let request = ExampleRequest { path: "/api/v3/vcs".to_owned(), query };
         let [curl, python, javascript, rust] =
-            of("https://a.example", &request, Key::Text("vdx_1")).map(|snippet| snippet.code);
+            for_request("https://a.example", &request, SnippetKey::Text("vdx_1")).map(|snippet| snippet.code);
         assert!(curl.contains("--data-urlencode 'q=a'\\''b \"c\"\\\n$x' \\\n  -d stage=seed,series-a"), "{curl}");
         assert!(curl.contains("-H 'Authorization: Bearer vdx_1'"), "{curl}");
         for code in [python, javascript, rust] {

@@ -1,4 +1,4 @@
-//! The stages at which a firm invests, as a strip of marks in the order of a company's life.
+//! The stages at which a firm invests, as a strip of marks from the earliest to the latest.
 
 use askama::Template;
 

@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use crate::charts::{Matrix, Steps};
+use crate::charts::{Matrix, StepChart};
 use crate::conditions::label_of;
 use crate::error_page::PageError;
 use crate::layout::PageLayout;
@@ -18,7 +18,7 @@ use data::model::{FundingRound, Person, Startup};
 use data::vocabulary::Vocabulary;
 use data::{Facet, Stage, Table};
 
-/// Rounds that are shown; charts link to them.
+/// Maximum number of rounds shown; charts link to them.
 pub(crate) const MAX_ROUNDS: usize = 40;
 const MAX_PEOPLE: usize = 25;
 const MAX_SIMILAR: usize = 6;
@@ -28,18 +28,18 @@ const MAX_SIMILAR: usize = 6;
 struct StartupPage {
     layout: PageLayout,
     startup: Startup,
-    /// The name of each sector and the path of its startups.
+    /// Name of each sector, and path of its startups.
     sectors: Vec<(String, String)>,
     rounds: Vec<FundingRound>,
-    /// `None` without dated rounds, or if there are more rounds than on the page.
-    funding: Option<Steps>,
+    /// `None` without dated rounds, or if the page does not show all rounds.
+    funding: Option<StepChart>,
     investors: Option<Matrix>,
     people: Vec<Person>,
     people_count: u64,
     similar: SimilarRecords,
-    /// Each with what it has in common with this startup.
+    /// Startups, each with what it has in common with this one, in words.
     similar_startups: Vec<(Startup, String)>,
-    /// The next round, in words, and the firms for it.
+    /// The next round in words, and the path of matching firms.
     next_round: Option<(String, String)>,
     statements: Vec<Statement>,
     api: String,
@@ -62,17 +62,17 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
     let about = linked_data::startup(&startup, snapshot.is_invented());
     let all_shown = rounds.total <= rounds.rows.len() as u64;
     let rounds: Vec<FundingRound> = records(catalog, Table::Rounds, &rounds.rows)?;
-    let similar = SimilarRecords::of(catalog, Table::Startups, row, MAX_SIMILAR);
+    let similar = SimilarRecords::load(catalog, Table::Startups, row, MAX_SIMILAR);
     let similar_startups = similar.rows.iter().map(|(row, in_common)| {
         let startup = record(catalog, Table::Startups, *row)?;
         Ok((startup, in_common.clone()))
     });
     let similar_startups = similar_startups.collect::<Result<_, PageError>>()?;
     let page = StartupPage {
-        layout: PageLayout::of(snapshot, &startup.name, &description(&startup), &path)
+        layout: PageLayout::new(snapshot, &startup.name, &description(&startup), &path)
             .with_twins(request.state, "")
             .with_picture()
-            .about(linked_data::of_record(base, ("/startups", "Startups"), &path, &about)),
+            .with_linked_data(linked_data::record_graph(base, ("/startups", "Startups"), &path, &about)),
         sectors: startup.sectors.iter().filter_map(sector).collect(),
         funding: all_shown.then(|| funding(&rounds)).flatten(),
         investors: all_shown.then(|| investors(catalog, row)).flatten(),
@@ -89,7 +89,8 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
     Ok(page.render()?)
 }
 
-/// What the startup may raise next, and where; `None` if neither stage nor sectors are known, or it raises no more.
+/// The startup's possible next round in words, and the path of matching firms. `None` if neither stage nor sectors are
+/// known, or if the startup no longer operates.
 fn next_round(catalog: &Catalog, startup: &Startup) -> Option<(String, String)> {
     if startup.status.as_deref().is_some_and(|status| status != "operating") {
         return None;

@@ -3,20 +3,20 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use crate::charts::{Column, Head, Item, Matrix, MatrixRow, Part, Step, Steps};
+use crate::charts::{ChartHead, ChartItem, DatedAmount, Matrix, MatrixColumn, MatrixRow, Participation, StepChart};
 use crate::format;
 use catalog::Catalog;
 use data::model::FundingRound;
 use data::vocabulary::Vocabulary;
 use data::{Facet, Table};
 
-/// Rounds and investors of the matrix.
+/// Maximum numbers of rounds and investors in the matrix.
 const MAX_COLUMNS: usize = 12;
 const MAX_ROWS: usize = 30;
 
-/// How the sum of its rounds grew.
-pub(crate) fn funding(rounds: &[FundingRound]) -> Option<Steps> {
-    let step = |round: &FundingRound| Step {
+/// The cumulative amount raised, round by round.
+pub(crate) fn funding(rounds: &[FundingRound]) -> Option<StepChart> {
+    let step = |round: &FundingRound| DatedAmount {
         label: format::word(&round.stage),
         date: round.announced_on,
         amount: round.amount_usd,
@@ -41,18 +41,19 @@ pub(crate) fn funding(rounds: &[FundingRound]) -> Option<Steps> {
     }
     // The page has the newest first.
     let steps = rounds.iter().rev().map(step).collect();
-    Steps::new(Head::new("funding", "Raised in total", summary), ["Round", "Date", "Amount", "Total"], steps)
+    StepChart::new(ChartHead::new("funding", "Raised in total", summary), ["Round", "Date", "Amount", "Total"], steps)
 }
 
-/// Who joined which round. `None` if less than two rounds have known investors: the table of rounds says it all.
+/// A matrix of investors and rounds. `None` if fewer than two rounds have known investors: the table of rounds
+/// suffices.
 pub(crate) fn investors(catalog: &Catalog, startup: u32) -> Option<Matrix> {
     let snapshot = catalog.snapshot();
     let slug = snapshot.slug(Table::Startups, startup);
-    // The oldest first; those without date have no place in time.
+    // The oldest first. Rounds without a date have no position in time.
     let mut rounds: Vec<u32> = snapshot.facet_rows(Table::Rounds, Facet::Startup, startup).iter().collect();
     rounds.reverse();
     let all = rounds.len();
-    // A column in which nobody can be marked says nothing.
+    // A column without any known investor is no use.
     rounds.retain(|round| snapshot.round_investors(*round).next().is_some());
     let known = rounds.len();
     if known < 2 {
@@ -60,30 +61,30 @@ pub(crate) fn investors(catalog: &Catalog, startup: u32) -> Option<Matrix> {
     }
     let left_out = rounds.len().saturating_sub(MAX_COLUMNS);
     let shown = &rounds[left_out..];
-    // For each investor the rounds that it joined, with whether it led.
+    // The rounds that each investor joined; true if it led.
     let mut joined: BTreeMap<u32, Vec<(u32, bool)>> = BTreeMap::new();
     for round in &rounds {
         snapshot.round_investors(*round).for_each(|(firm, led)| joined.entry(firm).or_default().push((*round, led)));
     }
     let (investors, several) = (joined.len(), joined.values().filter(|rounds| rounds.len() > 1).count());
     let mut firms: Vec<(u32, Vec<(u32, bool)>)> = joined.into_iter().collect();
-    // Those that joined most rounds, then those that led, in the order in which they came.
+    // Keep those with the most rounds, then the most leads; show them in the order of their first round.
     firms.sort_by_key(|(_, rounds)| Reverse((rounds.len(), rounds.iter().filter(|(_, led)| *led).count())));
     firms.retain(|(_, rounds)| rounds.iter().any(|(round, _)| shown.contains(round)));
     firms.truncate(MAX_ROWS);
     let first = |rounds: &[(u32, bool)]| shown.iter().position(|round| rounds.iter().any(|(own, _)| own == round));
     firms.sort_by_key(|(_, rounds)| first(rounds));
 
-    let column = |round: &u32| Column {
+    let column = |round: &u32| MatrixColumn {
         label: format::word(snapshot.round_stage(*round).name()),
         detail: snapshot.round_date(*round).map_or_else(|| "no date".to_owned(), format::month),
         href: format!("#round-{}", snapshot.slug(Table::Rounds, *round)),
     };
     let row = |(firm, joined): &(u32, Vec<(u32, bool)>)| {
         let part = |round: &u32| match joined.iter().find(|(own, _)| own == round) {
-            Some((_, true)) => Part::Led,
-            Some((_, false)) => Part::Joined,
-            None => Part::Absent,
+            Some((_, true)) => Participation::Led,
+            Some((_, false)) => Participation::Joined,
+            None => Participation::Absent,
         };
         let of = snapshot.slug(Table::Firms, *firm);
         let list = format!("/rounds?startup={slug}&investor={of}");
@@ -91,7 +92,7 @@ pub(crate) fn investors(catalog: &Catalog, startup: u32) -> Option<Matrix> {
             label: snapshot.name(Table::Firms, *firm).to_owned(),
             href: format!("/vcs/{of}"),
             parts: shown.iter().map(part).collect(),
-            total: Item::linked("Rounds", Some(joined.len() as u64), list),
+            total: ChartItem::linked("Rounds", Some(joined.len() as u64), list),
         }
     };
     let mut summary = format!(
@@ -117,7 +118,7 @@ pub(crate) fn investors(catalog: &Catalog, startup: u32) -> Option<Matrix> {
     if firms.len() < investors {
         rest.push((format::counted(investors - firms.len(), "investor", "investors"), "#rounds".to_owned()));
     }
-    let head = Head::new("matrix", "Who joined which round", summary);
+    let head = ChartHead::new("matrix", "Who joined which round", summary);
     let (columns, rows) = (shown.iter().map(column).collect(), firms.iter().map(row).collect());
     Matrix::new(head, ["Investor", "Rounds"], columns, rows, rest)
 }

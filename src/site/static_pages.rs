@@ -24,7 +24,7 @@ use service::{Operator, State};
 use transport::headers::{Caching, CommonHeaders, Vary};
 use transport::static_asset::StaticAsset;
 
-/// What a static body is rendered from.
+/// The input for rendering a static body.
 pub(crate) struct DocsContext<'a> {
     /// The address of the service, such as `https://example.org`.
     pub base: &'a str,
@@ -34,7 +34,7 @@ pub(crate) struct DocsContext<'a> {
 }
 
 impl DocsContext<'_> {
-    /// The reference of v3, which many pages show parts of.
+    /// The reference of v3, generated on first use; many pages show parts of it.
     pub(crate) fn reference(&self) -> &Reference {
         self.reference.get_or_init(|| Reference::new(Version::V3, self.base, self.catalog))
     }
@@ -52,11 +52,11 @@ pub(crate) enum StaticEntry {
 
 /// The HTML inside the layout.
 pub(crate) enum PageBody {
-    /// `{base}` is the address of the service, `{brand}` its name, `{firm_query}` a firm's name to search for, `{contact}` how
-    /// to reach the operator.
+    /// HTML with placeholders: `{base}` is the address of the service, `{brand}` its name, `{firm_query}` a firm's name
+    /// to search for, `{contact}` the operator's contact.
     Text(&'static str),
     Template(fn(&DocsContext<'_>) -> askama::Result<String>),
-    /// An endpoint by its operation; the page also shows the request of its form.
+    /// An endpoint, by operation. The page also shows the request that its form describes.
     Endpoint(&'static str),
 }
 
@@ -76,7 +76,7 @@ impl PageBody {
     }
 }
 
-/// How to reach the operator, as HTML.
+/// The operator's contact as HTML.
 fn contact(url: Option<&str>) -> String {
     match url.map(escaped) {
         Some(url) => format!("<a href=\"{url}\">{}</a>", url.trim_start_matches("mailto:")),
@@ -102,11 +102,11 @@ pub struct StaticPages {
     cache: RwLock<Arc<ReleaseCache>>,
 }
 
-/// The bodies rendered for one release, in the order of the entries.
+/// The bodies rendered for one release.
 struct ReleaseCache {
     version: SnapshotVersion,
     reference: OnceCell<Reference>,
-    /// In each of the colors that a visitor can choose.
+    /// In the order of the entries, one per theme.
     bodies: Vec<[OnceCell<Arc<StaticAsset>>; Theme::ALL.len()]>,
 }
 
@@ -136,7 +136,7 @@ impl StaticPages {
         entries().map(|(path, _)| *path)
     }
 
-    /// The path of the entry at a [`position`](Self::position).
+    /// The path of the entry at a [position](Self::position).
     pub fn path(position: usize) -> &'static str {
         Self::paths().nth(position).expect("a position of an entry")
     }
@@ -145,8 +145,8 @@ impl StaticPages {
         Self::paths().position(|known| known == path)
     }
 
-    /// The response to a request for the entry at a [`position`](Self::position); `None` if the method is not GET, HEAD or
-    /// OPTIONS.
+    /// The response to a request for the entry at a [position](Self::position); `None` if the method is not GET, HEAD
+    /// or OPTIONS.
     pub fn answer(&self, position: usize, method: &Method, request: PageRequest<'_>) -> Option<Response<Bytes>> {
         let catalog = request.state.releases.current();
         let failed = |error: PageError| Some(crate::fail(&error, &catalog, request).map(Bytes::from));
@@ -158,7 +158,7 @@ impl StaticPages {
             };
         }
         let is_page = matches!(self.entries[position].1, StaticEntry::Page { .. });
-        let theme = if is_page { Theme::of(request) } else { Theme::System };
+        let theme = if is_page { Theme::from_request(request) } else { Theme::System };
         let mut response = match self.asset(position, &catalog, theme) {
             Ok(asset) => asset.answer(method, request.headers)?,
             Err(error) => return failed(error),
@@ -169,7 +169,7 @@ impl StaticPages {
         let common = CommonHeaders {
             page_policy: Some(CSP),
             is_cross_origin: request.path.starts_with("/openapi/"),
-            // No shared cache mixes the colors of visitors.
+            // Private, so that no shared cache mixes up the themes of visitors.
             caching: match (is_page, is_asset && has_version) {
                 (true, _) => Some(Caching::Private),
                 (_, true) => Some(Caching::Forever),
@@ -190,7 +190,7 @@ impl StaticPages {
         body.get_or_try_init(|| Ok(Arc::new(entry.render(path, &context, theme)?))).cloned()
     }
 
-    /// A page with the query of its form, which is not cached here.
+    /// Renders a page for the query of its form, without the cache.
     fn page_of_form(&self, position: usize, catalog: &Catalog, query: &str) -> Result<String, PageError> {
         let (path, entry) = self.entries[position];
         let cache = self.cache_of(catalog.version());
@@ -228,8 +228,8 @@ impl StaticEntry {
     fn page(&self, path: &str, context: &DocsContext<'_>, query: &str) -> Result<String, PageError> {
         let Self::Page { title, description, body } = self else { return Err(PageError::UnknownPage) };
         let layout = PageLayout::plain(title, description, path, context.catalog.snapshot().is_invented())
-            .at(context.base)
-            .by(context.operator);
+            .with_own_address(context.base)
+            .with_operator(context.operator);
         let layout = if query.is_empty() { layout } else { layout.not_indexed() };
         // Elements that scroll must be reachable by keyboard.
         let text = body.render(context, query)?.replace("<pre>", "<pre tabindex=\"0\">");

@@ -1,7 +1,7 @@
-//! The colors of pages: those that a visitor chose in the footer, without an account, or those of the system.
+//! The theme of pages: light or dark as chosen by the visitor in the footer, without an account, or that of the system.
 //!
-//! The choice is a cookie. Pages are rendered for the system's colors; the choice is written into them when they are sent, so
-//! that no template has to know it.
+//! The choice is stored in a cookie. Pages are rendered for the system theme; the choice is written into the HTML when
+//! it is sent, so that templates do not depend on it.
 
 use std::str::FromStr;
 
@@ -15,15 +15,15 @@ pub(crate) enum Theme {
     Dark,
 }
 
-/// What the layout has for [`Theme::System`].
+/// Parts of the layout as rendered for [`Theme::System`].
 const ROOT: &str = "<html lang=\"en\">";
 const CHOSEN: &str = "value=\"system\" aria-pressed=\"true\"";
 
 impl Theme {
     pub(crate) const ALL: [Self; 3] = [Self::System, Self::Light, Self::Dark];
 
-    /// The choice of a visitor.
-    pub(crate) fn of(request: PageRequest<'_>) -> Self {
+    /// The visitor's choice, from the cookie.
+    pub(crate) fn from_request(request: PageRequest<'_>) -> Self {
         cookie::theme(request).unwrap_or(Self::System)
     }
 
@@ -35,7 +35,7 @@ impl Theme {
         }
     }
 
-    /// A page in these colors.
+    /// The page in this theme.
     pub(crate) fn apply(self, page: String) -> String {
         if self == Self::System {
             return page;

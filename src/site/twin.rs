@@ -1,7 +1,8 @@
-//! Twins of pages: the same record or list as JSON, in the form of the API, and as Markdown, for assistants.
+//! Twins of pages: the same record or list as JSON, in the format of the API, as Markdown for assistants, and for lists
+//! as CSV.
 //!
-//! The Markdown is written from the JSON, so that both say the same. A list has the rows of its page; whoever wants more takes
-//! the API, which has quotas.
+//! The Markdown is generated from the JSON, so that both have the same content. A list twin has the rows of one page;
+//! clients that need more use the API, which has quotas.
 
 use std::fmt::Write;
 
@@ -25,7 +26,7 @@ use transport::warnings::write_warnings;
 pub enum TwinFormat {
     Markdown,
     Json,
-    /// Of lists only.
+    /// Only for lists.
     Csv,
 }
 
@@ -40,15 +41,15 @@ impl TwinFormat {
         }
     }
 
-    /// The path of a page and the format of its twin at `path`.
+    /// Splits the path of a twin into the path of its page and the format.
     pub(crate) fn split(path: &str) -> Option<(&str, Self)> {
         Self::ALL.into_iter().find_map(|format| Some((path.strip_suffix(format.extension())?, format)))
     }
 }
 
-/// What a page with twins shows.
+/// The content of a page with twins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Subject<'a> {
+pub enum TwinSubject<'a> {
     Record(Table, &'a str),
     List(Resource),
     /// The approved reviews of a firm.
@@ -60,12 +61,12 @@ pub enum Subject<'a> {
 struct Twin<'a> {
     data: Box<RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pagination: Option<Pagination>,
-    meta: Meta<'a>,
+    pagination: Option<TwinPagination>,
+    meta: TwinMeta<'a>,
 }
 
 #[derive(Serialize)]
-struct Pagination {
+struct TwinPagination {
     page: u64,
     total_pages: u64,
     total: u64,
@@ -73,14 +74,14 @@ struct Pagination {
 }
 
 #[derive(Serialize)]
-struct Meta<'a> {
+struct TwinMeta<'a> {
     snapshot: String,
     invented: bool,
     #[serde(skip_serializing_if = "str::is_empty")]
     source: &'a str,
     #[serde(skip_serializing_if = "str::is_empty")]
     license: &'a str,
-    /// The question that a search text was read as.
+    /// The interpretation of the search text as a question.
     #[serde(skip_serializing_if = "Option::is_none")]
     question: Option<ReadQuestion>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -94,14 +95,14 @@ struct ReadQuestion {
 }
 
 impl ReadQuestion {
-    fn of(search: &SearchReading) -> Option<Self> {
+    fn from_search(search: &SearchReading) -> Option<Self> {
         let question = search.as_question()?;
         Some(Self { interpreted: question.parts.clone(), unread: question.unread.clone() })
     }
 }
 
-impl<'a> Meta<'a> {
-    fn of(catalog: &'a Catalog, warnings: Vec<ParameterError>) -> Self {
+impl<'a> TwinMeta<'a> {
+    fn new(catalog: &'a Catalog, warnings: Vec<ParameterError>) -> Self {
         let snapshot = catalog.snapshot();
         Self {
             snapshot: snapshot.version().to_string(),
@@ -117,24 +118,24 @@ impl<'a> Meta<'a> {
 pub(crate) fn respond(
     catalog: &Catalog,
     request: PageRequest<'_>,
-    subject: Subject<'_>,
+    subject: TwinSubject<'_>,
     format: TwinFormat,
 ) -> Result<Response<Vec<u8>>, PageError> {
     let (path, _) = TwinFormat::split(request.path).unwrap_or((request.path, format));
     if format == TwinFormat::Csv {
-        return csv(catalog, request, subject, path);
+        return csv_response(catalog, request, subject, path);
     }
     let (twin, link) = match subject {
-        Subject::Record(table, slug) => {
+        TwinSubject::Record(table, slug) => {
             let row = find(catalog, table, slug)?;
             let mut json = Vec::new();
             record::write(&mut json, catalog, table, row, &Fields::Default, true);
             let link = Link::new(&path_of(table, catalog.snapshot().slug(table, row)), Vec::new());
-            (Twin { data: raw(json), pagination: None, meta: Meta::of(catalog, Vec::new()) }, link)
+            (Twin { data: raw(json), pagination: None, meta: TwinMeta::new(catalog, Vec::new()) }, link)
         }
-        Subject::List(resource) => list(catalog, request, resource, path, None)?,
-        Subject::Reviews(slug) => {
-            list(catalog, request, Resource::Reviews, path, Some(find(catalog, Table::Firms, slug)?))?
+        TwinSubject::List(resource) => list_twin(catalog, request, resource, path, None)?,
+        TwinSubject::Reviews(slug) => {
+            list_twin(catalog, request, Resource::Reviews, path, Some(find(catalog, Table::Firms, slug)?))?
         }
     };
     let (body, content_type) = match format {
@@ -146,7 +147,7 @@ pub(crate) fn respond(
         TwinFormat::Csv => unreachable!("responded to above"),
     };
     let mut response = respond_unless_known(request, body, content_type);
-    // Search engines list the page.
+    // Search engines index the page instead.
     let page = format!("<{}{}>; rel=\"canonical\"", request.state.public_url, link.href());
     if let Ok(page) = HeaderValue::try_from(page) {
         response.headers_mut().insert(LINK, page);
@@ -154,15 +155,15 @@ pub(crate) fn respond(
     Ok(response)
 }
 
-/// The rows of a list from its page on, as columns; of more than [`MAX_FILE_ROWS`] the first. They count as the pages that show
-/// them, [`MAX_PER_PAGE`] each.
-fn csv(
+/// The rows of a list from its page on as CSV, at most [`MAX_FILE_ROWS`]. They are charged as pages of [`MAX_PER_PAGE`]
+/// rows.
+fn csv_response(
     catalog: &Catalog,
     request: PageRequest<'_>,
-    subject: Subject<'_>,
+    subject: TwinSubject<'_>,
     path: &str,
 ) -> Result<Response<Vec<u8>>, PageError> {
-    let Subject::List(resource) = subject else { return Err(PageError::UnknownPage) };
+    let TwinSubject::List(resource) = subject else { return Err(PageError::UnknownPage) };
     let (parsed, link, page, search) = parse_meaning(catalog, resource, path, request.query)?;
     let mut warnings = warnings_of(catalog, &parsed, search.as_ref());
     let Request::List(query) = parsed.request else { return Err(PageError::UnknownPage) };
@@ -206,7 +207,7 @@ fn raw(json: Vec<u8>) -> Box<RawValue> {
     RawValue::from_string(text).expect("records are JSON")
 }
 
-/// What a reader should know about a request: values that were ignored or interpreted, and the meaning of its text.
+/// Notes about a request: values that were ignored or interpreted, and the reading of its text.
 fn warnings_of(catalog: &Catalog, parsed: &ParsedRequest, search: Option<&SearchReading>) -> Vec<ParameterError> {
     let of_search = search.into_iter().flat_map(|search| {
         let notes = search.notes("q").into_iter();
@@ -215,8 +216,8 @@ fn warnings_of(catalog: &Catalog, parsed: &ParsedRequest, search: Option<&Search
     parsed.warnings.report(catalog).into_iter().chain(parsed.notes.iter().cloned()).chain(of_search).collect()
 }
 
-/// The rows of a page of a list, of reviews those of a firm, and the link to the list.
-fn list<'c>(
+/// The twin of a page of a list, and the link to the list. `firm` limits reviews to those of a firm.
+fn list_twin<'c>(
     catalog: &'c Catalog,
     request: PageRequest<'_>,
     resource: Resource,
@@ -251,25 +252,25 @@ fn list<'c>(
     };
     json.push(b']');
     let limit = limit as u64;
-    let pagination = Pagination { page, total_pages: total.div_ceil(limit), total, limit };
-    let question = search.as_ref().and_then(ReadQuestion::of);
-    let meta = Meta { question, ..Meta::of(catalog, warnings) };
+    let pagination = TwinPagination { page, total_pages: total.div_ceil(limit), total, limit };
+    let question = search.as_ref().and_then(ReadQuestion::from_search);
+    let meta = TwinMeta { question, ..TwinMeta::new(catalog, warnings) };
     Ok((Twin { data: raw(json), pagination: Some(pagination), meta }, link))
 }
 
-fn markdown(twin: &Twin<'_>, subject: Subject<'_>, link: &Link, base: &str) -> String {
+fn markdown(twin: &Twin<'_>, subject: TwinSubject<'_>, link: &Link, base: &str) -> String {
     let mut text = String::new();
     let data: Value = serde_json::from_str(twin.data.get()).expect("records are JSON");
     match (subject, &data) {
-        (Subject::Record(table, _), Value::Object(record)) => write_record(&mut text, &ordered(record, table)),
+        (TwinSubject::Record(table, _), Value::Object(record)) => write_record(&mut text, &ordered(record, table)),
         (_, data) => {
             let title = match subject {
-                Subject::Reviews(_) => "Reviews".to_owned(),
-                Subject::List(resource) => format::word(resource.path()),
-                Subject::Record(table, _) => format::word(table.name()),
+                TwinSubject::Reviews(_) => "Reviews".to_owned(),
+                TwinSubject::List(resource) => format::word(resource.path()),
+                TwinSubject::Record(table, _) => format::word(table.name()),
             };
             writeln!(text, "# {title}\n").expect(ACCEPTS);
-            if let Some(Pagination { page, total_pages, total, .. }) = &twin.pagination {
+            if let Some(TwinPagination { page, total_pages, total, .. }) = &twin.pagination {
                 let total = format::counted(*total, "record", "records");
                 writeln!(text, "{total}, page {page} of {total_pages}.\n").expect(ACCEPTS);
             }
@@ -293,7 +294,7 @@ fn markdown(twin: &Twin<'_>, subject: Subject<'_>, link: &Link, base: &str) -> S
             writeln!(text, "Next page: {base}{next}\n").expect(ACCEPTS);
         }
     }
-    let Meta { snapshot, invented, license, .. } = &twin.meta;
+    let TwinMeta { snapshot, invented, license, .. } = &twin.meta;
     let invented = if *invented { " **Invented data: nothing here is real.**" } else { "" };
     let license = if license.is_empty() { String::new() } else { format!(", {}", escaped(license)) };
     writeln!(
@@ -307,16 +308,16 @@ fn markdown(twin: &Twin<'_>, subject: Subject<'_>, link: &Link, base: &str) -> S
 
 const ACCEPTS: &str = "a string accepts any text";
 
-/// The table of the records that a list shows.
-fn table_of(subject: Subject<'_>) -> Table {
+/// The table of the shown records.
+fn table_of(subject: TwinSubject<'_>) -> Table {
     match subject {
-        Subject::List(resource) => resource.table(),
-        Subject::Record(table, _) => table,
-        Subject::Reviews(_) => Table::Reviews,
+        TwinSubject::List(resource) => resource.table(),
+        TwinSubject::Record(table, _) => table,
+        TwinSubject::Reviews(_) => Table::Reviews,
     }
 }
 
-/// The members of a record in the order of its fields; computed ones come first.
+/// The members of a record in the order of the table's fields; computed members come first.
 fn ordered(record: &Map<String, Value>, table: Table) -> Vec<(&str, &Value)> {
     let place = |name: &str| table.model().fields.iter().position(|field| field.name == name);
     let mut members: Vec<(&str, &Value)> = record.iter().map(|(name, value)| (name.as_str(), value)).collect();
@@ -324,7 +325,7 @@ fn ordered(record: &Map<String, Value>, table: Table) -> Vec<(&str, &Value)> {
     members
 }
 
-/// A record: its known values as a list, its lists of records as tables.
+/// Writes a record: known values as a list, nested lists of records as tables.
 fn write_record(text: &mut String, record: &[(&str, &Value)]) {
     let title = record.iter().find(|(name, _)| *name == "name").and_then(|(_, name)| name.as_str());
     writeln!(text, "# {}\n", escaped(title.unwrap_or_default())).expect(ACCEPTS);
@@ -362,7 +363,8 @@ fn write_item(text: &mut String, name: &str, value: &Value) {
     }
 }
 
-/// Records as a table with the columns that have any value; the names of firms, startups and people link to their twins.
+/// Writes records as a table of the columns that have any value. Names of firms, startups and people link to their
+/// twins.
 fn write_table(text: &mut String, items: &[Value], table: Table) {
     let rows: Vec<&Map<String, Value>> = items.iter().filter_map(Value::as_object).collect();
     let Some(first) = rows.first() else { return };
@@ -385,7 +387,7 @@ fn write_table(text: &mut String, items: &[Value], table: Table) {
     text.push('\n');
 }
 
-/// A value in one line; empty if it is unknown.
+/// A value on one line; empty if unknown.
 fn cell(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -400,7 +402,7 @@ fn cell(value: &Value) -> String {
     }
 }
 
-/// A text on one line without what Markdown would take for markup.
+/// A text on one line, with Markdown markup escaped.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for char in text.chars() {

@@ -1,4 +1,4 @@
-//! Bodies: of requests, read within limits of size and time; of responses, in memory or made while they are sent.
+//! Request bodies, read with limits on size and time, and response bodies, in memory or streamed.
 
 use std::pin::Pin;
 
@@ -6,11 +6,11 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 use futures_util::{Stream, StreamExt};
 use http::header::{CONTENT_LENGTH, HeaderMap};
 
-/// Why a body ends early.
+/// The error that ends a body early.
 pub type BodyError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Parts of a body. The next one is only made when the connection has room for it, so that a body of any length takes as much
-/// memory as a few parts. An error ends the connection, so that the client notices that the body is incomplete.
+/// Chunks of a body. The next chunk is only made when the connection has room for it, so a body of any length takes the
+/// memory of a few chunks. An error ends the connection, so that the client notices that the body is incomplete.
 pub type ByteStream = Pin<Box<dyn Stream<Item = Result<Bytes, BodyError>> + Send + Sync>>;
 
 /// The body of a response.
@@ -25,7 +25,7 @@ impl From<Bytes> for Payload {
     }
 }
 
-/// Why a body was not read.
+/// Reason for not reading a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BodyReadError {
     #[error("the body is larger than {0} bytes")]
@@ -36,7 +36,7 @@ pub enum BodyReadError {
     Incomplete,
 }
 
-/// The error of a request body that takes too long; a route that finds it in a body's error responds with 408.
+/// Error of a request body that takes too long; a route that finds it in a body's error responds with 408.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the request body did not arrive in time")]
 pub struct BodyTimeout;
@@ -48,7 +48,7 @@ impl BodyTimeout {
     }
 }
 
-/// Reads a body of at most `limit` bytes. One that announces more is rejected before it is read.
+/// Reads a body of at most `limit` bytes. A body with a longer announced length is rejected unread.
 pub async fn read<B: Buf, E: std::error::Error + 'static>(
     headers: &HeaderMap,
     body: impl Stream<Item = Result<B, E>>,

@@ -1,4 +1,5 @@
-//! What the accept loop runs for each request. The loop knows nothing of routes, versions and caches: a [`Handler`] does.
+//! The interface between the accept loop and the service. The loop knows nothing of routes, versions and caches; a
+//! [`Handler`] does.
 
 use bytes::Bytes;
 use http::{HeaderMap, Request, Response};
@@ -13,16 +14,16 @@ use crate::server::{RequestBody, ResponseBody};
 use crate::{RequestParts, Telemetry};
 use data::SnapshotVersion;
 
-/// Responds to requests. Most are handled by [`respond`](Self::respond) at once; those that have to read a body or wait
-/// for the store continue in [`respond_later`](Self::respond_later).
+/// Responds to requests. [`respond`](Self::respond) answers most at once. Those that have to read a body or wait for
+/// the store continue in [`respond_later`](Self::respond_later).
 pub trait Handler: Clone + Send + Sync + Unpin + 'static {
-    /// What `respond` found out about a request that it leaves to `respond_later`.
+    /// State passed from `respond` to `respond_later`.
     type Pending: Send + 'static;
 
     /// Responds at once; `Err` if the request needs its body or has to wait.
     fn respond(&self, request: &RequestParts<'_>) -> Result<Response<Bytes>, Self::Pending>;
 
-    /// Responds to a request that `respond` left. Its [`Peer`](crate::Peer),
+    /// Responds to a request for which `respond` returned `Err`. Its [`Peer`](crate::Peer),
     /// [`RequestId`](crate::RequestId) and [`RequestTrace`](crate::RequestTrace) are extensions of the request.
     fn respond_later(
         &self,
@@ -30,12 +31,12 @@ pub trait Handler: Clone + Send + Sync + Unpin + 'static {
         request: Request<RequestBody>,
     ) -> impl Future<Output = Response<ResponseBody>> + Send;
 
-    /// Whether a path is served on connections above the limits.
+    /// True if a path is served on connections above the limits.
     fn is_health_check(&self, _path: &str) -> bool {
         false
     }
 
-    /// Whether the `Host` of a request for a path is ours; otherwise the response is 421.
+    /// True if the `Host` of a request for a path is ours; otherwise the response is 421.
     fn admits_host(&self, _path: &str, _headers: &HeaderMap) -> bool {
         true
     }
@@ -43,19 +44,19 @@ pub trait Handler: Clone + Send + Sync + Unpin + 'static {
     /// Called once when the server begins to stop.
     fn begin_shutdown(&self) {}
 
-    /// Where requests and connections are counted and logged.
+    /// Recorder of requests and connections, if any.
     fn telemetry(&self) -> Option<&Telemetry> {
         None
     }
 
-    /// What an error response to a request for `path` says of the service if no route responds.
+    /// Facts about the service for an error response to `path` that no route makes.
     fn error_context(&self, path: &str) -> ErrorContext<'_>;
 }
 
-/// What responses that no route makes say of the service.
+/// Facts about the service for responses that no route makes.
 #[derive(Clone, Debug, Default)]
 pub struct ErrorContext<'a> {
-    /// The address of the service in links, without a slash at its end.
+    /// Public URL of the service, without a trailing slash.
     pub public_url: &'a str,
     pub snapshot: Option<SnapshotVersion>,
     /// The value of `X-API-Version`, if the path belongs to a version.
@@ -64,7 +65,7 @@ pub struct ErrorContext<'a> {
     pub now: i64,
 }
 
-/// A response as a warp filter returns it.
+/// Converts a response to that of a warp filter.
 pub fn reply(response: Response<Payload>) -> warp::reply::Response {
     let (head, payload) = response.into_parts();
     match payload {
@@ -78,7 +79,7 @@ pub fn reply(response: Response<Payload>) -> warp::reply::Response {
     }
 }
 
-/// A warp filter reads bodies and waits for all that it needs.
+/// A warp filter reads bodies and waits as needed, so `respond` always defers.
 impl Handler for BoxedFilter<(warp::reply::Response,)> {
     type Pending = ();
 

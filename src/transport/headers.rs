@@ -1,4 +1,4 @@
-//! The headers that responses have in common: one place writes them, see [`CommonHeaders`].
+//! Headers common to all responses, written in one place: [`CommonHeaders`].
 
 use bytes::Bytes;
 use http::header::IntoHeaderName;
@@ -14,22 +14,22 @@ use crate::RequestId;
 use auth::quota::Quota;
 use data::SnapshotVersion;
 
-/// Our headers that scripts of other origins may read.
+/// Our headers, exposed to scripts of other origins.
 const EXPOSED: &str = "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, \
                        X-Request-Id, X-Snapshot, X-API-Version, X-Request-Cost, X-Warnings, Retry-After, ETag, Link, \
                        Content-Disposition, Content-Range, Accept-Ranges";
-/// Headers that a preflight permits.
+/// Request headers that a preflight permits.
 const ALLOWED: &str = "Authorization, Content-Type, Accept, If-None-Match, Range, If-Range, X-Request-Id, MCP-Protocol-Version, \
                        Mcp-Method, Mcp-Name, Last-Event-ID";
 
-/// The methods of every path that can be read.
+/// Methods of every readable path.
 pub const READS: &str = "GET, HEAD, OPTIONS";
 
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 const PERMISSIONS_POLICY: HeaderName = HeaderName::from_static("permissions-policy");
-/// Features that no page uses.
+/// Browser features, all disabled: no page uses them.
 const NO_PERMISSIONS: &str = "camera=(), geolocation=(), microphone=(), payment=(), usb=()";
 const API_VERSION: HeaderName = HeaderName::from_static("x-api-version");
 const SNAPSHOT: HeaderName = HeaderName::from_static("x-snapshot");
@@ -39,7 +39,7 @@ const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 const IETF_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 const IETF_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 
-/// How long a response may be cached, and by whom.
+/// Caching policy of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caching {
     /// `no-store`.
@@ -48,54 +48,54 @@ pub enum Caching {
     Private,
     /// `public, max-age=300`.
     Public,
-    /// `public, max-age=31536000, immutable`: what never changes.
+    /// `public, max-age=31536000, immutable`: content that never changes.
     Forever,
-    /// The same for the caller only.
+    /// `private, max-age=31536000, immutable`.
     PrivateForever,
-    /// `no-cache`: to be checked before each use.
+    /// `no-cache`: revalidated before each use.
     Revalidated,
 }
 
-/// What of a request the response depends on, apart from its URL.
+/// Request headers that the response depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vary {
     /// `Accept-Encoding`.
     Encoding,
-    /// `Accept` as well.
+    /// `Accept, Accept-Encoding`.
     Type,
-    /// `Cookie` as well: the colors of a page.
+    /// `Accept-Encoding, Cookie`: the color scheme of a page is a cookie.
     Cookie,
 }
 
 /// The scheme of the public URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scheme {
+pub enum PublicScheme {
     Http,
     Https,
 }
 
-impl Scheme {
-    pub fn of(public_url: &str) -> Self {
+impl PublicScheme {
+    pub fn from_url(public_url: &str) -> Self {
         if public_url.starts_with("https://") { Self::Https } else { Self::Http }
     }
 }
 
-/// What decides the common headers of a response; `None` and `false` leave a header out.
+/// Inputs of the common headers; `None` and `false` leave a header out.
 #[derive(Clone, Copy, Default)]
 pub struct CommonHeaders<'a> {
     pub id: Option<RequestId>,
-    /// The caller's quota, and the time in Unix seconds.
+    /// The caller's quota and the current time in Unix seconds.
     pub quota: Option<(&'a Quota, i64)>,
     pub snapshot: Option<SnapshotVersion>,
     /// The value of `X-API-Version`.
     pub api_version: Option<&'static str>,
     pub caching: Option<Caching>,
     pub varies: Option<Vary>,
-    /// Scripts of any origin may read the response.
+    /// Lets scripts of any origin read the response.
     pub is_cross_origin: bool,
-    /// How clients reach the service. With it the security headers of every response are written; they are left out where
-    /// the caller writes them later.
-    pub scheme: Option<Scheme>,
+    /// Scheme of the public URL. If present, the security headers of every response are written; omit it where the
+    /// caller writes them later.
+    pub scheme: Option<PublicScheme>,
     /// The `Content-Security-Policy` of a page.
     pub page_policy: Option<&'static str>,
 }
@@ -146,7 +146,7 @@ impl CommonHeaders<'_> {
             let is_open = self.is_cross_origin || headers.contains_key(ACCESS_CONTROL_ALLOW_ORIGIN);
             let readers = if is_open { "cross-origin" } else { "same-origin" };
             headers.insert(RESOURCE_POLICY, HeaderValue::from_static(readers));
-            if scheme == Scheme::Https {
+            if scheme == PublicScheme::Https {
                 headers.insert(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000"));
             }
         }
@@ -159,13 +159,13 @@ impl CommonHeaders<'_> {
     }
 }
 
-/// Sets a header to a text of ours.
+/// Sets a header to a value of ours, which must be visible ASCII.
 pub fn set(headers: &mut HeaderMap, name: impl IntoHeaderName, value: &str) {
     headers.insert(name, HeaderValue::from_str(value).expect("a header value of ours is visible ASCII"));
 }
 
 /// Reserves the headers that differ between requests, so that a copy of the headers need not reallocate. Callers with a
-/// limit have two more.
+/// limit get two more.
 pub fn reserve(headers: &mut HeaderMap, has_limit: bool) {
     let ietf = if has_limit { &[IETF_POLICY, IETF_LIMIT][..] } else { &[] };
     for name in [REQUEST_ID, LIMIT, REMAINING, RESET].iter().chain(ietf) {
@@ -173,7 +173,7 @@ pub fn reserve(headers: &mut HeaderMap, has_limit: bool) {
     }
 }
 
-/// Writes a quota: `X-RateLimit-*` always, the IETF pair if there is a limit. `now` is Unix seconds.
+/// Writes a quota: always `X-RateLimit-*`, and the IETF pair if there is a limit. `now` is in Unix seconds.
 pub(crate) fn write_quota(headers: &mut HeaderMap, quota: &Quota, now: i64) {
     let number = |value: Option<u32>| value.map_or(HeaderValue::from_static("unlimited"), HeaderValue::from);
     headers.insert(LIMIT, number(quota.limit));
@@ -183,13 +183,13 @@ pub(crate) fn write_quota(headers: &mut HeaderMap, quota: &Quota, now: i64) {
         set(headers, IETF_POLICY, &format!("\"daily\";q={limit};w=86400"));
         set(headers, IETF_LIMIT, &format!("\"daily\";r={remaining};t={}", quota.seconds_left(now)));
     } else {
-        // The last header first, so that no other has to move.
+        // In reverse order of insertion, so that removing one moves no other.
         headers.remove(IETF_LIMIT);
         headers.remove(IETF_POLICY);
     }
 }
 
-/// What a path with `methods` responds to `OPTIONS`.
+/// Response to `OPTIONS` on a path that has `methods`.
 pub fn preflight(methods: &'static str) -> Response<Bytes> {
     let mut response = Response::new(Bytes::new());
     *response.status_mut() = StatusCode::NO_CONTENT;
@@ -202,7 +202,7 @@ pub fn preflight(methods: &'static str) -> Response<Bytes> {
     response
 }
 
-/// The value of `Authorization`; a value that is not a key if there are several or it is not text.
+/// The value of `Authorization`; if it is repeated or not text, a value that cannot be a key.
 pub fn authorization(headers: &HeaderMap) -> Option<&str> {
     let mut values = headers.get_all(AUTHORIZATION).iter();
     let first = values.next()?;
@@ -210,7 +210,8 @@ pub fn authorization(headers: &HeaderMap) -> Option<&str> {
     Some(if is_one { first.to_str().unwrap_or("not text") } else { "several" })
 }
 
-/// The validators in `If-None-Match` without `W/`, because they are compared weakly (RFC 9110, 13.1.2); `*` is any.
+/// The validators in `If-None-Match` without `W/`, because they are compared weakly (RFC 9110, 13.1.2); `*` matches
+/// any.
 pub fn if_none_match(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     let values = headers.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
     values.flat_map(|value| value.split(',')).map(|tag| {
@@ -219,8 +220,8 @@ pub fn if_none_match(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether `If-Match` fails: it compares strongly (RFC 9110, 13.1.1), which a weak validator never passes, so only `*` and no
-/// such header at all are met.
+/// True if `If-Match` fails. It compares strongly (RFC 9110, 13.1.1), and our weak validators never pass that: only `*`
+/// or no such header does.
 pub fn fails_if_match(headers: &HeaderMap) -> bool {
     headers.get_all(IF_MATCH).iter().any(|value| value.as_bytes().trim_ascii() != b"*")
 }

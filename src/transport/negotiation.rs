@@ -1,13 +1,13 @@
-//! What a client accepts: content types and compression.
+//! Content negotiation: media types, list formats and compression.
 
 use std::io::Write;
 
 use http::{HeaderMap, header};
 
-/// Bodies of at least this size are compressed for clients that accept it, bytes.
+/// Bodies shorter than this are never compressed, in bytes.
 pub(crate) const MIN_COMPRESSED_SIZE: usize = 1_024;
 
-/// True if the body of a request is of a media type, whatever its parameters.
+/// True if the request body has this media type; parameters are ignored.
 pub fn has_content_type(headers: &HeaderMap, media_type: &str) -> bool {
     let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let essence = value.and_then(|value| value.split(';').next());
@@ -24,7 +24,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// All formats; of equally acceptable ones the first is sent.
+    /// All formats, in order of precedence among equally acceptable ones.
     pub const ALL: [Self; 3] = [Self::Json, Self::Csv, Self::Ndjson];
 
     pub fn media_type(self) -> &'static str {
@@ -35,7 +35,7 @@ impl Format {
         }
     }
 
-    /// The end of a file's name, without the dot.
+    /// File name extension, without the dot.
     pub fn extension(self) -> &'static str {
         match self {
             Self::Json => "json",
@@ -50,13 +50,13 @@ pub fn accepts_json(headers: &HeaderMap) -> bool {
     accepts(headers, Format::Json)
 }
 
-/// True if the client accepts a format.
+/// True if the client accepts `format`.
 pub fn accepts(headers: &HeaderMap, format: Format) -> bool {
     preference(headers, format).0 > 0.0
 }
 
-/// The format that the client likes best; JSON if it accepts none. Of those that it likes equally, one that it names comes
-/// before one that a wildcard matches.
+/// The format the client prefers; JSON if it accepts none. Among equal qualities, a format named explicitly beats one
+/// matched by a wildcard.
 pub fn preferred_format(headers: &HeaderMap) -> Format {
     let mut best = (Format::Json, preference(headers, Format::Json));
     if headers.contains_key(header::ACCEPT) {
@@ -70,8 +70,8 @@ pub fn preferred_format(headers: &HeaderMap) -> Format {
     best.0
 }
 
-/// How much the client likes a format, from 0 (not accepted) to 1: the `q` of the most specific range in `Accept` that
-/// matches it, and how specific that is; 1 if there is no `Accept`.
+/// Quality and specificity of a format: the `q` of the most specific matching range in `Accept`, from 0 (not accepted)
+/// to 1, and the rank of that range. Quality 1 if there is no `Accept`.
 fn preference(headers: &HeaderMap, format: Format) -> (f32, u8) {
     let mut values = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok()).peekable();
     if values.peek().is_none() {
@@ -105,18 +105,18 @@ pub fn accepts_gzip(headers: &HeaderMap) -> bool {
     })
 }
 
-/// The compressed body, if it is long enough and the client accepts that.
+/// The compressed body, if it is long enough and the client accepts gzip.
 pub fn compressed(body: &[u8], headers: &HeaderMap) -> Option<Vec<u8>> {
     (body.len() >= MIN_COMPRESSED_SIZE && accepts_gzip(headers)).then(|| gzip(body))
 }
 
-/// Compresses a body, fast rather than small.
+/// Compresses a body, favoring speed over size.
 pub(crate) fn gzip(body: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::with_capacity(body.len() / 4), flate2::Compression::fast());
     encoder.write_all(body).and_then(|()| encoder.finish()).expect("writing to memory does not fail")
 }
 
-/// Compresses a body part by part.
+/// Compresses a body chunk by chunk.
 pub struct GzipStream(flate2::write::GzEncoder<Vec<u8>>);
 
 impl Default for GzipStream {
@@ -126,9 +126,9 @@ impl Default for GzipStream {
 }
 
 impl GzipStream {
-    /// Takes a part, and returns what of the compressed body is complete, which may be nothing; all of it with the last part.
-    pub fn part(&mut self, part: &[u8], is_last: bool) -> Vec<u8> {
-        let written = self.0.write_all(part).and_then(|()| if is_last { self.0.try_finish() } else { Ok(()) });
+    /// Compresses a chunk and returns the output that is ready, possibly none; the last chunk flushes the rest.
+    pub fn compress(&mut self, chunk: &[u8], is_last: bool) -> Vec<u8> {
+        let written = self.0.write_all(chunk).and_then(|()| if is_last { self.0.try_finish() } else { Ok(()) });
         written.expect("writing to memory does not fail");
         std::mem::take(self.0.get_mut())
     }

@@ -1,4 +1,4 @@
-//! Origins of web pages: what browsers send as `Origin`, and what `--allowed-origins` lists.
+//! Origins of web pages, as in the `Origin` header and in `--allowed-origins`.
 
 use std::str::FromStr;
 
@@ -35,7 +35,7 @@ impl FromStr for Origin {
             return Ok(Self::Any);
         }
         let (text, any_port) = text.strip_suffix(":*").map_or((text, false), |text| (text, true));
-        let origin = Self::of_header(text).ok_or(ParseOriginError)?;
+        let origin = Self::from_header(text).ok_or(ParseOriginError)?;
         Ok(match origin {
             Self::Page { scheme, host, .. } if any_port => Self::Page { scheme, host, port: None },
             origin => origin,
@@ -44,8 +44,8 @@ impl FromStr for Origin {
 }
 
 impl Origin {
-    /// Parses the value of an `Origin` header; a missing port is the scheme's.
-    pub fn of_header(text: &str) -> Option<Self> {
+    /// Parses an `Origin` header; a missing port means the default port of the scheme.
+    pub fn from_header(text: &str) -> Option<Self> {
         if text == "null" {
             return Some(Self::Null);
         }
@@ -63,14 +63,14 @@ impl Origin {
         Some(Self::Page { scheme, host: normal_host(authority.host()), port })
     }
 
-    /// The origin of the pages under a URL.
-    pub fn of_url(url: &str) -> Option<Self> {
+    /// Origin of the pages under a URL.
+    pub fn from_url(url: &str) -> Option<Self> {
         let (scheme, rest) = url.split_once("://")?;
         let authority = rest.split('/').next()?;
-        Self::of_header(&format!("{scheme}://{authority}"))
+        Self::from_header(&format!("{scheme}://{authority}"))
     }
 
-    /// True if a page of origin `other` is covered by this pattern.
+    /// True if this pattern covers a page with the origin `other`.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Any, _) | (Self::Null, Self::Null) => true,
@@ -83,7 +83,7 @@ impl Origin {
     }
 }
 
-/// A host in lower case, an IPv6 address without its brackets, a name without its final dot.
+/// Normalizes a host: lower case, no brackets around an IPv6 address, no trailing dot.
 pub(crate) fn normal_host(host: &str) -> String {
     host.trim_start_matches('[').trim_end_matches(']').trim_end_matches('.').to_ascii_lowercase()
 }
@@ -100,12 +100,12 @@ mod tests {
         assert_eq!(" * ".parse(), Ok(Origin::Any));
         let origin: Origin = "HTTP://[::1]:*".parse().unwrap();
         assert_eq!(origin, Origin::Page { scheme: "http".into(), host: "::1".into(), port: None });
-        let page = Origin::of_header("https://a.example");
+        let page = Origin::from_header("https://a.example");
         for url in ["https://a.example", "https://A.example:443/venture/dex", "https://a.example/"] {
-            assert_eq!(Origin::of_url(url), page, "{url}");
+            assert_eq!(Origin::from_url(url), page, "{url}");
         }
         for url in ["http://a.example", "https://a.example.evil.example", "https://a.example:8443", "a.example"] {
-            assert_ne!(Origin::of_url(url), page, "{url}");
+            assert_ne!(Origin::from_url(url), page, "{url}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Allowed hosts and origins.
 //!
 //! A foreign web page can make a browser call a server on the loopback interface under the page's own name (DNS
-//! rebinding). So a request must name one of our hosts, and a browser must send an allowed origin.
+//! rebinding). So every request must name one of our hosts, and a browser must send an allowed origin.
 
 use std::net::IpAddr;
 
@@ -11,21 +11,22 @@ use http::{HeaderMap, HeaderValue, Uri};
 
 use crate::origin::{Origin, normal_host};
 
-/// The hosts under which clients reach the service: that of the public URL, and loopback.
+/// Hosts under which clients reach the service: the host of the public URL, and loopback.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hosts {
     public: String,
-    /// Whether any IP address is one: no web page can give itself an address for a name.
+    /// Accept any IP address: a web page cannot make a browser use an address in place of its name.
     any_address: bool,
 }
 
-/// The public address is not a URL with a host.
+/// Error for a public address that is not a URL with a host.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("--public-url: `{0}` is not of the form https://host[:port]")]
 pub struct PublicUrlError(String);
 
 impl Hosts {
-    /// The hosts of a service at `public_url`; `any_address`: clients may also use any of its IP addresses.
+    /// Creates the hosts of a service at `public_url`. With `any_address`, clients may also use any of its IP
+    /// addresses.
     pub fn new(public_url: &str, any_address: bool) -> Result<Self, PublicUrlError> {
         let url = public_url.parse::<Uri>().ok().filter(|url| url.scheme().is_some());
         let host = url.as_ref().and_then(Uri::host).ok_or_else(|| PublicUrlError(public_url.to_owned()))?;
@@ -37,16 +38,16 @@ impl Hosts {
         &self.public
     }
 
-    /// Whether a normalized host is ours.
+    /// True if a normalized host is ours.
     pub(crate) fn contains(&self, host: &str) -> bool {
         let is_address = |address: IpAddr| self.any_address || address.is_loopback();
         host == self.public || host == "localhost" || host.parse().is_ok_and(is_address)
     }
 
-    /// Checks the `Host` of a request.
+    /// Checks the `Host` header of a request.
     pub fn admit(&self, headers: &HeaderMap) -> Result<(), OriginRejected> {
         let host = headers.get(HOST).ok_or(OriginRejected::NoHost)?;
-        // What most requests have needs no parsing.
+        // Fast path: the usual `Host` needs no parsing.
         if host.as_bytes() == self.public.as_bytes() {
             return Ok(());
         }
@@ -61,14 +62,14 @@ pub struct OriginPolicy {
     origins: Origins,
 }
 
-/// Origins whose pages may call. Requests without `Origin` do not come from a page and are allowed.
+/// Origins of pages that may call. Requests without `Origin` do not come from a page and are allowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Origins {
     OurHosts,
     Listed(Vec<Origin>),
 }
 
-/// Why a request is rejected.
+/// Reason for rejecting a request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OriginRejected {
     #[error("the `Host` header is missing or invalid")]
@@ -80,8 +81,8 @@ pub enum OriginRejected {
 }
 
 impl OriginPolicy {
-    /// Allows our hosts, and the origins in `allowed`; without that list, those of our hosts if the server listens on
-    /// loopback only, otherwise any.
+    /// Allows our hosts and the origins in `allowed`. Without that list, allows the origins of our hosts if the server
+    /// only listens on loopback, and any origin otherwise.
     pub fn new(hosts: Hosts, on_loopback: bool, allowed: Option<&[Origin]>) -> Self {
         let origins = match allowed {
             Some(allowed) => Origins::Listed(allowed.to_vec()),
@@ -91,7 +92,7 @@ impl OriginPolicy {
         Self { hosts, origins }
     }
 
-    /// Checks the `Host` and `Origin` of a request.
+    /// Checks the `Host` and `Origin` headers of a request.
     pub fn admit(&self, headers: &HeaderMap) -> Result<(), OriginRejected> {
         self.hosts.admit(headers)?;
         match headers.get(ORIGIN) {
@@ -101,7 +102,7 @@ impl OriginPolicy {
     }
 
     fn is_allowed(&self, origin: &HeaderValue) -> bool {
-        let origin = origin.to_str().ok().and_then(Origin::of_header);
+        let origin = origin.to_str().ok().and_then(Origin::from_header);
         match (&self.origins, origin) {
             (Origins::Listed(listed), _) if listed.contains(&Origin::Any) => true,
             (_, None) => false,

@@ -1,4 +1,4 @@
-//! Errors as `application/problem+json` (RFC 9457): what is wrong, where, and how to fix it.
+//! Errors as `application/problem+json` (RFC 9457), each with its cause, its location and its remedy.
 
 use http::StatusCode;
 use serde::Serialize;
@@ -9,15 +9,15 @@ use data::ParameterError;
 use data::field::model;
 use data::rfc3339;
 
-/// `Retry-After` of [`Code::SlowDown`], in seconds.
+/// `Retry-After` of [`Code::SlowDown`] in seconds.
 pub const SLOW_DOWN_SECONDS: u64 = 5;
-/// Detail of [`Code::SlowDown`]: the units of a quota that this server had are used up, and the store does not answer.
+/// Detail of [`Code::SlowDown`]: this server has used up its units of the quota, and the store does not answer.
 pub const SLOW_DOWN: &str =
     "quotas cannot be checked at the moment, and the requests admitted until then are used up; retry in some seconds";
 /// Detail of [`Code::NotReady`]: the store does not answer.
 pub const QUOTA_UNKNOWN: &str = "quotas cannot be checked at the moment; retry in some seconds";
 
-/// A stable error code; [`explanation`](Code::explanation) says what it means.
+/// A stable error code, documented by [`explanation`](Code::explanation).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Code {
     Moved,
@@ -57,7 +57,7 @@ pub enum Code {
 }
 
 impl Code {
-    /// All codes, in the order of their statuses.
+    /// All codes, ordered by status.
     pub const ALL: [Self; 34] = [
         Self::Moved,
         Self::UnknownParameter,
@@ -292,7 +292,7 @@ impl Code {
         }
     }
 
-    /// The code in responses, such as `unknown_value`.
+    /// Name of the code in responses, such as `unknown_value`.
     pub fn name(self) -> &'static str {
         self.facts().0
     }
@@ -305,7 +305,7 @@ impl Code {
         self.facts().2
     }
 
-    /// What it means and how to fix it, for the docs.
+    /// Meaning and remedy, for the docs.
     pub fn explanation(self) -> &'static str {
         self.facts().3
     }
@@ -320,21 +320,21 @@ impl Code {
     }
 }
 
-/// Parameter errors in one response.
+/// Maximum number of parameter errors in a response.
 const MAX_ERRORS: usize = 20;
 
 /// One occurrence of an error.
 #[derive(Debug)]
 pub struct Problem {
     pub code: Code,
-    /// What is wrong in this request, and how to fix it.
+    /// The cause in this request, and its remedy.
     pub detail: String,
     pub errors: Vec<ParameterError>,
     /// The most similar slugs for an unknown record, the most similar path for an unknown path.
     pub did_you_mean: Vec<String>,
-    /// The methods of the path, if the request used another.
+    /// The methods of the path, if the request used another one.
     pub allow: Option<&'static str>,
-    /// Where the response is, if the record was merged into another.
+    /// New location of the response, if the record was merged into another.
     pub location: Option<Box<str>>,
     pub quota: Option<Box<UsedUp>>,
 }
@@ -409,7 +409,7 @@ impl Problem {
         }
     }
 
-    /// An error of one parameter.
+    /// An error of a single parameter.
     pub fn of_parameter(code: Code, parameter: &str, detail: impl Into<String>) -> Self {
         let error = ParameterError { code: code.name(), ..ParameterError::invalid(parameter, detail) };
         Self { errors: vec![error.clone()], ..Self::new(code, error.detail) }
@@ -429,12 +429,12 @@ impl Problem {
         Self { errors, ..Self::new(code, detail.join(" · ")) }
     }
 
-    /// That a quota cannot be checked, because the store is away.
+    /// Error for a quota that cannot be checked because the store is unavailable.
     pub fn quota_unknown() -> Self {
         Self::new(Code::NotReady, QUOTA_UNKNOWN)
     }
 
-    /// The seconds of `Retry-After`, if there is one; `quota` is the caller's at `now` (Unix seconds).
+    /// Seconds for `Retry-After`, if any; `quota` is the caller's quota at `now` (Unix seconds).
     pub fn retry_after(&self, quota: Option<&Quota>, now: i64) -> Option<u64> {
         match self.code {
             Code::QuotaExceeded => quota.map(|quota| quota.seconds_left(now).max(1)),
@@ -448,7 +448,7 @@ impl Problem {
         Self::new(Code::SlowDown, SLOW_DOWN)
     }
 
-    /// A quota that is used up, at least too far for the request.
+    /// Error for a quota that does not cover the request.
     pub fn quota_exceeded(quota: &Quota, used_by_others: &str) -> Self {
         let limit = quota.limit.expect("an unlimited quota is never exceeded");
         let resets_at = rfc3339(quota.resets_at);

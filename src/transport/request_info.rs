@@ -1,4 +1,4 @@
-//! What is known of a request before it is routed: its head, the peer's address and the request id.
+//! A request before routing: its head, the address of the peer and the request id.
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -22,7 +22,7 @@ pub struct RequestParts<'a> {
     pub headers: &'a HeaderMap,
     pub peer: Peer,
     pub id: RequestId,
-    /// Where front ends note what they find out.
+    /// Receives the notes of the front ends.
     pub trace: &'a RequestTrace,
 }
 
@@ -37,21 +37,21 @@ impl RequestParts<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peer(pub SocketAddr);
 
-/// The id of one request, sent as `X-Request-Id` and in every error: the caller's own `X-Request-Id`, so that both sides log
-/// the same, or else 16 hexadecimal digits.
+/// The id of one request, sent as `X-Request-Id` and in every error: the caller's own `X-Request-Id`, so that both
+/// sides log the same, or else 16 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RequestId {
-    /// ASCII, followed by zeros.
+    /// ASCII, padded with zeros.
     text: [u8; MAX_ID],
     length: u8,
 }
 
-/// Longest id of a caller; an UUID has 36 characters.
+/// Maximum length of a caller's id; a UUID has 36 characters.
 const MAX_ID: usize = 64;
 
 impl RequestId {
-    /// The id in the headers of a request: one `X-Request-Id` of at most [`MAX_ID`] letters, digits and `-_.:`, which is safe
-    /// in logs. What contains an API key is not an id.
+    /// The caller's id in the headers of a request: a single `X-Request-Id` of at most [`MAX_ID`] letters, digits and
+    /// `-_.:`, which is safe in logs. A value that contains an API key is not an id.
     fn of_caller(headers: &HeaderMap) -> Option<Self> {
         let mut values = headers.get_all(REQUEST_ID).iter();
         let value = values.next().filter(|_| values.next().is_none())?.as_bytes();
@@ -92,7 +92,7 @@ impl fmt::Debug for RequestId {
 
 const HEXADECIMAL: [u8; 16] = *b"0123456789abcdef";
 
-/// Generates request ids. They are a keyed hash of a count, so that nobody can tell from two ids how many requests came
+/// Generates request ids: a keyed hash of a counter, so that nobody can tell from two ids how many requests came
 /// between them.
 #[derive(Debug, Default)]
 pub struct RequestIds {
@@ -102,7 +102,7 @@ pub struct RequestIds {
 
 impl RequestIds {
     /// The caller's id of a request, or else a new one.
-    pub fn of(&self, headers: &HeaderMap) -> RequestId {
+    pub fn for_request(&self, headers: &HeaderMap) -> RequestId {
         RequestId::of_caller(headers).unwrap_or_else(|| self.next())
     }
 
@@ -135,7 +135,7 @@ mod tests {
             for value in values {
                 headers.append(REQUEST_ID, HeaderValue::from_bytes(value.as_bytes()).unwrap());
             }
-            ids.of(&headers)
+            ids.for_request(&headers)
         };
         let longest = "a".repeat(MAX_ID);
         for id in ["7", "0193a8c4-5d6e-7f80-9a1b-2c3d4e5f6071", "Root:1-67_a.B", &longest] {

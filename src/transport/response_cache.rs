@@ -1,13 +1,13 @@
 //! The response cache.
 //!
-//! A release never changes, and neither does its response to a path and query, of the API as of a page: the same bytes serve
-//! every caller. The cache
-//! is bounded by its size in bytes. A response is cached when it is computed for the second time: most requests of a program
-//! that walks through the data are never repeated, and would evict those that are.
+//! A release never changes, nor does the response of the API or of a page to a given path and query, so the same bytes
+//! serve every caller. The cache is bounded by its size in bytes. A response is cached when it is computed for the
+//! second time: most requests of a program that walks through the data are never repeated, and would evict those that
+//! are.
 //!
-//! Each thread of the runtime has its own part: shared counters of use would move between processors with every request,
-//! which takes longer than the rest of a lookup. What another thread cached is found in its part and then kept in both, so
-//! that a response is computed twice at most wherever its requests run.
+//! Each runtime thread has its own shard. Shared usage counters would move between processors with every request, which
+//! takes longer than the rest of a look-up. A response found in another thread's shard is then kept in both. So a
+//! response is computed at most twice, whichever threads its requests run on.
 
 use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,22 +25,22 @@ use crate::negotiation::{MIN_COMPRESSED_SIZE, accepts_gzip, gzip};
 use crate::telemetry::RouteLabel;
 use platform::metrics::PerThread;
 
-/// Bytes of all cached responses, approximately.
+/// Approximate size of all cached responses in bytes.
 const CAPACITY: usize = 64 * 1024 * 1024;
-/// Expected number of cached responses: a typical list has some ten thousand bytes.
+/// Expected number of cached responses; a typical list takes about ten thousand bytes.
 const EXPECTED_RESPONSES: usize = 8_192;
-/// Longer responses are not cached, bytes.
+/// Maximum size of a cached body in bytes.
 const MAX_BODY: usize = 256 * 1024;
-/// Recent requests that are remembered, so that the second of the same is cached.
+/// Number of recent requests remembered, so that the second identical one is cached.
 const REMEMBERED: usize = 8_192;
-/// Memory of a cached response apart from its body, path and query, bytes.
+/// Estimated memory per cached response beyond its body, path and query, in bytes.
 const OVERHEAD: usize = 2_048;
 
-/// A response without the headers that differ between callers.
+/// A response without its per-caller headers.
 pub struct CachedResponse {
-    /// Not compressed.
+    /// Uncompressed.
     pub body: Bytes,
-    /// The headers that are the same for every caller.
+    /// Headers that are the same for every caller.
     pub headers: HeaderMap,
     pub route: RouteLabel,
     gzipped: OnceLock<Option<Bytes>>,
@@ -57,13 +57,13 @@ impl CachedResponse {
         self.headers.get(ETAG)
     }
 
-    /// The compressed body, made at the first call; `None` if the body is too short.
+    /// The compressed body, created on first use; `None` if the body is too short.
     pub fn gzipped(&self) -> Option<Bytes> {
         let compress = || (self.body.len() >= MIN_COMPRESSED_SIZE).then(|| Bytes::from(gzip(&self.body)));
         self.gzipped.get_or_init(compress).clone()
     }
 
-    /// The response to a request: 304 if the client has it, compressed if the client accepts it.
+    /// Builds the response to a request: 304 if the client has it, compressed if the client accepts that.
     pub fn answer(&self, request: &HeaderMap) -> Response<Bytes> {
         let mut response = Response::new(Bytes::new());
         *response.headers_mut() = self.headers.clone();
@@ -82,7 +82,7 @@ impl CachedResponse {
     }
 }
 
-/// A path and query with the release that they were sent to.
+/// Release, path and query of a request.
 #[derive(PartialEq, Eq, Hash)]
 struct OwnedCacheKey {
     release: u128,
@@ -91,7 +91,7 @@ struct OwnedCacheKey {
     query: Box<str>,
 }
 
-/// The same, borrowed; both have the same hash, field by field.
+/// Borrowed form of `OwnedCacheKey`; both hash alike, field by field.
 #[derive(Clone, Copy, Hash)]
 pub struct CacheKey<'a> {
     release: u128,
@@ -101,12 +101,12 @@ pub struct CacheKey<'a> {
 }
 
 impl<'a> CacheKey<'a> {
-    /// `release` identifies the content of a release; `path` and `query` as sent.
-    pub fn of(release: u128, path: &'a str, query: &'a str) -> Self {
+    /// Creates a key. `release` identifies the content of a release; `path` and `query` are as sent.
+    pub fn new(release: u128, path: &'a str, query: &'a str) -> Self {
         Self { release, variant: 0, path, query }
     }
 
-    /// One of several responses to the same path and query.
+    /// Selects one of several responses to the same path and query.
     pub fn in_variant(self, variant: u8) -> Self {
         Self { variant, ..self }
     }
@@ -120,7 +120,7 @@ impl From<CacheKey<'_>> for OwnedCacheKey {
 
 impl Equivalent<OwnedCacheKey> for CacheKey<'_> {
     fn equivalent(&self, key: &OwnedCacheKey) -> bool {
-        // Measured: comparing the bytes of an empty text takes longer than all the rest.
+        // Measured: comparing the bytes of an empty text takes longer than everything else here.
         let same_query = match self.query {
             "" => key.query.is_empty(),
             query => *query == *key.query,
@@ -130,46 +130,46 @@ impl Equivalent<OwnedCacheKey> for CacheKey<'_> {
 }
 
 #[derive(Clone)]
-struct ByBytes;
+struct ResponseWeighter;
 
-impl Weighter<OwnedCacheKey, Arc<CachedResponse>> for ByBytes {
+impl Weighter<OwnedCacheKey, Arc<CachedResponse>> for ResponseWeighter {
     fn weight(&self, key: &OwnedCacheKey, response: &Arc<CachedResponse>) -> u64 {
         // The compressed body takes about a quarter more.
         (OVERHEAD + key.path.len() + key.query.len() + response.body.len() * 5 / 4) as u64
     }
 }
 
-/// The responses that a thread found or computed.
-struct Part {
-    responses: Cache<OwnedCacheKey, Arc<CachedResponse>, ByBytes, RandomState>,
+/// Responses found or computed by one thread.
+struct CacheShard {
+    responses: Cache<OwnedCacheKey, Arc<CachedResponse>, ResponseWeighter, RandomState>,
     hits: AtomicU64,
     misses: AtomicU64,
 }
 
 /// Cached responses of all loaded releases.
 pub struct ResponseCache {
-    parts: PerThread<Part>,
-    /// Hashes of recent requests, each at the place that it names.
+    shards: PerThread<CacheShard>,
+    /// Hashes of recent requests, each in the slot given by its value.
     recent: Box<[AtomicU64]>,
     hasher: RandomState,
 }
 
 impl ResponseCache {
     pub fn get(&self, key: CacheKey<'_>) -> Option<Arc<CachedResponse>> {
-        let own = self.parts.own();
+        let own = self.shards.own();
         if let Some(response) = own.responses.get(&key) {
             own.hits.fetch_add(1, Ordering::Relaxed);
             return Some(response);
         }
-        let response = self.parts.others().find_map(|part| part.responses.peek(&key))?;
+        let response = self.shards.others().find_map(|shard| shard.responses.peek(&key))?;
         own.responses.insert(key.into(), Arc::clone(&response));
         own.hits.fetch_add(1, Ordering::Relaxed);
         Some(response)
     }
 
-    /// Caches a computed response if its request is repeated.
+    /// Caches a computed response if its request has been repeated.
     pub fn insert(&self, key: CacheKey<'_>, response: &Arc<CachedResponse>) {
-        let own = self.parts.own();
+        let own = self.shards.own();
         own.misses.fetch_add(1, Ordering::Relaxed);
         if response.body.len() <= MAX_BODY && self.is_repeated(key) {
             own.responses.insert(key.into(), Arc::clone(response));
@@ -182,35 +182,35 @@ impl ResponseCache {
         self.recent[hash as usize % REMEMBERED].swap(hash, Ordering::Relaxed) == hash
     }
 
-    /// Bytes of all cached responses, approximately.
+    /// Approximate size of all cached responses in bytes.
     pub fn bytes(&self) -> u64 {
-        self.parts.iter().map(|part| part.responses.weight()).sum()
+        self.shards.iter().map(|shard| shard.responses.weight()).sum()
     }
 
-    /// Requests whose response was cached.
+    /// Number of requests answered from the cache.
     pub fn hits(&self) -> u64 {
-        self.parts.iter().map(|part| part.hits.load(Ordering::Relaxed)).sum()
+        self.shards.iter().map(|shard| shard.hits.load(Ordering::Relaxed)).sum()
     }
 
-    /// Requests whose response was computed and may be cached.
+    /// Number of cacheable requests answered by computing the response.
     pub fn misses(&self) -> u64 {
-        self.parts.iter().map(|part| part.misses.load(Ordering::Relaxed)).sum()
+        self.shards.iter().map(|shard| shard.misses.load(Ordering::Relaxed)).sum()
     }
 }
 
 impl Default for ResponseCache {
     fn default() -> Self {
         let hasher = RandomState::default();
-        let parts = PerThread::new(|parts| {
+        let shards = PerThread::new(|shards| {
             let options = OptionsBuilder::new()
                 .shards(1)
-                .estimated_items_capacity(EXPECTED_RESPONSES / parts)
-                .weight_capacity((CAPACITY / parts) as u64)
+                .estimated_items_capacity(EXPECTED_RESPONSES / shards)
+                .weight_capacity((CAPACITY / shards) as u64)
                 .build();
             let options = options.expect("all capacities are set");
-            let responses = Cache::with_options(options, ByBytes, hasher.clone(), Default::default());
-            Part { responses, hits: AtomicU64::new(0), misses: AtomicU64::new(0) }
+            let responses = Cache::with_options(options, ResponseWeighter, hasher.clone(), Default::default());
+            CacheShard { responses, hits: AtomicU64::new(0), misses: AtomicU64::new(0) }
         });
-        Self { parts, recent: (0..REMEMBERED).map(|_| AtomicU64::new(0)).collect(), hasher }
+        Self { shards, recent: (0..REMEMBERED).map(|_| AtomicU64::new(0)).collect(), hasher }
     }
 }

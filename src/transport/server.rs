@@ -1,7 +1,7 @@
 //! The accept loop: connections with limits around one [`Handler`], and a shutdown that loses no request.
 //!
-//! warp's own server sets no timer, has no shutdown deadline and drops a connection whose route panics; hence this loop,
-//! with warp behind `warp::service`. It speaks HTTP/1.1; HTTP/2 and TLS belong to the reverse proxy.
+//! warp's own server sets no timer, has no shutdown deadline and drops a connection whose route panics; hence this
+//! loop, with warp behind `warp::service`. It speaks HTTP/1.1; HTTP/2 and TLS are the job of the reverse proxy.
 
 pub(crate) mod connection;
 pub mod connection_error;
@@ -26,9 +26,9 @@ use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use crate::server::connection::Connection;
+use crate::server::connection::ConnectionService;
 pub use crate::server::connection::{RequestBody, ResponseBody};
-use crate::server::open_connections::{OpenConnections, Place};
+use crate::server::open_connections::{ConnectionSlot, OpenConnections};
 use crate::server::timeout_stream::{ConnectionPhase, TimeoutStream};
 use crate::telemetry::ConnectionCounts;
 use crate::{Handler, Peer, RequestIds};
@@ -37,30 +37,32 @@ use auth::quota::IpRange;
 /// Timeouts and capacities of the accept loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Time for a complete request head, from its first byte (for the first request: from the start of the connection).
+    /// Timeout for a complete request head, from its first byte (for the first request: from the start of the
+    /// connection).
     pub head: Duration,
-    /// Time for a complete request body.
+    /// Timeout for a complete request body.
     pub body: Duration,
-    /// How long a connection may stay open between two requests.
+    /// Timeout for an open connection between two requests.
     pub idle: Duration,
-    /// How long a client may read nothing of its response.
+    /// Timeout for a client that reads nothing of its response.
     pub write: Duration,
-    /// How long connections are still accepted after the signal to stop, so that a load balancer notices.
+    /// Time during which connections are still accepted after the stop signal, so that a load balancer notices.
     pub drain_delay: Duration,
-    /// How long a connection may stay open after that without a request, counted from its last response: its client may be
-    /// sending the next one.
+    /// Time after `drain_delay` during which a connection without a request stays open, counted from its last response,
+    /// because its client may be sending the next request.
     pub last_request: Duration,
-    /// How long running requests may take to finish after the delay.
+    /// Time for running requests to finish after `drain_delay`.
     pub drain: Duration,
-    /// Connections served at a time. If they are all in use, the one that has been idle for longest is closed for a new
-    /// one; if none is idle, the new one gets 503 with `Retry-After` unless it asks for a health check: in the backlog its
-    /// client would only see a server that hangs. Keep it below the process's limit of open files.
+    /// Maximum number of open connections. If all are in use, the one idle for longest is closed in favor of a new one.
+    /// If none is idle, the new one gets 503 with `Retry-After`, unless it asks for a health check; left in the
+    /// backlog, its client would only see a server that hangs. Keep this below the process's limit of open files.
     pub connections: usize,
-    /// Connections of one address (IPv6: of one /64; multiples for larger networks) that is not a trusted proxy.
+    /// Maximum number of connections per address (IPv6: per /64; multiples for larger networks) that is not a trusted
+    /// proxy.
     pub connections_per_address: usize,
     pub trusted_proxies: Vec<IpRange>,
-    /// Bytes of a request's head (at least 8,192), above which the response is 431. The URL may take three quarters of
-    /// it, above which the response is 414.
+    /// Maximum size of a request head in bytes (at least 8,192); larger heads get 431. The URL may take three quarters
+    /// of it; longer URLs get 414.
     pub head_bytes: usize,
 }
 
@@ -82,24 +84,24 @@ impl Default for Limits {
     }
 }
 
-/// Time for the head of a request on a connection above the limits.
+/// Timeout for a request head on a connection above the limits.
 const RESERVED_HEAD: Duration = Duration::from_secs(1);
 
-/// How a server ended.
+/// Outcome of a server's shutdown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShutdownReport {
     /// Connections aborted at the shutdown deadline.
     pub aborted: usize,
 }
 
-/// Serves `handler` on `listener` until `stops` has an item. Then it goes on accepting for `limits.drain_delay`, with
-/// `Connection: close` on each response, serves what has been connected by then, lets running requests finish within
+/// Serves `handler` on `listener` until `stops` yields an item. It then keeps accepting for `limits.drain_delay` with
+/// `Connection: close` on each response, serves every connection made by then, lets running requests finish within
 /// `limits.drain`, and returns. A second item ends it at once.
 ///
 /// Every response has an `X-Request-Id`. A panic becomes a 500, and its connection continues.
 ///
 /// # Errors
-/// If the listener cannot accept at all any more. If the process has no free file descriptor, the loop waits.
+/// If the listener fails for good. Without a free file descriptor, the loop waits instead.
 pub async fn run<H: Handler>(
     listener: TcpListener,
     handler: H,
@@ -118,14 +120,15 @@ pub async fn run<H: Handler>(
         let until = async { is_killed = timeout(delay, next_stop(&mut stops)).await.is_ok() };
         server.accept_until(&listener, until).await?;
     }
-    // What is connected by now would be lost with the listener. Accepted without the runtime, which may not know yet.
+    // Connections still in the backlog would be lost with the listener. Accept them without the runtime, which may not
+    // know of them yet.
     let listener = listener.into_std()?;
     while let Ok((socket, address)) = listener.accept() {
         socket.set_nonblocking(true)?;
         server.serve(TcpStream::from_std(socket)?, address);
     }
     drop(listener);
-    // Without a receiver no connection is running.
+    // This fails if there is no receiver, thus no running connection.
     let _ = server.stop.send(());
     if !is_killed {
         tokio::select! {
@@ -152,7 +155,7 @@ struct Server<H> {
     ids: Arc<RequestIds>,
     running: JoinSet<()>,
     open: OpenConnections,
-    /// Whether responses close their connection.
+    /// If set, responses close their connection.
     stopping: Arc<AtomicBool>,
     /// Tells connections to end.
     stop: watch::Sender<()>,
@@ -161,8 +164,8 @@ struct Server<H> {
 impl<H: Handler> Server<H> {
     fn new(handler: H, limits: Limits) -> Self {
         let mut http = http1::Builder::new();
-        // The stream times heads; hyper's own timer would close idle connections after the same time. A client that
-        // closes its sending side (`nc -N`) still gets its response.
+        // The stream times heads itself; hyper's timer would also close idle connections. With half-close, a client
+        // that closes its sending side (`nc -N`) still gets its response.
         http.timer(TokioTimer::new()).header_read_timeout(None).half_close(true);
         http.max_buf_size(limits.head_bytes.max(8_192));
         Self {
@@ -185,7 +188,7 @@ impl<H: Handler> Server<H> {
                 () = &mut end => return Ok(()),
                 Some(ended) = self.running.join_next_with_id() => {
                     self.open.remove(ended.map_or_else(|error| error.id(), |(id, ())| id));
-                    self.count(ConnectionCounts::closed);
+                    self.count(ConnectionCounts::add_closed);
                     continue;
                 }
                 accepted = listener.accept() => accepted,
@@ -203,7 +206,7 @@ impl<H: Handler> Server<H> {
         }
     }
 
-    /// After a failed accept: ignores connections that closed early, and waits if there is no free file descriptor.
+    /// Handles a failed accept: ignores connections that closed early, and waits if there is no free file descriptor.
     async fn recover(&self, error: io::Error) -> io::Result<()> {
         use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted, InvalidInput};
         match error.kind() {
@@ -211,7 +214,7 @@ impl<H: Handler> Server<H> {
             InvalidInput => Err(error),
             _ => {
                 if let Some(telemetry) = self.handler.telemetry() {
-                    telemetry.accept_failed(&error);
+                    telemetry.record_accept_failure(&error);
                 }
                 tokio::time::sleep(Duration::from_millis(250)).await;
                 Ok(())
@@ -219,28 +222,28 @@ impl<H: Handler> Server<H> {
         }
     }
 
-    /// Serves a connection if there is a place for it; otherwise closes it.
+    /// Serves a connection if the limits allow it; otherwise closes it.
     fn serve(&mut self, socket: TcpStream, address: SocketAddr) {
-        // The IPv4 address of an IPv4 client of a listener on `[::]`.
+        // A listener on `[::]` reports IPv4 clients as mapped IPv6 addresses.
         let peer = SocketAddr::new(address.ip().to_canonical(), address.port());
         let is_trusted = self.limits.trusted_proxies.iter().any(|range| range.contains(peer.ip()));
-        let place = self.open.place(peer.ip(), is_trusted);
-        self.count(|counts| match place {
-            Ok(Place { excess, evicts, .. }) => {
-                counts.accepted();
-                excess.into_iter().for_each(|excess| counts.refused(excess));
+        let slot = self.open.admit(peer.ip(), is_trusted);
+        self.count(|counts| match slot {
+            Ok(ConnectionSlot { excess, evicts, .. }) => {
+                counts.add_accepted();
+                excess.into_iter().for_each(|excess| counts.add_refused(excess));
                 if evicts {
-                    counts.evicted();
+                    counts.add_evicted();
                 }
             }
-            Err(excess) => counts.refused(excess),
+            Err(excess) => counts.add_refused(excess),
         });
-        let Ok(place) = place else { return };
-        let is_reserved = place.excess.is_some();
+        let Ok(slot) = slot else { return };
+        let is_reserved = slot.excess.is_some();
         let limits = &self.limits;
         let head = if is_reserved { limits.head.min(RESERVED_HEAD) } else { limits.head };
         let phase = ConnectionPhase::default();
-        let connection = Connection {
+        let connection = ConnectionService {
             handler: self.handler.clone(),
             peer: Peer(peer),
             phase: phase.clone(),
@@ -250,7 +253,7 @@ impl<H: Handler> Server<H> {
             is_reserved,
             stopping: Arc::clone(&self.stopping),
         };
-        // Responses are written at once, so waiting for more data only adds latency.
+        // Responses are written in one piece, so Nagle's algorithm would only add latency.
         let _ = socket.set_nodelay(true);
         let stream =
             TimeoutStream::new(socket, phase.clone(), Arc::clone(&self.ids), self.handler.clone(), head, limits);
@@ -258,47 +261,48 @@ impl<H: Handler> Server<H> {
         let stopped = stopped(self.stop.subscribe(), phase.clone(), self.limits.last_request);
         let served = serve_connection(http, stream, connection, stopped, Arc::clone(&evicted));
         let id = self.running.spawn(served).id();
-        self.open.insert(id, place, phase, evicted);
+        self.open.insert(id, slot, phase, evicted);
     }
 }
 
-/// Serves one connection to its end; once `stopped` is ready or `evicted` is notified, to the end of its current request.
+/// Serves one connection to its end, or, once `stopped` is ready or `evicted` is notified, to the end of its current
+/// request.
 async fn serve_connection<H: Handler>(
     http: Arc<http1::Builder>,
     stream: TimeoutStream<TcpStream, H>,
-    connection: Connection<H>,
+    connection: ConnectionService<H>,
     stopped: impl Future<Output = ()>,
     evicted: Arc<Notify>,
 ) {
     let phase = connection.phase.clone();
     let mut served = std::pin::pin!(http.serve_connection(TokioIo::new(stream), connection));
-    // An error here is a peer that disconnected, took too long or does not speak HTTP: there is nothing to send it.
+    // An error here means a peer that disconnected, was too slow or does not speak HTTP: there is nothing to send it.
     tokio::select! {
         _ = served.as_mut() => return,
         () = stopped => {}
         () = evicted.notified() => {}
     }
     if phase.idle_time().is_some() {
-        // Its client has its response and has sent all of its request.
+        // The client has its response and has sent its whole request.
         phase.set_unread_body(false);
     }
     served.as_mut().graceful_shutdown();
     let _ = served.await;
 }
 
-/// Ready when the server has stopped and no request is to be expected on a connection any more: hyper would end it although
-/// one may have arrived.
+/// Ready when the server has stopped and no further request is expected on a connection. A graceful shutdown by hyper
+/// does not wait for a request that may already have arrived.
 async fn stopped(mut stop: watch::Receiver<()>, phase: ConnectionPhase, last_request: Duration) {
-    // An error is a server that was dropped.
+    // An error means that the server was dropped.
     let _ = stop.changed().await;
     let idle = phase.idle_time().unwrap_or_default();
     tokio::time::sleep(last_request.saturating_sub(idle)).await;
 }
 
-/// An item for each SIGTERM or Ctrl-C.
+/// A stream with an item for each SIGTERM or Ctrl-C.
 ///
 /// # Errors
-/// If the system refuses a signal handler.
+/// If the system refuses to install a signal handler.
 #[cfg(unix)]
 pub fn stop_signals() -> io::Result<impl Stream<Item = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -313,7 +317,7 @@ pub fn stop_signals() -> io::Result<impl Stream<Item = ()>> {
     }))
 }
 
-/// An item for each Ctrl-C; never fails here.
+/// A stream with an item for each Ctrl-C; never fails on this platform.
 #[cfg(not(unix))]
 pub fn stop_signals() -> io::Result<impl Stream<Item = ()>> {
     Ok(futures_util::stream::repeat(()).then(|()| async {

@@ -1,34 +1,35 @@
-//! API keys in URLs, which are rejected because logs and histories store URLs; percent-decoding.
+//! Percent-decoding of URLs, and detection of API keys in them. Keys in URLs are rejected because logs and browser
+//! histories store URLs.
 
 use auth::KEY_PREFIX;
 
-/// The detail of `key_in_url`.
+/// Detail of the `key_in_url` error.
 pub const KEY_IN_URL: &str = "the URL contains an API key, and logs and histories store URLs: revoke the key, and send \
                                      keys only in the `Authorization` header";
 
-/// True if a path or query contains what starts like an API key: as a path segment, a parameter name or value, in a list,
-/// percent-encoded, or after spaces, quotes or `Bearer`.
+/// True if a path or query contains something that starts like an API key: as a path segment, as a parameter name or
+/// value, in a list, percent-encoded, or after spaces, quotes or `Bearer`.
 pub fn has_key(path: &str, query: &str) -> bool {
-    // Most URLs contain neither the prefix nor anything that could encode it.
+    // Fast path: most URLs contain neither the prefix nor an escape that could encode it.
     let may_have = |text: &str| text.contains(KEY_PREFIX) || text.contains('%');
     let has = |form: &str| form_urlencoded::parse(form.as_bytes()).any(|(name, value)| is_key(&name) || is_key(&value));
-    // Parsed as names of a form, segments lose their percent-encoding.
+    // Parsing segments as form names decodes their escapes.
     may_have(path) && has(&path.replace('/', "&")) || may_have(query) && has(query)
 }
 
-/// A path segment without its percent-encoding.
+/// Decodes the percent-encoding of a path segment.
 pub fn decoded(segment: &str) -> String {
-    // In a segment, unlike in a form, a plus is a plus.
+    // Unlike in a form, a plus in a segment is a literal plus.
     let pair = format!("s={}", segment.replace('+', "%2B").replace('&', "%26"));
     form_urlencoded::parse(pair.as_bytes()).next().expect("one pair").1.into_owned()
 }
 
-/// A text as a path segment.
+/// Encodes text as a path segment.
 pub fn encoded_segment(text: &str) -> String {
     form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>().replace('+', "%20")
 }
 
-/// The address of the same request for another record: path and query with the slug `to` in place of `from`.
+/// The URL of the same request for another record: path and query, with slug `from` replaced by `to`.
 pub fn with_slug(path: &str, query: &str, from: &str, to: &str) -> String {
     let segments = path.split('/').map(|segment| if decoded(segment) == from { to } else { segment });
     let path = segments.collect::<Vec<&str>>().join("/");

@@ -1,4 +1,4 @@
-//! Warnings in the header `X-Warnings` of files, which have no `meta`.
+//! Warnings in the header `X-Warnings`, for files, which have no `meta`.
 
 use http::{HeaderMap, HeaderName};
 use serde::Serialize;
@@ -7,17 +7,17 @@ use crate::headers::set;
 use data::ParameterError;
 
 const WARNINGS: HeaderName = HeaderName::from_static("x-warnings");
-/// Maximum length of such headers in bytes: proxies reject responses with long ones.
+/// Maximum length of the header in bytes: proxies reject responses with long headers.
 pub const MAX_HEADER: usize = 2 * 1024;
 
-/// A warning without what may be long.
+/// A warning without its potentially long fields.
 #[derive(Serialize)]
 struct ShortWarning<'a> {
     parameter: &'a str,
     code: &'a str,
 }
 
-/// Writes warnings, if there are any, as a JSON array of ASCII characters; without their details if it would be too long.
+/// Writes any warnings as an ASCII JSON array, without details if they would make the header too long.
 pub fn write_warnings(headers: &mut HeaderMap, warnings: &[ParameterError]) {
     if warnings.is_empty() {
         return;
@@ -31,7 +31,7 @@ pub fn write_warnings(headers: &mut HeaderMap, warnings: &[ParameterError]) {
     set(headers, WARNINGS, &ascii(&serde_json::to_string(&short).expect("warnings have a JSON form")));
 }
 
-/// JSON with all other characters escaped.
+/// Escapes all non-ASCII characters of JSON.
 fn ascii(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for unit in json.encode_utf16() {

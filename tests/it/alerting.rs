@@ -26,7 +26,7 @@ use auth::watch::{AlertId, NewWatch, WATCHED, Watch, WatchChange, WatchId, Watch
 use auth::{SqliteStore, Store};
 use catalog::Resource;
 use data::Table;
-use service::alerts::{AlertSecrets, Sender, evaluate};
+use service::alerts::{AlertSecrets, AlertSender, evaluate};
 
 use crate::changes::{FIRST, SECOND, key_of, two_releases, walk};
 use crate::harness::{Client, Dice, NOON, Server, copy_as, rounds};
@@ -433,8 +433,8 @@ fn one_email_has_all_alerts_of_an_account() {
         let url = format!("smtp://{}", sink.address).parse().unwrap();
         Some(Transport::new(&url, None, crate::mail::sender("alerts@example.com")))
     };
-    let sender = |mail, clock| Sender::new(Arc::clone(&server.state.alerts), mail, client.base.clone(), clock);
-    let send = |sender: Sender| sender.send_due(watches, &|| false).unwrap();
+    let sender = |mail, clock| AlertSender::new(Arc::clone(&server.state.alerts), mail, client.base.clone(), clock);
+    let send = |sender: AlertSender| sender.send_due(watches, &|| false).unwrap();
     assert_eq!(send(sender(transport(&sink), || NOON)), 0);
     let outcome = |owner| watches.alerts_after(owner, None, AlertId(0), 1).unwrap()[0].outcome.clone().unwrap();
     assert!(outcome(ada).contains("451"), "{}", outcome(ada));

@@ -6,12 +6,12 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use data::import::Input;
+use data::import::DatasetInput;
 use data::import::meta::MetaValues;
-use data::{NoProgress, Report, Severity, Table, check, compile};
+use data::{DiagnosticReport, NoProgress, Severity, Table, check, compile};
 use release::ReleaseStore;
 use tempfile::TempDir;
-use venturedex::cli::indexer::Code;
+use venturedex::cli::indexer::IndexerExit;
 
 use crate::faults::{Edit, FAULTS, WARNINGS};
 use crate::harness::files_below;
@@ -118,7 +118,7 @@ fn written(files: &Files) -> TempDir {
     folder
 }
 
-fn messages(report: &Report, severity: Severity) -> Vec<String> {
+fn messages(report: &DiagnosticReport, severity: Severity) -> Vec<String> {
     report.problems.iter().filter(|problem| problem.severity == severity).map(ToString::to_string).collect()
 }
 
@@ -242,7 +242,7 @@ fn a_list_of_firms_is_a_dataset() {
     let errors = messages(&check(folder.path(), &NoProgress), Severity::Error);
     assert!(errors.len() == 1 && errors[0].contains("give --release"), "{errors:?}");
     let meta = MetaValues { version: "2026-11-21.2".parse().ok(), title: Some("Ours".into()), ..MetaValues::default() };
-    let Ok(compiled) = compile(Input { folder: folder.path(), meta, scratch: None }, &NoProgress) else {
+    let Ok(compiled) = compile(DatasetInput { folder: folder.path(), meta, scratch: None }, &NoProgress) else {
         panic!("it is rejected")
     };
     assert_eq!(compiled.version().to_string(), "2026-11-21.2");
@@ -422,7 +422,7 @@ fn the_length_of_a_list_is_limited() {
 #[test]
 fn the_previous_release_stays_active_after_every_fault() {
     let index = tempfile::tempdir().unwrap();
-    assert_eq!(build(written(&valid()).path(), index.path()).0, Some(Code::Success as i32));
+    assert_eq!(build(written(&valid()).path(), index.path()).0, Some(IndexerExit::Success as i32));
     let releases = ReleaseStore::at(index.path());
     let served = releases.current().unwrap();
     assert_eq!(served.map(|version| version.to_string()).as_deref(), Some("2026-01-31.1"));
@@ -437,7 +437,7 @@ fn the_previous_release_stays_active_after_every_fault() {
             }
         }
         let (code, report) = build(written(&files).path(), index.path());
-        assert_eq!(code, Some(Code::Rejected as i32), "{}", fault.what);
+        assert_eq!(code, Some(IndexerExit::Rejected as i32), "{}", fault.what);
         for message in fault.messages.iter().filter(|message| !message.contains("2026-01-31.1")) {
             assert!(report.contains(message), "{}: {report}", fault.what);
         }

@@ -6,7 +6,7 @@ use auth::quota::Tier;
 use data::Table;
 use http::HeaderMap;
 use serde_json::Value;
-use site::{self, Page, PageRequest};
+use site::{self, PageRequest, PageRoute};
 use transport::{Peer, RequestTrace};
 
 use crate::harness::{Client, Server, real_catalog};
@@ -357,7 +357,7 @@ fn a_firm_with_all_its_charts_is_a_small_page() {
         let peer = Peer("127.0.0.1:1".parse().unwrap());
         let request =
             PageRequest { state: &server.state, path: &path, query: "", headers: &headers, peer, trace: &trace };
-        let response = site::answer(Page::of(&path).unwrap(), request);
+        let response = site::answer(PageRoute::parse(&path).unwrap(), request);
         assert_eq!(response.headers()["content-encoding"], "gzip");
         assert!(response.body().len() < 45_000, "{path}: {} bytes", response.body().len());
     }

@@ -3,7 +3,7 @@
 use std::fs;
 
 use auth::quota::Tier;
-use data::{NoProgress, Report, check};
+use data::{DiagnosticReport, NoProgress, check};
 use tempfile::TempDir;
 
 use crate::harness::{Server, catalog_of, code};
@@ -27,7 +27,7 @@ fn dataset(identifiers: &str) -> TempDir {
 }
 
 fn problems(identifiers: &str) -> (Vec<String>, Vec<String>) {
-    let report: Report = check(dataset(identifiers).path(), &NoProgress);
+    let report: DiagnosticReport = check(dataset(identifiers).path(), &NoProgress);
     (report.errors().map(ToString::to_string).collect(), report.warnings().map(ToString::to_string).collect())
 }
 

@@ -134,11 +134,11 @@ pub fn sender(address: &str) -> mail::Sender {
 }
 
 /// What sends the links of a server to a sink.
-fn sender_to(server: &Server, sink: &Sink, clock: fn() -> i64) -> alerts::Sender {
+fn sender_to(server: &Server, sink: &Sink, clock: fn() -> i64) -> alerts::AlertSender {
     let url = format!("smtp://{}", sink.address).parse().unwrap();
     let transport = Transport::new(&url, None, sender("noreply@venturedex.example"));
     let base = format!("http://{}", server.address);
-    alerts::Sender::new(Arc::clone(&server.state.alerts), Some(transport), base, clock)
+    alerts::AlertSender::new(Arc::clone(&server.state.alerts), Some(transport), base, clock)
 }
 
 /// Sends the links of a server to a sink until the server ends.

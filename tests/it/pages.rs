@@ -8,8 +8,8 @@ use catalog::ListPosition;
 use catalog::Query;
 use data::Table;
 use http::HeaderMap;
-use site::Page;
 use site::PageRequest;
+use site::PageRoute;
 use transport::{Peer, RequestTrace};
 
 use crate::harness::{Client, Server, bundled_folder, catalog_of, copy_as, real_catalog};
@@ -142,7 +142,7 @@ pub(crate) fn rendered(server: &Server, path: &str) -> String {
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
     let request =
         PageRequest { state: &server.state, path, query, headers: &headers, peer, trace: &RequestTrace::default() };
-    let page = Page::of(path).unwrap_or_else(|| panic!("no page is at {path}"));
+    let page = PageRoute::parse(path).unwrap_or_else(|| panic!("no page is at {path}"));
     let response = site::answer(page, request);
     assert_eq!(response.status(), 200, "{path}");
     String::from_utf8(response.into_body()).unwrap()

@@ -9,7 +9,7 @@ use mcp::Tool;
 use release::ReleaseStore;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use venturedex::cli::indexer::Code;
+use venturedex::cli::indexer::IndexerExit;
 
 use crate::harness::{Client, Server, agent_without_redirects, catalog_of, code};
 use crate::mcp::tools::TestTools;
@@ -116,7 +116,7 @@ fn the_manifest_names_sources_and_licenses() {
     let arguments =
         ["indexer", "build", "--dataset", folder.path().to_str().unwrap(), "--index", index.path().to_str().unwrap()];
     let now = time::OffsetDateTime::UNIX_EPOCH;
-    assert_eq!(venturedex::cli::indexer::run(arguments.map(Into::into), now), Code::Success);
+    assert_eq!(venturedex::cli::indexer::run(arguments.map(Into::into), now), IndexerExit::Success);
     let manifest: Value =
         serde_json::from_slice(&fs::read(index.path().join("2026-11-20.1/manifest.json")).unwrap()).unwrap();
     assert_eq!(manifest["sources"][1]["license"], "LicenseRef-Internal");

@@ -162,7 +162,7 @@ FAULTS = [
     (
         "an archive is opened with rows that do not exist",
         "src/data/archive/facet_column.rs",
-        'check((0..values as u32).all(is_set), &format!("{name}.sets"))?;',
+        'check((0..self.values as u32).all(is_set), &format!("{name}.sets"))?;',
         "let _ = is_set;",
         "it",
         "fuzz::archive",
@@ -186,8 +186,8 @@ FAULTS = [
     (
         "a release that panics ends the watcher",
         "src/release/watch.rs",
-        "match panics::catch(|| source.open(version)) {",
-        "match Ok::<_, ()>(source.open(version)) {",
+        "match panics::catch(work) {",
+        "match Ok::<_, ()>(work()) {",
         "it",
         "simulator::what_is_promised_holds_under_faults",
     ),

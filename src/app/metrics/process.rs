@@ -1,8 +1,8 @@
-//! What the system says of this process, from `/proc`; `None` on systems without it.
+//! Measurements of this process from `/proc`; `None` on systems without it.
 
 use std::fs;
 
-/// Ticks of CPU times per second: 100 for programs on every Linux of today, whatever the kernel's own clock.
+/// Ticks of CPU time per second: 100 for programs on every current Linux, whatever the kernel's own clock.
 const TICKS: f64 = 100.0;
 
 pub(super) fn resident_bytes() -> Option<i64> {
@@ -12,17 +12,17 @@ pub(super) fn resident_bytes() -> Option<i64> {
     kibibytes.checked_mul(1024)
 }
 
-/// Of all threads, in user and kernel mode.
+/// CPU time of all threads, in user and kernel mode.
 pub(super) fn cpu_seconds() -> Option<f64> {
     let stat = fs::read_to_string("/proc/self/stat").ok()?;
-    // The second field, the name of the program, may contain spaces.
+    // The second field, the program's name, may contain spaces.
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
     let mut ticks = || fields.next()?.parse::<f64>().ok();
     Some((ticks()? + ticks()?) / TICKS)
 }
 
 pub(super) fn open_files() -> Option<i64> {
-    // One of them reads the folder.
+    // One of the open files is this folder itself.
     Some(fs::read_dir("/proc/self/fd").ok()?.count() as i64 - 1)
 }
 

@@ -1,4 +1,4 @@
-//! What the server says until the first release can be served: health, and a 503 for everything else.
+//! Responses until the first release can be served: health, and a 503 for everything else.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -7,20 +7,21 @@ use bytes::Bytes;
 use http::{HeaderMap, Request, Response, StatusCode};
 use serde_json::json;
 
-use crate::app::router::{self, Pending, Route, Router};
-use transport::headers::Scheme;
+use crate::app::router::{self, AppRoute, Pending, Router};
+use transport::headers::PublicScheme;
 use transport::origin_policy::Hosts;
 pub(super) use transport::server::connection_error::ConnectionError;
 use transport::server::{RequestBody, ResponseBody};
 use transport::{ErrorContext, Handler, RequestParts, Telemetry};
 
-/// In front of the router, which exists from the first release on: none of its routes has to do without one.
+/// Stands in front of the router, which is created with the first release, so that none of its routes has to cope
+/// without one.
 #[derive(Clone)]
 pub(crate) struct Gate(Arc<Inner>);
 
 struct Inner {
     router: OnceLock<Router>,
-    /// Why there is no release yet.
+    /// The reason why there is no release yet.
     reason: Mutex<String>,
     hosts: Hosts,
     public_url: String,
@@ -39,7 +40,7 @@ impl Gate {
         *self.0.reason.lock().unwrap_or_else(PoisonError::into_inner) = reason;
     }
 
-    /// Leaves all requests to the router from now on.
+    /// Passes all requests to the router from now on.
     pub(crate) fn open(&self, router: Router) {
         let router = self.0.router.get_or_init(|| router);
         if self.0.stopping.load(Ordering::SeqCst) {
@@ -63,20 +64,20 @@ impl Handler for Gate {
         if let Some(router) = self.0.router.get() {
             return router.respond(request);
         }
-        let route = Route::of(request.path);
+        let route = AppRoute::parse(request.path);
         if let Some(label) = route.label() {
             request.trace.set_route(label);
         }
         let health = match route {
-            Route::Health if request.is_read() => router::alive(),
-            Route::Readiness if request.is_read() => self.readiness(),
+            AppRoute::Health if request.is_read() => router::alive_response(),
+            AppRoute::Readiness if request.is_read() => self.readiness(),
             _ => {
                 request.trace.set_failure(&"no release can be served yet");
                 let context = self.error_context(request.path);
                 return Ok(ConnectionError::NotReady.response(request.path, request.id, &context));
             }
         };
-        Ok(router::with_site_headers(health, request.id, Scheme::of(&self.0.public_url)))
+        Ok(router::with_site_headers(health, request.id, PublicScheme::from_url(&self.0.public_url)))
     }
 
     async fn respond_later(&self, pending: Pending, request: Request<RequestBody>) -> Response<ResponseBody> {

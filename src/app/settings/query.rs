@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-/// The variable with the API key: an argument would be visible to other users of the machine.
+/// Environment variable for the API key: an argument would be visible to other users of the machine.
 pub const API_KEY: &str = "VENTUREDEX_KEY";
 
 /// What to request, and how to print the answer.

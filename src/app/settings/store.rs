@@ -1,4 +1,4 @@
-//! Where accounts, keys and usage are: in the data folder, or in a database that several servers share.
+//! Location of accounts, keys and usage: the data folder, or a database shared by several servers.
 
 use std::path::{Path, PathBuf};
 
@@ -35,7 +35,7 @@ impl StoreSettings {
     /// The flags of this struct, each of which takes a value.
     pub(super) const FLAGS: [&str; 3] = ["--store", "--store-password-file", "--store-connections"];
 
-    /// How to reach the database; `None` if accounts are in the data folder.
+    /// Connection settings of the database; `None` if accounts are in the data folder.
     ///
     /// # Errors
     /// [`StoreError::Unusable`] if the password cannot be read.
@@ -45,7 +45,7 @@ impl StoreSettings {
         PostgresSettings::read(url.clone(), file, self.store_connections).map(Some)
     }
 
-    /// Opens the database, or the file in the folder `data`. It blocks.
+    /// Opens the database, or the file in the folder `data`. Blocks.
     pub(crate) fn open(&self, data: &Path) -> Result<Box<dyn Store>, StoreError> {
         Ok(match self.postgres()? {
             Some(settings) => Box::new(PostgresStore::open(&settings)?),

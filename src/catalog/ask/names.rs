@@ -381,7 +381,8 @@ impl Reader<'_> {
     /// Whether hardly a record says a word of itself: `zomato`, but not `bridge`.
     fn is_coined(&self, at: usize) -> bool {
         let index = self.catalog.text_index(Table::Startups);
-        self.table != Table::Startups && index.is_some_and(|index| index.saying(&self.tokens[at].word) <= MAX_COINED)
+        self.table != Table::Startups
+            && index.is_some_and(|index| index.description_frequency(&self.tokens[at].word) <= MAX_COINED)
     }
 
     /// A record whose name begins with some capitalized words, or a large one with a word that is capitalized or that hardly a
@@ -392,7 +393,7 @@ impl Reader<'_> {
         (2..=words).rev().find_map(|length| self.record_begun(at, length, tables, MIN_NAMED_SIZE)).or_else(|| {
             let token = self.tokens.get(at).filter(|token| token.word.len() >= MIN_BEGUN)?;
             let index = self.catalog.text_index(Table::Startups);
-            let is_coined = || index.is_some_and(|index| index.saying(&token.word) <= MAX_COINED);
+            let is_coined = || index.is_some_and(|index| index.description_frequency(&token.word) <= MAX_COINED);
             if GLUE.contains(token.word.as_str()) || self.has_meaning(at, 1) {
                 return None;
             }
@@ -464,7 +465,7 @@ impl Reader<'_> {
         let is_written = (2..=6).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_uppercase());
         let is_said = || {
             let index = self.catalog.text_index(Table::Startups);
-            index.is_none_or(|index| index.saying(text) > MAX_COINED)
+            index.is_none_or(|index| index.description_frequency(text) > MAX_COINED)
         };
         let is_lower = (2..=6).contains(&text.len())
             && text.bytes().all(|byte| byte.is_ascii_lowercase())

@@ -264,7 +264,8 @@ impl<'a> Reader<'a> {
     fn is_said(&self, word: &str) -> bool {
         [Table::Firms, Table::Startups, Table::People].into_iter().any(|table| {
             let index = self.catalog.text_index(table);
-            index.is_some_and(|index| index.saying(word) > 0) || !self.catalog.rows_named(table, word).is_empty()
+            index.is_some_and(|index| index.description_frequency(word) > 0)
+                || !self.catalog.rows_named(table, word).is_empty()
         })
     }
 

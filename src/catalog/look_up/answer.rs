@@ -6,7 +6,7 @@ use crate::{Catalog, LookedUp, ParameterError, Resource};
 use data::field::model;
 use data::vocabulary::Vocabulary;
 use data::{Country, Facet, LookUpStatus, Table};
-use import::resolve::look_up::Scored;
+use import::resolve::look_up::ScoredCandidate;
 
 model! {
     /// What an item means.
@@ -95,7 +95,7 @@ pub fn answer(catalog: &Catalog, found: &LookedUp, base: &str, limit: usize) -> 
     LookUpAnswer { status: found.status.name(), candidates, errors: Vec::new() }
 }
 
-fn candidate(catalog: &Catalog, table: Table, row: u32, scored: &Scored, base: &str) -> LookUpCandidate {
+fn candidate(catalog: &Catalog, table: Table, row: u32, scored: &ScoredCandidate, base: &str) -> LookUpCandidate {
     let snapshot = catalog.snapshot();
     let id = id_of(catalog, table, row);
     let country = snapshot.row_values(table, Facet::Country).of(row).first();

@@ -10,7 +10,7 @@ use crate::{Catalog, ParameterError};
 use data::fold::fold;
 use data::vocabulary::normal;
 use data::{Country, Table, identifier};
-use import::resolve::Record;
+use import::resolve::SourceRecord;
 use search::nearest;
 
 use super::row_of_id;
@@ -76,15 +76,15 @@ impl Item {
     }
 
     /// The record to compare candidates of a table with.
-    pub(super) fn record(&self, table: Table) -> Record {
+    pub(super) fn record(&self, table: Table) -> SourceRecord {
         let identifiers = self.identifiers.iter().map(|(scheme, value)| (scheme.clone(), value.to_lowercase()));
-        let mut record = Record {
+        let mut record = SourceRecord {
             name: self.name.clone(),
             identifiers: identifiers.collect(),
             country: self.country,
             city: self.city.clone(),
             founded_year: self.founded_year,
-            ..Record::new(table, String::new(), 0)
+            ..SourceRecord::new(table, String::new(), 0)
         };
         if table == Table::People {
             self.organization.iter().for_each(|name| record.links.add_name(Table::Firms, name));
@@ -179,7 +179,7 @@ impl<'t> ItemTexts<'t> {
             }
         }
         for text in self.id.iter().take(MAX_VALUES) {
-            match identifier::normal_pair(text) {
+            match identifier::normalize_pair(text) {
                 Ok(pair) => item
                     .identifiers
                     .extend(pair.split_once(':').map(|(scheme, value)| (scheme.to_owned(), value.to_owned()))),

@@ -222,7 +222,7 @@ impl Sheet {
         for (scheme, index) in &self.columns.schemes {
             match cell(*index).map(str::trim) {
                 Ok("") | Err(_) => {}
-                Ok(text) => match identifier::normal(scheme, text) {
+                Ok(text) => match identifier::normalize(scheme, text) {
                     Ok(value) => identifiers.push((scheme.clone(), value)),
                     Err(problem) => errors.push(self.error(row, *index, &format!("`{text}` {problem}"))),
                 },
@@ -303,7 +303,7 @@ fn delimiter(header: &str) -> u8 {
 impl Dialect {
     /// The rows of a text, with their lines from 1.
     fn records(self, text: &[u8]) -> Vec<Row> {
-        let dialect = csv_reader::Dialect { delimiter: self.delimiter, quote: Some(b'"') };
+        let dialect = csv_reader::CsvDialect { delimiter: self.delimiter, quote: Some(b'"') };
         let mut reader = CsvReader::new(text, dialect);
         let (mut rows, mut line, mut counted) = (Vec::new(), 1, 0);
         loop {

@@ -98,7 +98,7 @@ impl Catalog {
             }
             ParamType::Listed(_, Facet::Title) => self.is_spelled_with_commas(Facet::Title, text),
             ParamType::Listed(_, Facet::Identifier) => {
-                let pair = identifier::normal_pair(text).unwrap_or_default().to_lowercase();
+                let pair = identifier::normalize_pair(text).unwrap_or_default().to_lowercase();
                 pair.contains(',') && self.snapshot().find_term(Facet::Identifier, &pair).is_some()
             }
             _ => tables_of(&parameter.kind).iter().any(|table| self.is_record_with_commas(*table, text)),

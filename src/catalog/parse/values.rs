@@ -334,7 +334,7 @@ fn has_sign(catalog: &Catalog, parameter: &Parameter, text: &str) -> bool {
 fn term_of(facet: Facet, text: &str) -> String {
     match facet {
         Facet::Website => website::host(text),
-        Facet::Identifier => identifier::normal_pair(text).unwrap_or_default().to_lowercase(),
+        Facet::Identifier => identifier::normalize_pair(text).unwrap_or_default().to_lowercase(),
         _ => fold(text),
     }
 }

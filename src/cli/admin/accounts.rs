@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::print::{note, print_json, print_table};
-use super::{CommandError, Context, find, line_from_stdin, now};
+use super::{AdminError, CommandContext, find_account, line_from_stdin, now};
 use crate::app::settings::AccountCommand;
 use auth::Store;
 use auth::account::{Account, AccountRef, Email};
@@ -12,8 +12,8 @@ use auth::password::Password;
 use auth::password::hash::PasswordHash;
 use data::rfc3339;
 
-pub(super) fn run(context: &Context<'_>, command: AccountCommand) -> Result<(), CommandError> {
-    let Context { store, json, .. } = *context;
+pub(super) fn run(context: &CommandContext<'_>, command: AccountCommand) -> Result<(), AdminError> {
+    let CommandContext { store, json, .. } = *context;
     let (event, account, message) = match command {
         AccountCommand::Create { email, tier, password_stdin } => {
             let password = if password_stdin { Some(hash_from_stdin(&email)?) } else { None };
@@ -26,7 +26,7 @@ pub(super) fn run(context: &Context<'_>, command: AccountCommand) -> Result<(), 
             (Some(Event::AccountCreation), account, message)
         }
         AccountCommand::Verify { email } => {
-            let account = store.verify_account(find(store, &email)?.id, now())?;
+            let account = store.verify_account(find_account(store, &email)?.id, now())?;
             let mut message = describe("verified", &account);
             message += &format!(
                 "\nif somebody else signed up with the address (created {}), set a password now: this ends their sessions and \
@@ -36,7 +36,7 @@ pub(super) fn run(context: &Context<'_>, command: AccountCommand) -> Result<(), 
             (Some(Event::AccountVerification), account, message)
         }
         AccountCommand::SetPassword { email, keep_keys, .. } => {
-            let account = find(store, &email)?;
+            let account = find_account(store, &email)?;
             let hash = hash_from_stdin(&account.email)?;
             let revoked = store.reset_password(account.id, &hash, keep_keys, now())?;
             let Account { id, email, active_keys, .. } = &account;
@@ -49,7 +49,7 @@ pub(super) fn run(context: &Context<'_>, command: AccountCommand) -> Result<(), 
             (Some(Event::PasswordChange), Account { active_keys, ..account }, message)
         }
         AccountCommand::ResetTotp { email } => {
-            let account = find(store, &email)?;
+            let account = find_account(store, &email)?;
             let (event, result) = match store.disable_totp(account.id, None)? {
                 true => {
                     let result = "no longer requires codes at sign-in; its sessions and keys are unchanged";
@@ -61,9 +61,9 @@ pub(super) fn run(context: &Context<'_>, command: AccountCommand) -> Result<(), 
             (event, Account { totp_enabled_at: None, recovery_codes: 0, ..account }, message)
         }
         AccountCommand::SetOperator { email, revoke } => {
-            let before = find(store, &email)?;
+            let before = find_account(store, &email)?;
             if before.verified_at.is_none() && !revoke {
-                return Err(CommandError::UnverifiedOperator(before));
+                return Err(AdminError::UnverifiedOperator(before));
             }
             let account = store.set_operator(before.id, !revoke)?;
             let (event, result) = match (before.is_operator, revoke) {
@@ -78,16 +78,16 @@ pub(super) fn run(context: &Context<'_>, command: AccountCommand) -> Result<(), 
         AccountCommand::Block { email } => set_blocked(store, &email, true)?,
         AccountCommand::Unblock { email } => set_blocked(store, &email, false)?,
         AccountCommand::Delete { email } => {
-            let account = find(store, &email)?;
+            let account = find_account(store, &email)?;
             store.delete_account(account.id, None, now())?;
             let Account { id, active_keys, ref email, .. } = account;
             let message = format!("deleted account {} {email}; {active_keys} active keys were revoked", id.0);
             (Some(Event::AccountDeletion), Account { active_keys: 0, ..account }, message)
         }
         AccountCommand::SetTier { email, tier, yes } => {
-            let before = find(store, &email)?;
+            let before = find_account(store, &email)?;
             if before.verified_at.is_none() && !yes {
-                return Err(CommandError::Unverified(before));
+                return Err(AdminError::Unverified(before));
             }
             let account = store.set_tier(&before.email, tier)?;
             let mut message = describe("changed", &account);
@@ -104,7 +104,7 @@ pub(super) fn run(context: &Context<'_>, command: AccountCommand) -> Result<(), 
         context.audit(Entry { tier, ..Entry::new(event, Some(account.id)) });
     }
     if json {
-        return print_json(&AccountRow::of(&account));
+        return print_json(&ListedAccount::from_account(&account));
     }
     note(&message);
     Ok(())
@@ -114,8 +114,8 @@ fn set_blocked(
     store: &dyn Store,
     email: &AccountRef,
     is_blocked: bool,
-) -> Result<(Option<Event>, Account, String), CommandError> {
-    let before = find(store, email)?;
+) -> Result<(Option<Event>, Account, String), AdminError> {
+    let before = find_account(store, email)?;
     let account = store.set_blocked(before.id, is_blocked, now())?;
     let (event, result) = match (before.blocked_at, is_blocked) {
         (None, true) => {
@@ -130,10 +130,10 @@ fn set_blocked(
     Ok((event, account, message))
 }
 
-fn list(store: &dyn Store, json: bool) -> Result<(), CommandError> {
+fn list(store: &dyn Store, json: bool) -> Result<(), AdminError> {
     let accounts = store.accounts()?;
     if json {
-        let rows: Vec<AccountRow<'_>> = accounts.iter().map(AccountRow::of).collect();
+        let rows: Vec<ListedAccount<'_>> = accounts.iter().map(ListedAccount::from_account).collect();
         return print_json(&BTreeMap::from([("accounts", rows)]));
     }
     let rows = accounts.iter().map(|account| {
@@ -171,8 +171,8 @@ fn list(store: &dyn Store, json: bool) -> Result<(), CommandError> {
     )
 }
 
-/// The hash of the password on the first and only line of standard input.
-fn hash_from_stdin(email: &Email) -> Result<PasswordHash, CommandError> {
+/// Hashes the password on the first and only line of standard input.
+fn hash_from_stdin(email: &Email) -> Result<PasswordHash, AdminError> {
     Ok(Password::new(&line_from_stdin("password")?, email)?.hash()?)
 }
 
@@ -187,7 +187,7 @@ fn describe(verb: &str, account: &Account) -> String {
 }
 
 #[derive(Serialize)]
-struct AccountRow<'a> {
+struct ListedAccount<'a> {
     id: i64,
     email: &'a str,
     tier: &'static str,
@@ -199,8 +199,8 @@ struct AccountRow<'a> {
     blocked_at: Option<String>,
 }
 
-impl<'a> AccountRow<'a> {
-    fn of(account: &'a Account) -> Self {
+impl<'a> ListedAccount<'a> {
+    fn from_account(account: &'a Account) -> Self {
         Self {
             id: account.id.0,
             email: account.email.as_str(),

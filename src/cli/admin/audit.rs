@@ -1,4 +1,4 @@
-//! `venturedex audit`: the lines of an audit log that match.
+//! `venturedex audit`: prints the matching lines of an audit log.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Write};
@@ -6,18 +6,18 @@ use std::io::{self, BufRead, BufReader, ErrorKind, Write};
 use serde::Deserialize;
 
 use crate::app::settings::AuditFilter;
-use crate::cli::admin::{CommandError, print};
+use crate::cli::admin::{AdminError, print};
 
-/// What lines are selected by.
+/// The fields by which lines are selected.
 #[derive(Deserialize)]
-struct Line {
+struct AuditLine {
     time: String,
     event: String,
     account: Option<i64>,
 }
 
-pub(super) fn run(filter: &AuditFilter) -> Result<(), CommandError> {
-    let unreadable = |error| CommandError::AuditLog { path: filter.file.clone(), error };
+pub(super) fn run(filter: &AuditFilter) -> Result<(), AdminError> {
+    let unreadable = |error| AdminError::AuditLog { path: filter.file.clone(), error };
     let lines: Box<dyn BufRead> = match filter.file.as_os_str() == "-" {
         true => Box::new(io::stdin().lock()),
         false => Box::new(BufReader::new(File::open(&filter.file).map_err(unreadable)?)),
@@ -26,20 +26,20 @@ pub(super) fn run(filter: &AuditFilter) -> Result<(), CommandError> {
     let mut invalid = 0_u64;
     for line in lines.split(b'\n') {
         let line = line.map_err(unreadable)?;
-        match serde_json::from_slice::<Line>(&line) {
+        match serde_json::from_slice::<AuditLine>(&line) {
             Ok(read) if is_selected(&read, filter) => {
                 let written = out.write_all(&line).and_then(|()| out.write_all(b"\n"));
                 match written {
                     // `| head` closes the pipe after the lines it needs.
                     Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(()),
-                    written => written.map_err(CommandError::Output)?,
+                    written => written.map_err(AdminError::Output)?,
                 }
             }
             Ok(_) => {}
             Err(_) => invalid += 1,
         }
     }
-    out.flush().map_err(CommandError::Output)?;
+    out.flush().map_err(AdminError::Output)?;
     if invalid > 0 {
         print::note(&format!(
             "warning: {invalid} other lines skipped; if the log goes to stderr, `--log off` separates it"
@@ -48,7 +48,7 @@ pub(super) fn run(filter: &AuditFilter) -> Result<(), CommandError> {
     Ok(())
 }
 
-fn is_selected(line: &Line, filter: &AuditFilter) -> bool {
+fn is_selected(line: &AuditLine, filter: &AuditFilter) -> bool {
     filter.account.is_none_or(|account| line.account == Some(account))
         && filter.event.as_ref().is_none_or(|event| line.event == *event)
         && filter.since.as_ref().is_none_or(|since| line.time >= *since)

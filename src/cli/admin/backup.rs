@@ -1,7 +1,8 @@
-//! `venturedex backup` and `restore`: the accounts, keys and usage of a data folder and, on request, the current release.
+//! `venturedex backup` and `restore`: the accounts, keys and usage of a data folder and, on request, the current
+//! release.
 //!
-//! A backup is a folder: the database, `backup.json`, and an index folder with one release. It gets its name when all of it is
-//! verified and on the disk.
+//! A backup is a folder with the database, `backup.json`, and an index folder with one release. It gets its name once
+//! everything is verified and on disk.
 
 use std::fs;
 use std::io::{self, Write};
@@ -10,7 +11,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::app::settings::{BackupOptions, RestoreOptions};
-use crate::cli::admin::{CommandError, now, print};
+use crate::cli::admin::{AdminError, now, print};
 use crate::cli::indexer::format;
 use auth::{DataLock, DatabaseFile, StoreError, has_database, install_database, private_files};
 use data::{SnapshotVersion, rfc3339};
@@ -20,117 +21,117 @@ use release::{Checksum, ReleaseStore};
 const DESCRIPTION: &str = "backup.json";
 /// The index folder with the release.
 const INDEX: &str = "index";
-/// The largest description that is read, in bytes.
+/// Maximum size of a description in bytes.
 const MAX_DESCRIPTION: u64 = 64 * 1024;
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Description {
-    /// Name and version of the program that made it.
+    /// Name and version of the program that wrote the backup.
     program: String,
-    /// RFC 3339, UTC.
+    /// Time of the backup, RFC 3339 in UTC.
     made_at: String,
-    database: Database,
-    /// The release that was current; null if none was.
-    release: Option<Release>,
+    database: BackedUpDatabase,
+    /// The current release at that time; null if there was none.
+    release: Option<BackedUpRelease>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Database {
+struct BackedUpDatabase {
     bytes: u64,
     sha256: Checksum,
-    /// The version of its tables.
+    /// Version of its schema.
     version: i64,
     accounts: u64,
     keys: u64,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Release {
+struct BackedUpRelease {
     version: SnapshotVersion,
-    /// The size of its files if they are in the backup.
+    /// Size of its files in bytes, if they are in the backup.
     bytes: Option<u64>,
 }
 
-/// Removes the unfinished backup unless it is finished.
-struct Draft(PathBuf);
+/// Removes an unfinished backup when dropped.
+struct UnfinishedBackup(PathBuf);
 
-impl Drop for Draft {
+impl Drop for UnfinishedBackup {
     fn drop(&mut self) {
-        // After the rename it is not there.
+        // After the final rename there is nothing to remove.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-pub(super) fn backup(data: &Path, options: &BackupOptions) -> Result<(), CommandError> {
+pub(super) fn backup(data: &Path, options: &BackupOptions) -> Result<(), AdminError> {
     let to = &options.to;
     let is_free = match fs::read_dir(to) {
         Ok(mut entries) => entries.next().is_none(),
         Err(error) => error.kind() == io::ErrorKind::NotFound,
     };
-    let (Some(name), true) = (to.file_name(), is_free) else { return Err(CommandError::BackupExists(to.clone())) };
+    let (Some(name), true) = (to.file_name(), is_free) else { return Err(AdminError::BackupExists(to.clone())) };
     // Before anything is written: a wrong --data is the likeliest mistake.
     let database = DatabaseFile::open_shared(data)?;
     let draft = to.with_file_name(format!(".{}.partial", name.to_string_lossy()));
     let above = to.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
     private_files::create_folder(above)?;
     private_files::create_new_folder(&draft).map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => CommandError::BackupRunning(draft.clone()),
-        _ => at(&draft)(error).into(),
+        io::ErrorKind::AlreadyExists => AdminError::BackupRunning(draft.clone()),
+        _ => io_error_at(&draft)(error).into(),
     })?;
-    let draft = Draft(draft);
-    let description = write(&draft.0, &database, options)?;
-    fs::rename(&draft.0, to).and_then(|()| private_files::sync_folder(above)).map_err(at(to))?;
+    let draft = UnfinishedBackup(draft);
+    let description = write_backup(&draft.0, &database, options)?;
+    fs::rename(&draft.0, to).and_then(|()| private_files::sync_folder(above)).map_err(io_error_at(to))?;
     if options.json {
         return print::print_json(&serde_json::json!({ "backup": to, "description": description }));
     }
-    print::print(&format!("backup of {}: {}\n{}", data.display(), to.display(), listed(&description)))
+    print::print(&format!("backup of {}: {}\n{}", data.display(), to.display(), describe(&description)))
 }
 
 /// Writes a backup into the folder `draft` and verifies it.
-fn write(draft: &Path, database: &DatabaseFile, options: &BackupOptions) -> Result<Description, CommandError> {
+fn write_backup(draft: &Path, database: &DatabaseFile, options: &BackupOptions) -> Result<Description, AdminError> {
     let made_at = rfc3339(now());
     database.copy_to(draft)?;
     let copy = DatabaseFile::open(draft)?;
     copy.check()?;
     let counts = copy.counts()?;
     let path = DatabaseFile::path_in(draft);
-    let (bytes, sha256) = Checksum::of_file(&path).map_err(at(&path))?;
+    let (bytes, sha256) = Checksum::of_file(&path).map_err(io_error_at(&path))?;
     let releases = ReleaseStore::at(&options.index);
     let release = match releases.current()? {
         Some(version) => {
             let to = ReleaseStore::at(draft.join(INDEX));
             let bytes = options.with_index.then(|| releases.copy(version, &to)).transpose()?;
-            Some(Release { version, bytes })
+            Some(BackedUpRelease { version, bytes })
         }
-        None if options.with_index => return Err(CommandError::NothingCurrent(options.index.clone())),
+        None if options.with_index => return Err(AdminError::NothingCurrent(options.index.clone())),
         None => None,
     };
     let (version, _) = copy.versions()?;
     let description = Description {
         program: format!("venturedex {}", env!("CARGO_PKG_VERSION")),
         made_at,
-        database: Database { bytes, sha256, version, accounts: counts.accounts, keys: counts.keys },
+        database: BackedUpDatabase { bytes, sha256, version, accounts: counts.accounts, keys: counts.keys },
         release,
     };
     let path = draft.join(DESCRIPTION);
-    let mut text = serde_json::to_vec_pretty(&description).map_err(|error| at(&path)(error.into()))?;
+    let mut text = serde_json::to_vec_pretty(&description).map_err(|error| io_error_at(&path)(error.into()))?;
     text.push(b'\n');
     let file = private_files::owner_only().create_new(true).open(&path);
     let written = file.and_then(|mut file| file.write_all(&text).and_then(|()| file.sync_all()));
-    written.and_then(|()| private_files::sync_folder(draft)).map_err(at(&path))?;
+    written.and_then(|()| private_files::sync_folder(draft)).map_err(io_error_at(&path))?;
     Ok(description)
 }
 
-pub(super) fn restore(data: &Path, options: &RestoreOptions) -> Result<(), CommandError> {
+pub(super) fn restore(data: &Path, options: &RestoreOptions) -> Result<(), AdminError> {
     let from = &options.from;
-    let (description, stored) = verified(from)?;
+    let (description, stored) = read_verified(from)?;
     let release = description.release.as_ref().filter(|release| release.bytes.is_some());
     if options.with_index && release.is_none() {
-        return Err(CommandError::NoReleaseInBackup(from.clone()));
+        return Err(AdminError::NoReleaseInBackup(from.clone()));
     }
     let _lock = DataLock::acquire(data)?;
     if has_database(data) && !options.force {
-        return Err(CommandError::DataExists(data.to_owned()));
+        return Err(AdminError::DataExists(data.to_owned()));
     }
     if let Some(release) = release.filter(|_| options.with_index) {
         stored.copy(release.version, &ReleaseStore::at(&options.index))?;
@@ -143,7 +144,7 @@ pub(super) fn restore(data: &Path, options: &RestoreOptions) -> Result<(), Comma
             "description": description,
         }));
     }
-    let mut text = format!("restored to {}: {}\n{}", data.display(), from.display(), listed(&description));
+    let mut text = format!("restored to {}: {}\n{}", data.display(), from.display(), describe(&description));
     if let Some(replaced) = replaced {
         text.push_str(&format!("\nthe replaced database is in {}", replaced.display()));
     }
@@ -159,29 +160,29 @@ pub(super) fn restore(data: &Path, options: &RestoreOptions) -> Result<(), Comma
     Ok(())
 }
 
-/// Reads and verifies the backup in the folder `from`, with its releases.
-fn verified(from: &Path) -> Result<(Description, ReleaseStore), CommandError> {
+/// Reads and verifies the backup in the folder `from`, including its releases.
+fn read_verified(from: &Path) -> Result<(Description, ReleaseStore), AdminError> {
     let path = from.join(DESCRIPTION);
-    let damaged = |reason: String| CommandError::BackupDamaged { path: from.to_owned(), reason };
-    let file = fs::File::open(&path).map_err(|error| CommandError::NotABackup { path: path.clone(), error })?;
+    let damaged = |reason: String| AdminError::BackupDamaged { path: from.to_owned(), reason };
+    let file = fs::File::open(&path).map_err(|error| AdminError::NotABackup { path: path.clone(), error })?;
     let read = serde_json::from_reader(io::Read::take(file, MAX_DESCRIPTION));
     let description: Description = read.map_err(|error| damaged(format!("{DESCRIPTION}: {error}")))?;
     let path = DatabaseFile::path_in(from);
-    let (bytes, sha256) = Checksum::of_file(&path).map_err(|error| damaged(at(&path)(error).to_string()))?;
+    let (bytes, sha256) = Checksum::of_file(&path).map_err(|error| damaged(io_error_at(&path)(error).to_string()))?;
     if (sha256, bytes) != (description.database.sha256, description.database.bytes) {
         return Err(damaged("the database has another checksum than when it was written".to_owned()));
     }
-    // A newer database is no damage, and its message says what to do.
+    // A newer database is not damaged, and its error says what to do.
     DatabaseFile::open(from)?.check()?;
     let releases = ReleaseStore::at(from.join(INDEX));
-    if let Some(Release { version, bytes: Some(_) }) = description.release {
+    if let Some(BackedUpRelease { version, bytes: Some(_) }) = description.release {
         releases.open(version).map_err(|error| damaged(error.to_string()))?;
     }
     Ok((description, releases))
 }
 
-/// The content of a backup, a line for each part.
-fn listed(description: &Description) -> String {
+/// The contents of a backup, one line per part.
+fn describe(description: &Description) -> String {
     let Description { database, release, .. } = description;
     let mut text = format!(
         "  database  {}, {} and {}, store version {}, verified",
@@ -191,10 +192,10 @@ fn listed(description: &Description) -> String {
         database.version
     );
     text.push_str(&match release {
-        Some(Release { version, bytes: Some(bytes) }) => {
+        Some(BackedUpRelease { version, bytes: Some(bytes) }) => {
             format!("\n  release   {}, {version}, verified", format::size(*bytes))
         }
-        Some(Release { version, bytes: None }) => {
+        Some(BackedUpRelease { version, bytes: None }) => {
             format!("\n  release   {version} is current and not part of the backup; --with-index adds it")
         }
         None => "\n  release   none is published".to_owned(),
@@ -202,13 +203,13 @@ fn listed(description: &Description) -> String {
     text
 }
 
-/// A path in `folder` that does not exist and begins with `name`.
+/// A nonexistent path in `folder` with a name that begins with `name`.
 fn unused(folder: &Path, name: &str) -> PathBuf {
     let names = std::iter::once(name.to_owned()).chain((2..).map(|number| format!("{name}-{number}")));
     let mut paths = names.map(|name| folder.join(name));
     paths.find(|path| path.symlink_metadata().is_err()).expect("the names do not end")
 }
 
-fn at(path: &Path) -> impl Fn(io::Error) -> StoreError {
+fn io_error_at(path: &Path) -> impl Fn(io::Error) -> StoreError {
     move |source| StoreError::File { path: path.to_owned(), source }
 }

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::print::{note, print, print_json, print_table};
-use super::{CommandError, Context, find, line_from_stdin, now};
+use super::{AdminError, CommandContext, find_account, line_from_stdin, now};
 use crate::app::settings::{KeyArgument, KeyCommand};
 use auth::ApiKey;
 use auth::account::{AccountRef, KeyName, KeyRecord, KeyRef, Rotation, expiry};
@@ -11,20 +11,20 @@ use auth::audit::Event;
 use data::import::clean::is_hidden;
 use data::{Date, rfc3339};
 
-pub(super) fn run(context: &Context<'_>, command: KeyCommand) -> Result<(), CommandError> {
-    let Context { store, json, .. } = *context;
+pub(super) fn run(context: &CommandContext<'_>, command: KeyCommand) -> Result<(), AdminError> {
+    let CommandContext { store, json, .. } = *context;
     match command {
         KeyCommand::Create { email, name, expires_in } => create_key(context, &email, &name, expires_in),
         KeyCommand::Rotate { key, overlap, expires_in } => rotate_key(context, key_ref(key)?, overlap, expires_in),
         KeyCommand::Revoke { key } => revoke_key(context, key_ref(key)?),
         KeyCommand::List { email } => {
             let account = match email {
-                Some(email) => Some(find(store, &email)?.id),
+                Some(email) => Some(find_account(store, &email)?.id),
                 None => None,
             };
             let keys = store.keys(account, Date::from_unix(now()))?;
             if json {
-                let rows: Vec<KeyRow<'_>> = keys.iter().map(KeyRow::of).collect();
+                let rows: Vec<ListedKey<'_>> = keys.iter().map(ListedKey::from_record).collect();
                 return print_json(&BTreeMap::from([("keys", rows)]));
             }
             let time = |seconds: Option<i64>| seconds.map_or("-".to_owned(), rfc3339);
@@ -49,7 +49,7 @@ pub(super) fn run(context: &Context<'_>, command: KeyCommand) -> Result<(), Comm
     }
 }
 
-fn key_ref(key: KeyArgument) -> Result<KeyRef, CommandError> {
+fn key_ref(key: KeyArgument) -> Result<KeyRef, AdminError> {
     match key {
         KeyArgument::Key(key) => Ok(key),
         KeyArgument::Stdin => Ok(line_from_stdin("key")?.parse()?),
@@ -57,20 +57,20 @@ fn key_ref(key: KeyArgument) -> Result<KeyRef, CommandError> {
 }
 
 fn create_key(
-    context: &Context<'_>,
+    context: &CommandContext<'_>,
     email: &AccountRef,
     name: &KeyName,
     days: Option<u32>,
-) -> Result<(), CommandError> {
+) -> Result<(), AdminError> {
     let key = ApiKey::generate()?;
-    let id = find(context.store, email)?.id;
+    let id = find_account(context.store, email)?.id;
     let now = now();
     let record = context.store.create_key(id, name, &key, expiry(days, now), now)?;
     context.audit_key(Event::KeyCreation, &record);
     print_key(context, &key, &record, None)
 }
 
-fn rotate_key(context: &Context<'_>, key: KeyRef, overlap: u32, days: Option<u32>) -> Result<(), CommandError> {
+fn rotate_key(context: &CommandContext<'_>, key: KeyRef, overlap: u32, days: Option<u32>) -> Result<(), AdminError> {
     let successor = ApiKey::generate()?;
     let now = now();
     let days = days.or(context.store.key(key, Date::from_unix(now))?.lifetime());
@@ -81,13 +81,17 @@ fn rotate_key(context: &Context<'_>, key: KeyRef, overlap: u32, days: Option<u32
 
 /// Prints a new key, once.
 fn print_key(
-    context: &Context<'_>,
+    context: &CommandContext<'_>,
     key: &ApiKey,
     record: &KeyRecord,
     rotated: Option<&KeyRecord>,
-) -> Result<(), CommandError> {
+) -> Result<(), AdminError> {
     let printed = if context.json {
-        print_json(&NewKey { key: key.reveal(), record: KeyRow::of(record), rotated: rotated.map(KeyRow::of) })
+        print_json(&CreatedKey {
+            key: key.reveal(),
+            record: ListedKey::from_record(record),
+            rotated: rotated.map(ListedKey::from_record),
+        })
     } else {
         let KeyRecord { id, name, email, tier, expires_at, .. } = record;
         let expiry = expires_at.map_or_else(String::new, |at| format!(", expires at {}", rfc3339(at)));
@@ -109,14 +113,14 @@ fn print_key(
     printed
 }
 
-fn revoke_key(context: &Context<'_>, key: KeyRef) -> Result<(), CommandError> {
+fn revoke_key(context: &CommandContext<'_>, key: KeyRef) -> Result<(), AdminError> {
     let now = now();
     let record = context.store.revoke_key(key, now)?;
     if record.revoked_at == Some(now) {
         context.audit_key(Event::KeyRevocation, &record);
     }
     if context.json {
-        return print_json(&KeyRow::of(&record));
+        return print_json(&ListedKey::from_record(&record));
     }
     let KeyRecord { id, masked, email, revoked_at, expires_at, .. } = &record;
     let result = match (revoked_at, expires_at) {
@@ -129,24 +133,24 @@ fn revoke_key(context: &Context<'_>, key: KeyRef) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// `None` for a key that was revoked so long ago that its name was purged. Characters that would not be seen, which only old
-/// names contain, are escaped.
+/// The name of a key; `None` if the key was revoked so long ago that its name was purged. Invisible characters, which
+/// only occur in old names, are escaped.
 fn name(key: &KeyRecord) -> Option<String> {
     let visible = |char: char| if is_hidden(char) { char.escape_unicode().to_string() } else { char.to_string() };
     Some(key.name.chars().map(visible).collect()).filter(|name: &String| !name.is_empty())
 }
 
 #[derive(Serialize)]
-struct NewKey<'a> {
+struct CreatedKey<'a> {
     key: &'a str,
     #[serde(flatten)]
-    record: KeyRow<'a>,
+    record: ListedKey<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    rotated: Option<KeyRow<'a>>,
+    rotated: Option<ListedKey<'a>>,
 }
 
 #[derive(Serialize)]
-struct KeyRow<'a> {
+struct ListedKey<'a> {
     id: i64,
     shown: String,
     /// `None` if it was purged.
@@ -161,8 +165,8 @@ struct KeyRow<'a> {
     revoked_at: Option<String>,
 }
 
-impl<'a> KeyRow<'a> {
-    fn of(key: &'a KeyRecord) -> Self {
+impl<'a> ListedKey<'a> {
+    fn from_record(key: &'a KeyRecord) -> Self {
         let tier = key.tier;
         Self {
             id: key.id.0,

@@ -1,4 +1,4 @@
-//! Commands of the operator: accounts and API keys. They also work while the server runs.
+//! Operator commands for accounts and API keys. They also work while the server runs.
 
 mod accounts;
 mod audit;
@@ -23,7 +23,7 @@ use auth::{Store, StoreError};
 use data::rfc3339;
 use release::ReleaseError;
 
-/// Bytes; longer than any password or key.
+/// Maximum input size in bytes; longer than any password or key.
 const MAX_INPUT: u64 = 4_096;
 
 /// Runs a command on the accounts in the folder `data` or in a shared store, and prints its result or error.
@@ -36,15 +36,15 @@ pub fn key(data: &Path, store: &StoreSettings, command: KeyCommand, options: &Co
     run(data, store, options, |context| keys::run(context, command))
 }
 
-/// What a command works with.
-struct Context<'a> {
+/// Environment of a command.
+struct CommandContext<'a> {
     store: &'a dyn Store,
-    /// Whether the result is printed as JSON.
+    /// Print the result as JSON.
     json: bool,
     audit_log: Option<AuditLog>,
 }
 
-impl Context<'_> {
+impl CommandContext<'_> {
     fn audit(&self, entry: Entry) {
         if let Some(log) = &self.audit_log {
             log.write(Entry { by_operator: true, ..entry }, None);
@@ -58,45 +58,45 @@ impl Context<'_> {
 
 /// Prints lines of an audit log.
 pub fn audit(filter: &AuditFilter) -> ExitCode {
-    ended(audit::run(filter), false)
+    exit_code(audit::run(filter), false)
 }
 
-/// Copies what is in the folder `data` to a backup, also while a server uses it.
+/// Copies the contents of the folder `data` to a backup, even while a server uses it.
 pub fn backup(data: &Path, store: &StoreSettings, options: &BackupOptions) -> ExitCode {
-    ended(store::refuse_backup(store).and_then(|()| backup::backup(data, options)), options.json)
+    exit_code(store::refuse_backup(store).and_then(|()| backup::backup(data, options)), options.json)
 }
 
 /// Copies a backup to the folder `data`, which no server may use.
 pub fn restore(data: &Path, store: &StoreSettings, options: &RestoreOptions) -> ExitCode {
-    ended(store::refuse_restore(store).and_then(|()| backup::restore(data, options)), options.json)
+    exit_code(store::refuse_restore(store).and_then(|()| backup::restore(data, options)), options.json)
 }
 
 /// Moves accounts between stores.
 pub fn store(store: &StoreSettings, command: &StoreCommand) -> ExitCode {
     let StoreCommand::Copy { from, json } = command;
-    ended(store::copy(from, store, *json), *json)
+    exit_code(store::copy(from, store, *json), *json)
 }
 
 fn run(
     data: &Path,
     store: &StoreSettings,
     options: &CommandOptions,
-    command: impl FnOnce(&Context<'_>) -> Result<(), CommandError>,
+    command: impl FnOnce(&CommandContext<'_>) -> Result<(), AdminError>,
 ) -> ExitCode {
     let json = options.json;
     let run = || {
         let open = |path: &PathBuf| {
-            AuditLog::open(path, now).map_err(|error| CommandError::NoAuditLog { path: path.clone(), error })
+            AuditLog::open(path, now).map_err(|error| AdminError::NoAuditLog { path: path.clone(), error })
         };
         let audit_log = options.audit_log.as_ref().map(open).transpose()?;
         let store = store.open(data)?;
         store.end_expired_keys(now())?;
-        command(&Context { store: &*store, json, audit_log })
+        command(&CommandContext { store: &*store, json, audit_log })
     };
-    ended(run(), json)
+    exit_code(run(), json)
 }
 
-fn ended(result: Result<(), CommandError>, json: bool) -> ExitCode {
+fn exit_code(result: Result<(), AdminError>, json: bool) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -107,7 +107,7 @@ fn ended(result: Result<(), CommandError>, json: bool) -> ExitCode {
 }
 
 #[derive(Debug, thiserror::Error)]
-enum CommandError {
+enum AdminError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error("standard output: {0}")]
@@ -172,7 +172,7 @@ enum CommandError {
     Release(#[from] ReleaseError),
 }
 
-impl CommandError {
+impl AdminError {
     /// The code in the `--json` output.
     fn code(&self) -> &'static str {
         match self {
@@ -195,7 +195,7 @@ impl CommandError {
     }
 }
 
-fn find(store: &dyn Store, account: &AccountRef) -> Result<Account, StoreError> {
+fn find_account(store: &dyn Store, account: &AccountRef) -> Result<Account, StoreError> {
     match account {
         AccountRef::Email(email) => store.account(email).map_err(|error| with_suggestion(error, store)),
         AccountRef::Id(id) => store.account_by_id(*id).map_err(|error| match error {
@@ -205,7 +205,7 @@ fn find(store: &dyn Store, account: &AccountRef) -> Result<Account, StoreError> 
     }
 }
 
-/// Adds the most similar address to "no such account".
+/// Adds the most similar address to a "no such account" error.
 fn with_suggestion(error: StoreError, store: &dyn Store) -> StoreError {
     let StoreError::NoSuchAccount { email, .. } = error else { return error };
     match store.accounts() {
@@ -218,14 +218,14 @@ fn with_suggestion(error: StoreError, store: &dyn Store) -> StoreError {
     }
 }
 
-/// The first and only line of standard input, without its end; `what` names it in errors.
-fn line_from_stdin(what: &'static str) -> Result<Zeroizing<String>, CommandError> {
+/// The first and only line of standard input, without its line end; `what` names it in errors.
+fn line_from_stdin(what: &'static str) -> Result<Zeroizing<String>, AdminError> {
     let input = io::stdin();
-    let unusable = |problem| CommandError::Input { problem, what };
+    let unusable = |problem| AdminError::Input { problem, what };
     if input.is_terminal() {
         return Err(unusable("is a terminal"));
     }
-    // As large as the input can be: a text that grows would leave copies behind.
+    // Allocated at the maximum size: a growing string would leave copies of the secret behind.
     let mut text = Zeroizing::new(String::with_capacity(MAX_INPUT as usize));
     let read = input.take(MAX_INPUT).read_to_string(&mut text);
     read.map_err(|_| unusable("is not valid UTF-8"))?;
@@ -234,7 +234,7 @@ fn line_from_stdin(what: &'static str) -> Result<Zeroizing<String>, CommandError
     if line.contains('\n') { Err(unusable("has several lines")) } else { Ok(Zeroizing::new(line.to_owned())) }
 }
 
-/// Unix seconds.
+/// Current time in Unix seconds.
 fn now() -> i64 {
     time::OffsetDateTime::now_utc().unix_timestamp()
 }

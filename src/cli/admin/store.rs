@@ -1,28 +1,28 @@
-//! `venturedex store`, and what commands on data folders say about a store in PostgreSQL.
+//! `venturedex store`, and the errors of data folder commands if the store is in PostgreSQL.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::app::settings::StoreSettings;
-use crate::cli::admin::{CommandError, print};
+use crate::cli::admin::{AdminError, print};
 use auth::{CopiedTable, PostgresStore};
 
-pub(super) fn refuse_backup(store: &StoreSettings) -> Result<(), CommandError> {
+pub(super) fn refuse_backup(store: &StoreSettings) -> Result<(), AdminError> {
     match store.postgres()? {
-        Some(settings) => Err(CommandError::BackupOfPostgres(PostgresStore::place(&settings)?)),
+        Some(settings) => Err(AdminError::BackupOfPostgres(PostgresStore::place(&settings)?)),
         None => Ok(()),
     }
 }
 
-pub(super) fn refuse_restore(store: &StoreSettings) -> Result<(), CommandError> {
+pub(super) fn refuse_restore(store: &StoreSettings) -> Result<(), AdminError> {
     match store.postgres()? {
-        Some(settings) => Err(CommandError::RestoreToPostgres(PostgresStore::place(&settings)?)),
+        Some(settings) => Err(AdminError::RestoreToPostgres(PostgresStore::place(&settings)?)),
         None => Ok(()),
     }
 }
 
-pub(super) fn copy(from: &Path, store: &StoreSettings, json: bool) -> Result<(), CommandError> {
-    let settings = store.postgres()?.ok_or(CommandError::NoTarget)?;
+pub(super) fn copy(from: &Path, store: &StoreSettings, json: bool) -> Result<(), AdminError> {
+    let settings = store.postgres()?.ok_or(AdminError::NoTarget)?;
     let place = PostgresStore::place(&settings)?;
     let copied = PostgresStore::copy_from(from, &settings)?;
     if json {

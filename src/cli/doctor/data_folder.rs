@@ -9,24 +9,24 @@ use crate::cli::indexer::format;
 use auth::{DataLock, DatabaseFile, Holder, StoreError};
 use data::rfc3339;
 
-/// A log of changes of this size is no longer moved into the database.
+/// Write-ahead log size, in bytes, that shows that it is no longer moved into the database.
 const LARGE_LOG: u64 = 64 << 20;
 
 const AS_OWNER: &str =
     "run the doctor as the user of the server; if it is, make that user the owner: chown -R USER DIR";
 
-/// What later checks need.
+/// Results needed by later checks.
 #[derive(Default)]
-pub(super) struct Data {
+pub(super) struct DataFolderState {
     /// The running server of the folder.
     pub holder: Option<Holder>,
     /// The latest time in the database.
     pub newest_time: Option<i64>,
 }
 
-/// `is_shared`: accounts are not in the folder, but in a database that servers share.
-pub(super) fn check(folder: &Path, is_shared: bool, findings: &mut Findings) -> Data {
-    let mut data = Data::default();
+/// Checks the data folder. `is_shared`: accounts are not in the folder, but in a database shared by servers.
+pub(super) fn check(folder: &Path, is_shared: bool, findings: &mut Findings) -> DataFolderState {
+    let mut data = DataFolderState::default();
     let wrong = match folder.metadata() {
         Ok(metadata) if metadata.is_dir() => None,
         Ok(_) => Some((Status::Problem, "is not a folder".to_owned(), "name a folder with --data")),
@@ -84,7 +84,7 @@ fn permissions(folder: &Path, findings: &mut Findings) {
 }
 
 /// Checks the database and returns its size in bytes.
-fn database(folder: &Path, data: &mut Data, findings: &mut Findings) -> u64 {
+fn database(folder: &Path, data: &mut DataFolderState, findings: &mut Findings) -> u64 {
     const CHECK: &str = "data.database";
     let path = DatabaseFile::path_in(folder);
     if !path.exists() {

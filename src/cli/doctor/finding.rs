@@ -1,4 +1,4 @@
-//! What a check found.
+//! Findings of the checks.
 
 use serde::Serialize;
 
@@ -24,11 +24,11 @@ impl Status {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Finding {
-    /// What was checked; a stable name.
+    /// Stable name of the check.
     pub check: &'static str,
     pub status: Status,
     pub detail: String,
-    /// What to do; null if nothing is to be done.
+    /// The remedy; null if nothing needs to be done.
     pub remedy: Option<String>,
 }
 
@@ -64,7 +64,7 @@ impl Findings {
     }
 }
 
-/// The status of a check among what was found; `None` if it found nothing. The worst if it found several things.
+/// The worst status found by a check; `None` if it found nothing.
 #[cfg(test)]
 pub(super) fn status_of(findings: Findings, check: &str) -> Option<Status> {
     findings.into_vec().into_iter().filter(|finding| finding.check == check).map(|finding| finding.status).max()

@@ -1,4 +1,4 @@
-//! What the machine gives the process: disk, memory, open files, the port and the clock.
+//! Resources of the machine: disk, memory, open files, the port and the clock.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -10,38 +10,38 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 use crate::app::settings::ServeSettings;
-use crate::cli::doctor::data_folder::Data;
+use crate::cli::doctor::data_folder::DataFolderState;
 use crate::cli::doctor::finding::Findings;
-use crate::cli::doctor::releases::Index;
+use crate::cli::doctor::releases::IndexState;
 use crate::cli::indexer::format;
 use auth::Holder;
 use catalog;
 use data::{Date, rfc3339};
 
 const MIB: u64 = 1 << 20;
-/// What a full disk leaves no room for: the log of changes and the next release.
+/// A disk with less free space has no room for the write-ahead log and the next release.
 const LITTLE_DISK: u64 = 64 * MIB;
 const ENOUGH_DISK: u64 = 1024 * MIB;
 /// Files of the database, releases, log and runtime, in addition to connections.
 const OWN_FILES: u64 = 256;
 /// Memory without releases: response cache, tables of callers, passwords being hashed, connections.
 const OWN_MEMORY: u64 = 256 * MIB;
-/// Seconds by which clocks of two machines may differ.
+/// Permitted difference between the clocks of two machines in seconds.
 const SKEW: i64 = 300;
 
 /// Limits of the server's process if it runs, otherwise of this one.
-struct Limits {
+struct ProcessLimits {
     open_files: Option<u64>,
     memory: Option<u64>,
-    /// Whether they are those of the running server.
+    /// The limits are those of the running server.
     of_server: bool,
 }
 
-pub(super) fn check(settings: &ServeSettings, data: &Data, index: &Index, findings: &mut Findings) {
+pub(super) fn check(settings: &ServeSettings, data: &DataFolderState, index: &IndexState, findings: &mut Findings) {
     let server = data.holder.as_ref().and_then(|holder| holder.process).filter(|process| is_server(*process));
     let process = server.map_or("self".to_owned(), |process| process.to_string());
     let limits =
-        Limits { open_files: open_files(&process), memory: memory_limit(&process), of_server: server.is_some() };
+        ProcessLimits { open_files: open_files(&process), memory: memory_limit(&process), of_server: server.is_some() };
     check_open_files(&limits, u64::from(settings.max_connections), findings);
     check_memory(&limits, index.loaded_bytes, findings);
     if let Some(owner) = owner(Path::new(&format!("/proc/{process}"))) {
@@ -50,10 +50,10 @@ pub(super) fn check(settings: &ServeSettings, data: &Data, index: &Index, findin
     check_port(settings.listen, data.holder.as_ref(), findings);
 }
 
-fn check_open_files(limits: &Limits, connections: u64, findings: &mut Findings) {
+fn check_open_files(limits: &ProcessLimits, connections: u64, findings: &mut Findings) {
     const CHECK: &str = "process.open_files";
     let Some(limit) = limits.open_files else { return };
-    let (needed, whose) = (connections + OWN_FILES, whose(limits));
+    let (needed, whose) = (connections + OWN_FILES, process_name(limits));
     if limit < needed {
         findings.problem(
             CHECK,
@@ -65,10 +65,10 @@ fn check_open_files(limits: &Limits, connections: u64, findings: &mut Findings) 
     }
 }
 
-fn check_memory(limits: &Limits, releases: u64, findings: &mut Findings) {
+fn check_memory(limits: &ProcessLimits, releases: u64, findings: &mut Findings) {
     const CHECK: &str = "process.memory";
     let Some(limit) = limits.memory else { return };
-    let (needed, whose) = (OWN_MEMORY + releases, whose(limits));
+    let (needed, whose) = (OWN_MEMORY + releases, process_name(limits));
     let detail = format!("{whose} may use {}, and needs up to {}", format::size(limit), format::size(needed));
     if limit < needed {
         findings.warning(CHECK, detail, "raise the limit of memory, or hold fewer releases: --keep-releases 1");
@@ -77,7 +77,7 @@ fn check_memory(limits: &Limits, releases: u64, findings: &mut Findings) {
     }
 }
 
-fn whose(limits: &Limits) -> &'static str {
+fn process_name(limits: &ProcessLimits) -> &'static str {
     if limits.of_server { "the server" } else { "a process started here" }
 }
 
@@ -120,8 +120,8 @@ fn check_port(listen: SocketAddr, holder: Option<&Holder>, findings: &mut Findin
     }
 }
 
-/// Checks the space for a folder, or for the next one above that exists; `expected` bytes will be written before others
-/// are removed.
+/// Checks the free space for a folder, or for its nearest existing ancestor; `expected` bytes will be written before
+/// others are removed.
 pub(super) fn check_disk(check: &'static str, folder: &Path, expected: u64, findings: &mut Findings) {
     let existing = folder.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("."));
     if let Some(free) = free_space(existing) {
@@ -141,8 +141,14 @@ fn judge_disk(check: &'static str, free: u64, expected: u64, findings: &mut Find
     }
 }
 
-/// Checks the clock against the data of this program, the database and the release, and against itself since `began`.
-pub(super) fn check_clock(now: i64, data: &Data, index: &Index, began: (SystemTime, Instant), findings: &mut Findings) {
+/// Checks the clock against the dates of this program, the database and the release, and against itself since `began`.
+pub(super) fn check_clock(
+    now: i64,
+    data: &DataFolderState,
+    index: &IndexState,
+    began: (SystemTime, Instant),
+    findings: &mut Findings,
+) {
     let built_at = index.built_at.as_deref().and_then(|text| OffsetDateTime::parse(text, &Rfc3339).ok());
     let known = KnownTimes {
         program: catalog::bundled().ok().map(|catalog| catalog.snapshot().released_on()),
@@ -157,12 +163,12 @@ pub(super) fn check_clock(now: i64, data: &Data, index: &Index, began: (SystemTi
 #[derive(Default)]
 struct KnownTimes {
     program: Option<Date>,
-    /// Unix seconds, like the following.
+    /// In Unix seconds, like the following.
     database: Option<i64>,
     release: Option<i64>,
 }
 
-/// `jump` is by how many seconds the clock went ahead of the time that passed.
+/// `jump` is the number of seconds that the clock advanced beyond the time that passed.
 fn judge_clock(now: i64, known: &KnownTimes, jump: f64, findings: &mut Findings) {
     const CHECK: &str = "clock.time";
     const REMEDY: &str = "set the clock, and keep it with a time service: timedatectl set-ntp true";
@@ -187,7 +193,7 @@ fn judge_clock(now: i64, known: &KnownTimes, jump: f64, findings: &mut Findings)
     }
 }
 
-/// The permissions of a file or folder, if the system has such.
+/// Permissions of a file or folder, if the system has any.
 pub(super) fn mode(path: &Path) -> Option<u32> {
     #[cfg(unix)]
     return fs::metadata(path).ok().map(|file| std::os::unix::fs::MetadataExt::mode(&file) & 0o777);
@@ -195,7 +201,7 @@ pub(super) fn mode(path: &Path) -> Option<u32> {
     None
 }
 
-/// Whether this process may write to a file or create files in a folder. Root always may.
+/// True if this process may write to a file or create files in a folder. Root always may.
 pub(super) fn is_writable(path: &Path) -> bool {
     #[cfg(unix)]
     return rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok();
@@ -203,7 +209,7 @@ pub(super) fn is_writable(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|file| !file.permissions().readonly())
 }
 
-/// Bytes that others than root may still write.
+/// Free bytes available to users other than root.
 fn free_space(folder: &Path) -> Option<u64> {
     #[cfg(unix)]
     return rustix::fs::statvfs(folder).ok().map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize));
@@ -218,12 +224,12 @@ fn owner(path: &Path) -> Option<u32> {
     None
 }
 
-/// Whether a process is still a server: another one may have got its number, in a container above all.
+/// True if a process is still a server: another one may have got its number, especially in a container.
 fn is_server(process: u32) -> bool {
     fs::read_to_string(format!("/proc/{process}/comm")).is_ok_and(|name| name.trim() == "venturedex")
 }
 
-/// `process` is a number or `self`. `None` if the system does not say, or there is no limit.
+/// `process` is a number or `self`. `None` if the system does not tell, or if there is no limit.
 fn open_files(process: &str) -> Option<u64> {
     parse_open_files(&fs::read_to_string(format!("/proc/{process}/limits")).ok()?)
 }
@@ -242,7 +248,7 @@ fn memory_limit(process: &str) -> Option<u64> {
     limits.chain(machine).min()
 }
 
-/// The files with limits of memory for `/proc/PID/cgroup`, those of the groups above it too.
+/// The memory limit files for `/proc/PID/cgroup`, including those of parent groups.
 fn limit_files(groups: &str) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for line in groups.lines() {
@@ -263,11 +269,11 @@ fn limit_files(groups: &str) -> Vec<PathBuf> {
 
 /// A limit of a control group; `None` if it has none.
 fn parse_limit(text: &str) -> Option<u64> {
-    // Version 1 writes the largest multiple of a page for "no limit".
+    // Version 1 writes the largest multiple of the page size for "no limit".
     text.trim().parse().ok().filter(|limit| *limit < 1 << 60)
 }
 
-/// The memory of the machine in `/proc/meminfo`.
+/// The memory of the machine in `/proc/meminfo`, in bytes.
 fn parse_total(text: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
     Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
@@ -295,7 +301,7 @@ mod tests {
 
     #[test]
     fn a_process_must_be_able_to_open_all_connections_and_to_hold_the_releases() {
-        let limits = |open_files, memory| Limits { open_files, memory, of_server: false };
+        let limits = |open_files, memory| ProcessLimits { open_files, memory, of_server: false };
         let files = |limit| {
             found("process.open_files", |findings| check_open_files(&limits(Some(limit), None), 4_096, findings))
         };

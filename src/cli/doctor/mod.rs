@@ -1,7 +1,7 @@
-//! `venturedex doctor`: checks what `serve` would run with, and says how to fix what is wrong.
+//! `venturedex doctor`: checks the environment in which `serve` would run, and says how to fix problems.
 //!
-//! It takes the settings of `serve`, writes nothing (but for `--object-store`), and works whether the server runs or not. What it finds is measured
-//! first and judged by functions of the measured values, so that each finding can be tested.
+//! It takes the settings of `serve`, writes nothing (except with `--object-store`), and works no matter if the server
+//! runs. Values are measured first and then judged by separate functions, so that each finding can be tested.
 
 mod data_folder;
 mod finding;
@@ -23,12 +23,12 @@ use crate::app::settings::ServeSettings;
 use crate::cli::doctor::finding::{Finding, Findings, Status};
 use data::rfc3339;
 
-/// The result of a check, as `--json` prints it.
+/// The result of the checks, as printed by `--json`.
 #[derive(Serialize)]
-struct Report {
+struct DoctorReport {
     /// Name and version of the program.
     program: String,
-    /// RFC 3339, UTC.
+    /// Time of the checks, RFC 3339 in UTC.
     checked_at: String,
     /// The worst of the findings.
     status: Status,
@@ -37,7 +37,8 @@ struct Report {
     findings: Vec<Finding>,
 }
 
-/// Checks the settings and what they name. `variables` are the names in the environment. Exits with 1 if there is a problem.
+/// Checks the settings and everything that they name. `variables` are the names in the environment. Exits with 1 if
+/// there is a problem.
 pub fn run(
     settings: &ServeSettings,
     object_store: Option<&Path>,
@@ -61,7 +62,7 @@ fn report(
     settings: &ServeSettings,
     object_store: Option<&Path>,
     variables: impl IntoIterator<Item = String>,
-) -> Report {
+) -> DoctorReport {
     let began = (SystemTime::now(), Instant::now());
     let checked_at = now();
     let mut findings = Findings::default();
@@ -82,7 +83,7 @@ fn report(
     machine::check_clock(checked_at, &data, &index, began, &mut findings);
     let findings = findings.into_vec();
     let count = |status| findings.iter().filter(|finding| finding.status == status).count();
-    Report {
+    DoctorReport {
         program: format!("venturedex {}", env!("CARGO_PKG_VERSION")),
         checked_at: rfc3339(checked_at),
         status: findings.iter().map(|finding| finding.status).max().unwrap_or(Status::Ok),
@@ -92,7 +93,7 @@ fn report(
     }
 }
 
-fn print(report: &Report, out: &mut impl Write) -> io::Result<()> {
+fn print(report: &DoctorReport, out: &mut impl Write) -> io::Result<()> {
     let width = report.findings.iter().map(|finding| finding.check.len()).max().unwrap_or_default();
     for Finding { check, status, detail, remedy } in &report.findings {
         writeln!(out, "{:7}  {check:width$}  {detail}", status.name())?;

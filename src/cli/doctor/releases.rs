@@ -1,4 +1,4 @@
-//! The folder of releases: what is served, whether its files are whole, and how old it is.
+//! The folder of releases: the current release, the integrity of its files, and its age.
 
 use std::path::Path;
 
@@ -10,21 +10,21 @@ use data::{Date, SnapshotVersion};
 use release::remote::RemoteStore;
 use release::{Release, ReleaseError, ReleaseStore};
 
-/// Data is published weekly or monthly; after this many days somebody should look why it is not.
+/// Data is published weekly or monthly; after this many days somebody should find out why it is not.
 const OLD_DAYS: i64 = 35;
 
-/// What later checks need.
+/// Results needed by later checks.
 #[derive(Default)]
-pub(super) struct Index {
+pub(super) struct IndexState {
     /// The release that should be served.
     pub current: Option<SnapshotVersion>,
-    /// The size of the releases that a server loads.
+    /// Size of the releases that a server loads, in bytes.
     pub loaded_bytes: u64,
-    /// When the current release was built.
+    /// Build time of the current release.
     pub built_at: Option<String>,
 }
 
-/// Tries the conditional writes of an object store.
+/// Tests the conditional writes of an object store.
 pub(super) fn check_object_store(place: &Path, findings: &mut Findings) {
     const CHECK: &str = "object_store.writes";
     match RemoteStore::open(place, None).and_then(|remote| remote.probe()) {
@@ -52,8 +52,8 @@ pub(super) fn check_object_store(place: &Path, findings: &mut Findings) {
     }
 }
 
-pub(super) fn check(settings: &ServeSettings, now: i64, findings: &mut Findings) -> Index {
-    let mut index = Index::default();
+pub(super) fn check(settings: &ServeSettings, now: i64, findings: &mut Findings) -> IndexState {
+    let mut index = IndexState::default();
     let releases = match settings.releases() {
         Ok(releases) => releases,
         Err(error) => {
@@ -131,8 +131,8 @@ fn open(releases: &ReleaseStore, version: SnapshotVersion) -> Result<Release, Re
     Ok(release)
 }
 
-/// Releases that are not current serve cursors that clients still follow, and roll-backs. The newest `keep` of them, of
-/// `kept_bytes`, are loaded.
+/// Checks the releases that are not current; they serve cursors that clients still follow, and rollbacks. The newest
+/// `keep` of them, with a total of `kept_bytes`, are loaded.
 fn check_others(
     releases: &ReleaseStore,
     others: &[SnapshotVersion],

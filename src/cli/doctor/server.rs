@@ -1,4 +1,4 @@
-//! The running server: what it says about itself at `/readyz`.
+//! The running server: its own report at `/readyz`.
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
@@ -10,11 +10,11 @@ use crate::cli::doctor::finding::Findings;
 use data::SnapshotVersion;
 
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// The longest response that is read, in bytes.
+/// Maximum size of a response in bytes.
 const MAX_RESPONSE: u64 = 64 * 1024;
 const CHECK: &str = "server.ready";
 
-/// Asks the server that listens on `listen`. `current` is the release that it should serve, if one is named.
+/// Queries the server that listens on `listen`. `current` is the release that it should serve, if one is named.
 pub(super) fn check(listen: SocketAddr, current: Option<SnapshotVersion>, findings: &mut Findings) {
     if listen.port() == 0 {
         return;
@@ -29,7 +29,7 @@ pub(super) fn check(listen: SocketAddr, current: Option<SnapshotVersion>, findin
     }
 }
 
-/// The address under which this machine reaches a server that listens on `listen`.
+/// The address at which this machine reaches a server that listens on `listen`.
 fn local(listen: SocketAddr) -> SocketAddr {
     let ip = match listen.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),

@@ -1,4 +1,4 @@
-//! Settings that are valid, but contradict each other, are risky, or name something that cannot be used.
+//! Settings that are valid, but contradict each other, are risky, or name something unusable.
 
 use std::net::IpAddr;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The PostgreSQL database of accounts that servers share.
+//! The PostgreSQL database of accounts, shared by servers.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::cli::indexer::format;
 use auth::{PostgresInspection, PostgresStore, PostgresTables, StoreError};
 use data::rfc3339;
 
-/// A sign-in and a change of a key make about ten round trips.
+/// Round-trip time that counts as slow: a sign-in or a change of a key makes about ten round trips.
 const SLOW: Duration = Duration::from_millis(20);
 
 /// Checks the store and returns its latest time.

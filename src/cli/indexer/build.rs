@@ -1,4 +1,4 @@
-//! `indexer build`: compile a dataset and publish it as a release.
+//! `indexer build`: compiles a dataset and publishes it as a release.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -9,22 +9,22 @@ use serde::Serialize;
 use time::OffsetDateTime;
 
 use crate::cli::indexer::check;
-use crate::cli::indexer::progress::{Step, Steps};
-use crate::cli::indexer::{Code, CommandError, Style, format};
+use crate::cli::indexer::progress::{CompletedStep, Steps};
+use crate::cli::indexer::{CommandError, IndexerExit, Style, format};
 use catalog::ChangeCounts;
-use data::import::Input;
+use data::import::DatasetInput;
 use data::rfc3339;
-use data::{self, Counts, Diagnostic, Progress, Report, SnapshotVersion, Table};
+use data::{self, Counts, Diagnostic, DiagnosticReport, Progress, SnapshotVersion, Table};
 use release::remote::{Current, Pushed, RemoteStore};
-use release::{Outcome, Policy, Publication, ReleaseError, ReleaseStore, SigningKey, manifest};
+use release::{Policy, Publication, PublicationOutcome, ReleaseError, ReleaseStore, SigningKey, manifest};
 
-struct Summary<'a> {
+struct BuildSummary<'a> {
     pushed: Option<&'a Pushed>,
     publication: &'a Publication,
-    report: &'a Report,
+    report: &'a DiagnosticReport,
     known_aliases: usize,
     difference: Difference,
-    steps: Vec<Step>,
+    steps: Vec<CompletedStep>,
     took: Duration,
     folder: &'a Path,
 }
@@ -39,7 +39,7 @@ enum Difference {
 }
 
 /// The object store to push a release to.
-pub(crate) struct Target<'r> {
+pub(crate) struct PushTarget<'r> {
     pub remote: &'r RemoteStore,
     /// Its `current` before the build.
     pub read: Current,
@@ -48,10 +48,10 @@ pub(crate) struct Target<'r> {
     pub activate_in: i64,
 }
 
-impl Target<'_> {
+impl PushTarget<'_> {
     fn push(&self, releases: &ReleaseStore, publication: &Publication, steps: &Steps) -> Result<Pushed, ReleaseError> {
         steps.step("push", 0);
-        // A build takes its time: the switch is announced from now on.
+        // The build has taken its time: count from now.
         let now = OffsetDateTime::now_utc().unix_timestamp();
         let (version, key) = (publication.manifest.version, self.sign_key.as_ref());
         let pushed = self.remote.push(releases, version, key, &self.read, now + self.activate_in, now);
@@ -61,13 +61,13 @@ impl Target<'_> {
 }
 
 pub(crate) fn run(
-    mut dataset: Input<'_>,
+    mut dataset: DatasetInput<'_>,
     releases: &ReleaseStore,
     policy: Policy,
-    target: Option<Target<'_>>,
+    target: Option<PushTarget<'_>>,
     now: OffsetDateTime,
     style: &Style,
-) -> Result<Code, CommandError> {
+) -> Result<IndexerExit, CommandError> {
     let start = Instant::now();
     let steps = Steps::new(style.json);
     let building = releases.begin()?.with(policy);
@@ -78,7 +78,7 @@ pub(crate) fn run(
         Err(report) => {
             drop(steps);
             check::print(&report, folder, style)?;
-            return Ok(Code::Rejected);
+            return Ok(IndexerExit::Rejected);
         }
     };
     let report = compiled.report().clone();
@@ -88,7 +88,7 @@ pub(crate) fn run(
     let difference = compare(releases, &publication, &steps);
     let release_folder = releases.release_folder(publication.manifest.version);
     let pushed = target.map(|target| target.push(releases, &publication, &steps)).transpose()?;
-    let summary = Summary {
+    let summary = BuildSummary {
         pushed: pushed.as_ref(),
         publication: &publication,
         report: &report,
@@ -100,17 +100,17 @@ pub(crate) fn run(
     };
     drop(steps);
     if style.json {
-        format::json(&SummaryJson::of(&summary, style))?
+        format::json(&SummaryJson::new(&summary, style))?
     } else {
         summary.print(style)?
     }
-    Ok(Code::Success)
+    Ok(IndexerExit::Success)
 }
 
 fn compare(releases: &ReleaseStore, publication: &Publication, steps: &Steps) -> Difference {
     let version = publication.manifest.version;
     let Some(before) = publication.before.filter(|before| *before != version) else { return Difference::None };
-    if publication.outcome == Outcome::Unchanged {
+    if publication.outcome == PublicationOutcome::Unchanged {
         return Difference::None;
     }
     steps.step("compare", 0);
@@ -122,18 +122,20 @@ fn compare(releases: &ReleaseStore, publication: &Publication, steps: &Steps) ->
     }
 }
 
-impl Summary<'_> {
+impl BuildSummary<'_> {
     fn print(&self, style: &Style) -> io::Result<()> {
         let mut out = io::BufWriter::new(io::stdout().lock());
         check::list(self.report, style, &mut out)?;
         let manifest = &self.publication.manifest;
         let (version, folder, took) = (manifest.version, self.folder.display(), format::time(self.took));
         match self.publication.outcome {
-            Outcome::Published => writeln!(out, "published {version} in {took}: {folder}")?,
-            Outcome::Repaired => writeln!(out, "replaced damaged {version} in {took}: {folder}")?,
-            Outcome::Signed => writeln!(out, "signed {version} in {took}: {folder}")?,
-            Outcome::Completed => writeln!(out, "added bulk files to {version} in {took}: {folder}")?,
-            Outcome::Unchanged => writeln!(out, "{version} is already published with the same content: {folder}")?,
+            PublicationOutcome::Published => writeln!(out, "published {version} in {took}: {folder}")?,
+            PublicationOutcome::Repaired => writeln!(out, "replaced damaged {version} in {took}: {folder}")?,
+            PublicationOutcome::Signed => writeln!(out, "signed {version} in {took}: {folder}")?,
+            PublicationOutcome::Completed => writeln!(out, "added bulk files to {version} in {took}: {folder}")?,
+            PublicationOutcome::Unchanged => {
+                writeln!(out, "{version} is already published with the same content: {folder}")?
+            }
         }
         self.print_tables(&mut out)?;
         let sizes =
@@ -190,24 +192,24 @@ impl Summary<'_> {
 #[derive(Serialize)]
 struct SummaryJson<'a> {
     ok: bool,
-    outcome: Outcome,
+    outcome: PublicationOutcome,
     version: SnapshotVersion,
     place: String,
     /// The active release.
     current: Option<SnapshotVersion>,
     counts: Counts,
-    /// Well-known aliases that records were given.
+    /// Number of well-known aliases added to records.
     known_aliases: usize,
-    bytes: Bytes,
+    bytes: ReleaseSizes,
     built_at: &'a str,
     #[serde(rename = "took_ms", serialize_with = "format::as_milliseconds")]
     took: Duration,
-    steps: &'a [Step],
+    steps: &'a [CompletedStep],
     before: Option<SnapshotVersion>,
     difference: Option<&'a BTreeMap<Table, ChangeCounts>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     not_compared: Option<&'a str>,
-    /// Into the object store.
+    /// Result of the push to the object store.
     #[serde(skip_serializing_if = "Option::is_none")]
     pushed: Option<&'a Pushed>,
     warning_count: usize,
@@ -216,7 +218,7 @@ struct SummaryJson<'a> {
 }
 
 #[derive(Serialize)]
-struct Bytes {
+struct ReleaseSizes {
     tables: u64,
     records: u64,
     text: u64,
@@ -226,7 +228,7 @@ struct Bytes {
 }
 
 impl<'a> SummaryJson<'a> {
-    fn of(summary: &'a Summary<'a>, style: &Style) -> Self {
+    fn new(summary: &'a BuildSummary<'a>, style: &Style) -> Self {
         let publication = summary.publication;
         let manifest = &publication.manifest;
         let (difference, not_compared) = match &summary.difference {
@@ -242,7 +244,7 @@ impl<'a> SummaryJson<'a> {
             current: publication.current,
             counts: manifest.counts,
             known_aliases: summary.known_aliases,
-            bytes: Bytes {
+            bytes: ReleaseSizes {
                 tables: manifest.bytes(manifest::TABLES),
                 records: manifest.bytes(manifest::RECORDS),
                 text: manifest.bytes(manifest::TEXT),

@@ -1,4 +1,4 @@
-//! `indexer check`: what is wrong with a dataset, and what is probably wrong or missing.
+//! `indexer check`: errors of a dataset, and probable errors and gaps.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -6,12 +6,12 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::cli::indexer::progress::Steps;
-use crate::cli::indexer::{Code, CommandError, Style, format};
-use data::compile::Quality;
-use data::import::Input;
-use data::{self, Compiled, Diagnostic, Report, Table};
+use crate::cli::indexer::{CommandError, IndexerExit, Style, format};
+use data::compile::DatasetQuality;
+use data::import::DatasetInput;
+use data::{self, Compiled, Diagnostic, DiagnosticReport, Table};
 
-/// Findings of one kind that are listed without `--verbose`.
+/// Number of findings per kind that are listed without `--verbose`.
 const MAX_LISTED: usize = 5;
 
 /// Errors are always listed, warnings only with `--verbose`.
@@ -26,13 +26,13 @@ pub(crate) struct ReportJson<'r> {
     errors: Vec<&'r Diagnostic>,
     #[serde(skip_serializing_if = "Option::is_none")]
     warnings: Option<Vec<&'r Diagnostic>>,
-    /// Of a dataset without errors.
+    /// Only for a dataset without errors.
     #[serde(skip_serializing_if = "Option::is_none")]
-    quality: Option<Quality<'r>>,
+    quality: Option<DatasetQuality<'r>>,
 }
 
 impl<'r> ReportJson<'r> {
-    fn of(report: &'r Report, quality: Option<Quality<'r>>, dataset: &Path, style: &Style) -> Self {
+    fn new(report: &'r DiagnosticReport, quality: Option<DatasetQuality<'r>>, dataset: &Path, style: &Style) -> Self {
         let errors: Vec<&'r Diagnostic> = report.errors().collect();
         Self {
             ok: errors.is_empty(),
@@ -47,7 +47,7 @@ impl<'r> ReportJson<'r> {
     }
 }
 
-pub(crate) fn run(dataset: Input<'_>, style: &Style) -> Result<Code, CommandError> {
+pub(crate) fn run(dataset: DatasetInput<'_>, style: &Style) -> Result<IndexerExit, CommandError> {
     let folder = dataset.folder;
     let compiled = match compile(dataset, style)? {
         Ok(compiled) => compiled,
@@ -55,19 +55,19 @@ pub(crate) fn run(dataset: Input<'_>, style: &Style) -> Result<Code, CommandErro
     };
     let quality = compiled.quality()?;
     if style.json {
-        format::json(&ReportJson::of(compiled.report(), Some(quality), folder, style))?;
-        return Ok(Code::Success);
+        format::json(&ReportJson::new(compiled.report(), Some(quality), folder, style))?;
+        return Ok(IndexerExit::Success);
     }
     let mut out = io::BufWriter::new(io::stdout().lock());
     list(compiled.report(), style, &mut out)?;
     print_quality(&quality, style, &mut out)?;
     print_verdict(compiled.report(), folder, style, &mut out)?;
     out.flush()?;
-    Ok(Code::Success)
+    Ok(IndexerExit::Success)
 }
 
-/// Compiles a dataset; the exit code if it has errors, which are printed.
-pub(crate) fn compile(dataset: Input<'_>, style: &Style) -> Result<Result<Compiled, Code>, CommandError> {
+/// Compiles a dataset. If it has errors, prints them and returns the exit code.
+pub(crate) fn compile(dataset: DatasetInput<'_>, style: &Style) -> Result<Result<Compiled, IndexerExit>, CommandError> {
     let steps = Steps::new(style.json);
     let folder = dataset.folder;
     let compiled = data::compile(dataset, &steps);
@@ -76,14 +76,14 @@ pub(crate) fn compile(dataset: Input<'_>, style: &Style) -> Result<Result<Compil
         Ok(compiled) => Ok(compiled),
         Err(report) => {
             print(&report, folder, style)?;
-            Err(Code::Rejected)
+            Err(IndexerExit::Rejected)
         }
     })
 }
 
-pub(crate) fn print(report: &Report, folder: &Path, style: &Style) -> io::Result<()> {
+pub(crate) fn print(report: &DiagnosticReport, folder: &Path, style: &Style) -> io::Result<()> {
     if style.json {
-        return format::json(&ReportJson::of(report, None, folder, style));
+        return format::json(&ReportJson::new(report, None, folder, style));
     }
     let mut out = io::BufWriter::new(io::stdout().lock());
     list(report, style, &mut out)?;
@@ -91,15 +91,15 @@ pub(crate) fn print(report: &Report, folder: &Path, style: &Style) -> io::Result
     out.flush()
 }
 
-fn print_verdict(report: &Report, folder: &Path, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+fn print_verdict(report: &DiagnosticReport, folder: &Path, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let errors = format::counted(report.errors().count(), "error");
     let warnings = format::counted(report.warnings().count(), "warning");
     let verdict = if report.has_errors() { "rejected" } else { "ok" };
     writeln!(out, "{}: {verdict}, {errors}, {warnings}{}", folder.display(), hint(report, style))
 }
 
-/// Prints what is probably wrong, and how much of each field is known.
-fn print_quality(quality: &Quality<'_>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+/// Prints probable errors, and the known share of each field.
+fn print_quality(quality: &DatasetQuality<'_>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let listed = if style.verbose { usize::MAX } else { MAX_LISTED };
     let duplicates = quality.near_duplicates.iter().filter(|(_, count)| **count > 0);
     let duplicates: Vec<String> =
@@ -150,7 +150,7 @@ fn print_hidden(count: usize, listed: usize, out: &mut dyn Write) -> io::Result<
 }
 
 /// Prints each error and, with `--verbose`, each warning.
-pub(crate) fn list(report: &Report, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn list(report: &DiagnosticReport, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     for problem in report.errors() {
         writeln!(out, "error: {problem}")?;
     }
@@ -162,8 +162,8 @@ pub(crate) fn list(report: &Report, style: &Style, out: &mut dyn Write) -> io::R
     Ok(())
 }
 
-/// How to see warnings that are only counted.
-pub(crate) fn hint(report: &Report, style: &Style) -> &'static str {
+/// Hint at the option that lists warnings, if they were only counted.
+pub(crate) fn hint(report: &DiagnosticReport, style: &Style) -> &'static str {
     let hidden = !style.verbose && report.warnings().next().is_some();
     if hidden { " (list them with --verbose)" } else { "" }
 }

@@ -1,14 +1,14 @@
-//! `indexer duplicates`: the records of a dataset that are probably one and the same.
+//! `indexer duplicates`: records of a dataset that are probably the same.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::cli::indexer::{Code, CommandError, Style, check, format};
+use crate::cli::indexer::{CommandError, IndexerExit, Style, check, format};
 use data::Table;
 use data::compile::NearDuplicateRecord;
-use data::import::{Input, referable};
+use data::import::{DatasetInput, referable};
 
 #[derive(Serialize)]
 struct Duplicates<'a> {
@@ -16,7 +16,7 @@ struct Duplicates<'a> {
     duplicates: BTreeMap<Table, Vec<NearDuplicateRecord<'a>>>,
 }
 
-pub(crate) fn run(dataset: Input<'_>, style: &Style) -> Result<Code, CommandError> {
+pub(crate) fn run(dataset: DatasetInput<'_>, style: &Style) -> Result<IndexerExit, CommandError> {
     let compiled = match check::compile(dataset, style)? {
         Ok(compiled) => compiled,
         Err(code) => return Ok(code),
@@ -24,7 +24,7 @@ pub(crate) fn run(dataset: Input<'_>, style: &Style) -> Result<Code, CommandErro
     let duplicates = referable::TABLES.map(|table| (table, compiled.near_duplicates(table)));
     if style.json {
         format::json(&Duplicates { ok: true, duplicates: BTreeMap::from(duplicates) })?;
-        return Ok(Code::Success);
+        return Ok(IndexerExit::Success);
     }
     let mut out = io::BufWriter::new(io::stdout().lock());
     for (table, duplicates) in &duplicates {
@@ -38,5 +38,5 @@ pub(crate) fn run(dataset: Input<'_>, style: &Style) -> Result<Code, CommandErro
         writeln!(out, "{}: {} {noun}", table.name(), format::count(duplicates.len() as u64))?;
     }
     out.flush()?;
-    Ok(Code::Success)
+    Ok(IndexerExit::Success)
 }

@@ -32,7 +32,7 @@ pub(crate) fn time(time: Duration) -> String {
     format!("{time:.1?}")
 }
 
-/// Milliseconds, for JSON.
+/// Serializes milliseconds.
 pub(crate) fn as_milliseconds<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_u64(time.as_millis() as u64)
 }

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::cli::indexer::own_files::{FolderError, OwnFiles};
 use crate::cli::indexer::progress::Steps;
-use crate::cli::indexer::{Code, CommandError, Style, format};
+use crate::cli::indexer::{CommandError, IndexerExit, Style, format};
 use data::import::FileList;
 use data::{Progress, SnapshotVersion, Table};
 use import::datagen::{self, GenConfig};
@@ -43,9 +43,9 @@ impl GenerateArgs {
         let bundled = GenConfig::bundled();
         let config = match (self.firms, self.startups) {
             (None, None) => bundled,
-            (Some(firms), Some(startups)) => GenConfig::of(firms, startups),
-            (Some(firms), None) => GenConfig::of(firms, firms.saturating_mul(STARTUPS_PER_FIRM)),
-            (None, Some(startups)) => GenConfig::of(startups.div_ceil(STARTUPS_PER_FIRM), startups),
+            (Some(firms), Some(startups)) => GenConfig::new(firms, startups),
+            (Some(firms), None) => GenConfig::new(firms, firms.saturating_mul(STARTUPS_PER_FIRM)),
+            (None, Some(startups)) => GenConfig::new(startups.div_ceil(STARTUPS_PER_FIRM), startups),
         };
         GenConfig { seed: self.seed.unwrap_or(bundled.seed), ..config }
     }
@@ -63,7 +63,7 @@ struct GeneratedJson {
     took: Duration,
 }
 
-pub(crate) fn run(arguments: &GenerateArgs, style: &Style) -> Result<Code, CommandError> {
+pub(crate) fn run(arguments: &GenerateArgs, style: &Style) -> Result<IndexerExit, CommandError> {
     let (config, folder) = (arguments.config(), arguments.dataset.as_path());
     let steps = Steps::new(style.json);
     let start = Instant::now();
@@ -72,7 +72,7 @@ pub(crate) fn run(arguments: &GenerateArgs, style: &Style) -> Result<Code, Comma
     steps.done();
     drop(steps);
     print(&config, folder, bytes, start.elapsed(), style)?;
-    Ok(Code::Success)
+    Ok(IndexerExit::Success)
 }
 
 /// Writes the dataset; returns its size in bytes.
@@ -119,14 +119,14 @@ mod tests {
     use data;
 
     #[derive(Parser)]
-    struct Line {
+    struct TestArguments {
         #[command(flatten)]
         generate: GenerateArgs,
     }
 
     fn config(words: &[&str]) -> GenConfig {
         let words = ["generate", "--dataset", "d"].iter().chain(words);
-        Line::try_parse_from(words).unwrap().generate.config()
+        TestArguments::try_parse_from(words).unwrap().generate.config()
     }
 
     #[test]
@@ -134,11 +134,11 @@ mod tests {
         assert_eq!(config(&[]), GenConfig::bundled());
         assert_eq!(config(&["--startups", "2000"]), GenConfig::bundled());
         assert_eq!(config(&["--firms", "400"]), GenConfig::bundled());
-        assert_eq!(config(&["--firms", "7", "--startups", "9"]), GenConfig::of(7, 9));
+        assert_eq!(config(&["--firms", "7", "--startups", "9"]), GenConfig::new(7, 9));
         assert_eq!(config(&["--seed", "3"]), GenConfig { seed: 3, ..GenConfig::bundled() });
         for words in [["--firms", "0"], ["--startups", "-1"], ["--seed", "x"]] {
             let words = ["generate", "--dataset", "d"].into_iter().chain(words);
-            assert!(Line::try_parse_from(words).is_err());
+            assert!(TestArguments::try_parse_from(words).is_err());
         }
     }
 
@@ -146,16 +146,16 @@ mod tests {
     fn a_generated_dataset_passes_the_check_and_can_be_overwritten() {
         let above = tempfile::tempdir().unwrap();
         let folder = above.path().join("new");
-        let small = generate(&GenConfig::of(10, 40), &folder).unwrap();
-        let large = generate(&GenConfig::of(12, 60), &folder).unwrap();
+        let small = generate(&GenConfig::new(10, 40), &folder).unwrap();
+        let large = generate(&GenConfig::new(12, 60), &folder).unwrap();
         assert!(small < large);
-        // A change of somebody else is not lost.
+        // A change by somebody else is not lost.
         fs::write(folder.join("aliases.csv"), "kind,slug,alias,source\n").unwrap();
-        generate(&GenConfig::of(10, 40), &folder).unwrap();
+        generate(&GenConfig::new(10, 40), &folder).unwrap();
         assert!(folder.join("aliases.csv").exists());
         let firms = fs::read_to_string(folder.join("firms.csv")).unwrap();
         fs::write(folder.join("firms.csv"), format!("{firms}mine,Mine,,,,,,,,,,,,\n")).unwrap();
-        let error = generate(&GenConfig::of(12, 60), &folder).unwrap_err();
+        let error = generate(&GenConfig::new(12, 60), &folder).unwrap_err();
         assert!(error.to_string().contains("firms.csv: was changed since `indexer generate` wrote it"), "{error}");
         fs::write(folder.join("firms.csv"), firms).unwrap();
         let report = data::check(&folder, &data::NoProgress);
@@ -168,20 +168,20 @@ mod tests {
         let real = folder.path().join("snapshot.toml");
         let text = "version = \"2026-11-20.1\"\nreleased_on = \"2026-11-20\"\n";
         fs::write(&real, text).unwrap();
-        let error = generate(&GenConfig::of(1, 1), folder.path()).unwrap_err();
-        assert_eq!(error.code(), (Code::Rejected, "occupied"));
+        let error = generate(&GenConfig::new(1, 1), folder.path()).unwrap_err();
+        assert_eq!(error.code(), (IndexerExit::Rejected, "occupied"));
         assert_eq!(fs::read_to_string(&real).unwrap(), text);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 
         fs::rename(&real, folder.path().join("notes.txt")).unwrap();
-        assert!(matches!(generate(&GenConfig::of(1, 1), folder.path()), Err(FolderError::Occupied { .. })));
+        assert!(matches!(generate(&GenConfig::new(1, 1), folder.path()), Err(FolderError::Occupied { .. })));
     }
 
     #[test]
     fn a_path_that_is_not_a_folder_is_reported() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let error = generate(&GenConfig::of(1, 1), file.path()).unwrap_err();
-        assert_eq!(error.code(), (Code::Disk, "io"));
+        let error = generate(&GenConfig::new(1, 1), file.path()).unwrap_err();
+        assert_eq!(error.code(), (IndexerExit::Disk, "io"));
         assert!(error.to_string().starts_with(&file.path().display().to_string()));
     }
 }

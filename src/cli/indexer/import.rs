@@ -1,5 +1,5 @@
-//! `indexer import`: files of other forms become a dataset, or the statements of a source; and what `indexer build` reads of
-//! sources.
+//! `indexer import`: converts files of other formats to a dataset, or to the statements of a source. Also reads the
+//! sources of `indexer build`.
 
 use std::fs;
 use std::io::{self, Write};
@@ -12,12 +12,12 @@ use time::OffsetDateTime;
 
 use crate::cli::indexer::own_files::{FolderError, OwnFiles};
 use crate::cli::indexer::progress::Steps;
-use crate::cli::indexer::{Code, CommandError, Style, format};
+use crate::cli::indexer::{CommandError, IndexerExit, Style, format};
 use data::Date;
 use data::import::FileList;
 pub(super) use import::resolve;
 use import::sources::guess;
-use import::sources::import::{FileSummary, Import, Reason, SectionSummary, SourceChanges, Summary};
+use import::sources::import::{FileSummary, Import, ImportSummary, Omission, SectionSummary, SourceChanges};
 use import::sources::presets::{PRESETS, preset};
 use import::sources::view::{self, Clusters, Detail, ViewSummary};
 use import::sources::{Extent, Source, SourceError, Suppressed};
@@ -88,7 +88,7 @@ pub(crate) struct SourceArgs {
 }
 
 impl SourceArgs {
-    /// The dataset that the sources make, in a temporary folder; `None` without sources.
+    /// Builds a dataset from the sources in a temporary folder; `None` without sources.
     pub(crate) fn view(&self, style: &Style) -> Result<Option<tempfile::TempDir>, CommandError> {
         let Some(folder) = &self.sources else { return Ok(None) };
         let all = sources_in(folder)?;
@@ -100,7 +100,7 @@ impl SourceArgs {
         drop(steps);
         if !style.json {
             let mut out = io::stderr().lock();
-            for message in suppressed.unknown(folder, &all)? {
+            for message in suppressed.find_unknown(folder, &all)? {
                 writeln!(out, "warning: {message}")?;
             }
             print_left_out(&summary, &mut out)?;
@@ -119,10 +119,10 @@ pub(crate) fn sources_in(folder: &Path) -> Result<Vec<Source>, SourceError> {
     Ok(sources)
 }
 
-pub(crate) fn run(arguments: &ImportArgs, now: OffsetDateTime, style: &Style) -> Result<Code, CommandError> {
+pub(crate) fn run(arguments: &ImportArgs, now: OffsetDateTime, style: &Style) -> Result<IndexerExit, CommandError> {
     if arguments.guess {
         write!(io::stdout(), "{}", guess::mapping(&arguments.inputs)?)?;
-        return Ok(Code::Success);
+        return Ok(IndexerExit::Success);
     }
     let start = Instant::now();
     let on = arguments.on.unwrap_or_else(|| Date::from_unix(now.unix_timestamp()));
@@ -134,7 +134,7 @@ pub(crate) fn run(arguments: &ImportArgs, now: OffsetDateTime, style: &Style) ->
             let (summary, view) = write_dataset(import, dataset, on, &steps)?;
             (summary, Some(view))
         }
-        (None, None) => return Ok(Code::Usage),
+        (None, None) => return Ok(IndexerExit::Usage),
     };
     drop(steps);
     let to = arguments.sources.as_ref().or(arguments.dataset.as_ref()).map_or(Path::new(""), PathBuf::as_path);
@@ -144,7 +144,7 @@ pub(crate) fn run(arguments: &ImportArgs, now: OffsetDateTime, style: &Style) ->
     } else {
         result.print(style)?;
     }
-    Ok(Code::Success)
+    Ok(IndexerExit::Success)
 }
 
 impl ImportArgs {
@@ -188,8 +188,13 @@ fn unknown_preset(name: &str) -> SourceError {
     )])
 }
 
-/// Imports into a dataset of its own.
-fn write_dataset(import: Import, to: &Path, on: Date, steps: &Steps) -> Result<(Summary, ViewSummary), CommandError> {
+/// Imports into a separate dataset.
+fn write_dataset(
+    import: Import,
+    to: &Path,
+    on: Date,
+    steps: &Steps,
+) -> Result<(ImportSummary, ViewSummary), CommandError> {
     let own = OwnFiles::open(to, FileList::IMPORTED)?;
     let scratch = own.scratch()?;
     let (statements, tables) = (scratch.path().join("sources"), scratch.path().join("dataset"));
@@ -209,7 +214,7 @@ struct ImportJson {
     #[serde(rename = "took_ms", serialize_with = "format::as_milliseconds")]
     took: Duration,
     #[serde(flatten)]
-    summary: Summary,
+    summary: ImportSummary,
     #[serde(skip_serializing_if = "Option::is_none")]
     view: Option<ViewSummary>,
 }
@@ -217,7 +222,7 @@ struct ImportJson {
 impl ImportJson {
     fn print(&self, style: &Style) -> io::Result<()> {
         let mut out = io::BufWriter::new(io::stdout().lock());
-        let Summary { files, sections, entities, statements, unused, extent, later_import, .. } = &self.summary;
+        let ImportSummary { files, sections, entities, statements, unused, extent, later_import, .. } = &self.summary;
         let (rows, took) = (format::count(self.summary.rows()), format::time(self.took));
         writeln!(out, "imported {rows} rows in {took}: {}", self.to)?;
         for FileSummary { input, file, rows, left_out, bad, warnings, more_warnings, .. } in files {
@@ -255,7 +260,7 @@ impl ImportJson {
     }
 }
 
-/// Prints how many records an import removes from its source.
+/// Prints the number of records that an import removes from its source.
 fn print_extent(extent: &str, gone: u64, out: &mut dyn Write) -> io::Result<()> {
     match gone {
         0 => writeln!(out, "  {extent}: no record is gone"),
@@ -292,8 +297,8 @@ fn section_text(section: &SectionSummary, out: &mut dyn Write, style: &Style) ->
     Ok(())
 }
 
-fn print_reasons(reasons: &[Reason], out: &mut dyn Write, style: &Style) -> io::Result<()> {
-    for Reason { reason, count, first, others } in reasons {
+fn print_reasons(reasons: &[Omission], out: &mut dyn Write, style: &Style) -> io::Result<()> {
+    for Omission { reason, count, first, others } in reasons {
         writeln!(out, "      {} left out: {reason}; the first: {first}", format::count(*count))?;
         for place in others.iter().filter(|_| style.verbose) {
             writeln!(out, "        {place}")?;

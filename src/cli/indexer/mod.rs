@@ -1,7 +1,7 @@
 //! The indexer: checks datasets, publishes them as releases, and manages the releases.
 //!
-//! Results go to standard output, as text or with `--json` as one JSON object; progress and error messages go to standard
-//! error. The exit codes are part of the interface.
+//! Results go to standard output, as text or with `--json` as one JSON object; progress and error messages go to
+//! standard error. The exit codes are part of the interface.
 
 mod aliases;
 mod build;
@@ -29,7 +29,7 @@ use time::OffsetDateTime;
 
 use ::import::sources::SourceError;
 use ::search::SearchError;
-use data::import::Input;
+use data::import::DatasetInput;
 use data::import::meta::MetaValues;
 use data::{Date, SnapshotVersion};
 pub use import::resolve::ResolveError;
@@ -48,7 +48,7 @@ Exit codes:
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Code {
+pub enum IndexerExit {
     Success = 0,
     /// The dataset or a release is rejected.
     Rejected = 1,
@@ -63,7 +63,7 @@ pub enum Code {
 #[command(arg_required_else_help = true)]
 struct Arguments {
     #[command(subcommand)]
-    command: Command,
+    command: IndexerCommand,
     #[command(flatten)]
     style: Style,
 }
@@ -79,7 +79,7 @@ pub(crate) struct Style {
 }
 
 #[derive(Args)]
-struct Index {
+struct IndexArgs {
     /// Folder of releases, or the object store that has them: s3://bucket/prefix (endpoint, region and credentials from the
     /// variables AWS_…) or file:///folder
     #[arg(long, value_name = "PLACE", env = "VENTUREDEX_INDEX", default_value = "index")]
@@ -89,14 +89,14 @@ struct Index {
     cache: PathBuf,
 }
 
-impl Index {
+impl IndexArgs {
     /// The object store, if the releases are in one.
     fn remote(&self, trusted: Option<&TrustedKey>) -> Result<Option<RemoteStore>, ReleaseError> {
         let is_remote = is_object_store(&self.index);
         is_remote.then(|| RemoteStore::open(&self.index, trusted.cloned())).transpose()
     }
 
-    /// The folder of releases; with what is current in the object store, if they are in one.
+    /// The folder of releases, synced with the current release of the object store if they are in one.
     fn synced(&self) -> Result<ReleaseStore, ReleaseError> {
         let releases = releases_at(self);
         if let Some(remote) = self.remote(None)? {
@@ -122,17 +122,17 @@ struct Trust {
 }
 
 #[derive(Args)]
-struct Dataset {
+struct DatasetArgs {
     /// Folder with the CSV files and snapshot.toml
     #[arg(long, value_name = "DIR", env = "VENTUREDEX_DATASET", default_value = "dataset")]
     dataset: PathBuf,
     #[command(flatten)]
-    meta: Meta,
+    meta: MetaArgs,
 }
 
 /// What snapshot.toml says, or is to say.
 #[derive(Args)]
-struct Meta {
+struct MetaArgs {
     /// Version of the release, in place of snapshot.toml's
     #[arg(long, value_name = "YYYY-MM-DD.N")]
     release: Option<SnapshotVersion>,
@@ -150,11 +150,11 @@ struct Meta {
     license: Option<String>,
 }
 
-impl Dataset {
-    fn input(&self) -> Input<'_> {
-        let Meta { release, released_on, title, source, license } = &self.meta;
+impl DatasetArgs {
+    fn input(&self) -> DatasetInput<'_> {
+        let MetaArgs { release, released_on, title, source, license } = &self.meta;
         let (title, source, license) = (title.clone(), source.clone(), license.clone());
-        Input {
+        DatasetInput {
             folder: &self.dataset,
             meta: MetaValues { version: *release, released_on: *released_on, title, source, license },
             scratch: None,
@@ -163,21 +163,21 @@ impl Dataset {
 }
 
 #[derive(Subcommand)]
-enum Command {
+enum IndexerCommand {
     /// Check a dataset without writing anything
     Check {
         #[command(flatten)]
-        dataset: Dataset,
+        dataset: DatasetArgs,
     },
     /// Propose lines for aliases.csv, the surest first: former names, abbreviations, other names of one portfolio
     Aliases {
         #[command(flatten)]
-        dataset: Dataset,
+        dataset: DatasetArgs,
     },
     /// List the records that are probably the same as a more prominent one
     Duplicates {
         #[command(flatten)]
-        dataset: Dataset,
+        dataset: DatasetArgs,
     },
     /// Find the records of one firm, startup or person, across sources or within a dataset, and review the likely ones
     Resolve(resolve::ResolveArgs),
@@ -186,9 +186,9 @@ enum Command {
     /// Check a dataset, publish it as a release and activate the release
     Build {
         #[command(flatten)]
-        dataset: Dataset,
+        dataset: DatasetArgs,
         #[command(flatten)]
-        index: Index,
+        index: IndexArgs,
         #[command(flatten)]
         sources: import::SourceArgs,
         /// Publish even if a table lost more than a fifth of its rows
@@ -210,14 +210,14 @@ enum Command {
     /// List the releases, newest first
     List {
         #[command(flatten)]
-        index: Index,
+        index: IndexArgs,
     },
     /// Activate a release: servers load and serve it
     Activate {
         /// Release to activate, such as 2026-11-20.1
         version: SnapshotVersion,
         #[command(flatten)]
-        index: Index,
+        index: IndexArgs,
         /// Activate it even if a table lost more than a fifth of its rows
         #[arg(long)]
         force: bool,
@@ -235,33 +235,33 @@ enum Command {
         #[arg(long, value_name = "HOURS", default_value_t = 168, value_parser = clap::value_parser!(u32).range(24..))]
         grace: u32,
         #[command(flatten)]
-        index: Index,
+        index: IndexArgs,
     },
     /// Search the active release and explain the score of each match
     Search {
         #[command(flatten)]
         search: search::SearchArgs,
         #[command(flatten)]
-        index: Index,
+        index: IndexArgs,
     },
     /// Verify the checksums of releases and run test queries on them
     Verify {
         /// Release to verify, such as 2026-11-20.1; by default all releases
         version: Option<SnapshotVersion>,
         #[command(flatten)]
-        index: Index,
+        index: IndexArgs,
         #[command(flatten)]
         trust: Trust,
     },
 }
 
-/// Runs the indexer with command-line arguments, the program's name first. `now` is the time of the build.
-pub fn run(arguments: impl IntoIterator<Item = OsString>, now: OffsetDateTime) -> Code {
+/// Runs the indexer with command-line arguments, beginning with the program's name. `now` is the time of the build.
+pub fn run(arguments: impl IntoIterator<Item = OsString>, now: OffsetDateTime) -> IndexerExit {
     let arguments = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,
         Err(error) => {
-            let code = if error.use_stderr() { Code::Usage } else { Code::Success };
-            return if error.print().is_ok() { code } else { Code::Disk };
+            let code = if error.use_stderr() { IndexerExit::Usage } else { IndexerExit::Success };
+            return if error.print().is_ok() { code } else { IndexerExit::Disk };
         }
     };
     let style = &arguments.style;
@@ -273,12 +273,12 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, now: OffsetDateTime) -
     }
 }
 
-fn run_command(command: &Command, now: OffsetDateTime, style: &Style) -> Result<Code, CommandError> {
+fn run_command(command: &IndexerCommand, now: OffsetDateTime, style: &Style) -> Result<IndexerExit, CommandError> {
     match command {
-        Command::Check { dataset } => check::run(dataset.input(), style),
-        Command::Aliases { dataset } => aliases::run(dataset.input(), style),
-        Command::Duplicates { dataset } => duplicates::run(dataset.input(), style),
-        Command::Build { dataset, index, sources, force, sign_key, bulk, activation } => {
+        IndexerCommand::Check { dataset } => check::run(dataset.input(), style),
+        IndexerCommand::Aliases { dataset } => aliases::run(dataset.input(), style),
+        IndexerCommand::Duplicates { dataset } => duplicates::run(dataset.input(), style),
+        IndexerCommand::Build { dataset, index, sources, force, sign_key, bulk, activation } => {
             let signing_key = sign_key.as_deref().map(SigningKey::read).transpose()?;
             let policy = Policy { is_forced: *force, signing_key, has_bulk: *bulk };
             let view = sources.view(style)?;
@@ -286,7 +286,7 @@ fn run_command(command: &Command, now: OffsetDateTime, style: &Style) -> Result<
             input.folder = view.as_ref().map_or(input.folder, |view| view.path());
             let remote = index.remote(None)?;
             let target = match &remote {
-                Some(remote) => Some(build::Target {
+                Some(remote) => Some(build::PushTarget {
                     remote,
                     read: remote.sync(&releases_at(index))?,
                     sign_key: sign_key.as_deref().map(SigningKey::read).transpose()?,
@@ -296,15 +296,15 @@ fn run_command(command: &Command, now: OffsetDateTime, style: &Style) -> Result<
             };
             build::run(input, &releases_at(index), policy, target, now, style)
         }
-        Command::Import(arguments) => import::run(arguments, now, style),
-        Command::Resolve(arguments) => resolve::run(arguments, Date::from_unix(now.unix_timestamp()), style),
-        Command::Suppress(arguments) => suppress::run(arguments, Date::from_unix(now.unix_timestamp()), style),
-        Command::Generate(arguments) => generate::run(arguments, style),
-        Command::List { index } => match index.remote(None)? {
+        IndexerCommand::Import(arguments) => import::run(arguments, now, style),
+        IndexerCommand::Resolve(arguments) => resolve::run(arguments, Date::from_unix(now.unix_timestamp()), style),
+        IndexerCommand::Suppress(arguments) => suppress::run(arguments, Date::from_unix(now.unix_timestamp()), style),
+        IndexerCommand::Generate(arguments) => generate::run(arguments, style),
+        IndexerCommand::List { index } => match index.remote(None)? {
             Some(remote) => pushed::list(&remote, style),
             None => releases::list(&releases_at(index), style),
         },
-        Command::Activate { version, index, force, activation, trust } => {
+        IndexerCommand::Activate { version, index, force, activation, trust } => {
             let releases = trusting(index, trust)?;
             match index.remote(releases.trusted_key())? {
                 Some(remote) => pushed::activate(
@@ -318,12 +318,12 @@ fn run_command(command: &Command, now: OffsetDateTime, style: &Style) -> Result<
                 None => releases::activate(&releases, *version, *force, style),
             }
         }
-        Command::Prune { keep, grace, index } => match index.remote(None)? {
+        IndexerCommand::Prune { keep, grace, index } => match index.remote(None)? {
             Some(remote) => pushed::prune(&remote, *keep, i64::from(*grace) * 3_600, now.unix_timestamp(), style),
             None => releases::prune(&releases_at(index), *keep, style),
         },
-        Command::Search { search, index } => search::run(search, &index.synced()?, style),
-        Command::Verify { version, index, trust } => {
+        IndexerCommand::Search { search, index } => search::run(search, &index.synced()?, style),
+        IndexerCommand::Verify { version, index, trust } => {
             let releases = trusting(index, trust)?;
             if let Some(remote) = index.remote(releases.trusted_key())? {
                 pushed::fetch(&remote, &releases, *version)?;
@@ -333,29 +333,29 @@ fn run_command(command: &Command, now: OffsetDateTime, style: &Style) -> Result<
     }
 }
 
-/// Warns if others can change what a server would serve.
-fn warn_of_permissions(command: &Command) {
-    let (Command::Build { index, .. }
-    | Command::List { index }
-    | Command::Activate { index, .. }
-    | Command::Verify { index, .. }) = command
+/// Warns if others can change the served data.
+fn warn_of_permissions(command: &IndexerCommand) {
+    let (IndexerCommand::Build { index, .. }
+    | IndexerCommand::List { index }
+    | IndexerCommand::Activate { index, .. }
+    | IndexerCommand::Verify { index, .. }) = command
     else {
         return;
     };
     if let Some(problem) = releases_at(index).permission_problem() {
-        // A warning that cannot be printed changes nothing about the result.
+        // A warning that cannot be printed does not affect the result.
         let _ = writeln!(io::stderr(), "warning: {problem}");
     }
 }
 
-fn releases_at(index: &Index) -> ReleaseStore {
+fn releases_at(index: &IndexArgs) -> ReleaseStore {
     match is_object_store(&index.index) {
         true => ReleaseStore::at(&index.cache).copied_from(&index.index),
         false => ReleaseStore::at(&index.index),
     }
 }
 
-fn trusting(index: &Index, trust: &Trust) -> Result<ReleaseStore, KeyError> {
+fn trusting(index: &IndexArgs, trust: &Trust) -> Result<ReleaseStore, KeyError> {
     let key = trust.trust_key.as_deref().map(TrustedKey::read).transpose()?;
     Ok(key.into_iter().fold(releases_at(index), ReleaseStore::trusting))
 }
@@ -395,22 +395,22 @@ impl From<ResolveError> for CommandError {
 }
 
 impl CommandError {
-    fn print(&self, style: &Style) -> Code {
+    fn print(&self, style: &Style) -> IndexerExit {
         let (code, name) = match self {
             Self::Release(error) => code_of(error),
-            Self::Key(KeyError::Io { .. }) => (Code::Disk, "io"),
-            Self::Key(_) => (Code::Usage, "bad_key"),
+            Self::Key(KeyError::Io { .. }) => (IndexerExit::Disk, "io"),
+            Self::Key(_) => (IndexerExit::Usage, "bad_key"),
             Self::Folder(error) => error.code(),
-            Self::Source(SourceError::Io { .. }) => (Code::Disk, "io"),
-            Self::Source(SourceError::Shrunk { .. }) => (Code::Rejected, "shrunk"),
-            Self::Source(_) => (Code::Rejected, "bad_source"),
-            Self::Search(_) => (Code::Disk, "text_index"),
+            Self::Source(SourceError::Io { .. }) => (IndexerExit::Disk, "io"),
+            Self::Source(SourceError::Shrunk { .. }) => (IndexerExit::Rejected, "shrunk"),
+            Self::Source(_) => (IndexerExit::Rejected, "bad_source"),
+            Self::Search(_) => (IndexerExit::Disk, "text_index"),
             Self::Output(error) => {
                 // `| head` closes the pipe after the lines it needs.
                 if error.kind() != io::ErrorKind::BrokenPipe {
                     let _ = writeln!(io::stderr(), "error: {self}");
                 }
-                return Code::Disk;
+                return IndexerExit::Disk;
             }
         };
         let next_free = match self {
@@ -427,24 +427,24 @@ impl CommandError {
     }
 }
 
-/// The exit code of an error, and its `code` in JSON.
-fn code_of(error: &ReleaseError) -> (Code, &'static str) {
+/// Exit code of an error, and its `code` in JSON.
+fn code_of(error: &ReleaseError) -> (IndexerExit, &'static str) {
     match error {
-        ReleaseError::Missing { .. } => (Code::Rejected, "missing"),
-        ReleaseError::BadCurrent { .. } => (Code::Rejected, "bad_current"),
-        ReleaseError::OtherFormat { .. } => (Code::Rejected, "other_format"),
-        ReleaseError::Damaged { .. } => (Code::Rejected, "damaged"),
-        ReleaseError::Taken { .. } => (Code::Rejected, "version_taken"),
-        ReleaseError::Shrunk { .. } => (Code::Rejected, "shrunk"),
-        ReleaseError::Untrusted { .. } => (Code::Rejected, "untrusted"),
-        ReleaseError::NoneActive { .. } => (Code::Rejected, "none_active"),
-        ReleaseError::NothingGood { .. } => (Code::Rejected, "nothing_good"),
-        ReleaseError::Bundled(_) => (Code::Rejected, "bundled"),
-        ReleaseError::Busy { .. } => (Code::Busy, "busy"),
-        ReleaseError::Overtaken { .. } => (Code::Busy, "overtaken"),
-        ReleaseError::ObjectStore { .. } => (Code::Disk, "object_store"),
-        ReleaseError::Text { .. } => (Code::Disk, "text_index"),
-        ReleaseError::Io { .. } => (Code::Disk, "io"),
+        ReleaseError::Missing { .. } => (IndexerExit::Rejected, "missing"),
+        ReleaseError::BadCurrent { .. } => (IndexerExit::Rejected, "bad_current"),
+        ReleaseError::OtherFormat { .. } => (IndexerExit::Rejected, "other_format"),
+        ReleaseError::Damaged { .. } => (IndexerExit::Rejected, "damaged"),
+        ReleaseError::Taken { .. } => (IndexerExit::Rejected, "version_taken"),
+        ReleaseError::Shrunk { .. } => (IndexerExit::Rejected, "shrunk"),
+        ReleaseError::Untrusted { .. } => (IndexerExit::Rejected, "untrusted"),
+        ReleaseError::NoneActive { .. } => (IndexerExit::Rejected, "none_active"),
+        ReleaseError::NothingGood { .. } => (IndexerExit::Rejected, "nothing_good"),
+        ReleaseError::Bundled(_) => (IndexerExit::Rejected, "bundled"),
+        ReleaseError::Busy { .. } => (IndexerExit::Busy, "busy"),
+        ReleaseError::Overtaken { .. } => (IndexerExit::Busy, "overtaken"),
+        ReleaseError::ObjectStore { .. } => (IndexerExit::Disk, "object_store"),
+        ReleaseError::Text { .. } => (IndexerExit::Disk, "text_index"),
+        ReleaseError::Io { .. } => (IndexerExit::Disk, "io"),
     }
 }
 

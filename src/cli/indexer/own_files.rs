@@ -1,21 +1,21 @@
-//! Folders that a command fills again and again: it replaces the files that it wrote itself and that nobody changed since, and
-//! leaves all others.
+//! Folders that a command fills repeatedly: it replaces the files that it wrote itself and that nobody has changed
+//! since, and leaves all others.
 //!
-//! A list in the folder has the checksum of each file. While files are replaced, it has those of the old and of the new ones and
-//! says that it is unfinished: a command that is killed takes none of them for somebody else's when it is run again, and until
-//! then the dataset, of which a part may be new, is refused.
+//! A list in the folder has the checksum of each file. During a replacement, the list has the checksums of both old and
+//! new files and is marked as unfinished. So a command that was killed recognizes all of them as its own when it is run
+//! again, and until then the dataset, which may be partly new, is refused.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::cli::indexer::Code;
+use crate::cli::indexer::IndexerExit;
 use data::import::{FileList, UNFINISHED, meta};
 use release::Checksum;
 pub(super) use release::file_system::{Fs, OsFs};
 
-/// The folders that files are written to first begin with this.
+/// Name prefix of the folders to which files are written first.
 const SCRATCH: &str = ".unfinished-";
 
 #[derive(Debug, thiserror::Error)]
@@ -42,11 +42,11 @@ impl FolderError {
     }
 
     /// The exit code, and `code` in JSON.
-    pub(crate) fn code(&self) -> (Code, &'static str) {
+    pub(crate) fn code(&self) -> (IndexerExit, &'static str) {
         match self {
-            Self::Occupied { .. } | Self::NoChecksums { .. } => (Code::Rejected, "occupied"),
-            Self::Changed(_) => (Code::Rejected, "changed"),
-            Self::Io { .. } => (Code::Disk, "io"),
+            Self::Occupied { .. } | Self::NoChecksums { .. } => (IndexerExit::Rejected, "occupied"),
+            Self::Changed(_) => (IndexerExit::Rejected, "changed"),
+            Self::Io { .. } => (IndexerExit::Disk, "io"),
         }
     }
 }
@@ -55,7 +55,7 @@ impl FolderError {
 pub(crate) struct OwnFiles {
     folder: PathBuf,
     list: FileList,
-    /// By name; the old and the new checksum if the command did not finish.
+    /// Checksums by file name; both the old and the new one if the command did not finish.
     known: BTreeMap<String, Vec<Checksum>>,
 }
 
@@ -78,7 +78,7 @@ impl OwnFiles {
         };
         for line in text.lines() {
             let Some((checksum, name)) = line.split_once("  ") else { continue };
-            // Whatever else is in the list, only files of this folder are replaced.
+            // Whatever else the list names, only files of this folder are replaced.
             if let Ok(checksum) = Checksum::try_from(checksum.to_owned())
                 && Path::new(name).file_name().is_some_and(|file| file == name)
             {
@@ -88,7 +88,7 @@ impl OwnFiles {
         if own.known.is_empty() { Err(FolderError::NoChecksums { list: path, command }) } else { Ok(own) }
     }
 
-    /// Whether the folder has nothing but what a killed command left over.
+    /// True if the folder has nothing but leftovers of a killed command.
     fn is_empty(&self) -> Result<bool, FolderError> {
         let io = FolderError::io(&self.folder);
         for entry in fs::read_dir(&self.folder).map_err(&io)? {
@@ -99,13 +99,13 @@ impl OwnFiles {
         Ok(true)
     }
 
-    /// A folder on the same disk for the files that are to replace the known ones.
+    /// A folder on the same disk for the files that will replace the known ones.
     pub(crate) fn scratch(&self) -> Result<tempfile::TempDir, FolderError> {
         tempfile::Builder::new().prefix(SCRATCH).tempdir_in(&self.folder).map_err(FolderError::io(&self.folder))
     }
 
-    /// Replaces the known files by those in the folder `made`, which is on the same disk. Nothing is changed if one of them was
-    /// changed since, or if another file has the name of a new one.
+    /// Replaces the known files by those in the folder `made`, which must be on the same disk. Changes nothing if one
+    /// of the known files was changed since, or if another file has the name of a new one.
     pub(crate) fn replace(&self, made: &Path) -> Result<(), FolderError> {
         self.replace_on(&OsFs, made)
     }
@@ -136,7 +136,7 @@ impl OwnFiles {
         self.write_list(file_system, &note, &new.into_iter().map(|(name, checksum)| (name, vec![checksum])).collect())
     }
 
-    /// Reports the files that would be replaced or removed, and are not as the command wrote them.
+    /// Reports files that would be replaced or removed, but differ from what the command wrote.
     fn check(&self, new: &BTreeMap<String, Checksum>) -> Result<(), FolderError> {
         let mut problems = Vec::new();
         let names = self.known.keys().chain(new.keys().filter(|name| !self.known.contains_key(*name)));
@@ -211,7 +211,7 @@ mod tests {
 
     const LIST: FileList = FileList { file: "imported.txt", command: "indexer import --dataset" };
 
-    /// The files of a folder by name; the list is left out.
+    /// The files of a folder by name, except the list.
     fn content(folder: &Path) -> BTreeMap<String, String> {
         let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
         let files = entries.filter(|entry| entry.path().is_file() && entry.file_name() != LIST.file);
@@ -266,7 +266,7 @@ mod tests {
         write(folder, &OLD).unwrap();
         for (changed, problem) in [
             (&[("snapshot.toml", "mine")][..], "snapshot.toml: was changed since `indexer import --dataset` wrote it"),
-            // One that would only be removed.
+            // A file that would only be removed.
             (&[("sectors.csv", "mine")], "sectors.csv: was changed since"),
             (&[("people.csv", "mine")], "people.csv: was not written by `indexer import --dataset`"),
             (&[("firms.csv", "mine"), ("people.csv", "mine")], "people.csv: was not written by"),
@@ -275,7 +275,7 @@ mod tests {
             fill(folder, changed);
             let found = content(folder);
             let error = write(folder, &NEW).unwrap_err();
-            assert_eq!(error.code(), (Code::Rejected, "changed"));
+            assert_eq!(error.code(), (IndexerExit::Rejected, "changed"));
             let message = error.to_string();
             assert!(message.contains(problem) && message.contains("; move it away"), "{message}");
             assert_eq!(message.lines().count(), changed.len(), "{message}");
@@ -283,7 +283,7 @@ mod tests {
             changed.iter().for_each(|(name, _)| fs::remove_file(folder.join(name)).unwrap());
             before.iter().for_each(|(name, text)| fs::write(folder.join(name), text).unwrap());
         }
-        // A file that is as it is to be written is nobody's loss.
+        // A file that already has its new content is no loss to anybody.
         fill(folder, &NEW);
         write(folder, &NEW).unwrap();
     }
@@ -304,7 +304,7 @@ mod tests {
         assert!(above.path().join("outside.csv").exists() && folder.join("reviews.csv").exists());
     }
 
-    /// Fails from an operation on.
+    /// A file system that fails from an operation on.
     struct Killed {
         after: usize,
         operations: Cell<usize>,
@@ -358,7 +358,7 @@ mod tests {
             for (name, text) in FOREIGN {
                 assert_eq!(found.remove(name).as_deref(), Some(text), "after {after}");
             }
-            // A dataset of which a part is new says so.
+            // A partly new dataset is marked as such.
             if fs::read_to_string(folder.join(LIST.file)).unwrap().starts_with(UNFINISHED) {
                 unfinished += 1;
             } else {

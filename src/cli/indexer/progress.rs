@@ -17,26 +17,26 @@ enum Show {
     Nothing,
 }
 
-/// Shows the steps and records how long each took.
+/// Shows the steps and records their durations.
 pub(crate) struct Steps {
     show: Show,
-    state: Mutex<State>,
+    state: Mutex<ProgressState>,
 }
 
 #[derive(Default)]
-struct State {
-    running: Option<Running>,
-    done: Vec<Step>,
+struct ProgressState {
+    running: Option<RunningStep>,
+    done: Vec<CompletedStep>,
 }
 
-struct Running {
+struct RunningStep {
     name: String,
     since: Instant,
     bar: ProgressBar,
 }
 
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Step {
+pub(crate) struct CompletedStep {
     pub name: String,
     #[serde(rename = "ms", serialize_with = "format::as_milliseconds")]
     pub took: Duration,
@@ -53,11 +53,11 @@ impl Steps {
         Self { show, state: Mutex::default() }
     }
 
-    pub(crate) fn completed(&self) -> Vec<Step> {
+    pub(crate) fn completed(&self) -> Vec<CompletedStep> {
         self.state().done.clone()
     }
 
-    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+    fn state(&self) -> std::sync::MutexGuard<'_, ProgressState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -82,7 +82,7 @@ impl Progress for Steps {
     fn step(&self, name: &str, total: u64) {
         self.done();
         let bar = self.bar(name, total);
-        self.state().running = Some(Running { name: name.to_owned(), since: Instant::now(), bar });
+        self.state().running = Some(RunningStep { name: name.to_owned(), since: Instant::now(), bar });
     }
 
     fn advance(&self, done: u64) {
@@ -93,14 +93,14 @@ impl Progress for Steps {
 
     fn done(&self) {
         let mut state = self.state();
-        let Some(Running { name, since, bar }) = state.running.take() else { return };
+        let Some(RunningStep { name, since, bar }) = state.running.take() else { return };
         bar.finish_and_clear();
         let took = since.elapsed();
         if self.show != Show::Nothing {
             // A command does not fail because its progress cannot be shown.
             let _ = writeln!(std::io::stderr(), "{name:<20} {}", format::time(took));
         }
-        state.done.push(Step { name, took });
+        state.done.push(CompletedStep { name, took });
     }
 }
 

@@ -1,34 +1,34 @@
-//! `indexer list`, `activate`, `prune` and `verify` of an object store.
+//! `indexer list`, `activate`, `prune` and `verify` for an object store.
 
 use std::io::{self, Write};
 
 use serde::Serialize;
 use serde_json::json;
 
-use crate::cli::indexer::{Code, CommandError, Style, format};
+use crate::cli::indexer::{CommandError, IndexerExit, Style, format};
 use data::{SnapshotVersion, rfc3339};
 use release::remote::{Pointer, RemoteStore};
 use release::{ReleaseError, ReleaseStore};
 
 #[derive(Serialize)]
-struct ListJson {
+struct PushedListJson {
     ok: bool,
     current: Option<Pointer>,
     /// Newest first.
     releases: Vec<SnapshotVersion>,
 }
 
-pub(crate) fn list(remote: &RemoteStore, style: &Style) -> Result<Code, CommandError> {
+pub(crate) fn list(remote: &RemoteStore, style: &Style) -> Result<IndexerExit, CommandError> {
     let current = remote.current()?.pointer;
     let releases = remote.versions()?;
     if style.json {
         let releases = releases.into_iter().map(|(version, _)| version).collect();
-        format::json(&ListJson { ok: true, current, releases })?;
-        return Ok(Code::Success);
+        format::json(&PushedListJson { ok: true, current, releases })?;
+        return Ok(IndexerExit::Success);
     }
     let mut out = io::stdout().lock();
     if releases.is_empty() {
-        writeln!(out, "no releases in {}; push one with `indexer build`", remote.place())?;
+        writeln!(out, "no releases in {}; push one with `indexer build`", remote.location())?;
     }
     for (version, manifest) in releases {
         let named = current.as_ref().filter(|current| (current.release, current.manifest) == (version, manifest));
@@ -38,10 +38,10 @@ pub(crate) fn list(remote: &RemoteStore, style: &Style) -> Result<Code, CommandE
         });
         writeln!(out, "{mark} {:<14} {manifest}{served}", version.to_string())?;
     }
-    Ok(Code::Success)
+    Ok(IndexerExit::Success)
 }
 
-/// Copies a release, or the current one, into the folder, unless it is there.
+/// Copies a release, or the current one, into the folder unless it is there.
 pub(crate) fn fetch(
     remote: &RemoteStore,
     releases: &ReleaseStore,
@@ -55,10 +55,10 @@ pub(crate) fn fetch(
 
 fn find(remote: &RemoteStore, version: SnapshotVersion) -> Result<(SnapshotVersion, release::Checksum), ReleaseError> {
     let found = remote.versions()?.into_iter().find(|(other, _)| *other == version);
-    found.ok_or_else(|| ReleaseError::Missing { version, index: remote.place().into() })
+    found.ok_or_else(|| ReleaseError::Missing { version, index: remote.location().into() })
 }
 
-/// Makes a pushed release current; verified and tried here before.
+/// Makes a pushed release current after verifying and testing it here.
 pub(crate) fn activate(
     remote: &RemoteStore,
     releases: &ReleaseStore,
@@ -66,7 +66,7 @@ pub(crate) fn activate(
     is_forced: bool,
     activate_at: i64,
     style: &Style,
-) -> Result<Code, CommandError> {
+) -> Result<IndexerExit, CommandError> {
     let read = remote.sync(releases)?;
     let (version, manifest) = find(remote, version)?;
     remote.fetch(releases, version, manifest)?;
@@ -85,7 +85,7 @@ pub(crate) fn activate(
             "current: {version} (generation {generation}), served from {at} on, previously {before}"
         )?;
     }
-    Ok(Code::Success)
+    Ok(IndexerExit::Success)
 }
 
 pub(crate) fn prune(
@@ -94,11 +94,11 @@ pub(crate) fn prune(
     grace: i64,
     now: i64,
     style: &Style,
-) -> Result<Code, CommandError> {
+) -> Result<IndexerExit, CommandError> {
     let pruned = remote.prune(keep, grace, now)?;
     if style.json {
         format::json(&json!({ "ok": true, "pruned": pruned }))?;
-        return Ok(Code::Success);
+        return Ok(IndexerExit::Success);
     }
     let mut out = io::stdout().lock();
     for version in &pruned.releases {
@@ -106,5 +106,5 @@ pub(crate) fn prune(
     }
     let (objects, freed) = (format::counted(pruned.objects, "object"), format::size(pruned.bytes));
     writeln!(out, "{}, {objects} removed, {freed} freed", format::counted(pruned.releases.len(), "release"))?;
-    Ok(Code::Success)
+    Ok(IndexerExit::Success)
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::cli::indexer::progress::Steps;
-use crate::cli::indexer::{Code, CommandError, Style, code_of, format};
+use crate::cli::indexer::{CommandError, IndexerExit, Style, code_of, format};
 use data::{Counts, Progress, SnapshotVersion};
 use release::{Manifest, PrunedReleases, ReleaseError, ReleaseStore};
 
@@ -22,40 +22,40 @@ struct ReleaseJson<'a> {
     counts: Option<Counts>,
     #[serde(skip_serializing_if = "Option::is_none")]
     bytes: Option<u64>,
-    /// Why it cannot be opened.
+    /// The reason why it cannot be opened.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
 }
 
 #[derive(Serialize)]
-struct ListJson<'a> {
+struct ReleaseListJson<'a> {
     ok: bool,
     current: Option<SnapshotVersion>,
-    /// Why `current` is invalid.
+    /// The reason why `current` is invalid.
     #[serde(skip_serializing_if = "Option::is_none")]
     current_error: Option<&'a str>,
     releases: Vec<ReleaseJson<'a>>,
 }
 
 /// Lists the releases, newest first. Damaged ones are marked; only an invalid `current` is an error.
-pub(crate) fn list(releases: &ReleaseStore, style: &Style) -> Result<Code, CommandError> {
+pub(crate) fn list(releases: &ReleaseStore, style: &Style) -> Result<IndexerExit, CommandError> {
     check_folder(releases)?;
     let (current, problem) = current(releases);
     let listed: Vec<(SnapshotVersion, Result<Manifest, ReleaseError>)> =
         releases.versions()?.into_iter().map(|version| (version, releases.manifest(version))).collect();
     if style.json {
         let releases = listed.iter().map(|(version, manifest)| release_json(*version, current, manifest)).collect();
-        format::json(&ListJson { ok: problem.is_none(), current, current_error: problem.as_deref(), releases })?;
+        format::json(&ReleaseListJson { ok: problem.is_none(), current, current_error: problem.as_deref(), releases })?;
     } else {
         print_list(&listed, current, releases)?;
         if let Some(problem) = &problem {
             writeln!(io::stderr(), "warning: {problem}")?;
         }
     }
-    Ok(if problem.is_some() { Code::Rejected } else { Code::Success })
+    Ok(if problem.is_some() { IndexerExit::Rejected } else { IndexerExit::Success })
 }
 
-/// The active release, and what is wrong with it.
+/// The active release, and its problem if any.
 fn current(releases: &ReleaseStore) -> (Option<SnapshotVersion>, Option<String>) {
     match releases.current() {
         Ok(Some(current)) => match releases.manifest(current) {
@@ -137,7 +137,7 @@ pub(crate) fn activate(
     version: SnapshotVersion,
     is_forced: bool,
     style: &Style,
-) -> Result<Code, CommandError> {
+) -> Result<IndexerExit, CommandError> {
     let before = releases.current().ok().flatten();
     let changed = releases.activate(version, is_forced)?;
     if style.json {
@@ -148,7 +148,7 @@ pub(crate) fn activate(
     } else {
         writeln!(io::stdout(), "current: {version}, unchanged")?;
     }
-    Ok(Code::Success)
+    Ok(IndexerExit::Success)
 }
 
 #[derive(Serialize)]
@@ -157,12 +157,12 @@ struct PrunedJson {
     removed: Vec<SnapshotVersion>,
     freed_bytes: u64,
     kept: Vec<SnapshotVersion>,
-    /// Files of others, because of which old releases were kept.
+    /// Foreign files for which old releases were kept.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     foreign: Vec<PathBuf>,
 }
 
-pub(crate) fn prune(releases: &ReleaseStore, keep: usize, style: &Style) -> Result<Code, CommandError> {
+pub(crate) fn prune(releases: &ReleaseStore, keep: usize, style: &Style) -> Result<IndexerExit, CommandError> {
     check_folder(releases)?;
     let PrunedReleases { removed, foreign } = releases.prune(keep)?;
     let kept = releases.versions()?;
@@ -170,7 +170,7 @@ pub(crate) fn prune(releases: &ReleaseStore, keep: usize, style: &Style) -> Resu
     if style.json {
         let removed = removed.iter().map(|removed| removed.version).collect();
         format::json(&PrunedJson { ok: true, removed, freed_bytes: freed, kept, foreign })?;
-        return Ok(Code::Success);
+        return Ok(IndexerExit::Success);
     }
     for path in &foreign {
         writeln!(
@@ -185,7 +185,7 @@ pub(crate) fn prune(releases: &ReleaseStore, keep: usize, style: &Style) -> Resu
     }
     let count = format::counted(removed.len(), "release");
     writeln!(out, "{count} removed, {} kept, {} freed", kept.len(), format::size(freed))?;
-    Ok(Code::Success)
+    Ok(IndexerExit::Success)
 }
 
 #[derive(Serialize)]
@@ -214,7 +214,7 @@ pub(crate) fn verify(
     releases: &ReleaseStore,
     version: Option<SnapshotVersion>,
     style: &Style,
-) -> Result<Code, CommandError> {
+) -> Result<IndexerExit, CommandError> {
     check_folder(releases)?;
     let (versions, problem) = match version {
         Some(version) => (vec![version], None),
@@ -255,10 +255,10 @@ pub(crate) fn verify(
     } else if let Some(problem) = problem {
         writeln!(io::stdout(), "{problem}")?;
     }
-    Ok(if ok { Code::Success } else { Code::Rejected })
+    Ok(if ok { IndexerExit::Success } else { IndexerExit::Rejected })
 }
 
-/// Verifies a release; returns its size in bytes and the files that do not belong to it.
+/// Verifies a release; returns its size in bytes and its unlisted files.
 fn verify_one(
     releases: &ReleaseStore,
     version: SnapshotVersion,

@@ -1,4 +1,4 @@
-//! `indexer resolve`: which records are one firm, startup or person, and which may be.
+//! `indexer resolve`: finds records that are, or may be, the same firm, startup or person.
 
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
@@ -8,12 +8,13 @@ use serde::Serialize;
 
 use crate::cli::indexer::progress::Steps;
 use crate::cli::indexer::review::{self, Reviewer};
-use crate::cli::indexer::{Code, CommandError, Style, check, format, import};
+use crate::cli::indexer::{CommandError, IndexerExit, Style, check, format, import};
 use ::import::sources::Suppressed;
 use data::vocabulary::Vocabulary;
 use data::{self, Date, Table};
 use import::resolve::{
-    Decision, Decisions, Held, Judgement, Pair, Record, Resolution, TABLES, decision, record, resolve, statements,
+    Decision, Decisions, Judgement, MergeConflict, RecordPair, Resolution, SourceRecord, TABLES, decision, record,
+    resolve, statements,
 };
 
 #[derive(Args)]
@@ -38,7 +39,7 @@ pub(super) struct ResolveArgs {
     by: String,
 }
 
-pub(crate) fn run(arguments: &ResolveArgs, today: Date, style: &Style) -> Result<Code, CommandError> {
+pub(crate) fn run(arguments: &ResolveArgs, today: Date, style: &Style) -> Result<IndexerExit, CommandError> {
     if let (Some(folder), Some(file)) = (&arguments.sources, &arguments.add) {
         return add(folder, file, style);
     }
@@ -47,15 +48,15 @@ pub(crate) fn run(arguments: &ResolveArgs, today: Date, style: &Style) -> Result
         (Some(folder), _) => {
             let (decisions, suppressed) = (Decisions::read(folder)?, Suppressed::read(folder)?);
             let sources = import::sources_in(folder)?;
-            (statements::read(folder, &sources, &suppressed, &steps)?.records, decisions)
+            (statements::read_records(folder, &sources, &suppressed, &steps)?.records, decisions)
         }
         (None, folder) => {
             let folder = folder.as_deref().unwrap_or(Path::new("dataset"));
             match data::import::read(folder, &steps) {
-                (Some(dataset), _) => (record::of_dataset(&dataset), Decisions::default()),
+                (Some(dataset), _) => (record::records_of_dataset(&dataset), Decisions::default()),
                 (None, report) => {
                     check::print(&report, folder, style)?;
-                    return Ok(Code::Rejected);
+                    return Ok(IndexerExit::Rejected);
                 }
             }
         }
@@ -77,21 +78,21 @@ pub(crate) fn run(arguments: &ResolveArgs, today: Date, style: &Style) -> Result
         return review::write_page(&resolution, &arguments.by, today, file, style);
     }
     if style.json {
-        format::json(&ResolutionJson::of(&resolution, &decisions))?;
+        format::json(&ResolutionJson::new(&resolution, &decisions))?;
     } else {
         print(&resolution, &decisions, arguments, style)?;
     }
-    Ok(Code::Success)
+    Ok(IndexerExit::Success)
 }
 
 #[derive(Serialize)]
-struct Added {
+struct AddedDecisions {
     ok: bool,
     added: usize,
 }
 
-/// Appends the decisions of a file that are not known; none if one contradicts another.
-fn add(folder: &Path, file: &Path, style: &Style) -> Result<Code, CommandError> {
+/// Appends the new decisions of a file; none if one contradicts another.
+fn add(folder: &Path, file: &Path, style: &Style) -> Result<IndexerExit, CommandError> {
     let known = Decisions::read(folder)?;
     let (made, mut report) = decision::read_file(file);
     let made: Vec<Decision> = made.into_iter().filter(|decision| !known.has(decision)).collect();
@@ -101,35 +102,35 @@ fn add(folder: &Path, file: &Path, style: &Style) -> Result<Code, CommandError> 
     }
     if report.has_errors() {
         check::print(&report, file, style)?;
-        return Ok(Code::Rejected);
+        return Ok(IndexerExit::Rejected);
     }
     for decision in &made {
         decision::append(folder, decision)?;
     }
     if style.json {
-        format::json(&Added { ok: true, added: made.len() })?;
+        format::json(&AddedDecisions { ok: true, added: made.len() })?;
     } else {
         let added = format::counted(made.len(), "decision");
         writeln!(io::stdout(), "{added} added to {}", folder.join(decision::FILE).display())?;
     }
-    Ok(Code::Success)
+    Ok(IndexerExit::Success)
 }
 
 /// The counts of one table.
 #[derive(Serialize)]
-struct Counts {
+struct ResolutionCounts {
     kind: Table,
     records: usize,
-    /// Pairs.
+    /// Numbers of pairs.
     merged: usize,
     review: usize,
-    /// Entities of several records, and these records.
+    /// Numbers of entities with several records, and of these records.
     clusters: usize,
     clustered: usize,
 }
 
-impl Counts {
-    fn of(resolution: &Resolution, table: Table) -> Self {
+impl ResolutionCounts {
+    fn new(resolution: &Resolution, table: Table) -> Self {
         let of_table = |row: u32| resolution.records[row as usize].table == table;
         let clusters = resolution.clusters.iter().filter(|cluster| of_table(cluster[0]));
         Self {
@@ -146,7 +147,7 @@ impl Counts {
 #[derive(Serialize)]
 struct EvidenceJson {
     name: &'static str,
-    /// Hundredths.
+    /// In hundredths.
     points: i32,
 }
 
@@ -157,13 +158,13 @@ struct PairJson<'a> {
     /// From 0 to 1.
     score: f64,
     evidence: Vec<EvidenceJson>,
-    /// Why it is reviewed although it is sure by itself.
+    /// The reason why it is reviewed despite its score.
     #[serde(skip_serializing_if = "Option::is_none")]
     held: Option<String>,
 }
 
 impl<'a> PairJson<'a> {
-    fn of(resolution: &'a Resolution, pair: &Pair) -> Self {
+    fn new(resolution: &'a Resolution, pair: &RecordPair) -> Self {
         let id = |row: u32| resolution.records[row as usize].id.as_str();
         let evidence = pair.evidence.iter();
         Self {
@@ -171,7 +172,7 @@ impl<'a> PairJson<'a> {
             right: id(pair.right),
             score: f64::from(pair.score) / 100.0,
             evidence: evidence.map(|found| EvidenceJson { name: found.name(), points: found.points() }).collect(),
-            held: pair.held.as_ref().map(|held| held_text(resolution, held)),
+            held: pair.conflict.as_ref().map(|held| conflict_text(resolution, held)),
         }
     }
 }
@@ -179,8 +180,8 @@ impl<'a> PairJson<'a> {
 #[derive(Serialize)]
 struct ResolutionJson<'a> {
     ok: bool,
-    counts: Vec<Counts>,
-    /// Pairs that a veto keeps apart.
+    counts: Vec<ResolutionCounts>,
+    /// Number of pairs kept apart by a veto.
     vetoed: usize,
     decisions: usize,
     clusters: Vec<Vec<&'a str>>,
@@ -190,12 +191,12 @@ struct ResolutionJson<'a> {
 }
 
 impl<'a> ResolutionJson<'a> {
-    fn of(resolution: &'a Resolution, decisions: &Decisions) -> Self {
-        let pairs = |pairs: &[Pair]| pairs.iter().map(|pair| PairJson::of(resolution, pair)).collect();
+    fn new(resolution: &'a Resolution, decisions: &Decisions) -> Self {
+        let pairs = |pairs: &[RecordPair]| pairs.iter().map(|pair| PairJson::new(resolution, pair)).collect();
         let ids = |rows: &Vec<u32>| rows.iter().map(|row| resolution.records[*row as usize].id.as_str()).collect();
         Self {
             ok: true,
-            counts: TABLES.map(|table| Counts::of(resolution, table)).into(),
+            counts: TABLES.map(|table| ResolutionCounts::new(resolution, table)).into(),
             vetoed: resolution.vetoed,
             decisions: decisions.all().len(),
             clusters: resolution.clusters.iter().map(ids).collect(),
@@ -205,22 +206,22 @@ impl<'a> ResolutionJson<'a> {
     }
 }
 
-/// Why a pair is held, for people.
-pub(crate) fn held_text(resolution: &Resolution, held: &Held) -> String {
+/// Explains to people why a pair was not merged.
+pub(crate) fn conflict_text(resolution: &Resolution, held: &MergeConflict) -> String {
     let name = |row: &u32| {
-        let Record { id, name, .. } = &resolution.records[*row as usize];
+        let SourceRecord { id, name, .. } = &resolution.records[*row as usize];
         format!("{name} ({id})")
     };
     match held {
-        Held::Decided(left, right) => {
+        MergeConflict::Decided(left, right) => {
             format!("it would join {} and {}, which are different by decision", name(left), name(right))
         }
-        Held::Vetoed(left, right, veto) => format!("it would join {} and {}: {veto}", name(left), name(right)),
+        MergeConflict::Vetoed(left, right, veto) => format!("it would join {} and {}: {veto}", name(left), name(right)),
     }
 }
 
-/// `0.97: same name 0.60, same domain 0.45`
-pub(crate) fn evidence_text(pair: &Pair) -> String {
+/// Formats evidence: `0.97: same name 0.60, same domain 0.45`.
+pub(crate) fn evidence_text(pair: &RecordPair) -> String {
     let evidence = pair.evidence.iter();
     let evidence: Vec<String> =
         evidence.map(|found| format!("{} {:.2}", found.name(), f64::from(found.points()) / 100.0)).collect();
@@ -235,14 +236,14 @@ fn print(resolution: &Resolution, decisions: &Decisions, arguments: &ResolveArgs
                 let [left, right] = [pair.left, pair.right].map(|row| &resolution.records[row as usize]);
                 writeln!(out, "{tier} {} ({}) = {} ({})", left.name, left.id, right.name, right.id)?;
                 writeln!(out, "  {}", evidence_text(pair))?;
-                if let Some(held) = &pair.held {
-                    writeln!(out, "  not merged: {}", held_text(resolution, held))?;
+                if let Some(held) = &pair.conflict {
+                    writeln!(out, "  not merged: {}", conflict_text(resolution, held))?;
                 }
             }
         }
     }
     for table in TABLES {
-        let Counts { records, clusters, clustered, review, .. } = Counts::of(resolution, table);
+        let ResolutionCounts { records, clusters, clustered, review, .. } = ResolutionCounts::new(resolution, table);
         if records > 0 {
             let count = |number: usize| format::count(number as u64);
             writeln!(

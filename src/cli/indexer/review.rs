@@ -7,14 +7,14 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::cli::indexer::resolve::{evidence_text, held_text};
-use crate::cli::indexer::{Code, CommandError, Style, format};
-use data::{Date, Report};
-use import::resolve::{Decision, Decisions, Judgement, Pair, Record, Resolution, decision};
+use crate::cli::indexer::resolve::{conflict_text, evidence_text};
+use crate::cli::indexer::{CommandError, IndexerExit, Style, format};
+use data::{Date, DiagnosticReport};
+use import::resolve::{Decision, Decisions, Judgement, RecordPair, Resolution, SourceRecord, decision};
 use import::sources::SourceError;
 use site::review::{ReviewPair, page};
 
-/// Who reviews, and what decisions are appended to.
+/// Name of the reviewer, and the folder with the decisions.
 pub(crate) struct Reviewer<'a> {
     pub folder: &'a Path,
     pub by: &'a str,
@@ -23,7 +23,7 @@ pub(crate) struct Reviewer<'a> {
 
 const KEYS: &str = "s same, d different, u unsure, q quit; a reason may follow: `d another city`";
 
-/// What a person typed.
+/// Input of a person.
 enum Answer {
     Decided(Judgement, String),
     Quit,
@@ -31,7 +31,7 @@ enum Answer {
 }
 
 impl Answer {
-    /// `s`, `d other fund`, `q`; the end of the input quits.
+    /// Parses `s`, `d other fund`, `q`; the end of the input quits.
     fn parse(line: &str) -> Self {
         let (key, why) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
         let judgement = match key.to_lowercase().as_str() {
@@ -52,8 +52,8 @@ pub(crate) fn run(
     mut decisions: Decisions,
     input: &mut dyn BufRead,
     out: &mut dyn Write,
-) -> Result<Code, CommandError> {
-    let mut groups = Groups::of(resolution);
+) -> Result<IndexerExit, CommandError> {
+    let mut groups = Groups::new(resolution);
     let (mut decided, mut left) = (0, resolution.review.len());
     for (index, pair) in resolution.review.iter().enumerate() {
         left = resolution.review.len() - index;
@@ -66,7 +66,7 @@ pub(crate) fn run(
         left -= 1;
         let [first, second] = [pair.left, pair.right].map(|row| resolution.records[row as usize].id.clone());
         let made = Decision::new(first, second, judgement, reviewer.by.to_owned(), reviewer.today.into(), why);
-        let mut report = Report::default();
+        let mut report = DiagnosticReport::default();
         let with_it = decisions.with(made.clone(), &mut report);
         if report.has_errors() {
             for problem in report.errors() {
@@ -84,7 +84,7 @@ pub(crate) fn run(
     let decided = format::counted(decided, "decision");
     writeln!(out, "\n{decided} added to {}", reviewer.folder.join(decision::FILE).display())?;
     writeln!(out, "{} left; `indexer build --sources` uses the decisions", format::counted(left, "pair"))?;
-    Ok(Code::Success)
+    Ok(IndexerExit::Success)
 }
 
 /// Writes the pairs as a page that is opened from its file.
@@ -94,10 +94,10 @@ pub(crate) fn write_page(
     today: Date,
     file: &Path,
     style: &Style,
-) -> Result<Code, CommandError> {
-    let pair = |pair: &Pair| {
+) -> Result<IndexerExit, CommandError> {
+    let pair = |pair: &RecordPair| {
         let [left, right] = [pair.left, pair.right].map(|row| &resolution.records[row as usize]);
-        let values = Shown::of(left).0.into_iter().zip(Shown::of(right).0);
+        let values = Shown::from_record(left).0.into_iter().zip(Shown::from_record(right).0);
         // The heads of the columns are the entities.
         let known =
             values.filter(|((label, left), (_, right))| *label != "entity" && (!left.is_empty() || !right.is_empty()));
@@ -105,7 +105,7 @@ pub(crate) fn write_page(
             left: left.id.clone(),
             right: right.id.clone(),
             evidence: evidence_text(pair),
-            held: pair.held.as_ref().map(|held| held_text(resolution, held)),
+            held: pair.conflict.as_ref().map(|held| conflict_text(resolution, held)),
             values: known.map(|((label, left), (_, right))| (label, left, right)).collect(),
         }
     };
@@ -117,7 +117,7 @@ pub(crate) fn write_page(
     } else {
         writeln!(io::stdout(), "{} in {}: open it in a browser", format::counted(pairs.len(), "pair"), file.display())?;
     }
-    Ok(Code::Success)
+    Ok(IndexerExit::Success)
 }
 
 #[derive(Serialize)]
@@ -126,7 +126,7 @@ struct PageJson {
     pairs: usize,
 }
 
-/// The decision about the pair that is shown; `None` to stop.
+/// Asks for the decision about the shown pair; `None` to stop.
 fn ask(input: &mut dyn BufRead, out: &mut dyn Write) -> io::Result<Option<(Judgement, String)>> {
     loop {
         write!(out, "{KEYS}\n> ")?;
@@ -143,8 +143,8 @@ fn ask(input: &mut dyn BufRead, out: &mut dyn Write) -> io::Result<Option<(Judge
     }
 }
 
-fn show(resolution: &Resolution, pair: &Pair, out: &mut dyn Write) -> io::Result<()> {
-    let [left, right] = [pair.left, pair.right].map(|row| Shown::of(&resolution.records[row as usize]));
+fn show(resolution: &Resolution, pair: &RecordPair, out: &mut dyn Write) -> io::Result<()> {
+    let [left, right] = [pair.left, pair.right].map(|row| Shown::from_record(&resolution.records[row as usize]));
     for ((label, left), (_, right)) in left.0.iter().zip(&right.0) {
         if left.is_empty() && right.is_empty() {
             continue;
@@ -153,8 +153,8 @@ fn show(resolution: &Resolution, pair: &Pair, out: &mut dyn Write) -> io::Result
         writeln!(out, "{label:<12} {left:<40} {mark} {right}")?;
     }
     writeln!(out, "{}", evidence_text(pair))?;
-    if let Some(held) = &pair.held {
-        writeln!(out, "not merged: {}", held_text(resolution, held))?;
+    if let Some(held) = &pair.conflict {
+        writeln!(out, "not merged: {}", conflict_text(resolution, held))?;
     }
     Ok(())
 }
@@ -163,7 +163,7 @@ fn show(resolution: &Resolution, pair: &Pair, out: &mut dyn Write) -> io::Result
 struct Shown([(&'static str, String); 10]);
 
 impl Shown {
-    fn of(record: &Record) -> Self {
+    fn from_record(record: &SourceRecord) -> Self {
         let identifiers = record.identifiers.iter().map(|(scheme, value)| format!("{scheme}:{value}"));
         let unpublished = match (record.is_suppressed, record.is_gone) {
             (true, _) => "no: suppressed",
@@ -185,14 +185,14 @@ impl Shown {
     }
 }
 
-/// The clusters that the decisions of this review join, so that no pair within one is shown.
+/// The clusters joined by the decisions of this review, so that no pair within one is shown.
 struct Groups {
     cluster_of: HashMap<u32, u32>,
     joined: HashMap<u32, u32>,
 }
 
 impl Groups {
-    fn of(resolution: &Resolution) -> Self {
+    fn new(resolution: &Resolution) -> Self {
         let clusters = resolution.clusters.iter();
         let rows = clusters.flat_map(|cluster| cluster.iter().map(|row| (*row, cluster[0])));
         Self { cluster_of: rows.collect(), joined: HashMap::new() }
@@ -206,11 +206,11 @@ impl Groups {
         at
     }
 
-    fn are_joined(&self, pair: &Pair) -> bool {
+    fn are_joined(&self, pair: &RecordPair) -> bool {
         self.root(pair.left) == self.root(pair.right)
     }
 
-    fn join(&mut self, pair: &Pair) {
+    fn join(&mut self, pair: &RecordPair) {
         let (left, right) = (self.root(pair.left), self.root(pair.right));
         if left != right {
             self.joined.insert(left, right);

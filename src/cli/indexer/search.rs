@@ -6,7 +6,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
 
-use crate::cli::indexer::{Code, CommandError, Style, format};
+use crate::cli::indexer::{CommandError, IndexerExit, Style, format};
 use catalog::{Catalog, Texts};
 use data::{SnapshotVersion, Table};
 use release::ReleaseStore;
@@ -27,14 +27,14 @@ pub(crate) struct SearchArgs {
     slug: Option<String>,
 }
 
-/// Reads the name of a table whose rows have names.
+/// Parses the name of a table with named rows.
 fn named_table() -> impl TypedValueParser<Value = Table> {
     let table = |name: String| Texts::TABLES.into_iter().find(|table| table.name() == name);
     PossibleValuesParser::new(Texts::TABLES.map(Table::name)).map(move |name| table(name).expect("a possible value"))
 }
 
 #[derive(Serialize)]
-struct Match<'a> {
+struct SearchMatch<'a> {
     slug: &'a str,
     name: &'a str,
     #[serde(flatten)]
@@ -42,21 +42,21 @@ struct Match<'a> {
 }
 
 #[derive(Serialize)]
-struct Matches<'a> {
+struct SearchMatches<'a> {
     ok: bool,
     snapshot: SnapshotVersion,
     total: usize,
-    matches: Vec<Match<'a>>,
+    matches: Vec<SearchMatch<'a>>,
 }
 
-pub(crate) fn run(arguments: &SearchArgs, releases: &ReleaseStore, style: &Style) -> Result<Code, CommandError> {
+pub(crate) fn run(arguments: &SearchArgs, releases: &ReleaseStore, style: &Style) -> Result<IndexerExit, CommandError> {
     let Some(version) = releases.current()? else {
         writeln!(
             io::stderr(),
             "error: no active release in {}; run `indexer build` first",
             releases.folder().display()
         )?;
-        return Ok(Code::Rejected);
+        return Ok(IndexerExit::Rejected);
     };
     let release = releases.open(version)?;
     let catalog: &Catalog = &release.catalog;
@@ -70,27 +70,27 @@ pub(crate) fn run(arguments: &SearchArgs, releases: &ReleaseStore, style: &Style
                 let nearest = catalog.nearest_slugs(table, slug, 1).into_iter().next();
                 let hint = nearest.map_or_else(String::new, |nearest| format!("; did you mean `{nearest}`?"));
                 writeln!(io::stderr(), "error: no {} has the slug `{slug}`{hint}", table.noun())?;
-                return Ok(Code::Rejected);
+                return Ok(IndexerExit::Rejected);
             }
         },
         None => found.hits.iter().take(arguments.limit).map(|hit| hit.row).collect(),
     };
-    let matches: Vec<Match<'_>> = rows
+    let matches: Vec<SearchMatch<'_>> = rows
         .into_iter()
         .filter_map(|row| {
             let explanation = catalog.explain(table, &arguments.query, row)?;
-            Some(Match { slug: snapshot.slug(table, row), name: snapshot.name(table, row), explanation })
+            Some(SearchMatch { slug: snapshot.slug(table, row), name: snapshot.name(table, row), explanation })
         })
         .collect();
     if style.json {
-        format::json(&Matches { ok: true, snapshot: version, total: found.hits.len(), matches })?;
+        format::json(&SearchMatches { ok: true, snapshot: version, total: found.hits.len(), matches })?;
     } else {
         print(&matches, found.hits.len())?;
     }
-    Ok(Code::Success)
+    Ok(IndexerExit::Success)
 }
 
-fn print(matches: &[Match<'_>], total: usize) -> io::Result<()> {
+fn print(matches: &[SearchMatch<'_>], total: usize) -> io::Result<()> {
     let mut out = io::stdout().lock();
     for found in matches {
         let Explanation { score, strategy, text, prominence_bonus, parts, .. } = &found.explanation;

@@ -1,4 +1,4 @@
-//! `indexer suppress`: no release has a record any more.
+//! `indexer suppress`: removes a record from all future releases.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
 
 use crate::cli::indexer::progress::Steps;
-use crate::cli::indexer::{Code, CommandError, Style, format, import};
+use crate::cli::indexer::{CommandError, IndexerExit, Style, format, import};
 use ::import::sources::suppressed::{FILE, KINDS};
 use ::import::sources::{EntityKind, Suppressed, view};
 use data::Date;
@@ -39,31 +39,31 @@ fn kind() -> impl TypedValueParser<Value = EntityKind> {
 }
 
 #[derive(Serialize)]
-struct Added<'a> {
+struct AddedSuppressions<'a> {
     ok: bool,
     /// Each as `source/entity`.
     entities: &'a [String],
-    /// Of which the file had not named these many before.
+    /// Number of those that the file did not contain before.
     added: usize,
 }
 
-pub(crate) fn run(arguments: &SuppressArgs, today: Date, style: &Style) -> Result<Code, CommandError> {
+pub(crate) fn run(arguments: &SuppressArgs, today: Date, style: &Style) -> Result<IndexerExit, CommandError> {
     let SuppressArgs { kind, slug, sources: folder, licenses, why } = arguments;
     let all = import::sources_in(folder)?;
     let sources = view::licensed(all.clone(), licenses)?;
     let steps = Steps::new(style.json);
     let suppressed = Suppressed::read(folder)?;
-    let clusters = resolve::clusters(folder, &sources, &steps)?;
+    let clusters = resolve::find_clusters(folder, &sources, &steps)?;
     let mut entities = view::entities_of(folder, &sources, &clusters, *kind, slug)?;
     if sources.len() < all.len() {
-        entities = resolve::clusters(folder, &all, &steps)?.whole(entities);
+        entities = resolve::find_clusters(folder, &all, &steps)?.expand(entities);
     }
     drop(steps);
     let added = suppressed.add(folder, &entities, today, why)?;
     let entities: Vec<String> = entities.iter().map(|(source, entity)| format!("{source}/{entity}")).collect();
     if style.json {
-        format::json(&Added { ok: true, entities: &entities, added })?;
-        return Ok(Code::Success);
+        format::json(&AddedSuppressions { ok: true, entities: &entities, added })?;
+        return Ok(IndexerExit::Success);
     }
     let mut out = io::stdout().lock();
     writeln!(out, "{added} of {} added to {}: {}", entities.len(), folder.join(FILE).display(), entities.join(", "))?;
@@ -71,5 +71,5 @@ pub(crate) fn run(arguments: &SuppressArgs, today: Date, style: &Style) -> Resul
         out,
         "the next `indexer build --sources` leaves them out; `indexer prune` deletes releases that have them"
     )?;
-    Ok(Code::Success)
+    Ok(IndexerExit::Success)
 }

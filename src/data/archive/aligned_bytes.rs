@@ -26,7 +26,7 @@ impl AlignedBytes {
         Self { blocks, length: bytes.len() }
     }
 
-    /// `length` zeros. Fails, unlike `vec!`, if there is no such memory, and leaves it untouched.
+    /// Allocates `length` zeros without touching the memory. Fails if there is not enough memory, unlike `vec!`.
     fn zeroed(length: usize) -> io::Result<Self> {
         let blocks = bytemuck::allocation::try_zeroed_vec(length.div_ceil(ALIGN));
         Ok(Self { blocks: blocks.map_err(|()| io::ErrorKind::OutOfMemory)?, length })
@@ -36,9 +36,9 @@ impl AlignedBytes {
         &mut bytemuck::cast_slice_mut(&mut self.blocks)[..self.length]
     }
 
-    /// Reads a part of a file. `each` gets all of it, part by part.
+    /// Reads a range of a file. `each` gets the bytes chunk by chunk.
     pub(crate) fn read_at(file: &File, place: Range<usize>, mut each: impl FnMut(&[u8])) -> io::Result<Self> {
-        // Parts that the processor's cache holds.
+        // Chunks fit in the processor's cache.
         const PART: usize = 256 << 10;
         let mut bytes = Self::zeroed(place.len())?;
         for (part, start) in bytes.as_mut().chunks_mut(PART).zip((place.start..).step_by(PART)) {
@@ -48,8 +48,8 @@ impl AlignedBytes {
         Ok(bytes)
     }
 
-    /// Reads `length` bytes, or fewer if `source` ends before. `each` gets all of them, part by part, in another thread: to
-    /// compute their checksum takes longer than to read them.
+    /// Reads `length` bytes, or fewer if `source` ends before. `each` gets them chunk by chunk on another thread,
+    /// because a checksum takes longer than reading.
     pub fn read(source: &mut dyn Read, length: usize, mut each: impl FnMut(&[u8]) + Send) -> io::Result<Self> {
         const PART: usize = 1 << 20;
         let mut read = Self::zeroed(length)?;

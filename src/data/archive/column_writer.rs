@@ -1,29 +1,29 @@
-//! Writing the columns of one table; they are opened by `table_columns` and `own_columns`.
+//! Writes the columns of one table; `table_columns` and `own_columns` open them.
 
 use std::io;
 
 use bytemuck::Pod;
 
-use crate::archive::{Writer, facet_column};
+use crate::archive::{ArchiveWriter, facet_column};
 use crate::derive::sort_order::{Permutation, SortOrder, ranks_of_texts};
 use crate::fold::fold;
 use crate::vocabulary::Vocabulary;
 use crate::{Country, Facet, Table};
 
-/// Writes the columns of one table in the table's order. The closures passed to its methods return the value of a row by
-/// its index in the dataset.
+/// Writes the columns of one table in the table's order. The closures passed to its methods take a row's index in the
+/// dataset.
 pub(crate) struct ColumnWriter<'a, 'w> {
-    writer: &'a mut Writer<'w>,
+    writer: &'a mut ArchiveWriter<'w>,
     table: Table,
     order: &'a Permutation,
-    /// The rank of the slug of each row of the table; it breaks ties.
+    /// Rank of each row's slug; breaks ties.
     pub slug_ranks: Vec<u32>,
 }
 
 impl<'a, 'w> ColumnWriter<'a, 'w> {
-    /// Begins a table by its slugs and their order.
+    /// Starts a table with its slugs and their order.
     pub(crate) fn begin<'s>(
-        writer: &'a mut Writer<'w>,
+        writer: &'a mut ArchiveWriter<'w>,
         table: Table,
         order: &'a Permutation,
         slug: impl Fn(usize) -> &'s str,
@@ -41,7 +41,7 @@ impl<'a, 'w> ColumnWriter<'a, 'w> {
         self.order.old.iter().map(|row| *row as usize)
     }
 
-    /// Writes a section that is not a value for each row.
+    /// Writes a section that does not have one value per row.
     pub(crate) fn section<T: Pod>(&mut self, name: &str, values: &[T]) -> io::Result<()> {
         self.writer.section(&format!("{}/{name}", self.table.name()), values)
     }
@@ -67,7 +67,7 @@ impl<'a, 'w> ColumnWriter<'a, 'w> {
         self.numbers("prominence", |row| prominence[row])
     }
 
-    /// Writes the order by a number, and its distinct values: the value of a row is the one at its rank.
+    /// Writes the sort order by a number, and the distinct numbers. A row's number is the one at its rank.
     pub(crate) fn order<V: Into<i64>>(&mut self, key: &str, value: impl Fn(usize) -> Option<V>) -> io::Result<()> {
         let value = |row: usize| value(row).map(Into::into);
         let mut values: Vec<i64> = self.rows().filter_map(value).collect();
@@ -91,7 +91,7 @@ impl<'a, 'w> ColumnWriter<'a, 'w> {
         self.write_order("name", |row| Some(ranks[new[row] as usize]))
     }
 
-    /// Writes a facet of `values` values; `of` passes each value of a row to its second argument.
+    /// Writes a facet with `values` distinct values; `of` passes each value of a row to its second argument.
     pub(crate) fn facet(
         &mut self,
         facet: Facet,
@@ -112,7 +112,7 @@ impl<'a, 'w> ColumnWriter<'a, 'w> {
         )
     }
 
-    /// Writes a facet of which a row has at most one value.
+    /// Writes a facet with at most one value per row.
     pub(crate) fn single_facet(
         &mut self,
         facet: Facet,
@@ -122,7 +122,7 @@ impl<'a, 'w> ColumnWriter<'a, 'w> {
         self.facet(facet, values, |row, each| value(row).into_iter().for_each(each))
     }
 
-    /// Writes a facet of [`Facet::LISTED`]; `of` is the row of the list of values that a row has its value from.
+    /// Writes a facet in [`Facet::LISTED`]; `of` maps a row to its index in the list of values.
     pub(crate) fn term_facet(
         &mut self,
         facet: Facet,

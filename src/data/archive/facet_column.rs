@@ -1,17 +1,17 @@
-//! Facets: for each value of a property the rows that have it, and for each row its values.
+//! Facets: the rows of each value of a property, and the values of each row.
 //!
-//! A value that at least one row in 32 has is stored as a bitset, any other as a sorted list: whichever is smaller. A column
-//! has the value of each row, or the place of the list of its values.
+//! The rows of a value are a bitset if at least one row in 32 has it, and a sorted list otherwise, whichever is
+//! smaller. A column has each row's value, or the position of its list of values.
 
 use std::io;
 use std::slice;
 use std::sync::OnceLock;
 
 use crate::archive::table_columns::check;
-use crate::archive::{Archive, Column, Writer, bounds};
+use crate::archive::{Archive, ArchiveWriter, NumberColumn, bounds};
 use crate::{ArchiveError, NONE_U32};
 
-/// In the column of values: the rest of the number is where the list of the row's values begins with their number.
+/// Flag in the column of values: the other bits are the position of the row's list, which begins with its length.
 const LISTED: u32 = 1 << 31;
 
 /// True if `count` of `rows` rows are stored as a bitset.
@@ -23,17 +23,17 @@ fn words(count: u32, rows: u32) -> usize {
     if is_dense(count, rows) { bit_words(rows) } else { (count as usize).div_ceil(2) }
 }
 
-/// The number of words with a bit for each row.
+/// Number of words for one bit per row.
 pub fn bit_words(rows: u32) -> usize {
     (rows as usize).div_ceil(64)
 }
 
-/// Writes a facet: `each` calls back with every (value, row), in ascending order of rows, without duplicates.
+/// Writes a facet. `each` calls back with every (value, row), in ascending order of rows, without duplicates.
 ///
 /// # Errors
-/// If the rows have too many values for their places, some two billion, or those of `writer`.
+/// If there are too many values for the positions, about two billion, or if `writer` fails.
 pub(crate) fn write(
-    writer: &mut Writer<'_>,
+    writer: &mut ArchiveWriter<'_>,
     name: &str,
     values: usize,
     rows: usize,
@@ -91,13 +91,13 @@ pub(crate) fn write(
 
 #[derive(Debug)]
 pub(crate) struct FacetColumn {
-    counts: Column<u32>,
-    starts: Column<u64>,
-    sets: Column<u64>,
-    known: Column<u64>,
-    of_rows: Column<u32>,
-    lists: Column<u32>,
-    /// Number of rows that have a value, once it was needed.
+    counts: NumberColumn<u32>,
+    starts: NumberColumn<u64>,
+    sets: NumberColumn<u64>,
+    known: NumberColumn<u64>,
+    of_rows: NumberColumn<u32>,
+    lists: NumberColumn<u32>,
+    /// Number of rows that have a value; computed on first use.
     known_count: OnceLock<u32>,
     values: usize,
 }
@@ -126,7 +126,7 @@ impl<'a> RowValues<'a> {
         values.get(..*count as usize)
     }
 
-    /// Whether every value is below `values`.
+    /// True if every value is below `values`.
     fn is_valid(self, values: usize) -> bool {
         let is_value = |value: &u32| (*value as usize) < values;
         self.of_rows.iter().all(|value| {
@@ -166,7 +166,7 @@ impl<'a> RowSet<'a> {
         }
     }
 
-    /// Whether all rows are below `rows`, in ascending order.
+    /// True if all rows are below `rows` and in ascending order.
     fn is_valid(self, rows: u32) -> bool {
         match self {
             Self::Dense(words) => rows.is_multiple_of(64) || words.last().is_none_or(|last| last >> (rows % 64) == 0),
@@ -209,7 +209,7 @@ impl FacetColumn {
         let counts = archive.column(&format!("{name}.counts"), values)?;
         let starts = archive.column(&format!("{name}.starts"), values + 1)?;
         let sets = archive.open_column(&format!("{name}.sets"))?;
-        let known: Column<u64> = archive.column(&format!("{name}.known"), bit_words(rows))?;
+        let known: NumberColumn<u64> = archive.column(&format!("{name}.known"), bit_words(rows))?;
         let of_rows = archive.column(&format!("{name}.values"), rows as usize)?;
         let lists = archive.open_column(&format!("{name}.lists"))?;
         let column = Self { counts, starts, sets, known, of_rows, lists, known_count: OnceLock::new(), values };
@@ -290,7 +290,7 @@ mod tests {
 
     fn open(values: &[u32], lists: &[u32]) -> Result<FacetColumn, ArchiveError> {
         let mut bytes = Vec::new();
-        let mut writer = Writer::new(&mut bytes).unwrap();
+        let mut writer = ArchiveWriter::new(&mut bytes).unwrap();
         writer.section("f.values", values).unwrap();
         writer.section("f.lists", lists).unwrap();
         writer.section("f.counts", &[0_u32; 2]).unwrap();
@@ -324,7 +324,7 @@ mod tests {
     fn sets_with_other_rows_than_they_count_are_rejected() {
         let open = |list: u64, bits: u64, known: u64| {
             let mut bytes = Vec::new();
-            let mut writer = Writer::new(&mut bytes).unwrap();
+            let mut writer = ArchiveWriter::new(&mut bytes).unwrap();
             writer.section("f.values", &[NONE_U32; 40]).unwrap();
             writer.section::<u32>("f.lists", &[]).unwrap();
             writer.section("f.counts", &[1_u32, 2]).unwrap();
@@ -348,7 +348,7 @@ mod tests {
             rows in proptest::collection::vec(proptest::collection::btree_set(0_u32..40, 0..5), 0..200),
         ) {
             let mut bytes = Vec::new();
-            let mut writer = Writer::new(&mut bytes).unwrap();
+            let mut writer = ArchiveWriter::new(&mut bytes).unwrap();
             let each = |each: &mut dyn FnMut(u32, u32)| {
                 for (row, values) in (0..).zip(&rows) {
                     values.iter().for_each(|value| each(*value, row));

@@ -1,11 +1,11 @@
-//! The archive of a snapshot, `tables.bin`: named sections of plain little-endian numbers and bytes. The texts of records are
-//! apart from it ([`records`]).
+//! The archive of a snapshot, `tables.bin`: named sections of plain little-endian numbers and bytes. The texts of
+//! records have their own file ([`records`]).
 //!
-//! Layout: a head of 64 bytes (magic, format), the sections, each at a multiple of 64 bytes, then the table of contents
-//! and a tail of 64 bytes with its position. The sections are in memory, of the embedded snapshot or of a file that was read
-//! and verified; or in a file, held open, from which each is read when it is first needed. The table of contents has the
-//! SHA-256 of each: whoever has verified it verifies a section when it is read, so that what happens to the file afterwards
-//! is an error and never another value. Opening checks that columns have the expected lengths.
+//! Layout: a head of 64 bytes (magic, format), the sections, each at a multiple of 64 bytes, the table of contents, and
+//! a tail of 64 bytes with the position of that table. Sections are in memory (embedded, or read from a file and
+//! verified), or in an open file and read on first use. The table of contents has the SHA-256 of each section. If it is
+//! verified, each section is verified as it is read, so that a later change of the file is an error and never a wrong
+//! value. Opening checks that columns have the expected lengths.
 
 mod aligned_bytes;
 pub(crate) mod column_writer;
@@ -18,7 +18,7 @@ pub(crate) mod table_columns;
 mod writer;
 
 pub use aligned_bytes::AlignedBytes;
-pub use writer::Writer;
+pub use writer::ArchiveWriter;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -48,14 +48,14 @@ const NAME: usize = 40;
 
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-struct Entry {
+struct SectionEntry {
     name: [u8; NAME],
     start: u64,
     length: u64,
     sha256: Sha256Sum,
 }
 
-/// A SHA-256.
+/// A SHA-256 digest.
 pub type Sha256Sum = [u8; 32];
 
 /// The archive's first or last 64 bytes.
@@ -88,7 +88,7 @@ pub enum ArchiveError {
 }
 
 impl ArchiveError {
-    fn of(section: &str, error: &io::Error) -> Self {
+    fn from_io(section: &str, error: &io::Error) -> Self {
         let reason = format!("section {section}: {error}");
         match error.kind() {
             io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => Self::Damaged(reason),
@@ -97,41 +97,41 @@ impl ArchiveError {
     }
 }
 
-/// The bytes an archive is read from: embedded or in memory.
-pub type Bytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
+/// Bytes of an archive, embedded or in memory.
+pub type SharedBytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
-/// Whether sections are checked against their checksums when an archive is opened.
+/// Verification of sections when an archive is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checksums {
-    /// Read everything once and compare.
+    /// Read everything once and compare the checksums.
     Verify,
-    /// For bytes that are part of the program, or of a file that was verified already.
+    /// Skip it: the bytes are part of the program, or of a file that was verified already.
     Trust,
 }
 
 pub struct Archive {
-    source: Source,
-    sections: Vec<Section>,
+    source: ArchiveSource,
+    sections: Vec<ArchiveSection>,
     by_name: HashMap<String, usize>,
     content: u64,
 }
 
-enum Source {
-    Memory(Bytes),
+enum ArchiveSource {
+    Memory(SharedBytes),
     File(File),
 }
 
-struct Section {
+struct ArchiveSection {
     name: String,
     place: Range<usize>,
     sha256: Sha256Sum,
-    /// Of a file: its bytes, once they were needed.
+    /// Bytes of a section in a file, once they are read.
     read: OnceLock<AlignedBytes>,
 }
 
-/// A column of numbers: its section, and how many there are.
+/// A column of numbers: its section and its length.
 #[derive(Debug)]
-pub struct Column<T> {
+pub struct NumberColumn<T> {
     section: usize,
     length: usize,
     kind: PhantomData<T>,
@@ -139,19 +139,19 @@ pub struct Column<T> {
 
 /// A column of texts.
 #[derive(Debug)]
-pub(crate) struct Texts {
+pub(crate) struct TextColumn {
     heap: usize,
-    offsets: Column<u64>,
+    offsets: NumberColumn<u64>,
 }
 
-impl<T: Pod> Column<T> {
+impl<T: Pod> NumberColumn<T> {
     /// Number of values.
     pub(crate) fn len(&self) -> usize {
         self.length
     }
 }
 
-impl Source {
+impl ArchiveSource {
     fn length(&self) -> io::Result<usize> {
         match self {
             Self::Memory(bytes) => Ok((**bytes).as_ref().len()),
@@ -159,7 +159,7 @@ impl Source {
         }
     }
 
-    /// Reads a part, which is within the length.
+    /// Reads a range within the length.
     fn read(&self, part: Range<usize>) -> io::Result<Cow<'_, [u8]>> {
         match self {
             Self::Memory(bytes) => Ok((**bytes).as_ref()[part].into()),
@@ -174,13 +174,14 @@ impl Source {
 
 impl Archive {
     /// Opens an archive in memory.
-    pub fn open(bytes: Bytes, checksums: Checksums) -> Result<Self, ArchiveError> {
+    pub fn open(bytes: SharedBytes, checksums: Checksums) -> Result<Self, ArchiveError> {
         if !((*bytes).as_ref().as_ptr() as usize).is_multiple_of(ALIGN) {
             return Err(ArchiveError::Damaged("not aligned to 64 bytes".into()));
         }
-        let (archive, _) = Self::from_source(Source::Memory(bytes))?;
+        let (archive, _) = Self::from_source(ArchiveSource::Memory(bytes))?;
         if checksums == Checksums::Verify {
-            let is_whole = |section: &&Section| section.matches(Sha256::new_with_prefix(archive.bytes_of(section)));
+            let is_whole =
+                |section: &&ArchiveSection| section.matches(Sha256::new_with_prefix(archive.bytes_of(section)));
             if let Some(section) = archive.sections.iter().find(|section| !is_whole(section)) {
                 return Err(ArchiveError::Damaged(format!("section {}", section.name)));
             }
@@ -188,23 +189,22 @@ impl Archive {
         Ok(archive)
     }
 
-    /// Opens an archive in a file, whose table of contents has the checksum `contents`. Its sections are read when they are
-    /// first needed.
+    /// Opens an archive in a file. `contents` is the checksum of its table of contents. Sections are read on first use.
     pub(crate) fn open_file(file: File, contents: &Sha256Sum) -> Result<Self, ArchiveError> {
-        let (archive, found) = Self::from_source(Source::File(file))?;
+        let (archive, found) = Self::from_source(ArchiveSource::File(file))?;
         if found == *contents { Ok(archive) } else { Err(ArchiveError::Damaged("table of contents".into())) }
     }
 
     /// The checksum of the table of contents of an archive in a file.
     pub fn contents_sha256(file: File) -> Result<Sha256Sum, ArchiveError> {
-        Self::from_source(Source::File(file)).map(|(_, contents)| contents)
+        Self::from_source(ArchiveSource::File(file)).map(|(_, contents)| contents)
     }
 
     /// Opens an archive, and returns the checksum of its table of contents.
-    fn from_source(source: Source) -> Result<(Self, Sha256Sum), ArchiveError> {
-        let read = |part| source.read(part).map_err(|error| ArchiveError::of("contents", &error));
+    fn from_source(source: ArchiveSource) -> Result<(Self, Sha256Sum), ArchiveError> {
+        let read = |part| source.read(part).map_err(|error| ArchiveError::from_io("contents", &error));
         let damaged = |reason: &str| ArchiveError::Damaged(reason.to_owned());
-        let length = source.length().map_err(|error| ArchiveError::of("contents", &error))?;
+        let length = source.length().map_err(|error| ArchiveError::from_io("contents", &error))?;
         let frame_size = size_of::<Frame>();
         let end = length.checked_sub(frame_size).ok_or(ArchiveError::NotAnArchive)?;
         let head: Frame = frame(&read(0..frame_size)?);
@@ -215,7 +215,7 @@ impl Archive {
             return Err(ArchiveError::OtherFormat { found: head.format });
         }
         let tail: Frame = frame(&read(end..length)?);
-        let size = (tail.entries as usize).checked_mul(size_of::<Entry>());
+        let size = (tail.entries as usize).checked_mul(size_of::<SectionEntry>());
         let place = usize::try_from(tail.contents)
             .ok()
             .zip(size)
@@ -227,22 +227,22 @@ impl Archive {
         }
         let sha256 = Sha256Sum::from(Sha256::digest(&contents));
         let mut sections = Vec::with_capacity(tail.entries as usize);
-        for entry in contents.chunks_exact(size_of::<Entry>()) {
-            let Entry { name, start, length, sha256 } = bytemuck::pod_read_unaligned(entry);
+        for entry in contents.chunks_exact(size_of::<SectionEntry>()) {
+            let SectionEntry { name, start, length, sha256 } = bytemuck::pod_read_unaligned(entry);
             let name_length = name.iter().position(|byte| *byte == 0).unwrap_or(NAME);
             let name = String::from_utf8_lossy(&name[..name_length]).into_owned();
             let (start, length) = (start as usize, length as usize);
             let place = start.checked_add(length).filter(|after| *after <= end).map(|after| start..after);
             let place =
                 place.filter(|_| start.is_multiple_of(ALIGN)).ok_or_else(|| damaged(&format!("section {name}")))?;
-            sections.push(Section { name, place, sha256, read: OnceLock::new() });
+            sections.push(ArchiveSection { name, place, sha256, read: OnceLock::new() });
         }
         let by_name = sections.iter().enumerate().map(|(index, section)| (section.name.clone(), index)).collect();
         drop(contents);
         Ok((Self { source, sections, by_name, content: tail.contents_checksum }, sha256))
     }
 
-    /// A checksum of the checksums of all sections.
+    /// A checksum over the checksums of all sections.
     pub fn content(&self) -> u64 {
         self.content
     }
@@ -251,28 +251,28 @@ impl Archive {
         self.sections.iter().map(|section| (section.name.as_str(), section.place.len() as u64))
     }
 
-    /// Reads and verifies all sections that were not needed yet. `advance` gets the size of each.
+    /// Reads and verifies all sections that were not read yet. `advance` gets the size of each.
     pub(crate) fn read_all(&self, advance: &(dyn Fn(u64) + Sync)) -> Result<(), ArchiveError> {
-        let mut largest_first: Vec<&Section> = self.sections.iter().collect();
+        let mut largest_first: Vec<&ArchiveSection> = self.sections.iter().collect();
         largest_first.sort_by_key(|section| std::cmp::Reverse(section.place.len()));
         let read = all_in_parallel(&largest_first, |section| {
-            self.try_bytes_of(section).map_err(|error| ArchiveError::of(&section.name, &error))?;
+            self.try_bytes_of(section).map_err(|error| ArchiveError::from_io(&section.name, &error))?;
             advance(section.place.len() as u64);
             Ok(())
         });
         read.into_iter().collect()
     }
 
-    fn try_bytes_of<'a>(&'a self, section: &'a Section) -> io::Result<&'a [u8]> {
+    fn try_bytes_of<'a>(&'a self, section: &'a ArchiveSection) -> io::Result<&'a [u8]> {
         match &self.source {
-            Source::Memory(bytes) => Ok(&(**bytes).as_ref()[section.place.clone()]),
-            Source::File(file) => section.read(file),
+            ArchiveSource::Memory(bytes) => Ok(&(**bytes).as_ref()[section.place.clone()]),
+            ArchiveSource::File(file) => section.read(file),
         }
     }
 
-    /// Panics if the section is in a file and cannot be read, or was changed: a request that needs it fails, rather than having
-    /// another response. [`Archive::read_all`] returns the error.
-    fn bytes_of<'a>(&'a self, section: &'a Section) -> &'a [u8] {
+    /// Panics if the section is in a file that cannot be read or was changed, so that the request fails instead of
+    /// returning wrong data. [`Archive::read_all`] returns the error.
+    fn bytes_of<'a>(&'a self, section: &'a ArchiveSection) -> &'a [u8] {
         self.try_bytes_of(section).unwrap_or_else(|error| panic!("section {}: {error}", section.name))
     }
 
@@ -284,8 +284,8 @@ impl Archive {
         self.by_name.get(name).copied().ok_or_else(|| ArchiveError::Damaged(format!("section {name} is missing")))
     }
 
-    /// The column of `rows` numbers.
-    pub fn column<T: Pod>(&self, name: &str, rows: usize) -> Result<Column<T>, ArchiveError> {
+    /// Opens a column of `rows` numbers.
+    pub fn column<T: Pod>(&self, name: &str, rows: usize) -> Result<NumberColumn<T>, ArchiveError> {
         let column = self.open_column(name)?;
         if column.len() != rows {
             return Err(ArchiveError::Damaged(format!("section {name} does not have {rows} values")));
@@ -293,23 +293,23 @@ impl Archive {
         Ok(column)
     }
 
-    /// The column of any number of numbers.
-    pub fn open_column<T: Pod>(&self, name: &str) -> Result<Column<T>, ArchiveError> {
+    /// Opens a column of numbers of any length.
+    pub fn open_column<T: Pod>(&self, name: &str) -> Result<NumberColumn<T>, ArchiveError> {
         let section = self.section(name)?;
         let size = self.sections[section].place.len();
         if !size.is_multiple_of(size_of::<T>()) {
             return Err(ArchiveError::Damaged(format!("section {name}: length is not a multiple of the element size")));
         }
-        Ok(Column { section, length: size / size_of::<T>(), kind: PhantomData })
+        Ok(NumberColumn { section, length: size / size_of::<T>(), kind: PhantomData })
     }
 
-    /// The column of `rows` texts.
-    pub(crate) fn texts(&self, name: &str, rows: usize) -> Result<Texts, ArchiveError> {
-        Ok(Texts { heap: self.section(name)?, offsets: self.column(&format!("{name}#"), rows + 1)? })
+    /// Opens a column of `rows` texts.
+    pub(crate) fn texts(&self, name: &str, rows: usize) -> Result<TextColumn, ArchiveError> {
+        Ok(TextColumn { heap: self.section(name)?, offsets: self.column(&format!("{name}#"), rows + 1)? })
     }
 
-    /// Checks that the offsets of texts ascend and each is UTF-8.
-    pub(crate) fn check_texts(&self, texts: &Texts) -> Result<(), ArchiveError> {
+    /// Checks that the offsets of texts ascend and that each text is UTF-8.
+    pub(crate) fn check_texts(&self, texts: &TextColumn) -> Result<(), ArchiveError> {
         let (heap, ends) = (self.slice(texts.heap), self.get(&texts.offsets));
         let is_valid = check_offsets(ends, heap.len()).is_ok()
             && std::str::from_utf8(heap).is_ok_and(|text| ends.iter().all(|end| text.is_char_boundary(*end as usize)));
@@ -321,24 +321,24 @@ impl Archive {
         }
     }
 
-    pub fn get<T: Pod>(&self, column: &Column<T>) -> &[T] {
+    pub fn get<T: Pod>(&self, column: &NumberColumn<T>) -> &[T] {
         bytemuck::try_cast_slice(self.slice(column.section)).expect("checked at open")
     }
 
     pub fn bytes(&self, name: &str) -> Result<&[u8], ArchiveError> {
         let section = &self.sections[self.section(name)?];
-        self.try_bytes_of(section).map_err(|error| ArchiveError::of(name, &error))
+        self.try_bytes_of(section).map_err(|error| ArchiveError::from_io(name, &error))
     }
 
     /// The text of a row; panics if the column does not have the row.
-    pub(crate) fn text(&self, texts: &Texts, row: u32) -> &str {
+    pub(crate) fn text(&self, texts: &TextColumn, row: u32) -> &str {
         let bytes = &self.slice(texts.heap)[bounds(self.get(&texts.offsets), row as usize)];
         std::str::from_utf8(bytes).expect("checked, or verified as written")
     }
 }
 
-impl Section {
-    /// The bytes of a section of a file.
+impl ArchiveSection {
+    /// Returns the bytes of a section in a file, read on first use.
     fn read(&self, file: &File) -> io::Result<&[u8]> {
         match self.read.get() {
             Some(bytes) => Ok(bytes.as_ref()),
@@ -346,7 +346,7 @@ impl Section {
         }
     }
 
-    /// Reads and verifies the section. Threads that need it at the same time for the first time may do it twice.
+    /// Reads and verifies the section. Threads that need it at the same time for the first time may each read it.
     #[cold]
     fn read_now(&self, file: &File) -> io::Result<&[u8]> {
         let mut sha256 = Sha256::new();
@@ -357,13 +357,13 @@ impl Section {
         Ok(self.read.get_or_init(|| bytes).as_ref())
     }
 
-    /// Whether the bytes that were hashed are the section.
+    /// True if the hashed bytes are those of the section.
     fn matches(&self, hashed: Sha256) -> bool {
         Sha256Sum::from(hashed.finalize()) == self.sha256
     }
 }
 
-/// The error of a file of a release that is not the one any more whose checksums are known.
+/// Error for a file of a release that no longer has its known checksums.
 pub(crate) fn changed(file: &str) -> io::Error {
     let message = format!(
         "{file} is damaged or was changed: check its release with `indexer verify`, and publish it again with `indexer build`"
@@ -372,8 +372,8 @@ pub(crate) fn changed(file: &str) -> io::Error {
 }
 
 impl Archive {
-    /// The row with a text, of a column of `rows` texts that ascend.
-    pub(crate) fn find_text(&self, texts: &Texts, rows: u32, text: &str) -> Option<u32> {
+    /// Finds the row of a text in a column of `rows` ascending texts.
+    pub(crate) fn find_text(&self, texts: &TextColumn, rows: u32, text: &str) -> Option<u32> {
         let (mut low, mut high) = (0, rows);
         while low < high {
             let middle = low + (high - low) / 2;
@@ -409,7 +409,7 @@ mod tests {
 
     fn sample() -> Vec<u8> {
         let mut bytes = Vec::new();
-        let mut writer = Writer::new(&mut bytes).unwrap();
+        let mut writer = ArchiveWriter::new(&mut bytes).unwrap();
         writer.section("numbers", &[1_u32, 2, 3]).unwrap();
         writer.texts("names", ["", "ä", "bc"].into_iter()).unwrap();
         writer.finish().unwrap();
@@ -435,7 +435,7 @@ mod tests {
     fn texts_that_are_not_utf_8_are_rejected_at_open() {
         for (heap, offsets) in [(&b"a\xff"[..], [0_u64, 1, 2]), ("ä".as_bytes(), [0, 1, 2]), (b"ab", [0, 2, 1])] {
             let mut bytes = Vec::new();
-            let mut writer = Writer::new(&mut bytes).unwrap();
+            let mut writer = ArchiveWriter::new(&mut bytes).unwrap();
             writer.section("names", heap).unwrap();
             writer.section("names#", &offsets).unwrap();
             writer.finish().unwrap();

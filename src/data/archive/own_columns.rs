@@ -1,42 +1,42 @@
 //! Positions of the columns that only firms or only funding rounds have.
 
 use crate::archive::table_columns::{check, in_range};
-use crate::archive::{Archive, Column, Texts, check_offsets};
+use crate::archive::{Archive, NumberColumn, TextColumn, check_offsets};
 use crate::vocabulary::Vocabulary;
 use crate::{ArchiveError, Country, Facet, Metric, NONE_U16, Stage, Table};
 
-pub(crate) struct FirmColumns {
-    pub health_score: Column<u8>,
-    pub ghosting_rate: Column<u16>,
-    pub review_count: Column<u32>,
-    pub check_min_usd: Column<u64>,
-    pub check_max_usd: Column<u64>,
-    pub last_investment_on: Column<i32>,
-    pub country: Column<u16>,
-    pub leaderboards: Vec<(Column<u32>, Column<i32>)>,
+pub(crate) struct FirmNumberColumns {
+    pub health_score: NumberColumn<u8>,
+    pub ghosting_rate: NumberColumn<u16>,
+    pub review_count: NumberColumn<u32>,
+    pub check_min_usd: NumberColumn<u64>,
+    pub check_max_usd: NumberColumn<u64>,
+    pub last_investment_on: NumberColumn<i32>,
+    pub country: NumberColumn<u16>,
+    pub leaderboards: Vec<(NumberColumn<u32>, NumberColumn<i32>)>,
 }
 
 /// The folded texts that are the values of a facet, ascending.
 pub(crate) struct TermColumns {
-    pub texts: Texts,
+    pub texts: TextColumn,
     pub count: u32,
 }
 
 pub(crate) struct RoundColumns {
-    pub amount_usd: Column<u64>,
-    pub announced_on: Column<i32>,
-    pub startup: Column<u32>,
-    pub stage: Column<u8>,
-    pub investors: Column<u32>,
-    pub investor_starts: Column<u64>,
+    pub amount_usd: NumberColumn<u64>,
+    pub announced_on: NumberColumn<i32>,
+    pub startup: NumberColumn<u32>,
+    pub stage: NumberColumn<u8>,
+    pub investors: NumberColumn<u32>,
+    pub investor_starts: NumberColumn<u64>,
 }
 
-impl FirmColumns {
+impl FirmNumberColumns {
     pub(crate) fn open(archive: &Archive, rows: usize) -> Result<Self, ArchiveError> {
         let mut leaderboards = Vec::with_capacity(Metric::ALL.len());
         for metric in Metric::ALL {
             let name = format!("firms/leaderboard/{}", metric.name());
-            let ranked: Column<u32> = archive.open_column(&name)?;
+            let ranked: NumberColumn<u32> = archive.open_column(&name)?;
             let values = archive.column(&format!("{name}="), ranked.len())?;
             leaderboards.push((ranked, values));
         }

@@ -1,13 +1,13 @@
-//! A stored record: where each of its fields ends, then its JSON text, each field of which is a slice.
+//! A stored record: the end of each field, then the JSON text. Each field is a slice of the text.
 
 use std::borrow::Cow;
 
 use crate::Table;
 
-/// Bytes of the end of a field.
+/// Size of a field's end in bytes.
 const END: usize = size_of::<u32>();
 
-/// A record as it is stored.
+/// A record in its stored form.
 #[derive(Clone, Debug)]
 pub struct RecordText<'a> {
     stored: Cow<'a, [u8]>,
@@ -27,13 +27,13 @@ impl<'a> RecordText<'a> {
         (ascend && start <= length).then_some(record)
     }
 
-    /// Where a field ends in the text, by its index in [`Table::fields`].
+    /// The end of a field in the text, by its index in [`Table::fields`].
     pub fn end(&self, field: usize) -> usize {
         let end = &self.stored[END * field..][..END];
         u32::from_le_bytes(end.try_into().expect("four bytes")) as usize
     }
 
-    /// Everything that is stored.
+    /// All stored bytes.
     pub(crate) fn stored(&self) -> &[u8] {
         &self.stored
     }
@@ -65,14 +65,14 @@ impl<'a> RecordText<'a> {
 #[derive(Default)]
 pub(crate) struct RecordBuffer {
     stored: Vec<u8>,
-    /// Where the text begins.
+    /// Start of the text.
     text: usize,
     /// The number of fields written.
     fields: usize,
 }
 
 impl RecordBuffer {
-    /// Begins another record.
+    /// Starts another record.
     pub(crate) fn clear(&mut self, table: Table) {
         self.text = END * table.fields().len();
         self.stored.clear();
@@ -80,7 +80,7 @@ impl RecordBuffer {
         self.fields = 0;
     }
 
-    /// Adds a field, whose value `write` appends.
+    /// Adds a field; `write` appends its value.
     pub(crate) fn field(&mut self, name: &str, write: impl FnOnce(&mut Vec<u8>)) {
         self.stored.push(if self.fields == 0 { b'{' } else { b',' });
         self.stored.push(b'"');

@@ -1,8 +1,8 @@
-//! The texts of records, `records.bin`: most of a snapshot, apart from its tables.
+//! The texts of records, `records.bin`: most of a snapshot, stored apart from its tables.
 //!
-//! No query reads them but to present what it found. So those of a large release stay on disk: the tables have the SHA-256 of
-//! each block of the file, and whoever has verified the tables verifies a block when it is read. What happens to the file
-//! after it was opened never changes a record; a record of a block that was changed cannot be read.
+//! Queries read them only to present results, so the records of a large release stay on disk. The tables have the
+//! SHA-256 of each block of the file: with verified tables, each block is verified as it is read. A change of the open
+//! file never changes a record; the records of a changed block cannot be read.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -12,13 +12,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
 
-use crate::archive::{Bytes, Sha256Sum, changed};
+use crate::archive::{Sha256Sum, SharedBytes, changed};
 use crate::read_at::read_exact_at;
 
-/// Bytes that are verified at a time: some ten records. The checksums take 0.4 % of that.
+/// Size in bytes of a block that is verified at once: some ten records. The checksums take 0.4 % of that.
 const BLOCK: u64 = 8 << 10;
 
-/// The number of blocks that are kept in memory, 64 MiB.
+/// Maximum number of blocks cached in memory, 64 MiB.
 const KEPT: usize = 8 << 10;
 
 /// Writes the texts of records one after the other.
@@ -54,7 +54,7 @@ impl<'w> RecordWriter<'w> {
         self.out.write_all(text)
     }
 
-    /// The checksum of each block.
+    /// Returns the checksum of each block.
     pub(crate) fn finish(mut self) -> io::Result<Vec<Sha256Sum>> {
         if !self.length.is_multiple_of(BLOCK) {
             self.checksums.push(self.block.finalize().into());
@@ -64,15 +64,15 @@ impl<'w> RecordWriter<'w> {
     }
 }
 
-/// Where the texts of records are read from.
-pub enum Records {
+/// Storage of the texts of records.
+pub enum RecordStore {
     /// Embedded, or verified as a whole.
-    Memory(Bytes),
+    Memory(SharedBytes),
     /// On disk. Each block is verified when it is read.
     File(RecordFile),
 }
 
-impl Records {
+impl RecordStore {
     pub(crate) fn length(&self) -> u64 {
         match self {
             Self::Memory(bytes) => (**bytes).as_ref().len() as u64,
@@ -80,15 +80,15 @@ impl Records {
         }
     }
 
-    /// Whether this is the number of their blocks.
+    /// True if the texts fill this number of blocks.
     pub(crate) fn have_blocks(&self, blocks: usize) -> bool {
         self.length().div_ceil(BLOCK) == blocks as u64
     }
 
-    /// Reads a part, which is within the length. Blocks while the disk is read.
+    /// Reads a range within the length. Blocks while the disk is read.
     ///
     /// # Errors
-    /// If the file cannot be read, or is not the one any more whose blocks have these checksums.
+    /// If the file cannot be read, or no longer has these checksums.
     pub(crate) fn read(&self, part: Range<u64>, checksums: &[Sha256Sum]) -> io::Result<Cow<'_, [u8]>> {
         match self {
             Self::Memory(bytes) => Ok((**bytes).as_ref()[part.start as usize..part.end as usize].into()),
@@ -100,11 +100,11 @@ impl Records {
 /// A block with its index.
 type KeptBlock = Option<(u64, Arc<[u8]>)>;
 
-/// A file with the texts of records, held open.
+/// An open file with the texts of records.
 pub struct RecordFile {
     file: File,
     length: u64,
-    /// The last verified block of each of these places, which is its index modulo their number.
+    /// Direct-mapped cache of verified blocks.
     kept: Vec<Mutex<KeptBlock>>,
 }
 
@@ -171,10 +171,10 @@ mod tests {
         (bytes, checksums)
     }
 
-    fn file_of(bytes: &[u8]) -> (File, Records) {
+    fn file_of(bytes: &[u8]) -> (File, RecordStore) {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(bytes).unwrap();
-        let records = Records::File(RecordFile::new(file.try_clone().unwrap()).unwrap());
+        let records = RecordStore::File(RecordFile::new(file.try_clone().unwrap()).unwrap());
         (file, records)
     }
 
@@ -184,7 +184,7 @@ mod tests {
         for length in [0, 1, BLOCKS - 1, BLOCKS, BLOCKS + 1, 3 * BLOCKS + 77] {
             let (bytes, checksums) = sample(length);
             let (_, file) = file_of(&bytes);
-            let memory = Records::Memory(Arc::new(bytes.clone()));
+            let memory = RecordStore::Memory(Arc::new(bytes.clone()));
             assert!(file.have_blocks(checksums.len()) && memory.have_blocks(checksums.len()));
             for start in (0..=length).step_by(1_001) {
                 for end in [start, start + 1, start + 100, start + BLOCKS, length].map(|end| end.clamp(start, length)) {

@@ -1,7 +1,7 @@
 //! Positions of the columns that every table has: records, slugs, names, sort orders, facets.
 
 use crate::archive::facet_column::FacetColumn;
-use crate::archive::{Archive, Column, Texts};
+use crate::archive::{Archive, NumberColumn, TextColumn};
 use crate::vocabulary::Vocabulary;
 use crate::{
     ArchiveError, Country, Facet, FirmKind, NONE_U32, OrganizationKind, ReviewStatus, Role, Stage, StartupStatus, Table,
@@ -9,36 +9,36 @@ use crate::{
 
 pub(crate) struct TableColumns {
     pub rows: u32,
-    /// Where the record of each row starts in the records, and where the last ends.
-    pub starts: Column<u64>,
-    /// Number of rows with a value of each field.
-    pub known: Column<u32>,
-    pub slugs: Texts,
-    pub by_slug: Column<u32>,
-    pub slug_rank: Column<u32>,
+    /// Start of each row's record in the records, and end of the last.
+    pub starts: NumberColumn<u64>,
+    /// Number of rows with a value, per field.
+    pub known: NumberColumn<u32>,
+    pub slugs: TextColumn,
+    pub by_slug: NumberColumn<u32>,
+    pub slug_rank: NumberColumn<u32>,
     pub names: Option<NameColumns>,
     pub orders: Vec<OrderColumns>,
     pub facets: Vec<(Facet, FacetColumn)>,
     /// The statements about each row; `None` if the table has none.
-    pub statements: Option<Texts>,
-    /// The slugs of merged records, ascending, and the rows of those that answer for them.
-    pub merged: (Texts, Column<u32>),
+    pub statements: Option<TextColumn>,
+    /// Slugs of merged records, ascending, and the rows that replace them.
+    pub merged: (TextColumn, NumberColumn<u32>),
 }
 
 pub(crate) struct NameColumns {
-    pub names: Texts,
-    pub aliases: Texts,
-    pub prominence: Column<u32>,
+    pub names: TextColumn,
+    pub aliases: TextColumn,
+    pub prominence: NumberColumn<u32>,
     /// The main record of each near-duplicate; [`NONE_U32`] for other rows.
-    pub main: Column<u32>,
+    pub main: NumberColumn<u32>,
 }
 
 pub(crate) struct OrderColumns {
-    pub ascending: Column<u32>,
-    pub descending: Column<u32>,
-    pub ranks: Column<u32>,
+    pub ascending: NumberColumn<u32>,
+    pub descending: NumberColumn<u32>,
+    pub ranks: NumberColumn<u32>,
     /// The distinct values, ascending; none for names.
-    pub values: Option<Column<i64>>,
+    pub values: Option<NumberColumn<i64>>,
 }
 
 impl TableColumns {
@@ -124,7 +124,7 @@ impl TableColumns {
             in_range(archive, ascending, n, &key)?;
             in_range(archive, descending, n, &key)?;
             // The value of a row is at its rank.
-            let distinct = values.as_ref().map_or(n, Column::len);
+            let distinct = values.as_ref().map_or(n, NumberColumn::len);
             let is_rank = |rank: &u32| *rank == NONE_U32 || (*rank as usize) < distinct;
             check(archive.get(ranks).iter().all(is_rank), &key)?;
         }
@@ -143,7 +143,12 @@ impl TableColumns {
 }
 
 /// Checks that a column contains only row numbers below `count`.
-pub(crate) fn in_range(archive: &Archive, rows: &Column<u32>, count: usize, name: &str) -> Result<(), ArchiveError> {
+pub(crate) fn in_range(
+    archive: &Archive,
+    rows: &NumberColumn<u32>,
+    count: usize,
+    name: &str,
+) -> Result<(), ArchiveError> {
     if archive.get(rows).iter().all(|row| (*row as usize) < count) {
         Ok(())
     } else {

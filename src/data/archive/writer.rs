@@ -4,28 +4,28 @@ use bytemuck::{Pod, Zeroable};
 use sha2::{Digest, Sha256};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::archive::{ALIGN, Entry, FORMAT, Frame, HEAD, TAIL};
+use crate::archive::{ALIGN, FORMAT, Frame, HEAD, SectionEntry, TAIL};
 
 /// Writes an archive, section by section, to a stream.
-pub struct Writer<'w> {
+pub struct ArchiveWriter<'w> {
     out: &'w mut dyn Write,
     position: u64,
-    entries: Vec<Entry>,
-    open: Option<(Entry, Sha256)>,
+    entries: Vec<SectionEntry>,
+    open: Option<(SectionEntry, Sha256)>,
 }
 
-impl<'w> Writer<'w> {
+impl<'w> ArchiveWriter<'w> {
     pub fn new(out: &'w mut dyn Write) -> io::Result<Self> {
         let head = Frame { magic: HEAD, format: FORMAT, ..Frame::zeroed() };
         out.write_all(bytemuck::bytes_of(&head))?;
         Ok(Self { out, position: size_of::<Frame>() as u64, entries: Vec::new(), open: None })
     }
 
-    /// Starts a section that [`Writer::append`] fills.
+    /// Starts a section that [`ArchiveWriter::append`] fills.
     pub fn begin(&mut self, name: &str) -> io::Result<()> {
         self.end()?;
         self.pad()?;
-        let mut entry = Entry { start: self.position, ..Entry::zeroed() };
+        let mut entry = SectionEntry { start: self.position, ..SectionEntry::zeroed() };
         entry.name[..name.len()].copy_from_slice(name.as_bytes());
         self.open = Some((entry, Sha256::new()));
         Ok(())

@@ -1,4 +1,4 @@
-//! The quality of a dataset: what is probably wrong in it although it is valid, and what it does not know.
+//! Quality of a dataset: valid values that are probably wrong, and missing values.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -7,36 +7,36 @@ use serde::Serialize;
 
 use crate::Table;
 use crate::compile::Compiled;
-use crate::derive::record::{Record, is_known, reference};
+use crate::derive::record::{RecordSerializer, is_known, reference};
 use crate::import::csv_table::TableRow;
 use crate::import::referable;
-use crate::import::rows::{Firm, Person, Review, Round, Sector, Startup};
+use crate::import::rows::{DatasetFirm, DatasetPerson, DatasetReview, DatasetRound, DatasetSector, DatasetStartup};
 use crate::model::Reference;
 use crate::vocabulary::Vocabulary;
 
-/// A year has a gap if it has less than this share of the year before and of the year after.
+/// A year is a gap if it has less than this share of the rows of the year before and of the year after.
 const GAP_SHARE: f64 = 0.2;
 
-/// Fewer rows in the years around it show no gap.
+/// Minimum number of rows in each neighboring year; fewer show no gap.
 const MIN_AROUND_GAP: u32 = 10;
 
-/// An overall rating so far from the mean of the other ratings contradicts them.
+/// A larger difference between the overall rating and the mean of the other ratings is a contradiction.
 const MAX_RATING_DIFFERENCE: f64 = 2.0;
 
-/// Ratings of the answers of a firm that cannot have been given by somebody who got none.
+/// Responsiveness that contradicts `ghosted`: nobody gives it to a firm that never answered.
 const MIN_RATING_OF_ANSWERS: u8 = 4;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Quality<'a> {
+pub struct DatasetQuality<'a> {
     /// Records that are probably the same as a more prominent one, see `indexer duplicates`.
     pub near_duplicates: BTreeMap<Table, usize>,
     /// Rounds with an amount far above those of their stage, the largest first.
     pub suspect_amounts: Vec<SuspectAmount<'a>>,
-    /// The share of records of which a field is known, by table and field of the dataset.
-    pub coverage: BTreeMap<Table, Vec<Coverage>>,
-    /// The number of rows of each year, by table, and the years that are probably incomplete.
+    /// Known values of each field of the dataset, by table.
+    pub coverage: BTreeMap<Table, Vec<FieldCompleteness>>,
+    /// Number of rows per year, by table, and the years that are probably incomplete.
     pub years: BTreeMap<Table, Years>,
-    /// Reviews of which fields contradict each other.
+    /// Reviews with fields that contradict each other.
     pub contradictory_reviews: Vec<ContradictoryReview<'a>>,
 }
 
@@ -51,7 +51,7 @@ pub struct SuspectAmount<'a> {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Coverage {
+pub struct FieldCompleteness {
     pub field: &'static str,
     pub known: u32,
     pub records: u32,
@@ -71,20 +71,20 @@ pub struct ContradictoryReview<'a> {
 }
 
 impl Compiled {
-    /// What is probably wrong or missing in the dataset.
+    /// Finds values that are probably wrong or missing.
     ///
     /// # Errors
     /// If descriptions are in a file and cannot be read.
-    pub fn quality(&self) -> io::Result<Quality<'_>> {
+    pub fn quality(&self) -> io::Result<DatasetQuality<'_>> {
         let dataset = &self.dataset;
         let rounds = dataset.rounds.iter().filter_map(|round| Some(round.announced_on?.year()));
         let reviews = dataset.reviews.iter().map(|review| review.unpublished().1.year());
-        let years = [(Table::Rounds, Years::of(rounds)), (Table::Reviews, Years::of(reviews))];
+        let years = [(Table::Rounds, Years::count(rounds)), (Table::Reviews, Years::count(reviews))];
         let mut coverage = BTreeMap::new();
         for table in Table::ALL {
             coverage.insert(table, self.coverage(table)?);
         }
-        Ok(Quality {
+        Ok(DatasetQuality {
             near_duplicates: referable::TABLES.map(|table| (table, self.near_duplicates(table).len())).into(),
             suspect_amounts: self.suspect_amounts(),
             coverage,
@@ -110,27 +110,27 @@ impl Compiled {
         suspect
     }
 
-    /// The fields of a table's records that are read from columns, but for those that every row has.
-    fn coverage(&self, table: Table) -> io::Result<Vec<Coverage>> {
+    /// Coverage of the fields that are read from CSV columns, except those that every row has.
+    fn coverage(&self, table: Table) -> io::Result<Vec<FieldCompleteness>> {
         let dataset = &self.dataset;
         let (columns, required) = match table {
-            Table::Firms => (Firm::HEADER, Firm::REQUIRED),
-            Table::Startups => (Startup::HEADER, Startup::REQUIRED),
-            Table::Rounds => (Round::HEADER, Round::REQUIRED),
-            Table::People => (Person::HEADER, Person::REQUIRED),
-            Table::Reviews => (Review::HEADER, Review::REQUIRED),
-            Table::Sectors => (Sector::HEADER, Sector::REQUIRED),
+            Table::Firms => (DatasetFirm::HEADER, DatasetFirm::REQUIRED),
+            Table::Startups => (DatasetStartup::HEADER, DatasetStartup::REQUIRED),
+            Table::Rounds => (DatasetRound::HEADER, DatasetRound::REQUIRED),
+            Table::People => (DatasetPerson::HEADER, DatasetPerson::REQUIRED),
+            Table::Reviews => (DatasetReview::HEADER, DatasetReview::REQUIRED),
+            Table::Sectors => (DatasetSector::HEADER, DatasetSector::REQUIRED),
         };
         let has = |list: &str, name: &str| list.split(',').any(|column| column == name);
         let fields = table.fields().iter().enumerate();
         let fields = fields.filter(|(_, field)| has(columns, field.name) && !has(required, field.name));
-        // A review that is not approved has no values that could be known.
+        // An unapproved review has no public values.
         let is_counted = |row: &&u32| table != Table::Reviews || dataset.reviews[**row as usize].published().is_some();
         let rows: Vec<&u32> = self.orders[table].old.iter().filter(is_counted).collect();
         let records = rows.len() as u32;
-        let mut coverage: Vec<(usize, Coverage)> =
-            fields.map(|(index, field)| (index, Coverage { field: field.name, known: 0, records })).collect();
-        let mut record = Record::default();
+        let mut coverage: Vec<(usize, FieldCompleteness)> =
+            fields.map(|(index, field)| (index, FieldCompleteness { field: field.name, known: 0, records })).collect();
+        let mut record = RecordSerializer::default();
         for row in rows {
             let written = record.write(dataset, &self.derived, table, *row as usize)?;
             for (field, coverage) in &mut coverage {
@@ -141,7 +141,7 @@ impl Compiled {
     }
 
     fn contradictory_reviews(&self) -> Vec<ContradictoryReview<'_>> {
-        let contradiction = |review: &'_ Review| {
+        let contradiction = |review: &'_ DatasetReview| {
             let (content, created_on) = review.unpublished();
             let parts = [content.responsiveness, content.fairness, content.value_add];
             let known: Vec<f64> = parts.iter().flatten().map(|rating| f64::from(*rating)).collect();
@@ -150,7 +150,7 @@ impl Compiled {
                 let rating = content.responsiveness.unwrap_or_default();
                 return Some(format!("ghosted, and responsiveness is {rating}"));
             }
-            // One of them alone is no second opinion.
+            // A single rating is no second opinion.
             if known.len() > 1 && (f64::from(content.rating) - mean).abs() > MAX_RATING_DIFFERENCE {
                 return Some(format!("rating is {}, the mean of the other ratings {mean:.1}", content.rating));
             }
@@ -168,7 +168,7 @@ impl Compiled {
 }
 
 impl Years {
-    fn of(years: impl Iterator<Item = i32>) -> Self {
+    fn count(years: impl Iterator<Item = i32>) -> Self {
         let mut rows: BTreeMap<i32, u32> = BTreeMap::new();
         years.for_each(|year| *rows.entry(year).or_default() += 1);
         let count = |year: i32| rows.get(&year).copied().unwrap_or(0);
@@ -191,7 +191,7 @@ mod tests {
     fn a_year_with_far_fewer_rows_than_those_around_it_is_a_gap() {
         let years = |counts: &[u32]| {
             let years = (2_000..).zip(counts).flat_map(|(year, count)| (0..*count).map(move |_| year));
-            Years::of(years).gaps
+            Years::count(years).gaps
         };
         assert_eq!(years(&[50, 9, 50]), [2_001]);
         assert_eq!(years(&[50, 0, 50, 60]), [2_001]);

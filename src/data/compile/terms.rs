@@ -1,21 +1,21 @@
-//! The texts that are the values of the facets of [`Facet::LISTED`]: cities, job titles, hosts, identifiers.
+//! Text values of the facets in [`Facet::LISTED`]: cities, job titles, hosts, identifiers.
 
 use std::io;
 use std::sync::Arc;
 
-use crate::archive::Writer;
+use crate::archive::ArchiveWriter;
 use crate::archive::column_writer::ColumnWriter;
 use crate::fold::fold;
-use crate::import::identifiers::Identifier;
+use crate::import::identifiers::NormalIdentifier;
 use crate::import::{Dataset, website};
 use crate::vocabulary::Vocabulary;
 use crate::{Facet, Role};
 
-/// The number of values of a facet of [`Facet::LISTED`], and the value of each row of the dataset.
+/// Number of values of a facet in [`Facet::LISTED`], and the value of each row of the dataset.
 type TermValues = (usize, Vec<Option<u32>>);
 
-/// The values of the facets of [`Facet::LISTED`], and the roles of people, which are those of their titles.
-pub(super) struct Terms {
+/// Values of the facets in [`Facet::LISTED`], and people's roles, which follow from their titles.
+pub(super) struct FacetTerms {
     pub city_of_firm: TermValues,
     pub city_of_startup: TermValues,
     pub website_of_firm: TermValues,
@@ -26,9 +26,10 @@ pub(super) struct Terms {
     pub identifiers: Identifiers,
 }
 
-impl Terms {
-    /// Writes the values of the facets of [`Facet::LISTED`], one facet after the other: there are as many texts as rows.
-    pub(super) fn write(dataset: &Dataset, writer: &mut Writer<'_>) -> io::Result<Self> {
+impl FacetTerms {
+    /// Writes the values of the facets in [`Facet::LISTED`]. Handles one facet at a time, because each may have as many
+    /// texts as there are rows.
+    pub(super) fn write(dataset: &Dataset, writer: &mut ArchiveWriter<'_>) -> io::Result<Self> {
         let (firms, startups, people) = (&dataset.firms, &dataset.startups, &dataset.people);
         let mut write =
             |facet: Facet, texts: &[&str]| writer.texts(&format!("{}/terms", facet.name()), texts.iter().copied());
@@ -37,13 +38,13 @@ impl Terms {
                 firms.iter().map(|firm| folded(&firm.city)).collect(),
                 startups.iter().map(|startup| folded(&startup.city)).collect(),
             ];
-            let (texts, values) = numbered(&cities);
+            let (texts, values) = number_texts(&cities);
             write(Facet::City, &texts)?;
             values
         };
         let ([title_of_person], roles) = {
             let titles = [people.iter().map(|person| folded(&person.title)).collect()];
-            let (texts, values) = numbered(&titles);
+            let (texts, values) = number_texts(&titles);
             write(Facet::Title, &texts)?;
             (values, texts.into_iter().map(Role::of_title).collect())
         };
@@ -52,11 +53,11 @@ impl Terms {
                 firms.iter().map(|firm| host(&firm.website)).collect(),
                 startups.iter().map(|startup| host(&startup.website)).collect(),
             ];
-            let (texts, values) = numbered(&hosts);
+            let (texts, values) = number_texts(&hosts);
             write(Facet::Website, &texts)?;
             values
         };
-        let identifiers = Identifiers::of(dataset);
+        let identifiers = Identifiers::collect(dataset);
         write(Facet::Identifier, &identifiers.texts.iter().map(String::as_str).collect::<Vec<_>>())?;
         Ok(Self {
             city_of_firm,
@@ -83,18 +84,18 @@ fn host(url: &Option<String>) -> Option<String> {
     url.as_deref().map(website::host).filter(|host| !host.is_empty())
 }
 
-/// An identifier as it is filtered by: in any letter case.
-fn identifier_text(identifier: &Identifier) -> String {
+/// The form of an identifier in filters: lowercase.
+fn identifier_text(identifier: &NormalIdentifier) -> String {
     identifier.to_string().to_lowercase()
 }
 
-/// The distinct identifiers of the dataset as [`identifier_text`], ascending.
+/// Distinct identifiers of the dataset in the form of [`identifier_text`], ascending.
 pub(super) struct Identifiers {
     texts: Vec<String>,
 }
 
 impl Identifiers {
-    fn of(dataset: &Dataset) -> Self {
+    fn collect(dataset: &Dataset) -> Self {
         let firms = dataset.firms.iter().flat_map(|firm| &firm.identifiers);
         let startups = dataset.startups.iter().flat_map(|startup| &startup.identifiers);
         let people = dataset.people.iter().flat_map(|person| &person.identifiers);
@@ -107,7 +108,7 @@ impl Identifiers {
     pub(super) fn write<'s>(
         &self,
         columns: &mut ColumnWriter<'_, '_>,
-        carried: impl Fn(usize) -> &'s [Identifier],
+        carried: impl Fn(usize) -> &'s [NormalIdentifier],
     ) -> io::Result<()> {
         columns.facet(Facet::Identifier, self.texts.len(), |row, each| {
             let indexes = carried(row)
@@ -118,8 +119,8 @@ impl Identifiers {
     }
 }
 
-/// The distinct texts of all lists, ascending, and the index of each text of each list.
-fn numbered<const N: usize>(lists: &[Vec<Option<String>>; N]) -> (Vec<&str>, [TermValues; N]) {
+/// Sorts and deduplicates the texts of all lists; returns them with the index of each text in each list.
+fn number_texts<const N: usize>(lists: &[Vec<Option<String>>; N]) -> (Vec<&str>, [TermValues; N]) {
     let mut texts: Vec<&str> = lists.iter().flat_map(|list| list.iter().flatten()).map(String::as_str).collect();
     texts.sort_unstable();
     texts.dedup();

@@ -1,5 +1,4 @@
-//! Names that records probably have besides their own, found in what a dataset already says: proposals for `aliases.csv`,
-//! to be reviewed.
+//! Likely further names of records, found in the dataset itself: proposals for `aliases.csv`, to be reviewed.
 
 mod abbreviation;
 
@@ -15,7 +14,7 @@ use crate::fold::fold;
 use crate::import::{Dataset, website};
 use crate::{Country, Table};
 
-/// Words before a former or other name in brackets.
+/// Phrases before a former or other name in brackets.
 const BEFORE_NAMES: [&str; 13] = [
     "formerly known as ",
     "formally known as ",
@@ -32,18 +31,18 @@ const BEFORE_NAMES: [&str; 13] = [
     "now ",
 ];
 
-/// Texts in brackets that begin like this say what became of a company.
+/// First words of texts in brackets that say what became of a company.
 const STATES: &str = "acquired an a by closed company dead defunct inactive inc merged of part stealth the to was yc";
 
-/// So many startups in common, and this share of the smaller portfolio, make two firms one house, if they never invested
-/// together.
+/// Two firms that never invested together are one house if they share this many startups, and this part of the smaller
+/// portfolio.
 const MIN_SHARED: u32 = 4;
 const MIN_SHARE: f64 = 0.6;
 
-/// Startups with more investors say little about any of them.
+/// A startup with more investors says little about any of them.
 const MAX_INVESTORS: usize = 60;
 
-/// How sure it is that the alias is a name of the record.
+/// Confidence that the alias is a name of the record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sureness {
@@ -72,8 +71,8 @@ pub struct AliasCandidate<'a> {
     pub sureness: Sureness,
 }
 
-/// What is read of a firm or startup.
-struct Named<'a> {
+/// Values of a firm or startup that proposals are derived from.
+struct AliasOwner<'a> {
     slug: &'a str,
     name: &'a str,
     website: Option<&'a str>,
@@ -87,37 +86,41 @@ struct Proposal {
     alias: String,
     source: String,
     sureness: Sureness,
-    /// The record whose name it is, if the source says so.
+    /// The record that has the alias as its name, if the source is such a record.
     of: Option<u32>,
 }
 
-/// The candidates of all firms and startups: the surest first, those of records with most rounds first among equals.
+/// The candidates of all firms and startups: the surest first, then those of records with the most rounds.
 pub(crate) fn alias_candidates<'a>(dataset: &'a Dataset, derived: &Derived) -> Vec<AliasCandidate<'a>> {
-    let firms = dataset.firms.iter().zip(&derived.firms).map(|(firm, stats)| Named {
+    let firms = dataset.firms.iter().zip(&derived.firms).map(|(firm, stats)| AliasOwner {
         slug: &firm.slug,
         name: &firm.name,
         website: firm.website.as_deref(),
         aliases: &firm.aliases,
         size: stats.investment_count,
     });
-    let startups = dataset.startups.iter().zip(&derived.startups).map(|(startup, stats)| Named {
+    let startups = dataset.startups.iter().zip(&derived.startups).map(|(startup, stats)| AliasOwner {
         slug: &startup.slug,
         name: &startup.name,
         website: startup.website.as_deref(),
         aliases: &startup.aliases,
         size: stats.round_count,
     });
-    let firms: Vec<Named<'a>> = firms.collect();
-    let portfolios = same_portfolios(dataset, derived, &firms);
-    let mut found = reviewed(Table::Firms, &firms, portfolios);
-    found.extend(reviewed(Table::Startups, &startups.collect::<Vec<_>>(), Vec::new()));
+    let firms: Vec<AliasOwner<'a>> = firms.collect();
+    let portfolios = propose_from_portfolios(dataset, derived, &firms);
+    let mut found = merge_proposals(Table::Firms, &firms, portfolios);
+    found.extend(merge_proposals(Table::Startups, &startups.collect::<Vec<_>>(), Vec::new()));
     found.sort_by_key(|(candidate, size)| (Reverse(candidate.sureness), Reverse(*size)));
     found.into_iter().map(|(candidate, _)| candidate).collect()
 }
 
-/// The proposals for a table with the size of their records, without names that the record has; a name of another record is
-/// marked as such.
-fn reviewed<'a>(table: Table, records: &[Named<'a>], mut proposals: Vec<Proposal>) -> Vec<(AliasCandidate<'a>, u32)> {
+/// Merges the proposals for a table, each with the size of its record. Drops names that the record already has, and
+/// marks names of other records.
+fn merge_proposals<'a>(
+    table: Table,
+    records: &[AliasOwner<'a>],
+    mut proposals: Vec<Proposal>,
+) -> Vec<(AliasCandidate<'a>, u32)> {
     let mut owners: HashMap<String, u32> = HashMap::with_capacity(records.len());
     let mut hosts: HashMap<String, u32> = HashMap::new();
     for (row, record) in records.iter().enumerate() {
@@ -174,7 +177,7 @@ fn propose_from_brackets(name: &str, propose: &mut impl FnMut(String, &str, Sure
     let Some((outer, rest)) = name.split_once(['(', '[']) else { return };
     let Some((inner, _)) = rest.split_once([')', ']']) else { return };
     let (inner, lower) = (inner.trim(), inner.trim().to_ascii_lowercase());
-    // It separates aliases.
+    // `|` separates aliases.
     if inner.contains('|') {
         return;
     }
@@ -195,7 +198,7 @@ fn propose_from_brackets(name: &str, propose: &mut impl FnMut(String, &str, Sure
 }
 
 fn propose_from_slug(slug: &str, folded: &str, propose: &mut impl FnMut(String, &str, Sureness)) {
-    // A number distinguishes records of one name.
+    // A number distinguishes records of the same name.
     let text = slug.trim_end_matches(|char: char| char.is_ascii_digit());
     let text = if text.ends_with('-') { text.trim_end_matches('-') } else { slug };
     let words = text.replace('-', " ");
@@ -206,9 +209,9 @@ fn propose_from_slug(slug: &str, folded: &str, propose: &mut impl FnMut(String, 
     if abbreviates(&abbreviation, folded) {
         propose(abbreviation.to_uppercase(), "abbreviation in the slug", Sureness::Sure);
     } else if abbreviates(&folded.replace(' ', ""), &words) {
-        propose(titled(&words), "full name in the slug", Sureness::Sure);
+        propose(capitalize_words(&words), "full name in the slug", Sureness::Sure);
     } else {
-        propose(titled(&words), "the slug has another name", Sureness::Probable);
+        propose(capitalize_words(&words), "the slug has another name", Sureness::Probable);
     }
 }
 
@@ -220,11 +223,11 @@ fn propose_from_host(label: &str, folded: &str, propose: &mut impl FnMut(String,
     if abbreviates(&text, folded) {
         propose(text.to_uppercase(), "abbreviation in the website", Sureness::Sure);
     } else if text.len() >= 3 {
-        propose(titled(&label.replace('-', " ")), "the website has another name", Sureness::Possible);
+        propose(capitalize_words(&label.replace('-', " ")), "the website has another name", Sureness::Possible);
     }
 }
 
-/// Whether two folded names are spellings of one: a search for either finds the other.
+/// True if two folded names are spellings of one: a search for either finds the other.
 fn is_similar(left: &str, right: &str) -> bool {
     let (left, right) = (left.replace(' ', ""), right.replace(' ', ""));
     let shorter = left.len().min(right.len());
@@ -233,7 +236,7 @@ fn is_similar(left: &str, right: &str) -> bool {
     shorter == 0 || left.contains(&right) || right.contains(&left) || 2 * common >= shorter || 2 * end >= shorter
 }
 
-/// What a host is called, such as `alder` of `fund.alder.co.uk`.
+/// The distinctive label of a host, such as `alder` in `fund.alder.co.uk`.
 fn host_label(url: &str) -> Option<String> {
     let host = website::host(url);
     let labels: Vec<&str> = host.split('.').collect();
@@ -243,8 +246,8 @@ fn host_label(url: &str) -> Option<String> {
     (label.is_ascii() && label.bytes().any(|byte| byte.is_ascii_alphabetic())).then(|| label.to_owned())
 }
 
-/// The words with capital initials.
-fn titled(words: &str) -> String {
+/// Capitalizes each word.
+fn capitalize_words(words: &str) -> String {
     let titled = words.split_whitespace().map(|word| {
         let (initial, rest) = word.split_at(word.chars().next().map_or(0, char::len_utf8));
         initial.to_uppercase() + rest
@@ -252,9 +255,9 @@ fn titled(words: &str) -> String {
     titled.collect::<Vec<_>>().join(" ")
 }
 
-/// The names of smaller firms whose portfolios are mostly part of a larger one, although the two never invested together: a
-/// round names an investor once.
-fn same_portfolios(dataset: &Dataset, derived: &Derived, firms: &[Named<'_>]) -> Vec<Proposal> {
+/// Proposes the names of smaller firms for a larger firm with most of their portfolio, unless the two ever invested
+/// together: a round names an investor once.
+fn propose_from_portfolios(dataset: &Dataset, derived: &Derived, firms: &[AliasOwner<'_>]) -> Vec<Proposal> {
     let mut portfolios: Vec<Vec<u32>> = vec![Vec::new(); firms.len()];
     for (row, startup) in derived.startups.iter().enumerate() {
         if startup.investors.len() <= MAX_INVESTORS {
@@ -287,7 +290,7 @@ fn same_portfolios(dataset: &Dataset, derived: &Derived, firms: &[Named<'_>]) ->
     });
     let proposal = |((small, large), shared): ((u32, u32), u32)| {
         let count = portfolios[small as usize].len();
-        let Named { slug, name, .. } = firms[small as usize];
+        let AliasOwner { slug, name, .. } = firms[small as usize];
         let source = format!("has {shared} of the {count} startups of {slug} and no common round");
         Proposal { row: large, alias: name.to_owned(), source, sureness: Sureness::Probable, of: Some(small) }
     };

@@ -14,7 +14,7 @@ use crate::derive::prominence::Prominence;
 use crate::derive::score::{Assessment, FirmScore, Priors};
 use crate::derive::sort_order::{Permutation, sort_prefix};
 use crate::import::Dataset;
-use crate::import::rows::{Investor, Person};
+use crate::import::rows::{DatasetInvestor, DatasetPerson};
 use crate::vocabulary::Vocabulary;
 use crate::{Country, CountrySource, OrganizationKind, PartialDate, Stage};
 
@@ -42,9 +42,9 @@ pub(crate) struct StartupStats {
     pub total_raised_usd: Option<u64>,
     pub round_count: u32,
     pub last_round_on: Option<PartialDate>,
-    /// In order of their first round, without duplicates. `lead`: whether the firm led any round, `None` if it is not
-    /// known to have led one and a round names no lead.
-    pub investors: Vec<Investor>,
+    /// In order of their first round, without duplicates. `lead` is true if the firm led any round, and `None` if it is
+    /// not known to have led one and a round names no lead.
+    pub investors: Vec<DatasetInvestor>,
 }
 
 /// Counts include the descendants of the sector.
@@ -70,20 +70,20 @@ pub(crate) struct Derived {
 }
 
 impl Derived {
-    pub(crate) fn of(dataset: &Dataset) -> Self {
+    pub(crate) fn compute(dataset: &Dataset) -> Self {
         let Assessment { firms: assessments, priors } = score::assess(dataset);
         let lineage = lineage(dataset);
-        let limits = AmountLimits::of(&dataset.rounds);
+        let limits = AmountLimits::compute(&dataset.rounds);
         let startups = startups(dataset, &limits);
         let firms = firms(dataset, &startups);
         let sectors = sectors(dataset, &firms, &assessments, &lineage);
-        let prominence = Prominence::of(dataset, &assessments, &firms, &startups, &sectors);
+        let prominence = Prominence::compute(dataset, &assessments, &firms, &startups, &sectors);
         Self { assessments, priors, firms, startups, sectors, prominence, lineage, limits }
     }
 }
 
 /// The country of a person, or else that of the organization.
-pub(crate) fn country_of(dataset: &Dataset, person: &Person) -> Option<(Country, CountrySource)> {
+pub(crate) fn country_of(dataset: &Dataset, person: &DatasetPerson) -> Option<(Country, CountrySource)> {
     let row = person.organization as usize;
     let of_organization = || match person.organization_kind {
         OrganizationKind::Firm => dataset.firms[row].country,
@@ -167,8 +167,8 @@ fn firms(dataset: &Dataset, startups: &[StartupStats]) -> Vec<FirmStats> {
             portfolio[investor.firm as usize].push(row as u32);
         }
     }
-    let mut together = Tally::new(dataset.firms.len());
-    let mut in_sector = Tally::new(dataset.sectors.len());
+    let mut together = ValueTally::new(dataset.firms.len());
+    let mut in_sector = ValueTally::new(dataset.sectors.len());
     for (row, stats) in firms.iter_mut().enumerate() {
         let firm = &dataset.firms[row];
         stats.portfolio_count = portfolio[row].len() as u32;
@@ -200,13 +200,13 @@ fn firms(dataset: &Dataset, startups: &[StartupStats]) -> Vec<FirmStats> {
     firms
 }
 
-/// Counts values; can be reused without clearing the full table.
-struct Tally {
+/// Counts values; reusable without clearing the full table.
+struct ValueTally {
     counts: Vec<u32>,
     seen: Vec<u32>,
 }
 
-impl Tally {
+impl ValueTally {
     fn new(values: usize) -> Self {
         Self { counts: vec![0; values], seen: Vec::new() }
     }

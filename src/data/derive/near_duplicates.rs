@@ -1,8 +1,8 @@
-//! Records that are probably one and the same: `Alder`, with two rounds, next to `Alder Partners`, with forty.
+//! Records that are probably the same: `Alder`, with two rounds, next to `Alder Partners`, with forty.
 //!
-//! A near-duplicate stays a record of its own, but never precedes its main record in a search. So its name has to say
-//! nothing that the name of the main record does not say: who types `Alder India` does not mean `Alder`. And the two have
-//! to agree in a place, a website or an investment.
+//! A near-duplicate stays a separate record, but never precedes its main record in a search. Its name must therefore
+//! say nothing that the name of the main record does not: a search for `Alder India` does not mean `Alder`. The two
+//! must also agree in a place, a website or an investment.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -12,20 +12,21 @@ use crate::derive::Derived;
 use crate::derive::row_order::RowOrders;
 use crate::fold::fold;
 use crate::import::{Dataset, website};
-use crate::name::core_name::{CoreName, Similarity};
+use crate::name::core_name::{CoreName, NameSimilarity};
 use crate::parallel::all_in_parallel;
 use crate::{Country, OrganizationKind, Table};
 
-/// So many letters of a core identify a record of which nothing but the name is known.
+/// Minimum letters of a core that identifies a record without other known values.
 const MIN_IDENTIFYING: usize = 4;
 
-/// How many times larger the main record has to be if nothing but the name of the other is known.
+/// Minimum ratio of sizes if only the name of the smaller record is known.
 const FAR_LARGER: u32 = 10;
 
-/// Each record is compared with the largest of those with a similar name only, so that a name of many records costs little.
+/// Each record is compared only with this many of the largest records of a similar name, so that a name of many records
+/// costs little.
 const MAX_COMPARED: usize = 32;
 
-/// What is compared of a record.
+/// Values of a record that are compared.
 #[derive(Clone)]
 struct NamedRecord<'a> {
     name: &'a str,
@@ -34,41 +35,41 @@ struct NamedRecord<'a> {
     website: Option<&'a str>,
     /// Rows of another table, ascending: the portfolio of a firm, the investors of a startup, the organization of a person.
     links: Cow<'a, [u32]>,
-    /// Whether a common link identifies a record: a startup shares its investors with many others.
+    /// True if a common link identifies a record. Investors do not: a startup shares them with many others.
     has_own_links: bool,
     /// Number of rounds.
     size: u32,
 }
 
-/// What a near-duplicate has in common with its main record.
+/// The main record of a near-duplicate, and their common traits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NearDuplicate {
     pub main: u32,
-    similarity: Similarity,
-    evidence: Evidence,
+    similarity: NameSimilarity,
+    evidence: DuplicateEvidence,
 }
 
 impl fmt::Display for NearDuplicate {
     /// `same name, in one city`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let similarity = match self.similarity {
-            Similarity::Same => "same name",
-            Similarity::Begins => "beginning of the name",
-            Similarity::Misspelled => "name misspelled",
+            NameSimilarity::Same => "same name",
+            NameSimilarity::Begins => "beginning of the name",
+            NameSimilarity::Misspelled => "name misspelled",
         };
         let evidence = match self.evidence {
-            Evidence::Links => "common investments or organization",
-            Evidence::Website => "same website",
-            Evidence::City => "same city",
-            Evidence::Country => "same country, a city is unknown",
-            Evidence::Unknown => "nothing else is known of it, and the main record is far larger",
+            DuplicateEvidence::Links => "common investments or organization",
+            DuplicateEvidence::Website => "same website",
+            DuplicateEvidence::City => "same city",
+            DuplicateEvidence::Country => "same country, a city is unknown",
+            DuplicateEvidence::Unknown => "nothing else is known of it, and the main record is far larger",
         };
         write!(f, "{similarity}; {evidence}")
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Evidence {
+enum DuplicateEvidence {
     Links,
     Website,
     City,
@@ -137,7 +138,7 @@ fn startup<'a>(dataset: &'a Dataset, derived: &Derived, row: usize, size: u32) -
     }
 }
 
-/// Two people with one name are one person only if they are in one organization.
+/// Two people of the same name are one person only if they are in the same organization.
 fn person(dataset: &Dataset, row: usize) -> NamedRecord<'_> {
     let person = &dataset.people[row];
     NamedRecord {
@@ -151,20 +152,21 @@ fn person(dataset: &Dataset, row: usize) -> NamedRecord<'_> {
     }
 }
 
-/// The main record of each near-duplicate. `order` lists all records, the most prominent first; no main record is itself a
-/// near-duplicate. Names are taken apart again for each key: all of them at once would take more memory than the table.
+/// Finds the main record of each near-duplicate. `order` lists all records, the most prominent first; no main record is
+/// itself a near-duplicate. Names are taken apart again for each key, because all of them at once would take more
+/// memory than the table.
 fn near_duplicates<'a>(record: impl Fn(usize) -> NamedRecord<'a> + Sync, order: &[u32]) -> Vec<Option<NearDuplicate>> {
-    let mut keyed = keyed(&record, order);
+    let mut keyed = compute_keys(&record, order);
     keyed.sort_unstable();
     keyed.dedup();
-    let pairs = all_in_parallel(&whole_blocks(&keyed), |part| {
+    let pairs = all_in_parallel(&split_by_key(&keyed), |part| {
         part.chunk_by(|left, right| left.0 == right.0)
             .filter(|block| block.len() > 1)
-            .flat_map(|block| pairs(&record, order, block))
-            .collect::<Vec<Pair>>()
+            .flat_map(|block| find_pairs(&record, order, block))
+            .collect::<Vec<DuplicateMatch>>()
     });
     // The most prominent record that each record duplicates, by its rank.
-    let mut best: Vec<Option<Pair>> = vec![None; order.len()];
+    let mut best: Vec<Option<DuplicateMatch>> = vec![None; order.len()];
     for pair in pairs.into_iter().flatten() {
         let best = &mut best[pair.row as usize];
         if best.is_none_or(|known| pair.larger < known.larger) {
@@ -173,7 +175,7 @@ fn near_duplicates<'a>(record: impl Fn(usize) -> NamedRecord<'a> + Sync, order: 
     }
     let mut found: Vec<Option<NearDuplicate>> = vec![None; order.len()];
     for record in order {
-        let Some(Pair { larger, similarity, evidence, .. }) = best[*record as usize] else { continue };
+        let Some(DuplicateMatch { larger, similarity, evidence, .. }) = best[*record as usize] else { continue };
         let main = order[larger as usize];
         let main = found[main as usize].map_or(main, |duplicate| duplicate.main);
         found[*record as usize] = Some(NearDuplicate { main, similarity, evidence });
@@ -181,16 +183,16 @@ fn near_duplicates<'a>(record: impl Fn(usize) -> NamedRecord<'a> + Sync, order: 
     found
 }
 
-/// How many records or keys are worked on by one thread at a time.
+/// Number of records or keys that a thread processes at a time.
 const PART: usize = 1 << 16;
 
-/// The keys of the names of all records, each with the rank of its record.
-fn keyed<'a>(record: &(impl Fn(usize) -> NamedRecord<'a> + Sync), order: &[u32]) -> Vec<(u64, u32)> {
+/// The keys of all names, each with the rank of its record.
+fn compute_keys<'a>(record: &(impl Fn(usize) -> NamedRecord<'a> + Sync), order: &[u32]) -> Vec<(u64, u32)> {
     let ranked: Vec<(usize, &[u32])> = (0..).step_by(PART).zip(order.chunks(PART)).collect();
     let parts = all_in_parallel(&ranked, |(first, rows)| {
         let mut keyed = Vec::with_capacity(rows.len() * 3);
         for (rank, row) in (*first..).zip(*rows) {
-            CoreName::of(record(*row as usize).name).each_key(|key| keyed.push((key, rank as u32)));
+            CoreName::parse(record(*row as usize).name).each_key(|key| keyed.push((key, rank as u32)));
         }
         keyed
     });
@@ -199,8 +201,8 @@ fn keyed<'a>(record: &(impl Fn(usize) -> NamedRecord<'a> + Sync), order: &[u32])
     keyed
 }
 
-/// Sorted keys in parts that do not share a key.
-fn whole_blocks(mut keyed: &[(u64, u32)]) -> Vec<&[(u64, u32)]> {
+/// Splits sorted keys into parts that do not share a key.
+fn split_by_key(mut keyed: &[(u64, u32)]) -> Vec<&[(u64, u32)]> {
     let mut parts = Vec::new();
     while let Some((last, _)) = keyed.get(PART).or(keyed.last()) {
         let (part, rest) = keyed.split_at(keyed.partition_point(|(key, _)| key <= last));
@@ -212,31 +214,35 @@ fn whole_blocks(mut keyed: &[(u64, u32)]) -> Vec<&[(u64, u32)]> {
 
 /// A record, and a more prominent one that it duplicates.
 #[derive(Clone, Copy)]
-struct Pair {
+struct DuplicateMatch {
     row: u32,
     /// The rank of the more prominent one.
     larger: u32,
-    similarity: Similarity,
-    evidence: Evidence,
+    similarity: NameSimilarity,
+    evidence: DuplicateEvidence,
 }
 
-/// The records of a block that duplicate another one of it, each with the most prominent one.
-fn pairs<'a>(record: &impl Fn(usize) -> NamedRecord<'a>, order: &[u32], block: &[(u64, u32)]) -> Vec<Pair> {
+/// Pairs each duplicate in a block with the most prominent record that it duplicates.
+fn find_pairs<'a>(
+    record: &impl Fn(usize) -> NamedRecord<'a>,
+    order: &[u32],
+    block: &[(u64, u32)],
+) -> Vec<DuplicateMatch> {
     let mut pairs = Vec::new();
-    // The largest, which all are compared with.
+    // The largest records, which all are compared with.
     let mut mains: Vec<(u32, CoreName, NamedRecord<'a>)> = Vec::new();
     for (_, rank) in block {
         let row = order[*rank as usize];
         let named = record(row as usize);
-        let name = CoreName::of(named.name);
+        let name = CoreName::parse(named.name);
         pairs.extend(mains.iter().find_map(|(larger, main_name, main)| {
             let similarity = name.similarity(main_name)?;
-            // Of two equally large records, either may be the one that is misspelled.
-            if similarity == Similarity::Misspelled && main.size == named.size {
+            // Either of two equally large records may be the misspelled one.
+            if similarity == NameSimilarity::Misspelled && main.size == named.size {
                 return None;
             }
-            let evidence = evidence(&named, main, name.letters())?;
-            Some(Pair { row, larger: *larger, similarity, evidence })
+            let evidence = find_evidence(&named, main, name.letters())?;
+            Some(DuplicateMatch { row, larger: *larger, similarity, evidence })
         }));
         if mains.len() < MAX_COMPARED {
             mains.push((*rank, name, named));
@@ -245,8 +251,9 @@ fn pairs<'a>(record: &impl Fn(usize) -> NamedRecord<'a>, order: &[u32], block: &
     pairs
 }
 
-/// What two records with similar names agree in; `None` if it is nothing, or if they contradict each other.
-fn evidence(record: &NamedRecord<'_>, main: &NamedRecord<'_>, letters: usize) -> Option<Evidence> {
+/// Evidence that two records with similar names are the same; `None` if there is none, or if they contradict each
+/// other.
+fn find_evidence(record: &NamedRecord<'_>, main: &NamedRecord<'_>, letters: usize) -> Option<DuplicateEvidence> {
     let has_common_links = || {
         let (few, many) = if record.links.len() < main.links.len() {
             (&record.links, &main.links)
@@ -256,13 +263,13 @@ fn evidence(record: &NamedRecord<'_>, main: &NamedRecord<'_>, letters: usize) ->
         few.iter().any(|link| many.binary_search(link).is_ok())
     };
     if main.has_own_links && has_common_links() {
-        return Some(Evidence::Links);
+        return Some(DuplicateEvidence::Links);
     }
     let host = |record: &NamedRecord<'_>| record.website.map(website::host).filter(|host| !host.is_empty());
     let city = |record: &NamedRecord<'_>| record.city.map(fold).filter(|city| !city.is_empty());
     let (own_host, own_city) = (host(record), city(record));
     match agreement(&own_host, &host(main)) {
-        Some(true) => return Some(Evidence::Website),
+        Some(true) => return Some(DuplicateEvidence::Website),
         Some(false) => return None,
         None => {}
     }
@@ -271,20 +278,20 @@ fn evidence(record: &NamedRecord<'_>, main: &NamedRecord<'_>, letters: usize) ->
         return None;
     }
     if same_city == Some(true) {
-        return Some(Evidence::City);
+        return Some(DuplicateEvidence::City);
     }
     if has_common_links() {
-        return Some(Evidence::Links);
+        return Some(DuplicateEvidence::Links);
     }
     if same_country == Some(true) {
-        return Some(Evidence::Country);
+        return Some(DuplicateEvidence::Country);
     }
     let is_known = own_city.is_some() || record.country.is_some() || own_host.is_some();
     let is_far_larger = main.size >= record.size.max(1).saturating_mul(FAR_LARGER);
-    (!is_known && is_far_larger && letters >= MIN_IDENTIFYING).then_some(Evidence::Unknown)
+    (!is_known && is_far_larger && letters >= MIN_IDENTIFYING).then_some(DuplicateEvidence::Unknown)
 }
 
-/// Whether two values are equal; `None` if one is unknown.
+/// True if two values are equal; `None` if one is unknown.
 fn agreement<T: PartialEq>(left: &Option<T>, right: &Option<T>) -> Option<bool> {
     Some(left.as_ref()? == right.as_ref()?)
 }

@@ -1,13 +1,13 @@
 //! Amounts that are probably wrong: a digit too many, another currency, the value of a company in place of its round.
 
 use crate::Stage;
-use crate::import::rows::Round;
+use crate::import::rows::DatasetRound;
 use crate::vocabulary::Vocabulary;
 
-/// An amount is suspect above so many times the 99th percentile of its stage. Of 120,000 published rounds, 24 are.
+/// An amount is suspect above this multiple of its stage's 99th percentile. Of 120,000 published rounds, 24 are.
 const FACTOR: u64 = 10;
 
-/// For each stage, what its amounts usually do not exceed.
+/// Usual maximum of the amounts, per stage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AmountLimits {
     /// The 99th percentile of each stage, in dollars; `None` without amounts.
@@ -15,13 +15,13 @@ pub(crate) struct AmountLimits {
 }
 
 impl AmountLimits {
-    pub(crate) fn of(rounds: &[Round]) -> Self {
+    pub(crate) fn compute(rounds: &[DatasetRound]) -> Self {
         let mut amounts: Vec<Vec<u64>> = vec![Vec::new(); Stage::ALL.len()];
         for round in rounds {
             amounts[round.stage.index()].extend(round.amount_usd);
         }
-        // The smallest amount that at least 99 % do not exceed: of less than a hundred, the largest. So no amount is suspect
-        // for want of others.
+        // The smallest amount that at least 99 % do not exceed; with fewer than a hundred amounts, the largest. So no
+        // amount is suspect for want of others.
         let percentile = |mut amounts: Vec<u64>| {
             let rank = (amounts.len() * 99).div_ceil(100).checked_sub(1)?;
             Some(*amounts.select_nth_unstable(rank).1)
@@ -34,13 +34,13 @@ impl AmountLimits {
         self.percentiles[stage.index()]
     }
 
-    /// The round's amount, unless it is suspect: what sums and orders count.
-    pub(crate) fn credible(&self, round: &Round) -> Option<u64> {
+    /// The round's amount, unless it is suspect. Sums and orders use it.
+    pub(crate) fn credible(&self, round: &DatasetRound) -> Option<u64> {
         round.amount_usd.filter(|_| !self.is_suspect(round))
     }
 
-    /// Whether the round's amount is far above those of its stage.
-    pub(crate) fn is_suspect(&self, round: &Round) -> bool {
+    /// True if the round's amount is far above those of its stage.
+    pub(crate) fn is_suspect(&self, round: &DatasetRound) -> bool {
         let limit = self.percentile(round.stage).map(|percentile| percentile.saturating_mul(FACTOR));
         round.amount_usd.zip(limit).is_some_and(|(amount, limit)| amount > limit)
     }
@@ -50,17 +50,17 @@ impl AmountLimits {
 mod tests {
     use super::*;
 
-    fn round(stage: Stage, amount_usd: u64) -> Round {
+    fn round(stage: Stage, amount_usd: u64) -> DatasetRound {
         let (id, investors) = (amount_usd.to_string(), Vec::new());
-        Round { id, startup: 0, stage, amount_usd: Some(amount_usd), announced_on: None, investors }
+        DatasetRound { id, startup: 0, stage, amount_usd: Some(amount_usd), announced_on: None, investors }
     }
 
     #[test]
     fn an_amount_far_above_the_others_of_its_stage_is_suspect() {
-        let mut rounds: Vec<Round> = (1..=199).map(|amount| round(Stage::Seed, amount * 1_000)).collect();
+        let mut rounds: Vec<DatasetRound> = (1..=199).map(|amount| round(Stage::Seed, amount * 1_000)).collect();
         rounds.push(round(Stage::Seed, 3_000_000_000));
         rounds.push(round(Stage::Growth, 3_000_000_000));
-        let limits = AmountLimits::of(&rounds);
+        let limits = AmountLimits::compute(&rounds);
         assert_eq!(limits.percentile(Stage::Seed), Some(198_000));
         assert_eq!(limits.percentile(Stage::Debt), None);
         let suspect: Vec<usize> = (0..rounds.len()).filter(|index| limits.is_suspect(&rounds[*index])).collect();

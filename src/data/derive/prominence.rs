@@ -1,8 +1,8 @@
-//! Prominence: how few records of its kind are as active as a record, from 0 to 1.
+//! Prominence: the rank of a record's activity among its kind, from 0 to 1.
 //!
-//! A measure ranks the `n` records of which it is known, the highest first; equal records share the mean of their ranks. At
-//! rank `r` its value is `ln(n / r) / ln(n)`: 1 for the first, one half if some √n records are higher, nearly 0 for most. A
-//! record that has none of what is measured has the value 0. Being a share of the kind, it is comparable between kinds.
+//! A measure ranks the `n` records with a known value, the highest first; equal records share the mean of their ranks.
+//! The value at rank `r` is `ln(n / r) / ln(n)`: 1 for the first, one half if some √n records are higher, nearly 0 for
+//! most. A record with a measure of 0 has the value 0. As a share of the kind, it is comparable between kinds.
 //!
 //! | kind | measures |
 //! |---|---|
@@ -11,9 +11,10 @@
 //! | person | prominence of the organization, and number of records of this name (roles) |
 //! | sector | firms, startups |
 //!
-//! The larger of its two values decides about a firm, startup or sector; of money that is not known, nothing is assumed: the
-//! rounds alone decide. A person's values are added, for every role is one more. The result is ranked by the same formula, so
-//! that prominence again says which share of the kind is ahead. It is stored in units of 1 / [`MAX_PROMINENCE`].
+//! For a firm, startup or sector, the larger of its two values counts. Unknown money is not estimated: the rounds alone
+//! decide. For a person, the two values are added, because every role is one more. The result is ranked by the same
+//! formula, so that prominence again says which share of the kind is ahead. It is stored in units of 1 /
+//! [`MAX_PROMINENCE`].
 
 use std::collections::HashMap;
 
@@ -33,7 +34,7 @@ pub(crate) struct Prominence {
 }
 
 impl Prominence {
-    pub(crate) fn of(
+    pub(crate) fn compute(
         dataset: &Dataset,
         assessments: &[FirmScore],
         firms: &[FirmStats],
@@ -79,7 +80,7 @@ fn larger(one: Vec<f64>, other: Vec<f64>) -> Vec<f64> {
     one.into_iter().zip(other).map(|(one, other)| one.max(other)).collect()
 }
 
-/// The value of each record by a measure; 0 if the measure is 0 or not known.
+/// Value of each record by a measure; 0 if the measure is 0 or unknown.
 fn values(measure: impl Iterator<Item = Option<f64>>) -> Vec<f64> {
     let measure: Vec<Option<f64>> = measure.collect();
     let mut known: Vec<(f64, usize)> =
@@ -98,7 +99,7 @@ fn values(measure: impl Iterator<Item = Option<f64>>) -> Vec<f64> {
     values
 }
 
-/// The values by these values, in the unit in which prominence is stored.
+/// Ranks values again, in the unit that prominence is stored in.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "values are from 0 to 1")]
 fn ranked(of: Vec<f64>) -> Vec<u32> {
     let values = values(of.into_iter().map(Some));

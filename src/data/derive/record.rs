@@ -21,9 +21,9 @@ use crate::vocabulary::Vocabulary;
 use crate::{Country, OrganizationKind, RecordText, Table};
 
 #[derive(Default)]
-pub(crate) struct Record(RecordBuffer);
+pub(crate) struct RecordSerializer(RecordBuffer);
 
-impl FieldVisitor for Record {
+impl FieldVisitor for RecordSerializer {
     fn field(&mut self, field: &'static Field, value: &impl Serialize) {
         if field.is_joined {
             return;
@@ -34,8 +34,8 @@ impl FieldVisitor for Record {
     }
 }
 
-impl Record {
-    /// The record of a row, by its index in the dataset, in place of the one before.
+impl RecordSerializer {
+    /// Serializes the record of a row, by its index in the dataset, in place of the previous one.
     pub(crate) fn write(
         &mut self,
         dataset: &Dataset,
@@ -133,7 +133,7 @@ impl Derived {
         }
     }
 
-    fn round<'a>(&self, dataset: &'a Dataset, round: &'a rows::Round) -> FundingRound<&'a str> {
+    fn round<'a>(&self, dataset: &'a Dataset, round: &'a rows::DatasetRound) -> FundingRound<&'a str> {
         let startup = &dataset.startups[round.startup as usize];
         let firms = |leads_only: bool| -> Vec<Reference<&str>> {
             let investors = round.investors.iter().filter(|investor| !leads_only || investor.lead == Some(true));
@@ -171,7 +171,7 @@ impl Derived {
     }
 }
 
-fn person<'a>(dataset: &'a Dataset, person: &'a rows::Person) -> Person<&'a str> {
+fn person<'a>(dataset: &'a Dataset, person: &'a rows::DatasetPerson) -> Person<&'a str> {
     let Reference { slug, name } = match person.organization_kind {
         OrganizationKind::Firm => firm_reference(dataset, person.organization),
         OrganizationKind::Startup => startup_reference(dataset, person.organization),
@@ -192,7 +192,7 @@ fn person<'a>(dataset: &'a Dataset, person: &'a rows::Person) -> Person<&'a str>
 
 fn review<'a>(
     dataset: &'a Dataset,
-    review: &'a rows::Review,
+    review: &'a rows::DatasetReview,
     title: Option<&'a str>,
     body: Option<&'a str>,
 ) -> Review<&'a str> {
@@ -215,7 +215,7 @@ fn review<'a>(
     }
 }
 
-/// Whether a value of a record is known.
+/// True if a value of a record is known.
 pub(crate) fn is_known(value: &[u8]) -> bool {
     !matches!(value, b"null" | b"[]")
 }
@@ -248,8 +248,8 @@ fn sector_slugs<'a>(dataset: &'a Dataset, sectors: &[u32]) -> Vec<&'a str> {
     sectors.iter().map(|sector| dataset.sectors[*sector as usize].slug.as_str()).collect()
 }
 
-fn identifiers(carried: &[identifiers::Identifier]) -> Vec<Identifier<&str>> {
-    let json = carried.iter().map(|identifiers::Identifier { scheme, value }| {
+fn identifiers(carried: &[identifiers::NormalIdentifier]) -> Vec<Identifier<&str>> {
+    let json = carried.iter().map(|identifiers::NormalIdentifier { scheme, value }| {
         let page = identifier::scheme(scheme).and_then(|scheme| scheme.page);
         let url = page.map(|page| page.replace("{}", value));
         Identifier { scheme: &**scheme, value: &**value, strength: identifier::strength(scheme).name(), url }

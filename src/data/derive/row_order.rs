@@ -13,7 +13,7 @@ use crate::{ReviewStatus, Table};
 pub(crate) struct RowOrders([Permutation; 6]);
 
 impl RowOrders {
-    pub(crate) fn of(dataset: &Dataset, derived: &Derived) -> Self {
+    pub(crate) fn compute(dataset: &Dataset, derived: &Derived) -> Self {
         let names: Vec<String> = dataset.people.iter().map(|person| fold(&person.name)).collect();
         Self(Table::ALL.map(|table| match table {
             Table::Firms => {

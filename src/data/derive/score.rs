@@ -1,4 +1,4 @@
-//! The peer score, `peer-score/1`: approved reviews of a firm as one number that anyone can recompute.
+//! The peer score, `peer-score/1`: a firm's approved reviews as one number that anyone can recompute.
 //!
 //! The formulas are those of the published method (see the docs page `score`): weights halve every 730 days, each
 //! dimension is smoothed towards the mean of the snapshot with the weight of five reviews, ghosting with that of six.
@@ -11,7 +11,7 @@ use serde::Deserialize;
 use crate::PartialDate;
 use crate::derive::sort_order::sort_prefix;
 use crate::import::Dataset;
-use crate::import::rows::{Review, ReviewContent};
+use crate::import::rows::{DatasetReview, ReviewContent};
 use crate::model::{Score, ScoreComponent, YearScore};
 
 /// The value of `score.method`.
@@ -86,7 +86,7 @@ fn ratings(content: &ReviewContent) -> [Option<f64>; 4] {
         .map(|rating| rating.map(f64::from))
 }
 
-/// Means of the snapshot, towards which firms are smoothed.
+/// Means of the snapshot that firms are smoothed towards.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Priors {
     means: [f64; 4],
@@ -95,7 +95,7 @@ pub struct Priors {
 }
 
 impl Priors {
-    /// The numbers as they are stored.
+    /// The numbers in their stored order.
     pub(crate) fn to_array(self) -> [f64; 6] {
         let [rating, responsiveness, fairness, value_add] = self.means;
         [rating, responsiveness, fairness, value_add, self.ghosting, self.variance]
@@ -106,7 +106,7 @@ impl Priors {
     }
 }
 
-/// What a stored review contributes to a score.
+/// Values of a stored review that contribute to a score.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct RatedReview {
     pub rating: u8,
@@ -129,7 +129,7 @@ pub fn assess(dataset: &Dataset) -> Assessment {
     let approved = dataset.reviews.iter().filter_map(|review| Some((review, review.published()?)));
     let mut approved: Vec<_> = approved.map(|approved| (sort_prefix(&approved.0.id), approved)).collect();
     approved.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.0.id.cmp(&b.1.0.id)));
-    let approved: Vec<(&Review, &ReviewContent)> = approved.into_iter().map(|(_, approved)| approved).collect();
+    let approved: Vec<(&DatasetReview, &ReviewContent)> = approved.into_iter().map(|(_, approved)| approved).collect();
     let weights: Vec<f64> = approved
         .iter()
         .map(|(review, _)| {
@@ -147,8 +147,8 @@ pub fn assess(dataset: &Dataset) -> Assessment {
     Assessment { firms: firms.iter().map(|sums| firm_score(sums, &priors)).collect(), priors }
 }
 
-/// The scores of a firm by year, without gaps from its first review to its latest: each from the approved reviews of that
-/// year alone, all of which weigh the same, smoothed towards the means of the whole snapshot.
+/// The scores of a firm by year, without gaps from its first review to its latest. Each is from the approved reviews of
+/// that year alone, equally weighted, and smoothed towards the means of the whole snapshot.
 pub fn by_year(reviews: impl Iterator<Item = RatedReview>, priors: &Priors) -> Vec<YearScore> {
     let mut years: BTreeMap<i32, Sums> = BTreeMap::new();
     for review in reviews {
@@ -172,7 +172,7 @@ pub fn by_year(reviews: impl Iterator<Item = RatedReview>, priors: &Priors) -> V
     years.collect()
 }
 
-fn priors(all: &Sums, approved: &[(&Review, &ReviewContent)], weights: &[f64]) -> Priors {
+fn priors(all: &Sums, approved: &[(&DatasetReview, &ReviewContent)], weights: &[f64]) -> Priors {
     let means = std::array::from_fn(|dimension| {
         if all.dimension_weight[dimension] > 0.0 {
             all.dimension[dimension] / all.dimension_weight[dimension]
@@ -274,15 +274,15 @@ fn components(means: &[f64; 4], ghosting: f64, points: &[f64], value: u8) -> Vec
 mod tests {
     use super::*;
     use crate::ReviewStatus;
-    use crate::import::meta::Meta;
-    use crate::import::rows::Firm;
+    use crate::import::meta::SnapshotMeta;
+    use crate::import::rows::DatasetFirm;
     use crate::import::text_store::TextStore;
 
-    fn firm(slug: &str) -> Firm {
-        Firm { slug: slug.into(), name: slug.into(), ..Firm::default() }
+    fn firm(slug: &str) -> DatasetFirm {
+        DatasetFirm { slug: slug.into(), name: slug.into(), ..DatasetFirm::default() }
     }
 
-    fn review(id: u32, firm: u32, rating: u8, ghosted: Option<bool>, created_on: &str) -> Review {
+    fn review(id: u32, firm: u32, rating: u8, ghosted: Option<bool>, created_on: &str) -> DatasetReview {
         let content = ReviewContent {
             stage: None,
             rating,
@@ -293,12 +293,12 @@ mod tests {
             title: None,
             body: None,
         };
-        Review::new(format!("r{id:03}"), firm, ReviewStatus::Approved, created_on.parse().unwrap(), content)
+        DatasetReview::new(format!("r{id:03}"), firm, ReviewStatus::Approved, created_on.parse().unwrap(), content)
     }
 
-    fn dataset(firms: &[&str], reviews: Vec<Review>) -> Dataset {
+    fn dataset(firms: &[&str], reviews: Vec<DatasetReview>) -> Dataset {
         Dataset {
-            meta: Meta {
+            meta: SnapshotMeta {
                 version: "2026-11-20.1".parse().unwrap(),
                 released_on: "2026-11-20".parse().unwrap(),
                 title: String::new(),

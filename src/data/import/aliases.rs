@@ -12,9 +12,9 @@ use crate::import::csv_row::{CsvRow, MAX_VALUES};
 use crate::import::csv_table::{CsvTable, TableRow};
 use crate::import::diagnostics::quoted;
 use crate::import::referable::Referable;
-use crate::{Progress, Report, Table};
+use crate::{DiagnosticReport, Progress, Table};
 
-/// An alias of a record. Its source is for those who keep the file; it is not served.
+/// An alias of a record. The source in the file is for its maintainers; it is not served.
 pub(crate) struct Alias {
     table: Table,
     row: u32,
@@ -28,12 +28,17 @@ impl TableRow for Alias {
     const REQUIRED: &'static str = "kind,slug,alias";
 }
 
-/// The line of each alias of a record.
-type Known = HashMap<(Table, u32), HashMap<String, u64>>;
+/// Line of each alias, by record.
+type AliasLines = HashMap<(Table, u32), HashMap<String, u64>>;
 
 /// The aliases of the file in `folder`; none if there is no such file.
-pub(crate) fn read(folder: &Path, report: &mut Report, progress: &dyn Progress, records: &Referable<'_>) -> Vec<Alias> {
-    let mut known = Known::new();
+pub(crate) fn read(
+    folder: &Path,
+    report: &mut DiagnosticReport,
+    progress: &dyn Progress,
+    records: &Referable<'_>,
+) -> Vec<Alias> {
+    let mut known = AliasLines::new();
     CsvTable::read(folder, report, progress, |row| Alias::read(row, records, &mut known)).rows
 }
 
@@ -49,8 +54,8 @@ pub fn write(candidates: &[AliasCandidate<'_>], out: &mut dyn Write) -> io::Resu
 }
 
 impl Alias {
-    /// `None` for an alias that is invalid or known, which is then reported.
-    fn read(row: &mut CsvRow<'_, '_>, records: &Referable<'_>, known: &mut Known) -> Option<Self> {
+    /// Reports an alias that is invalid or already known, and returns `None`.
+    fn read(row: &mut CsvRow<'_, '_>, records: &Referable<'_>, known: &mut AliasLines) -> Option<Self> {
         let text = row.required("alias", CsvRow::phrase);
         row.phrase("source");
         let (table, at) = records.reference(row)?;

@@ -1,27 +1,28 @@
-//! Rows of delimited text, each with its line and with what is suspicious about it. All files with delimiters are read here:
-//! those of datasets, of imports, and tables that are looked up.
+//! Rows of delimited text, each with its line and any doubt about it. All files with delimiters are read here: those of
+//! datasets, of imports, and tables that are looked up.
 //!
-//! A quotation mark that nobody closes makes one cell of all that follows, up to the next mark or to the end of the file. At the
-//! end it is an error. So it is if the quoted cell has line breaks and text behind its closing mark, which is then the opening
-//! one of another cell, and nothing that follows can be trusted. If the marks are in order, it is a [`Doubt`] if the lines of
-//! the cell look like rows: of those between its first and its last, three in four have as many delimiters as the header,
-//! [`MIN_DELIMITERS`] or more together. Descriptions of several lines with a comma here and there have not.
+//! A quotation mark without its closing mark makes one cell of all that follows, up to the next mark or to the end of
+//! the file. At the end of the file it is an error. It is also an error if the quoted cell has line breaks and text
+//! behind its closing mark: that mark was meant to open another cell, and nothing that follows can be trusted. If the
+//! marks are in order, it is a [`Doubt`] if the lines of the cell look like rows: of the lines between its first and
+//! its last, three in four have as many delimiters as the header, [`MIN_DELIMITERS`] or more together. Descriptions of
+//! several lines with a comma here and there do not.
 
 use std::fmt;
 use std::io::{self, Read};
 
 use csv::{ByteRecord, Position, StringRecord};
 
-pub use crate::import::csv_scan::Dialect;
+pub use crate::import::csv_scan::CsvDialect;
 use crate::import::csv_scan::{CsvScan, ScannedRow};
 
-/// Delimiters in the lines of a cell from which on they look like rows.
+/// Minimum delimiters in the lines of a cell that look like rows.
 const MIN_DELIMITERS: usize = 6;
 
-/// Bytes that are read at a time.
+/// Size of a read in bytes.
 const BUFFER: usize = 1 << 16;
 
-/// Why a text ends early.
+/// Error that ends a text early.
 #[derive(Debug, thiserror::Error)]
 pub enum CsvError {
     #[error("cannot be read: {0}")]
@@ -42,7 +43,7 @@ pub enum CsvError {
     NotUtf8,
 }
 
-/// Why the cells of a row may not be those that were meant.
+/// Reason to doubt that the cells of a row are those that were meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doubt {
     /// The lines of a quoted cell look like rows.
@@ -66,19 +67,19 @@ impl fmt::Display for Doubt {
     }
 }
 
-/// A line, and what is suspicious there.
-pub(crate) type Doubted = (u64, Doubt);
+/// A doubt with its line.
+pub(crate) type LocatedDoubt = (u64, Doubt);
 
 pub struct CsvReader<R> {
     csv: csv::Reader<CsvScan<R>>,
     delimiter: u8,
     /// The line of the last row.
     line: u64,
-    doubt: Option<Doubted>,
+    doubt: Option<LocatedDoubt>,
 }
 
 impl<R: Read> CsvReader<R> {
-    pub fn new(from: R, dialect: Dialect) -> Self {
+    pub fn new(from: R, dialect: CsvDialect) -> Self {
         let mut builder = csv::ReaderBuilder::new();
         builder.delimiter(dialect.delimiter).has_headers(false).flexible(true).buffer_capacity(BUFFER);
         match dialect.quote {
@@ -89,8 +90,8 @@ impl<R: Read> CsvReader<R> {
         Self { csv, delimiter: dialect.delimiter, line: 1, doubt: None }
     }
 
-    /// Reads the next row; false at the end. An error leaves in `row` what was read of it. The row's position has the line in
-    /// which it begins. `width` is the number of columns, 0 if it is not known.
+    /// Reads the next row; false at the end. On an error, `row` has the part that was read. The row's position has the
+    /// line in which it begins. `width` is the number of columns, 0 if it is unknown.
     pub fn read(&mut self, row: &mut ByteRecord, width: usize) -> Result<bool, CsvError> {
         let is_read = self.csv.read_byte_record(row).map_err(|error| CsvError::Io(error.into()))?;
         if !is_read {
@@ -114,7 +115,8 @@ impl<R: Read> CsvReader<R> {
         Ok(true)
     }
 
-    /// Reads the next row as text; false at the end. A row of another width than `width` is an error, unless that is 0.
+    /// Reads the next row as text; false at the end. A row that is not `width` fields wide is an error, unless `width`
+    /// is 0.
     pub fn read_text(&mut self, row: &mut StringRecord, width: usize) -> Result<bool, CsvError> {
         let mut bytes = std::mem::take(row).into_byte_record();
         if !self.read(&mut bytes, width)? {
@@ -127,22 +129,22 @@ impl<R: Read> CsvReader<R> {
         Ok(true)
     }
 
-    /// The line of the row that was read last, or of the error: where the cell opens.
+    /// The line of the last row, or for an error, the line in which its cell opens.
     pub fn line(&self) -> u64 {
         self.line
     }
 
-    /// What is suspicious about the row that was read last.
-    pub fn doubt(&self) -> Option<Doubted> {
+    /// Doubt about the last row.
+    pub fn doubt(&self) -> Option<LocatedDoubt> {
         self.doubt
     }
 
-    /// The number of bytes that were read.
+    /// Number of bytes read.
     pub fn position(&self) -> u64 {
         self.csv.position().byte()
     }
 
-    fn doubt_of(&self, row: &ByteRecord, scanned: ScannedRow, width: usize) -> Option<Doubted> {
+    fn doubt_of(&self, row: &ByteRecord, scanned: ScannedRow, width: usize) -> Option<LocatedDoubt> {
         if scanned.follows_lone_return {
             return Some((scanned.line, Doubt::LoneReturn));
         }
@@ -162,7 +164,7 @@ impl<R: Read> CsvReader<R> {
     }
 }
 
-/// Whether the lines of a cell look like rows with so many delimiters.
+/// True if the lines of a cell look like rows with this many delimiters.
 fn holds_rows(lines: &[&[u8]], delimiter: u8, delimiters: usize) -> bool {
     let [_, whole @ .., _] = lines else { return false };
     let counts: Vec<usize> = whole
@@ -197,9 +199,9 @@ mod tests {
     }
 
     /// The rows of a text, each with its line and cells, and the line of a quotation mark that is not closed.
-    type Found = (Vec<(u64, Vec<String>)>, Option<u64>);
+    type ReadRows = (Vec<(u64, Vec<String>)>, Option<u64>);
 
-    fn found(text: &str, dialect: Dialect, size: usize) -> Found {
+    fn found(text: &str, dialect: CsvDialect, size: usize) -> ReadRows {
         let mut reader = CsvReader::new(Pieces { text: text.as_bytes(), size }, dialect);
         let (mut rows, mut record) = (Vec::new(), ByteRecord::new());
         loop {
@@ -220,8 +222,8 @@ mod tests {
         }
     }
 
-    /// The same by another way: one cell is cut off after the other, and lines are counted in the text before.
-    fn expected(text: &str, dialect: Dialect) -> Found {
+    /// The same result, computed another way: cells are cut off one by one, and lines are counted in the text before.
+    fn expected(text: &str, dialect: CsvDialect) -> ReadRows {
         let delimiter = char::from(dialect.delimiter);
         let quote = dialect.quote.map(char::from);
         let text = text.trim_start_matches('\u{feff}');
@@ -253,7 +255,7 @@ mod tests {
                     && let Some(inside) = rest.strip_prefix(quote)
                 {
                     let parts: Vec<&str> = inside.split(quote).collect();
-                    // Two marks in a row are one of the text.
+                    // Two marks in a row are one mark of the text.
                     let closing = (1..parts.len()).step_by(1).scan(0, |skipped, at| {
                         if *skipped >= at {
                             return Some(None);
@@ -280,11 +282,11 @@ mod tests {
         }
     }
 
-    const DIALECTS: [Dialect; 4] = [
-        Dialect::COMMAS,
-        Dialect { delimiter: b'\t', quote: Some(b'"') },
-        Dialect { delimiter: b';', quote: Some(b'\'') },
-        Dialect { delimiter: b',', quote: None },
+    const DIALECTS: [CsvDialect; 4] = [
+        CsvDialect::COMMAS,
+        CsvDialect { delimiter: b'\t', quote: Some(b'"') },
+        CsvDialect { delimiter: b';', quote: Some(b'\'') },
+        CsvDialect { delimiter: b',', quote: None },
     ];
 
     proptest! {
@@ -312,9 +314,9 @@ mod tests {
         }
     }
 
-    /// What is wrong or suspicious about the rows of a text, each with its line.
+    /// Errors and doubts about the rows of a text, each with its line.
     fn problems(text: &str) -> Vec<(u64, String)> {
-        let mut reader = CsvReader::new(text.as_bytes(), Dialect::COMMAS);
+        let mut reader = CsvReader::new(text.as_bytes(), CsvDialect::COMMAS);
         let (mut problems, mut row, mut width) = (Vec::new(), ByteRecord::new(), 0);
         loop {
             match reader.read(&mut row, width) {

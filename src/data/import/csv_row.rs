@@ -9,7 +9,7 @@ use std::sync::Arc;
 use csv::StringRecord;
 
 use crate::import::clean::{clean, clean_line, hidden_count, is_hidden};
-use crate::import::csv_table::Columns;
+use crate::import::csv_table::CsvColumns;
 use crate::import::diagnostics::{Diagnostics, quoted, too_long};
 use crate::import::key_map::KeyMap;
 use crate::import::text_store::{StoredText, TextStore};
@@ -36,17 +36,17 @@ pub const MAX_VALUES: usize = 1_000;
 const EMPTY: &str = "is empty; every row needs a value";
 
 #[derive(Default)]
-pub struct Index {
+pub struct TableIndex {
     /// Row and line of each slug or id.
     pub keys: KeyMap<(u32, u32)>,
-    /// The first line of each name; none after the file is read.
+    /// The first line of each name; empty once the file is read.
     pub names: KeyMap<u32>,
-    /// Texts that many rows have; none after the file is read.
+    /// Texts that many rows have; empty once the file is read.
     pub shared: HashSet<Arc<str>>,
 }
 
-impl Index {
-    /// A text that the rows which have it share.
+impl TableIndex {
+    /// Returns a text that all rows with it share.
     pub(crate) fn share(&mut self, text: &str) -> Arc<str> {
         self.shared.get(text).cloned().unwrap_or_else(|| {
             let text: Arc<str> = text.into();
@@ -59,16 +59,16 @@ impl Index {
 /// One row of a file; its fields are found by column name.
 pub struct CsvRow<'a, 'r> {
     pub record: &'a StringRecord,
-    pub columns: &'a Columns,
+    pub columns: &'a CsvColumns,
     pub row: usize,
     /// The number of the row's first line in the file.
     pub line: u64,
-    pub index: &'a mut Index,
+    pub index: &'a mut TableIndex,
     pub diagnostics: &'a mut Diagnostics<'r>,
 }
 
 impl CsvRow<'_, '_> {
-    /// The trimmed field; an empty one, or one of a column that the file lacks, is an unknown value.
+    /// The trimmed field; empty if the value is unknown or the file lacks the column.
     pub fn field(&self, column: &'static str) -> &str {
         let found = self.columns.found.iter().find(|(name, _)| *name == column);
         found.and_then(|(_, index)| self.record.get(*index)).map_or("", str::trim)
@@ -82,8 +82,8 @@ impl CsvRow<'_, '_> {
         self.diagnostics.warning(Some(self.line), Some(column), message);
     }
 
-    /// The field read by `read`, which returns `None` for an invalid value: then `problem` is reported. `None` if it is
-    /// empty or invalid.
+    /// Parses a field with `read`, which returns `None` for an invalid value; that is reported as `problem`. `None` if
+    /// the field is empty or invalid.
     fn read<T>(&mut self, column: &'static str, read: impl Fn(&str) -> Option<T>, problem: &str) -> Option<T> {
         let text = self.field(column);
         if text.is_empty() {
@@ -110,12 +110,12 @@ impl CsvRow<'_, '_> {
         read(self, column)
     }
 
-    /// The row's slug, which no other row has.
+    /// The row's slug; reports one that another row has.
     pub(crate) fn slug(&mut self, column: &'static str) -> String {
         self.key(column, is_slug, "a slug: lower-case letters a-z, digits and single `-` between them")
     }
 
-    /// The row's id, which no other row has: any text without spaces.
+    /// The row's id, any text without spaces; reports one that another row has.
     pub(crate) fn id(&mut self, column: &'static str) -> String {
         let is_id = |text: &str| !text.chars().any(|char| char.is_whitespace() || is_hidden(char));
         self.key(column, is_id, "an id: it contains a space")
@@ -154,7 +154,7 @@ impl CsvRow<'_, '_> {
         Some(self.cleaned(column, clean, MAX_TEXT)).filter(|text| !text.is_empty())
     }
 
-    /// As `text`, kept in `texts`.
+    /// As `text`, but stored in `texts`.
     pub(crate) fn stored_text(&mut self, column: &'static str, texts: &mut TextStore) -> Option<StoredText> {
         texts.add(&self.text(column)?)
     }
@@ -175,15 +175,15 @@ impl CsvRow<'_, '_> {
         let url = Some(self.cleaned(column, clean_line, MAX_URL)).filter(|url| !url.is_empty())?;
         match website::check(&url) {
             Ok(()) => return Some(url),
-            Err(website::Problem::Invalid(problem)) => self.error(column, format!("{} {problem}", quoted(&url))),
-            Err(website::Problem::HasUserName) => {
+            Err(website::WebsiteProblem::Invalid(problem)) => self.error(column, format!("{} {problem}", quoted(&url))),
+            Err(website::WebsiteProblem::HasUserName) => {
                 self.warning(column, format!("{} has a user name before `@` and is left out; remove it", quoted(&url)));
             }
         }
         None
     }
 
-    /// The field as `clean` returns it; a warning if it had hidden characters, an error if it is too long.
+    /// Cleans a field with `clean`. Warns of hidden characters, and reports a text that is too long.
     fn cleaned(&mut self, column: &'static str, clean: fn(&str) -> String, max: usize) -> String {
         let text = clean(self.field(column));
         self.warn_of_hidden(column);
@@ -253,7 +253,8 @@ impl CsvRow<'_, '_> {
         self.read(column, read, "is not a whole number of US dollars")
     }
 
-    /// As `dollars`, with a warning for 0, which sources write for an unknown amount and nobody raises, manages or invests.
+    /// As `dollars`, with a warning for 0: sources write it for an unknown amount, and nobody raises, manages or
+    /// invests it.
     pub(crate) fn raised_dollars(&mut self, column: &'static str) -> Option<u64> {
         let amount = self.dollars(column)?;
         if amount == 0 {
@@ -288,7 +289,7 @@ impl CsvRow<'_, '_> {
         self.read(column, read, "is neither `true` nor `false`")
     }
 
-    /// A date, or the month or year if no more is known.
+    /// A date; the month or year if no more is known.
     pub fn date(&mut self, column: &'static str) -> Option<PartialDate> {
         let rule = "is not a date of the form YYYY-MM-DD, YYYY-MM or YYYY, such as 2026-06-30, 2026-06 or 2026";
         self.read(column, |text| text.parse().ok(), rule)

@@ -1,24 +1,25 @@
-//! The lines and quotation marks of delimited text, seen while the `csv` crate reads it.
+//! Tracks the lines and quotation marks of delimited text while the `csv` crate reads it.
 //!
-//! That crate takes the end of the input for the end of an open quotation, and it counts the `\n` before the end of a row: in a
-//! file whose lines end in `\r\n`, and after empty lines, the line that it names is too low. The scan reads the same bytes in
-//! the same dialect and remembers for each row where it begins.
+//! That crate takes the end of the input for the end of an open quotation. It also counts only the `\n` before the end
+//! of a row, so that its line numbers are too low in a file with `\r\n` and after empty lines. The scan reads the same
+//! bytes in the same dialect and records the beginning of each row.
 
 use std::collections::VecDeque;
 use std::io::{self, Cursor, Read};
 
-/// Before the header of many files in UTF-8. It is left out here: to the `csv` crate, a piece with nothing else is the end.
+/// Byte order mark before the header of many files in UTF-8. It is removed here, because the `csv` crate takes a piece
+/// with nothing else for the end.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// How cells are separated and quoted.
+/// Separators and quotation marks of cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Dialect {
+pub struct CsvDialect {
     pub delimiter: u8,
     /// `None`: no cell is quoted.
     pub quote: Option<u8>,
 }
 
-impl Dialect {
+impl CsvDialect {
     pub const COMMAS: Self = Self { delimiter: b',', quote: Some(b'"') };
 }
 
@@ -31,14 +32,14 @@ pub(super) struct ScannedRow {
     pub line: u64,
     /// Line breaks in its quoted cells.
     pub breaks: u64,
-    /// The line in which a quoted cell opens that ends in a later line and has text behind its closing mark.
+    /// The line in which a quoted cell opens that ends in a later line, with text behind its closing mark.
     pub torn: Option<u64>,
-    /// A lone `\r` separates it from the row before, in a file whose lines end otherwise.
+    /// A lone `\r` separates it from the row before, in a file with other line ends.
     pub follows_lone_return: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum ScanState {
     BetweenRows,
     CellStart,
     Plain,
@@ -49,39 +50,39 @@ enum State {
     Closed,
 }
 
-/// Passes the bytes of `from` on and scans them.
+/// Passes on the bytes of `from` and scans them.
 pub(super) struct CsvScan<R> {
     from: R,
-    /// The first bytes behind the mark; `None` before they are read.
+    /// The first bytes after the mark; `None` before they are read.
     head: Option<Cursor<Vec<u8>>>,
-    dialect: Dialect,
-    state: State,
+    dialect: CsvDialect,
+    state: ScanState,
     /// Bytes so far, without the mark.
     position: u64,
-    /// The `\n` so far.
+    /// Number of `\n` so far.
     feeds: u64,
-    /// The `\r`, `\n` and `\r\n` so far.
+    /// Number of line breaks so far: `\r`, `\n` and `\r\n`.
     breaks: u64,
     follows_return: bool,
-    /// Whether there is a `\n` among the line ends since the last row.
+    /// True if the line ends since the last row include a `\n`.
     has_feed: bool,
-    /// Whether lines end in a lone `\r`, as in old files of the Mac: then the first row does. Elsewhere, such a byte is part of
-    /// a line. `None` before the second row.
+    /// True if lines end in a lone `\r`, as in old files of the Mac; the first row decides. In other files such a byte
+    /// is part of a line. `None` before the second row.
     ends_in_return: Option<bool>,
     /// The line of the last mark that opened a cell.
     opened: u64,
-    /// The rows that were scanned and not taken yet.
+    /// The scanned rows that were not taken yet.
     rows: VecDeque<ScannedRow>,
     has_ended: bool,
 }
 
 impl<R> CsvScan<R> {
-    pub(super) fn new(from: R, dialect: Dialect) -> Self {
+    pub(super) fn new(from: R, dialect: CsvDialect) -> Self {
         Self {
             from,
             head: None,
             dialect,
-            state: State::BetweenRows,
+            state: ScanState::BetweenRows,
             position: 0,
             feeds: 0,
             breaks: 0,
@@ -94,7 +95,7 @@ impl<R> CsvScan<R> {
         }
     }
 
-    /// Takes the row that begins at `position` or after it, behind empty lines.
+    /// Takes the row that begins at `position`, or after it if empty lines precede.
     pub(super) fn take_row(&mut self, position: u64) -> Option<ScannedRow> {
         while self.rows.front().is_some_and(|row| row.start < position) {
             self.rows.pop_front();
@@ -102,9 +103,9 @@ impl<R> CsvScan<R> {
         self.rows.pop_front()
     }
 
-    /// The line whose quotation mark opens a cell that the input does not close; `None` before the last row is taken.
+    /// The line of the quotation mark of a cell that the input does not close; `None` before the last row is taken.
     pub(super) fn unclosed(&self) -> Option<u64> {
-        (self.has_ended && self.rows.is_empty() && self.state == State::Quoted).then_some(self.opened)
+        (self.has_ended && self.rows.is_empty() && self.state == ScanState::Quoted).then_some(self.opened)
     }
 
     /// The byte that ends lines.
@@ -118,15 +119,15 @@ impl<R> CsvScan<R> {
 
     fn scan(&mut self, bytes: &[u8]) {
         let mut at = 0;
-        let Dialect { delimiter, quote } = self.dialect;
+        let CsvDialect { delimiter, quote } = self.dialect;
         let is_line_end = |byte: u8| byte == b'\n' || byte == b'\r';
         let start = self.position;
         while at < bytes.len() {
-            // Most bytes are of no interest: those inside of cells.
+            // Skips the bytes inside cells, which are most of all.
             let rest = &bytes[at..];
             let skipped = match self.state {
-                State::Plain => rest.iter().position(|byte| *byte == delimiter || is_line_end(*byte)),
-                State::Quoted => rest.iter().position(|byte| Some(*byte) == quote || is_line_end(*byte)),
+                ScanState::Plain => rest.iter().position(|byte| *byte == delimiter || is_line_end(*byte)),
+                ScanState::Quoted => rest.iter().position(|byte| Some(*byte) == quote || is_line_end(*byte)),
                 _ => Some(0),
             };
             if skipped != Some(0) {
@@ -147,7 +148,7 @@ impl<R> CsvScan<R> {
         self.feeds += u64::from(byte == b'\n');
         self.breaks += u64::from(byte == b'\r' || byte == b'\n' && !self.follows_return);
         self.follows_return = byte == b'\r';
-        if self.state == State::BetweenRows {
+        if self.state == ScanState::BetweenRows {
             if is_line_end {
                 self.has_feed |= byte == b'\n';
                 return;
@@ -156,35 +157,35 @@ impl<R> CsvScan<R> {
         }
         let is_quote = Some(byte) == self.dialect.quote;
         self.state = match self.state {
-            State::Quoted if is_quote => State::Closing,
-            State::Quoted => {
+            ScanState::Quoted if is_quote => ScanState::Closing,
+            ScanState::Quoted => {
                 let line = self.line();
                 if is_line_end && let Some(row) = self.rows.back_mut() {
                     row.breaks = line - row.line;
                 }
-                State::Quoted
+                ScanState::Quoted
             }
-            State::Closing if is_quote => State::Quoted,
+            ScanState::Closing if is_quote => ScanState::Quoted,
             _ if is_line_end => {
                 self.has_feed = byte == b'\n';
-                State::BetweenRows
+                ScanState::BetweenRows
             }
-            _ if byte == self.dialect.delimiter => State::CellStart,
-            State::CellStart if is_quote => {
+            _ if byte == self.dialect.delimiter => ScanState::CellStart,
+            ScanState::CellStart if is_quote => {
                 self.opened = self.line();
-                State::Quoted
+                ScanState::Quoted
             }
-            State::Closing | State::Closed if byte == b' ' || byte == b'\t' => State::Closed,
-            State::Closing | State::Closed => {
+            ScanState::Closing | ScanState::Closed if byte == b' ' || byte == b'\t' => ScanState::Closed,
+            ScanState::Closing | ScanState::Closed => {
                 let (line, opened) = (self.line(), self.opened);
                 if line > opened
                     && let Some(row) = self.rows.back_mut()
                 {
                     row.torn.get_or_insert(opened);
                 }
-                State::Plain
+                ScanState::Plain
             }
-            State::CellStart | State::Plain | State::BetweenRows => State::Plain,
+            ScanState::CellStart | ScanState::Plain | ScanState::BetweenRows => ScanState::Plain,
         };
     }
 
@@ -200,12 +201,12 @@ impl<R> CsvScan<R> {
             torn: None,
             follows_lone_return: !is_first && !self.has_feed && self.ends_in_return == Some(false),
         });
-        self.state = State::CellStart;
+        self.state = ScanState::CellStart;
     }
 }
 
 impl<R: Read> CsvScan<R> {
-    /// Reads the first bytes, until they are not the mark.
+    /// Reads the first bytes behind any marks.
     fn read_head(&mut self) -> io::Result<Cursor<Vec<u8>>> {
         loop {
             let mut head = Vec::new();

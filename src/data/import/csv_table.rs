@@ -1,4 +1,4 @@
-//! Reading one CSV file row by row, with diagnostics that name line and column.
+//! Reads one CSV file row by row, with diagnostics that name line and column.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -9,22 +9,22 @@ use std::thread::{self, Builder};
 
 use csv::{ByteRecord, StringRecord};
 
-use crate::import::csv_reader::{CsvError, CsvReader, Dialect, Doubted};
-use crate::import::csv_row::{CsvRow, Index};
+use crate::import::csv_reader::{CsvDialect, CsvError, CsvReader, LocatedDoubt};
+use crate::import::csv_row::{CsvRow, TableIndex};
 use crate::import::diagnostics::{Diagnostics, quoted};
-use crate::{Progress, Report};
+use crate::{DiagnosticReport, Progress};
 
-/// Rows that are read at a time, by a thread of their own, while those before are checked: so many, or of so many bytes.
+/// Maximum rows and bytes of a batch. A thread reads the next batch while the last one is checked.
 const BATCH: usize = 1_024;
 const BATCH_BYTES: usize = 1 << 20;
 
-/// How often so many rows may wait to be checked.
+/// Maximum number of batches that wait to be checked.
 const WAITING: usize = 4;
 
-/// Maximum number of unknown slugs for which the nearest is looked up: of many, the cause is another file.
+/// Maximum number of unknown slugs that get a suggestion; more of them have another file as their cause.
 const MAX_HINTS: u32 = 100;
 
-/// Everything that a slug consists of.
+/// All characters of slugs.
 const SLUG_LETTERS: &str = "-0123456789abcdefghijklmnopqrstuvwxyz";
 
 /// The letters and digits of a column or file in lowercase, without a plural's `s`: `Founded Year` is `founded_year`.
@@ -39,20 +39,20 @@ pub trait TableRow: Sized {
     const FILE: &'static str;
     /// The names of the columns, separated by commas. A file may have them in another order.
     const HEADER: &'static str;
-    /// The columns that every file has, separated by commas; what another lacks is unknown.
+    /// The columns that every file must have, separated by commas. A value is unknown if its column is missing.
     const REQUIRED: &'static str;
 }
 
 pub struct CsvTable<T> {
     pub rows: Vec<T>,
-    index: Index,
-    state: Cell<State>,
-    /// How many more unknown slugs are compared with the known ones.
+    index: TableIndex,
+    state: Cell<FileState>,
+    /// Number of unknown slugs that may still be compared with the known ones.
     hints: Cell<u32>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum FileState {
     Read,
     /// The dataset has no such file: the table is empty. Only the first reference to it is reported.
     Absent,
@@ -61,16 +61,16 @@ enum State {
 }
 
 /// The positions of a table's columns in a file.
-pub struct Columns {
+pub struct CsvColumns {
     /// Each column of the table with its index in the file.
     pub found: Vec<(&'static str, usize)>,
     /// Number of columns of the file.
     width: usize,
 }
 
-impl Columns {
-    /// Reads the header line; reports repeated and unknown columns, and in one message what is missing. `None` if no row
-    /// can be read.
+impl CsvColumns {
+    /// Reads the header line. Reports repeated and unknown columns, and all missing ones in one message. `None` if no
+    /// row can be read.
     fn read<T: TableRow>(reader: &mut CsvReader<File>, diagnostics: &mut Diagnostics<'_>) -> Option<Self> {
         let mut raw = ByteRecord::new();
         let problem = match reader.read(&mut raw, 0) {
@@ -117,14 +117,14 @@ impl Columns {
     }
 }
 
-/// A row that was read.
-struct Read {
+/// A row before its checks.
+struct ReadRow {
     record: ByteRecord,
-    doubt: Option<Doubted>,
+    doubt: Option<LocatedDoubt>,
 }
 
-impl Read {
-    /// The next row; `None` at the end. An error has its line.
+impl ReadRow {
+    /// Reads the next row; `None` at the end. An error comes with its line.
     fn next(reader: &mut CsvReader<File>, width: usize) -> Option<Result<Self, (u64, CsvError)>> {
         let mut record = ByteRecord::new();
         match reader.read(&mut record, width) {
@@ -135,20 +135,20 @@ impl Read {
     }
 }
 
-fn warn_of(doubt: Option<Doubted>, diagnostics: &mut Diagnostics<'_>) {
+fn warn_of(doubt: Option<LocatedDoubt>, diagnostics: &mut Diagnostics<'_>) {
     if let Some((line, doubt)) = doubt {
         diagnostics.warning(Some(line), None, doubt.to_string());
     }
 }
 
 impl<T: TableRow> CsvTable<T> {
-    /// Reads the file in `folder`. `each` reads a row; it returns `None` for one that cannot be used.
+    /// Reads the file in `folder`. `each` parses a row, and returns `None` for one that cannot be used.
     ///
-    /// Without the file the table is empty. Reports a missing column, a row with too few or too many fields, invalid UTF-8 and
-    /// a quotation mark that is not closed.
+    /// Without the file the table is empty. Reports a missing column, a row with too few or too many fields, invalid
+    /// UTF-8 and a quotation mark that is not closed.
     pub fn read(
         folder: &Path,
-        report: &mut Report,
+        report: &mut DiagnosticReport,
         progress: &dyn Progress,
         each: impl FnMut(&mut CsvRow<'_, '_>) -> Option<T>,
     ) -> Self {
@@ -159,21 +159,21 @@ impl<T: TableRow> CsvTable<T> {
     pub fn read_file(
         path: &Path,
         name: &str,
-        report: &mut Report,
+        report: &mut DiagnosticReport,
         progress: &dyn Progress,
         mut each: impl FnMut(&mut CsvRow<'_, '_>) -> Option<T>,
     ) -> Self {
-        let mut diagnostics = Diagnostics::of(name, report);
+        let mut diagnostics = Diagnostics::new(name, report);
         let mut table = Self {
             rows: Vec::new(),
-            index: Index::default(),
-            state: Cell::new(State::Unknown),
+            index: TableIndex::default(),
+            state: Cell::new(FileState::Unknown),
             hints: Cell::new(MAX_HINTS),
         };
         let file = match File::open(path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                table.state.set(State::Absent);
+                table.state.set(FileState::Absent);
                 return table;
             }
             Err(error) => {
@@ -183,9 +183,9 @@ impl<T: TableRow> CsvTable<T> {
         };
         // The size is used for progress only.
         progress.step(name, file.metadata().map_or(0, |metadata| metadata.len()));
-        let mut reader = CsvReader::new(file, Dialect::COMMAS);
-        if let Some(columns) = Columns::read::<T>(&mut reader, &mut diagnostics) {
-            table.state.set(State::Read);
+        let mut reader = CsvReader::new(file, CsvDialect::COMMAS);
+        if let Some(columns) = CsvColumns::read::<T>(&mut reader, &mut diagnostics) {
+            table.state.set(FileState::Read);
             table.read_rows(&mut reader, &columns, &mut diagnostics, progress, &mut each);
             (table.index.names, table.index.shared) = Default::default();
         }
@@ -196,7 +196,7 @@ impl<T: TableRow> CsvTable<T> {
     fn read_rows(
         &mut self,
         reader: &mut CsvReader<File>,
-        columns: &Columns,
+        columns: &CsvColumns,
         diagnostics: &mut Diagnostics<'_>,
         progress: &dyn Progress,
         each: &mut impl FnMut(&mut CsvRow<'_, '_>) -> Option<T>,
@@ -209,12 +209,12 @@ impl<T: TableRow> CsvTable<T> {
                     let (mut batch, mut bytes) = (Vec::new(), 0);
                     while batch.len() < BATCH
                         && bytes < BATCH_BYTES
-                        && let Some(read) = Read::next(reader, width)
+                        && let Some(read) = ReadRow::next(reader, width)
                     {
                         bytes += read.as_ref().map_or(0, |read| read.record.as_slice().len());
                         batch.push(read);
                     }
-                    // The other side ends at the first error.
+                    // The receiver stops at the first error.
                     if batch.is_empty() || sender.send((batch, reader.position())).is_err() {
                         return;
                     }
@@ -223,13 +223,13 @@ impl<T: TableRow> CsvTable<T> {
             for (batch, read_bytes) in batches {
                 for read in batch {
                     match read {
-                        Ok(Read { record, doubt }) => {
+                        Ok(ReadRow { record, doubt }) => {
                             warn_of(doubt, diagnostics);
                             self.read_row(record, columns, diagnostics, &mut *each);
                         }
                         Err((line, error)) => {
-                            // The rows that are missing may be referred to.
-                            self.state.set(State::Unknown);
+                            // References may be to the rows that are missing.
+                            self.state.set(FileState::Unknown);
                             diagnostics.error(Some(line), None, error.to_string());
                             return Ok(());
                         }
@@ -247,7 +247,7 @@ impl<T: TableRow> CsvTable<T> {
     fn read_row(
         &mut self,
         record: ByteRecord,
-        columns: &Columns,
+        columns: &CsvColumns,
         diagnostics: &mut Diagnostics<'_>,
         each: impl FnOnce(&mut CsvRow<'_, '_>) -> Option<T>,
     ) {
@@ -275,13 +275,13 @@ impl<T: TableRow> CsvTable<T> {
         self.index.keys.get(slug).map(|(row, _)| row)
     }
 
-    /// The row whose slug is in the field of another table's row. Reports an empty field and an unknown slug.
+    /// Finds the row with the slug in a field of another table's row. Reports an empty field and an unknown slug.
     pub(crate) fn reference(&self, row: &mut CsvRow<'_, '_>, column: &'static str) -> Option<u32> {
         let slug = row.required(column, |row, column| Some(row.field(column).to_owned()))?;
         self.resolve(row, column, &slug)
     }
 
-    /// The rows whose slugs are in the field, separated by `|`.
+    /// Finds the rows with the slugs in a field, separated by `|`.
     pub(crate) fn references(&self, row: &mut CsvRow<'_, '_>, column: &'static str) -> Vec<u32> {
         let mut rows: Vec<u32> = row.values(column).iter().filter_map(|slug| self.resolve(row, column, slug)).collect();
         rows.shrink_to_fit();
@@ -290,10 +290,10 @@ impl<T: TableRow> CsvTable<T> {
 
     fn resolve(&self, row: &mut CsvRow<'_, '_>, column: &'static str, slug: &str) -> Option<u32> {
         let found = self.find(slug);
-        if found.is_none() && self.state.get() != State::Unknown {
+        if found.is_none() && self.state.get() != FileState::Unknown {
             let hint = match self.state.get() {
-                State::Absent => {
-                    self.state.set(State::Unknown);
+                FileState::Absent => {
+                    self.state.set(FileState::Unknown);
                     format!(": the dataset has no {}", T::FILE)
                 }
                 _ => self.nearest(slug).map_or_else(String::new, |nearest| format!("; did you mean `{nearest}`?")),

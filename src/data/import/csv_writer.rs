@@ -1,4 +1,4 @@
-//! Writing a dataset row by row.
+//! Writes a dataset row by row.
 
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -40,9 +40,9 @@ impl TableWriter {
 mod tests {
     use super::*;
 
-    struct Row;
+    struct SampleRow;
 
-    impl TableRow for Row {
+    impl TableRow for SampleRow {
         const NOUN: &'static str = "row";
         const FILE: &'static str = "a.csv";
         const HEADER: &'static str = "slug,name";
@@ -52,7 +52,7 @@ mod tests {
     #[test]
     fn fields_are_quoted_if_necessary() {
         let folder = tempfile::tempdir().unwrap();
-        let mut table = TableWriter::create::<Row>(folder.path()).unwrap();
+        let mut table = TableWriter::create::<SampleRow>(folder.path()).unwrap();
         table.row(&["a", "say \"hi\", twice\nand again"]).unwrap();
         assert!(table.row(&["b"]).is_err(), "a row of another length is rejected");
         table.finish().unwrap();

@@ -42,11 +42,11 @@ impl fmt::Display for Diagnostic {
 
 /// All problems of a dataset, in the order of its files and lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct DiagnosticReport {
     pub problems: Vec<Diagnostic>,
 }
 
-impl Report {
+impl DiagnosticReport {
     pub fn errors(&self) -> impl Iterator<Item = &Diagnostic> {
         self.problems.iter().filter(|problem| problem.severity == Severity::Error)
     }
@@ -63,11 +63,11 @@ impl Report {
 /// Adds the problems of one file to a report.
 pub struct Diagnostics<'a> {
     file: &'a str,
-    report: &'a mut Report,
+    report: &'a mut DiagnosticReport,
 }
 
 impl<'a> Diagnostics<'a> {
-    pub fn of(file: &'a str, report: &'a mut Report) -> Self {
+    pub fn new(file: &'a str, report: &'a mut DiagnosticReport) -> Self {
         Self { file, report }
     }
 

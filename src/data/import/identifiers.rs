@@ -11,50 +11,50 @@ use crate::import::csv_row::CsvRow;
 use crate::import::csv_table::{CsvTable, TableRow};
 use crate::import::diagnostics::{Diagnostics, quoted};
 use crate::import::referable::Referable;
-use crate::{Progress, Report, Table};
+use crate::{DiagnosticReport, Progress, Table};
 
 /// An identifier in its normal form.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Identifier {
+pub struct NormalIdentifier {
     pub scheme: Arc<str>,
     pub value: Box<str>,
 }
 
-impl fmt::Display for Identifier {
+impl fmt::Display for NormalIdentifier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.scheme, self.value)
     }
 }
 
 /// An identifier of a record.
-pub struct Carried {
+pub struct RecordIdentifier {
     table: Table,
     row: u32,
-    identifier: Identifier,
+    identifier: NormalIdentifier,
     line: u64,
 }
 
-impl TableRow for Carried {
+impl TableRow for RecordIdentifier {
     const NOUN: &'static str = "identifier";
     const FILE: &'static str = "identifiers.csv";
     const HEADER: &'static str = "kind,slug,scheme,value";
     const REQUIRED: &'static str = Self::HEADER;
 }
 
-/// The identifiers of the file in `folder` that are no placeholders, each once; none if there is no such file.
+/// The identifiers of the file in `folder`, each once and without placeholders; empty if there is no such file.
 pub(crate) fn read(
     folder: &Path,
-    report: &mut Report,
+    report: &mut DiagnosticReport,
     progress: &dyn Progress,
     records: &Referable<'_>,
-) -> Vec<Carried> {
-    let mut carried = CsvTable::read(folder, report, progress, |row| Carried::read(row, records)).rows;
+) -> Vec<RecordIdentifier> {
+    let mut carried = CsvTable::read(folder, report, progress, |row| RecordIdentifier::read(row, records)).rows;
     carried.sort_by(|left, right| (&left.identifier, left.line).cmp(&(&right.identifier, right.line)));
-    let mut diagnostics = Diagnostics::of(Carried::FILE, report);
+    let mut diagnostics = Diagnostics::new(RecordIdentifier::FILE, report);
     let mut kept = Vec::with_capacity(carried.len());
     for group in carried.chunk_by(|left, right| left.identifier == right.identifier) {
         let [first, others @ ..] = group else { continue };
-        let Identifier { scheme, value } = &first.identifier;
+        let NormalIdentifier { scheme, value } = &first.identifier;
         if !others.is_empty()
             && unlike_names(group.iter().filter_map(|carried| Some(records.names(carried.table, carried.row)?.0)))
                 > MAX_UNLIKE_NAMES
@@ -68,7 +68,7 @@ pub(crate) fn read(
             continue;
         }
         for (at, carried) in group.iter().enumerate() {
-            let is_same = |other: &&Carried| (other.table, other.row) == (carried.table, carried.row);
+            let is_same = |other: &&RecordIdentifier| (other.table, other.row) == (carried.table, carried.row);
             match group[..at].iter().find(is_same) {
                 Some(other) => {
                     let message = format!("{} is already in line {}; remove one", quoted(value), other.line);
@@ -85,15 +85,15 @@ pub(crate) fn read(
                 }
                 None => {}
             }
-            kept.push(Carried { identifier: carried.identifier.clone(), ..*carried });
+            kept.push(RecordIdentifier { identifier: carried.identifier.clone(), ..*carried });
         }
     }
-    // In the order of the file, so that a record's identifiers keep theirs.
+    // A record's identifiers keep the order of the file.
     kept.sort_by_key(|carried| carried.line);
     kept
 }
 
-/// The number of names without a word in common at their beginning: `Alder Capital` and `Alder Fund II` are alike.
+/// Counts the names that do not share their first word: `Alder Capital` and `Alder Fund II` are alike.
 fn unlike_names<'a>(names: impl Iterator<Item = &'a str>) -> usize {
     let mut beginnings: Vec<String> =
         names.map(|name| fold(name).split(' ').next().unwrap_or_default().to_owned()).collect();
@@ -102,8 +102,8 @@ fn unlike_names<'a>(names: impl Iterator<Item = &'a str>) -> usize {
     beginnings.len()
 }
 
-impl Carried {
-    /// `None` for an identifier that is invalid, which is then reported.
+impl RecordIdentifier {
+    /// Reports an invalid identifier, and returns `None`.
     fn read(row: &mut CsvRow<'_, '_>, records: &Referable<'_>) -> Option<Self> {
         let (table, at) = records.reference(row)?;
         let scheme = row.required("scheme", |row, column| {
@@ -118,9 +118,10 @@ impl Carried {
         });
         let value = row.required("value", CsvRow::phrase);
         let (scheme, value) = (scheme?, value?);
-        match identifier::normal(&scheme, &value) {
+        match identifier::normalize(&scheme, &value) {
             Ok(value) => {
-                Some(Self { table, row: at, identifier: Identifier { scheme, value: value.into() }, line: row.line })
+                let identifier = NormalIdentifier { scheme, value: value.into() };
+                Some(Self { table, row: at, identifier, line: row.line })
             }
             Err(problem) => {
                 row.error("value", format!("{} {problem}", quoted(&value)));

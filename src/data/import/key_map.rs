@@ -1,7 +1,7 @@
-//! Maps from texts that hold no text: of tens of millions of slugs, the texts are in the rows already.
+//! Maps from texts that do not store them: the rows have the texts of tens of millions of slugs already.
 //!
-//! A text is found by 128 bits of its hash under a random seed. That two texts of a dataset have the same is less likely than
-//! that the machine miscounts, and nobody can choose such texts, because the seed differs from run to run.
+//! A text is found by 128 bits of its hash under a random seed. A collision within a dataset is less likely than an
+//! error of the machine, and nobody can construct one, because the seed differs from run to run.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -11,20 +11,20 @@ use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 pub struct KeyMap<V> {
     seed: u64,
-    values: HashMap<Key, V, BuildHasherDefault<KeyHasher>>,
+    values: HashMap<HashedKey, V, BuildHasherDefault<KeyHasher>>,
 }
 
 /// A hash in two halves, so that it needs no more alignment than a value.
 #[derive(PartialEq, Eq)]
-struct Key(u64, u64);
+struct HashedKey(u64, u64);
 
-impl Hash for Key {
+impl Hash for HashedKey {
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_u64(self.0);
     }
 }
 
-/// Takes the hash that a key is.
+/// Passes on the hash in a key.
 #[derive(Default)]
 struct KeyHasher(u64);
 
@@ -49,9 +49,9 @@ impl<V> Default for KeyMap<V> {
 }
 
 impl<V: Copy> KeyMap<V> {
-    fn key(&self, text: &str) -> Key {
+    fn key(&self, text: &str) -> HashedKey {
         let hash = xxh3_128_with_seed(text.as_bytes(), self.seed);
-        Key((hash >> 64) as u64, hash as u64)
+        HashedKey((hash >> 64) as u64, hash as u64)
     }
 
     pub(crate) fn get(&self, text: &str) -> Option<V> {

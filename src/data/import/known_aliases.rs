@@ -1,5 +1,5 @@
-//! Well-known abbreviations and former names, such as `a16z` and `KPCB`. They ship with the program and are given only to a
-//! record that is surely meant: by its slug or by the host of its website.
+//! Well-known abbreviations and former names, such as `a16z` and `KPCB`. They ship with the program, and only a record
+//! that is surely meant gets them: by its slug or by the host of its website.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,13 +7,13 @@ use once_cell::sync::Lazy;
 
 use crate::Table;
 use crate::fold::{fold, fold_into};
-use crate::import::rows::{Firm, Startup};
+use crate::import::rows::{DatasetFirm, DatasetStartup};
 use crate::import::{Dataset, website};
 
-static ENTRIES: Lazy<Vec<Entry>> = Lazy::new(|| parse(include_str!("../known_aliases.txt")));
+static ENTRIES: Lazy<Vec<AliasEntry>> = Lazy::new(|| parse(include_str!("../known_aliases.txt")));
 
 /// The known aliases of one house or company.
-struct Entry {
+struct AliasEntry {
     table: Table,
     /// Slugs and hosts of its record; the first is the likeliest.
     keys: Vec<&'static str>,
@@ -21,29 +21,32 @@ struct Entry {
 }
 
 /// Reads lines `kind|slugs and hosts|aliases`; the aliases are separated by `;`.
-fn parse(text: &'static str) -> Vec<Entry> {
+fn parse(text: &'static str) -> Vec<AliasEntry> {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     let entry = |line: &'static str| {
         let mut fields = line.split('|');
         let kind = fields.next()?;
         let table = [Table::Firms, Table::Startups].into_iter().find(|table| table.noun() == kind)?;
         let (keys, aliases) = (fields.next()?, fields.next()?);
-        Some(Entry { table, keys: keys.split(' ').collect(), aliases: aliases.split(';').collect() })
+        Some(AliasEntry { table, keys: keys.split(' ').collect(), aliases: aliases.split(';').collect() })
     };
     lines.filter_map(entry).collect()
 }
 
-/// Adds the known aliases to the records of a dataset, unless one of the same kind has the name already. Returns their number.
+/// Adds the known aliases to the records of a dataset, unless another record of the same kind has the name already.
+/// Returns their number.
 pub(crate) fn add(dataset: &mut Dataset) -> usize {
     let entries = |table: Table| ENTRIES.iter().filter(|entry| entry.table == table).collect::<Vec<_>>();
-    add_to(&mut dataset.firms, &entries(Table::Firms), Names::of_firm, |firm| &mut firm.aliases)
-        + add_to(&mut dataset.startups, &entries(Table::Startups), Names::of_startup, |startup| &mut startup.aliases)
+    add_to(&mut dataset.firms, &entries(Table::Firms), AliasTarget::of_firm, |firm| &mut firm.aliases)
+        + add_to(&mut dataset.startups, &entries(Table::Startups), AliasTarget::of_startup, |startup| {
+            &mut startup.aliases
+        })
 }
 
 fn add_to<R>(
     rows: &mut [R],
-    entries: &[&Entry],
-    names_of: impl Fn(&R) -> Names<'_>,
+    entries: &[&AliasEntry],
+    names_of: impl Fn(&R) -> AliasTarget<'_>,
     aliases_of: impl Fn(&mut R) -> &mut Vec<String>,
 ) -> usize {
     let mut keys: HashMap<&str, (usize, usize)> = HashMap::new();
@@ -82,23 +85,23 @@ fn add_to<R>(
     added
 }
 
-/// What identifies a record.
-struct Names<'a> {
+/// Texts that identify a record.
+struct AliasTarget<'a> {
     slug: &'a str,
     name: &'a str,
     website: Option<&'a str>,
     aliases: &'a [String],
 }
 
-impl Names<'_> {
-    fn of_firm(firm: &Firm) -> Names<'_> {
-        let Firm { slug, name, website, aliases, .. } = firm;
-        Names { slug, name, website: website.as_deref(), aliases }
+impl AliasTarget<'_> {
+    fn of_firm(firm: &DatasetFirm) -> AliasTarget<'_> {
+        let DatasetFirm { slug, name, website, aliases, .. } = firm;
+        AliasTarget { slug, name, website: website.as_deref(), aliases }
     }
 
-    fn of_startup(startup: &Startup) -> Names<'_> {
-        let Startup { slug, name, website, aliases, .. } = startup;
-        Names { slug, name, website: website.as_deref(), aliases }
+    fn of_startup(startup: &DatasetStartup) -> AliasTarget<'_> {
+        let DatasetStartup { slug, name, website, aliases, .. } = startup;
+        AliasTarget { slug, name, website: website.as_deref(), aliases }
     }
 }
 
@@ -106,14 +109,14 @@ impl Names<'_> {
 mod tests {
     use super::*;
 
-    fn firm(slug: &str, name: &str) -> Firm {
-        Firm { slug: slug.into(), name: name.into(), ..Firm::default() }
+    fn firm(slug: &str, name: &str) -> DatasetFirm {
+        DatasetFirm { slug: slug.into(), name: name.into(), ..DatasetFirm::default() }
     }
 
-    fn added(firms: &mut [Firm]) -> usize {
+    fn added(firms: &mut [DatasetFirm]) -> usize {
         let entries = parse("# a comment\nfirm|alder-capital alder alder.example|AC;Alderway;Alder Cap\n");
-        let entries: Vec<&Entry> = entries.iter().collect();
-        add_to(firms, &entries, Names::of_firm, |firm| &mut firm.aliases)
+        let entries: Vec<&AliasEntry> = entries.iter().collect();
+        add_to(firms, &entries, AliasTarget::of_firm, |firm| &mut firm.aliases)
     }
 
     #[test]
@@ -141,7 +144,7 @@ mod tests {
         let website = Some("https://www.alder.example/team".to_owned());
         let mut firms = vec![
             firm("alders", "Alders"),
-            Firm { website: website.clone(), ..firm("alder-bay", "Alder Bay") },
+            DatasetFirm { website: website.clone(), ..firm("alder-bay", "Alder Bay") },
             firm("alder-capital", "Alder Capital"),
         ];
         assert_eq!(added(&mut firms), 3);
@@ -157,7 +160,7 @@ mod tests {
         let mut firms = vec![
             firm("alder-capital", "Alder Capital"),
             firm("anna-cole", "A.C."),
-            Firm { aliases: vec!["ALDERWAY".into()], ..firm("way", "Way") },
+            DatasetFirm { aliases: vec!["ALDERWAY".into()], ..firm("way", "Way") },
         ];
         // `A.C.` folds to two words, so it is another name.
         assert_eq!(added(&mut firms), 2);

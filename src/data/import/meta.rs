@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::import::clean::{clean_line, hidden_count};
 use crate::import::diagnostics::{Diagnostics, quoted, too_long};
-use crate::{Date, Report, SnapshotVersion};
+use crate::{Date, DiagnosticReport, SnapshotVersion};
 
 pub const FILE: &str = "snapshot.toml";
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Meta {
+pub struct SnapshotMeta {
     pub version: SnapshotVersion,
     /// Ages are counted from this date; by default the version's.
     pub released_on: Date,
@@ -29,7 +29,7 @@ const MAX_VALUE: usize = 1_000;
 
 const KEYS: [&str; 6] = ["version", "released_on", "title", "source", "license", "invented"];
 
-/// Values that are used in place of those of `snapshot.toml`.
+/// Values in place of those of `snapshot.toml`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MetaValues {
     pub version: Option<SnapshotVersion>,
@@ -40,7 +40,7 @@ pub struct MetaValues {
 }
 
 impl MetaValues {
-    /// The given values as they would be in the file.
+    /// The given values in the form of the file.
     fn entries(&self) -> impl Iterator<Item = (&'static str, String)> {
         let version = self.version.map(|version| ("version", version.to_string()));
         let released_on = self.released_on.map(|date| ("released_on", date.to_string()));
@@ -51,8 +51,8 @@ impl MetaValues {
 }
 
 /// Reads `snapshot.toml`, which may be absent if `given` has a version; `None` if something required is missing or invalid.
-pub(crate) fn read(folder: &Path, given: &MetaValues, report: &mut Report) -> Option<Meta> {
-    let mut diagnostics = Diagnostics::of(FILE, report);
+pub(crate) fn read(folder: &Path, given: &MetaValues, report: &mut DiagnosticReport) -> Option<SnapshotMeta> {
+    let mut diagnostics = Diagnostics::new(FILE, report);
     let text = match std::fs::read(folder.join(FILE)) {
         Ok(bytes) => match String::from_utf8(bytes) {
             Ok(text) => text,
@@ -144,7 +144,7 @@ pub(crate) fn read(folder: &Path, given: &MetaValues, report: &mut Report) -> Op
             None
         }
     };
-    Some(Meta {
+    Some(SnapshotMeta {
         version: version?,
         released_on: released_on?,
         title: title?,

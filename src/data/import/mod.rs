@@ -1,4 +1,4 @@
-//! Reading a dataset folder: CSV → checked rows, with diagnostics for every problem.
+//! Reads a dataset folder: CSV → checked rows, with diagnostics for every problem.
 //!
 //! Files are read in the order of their references, so that each reference is resolved on its own line.
 
@@ -27,20 +27,28 @@ use std::path::Path;
 use crate::import::aliases::Alias;
 use crate::import::csv_table::{CsvTable, TableRow, letters};
 use crate::import::diagnostics::{Diagnostics, quoted};
-use crate::import::identifiers::Carried;
-use crate::import::meta::{Meta, MetaValues};
-use crate::import::provenance::{Provenance, Source, Statement};
+use crate::import::identifiers::RecordIdentifier;
+use crate::import::meta::{MetaValues, SnapshotMeta};
+use crate::import::provenance::{Provenance, Source, SourceStatement};
 use crate::import::redirects::Redirect;
 use crate::import::referable::Referable;
-use crate::import::rows::{Firm, Person, Review, Round, Sector, Startup};
+use crate::import::rows::{DatasetFirm, DatasetPerson, DatasetReview, DatasetRound, DatasetSector, DatasetStartup};
 use crate::import::text_store::TextStore;
-use crate::{Progress, Report};
+use crate::{DiagnosticReport, Progress};
 
 /// The tables, in reading order. A dataset has at least one of them; the others are empty.
-const TABLES: [&str; 6] = [Sector::FILE, Firm::FILE, Startup::FILE, Round::FILE, Person::FILE, Review::FILE];
+const TABLES: [&str; 6] = [
+    DatasetSector::FILE,
+    DatasetFirm::FILE,
+    DatasetStartup::FILE,
+    DatasetRound::FILE,
+    DatasetPerson::FILE,
+    DatasetReview::FILE,
+];
 
-/// Files with more about the records of the tables.
-const OPTIONAL_FILES: [&str; 5] = [Alias::FILE, Carried::FILE, Redirect::FILE, Source::FILE, Statement::FILE];
+/// Optional files about the records of the tables.
+const OPTIONAL_FILES: [&str; 5] =
+    [Alias::FILE, RecordIdentifier::FILE, Redirect::FILE, Source::FILE, SourceStatement::FILE];
 
 /// The list of the files that a command wrote into a folder.
 #[derive(Clone, Copy, Debug)]
@@ -54,45 +62,45 @@ impl FileList {
     pub const GENERATED: Self = Self { file: "generated.txt", command: "indexer generate" };
 }
 
-/// How a list of files begins while they are replaced.
+/// Beginning of a list of files while they are replaced.
 pub const UNFINISHED: &str = "Files of this folder are being replaced. If nobody does it now, run the command again.\n";
 
 /// A dataset to read.
 #[derive(Debug)]
-pub struct Input<'a> {
+pub struct DatasetInput<'a> {
     pub folder: &'a Path,
     /// Values in place of those of its `snapshot.toml`.
     pub meta: MetaValues,
-    /// An empty file to keep descriptions and reviews in until they are written. Without it they are in memory.
+    /// An empty file for descriptions and reviews until they are written; without it they stay in memory.
     pub scratch: Option<File>,
 }
 
-impl<'a, P: AsRef<Path> + ?Sized> From<&'a P> for Input<'a> {
+impl<'a, P: AsRef<Path> + ?Sized> From<&'a P> for DatasetInput<'a> {
     fn from(folder: &'a P) -> Self {
         Self { folder: folder.as_ref(), meta: MetaValues::default(), scratch: None }
     }
 }
 
 pub struct Dataset {
-    pub meta: Meta,
-    pub sectors: Vec<Sector>,
-    pub firms: Vec<Firm>,
-    pub startups: Vec<Startup>,
-    pub rounds: Vec<Round>,
-    pub people: Vec<Person>,
-    pub reviews: Vec<Review>,
+    pub meta: SnapshotMeta,
+    pub sectors: Vec<DatasetSector>,
+    pub firms: Vec<DatasetFirm>,
+    pub startups: Vec<DatasetStartup>,
+    pub rounds: Vec<DatasetRound>,
+    pub people: Vec<DatasetPerson>,
+    pub reviews: Vec<DatasetReview>,
     pub provenance: Provenance,
     pub redirects: Vec<Redirect>,
     pub texts: TextStore,
 }
 
 /// Reads and checks a dataset. `None` if there are errors; the report always has all problems.
-pub fn read<'a>(input: impl Into<Input<'a>>, progress: &dyn Progress) -> (Option<Dataset>, Report) {
-    let Input { folder, meta, scratch } = input.into();
-    let mut report = Report::default();
+pub fn read<'a>(input: impl Into<DatasetInput<'a>>, progress: &dyn Progress) -> (Option<Dataset>, DiagnosticReport) {
+    let DatasetInput { folder, meta, scratch } = input.into();
+    let mut report = DiagnosticReport::default();
     if !folder.is_dir() {
         let folder = folder.display().to_string();
-        Diagnostics::of(&folder, &mut report).error(None, None, "folder does not exist".into());
+        Diagnostics::new(&folder, &mut report).error(None, None, "folder does not exist".into());
         return (None, report);
     }
     check_files(folder, &mut report);
@@ -100,15 +108,18 @@ pub fn read<'a>(input: impl Into<Input<'a>>, progress: &dyn Progress) -> (Option
     let released_on = meta.as_ref().map(|meta| meta.released_on);
     let mut texts = scratch.map_or_else(TextStore::in_memory, TextStore::in_file);
     let sectors = read_sectors(folder, &mut texts, &mut report, progress);
-    let firms =
-        CsvTable::read(folder, &mut report, progress, |row| Some(Firm::read(row, &mut texts, &sectors, released_on)));
-    let startups = CsvTable::read(folder, &mut report, progress, |row| {
-        Some(Startup::read(row, &mut texts, &sectors, released_on))
+    let firms = CsvTable::read(folder, &mut report, progress, |row| {
+        Some(DatasetFirm::read(row, &mut texts, &sectors, released_on))
     });
-    let rounds = CsvTable::read(folder, &mut report, progress, |row| Round::read(row, &startups, &firms, released_on));
-    let people = CsvTable::read(folder, &mut report, progress, |row| Person::read(row, &startups, &firms));
+    let startups = CsvTable::read(folder, &mut report, progress, |row| {
+        Some(DatasetStartup::read(row, &mut texts, &sectors, released_on))
+    });
+    let rounds =
+        CsvTable::read(folder, &mut report, progress, |row| DatasetRound::read(row, &startups, &firms, released_on));
+    let people = CsvTable::read(folder, &mut report, progress, |row| DatasetPerson::read(row, &startups, &firms));
     let reviews =
-        CsvTable::read(folder, &mut report, progress, |row| Review::read(row, &mut texts, &firms, released_on)).rows;
+        CsvTable::read(folder, &mut report, progress, |row| DatasetReview::read(row, &mut texts, &firms, released_on))
+            .rows;
     texts.finish();
     let records = Referable { firms: &firms, startups: &startups, people: &people, rounds: &rounds };
     let aliases = aliases::read(folder, &mut report, progress, &records);
@@ -135,30 +146,30 @@ pub fn read<'a>(input: impl Into<Input<'a>>, progress: &dyn Progress) -> (Option
     (dataset, report)
 }
 
-/// Reports a folder without tables, one whose files are being replaced, and files that no table is read from: a mistyped name
-/// would be a table of no rows.
-fn check_files(folder: &Path, report: &mut Report) {
+/// Reports a folder without tables, a folder with files that are being replaced, and files that belong to no table: a
+/// mistyped name would make a table empty.
+fn check_files(folder: &Path, report: &mut DiagnosticReport) {
     let is_file = |file: &&str| folder.join(file).exists();
     if !TABLES.iter().any(is_file) {
         let required = [
-            (Firm::FILE, Firm::REQUIRED),
-            (Startup::FILE, Startup::REQUIRED),
-            (Round::FILE, Round::REQUIRED),
-            (Person::FILE, Person::REQUIRED),
-            (Review::FILE, Review::REQUIRED),
-            (Sector::FILE, Sector::REQUIRED),
+            (DatasetFirm::FILE, DatasetFirm::REQUIRED),
+            (DatasetStartup::FILE, DatasetStartup::REQUIRED),
+            (DatasetRound::FILE, DatasetRound::REQUIRED),
+            (DatasetPerson::FILE, DatasetPerson::REQUIRED),
+            (DatasetReview::FILE, DatasetReview::REQUIRED),
+            (DatasetSector::FILE, DatasetSector::REQUIRED),
         ];
         let required = required.map(|(file, columns)| format!("{file} ({columns})")).join(", ");
         let message = format!(
             "folder has no table; a dataset has at least one of these files, with these columns and any of the others: \
              {required}"
         );
-        Diagnostics::of(&folder.display().to_string(), report).error(None, None, message);
+        Diagnostics::new(&folder.display().to_string(), report).error(None, None, message);
     }
     for FileList { file, command } in [FileList::IMPORTED, FileList::GENERATED] {
         if fs::read_to_string(folder.join(file)).is_ok_and(|text| text.starts_with(UNFINISHED)) {
             let message = format!("`{command}` is replacing files of the dataset, or did not finish; run it again");
-            Diagnostics::of(file, report).error(None, None, message);
+            Diagnostics::new(file, report).error(None, None, message);
         }
     }
     let stem = |file: &str| letters(file.trim_end_matches(".csv"));
@@ -169,7 +180,7 @@ fn check_files(folder: &Path, report: &mut Report) {
     unknown.sort_unstable();
     for name in unknown {
         let meant = TABLES.iter().chain(&OPTIONAL_FILES).find(|file| stem(file) == stem(&name) && !is_file(file));
-        let mut diagnostics = Diagnostics::of(&name, report);
+        let mut diagnostics = Diagnostics::new(&name, report);
         match meant {
             Some(file) => diagnostics.error(None, None, format!("is no file of a dataset; rename it to {file}")),
             None => diagnostics.warning(None, None, "is no file of a dataset, and not read".into()),
@@ -177,19 +188,19 @@ fn check_files(folder: &Path, report: &mut Report) {
     }
 }
 
-/// Reads the sectors, and resolves their parents afterwards: a parent may be on a later line.
+/// Reads the sectors, and resolves their parents afterwards, because a parent may be on a later line.
 fn read_sectors(
     folder: &Path,
     texts: &mut TextStore,
-    report: &mut Report,
+    report: &mut DiagnosticReport,
     progress: &dyn Progress,
-) -> CsvTable<Sector> {
+) -> CsvTable<DatasetSector> {
     let mut parents: Vec<(String, u64)> = Vec::new();
     let mut sectors = CsvTable::read(folder, report, progress, |row| {
         parents.push((row.field("parent").to_owned(), row.line));
-        Some(Sector::read(row, texts))
+        Some(DatasetSector::read(row, texts))
     });
-    let mut diagnostics = Diagnostics::of(Sector::FILE, report);
+    let mut diagnostics = Diagnostics::new(DatasetSector::FILE, report);
     let mut error = |line, message| diagnostics.error(Some(line), Some("parent"), message);
     for (row, (parent, line)) in parents.iter().enumerate().filter(|(_, (parent, _))| !parent.is_empty()) {
         sectors.rows[row].parent = sectors.find(parent);

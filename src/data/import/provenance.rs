@@ -1,5 +1,5 @@
-//! `sources.csv` and `provenance.csv`: where the data of a dataset is from, and which source says what about which record.
-//! A dataset may lack both.
+//! `sources.csv` and `provenance.csv`: the sources of a dataset, and their statements about its records. A dataset may
+//! lack both.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::field::model;
 use crate::import::csv_row::CsvRow;
 use crate::import::csv_table::{CsvTable, TableRow};
 use crate::import::referable::{self, Referable};
-use crate::{Date, Progress, RecordText, Report, Table, identifier};
+use crate::{Date, DiagnosticReport, Progress, RecordText, Table, identifier};
 
 model! {
     /// A source of the data.
@@ -39,12 +39,13 @@ impl TableRow for Source {
     const REQUIRED: &'static str = "id,license";
 }
 
-/// What a source says about a field of a record. It is stored as a JSON array of its fields, see [`Statement::json`].
+/// A source's statement about a field of a record. It is stored as a JSON array of its fields, see
+/// [`SourceStatement::json`].
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct Statement {
+pub struct SourceStatement {
     pub field: String,
     pub value: String,
-    /// The value in the source, if it is written otherwise there.
+    /// The value as written in the source, if that differs.
     pub original: Option<String>,
     /// An index into the sources.
     pub source: u32,
@@ -54,7 +55,7 @@ pub struct Statement {
     pub last_seen: Option<Date>,
 }
 
-impl TableRow for Statement {
+impl TableRow for SourceStatement {
     const NOUN: &'static str = "statement";
     const FILE: &'static str = "provenance.csv";
     const HEADER: &'static str = "kind,slug,field,value,original,source,source_key,first_seen,last_seen";
@@ -68,18 +69,18 @@ pub struct Provenance {
     statements: HashMap<Table, RowTexts>,
 }
 
-/// A few texts for many of a table's rows, in one piece of memory: there may be tens of millions of statements.
+/// A few texts for each of many rows of a table, in one piece of memory: there may be tens of millions of statements.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct RowTexts {
     text: Vec<u8>,
-    /// The row of each text, and where the text ends.
+    /// The row of each text, and the end of the text.
     ends: Vec<(u32, u64)>,
     /// The indexes of the texts, sorted by row.
     by_row: Vec<u32>,
 }
 
 impl RowTexts {
-    fn add(&mut self, row: u32, statement: &Statement) {
+    fn add(&mut self, row: u32, statement: &SourceStatement) {
         statement.json(&mut self.text);
         self.ends.push((row, self.text.len() as u64));
     }
@@ -101,13 +102,13 @@ impl RowTexts {
 }
 
 impl Provenance {
-    /// Whether a record of the table has statements.
+    /// True if the table's records have statements.
     pub(crate) fn covers(&self, table: Table) -> bool {
         self.statements.contains_key(&table)
     }
 
-    /// The statements about a row as the archive has them: JSON arrays of their fields, each with whether the record has
-    /// the value, which is taken from `used`.
+    /// The statements about a row as the archive has them: JSON arrays of their fields, each with a flag from `used`
+    /// that is true if the record has the value.
     pub(crate) fn stored(&self, table: Table, row: u32, used: &mut impl Iterator<Item = bool>) -> Vec<u8> {
         let mut text = Vec::new();
         for statement in self.texts(table, row) {
@@ -122,7 +123,7 @@ impl Provenance {
     }
 
     /// The statements about a row of the dataset, in the order of the file.
-    pub(crate) fn statements(&self, table: Table, row: u32) -> Vec<Statement> {
+    pub(crate) fn statements(&self, table: Table, row: u32) -> Vec<SourceStatement> {
         self.texts(table, row).filter_map(|text| serde_json::from_slice(text).ok()).collect()
     }
 
@@ -132,12 +133,17 @@ impl Provenance {
 }
 
 /// The sources and statements of the files in `folder`; none if there are no such files.
-pub(crate) fn read(folder: &Path, report: &mut Report, progress: &dyn Progress, records: &Referable<'_>) -> Provenance {
+pub(crate) fn read(
+    folder: &Path,
+    report: &mut DiagnosticReport,
+    progress: &dyn Progress,
+    records: &Referable<'_>,
+) -> Provenance {
     let sources = CsvTable::read(folder, report, progress, Source::read);
     let mut statements: HashMap<Table, RowTexts> = HashMap::new();
-    // The rows are kept as texts by table: the table of rows itself stays empty.
-    CsvTable::<Statement>::read(folder, report, progress, |row| {
-        let (table, at, statement) = Statement::read(row, records, &sources)?;
+    // Rows are kept as texts by table; the table of rows itself stays empty.
+    CsvTable::<SourceStatement>::read(folder, report, progress, |row| {
+        let (table, at, statement) = SourceStatement::read(row, records, &sources)?;
         statements.entry(table).or_default().add(at, &statement);
         None
     });
@@ -155,8 +161,8 @@ impl Source {
     }
 }
 
-impl Statement {
-    /// Whether the record has the value: a field may have several.
+impl SourceStatement {
+    /// True if the record has the value; a field may have several.
     pub(crate) fn is_used(&self, table: Table, record: &RecordText<'_>) -> bool {
         let (field, part) = match self.field.as_str() {
             "organization_kind" => ("organization", "kind"),
@@ -185,7 +191,7 @@ impl Statement {
         serde_json::to_writer(out, &fields).expect("texts, numbers and dates have a JSON form");
     }
 
-    /// The statement with the record it is about; `None` for one that is invalid, which is then reported.
+    /// Reads a statement and the record that it is about. Reports an invalid one, and returns `None`.
     fn read(
         row: &mut CsvRow<'_, '_>,
         records: &Referable<'_>,

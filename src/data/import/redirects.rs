@@ -7,9 +7,9 @@ use crate::import::csv_row::CsvRow;
 use crate::import::csv_table::{CsvTable, TableRow};
 use crate::import::diagnostics::quoted;
 use crate::import::referable::{self, Referable};
-use crate::{Progress, Report, Table};
+use crate::{DiagnosticReport, Progress, Table};
 
-/// A slug that another record answers for.
+/// The slug of a merged record, with the record that replaces it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Redirect {
     pub table: Table,
@@ -27,7 +27,7 @@ impl TableRow for Redirect {
 
 pub(crate) fn read(
     folder: &Path,
-    report: &mut Report,
+    report: &mut DiagnosticReport,
     progress: &dyn Progress,
     records: &Referable<'_>,
 ) -> Vec<Redirect> {

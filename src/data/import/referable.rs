@@ -4,15 +4,15 @@ use crate::Table;
 use crate::import::csv_row::CsvRow;
 use crate::import::csv_table::CsvTable;
 use crate::import::diagnostics::quoted;
-use crate::import::rows::{Firm, Person, Round, Startup};
+use crate::import::rows::{DatasetFirm, DatasetPerson, DatasetRound, DatasetStartup};
 
-/// The tables whose records have aliases and identifiers.
+/// The tables with aliases and identifiers.
 pub const TABLES: [Table; 3] = [Table::Firms, Table::Startups, Table::People];
 
-/// The same and rounds, whose slugs are ids.
+/// The same and rounds, with ids for slugs.
 pub(crate) const TABLES_WITH_ROUNDS: [Table; 4] = [Table::Firms, Table::Startups, Table::Rounds, Table::People];
 
-/// The table that the column `kind` names, one of `tables`; reports another value.
+/// The table in the column `kind`, one of `tables`; reports another value.
 pub(crate) fn kind(row: &mut CsvRow<'_, '_>, tables: &[Table]) -> Option<Table> {
     let kind_of = |table: &Table| if *table == Table::Rounds { "round" } else { table.noun() };
     row.required("kind", |row, column| {
@@ -28,20 +28,20 @@ pub(crate) fn kind(row: &mut CsvRow<'_, '_>, tables: &[Table]) -> Option<Table> 
 
 /// The tables that were read.
 pub(crate) struct Referable<'a> {
-    pub firms: &'a CsvTable<Firm>,
-    pub startups: &'a CsvTable<Startup>,
-    pub people: &'a CsvTable<Person>,
-    pub rounds: &'a CsvTable<Round>,
+    pub firms: &'a CsvTable<DatasetFirm>,
+    pub startups: &'a CsvTable<DatasetStartup>,
+    pub people: &'a CsvTable<DatasetPerson>,
+    pub rounds: &'a CsvTable<DatasetRound>,
 }
 
 impl Referable<'_> {
-    /// The record that the columns `kind` and `slug` name; reports what they do not.
+    /// Finds the record by the columns `kind` and `slug`; reports an unknown one.
     pub(crate) fn reference(&self, row: &mut CsvRow<'_, '_>) -> Option<(Table, u32)> {
         let table = kind(row, &TABLES)?;
         Some((table, self.row(row, table, "slug")?))
     }
 
-    /// The record of any of [`TABLES_WITH_ROUNDS`] that a column names; reports what it does not.
+    /// Finds a record of any of [`TABLES_WITH_ROUNDS`] by the slug in a column; reports an unknown one.
     pub(crate) fn row(&self, row: &mut CsvRow<'_, '_>, table: Table, column: &'static str) -> Option<u32> {
         match table {
             Table::Firms => self.firms.reference(row, column),
@@ -60,7 +60,7 @@ impl Referable<'_> {
         }
     }
 
-    /// The name of a record, and its aliases; none of a record that has a slug, but could not be used.
+    /// Name and aliases of a record; `None` for one that has a slug but could not be used.
     pub(crate) fn names(&self, table: Table, row: u32) -> Option<(&str, &[String])> {
         let row = row as usize;
         match table {

@@ -1,18 +1,18 @@
-//! The rows of a dataset, before anything is derived: for each file its type, its columns, and how a row is read.
+//! The rows of a dataset, before anything is derived: the type of each file, its columns, and the parsing of a row.
 //!
-//! Datasets have tens of millions of rows: vectors have no spare capacity, and what many rows have is shared. References between
-//! rows are indexes into the tables. Amounts are whole US dollars, ratings 1–5.
+//! Datasets have tens of millions of rows: vectors have no spare capacity, and values that many rows have are shared.
+//! References between rows are indexes into the tables. Amounts are whole US dollars, ratings 1–5.
 
 use std::sync::Arc;
 
 use crate::import::csv_row::CsvRow;
 use crate::import::csv_table::{CsvTable, TableRow};
-use crate::import::identifiers::Identifier;
+use crate::import::identifiers::NormalIdentifier;
 use crate::import::text_store::{StoredText, TextStore};
 use crate::{Country, Date, FirmKind, OrganizationKind, PartialDate, ReviewStatus, Stage, StartupStatus, Table};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sector {
+pub struct DatasetSector {
     pub slug: String,
     pub name: String,
     /// Set when all sectors are read.
@@ -20,14 +20,14 @@ pub struct Sector {
     pub description: Option<StoredText>,
 }
 
-impl TableRow for Sector {
+impl TableRow for DatasetSector {
     const NOUN: &'static str = Table::Sectors.noun();
     const FILE: &'static str = "sectors.csv";
     const HEADER: &'static str = "slug,name,parent,description";
     const REQUIRED: &'static str = "slug,name";
 }
 
-impl Sector {
+impl DatasetSector {
     pub(crate) fn read(row: &mut CsvRow<'_, '_>, texts: &mut TextStore) -> Self {
         Self {
             slug: row.slug("slug"),
@@ -39,7 +39,7 @@ impl Sector {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Firm {
+pub struct DatasetFirm {
     pub slug: String,
     pub name: String,
     pub aliases: Vec<String>,
@@ -56,11 +56,11 @@ pub struct Firm {
     pub check_min_usd: Option<u64>,
     pub check_max_usd: Option<u64>,
     pub aum_usd: Option<u64>,
-    /// From [`Carried::FILE`](crate::import::identifiers).
-    pub identifiers: Vec<Identifier>,
+    /// From [`RecordIdentifier::FILE`](crate::import::identifiers).
+    pub identifiers: Vec<NormalIdentifier>,
 }
 
-impl TableRow for Firm {
+impl TableRow for DatasetFirm {
     const NOUN: &'static str = Table::Firms.noun();
     const FILE: &'static str = "firms.csv";
     const HEADER: &'static str = "slug,name,aliases,kind,website,description,country,city,founded_year,stages,sectors,\
@@ -68,11 +68,11 @@ impl TableRow for Firm {
     const REQUIRED: &'static str = "slug,name";
 }
 
-impl Firm {
+impl DatasetFirm {
     pub(crate) fn read(
         row: &mut CsvRow<'_, '_>,
         texts: &mut TextStore,
-        sectors: &CsvTable<Sector>,
+        sectors: &CsvTable<DatasetSector>,
         released_on: Option<Date>,
     ) -> Self {
         let firm = Self {
@@ -106,7 +106,7 @@ impl Firm {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Startup {
+pub struct DatasetStartup {
     pub slug: String,
     pub name: String,
     pub aliases: Vec<String>,
@@ -118,21 +118,21 @@ pub struct Startup {
     pub stage: Option<Stage>,
     pub sectors: Vec<u32>,
     pub status: Option<StartupStatus>,
-    pub identifiers: Vec<Identifier>,
+    pub identifiers: Vec<NormalIdentifier>,
 }
 
-impl TableRow for Startup {
+impl TableRow for DatasetStartup {
     const NOUN: &'static str = Table::Startups.noun();
     const FILE: &'static str = "startups.csv";
     const HEADER: &'static str = "slug,name,aliases,website,description,country,city,founded_year,stage,sectors,status";
     const REQUIRED: &'static str = "slug,name";
 }
 
-impl Startup {
+impl DatasetStartup {
     pub(crate) fn read(
         row: &mut CsvRow<'_, '_>,
         texts: &mut TextStore,
-        sectors: &CsvTable<Sector>,
+        sectors: &CsvTable<DatasetSector>,
         released_on: Option<Date>,
     ) -> Self {
         let slug = row.slug("slug");
@@ -154,14 +154,15 @@ impl Startup {
     }
 }
 
-/// The API has a path of this name next to the records of firms, startups and people.
+/// Rejects the slug of a firm, startup or person that is also a path of the API.
 fn reject_path(row: &mut CsvRow<'_, '_>, slug: &str) {
     if slug == "aggregate" {
         row.error("slug", "`aggregate` is a path of the API; choose another slug".into());
     }
 }
 
-/// A date with a warning if it is after the release: a planned round may be known, but it is more often a mistyped year.
+/// Parses a date, with a warning if it is after the release: a planned round may be known, but a mistyped year is more
+/// likely.
 fn past_date(row: &mut CsvRow<'_, '_>, column: &'static str, released_on: Option<Date>) -> Option<PartialDate> {
     let date = row.date(column)?;
     if let Some(released_on) = released_on.filter(|released_on| date.first_day() > *released_on) {
@@ -179,36 +180,36 @@ fn founded_year(row: &mut CsvRow<'_, '_>, released_on: Option<Date>) -> Option<u
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Investor {
+pub struct DatasetInvestor {
     pub firm: u32,
-    /// Whether it led; `None` if no lead is named.
+    /// True if it led; `None` if no lead is named.
     pub lead: Option<bool>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Round {
+pub struct DatasetRound {
     pub id: String,
     pub startup: u32,
     pub stage: Stage,
     pub amount_usd: Option<u64>,
     pub announced_on: Option<PartialDate>,
     /// Leads first, without duplicates.
-    pub investors: Vec<Investor>,
+    pub investors: Vec<DatasetInvestor>,
 }
 
-impl TableRow for Round {
+impl TableRow for DatasetRound {
     const NOUN: &'static str = Table::Rounds.noun();
     const FILE: &'static str = "funding_rounds.csv";
     const HEADER: &'static str = "id,startup,stage,amount_usd,announced_on,lead_investors,investors";
     const REQUIRED: &'static str = "id,startup,stage";
 }
 
-impl Round {
-    /// `None` if a required value is missing or invalid, which is then reported.
+impl DatasetRound {
+    /// Returns `None` and reports it if a required value is missing or invalid.
     pub(crate) fn read(
         row: &mut CsvRow<'_, '_>,
-        startups: &CsvTable<Startup>,
-        firms: &CsvTable<Firm>,
+        startups: &CsvTable<DatasetStartup>,
+        firms: &CsvTable<DatasetFirm>,
         released_on: Option<Date>,
     ) -> Option<Self> {
         let id = row.id("id");
@@ -216,15 +217,15 @@ impl Round {
         let stage = row.required("stage", CsvRow::word);
         let (amount_usd, announced_on) =
             (row.raised_dollars("amount_usd"), past_date(row, "announced_on", released_on));
-        let mut investors: Vec<Investor> = Vec::new();
+        let mut investors: Vec<DatasetInvestor> = Vec::new();
         for firm in firms.references(row, "lead_investors") {
-            investors.push(Investor { firm, lead: Some(true) });
+            investors.push(DatasetInvestor { firm, lead: Some(true) });
         }
         // A firm that is not among the leads did not lead, but only if the leads are known.
         let lead = (!investors.is_empty()).then_some(false);
         for firm in firms.references(row, "investors") {
             if !investors.iter().any(|investor| investor.firm == firm) {
-                investors.push(Investor { firm, lead });
+                investors.push(DatasetInvestor { firm, lead });
             }
         }
         investors.shrink_to_fit();
@@ -239,7 +240,7 @@ impl Round {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Person {
+pub struct DatasetPerson {
     pub slug: String,
     pub name: String,
     /// From [`Alias::FILE`](crate::import::aliases).
@@ -248,19 +249,23 @@ pub struct Person {
     pub organization_kind: OrganizationKind,
     pub organization: u32,
     pub country: Option<Country>,
-    pub identifiers: Vec<Identifier>,
+    pub identifiers: Vec<NormalIdentifier>,
 }
 
-impl TableRow for Person {
+impl TableRow for DatasetPerson {
     const NOUN: &'static str = Table::People.noun();
     const FILE: &'static str = "people.csv";
     const HEADER: &'static str = "slug,name,title,organization_kind,organization,country";
     const REQUIRED: &'static str = "slug,name,organization_kind,organization";
 }
 
-impl Person {
-    /// `None` if a required value is missing or invalid, which is then reported.
-    pub(crate) fn read(row: &mut CsvRow<'_, '_>, startups: &CsvTable<Startup>, firms: &CsvTable<Firm>) -> Option<Self> {
+impl DatasetPerson {
+    /// Returns `None` and reports it if a required value is missing or invalid.
+    pub(crate) fn read(
+        row: &mut CsvRow<'_, '_>,
+        startups: &CsvTable<DatasetStartup>,
+        firms: &CsvTable<DatasetFirm>,
+    ) -> Option<Self> {
         let (slug, name, title) = (row.slug("slug"), row.name("name"), row.shared_phrase("title"));
         reject_path(row, &slug);
         let organization_kind = row.required("organization_kind", CsvRow::word);
@@ -283,9 +288,9 @@ impl Person {
     }
 }
 
-/// A review. Its content and its day are private: a release has them only of approved reviews.
+/// A review. Its content and date are private: a release has them only for approved reviews.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Review {
+pub struct DatasetReview {
     pub id: String,
     pub firm: u32,
     pub status: ReviewStatus,
@@ -307,7 +312,7 @@ pub struct ReviewContent {
     pub body: Option<StoredText>,
 }
 
-impl TableRow for Review {
+impl TableRow for DatasetReview {
     const NOUN: &'static str = Table::Reviews.noun();
     const FILE: &'static str = "reviews.csv";
     const HEADER: &'static str =
@@ -315,12 +320,12 @@ impl TableRow for Review {
     const REQUIRED: &'static str = "id,firm,rating,status,created_on";
 }
 
-impl Review {
-    /// `None` if a required value is missing or invalid, which is then reported.
+impl DatasetReview {
+    /// Returns `None` and reports it if a required value is missing or invalid.
     pub(crate) fn read(
         row: &mut CsvRow<'_, '_>,
         texts: &mut TextStore,
-        firms: &CsvTable<Firm>,
+        firms: &CsvTable<DatasetFirm>,
         released_on: Option<Date>,
     ) -> Option<Self> {
         let (id, firm, stage) = (row.id("id"), firms.reference(row, "firm"), row.word("stage"));
@@ -360,12 +365,12 @@ impl Review {
         Self { id, firm, status, created_on, content }
     }
 
-    /// The content as a release may have it: `None` until the review is approved.
+    /// The content for a release: `None` until the review is approved.
     pub fn published(&self) -> Option<&ReviewContent> {
         (self.status == ReviewStatus::Approved).then_some(&self.content)
     }
 
-    /// The date as a release may have it: only the month until the review is approved.
+    /// The date for a release: only the month until the review is approved.
     pub fn published_on(&self) -> PartialDate {
         match self.status {
             ReviewStatus::Approved => self.created_on,

@@ -1,5 +1,5 @@
-//! The texts of a dataset that nothing is derived from, descriptions and reviews: kept apart from its rows, in a file if there
-//! is one, so that the memory of a build does not grow with them.
+//! The texts of a dataset that nothing is derived from, descriptions and reviews. They are stored apart from the rows,
+//! in a file if there is one, so that the memory of a build does not grow with them.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -8,7 +8,7 @@ use std::num::NonZeroU32;
 
 use crate::read_at::read_exact_at;
 
-/// Where a text is in its [`TextStore`].
+/// Position of a text in its [`TextStore`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoredText {
     start: u64,
@@ -16,33 +16,33 @@ pub struct StoredText {
 }
 
 pub struct TextStore {
-    place: Place,
+    place: TextStorage,
     end: u64,
-    /// Why texts are missing, if any are.
+    /// The first failed write; since then texts are missing.
     failed: Option<io::Error>,
 }
 
-enum Place {
+enum TextStorage {
     Memory(Vec<u8>),
     File(BufWriter<File>),
 }
 
 impl TextStore {
     pub(crate) fn in_memory() -> Self {
-        Self { place: Place::Memory(Vec::new()), end: 0, failed: None }
+        Self { place: TextStorage::Memory(Vec::new()), end: 0, failed: None }
     }
 
-    /// In a file that is empty and that nobody else writes to.
+    /// Stores texts in a file that is empty and has no other writer.
     pub(crate) fn in_file(file: File) -> Self {
-        Self { place: Place::File(BufWriter::with_capacity(1 << 16, file)), end: 0, failed: None }
+        Self { place: TextStorage::File(BufWriter::with_capacity(1 << 16, file)), end: 0, failed: None }
     }
 
-    /// Adds a text; `None` if it is empty. If it cannot be written, nothing can be read.
+    /// Adds a text; `None` if it is empty. After a failed write, no text can be read.
     pub(crate) fn add(&mut self, text: &str) -> Option<StoredText> {
         let length = NonZeroU32::new(u32::try_from(text.len()).ok()?)?;
         let written = match &mut self.place {
-            Place::Memory(bytes) => bytes.write_all(text.as_bytes()),
-            Place::File(file) => file.write_all(text.as_bytes()),
+            TextStorage::Memory(bytes) => bytes.write_all(text.as_bytes()),
+            TextStorage::File(file) => file.write_all(text.as_bytes()),
         };
         self.failed = self.failed.take().or(written.err());
         let start = self.end;
@@ -50,14 +50,14 @@ impl TextStore {
         Some(StoredText { start, length })
     }
 
-    /// Ends the additions.
+    /// Flushes the texts.
     pub(crate) fn finish(&mut self) {
-        if let Place::File(file) = &mut self.place {
+        if let TextStorage::File(file) = &mut self.place {
             self.failed = self.failed.take().or(file.flush().err());
         }
     }
 
-    /// A text; to be called when all are added.
+    /// Reads a text. Call it after [`TextStore::finish`].
     ///
     /// # Errors
     /// If the file could not be written or cannot be read.
@@ -67,11 +67,11 @@ impl TextStore {
         }
         let length = text.length.get() as usize;
         match &self.place {
-            Place::Memory(bytes) => {
+            TextStorage::Memory(bytes) => {
                 let bytes = &bytes[text.start as usize..][..length];
                 std::str::from_utf8(bytes).map(Cow::Borrowed).map_err(io::Error::other)
             }
-            Place::File(file) => {
+            TextStorage::File(file) => {
                 let mut bytes = vec![0; length];
                 read_exact_at(file.get_ref(), &mut bytes, text.start)?;
                 String::from_utf8(bytes).map(Cow::Owned).map_err(io::Error::other)

@@ -1,28 +1,30 @@
-//! The websites of a dataset: REST and MCP hand them out, and clients make links of them.
+//! The websites of a dataset: REST and MCP publish them, and clients make links of them.
 //!
-//! So a website is an `http` or `https` URL with a host. User information is refused: `https://bank.example@evil.example`
-//! leads elsewhere than it seems to, and a password has no place in published data.
+//! A website is therefore an `http` or `https` URL with a host. User information is refused:
+//! `https://bank.example@evil.example` leads elsewhere than it seems to, and a password has no place in published data.
 
-/// Why a website is not published.
+/// Reason to leave out a website.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Problem {
-    /// With what to do.
+pub enum WebsiteProblem {
+    /// Says what to do.
     Invalid(&'static str),
-    /// The URL is harmless but for a plain user name, usually the rest of an e-mail address.
+    /// A harmless URL except for a plain user name, usually the rest of an e-mail address.
     HasUserName,
 }
 
-pub fn check(url: &str) -> Result<(), Problem> {
+pub fn check(url: &str) -> Result<(), WebsiteProblem> {
     if url.chars().any(char::is_whitespace) {
-        return Err(Problem::Invalid("contains a space; give a single URL and write a space in it as `%20`"));
+        return Err(WebsiteProblem::Invalid("contains a space; give a single URL and write a space in it as `%20`"));
     }
     // Browsers read `\` as `/`; the others end a link early in HTML or markdown.
     if url.contains(['"', '<', '>', '\\', '^', '`', '{', '|', '}']) {
-        return Err(Problem::Invalid("contains a character that no URL has, such as `<` or `\\`; percent-encode it"));
+        return Err(WebsiteProblem::Invalid(
+            "contains a character that no URL has, such as `<` or `\\`; percent-encode it",
+        ));
     }
     let (scheme, rest) = url.split_once("://").unwrap_or_default();
     if !["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
-        return Err(Problem::Invalid("is not a web address; write it as `https://www.example.com`"));
+        return Err(WebsiteProblem::Invalid("is not a web address; write it as `https://www.example.com`"));
     }
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     match authority.rsplit_once('@') {
@@ -30,14 +32,14 @@ pub fn check(url: &str) -> Result<(), Problem> {
         Some((user, host)) => {
             check_host(host)?;
             if user.chars().all(|char| char.is_alphanumeric() || "-_+".contains(char)) {
-                return Err(Problem::HasUserName);
+                return Err(WebsiteProblem::HasUserName);
             }
-            Err(Problem::Invalid("has user information before `@`; remove it, as in `https://www.example.com`"))
+            Err(WebsiteProblem::Invalid("has user information before `@`; remove it, as in `https://www.example.com`"))
         }
     }
 }
 
-/// The host of a web address in lowercase, without `www.` and port: what two spellings of one address have in common.
+/// The host of a web address in lowercase, without `www.` and port; the same for all spellings of an address.
 pub fn host(address: &str) -> String {
     let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -50,13 +52,13 @@ pub fn host(address: &str) -> String {
     host.strip_prefix("www.").unwrap_or(host).to_owned()
 }
 
-fn check_host(authority: &str) -> Result<(), Problem> {
+fn check_host(authority: &str) -> Result<(), WebsiteProblem> {
     let (host, port) = match authority.rsplit_once(':') {
         Some((host, port)) if !port.ends_with(']') => (host, Some(port)),
         _ => (authority, None),
     };
     if port.is_some_and(|port| !port.bytes().all(|byte| byte.is_ascii_digit()) || port.parse::<u16>().is_err()) {
-        return Err(Problem::Invalid("has an invalid port; leave it out, or give a number up to 65535"));
+        return Err(WebsiteProblem::Invalid("has an invalid port; leave it out, or give a number up to 65535"));
     }
     let is_host = match host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
         Some(address) => address.parse::<std::net::Ipv6Addr>().is_ok(),
@@ -66,7 +68,11 @@ fn check_host(authority: &str) -> Result<(), Problem> {
                 && host.chars().all(|char| char.is_alphanumeric() || "-._".contains(char))
         }
     };
-    if is_host { Ok(()) } else { Err(Problem::Invalid("has no valid host; write it as `https://www.example.com`")) }
+    if is_host {
+        Ok(())
+    } else {
+        Err(WebsiteProblem::Invalid("has no valid host; write it as `https://www.example.com`"))
+    }
 }
 
 #[cfg(test)]
@@ -111,9 +117,9 @@ mod tests {
             ("https://@evil.example@", "no valid host"),
             ("https://bank%2eexample@evil.example", "user information"),
         ] {
-            let Err(Problem::Invalid(message)) = check(url) else { panic!("{url} is accepted") };
+            let Err(WebsiteProblem::Invalid(message)) = check(url) else { panic!("{url} is accepted") };
             assert!(message.contains(part), "{url}: {message}");
         }
-        assert_eq!(check("http://Jane-Doe@alder.example"), Err(Problem::HasUserName));
+        assert_eq!(check("http://Jane-Doe@alder.example"), Err(WebsiteProblem::HasUserName));
     }
 }

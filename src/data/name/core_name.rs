@@ -12,14 +12,14 @@ use crate::name::words::{WordList, short_form};
 static GENERIC_BITS: Lazy<HashMap<&str, u32>> =
     Lazy::new(|| WordList::GenericWords.words().zip(0..).map(|(word, index)| (word, 1 << index)).collect());
 
-/// So many letters are enough to see a misspelling in a core.
+/// Minimum letters of a core that may be misspelled.
 const MIN_MISSPELLED: usize = 6;
 
-/// So many letters of a core of two words or more are enough to be the beginning of a longer one.
+/// Minimum letters of a core of two words or more that may be the beginning of a longer one.
 const MIN_BEGINNING: usize = 8;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Similarity {
+pub enum NameSimilarity {
     /// The same core, spaces aside.
     Same,
     /// The core begins that of the main record.
@@ -28,9 +28,9 @@ pub enum Similarity {
     Misspelled,
 }
 
-/// A folded name, taken apart.
+/// A folded name, split into its parts.
 pub struct CoreName {
-    /// The words but for the legal form, separated by spaces.
+    /// The words without the legal form, separated by spaces.
     words: String,
     /// The distinctive words, separated by spaces.
     core: String,
@@ -38,20 +38,21 @@ pub struct CoreName {
     generic: u32,
 }
 
-/// What a word says in a name.
+/// Kind of a word in a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WordKind {
     /// The legal form, an article, a connecting word.
     Legal,
-    /// What the record is, by its bit.
+    /// Says what the record is; with the bit of the word.
     Generic(u32),
-    /// Which record it is.
+    /// Says which record it is.
     Core,
 }
 
 impl WordKind {
-    /// The kinds of the words of a folded name. Legal words without others distinguish nothing.
-    pub fn of_all(words: &[&str]) -> Vec<Self> {
+    /// Classifies the words of a folded name. Legal words count as generic if there are no others, because then they
+    /// distinguish nothing.
+    pub fn classify(words: &[&str]) -> Vec<Self> {
         let mut is_legal = vec![false; words.len()];
         let mut start = 0;
         for run in words.chunk_by(|left, right| left.len() == 1 && right.len() == 1) {
@@ -79,7 +80,7 @@ fn is_legal_word(word: &str) -> bool {
     WordList::LegalForms.contains(word) || WordList::ConnectingWords.contains(word)
 }
 
-/// The legal forms that a folded name has, in their short form: `Alder Co., L.L.C.` → `co`, `llc`.
+/// The legal forms in a folded name, abbreviated: `Alder Co., L.L.C.` → `co`, `llc`.
 pub fn legal_forms(words: &[&str], kinds: &[WordKind]) -> Vec<String> {
     let legal = words.iter().zip(kinds).filter(|(_, kind)| **kind == WordKind::Legal).map(|(word, _)| *word);
     let legal: Vec<&str> = legal.filter(|word| !WordList::ConnectingWords.contains(word)).collect();
@@ -88,14 +89,14 @@ pub fn legal_forms(words: &[&str], kinds: &[WordKind]) -> Vec<String> {
 }
 
 impl CoreName {
-    pub fn of(name: &str) -> Self {
+    pub fn parse(name: &str) -> Self {
         let folded = fold(name);
         let words: Vec<&str> = folded.split(' ').collect();
-        Self::of_words(&words, &WordKind::of_all(&words))
+        Self::from_words(&words, &WordKind::classify(&words))
     }
 
-    /// The name of these folded words, each of which is of a kind.
-    pub fn of_words(all: &[&str], kinds: &[WordKind]) -> Self {
+    /// Builds a name from folded words and their kinds.
+    pub fn from_words(all: &[&str], kinds: &[WordKind]) -> Self {
         let (mut words, mut core, mut generic) = (String::new(), String::new(), 0);
         for (word, kind) in all.iter().zip(kinds).filter(|(_, kind)| **kind != WordKind::Legal) {
             push_word(&mut words, word);
@@ -104,14 +105,14 @@ impl CoreName {
                 _ => push_word(&mut core, word),
             }
         }
-        // A name of such words only is distinguished by them.
+        // A name of generic words only is distinguished by them.
         if core.is_empty() {
             (core, generic) = (words.clone(), 0);
         }
         Self { words, core, generic }
     }
 
-    /// The words but for the legal form, separated by spaces.
+    /// The words without the legal form, separated by spaces.
     pub fn words(&self) -> &str {
         &self.words
     }
@@ -121,7 +122,7 @@ impl CoreName {
         &self.core
     }
 
-    /// A bit for each generic word that the name has next to its core.
+    /// A bit for each generic word next to the core.
     pub fn generic(&self) -> u32 {
         self.generic
     }
@@ -135,7 +136,7 @@ impl CoreName {
         self.core.bytes().filter(|byte| *byte != b' ').count()
     }
 
-    /// The core without spaces, doubled letters and plurals. In short words a doubled letter is a numeral.
+    /// The core without spaces, doubled letters and plurals. Short words keep a doubled letter: it may be a numeral.
     fn squeezed(&self) -> String {
         let mut squeezed = String::with_capacity(self.core.len());
         for word in self.core.split(' ').map(singular) {
@@ -150,7 +151,7 @@ impl CoreName {
         squeezed
     }
 
-    /// Passes keys of which two names that are alike have one in common.
+    /// Passes the keys of the name. Similar names share at least one key.
     pub fn each_key(&self, mut each: impl FnMut(u64)) {
         let joined = self.joined();
         if joined.is_empty() {
@@ -158,29 +159,30 @@ impl CoreName {
         }
         let mut letters = joined.clone().into_bytes();
         letters.sort_unstable();
-        // Equal or swapped letters; doubled letters and plurals; beginnings, each of which is the core of another name.
+        // Keys of equal or swapped letters, of doubled letters and plurals, and of beginnings, each of which may be the
+        // core of another name.
         each(xxh3_64(&letters));
         each(xxh3_64(self.squeezed().as_bytes()) ^ 1);
         let ends = self.core.match_indices(' ').map(|(end, _)| end).skip(1).chain([self.core.len()]);
         ends.for_each(|end| each(xxh3_64(&self.core.as_bytes()[..end]) ^ 2));
     }
 
-    /// How this name is like that of a main record, if it says nothing that the other does not.
-    pub(crate) fn similarity(&self, main: &Self) -> Option<Similarity> {
+    /// Similarity to the name of a main record; `None` if this name says anything that the other does not.
+    pub(crate) fn similarity(&self, main: &Self) -> Option<NameSimilarity> {
         if self.generic & !main.generic != 0 {
             return None;
         }
         let (own, other) = (self.joined(), main.joined());
         if own == other {
-            return Some(Similarity::Same);
+            return Some(NameSimilarity::Same);
         }
         let begins = main.core.strip_prefix(&self.core).is_some_and(|rest| rest.starts_with(' '));
         if begins && self.core.contains(' ') && own.len() >= MIN_BEGINNING {
-            return Some(Similarity::Begins);
+            return Some(NameSimilarity::Begins);
         }
         let is_misspelled =
             is_swapped(&own, &other) || (own.len().abs_diff(other.len()) == 1 && self.squeezed() == main.squeezed());
-        (is_misspelled && own.len().min(other.len()) >= MIN_MISSPELLED).then_some(Similarity::Misspelled)
+        (is_misspelled && own.len().min(other.len()) >= MIN_MISSPELLED).then_some(NameSimilarity::Misspelled)
     }
 }
 
@@ -196,7 +198,7 @@ fn push_word(text: &mut String, word: &str) {
     text.push_str(word);
 }
 
-/// Whether two texts differ by two neighboring letters that are swapped; numbers never do.
+/// True if two texts differ only by two neighboring letters that are swapped; swapped digits do not count.
 fn is_swapped(left: &str, right: &str) -> bool {
     let (left, right) = (left.as_bytes(), right.as_bytes());
     let Some(at) = left.iter().zip(right).position(|(left, right)| left != right) else { return false };

@@ -11,7 +11,7 @@ pub struct OwnName<'a> {
 }
 
 impl<'a> OwnName<'a> {
-    pub fn of(host: &'a str) -> Self {
+    pub fn parse(host: &'a str) -> Self {
         let labels: Vec<&str> = host.split('.').collect();
         let ending_labels = match labels.as_slice() {
             [_, .., second, ending] if ending.len() == 2 && WordList::SecondLevelDomains.contains(second) => 2,
@@ -25,7 +25,7 @@ impl<'a> OwnName<'a> {
         Self { domain: &host[before..], label: labels[at] }
     }
 
-    /// Whether the paths of the host name firms or people: `linkedin.com/company/acme`.
+    /// True if the paths of the host name firms or people: `linkedin.com/company/acme`.
     pub fn is_of_profiles(&self) -> bool {
         WordList::ProfileHosts.contains(self.label)
     }
@@ -45,9 +45,9 @@ mod tests {
             ("co.uk", "co.uk", "co"),
             ("localhost", "localhost", "localhost"),
         ] {
-            let own = OwnName::of(host);
+            let own = OwnName::parse(host);
             assert_eq!((own.domain, own.label), (domain, label), "{host}");
         }
-        assert!(OwnName::of("uk.linkedin.com").is_of_profiles());
+        assert!(OwnName::parse("uk.linkedin.com").is_of_profiles());
     }
 }

@@ -56,7 +56,7 @@ const ROMAN: [&str; 20] = [
 
 /// A number at the beginning of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Number {
+struct SpelledNumber {
     value: u32,
     is_ordinal: bool,
     /// The number of words it takes.
@@ -109,16 +109,21 @@ fn position(words: &[&str], word: &str) -> Option<u32> {
     words.iter().position(|known| *known == word).map(|index| index as u32)
 }
 
-fn cardinal(value: u32, words: usize) -> Number {
-    Number { value, is_ordinal: false, words }
+fn cardinal(value: u32, words: usize) -> SpelledNumber {
+    SpelledNumber { value, is_ordinal: false, words }
 }
 
-fn number(words: &[String]) -> Option<Number> {
+fn number(words: &[String]) -> Option<SpelledNumber> {
     multiple(words, "thousand", 1_000, |words| multiple(words, "hundred", 100, below_hundred))
 }
 
-/// A number of so many units, and what follows: `two hundred and five`. A unit alone is one of them.
-fn multiple(words: &[String], unit: &str, value: u32, below: impl Fn(&[String]) -> Option<Number>) -> Option<Number> {
+/// A number of units, and the rest: `two hundred and five`. A unit alone counts as one.
+fn multiple(
+    words: &[String],
+    unit: &str,
+    value: u32,
+    below: impl Fn(&[String]) -> Option<SpelledNumber>,
+) -> Option<SpelledNumber> {
     let is_unit = |at: usize, ending: &str| words.get(at).and_then(|word| word.strip_suffix(ending)) == Some(unit);
     let count = match below(words) {
         Some(count) if count.is_ordinal => return Some(count),
@@ -126,7 +131,7 @@ fn multiple(words: &[String], unit: &str, value: u32, below: impl Fn(&[String]) 
         None => cardinal(1, 0),
     };
     if is_unit(count.words, "th") {
-        return Some(Number { value: count.value * value, is_ordinal: true, words: count.words + 1 });
+        return Some(SpelledNumber { value: count.value * value, is_ordinal: true, words: count.words + 1 });
     }
     if !is_unit(count.words, "") {
         return (count.words > 0).then_some(count);
@@ -134,31 +139,35 @@ fn multiple(words: &[String], unit: &str, value: u32, below: impl Fn(&[String]) 
     let whole = cardinal(count.value * value, count.words + 1);
     let has_and = words.get(whole.words).is_some_and(|word| word == "and");
     let rest = words.get(whole.words + usize::from(has_and)..).and_then(below);
-    Some(rest.map_or(whole, |rest| Number {
+    Some(rest.map_or(whole, |rest| SpelledNumber {
         value: whole.value + rest.value,
         is_ordinal: rest.is_ordinal,
         words: whole.words + usize::from(has_and) + rest.words,
     }))
 }
 
-fn below_hundred(words: &[String]) -> Option<Number> {
+fn below_hundred(words: &[String]) -> Option<SpelledNumber> {
     let word = words.first()?;
     let small = |word: &str| {
         let ordinal = || position(&SMALL_ORDINALS, word).map(|value| (value, true));
         position(&SMALL, word).map(|value| (value, false)).or_else(ordinal)
     };
     if let Some((value, is_ordinal)) = small(word) {
-        return Some(Number { value, is_ordinal, words: 1 });
+        return Some(SpelledNumber { value, is_ordinal, words: 1 });
     }
     if let Some(tens) = position(&ORDINAL_TENS, word) {
-        return Some(Number { value: 20 + 10 * tens, is_ordinal: true, words: 1 });
+        return Some(SpelledNumber { value: 20 + 10 * tens, is_ordinal: true, words: 1 });
     }
     let tens = 20 + 10 * position(&TENS, word)?;
     let unit = words.get(1).and_then(|word| small(word)).filter(|(unit, _)| (1..10).contains(unit));
-    Some(unit.map_or(cardinal(tens, 1), |(unit, is_ordinal)| Number { value: tens + unit, is_ordinal, words: 2 }))
+    Some(unit.map_or(cardinal(tens, 1), |(unit, is_ordinal)| SpelledNumber {
+        value: tens + unit,
+        is_ordinal,
+        words: 2,
+    }))
 }
 
-fn digits(number: Number) -> String {
+fn digits(number: SpelledNumber) -> String {
     let ending = match (number.is_ordinal, number.value % 10, number.value % 100) {
         (false, _, _) => "",
         (true, 1, rest) if rest != 11 => "st",
@@ -176,7 +185,7 @@ fn parse_digits(word: &str) -> Option<(u32, bool)> {
     let value =
         number.parse().ok().filter(|value| *value < 1_000_000 && !(number.len() > 1 && number.starts_with('0')))?;
     let is_ordinal = !ending.is_empty();
-    (!is_ordinal || digits(Number { value, is_ordinal, words: 1 }) == word).then_some((value, is_ordinal))
+    (!is_ordinal || digits(SpelledNumber { value, is_ordinal, words: 1 }) == word).then_some((value, is_ordinal))
 }
 
 fn spell(value: u32, is_ordinal: bool) -> String {
@@ -234,7 +243,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_spelled_number_is_read_as_itself(value in 0..1_000_000_u32, ordinal in any::<bool>()) {
-            let number = digits(Number { value, is_ordinal: ordinal, words: 1 });
+            let number = digits(SpelledNumber { value, is_ordinal: ordinal, words: 1 });
             let spelled = to_words(std::slice::from_ref(&number)).unwrap();
             prop_assert_eq!(to_digits(&spelled), Some(vec![number]));
         }

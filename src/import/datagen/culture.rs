@@ -1,8 +1,8 @@
 //! Cultures: the sounds and words from which names of people and organizations are built.
 //!
-//! Names are composed from parts (given name; stem and ending of a family name), so that a few hundred words give
-//! millions of names and none is taken from a real person. A part in another script is written as `Latin:native`, so
-//! that each name can be written both ways.
+//! Names are composed of parts (given name; stem and ending of a family name): a few hundred words give millions of names,
+//! and none is taken from a real person. A part in another script is written as `Latin:native`, so that each name can be
+//! written both ways.
 
 use once_cell::sync::Lazy;
 
@@ -11,7 +11,7 @@ use crate::datagen::words::{Syllables, syllables};
 
 /// A word in Latin letters and in its native script (identical if that is Latin).
 #[derive(Clone, Debug)]
-pub(crate) struct Word {
+pub(crate) struct ScriptedWord {
     pub(crate) latin: String,
     pub(crate) native: String,
 }
@@ -19,27 +19,27 @@ pub(crate) struct Word {
 #[derive(Debug)]
 pub(crate) struct Culture {
     pub(crate) tag: &'static str,
-    /// For invented words.
+    /// Syllables of invented words.
     pub(crate) syllables: &'static Syllables,
     /// Given names of women.
-    pub(crate) women: Vec<Word>,
+    pub(crate) women: Vec<ScriptedWord>,
     /// Given names of men.
-    pub(crate) men: Vec<Word>,
+    pub(crate) men: Vec<ScriptedWord>,
     /// Second parts of given names; empty if given names have one part.
-    pub(crate) second: Vec<Word>,
+    pub(crate) second: Vec<ScriptedWord>,
     /// First parts of family names.
-    pub(crate) stems: Vec<Word>,
+    pub(crate) stems: Vec<ScriptedWord>,
     /// Last parts of women's family names.
-    pub(crate) ends_women: Vec<Word>,
+    pub(crate) ends_women: Vec<ScriptedWord>,
     /// Last parts of men's family names, in the order of `ends_women`.
-    pub(crate) ends_men: Vec<Word>,
+    pub(crate) ends_men: Vec<ScriptedWord>,
     /// Words that organizations are named after.
-    pub(crate) roots: Vec<Word>,
+    pub(crate) roots: Vec<ScriptedWord>,
     /// Generic words of investors.
-    pub(crate) firm_words: Vec<Word>,
+    pub(crate) firm_words: Vec<ScriptedWord>,
     /// Generic words of startups.
-    pub(crate) startup_words: Vec<Word>,
-    /// The native script writes the family name first.
+    pub(crate) startup_words: Vec<ScriptedWord>,
+    /// True if the native script writes the family name first.
     pub(crate) family_first: bool,
 }
 
@@ -55,13 +55,13 @@ impl Culture {
     }
 }
 
-/// Words are separated by spaces, with `_` for a space within a word and `-` for an empty word.
-fn words(text: &str) -> Vec<Word> {
+/// Parses words separated by spaces, with `_` for a space within a word and `-` for an empty word.
+fn parse_words(text: &str) -> Vec<ScriptedWord> {
     let plain = |part: &str| if part == "-" { String::new() } else { part.replace('_', " ") };
     text.split_whitespace()
         .map(|word| {
             let (latin, native) = word.split_once(':').unwrap_or((word, word));
-            Word { latin: plain(latin), native: plain(native) }
+            ScriptedWord { latin: plain(latin), native: plain(native) }
         })
         .collect()
 }
@@ -70,7 +70,7 @@ pub(crate) static CULTURES: Lazy<Vec<Culture>> = Lazy::new(|| {
     let lists = Lists::parse(include_str!("words/cultures.txt"));
     let culture = |tag: &&'static str| {
         let value = |key| lists.value(tag, key);
-        let list = |key| value(key).map_or_else(Vec::new, words);
+        let list = |key| value(key).map_or_else(Vec::new, parse_words);
         Culture {
             tag,
             syllables: syllables(value("sound").expect("a culture has a sound")),

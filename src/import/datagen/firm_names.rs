@@ -1,31 +1,31 @@
 //! Names of firms.
 
-use crate::datagen::culture::{CULTURES, Culture, Word};
+use crate::datagen::culture::{CULTURES, Culture, ScriptedWord};
 use crate::datagen::geography::{HOMES, draw_home};
-use crate::datagen::naming::{NAME_LISTS, Naming, core, fixed, person_name, tidy};
+use crate::datagen::naming::{NAME_LISTS, Naming, draw_core, fixed_organization, person_name, tidy};
 use crate::datagen::random::{Random, RandomStream};
-use crate::datagen::words::coined;
+use crate::datagen::words::coin_word;
 use data::FirmKind;
 use data::fold::fold;
 use data::vocabulary::Vocabulary;
 
-/// Draws the name of firm `row`; `attempt` rises while names are already used.
+/// Draws the name of firm `row`. `attempt` rises while the name is already used.
 pub(crate) fn firm_name(seed: u64, row: u64, home: usize, kind: FirmKind, attempt: usize) -> Naming {
-    if let Some([name, alias, _]) = fixed("fixed firms", row).filter(|_| attempt == 0) {
+    if let Some([name, alias, _]) = fixed_organization("fixed firms", row).filter(|_| attempt == 0) {
         let aliases = if alias.is_empty() { Vec::new() } else { vec![alias.to_owned()] };
         return Naming { name: name.to_owned(), aliases };
     }
-    let mut random = Random::of(seed.wrapping_add(attempt as u64), RandomStream::FirmName, row);
+    let mut random = Random::new(seed.wrapping_add(attempt as u64), RandomStream::FirmName, row);
     let home = &HOMES[home];
     let culture = &CULTURES[home.culture];
     if kind == FirmKind::Angel {
         return Naming { name: person_name(&mut random, home.culture, attempt), aliases: Vec::new() };
     }
-    let mut word = core(&mut random, culture, attempt);
+    let mut word = draw_core(&mut random, culture, attempt);
     let look_alike = row > 20 && attempt < 3 && random.chance(75);
     if look_alike {
         let latin = look_alike_of(&mut random, seed, row);
-        word = Word { native: latin.clone(), latin };
+        word = ScriptedWord { native: latin.clone(), latin };
     }
     let native = word.native != word.latin && random.chance(450);
     let local = native || random.chance(300);
@@ -36,9 +36,9 @@ pub(crate) fn firm_name(seed: u64, row: u64, home: usize, kind: FirmKind, attemp
         let own = format!("{}{gap}{}", word.native, generic.native);
         if native { (own, latin) } else { (latin, own) }
     } else if native {
-        (dress(&mut random, kind, &word.native), dress(&mut random, kind, &word.latin))
+        (add_kind_words(&mut random, kind, &word.native), add_kind_words(&mut random, kind, &word.latin))
     } else {
-        (dress(&mut random, kind, &word.latin), word.native.clone())
+        (add_kind_words(&mut random, kind, &word.latin), word.native.clone())
     };
     let aliases = firm_aliases(&mut random, culture, &name, other, &word.latin);
     Naming { name, aliases }
@@ -58,7 +58,7 @@ fn firm_aliases(random: &mut Random, culture: &Culture, name: &str, other: Strin
         140..220 => aliases.push(fold(name).replace(' ', "")),
         220..320 => aliases.push(format!(
             "{} {}",
-            coined(random, culture.syllables, 0),
+            coin_word(random, culture.syllables, 0),
             random.pick(&["Capital", "Fund", "Ventures"])
         )),
         320..360 => {
@@ -79,9 +79,9 @@ fn look_alike_of(random: &mut Random, seed: u64, row: u64) -> String {
     let mut word = if earlier < NAME_LISTS["fixed firms"].len() as u64 {
         "Alder".to_owned()
     } else {
-        let mut theirs = Random::of(seed, RandomStream::FirmName, earlier);
-        let home = draw_home(&mut Random::of(seed, RandomStream::Firm, earlier));
-        core(&mut theirs, &CULTURES[HOMES[home].culture], 0).latin
+        let mut theirs = Random::new(seed, RandomStream::FirmName, earlier);
+        let home = draw_home(&mut Random::new(seed, RandomStream::Firm, earlier));
+        draw_core(&mut theirs, &CULTURES[HOMES[home].culture], 0).latin
     };
     match random.below(5) {
         0 => word.push_str(random.pick(&["a", "e", "n", "s", "o"])),
@@ -93,7 +93,7 @@ fn look_alike_of(random: &mut Random, seed: u64, row: u64) -> String {
 }
 
 /// Adds the words of a kind of firm to its own word.
-fn dress(random: &mut Random, kind: FirmKind, word: &str) -> String {
+fn add_kind_words(random: &mut Random, kind: FirmKind, word: &str) -> String {
     let kind = if kind == FirmKind::Angel { FirmKind::Other } else { kind };
     random.pick(&NAME_LISTS[kind.name()]).replace('~', word)
 }

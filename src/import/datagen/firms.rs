@@ -16,14 +16,14 @@ use crate::datagen::sectors::{BY_GROUP, GROUP_WEIGHTS, GROUPS, SECTORS};
 use crate::datagen::{GenConfig, REGISTER, SURVEY};
 pub(super) use data::import::csv_table::TableRow;
 use data::import::csv_writer::TableWriter;
-use data::import::provenance::Statement;
+use data::import::provenance::SourceStatement;
 use data::import::redirects::Redirect;
 use data::import::rows;
 use data::vocabulary::Vocabulary;
 use data::{FirmKind, Stage};
 
 #[derive(Clone, Debug)]
-pub(crate) struct Firm {
+pub(crate) struct InventedFirm {
     pub(crate) slug: String,
     pub(crate) kind: FirmKind,
     /// Index in `HOMES`.
@@ -37,10 +37,10 @@ pub(crate) struct Firm {
     pub(crate) activity: u32,
 }
 
-impl Firm {
-    /// The firm's traits except its slug; the same whenever they are drawn.
+impl InventedFirm {
+    /// Draws the firm's traits except its slug. They are the same at every draw.
     fn draw(config: &GenConfig, row: u32) -> Self {
-        let random = &mut Random::of(config.seed, RandomStream::Firm, u64::from(row));
+        let random = &mut Random::new(config.seed, RandomStream::Firm, u64::from(row));
         let home = fixed_home("fixed firms", row).unwrap_or(draw_home(random));
         let kind = draw_kind(random, row);
         let stages = draw_stages(random, kind);
@@ -105,10 +105,10 @@ fn draw_groups(random: &mut Random, kind: FirmKind) -> Vec<u8> {
 }
 
 /// Draws every firm, with its row and its names.
-fn draw_each(config: &GenConfig) -> impl Iterator<Item = (u32, Firm, Naming)> {
+fn draw_each(config: &GenConfig) -> impl Iterator<Item = (u32, InventedFirm, Naming)> {
     let mut used_names = UsedNames::default();
     (0..config.firms).map(move |row| {
-        let mut firm = Firm::draw(config, row);
+        let mut firm = InventedFirm::draw(config, row);
         let mut namings = (0..).map(|attempt| firm_name(config.seed, u64::from(row), firm.home, firm.kind, attempt));
         let (slug, naming) =
             namings.find_map(|naming| Some((used_names.claim(&naming.name)?, naming))).expect("attempts do not end");
@@ -118,24 +118,24 @@ fn draw_each(config: &GenConfig) -> impl Iterator<Item = (u32, Firm, Naming)> {
 }
 
 #[cfg(test)]
-pub(crate) fn draw_all(config: &GenConfig) -> Vec<Firm> {
+pub(crate) fn draw_all(config: &GenConfig) -> Vec<InventedFirm> {
     draw_each(config).map(|(_, firm, _)| firm).collect()
 }
 
-/// So many firms are in the invented sources.
+/// Number of firms in the invented sources.
 const STATED: u32 = 20;
 
 /// Writes `firms.csv`, `provenance.csv`, `redirects.csv` and the people of the firms.
-pub(crate) fn write(config: &GenConfig, folder: &Path, people: &mut People) -> io::Result<Vec<Firm>> {
-    let mut table = TableWriter::create::<rows::Firm>(folder)?;
-    let mut provenance = TableWriter::create::<Statement>(folder)?;
+pub(crate) fn write(config: &GenConfig, folder: &Path, people: &mut People) -> io::Result<Vec<InventedFirm>> {
+    let mut table = TableWriter::create::<rows::DatasetFirm>(folder)?;
+    let mut provenance = TableWriter::create::<SourceStatement>(folder)?;
     let mut redirects = TableWriter::create::<Redirect>(folder)?;
     let mut firms = Vec::with_capacity(config.firms as usize);
     for (row, firm, naming) in draw_each(config) {
         let fields = fields(config, row, &firm, &naming);
         table.row(&fields)?;
         if row < STATED {
-            state(config, row, &fields, &mut provenance)?;
+            write_statements(config, row, &fields, &mut provenance)?;
         }
         if row == 0 {
             redirects.row(&["firm", &format!("former-{}", firm.slug), &firm.slug])?;
@@ -149,11 +149,16 @@ pub(crate) fn write(config: &GenConfig, folder: &Path, people: &mut People) -> i
     Ok(firms)
 }
 
-/// Writes what the invented sources say about a firm: the register all, the survey its name in capitals.
-fn state(config: &GenConfig, row: u32, fields: &[String; 14], provenance: &mut TableWriter) -> io::Result<()> {
+/// Writes the statements of the invented sources about a firm. The register has all fields, the survey its name in capitals.
+fn write_statements(
+    config: &GenConfig,
+    row: u32,
+    fields: &[String; 14],
+    provenance: &mut TableWriter,
+) -> io::Result<()> {
     let (day, key) = (config.release().to_string(), format!("f{row}"));
     let slug = fields[0].as_str();
-    for (column, field) in rows::Firm::HEADER.split(',').zip(fields).skip(1) {
+    for (column, field) in rows::DatasetFirm::HEADER.split(',').zip(fields).skip(1) {
         for value in field.split('|').filter(|value| !value.is_empty()) {
             provenance.row(&["firm", slug, column, value, "", REGISTER, &key, &day, &day])?;
         }
@@ -161,15 +166,15 @@ fn state(config: &GenConfig, row: u32, fields: &[String; 14], provenance: &mut T
     provenance.row(&["firm", slug, "name", &fields[1].to_uppercase(), "", SURVEY, "", &day, &day])
 }
 
-fn fields(config: &GenConfig, row: u32, firm: &Firm, naming: &Naming) -> [String; 14] {
-    let random = &mut Random::of(config.seed, RandomStream::FirmText, u64::from(row));
+fn fields(config: &GenConfig, row: u32, firm: &InventedFirm, naming: &Naming) -> [String; 14] {
+    let random = &mut Random::new(config.seed, RandomStream::FirmText, u64::from(row));
     let home = &HOMES[firm.home];
     let (country, city) = match random.below(100) {
         0..4 => ("", ""),
         4..12 => (home.code, ""),
         _ => (home.code, home.draw_city(random)),
     };
-    let (check_min, check_max, aum) = money(random, firm);
+    let (check_min, check_max, aum) = draw_amounts(random, firm);
     let stages =
         if random.chance(120) { String::new() } else { joined(firm.stage_list().iter().map(|stage| stage.name())) };
     let sectors = sector_list(random, firm);
@@ -211,8 +216,8 @@ pub(crate) fn website(random: &mut Random, slug: &str, per_mille: u64) -> String
     random.keep(per_mille, address)
 }
 
-/// Sectors as published by the firm: for each of its groups the top or some sectors below; 13 % publish none.
-fn sector_list(random: &mut Random, firm: &Firm) -> String {
+/// Sectors as published by the firm: for each of its groups the top or some sectors below it. 13 % publish none.
+fn sector_list(random: &mut Random, firm: &InventedFirm) -> String {
     if random.chance(130) || (firm.is_generalist() && random.chance(600)) {
         return String::new();
     }
@@ -248,7 +253,7 @@ const CHECKS: [(u64, u64); 11] = [
     (50, 5_000),
 ];
 
-fn money(random: &mut Random, firm: &Firm) -> (String, String, String) {
+fn draw_amounts(random: &mut Random, firm: &InventedFirm) -> (String, String, String) {
     let stages = firm.stage_list();
     let low = stages.iter().map(|stage| CHECKS[stage.index()].0).min().unwrap_or(50);
     let high = stages.iter().map(|stage| CHECKS[stage.index()].1).max().unwrap_or(5_000);
@@ -287,7 +292,7 @@ mod tests {
 
     #[test]
     fn activity_is_heavy_tailed() {
-        let config = GenConfig::of(2_000, 0);
+        let config = GenConfig::new(2_000, 0);
         let mut activity: Vec<u64> = draw_all(&config).iter().map(|firm| u64::from(firm.activity)).collect();
         activity.sort_unstable_by(|a, b| b.cmp(a));
         let sum: u64 = activity.iter().sum();

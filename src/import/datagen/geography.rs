@@ -29,10 +29,11 @@ pub(crate) struct Home {
 /// A line is `code region weight culture legal form|city;city`.
 const COUNTRIES: &str = include_str!("words/countries.txt");
 
-pub(crate) static HOMES: Lazy<Vec<Home>> =
-    Lazy::new(|| lines(COUNTRIES).map(|line| home(line).expect("a country with five values and cities")).collect());
+pub(crate) static HOMES: Lazy<Vec<Home>> = Lazy::new(|| {
+    lines(COUNTRIES).map(|line| parse_home(line).expect("a country with five values and cities")).collect()
+});
 
-fn home(line: &'static str) -> Option<Home> {
+fn parse_home(line: &'static str) -> Option<Home> {
     let (head, cities) = line.split_once('|')?;
     let mut words = head.splitn(5, ' ');
     Some(Home {

@@ -34,7 +34,7 @@ impl Lists {
         self.lists.get(name).map(Vec::as_slice)
     }
 
-    /// What follows `key` in the list `name`; `None` if no entry starts with that word.
+    /// Rest of the entry that starts with `key` in the list `name`; `None` if there is none.
     pub(crate) fn value(&self, name: &str, key: &str) -> Option<&'static str> {
         self[name].iter().filter_map(|entry| entry.split_once(' ')).find(|(word, _)| *word == key).map(|pair| pair.1)
     }

@@ -1,6 +1,6 @@
-//! Which firms join a round.
+//! Draws the investors of a round.
 
-use crate::datagen::firms::Firm;
+use crate::datagen::firms::InventedFirm;
 use crate::datagen::geography::{HOMES, REGIONS};
 use crate::datagen::random::{Random, RandomStream};
 use crate::datagen::sectors::GROUPS;
@@ -9,12 +9,12 @@ use data::vocabulary::Vocabulary;
 
 /// Firms, drawn in proportion to their activity.
 #[derive(Default)]
-struct Pool {
-    /// Row of a firm, and the sum of activities up to and including it.
+struct FirmPool {
+    /// Row of each firm, with the sum of activities up to and including it.
     firms: Vec<(u32, u64)>,
 }
 
-impl Pool {
+impl FirmPool {
     fn push(&mut self, row: u32, activity: u32) {
         let before = self.firms.last().map_or(0, |last| last.1);
         self.firms.push((row, before + u64::from(activity)));
@@ -28,16 +28,16 @@ impl Pool {
 }
 
 /// All firms, by the region and sector group in which they invest.
-pub(crate) struct Market<'a> {
+pub(crate) struct FirmMarket<'a> {
     seed: u64,
-    firms: &'a [Firm],
+    firms: &'a [InventedFirm],
     /// `region · groups + group`.
-    pools: Vec<Pool>,
-    /// Per group, firms of all regions.
-    world: Vec<Pool>,
+    pools: Vec<FirmPool>,
+    /// Firms of all regions, by group.
+    world: Vec<FirmPool>,
 }
 
-/// What a firm must match to join a round.
+/// Traits of a round that its investors must match.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RoundProfile {
     pub(crate) region: usize,
@@ -46,10 +46,10 @@ pub(crate) struct RoundProfile {
     pub(crate) year: i32,
 }
 
-impl<'a> Market<'a> {
-    pub(crate) fn of(seed: u64, firms: &'a [Firm]) -> Self {
-        let pools = (0..REGIONS.len() * GROUPS.len()).map(|_| Pool::default()).collect();
-        let world = (0..GROUPS.len()).map(|_| Pool::default()).collect();
+impl<'a> FirmMarket<'a> {
+    pub(crate) fn new(seed: u64, firms: &'a [InventedFirm]) -> Self {
+        let pools = (0..REGIONS.len() * GROUPS.len()).map(|_| FirmPool::default()).collect();
+        let world = (0..GROUPS.len()).map(|_| FirmPool::default()).collect();
         let mut market = Self { seed, firms, pools, world };
         for (row, firm) in (0..).zip(firms) {
             let region = HOMES[firm.home].region;
@@ -72,7 +72,7 @@ impl<'a> Market<'a> {
         firm.invests_at(round.stage) && i32::from(firm.founded) <= round.year
     }
 
-    /// As [`Self::fits`], but the stage may differ by one.
+    /// Like [`Self::fits`], but the stage may differ by one.
     fn nearly_fits(&self, row: u32, round: &RoundProfile) -> bool {
         let near = |step: isize| {
             round
@@ -85,7 +85,7 @@ impl<'a> Market<'a> {
         near(0) || near(1) || near(-1)
     }
 
-    /// A firm for `round`, mostly from its region; `None` if none was found.
+    /// Draws a firm for `round`, mostly from its region; `None` if none was found.
     fn stranger(&self, random: &mut Random, round: &RoundProfile) -> Option<u32> {
         for attempt in 0..24 {
             let near = random.chance(850) && attempt < 14;
@@ -104,7 +104,7 @@ impl<'a> Market<'a> {
         let firm = &self.firms[row as usize];
         let group = usize::from(*firm.groups.first()?);
         let pool = &self.pools[HOMES[firm.home].region * GROUPS.len() + group];
-        let random = &mut Random::of(self.seed, RandomStream::Syndicate, u64::from(row) * 8 + number);
+        let random = &mut Random::new(self.seed, RandomStream::Syndicate, u64::from(row) * 8 + number);
         (0..8)
             .filter_map(|_| pool.draw(random))
             .find(|other| *other != row && self.firms[*other as usize].stages & firm.stages != 0)

@@ -1,11 +1,11 @@
-//! Invented datasets: the bundled one, and ones of any size for benchmarks.
+//! Generator of invented datasets: the bundled one, and ones of any size for benchmarks.
 //!
 //! The same [`GenConfig`] gives the same bytes on every run and every platform: integers only (see `random.rs`), a stream of
 //! random numbers for each row, and no iteration in hash order. Because a row's stream can be restarted, startups,
 //! rounds and people are written in one pass: memory holds the firms (about 200 bytes each), a hash of each used name
 //! (8 bytes) and the market's firm lists, never a table.
 //!
-//! How the records relate:
+//! Relations between the records:
 //! - A firm has a home country, a few sector groups, a band of stages, a founding year and an activity. Activities are
 //!   heavy-tailed, as 1/x of a uniform draw. A round finds its investors among the firms of its region and group,
 //!   sometimes of another region, that invest at its stage and existed then.
@@ -47,11 +47,11 @@ use std::{fs, io};
 
 use data::import::csv_writer::TableWriter;
 use data::import::provenance::Source;
-use data::import::rows::Sector;
+use data::import::rows::DatasetSector;
 use data::{Date, SnapshotVersion};
 
-/// What to generate. The counts are met exactly, except that a table stays empty if the one it depends on is empty
-/// (rounds need startups, reviews need firms, people need either).
+/// Size and seed of a generated dataset. The counts are met exactly, except that a table stays empty if the one it depends on
+/// is empty (rounds need startups, reviews need firms, people need either).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GenConfig {
     pub seed: u64,
@@ -67,12 +67,11 @@ pub struct GenConfig {
 impl GenConfig {
     /// The bundled `dataset/`: 400 firms and 2,000 startups.
     pub fn bundled() -> Self {
-        Self::of(400, 2_000)
+        Self::new(400, 2_000)
     }
 
-    /// `firms` and `startups`, with two rounds and one person per startup, and 15 reviews and two and a half people per
-    /// firm.
-    pub fn of(firms: u32, startups: u32) -> Self {
+    /// A dataset with `firms` and `startups`: two rounds and one person per startup, 15 reviews and 2.5 people per firm.
+    pub fn new(firms: u32, startups: u32) -> Self {
         Self {
             seed: 20_261_120,
             firms,
@@ -90,9 +89,9 @@ impl GenConfig {
     }
 }
 
-/// The id of an invented source, which is also the scheme of its identifiers.
+/// Id of an invented source, also the scheme of its identifiers.
 const REGISTER: &str = "demo-register";
-/// The id of another one, which knows names in capitals only.
+/// Id of another invented source, which has only names in capitals.
 const SURVEY: &str = "demo-survey";
 
 fn write_sources(config: &GenConfig, folder: &Path) -> io::Result<()> {
@@ -111,14 +110,14 @@ pub fn generate(config: &GenConfig, folder: &Path) -> io::Result<()> {
     write_sources(config, folder)?;
     let mut people = people::People::create(config, folder)?;
     let firms = firms::write(config, folder, &mut people)?;
-    let quality = quality::of_firms(config);
+    let quality = quality::draw_qualities(config);
     reviews::write(config, folder, &firms, &quality)?;
-    let market = market::Market::of(config.seed, &firms);
+    let market = market::FirmMarket::new(config.seed, &firms);
     startups::write(config, folder, &market, &mut people)?;
     people.finish()
 }
 
-/// The first line of the `snapshot.toml` of a generated dataset starts with this.
+/// Beginning of the `snapshot.toml` of a generated dataset.
 const MARK: &str = "# Everything in this folder is invented";
 
 /// True if the folder contains a generated dataset, which may be overwritten.
@@ -147,7 +146,7 @@ fn snapshot(config: &GenConfig) -> String {
 }
 
 fn write_sectors(folder: &Path) -> io::Result<()> {
-    let mut table = TableWriter::create::<Sector>(folder)?;
+    let mut table = TableWriter::create::<DatasetSector>(folder)?;
     for (index, sector) in sectors::SECTORS.iter().enumerate() {
         let description = if index % 17 == 16 { "" } else { sector.description };
         table.row(&[sector.slug, sector.name, sector.parent, description])?;

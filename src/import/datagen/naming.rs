@@ -4,28 +4,28 @@ use std::collections::HashSet;
 
 use once_cell::sync::Lazy;
 
-use crate::datagen::culture::{CULTURES, Culture, Word};
+use crate::datagen::culture::{CULTURES, Culture, ScriptedWord};
 use crate::datagen::geography::home_index;
 use crate::datagen::lists::{Lists, capital};
 use crate::datagen::random::Random;
-use crate::datagen::words::{coined, compound, is_fit, plain};
+use crate::datagen::words::{coin_compound, coin_word, is_fit, plain_word};
 use data::fold::fold;
 
 /// Words of organization names and titles of people.
 pub(crate) static NAME_LISTS: Lazy<Lists> = Lazy::new(|| Lists::parse(include_str!("words/names.txt")));
 
 /// Row `row` of a list of organizations that occur in every dataset: the name, the alias or slug, and the country.
-pub(crate) fn fixed(list: &str, row: u64) -> Option<[&'static str; 3]> {
+pub(crate) fn fixed_organization(list: &str, row: u64) -> Option<[&'static str; 3]> {
     let mut values = NAME_LISTS[list].get(row as usize)?.split(';');
     Some([values.next()?, values.next()?, values.next()?])
 }
 
-/// The index in `HOMES` of its country.
+/// Index in `HOMES` of the country of a fixed organization.
 pub(crate) fn fixed_home(list: &str, row: u32) -> Option<usize> {
-    fixed(list, u64::from(row)).map(|[_, _, country]| home_index(country))
+    fixed_organization(list, u64::from(row)).map(|[_, _, country]| home_index(country))
 }
 
-/// The names used so far in one table, as hashes: 8 bytes each.
+/// Names used so far in one table, as hashes of 8 bytes each.
 #[derive(Default)]
 pub(crate) struct UsedNames(HashSet<u64>);
 
@@ -51,50 +51,50 @@ pub(crate) struct Naming {
     pub(crate) aliases: Vec<String>,
 }
 
-/// The distinctive word of an organization's name, in Latin letters and in the native script.
-pub(crate) fn core(random: &mut Random, culture: &Culture, attempt: usize) -> Word {
-    let same = |latin: String| Word { native: latin.clone(), latin };
+/// Draws the distinctive word of an organization's name, in Latin letters and in the native script.
+pub(crate) fn draw_core(random: &mut Random, culture: &Culture, attempt: usize) -> ScriptedWord {
+    let same = |latin: String| ScriptedWord { native: latin.clone(), latin };
     if attempt > 6 {
         return same(format!(
             "{} {}",
-            coined(random, culture.syllables, 0),
-            coined(random, culture.syllables, attempt / 12)
+            coin_word(random, culture.syllables, 0),
+            coin_word(random, culture.syllables, attempt / 12)
         ));
     }
     if attempt > 2 {
-        return same(coined(random, culture.syllables, 1));
+        return same(coin_word(random, culture.syllables, 1));
     }
     match random.below(100) {
-        0..44 => same(coined(random, culture.syllables, 0)),
-        44..66 => same(compound(random)),
-        66..86 => root(random, culture, attempt),
+        0..44 => same(coin_word(random, culture.syllables, 0)),
+        44..66 => same(coin_compound(random)),
+        66..86 => draw_root(random, culture, attempt),
         _ => {
-            let family = family(random, culture, attempt % 2 == 1);
-            if is_fit(&family.latin) { family } else { same(coined(random, culture.syllables, 0)) }
+            let family = draw_family_name(random, culture, attempt % 2 == 1);
+            if is_fit(&family.latin) { family } else { same(coin_word(random, culture.syllables, 0)) }
         }
     }
 }
 
-/// A word of the culture, with each attempt more often followed by a second one, so that a large table finds enough.
-fn root(random: &mut Random, culture: &Culture, attempt: usize) -> Word {
+/// Draws a word of the culture. A second word follows more often after the first attempt, so that a large table finds enough.
+fn draw_root(random: &mut Random, culture: &Culture, attempt: usize) -> ScriptedWord {
     let first = random.one(&culture.roots);
     if attempt == 0 && random.chance(600) {
         return first.clone();
     }
     if culture.tag == "en" {
-        let latin = format!("{} {}", first.latin, plain(random));
-        return Word { native: latin.clone(), latin };
+        let latin = format!("{} {}", first.latin, plain_word(random));
+        return ScriptedWord { native: latin.clone(), latin };
     }
     let second = random.one(&culture.stems);
-    let second = Word { latin: second.latin.trim_end_matches('-').to_owned(), native: second.native.clone() };
+    let second = ScriptedWord { latin: second.latin.trim_end_matches('-').to_owned(), native: second.native.clone() };
     let gap = if culture.is_unspaced() && culture.has_script() { "" } else { " " };
-    Word {
+    ScriptedWord {
         latin: format!("{} {}", first.latin, capital(&second.latin)),
         native: format!("{}{gap}{}", first.native, second.native.trim_end_matches('-')),
     }
 }
 
-fn family(random: &mut Random, culture: &Culture, woman: bool) -> Word {
+fn draw_family_name(random: &mut Random, culture: &Culture, woman: bool) -> ScriptedWord {
     let stem = random.one(&culture.stems);
     let ends = if woman { &culture.ends_women } else { &culture.ends_men };
     let end = random.one(ends);
@@ -102,7 +102,7 @@ fn family(random: &mut Random, culture: &Culture, woman: bool) -> Word {
         Some(stem) => format!("{stem}-{}", capital(&end.latin)),
         None => format!("{}{}", stem.latin, end.latin),
     };
-    Word { latin, native: format!("{}{}", stem.native, end.native) }
+    ScriptedWord { latin, native: format!("{}{}", stem.native, end.native) }
 }
 
 /// Aliases without `|`, without the name itself, without duplicates.
@@ -117,7 +117,7 @@ pub(crate) fn tidy(aliases: Vec<String>, name: &str) -> Vec<String> {
     tidied
 }
 
-/// Draws a person's name of a culture (an index in `CULTURES`); `attempt` rises while names are already used.
+/// Draws a person's name of a culture (an index in `CULTURES`). `attempt` rises while the name is already used.
 pub(crate) fn person_name(random: &mut Random, culture: usize, attempt: usize) -> String {
     let culture = &CULTURES[culture];
     let woman = random.chance(430);
@@ -126,12 +126,12 @@ pub(crate) fn person_name(random: &mut Random, culture: usize, attempt: usize) -
     if !culture.second.is_empty() && (given.latin.ends_with('-') || random.chance(750)) {
         let second = random.one(&culture.second);
         let gap = if culture.has_script() { "" } else { " " };
-        given = Word {
+        given = ScriptedWord {
             latin: format!("{}{gap}{}", given.latin, second.latin),
             native: format!("{}{}", given.native, second.native),
         };
     }
-    let family_name = family(random, culture, woman);
+    let family_name = draw_family_name(random, culture, woman);
     if attempt == 0 && culture.has_script() && random.chance(220) {
         let gap = if culture.is_unspaced() { "" } else { " " };
         return if culture.family_first {
@@ -143,7 +143,7 @@ pub(crate) fn person_name(random: &mut Random, culture: usize, attempt: usize) -
     let mut family_latin = family_name.latin;
     let two = matches!(culture.tag, "es" | "pt") && random.chance(420);
     if two || attempt > 4 || random.chance(15) {
-        let other = family(random, culture, woman).latin;
+        let other = draw_family_name(random, culture, woman).latin;
         family_latin = if two { format!("{family_latin} {other}") } else { format!("{family_latin}-{other}") };
     }
     let initials = attempt.min(2) + usize::from(attempt == 0 && random.chance(60));
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn people_have_names_of_their_culture() {
-        let mut random = Random::of(3, RandomStream::Person, 1);
+        let mut random = Random::new(3, RandomStream::Person, 1);
         for culture in 0..CULTURES.len() {
             for attempt in [0, 1, 3, 7] {
                 let name = person_name(&mut random, culture, attempt);

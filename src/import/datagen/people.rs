@@ -1,32 +1,32 @@
-//! People of firms and startups; their file is written while the organizations are drawn.
+//! People of firms and startups. Their file is written while the organizations are drawn.
 
 use std::io;
 use std::path::Path;
 
-use crate::datagen::firms::Firm;
+use crate::datagen::firms::InventedFirm;
 use crate::datagen::geography::{HOMES, draw_home};
 use crate::datagen::naming::{NAME_LISTS, UsedNames, person_name};
 use crate::datagen::random::{Random, RandomStream};
 use crate::datagen::share::Share;
 use crate::datagen::{GenConfig, REGISTER};
 use data::import::csv_writer::TableWriter;
-use data::import::identifiers::Carried;
+use data::import::identifiers::RecordIdentifier;
 use data::import::rows;
 use data::{FirmKind, OrganizationKind};
 
-/// Weight of organization `row` when people are divided among organizations; a few have many.
+/// Weight of organization `row` when people are divided among organizations. A few have many people.
 fn weight(seed: u64, kind: OrganizationKind, row: u32) -> u64 {
     let side = if kind == OrganizationKind::Firm { 0 } else { 1 << 40 };
-    let random = &mut Random::of(seed, RandomStream::PeopleCount, side + u64::from(row));
+    let random = &mut Random::new(seed, RandomStream::PeopleCount, side + u64::from(row));
     [0, 0, 2, 3, 5, 9][random.weighted(&[25, 10, 30, 20, 12, 3])]
 }
 
-/// One in so many records is in the invented register.
+/// One in this many records is in the invented register.
 const REGISTERED: u64 = 5;
 
 pub(crate) struct People {
     table: TableWriter,
-    /// Those of firms, startups and people: here, because each of them passes by.
+    /// Identifiers of firms, startups and people. They are written here because all of these records pass through.
     identifiers: TableWriter,
     used_names: UsedNames,
     count: u64,
@@ -35,22 +35,22 @@ pub(crate) struct People {
 }
 
 impl People {
-    /// Creates `people.csv` and `identifiers.csv`, and divides the people among firms and startups: a firm gets two and a half times as many as
-    /// a startup.
+    /// Creates `people.csv` and `identifiers.csv`, and divides the people among firms and startups: a firm gets 2.5 times as
+    /// many as a startup.
     pub(crate) fn create(config: &GenConfig, folder: &Path) -> io::Result<Self> {
-        let table = TableWriter::create::<rows::Person>(folder)?;
+        let table = TableWriter::create::<rows::DatasetPerson>(folder)?;
         let sum = |kind, rows: u32| (0..rows).map(|row| weight(config.seed, kind, row)).sum::<u64>();
         let of_firms = sum(OrganizationKind::Firm, config.firms);
         let of_startups = sum(OrganizationKind::Startup, config.startups);
-        let mut both = Share::of(config.people, of_firms * 5 + of_startups * 2);
+        let mut both = Share::new(config.people, of_firms * 5 + of_startups * 2);
         let (firms, startups) = (both.next(of_firms * 5), both.next(of_startups * 2));
         Ok(Self {
             table,
-            identifiers: TableWriter::create::<Carried>(folder)?,
+            identifiers: TableWriter::create::<RecordIdentifier>(folder)?,
             used_names: UsedNames::default(),
             count: 0,
-            firm_share: Share::of(firms, of_firms),
-            startup_share: Share::of(startups, of_startups),
+            firm_share: Share::new(firms, of_firms),
+            startup_share: Share::new(startups, of_startups),
         })
     }
 
@@ -63,8 +63,8 @@ impl People {
         self.identifiers.row(&[kind, slug, REGISTER, &number])
     }
 
-    /// Writes the people of a firm. An angel is the first of its people.
-    pub(crate) fn of_firm(&mut self, config: &GenConfig, row: u32, firm: &Firm, name: &str) -> io::Result<()> {
+    /// Writes the people of a firm. The first person of an angel firm is the angel.
+    pub(crate) fn of_firm(&mut self, config: &GenConfig, row: u32, firm: &InventedFirm, name: &str) -> io::Result<()> {
         self.register("firm", u64::from(row), &firm.slug)?;
         let count = self.firm_share.next(weight(config.seed, OrganizationKind::Firm, row));
         for nth in 0..count {
@@ -91,7 +91,7 @@ impl People {
         home: usize,
         own: Option<&str>,
     ) -> io::Result<()> {
-        let random = &mut Random::of(seed, RandomStream::Person, self.count);
+        let random = &mut Random::new(seed, RandomStream::Person, self.count);
         self.count += 1;
         let home = if random.chance(720) { home } else { draw_home(random) };
         let mut attempt = 0;

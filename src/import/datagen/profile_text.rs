@@ -2,18 +2,18 @@
 
 use once_cell::sync::Lazy;
 
-use crate::datagen::firms::Firm;
+use crate::datagen::firms::InventedFirm;
 use crate::datagen::geography::{HOMES, REGIONS};
 use crate::datagen::lists::{Lists, capital, fill};
 use crate::datagen::naming::person_name;
 use crate::datagen::random::Random;
-use crate::datagen::sectors::{BY_GROUP, GROUPS, SECTORS, Sector};
+use crate::datagen::sectors::{BY_GROUP, GROUPS, InventedSector, SECTORS};
 use data::Stage;
 use data::vocabulary::Vocabulary;
 
 static PROFILES: Lazy<Lists> = Lazy::new(|| Lists::parse(include_str!("words/profiles.txt")));
 
-fn stage_phrase(firm: &Firm) -> &'static str {
+fn stage_phrase(firm: &InventedFirm) -> &'static str {
     let key = match firm.stage_list().as_slice() {
         [Stage::PreSeed] => "beginning",
         [Stage::Grant] => "grants",
@@ -27,7 +27,7 @@ fn stage_phrase(firm: &Firm) -> &'static str {
     PROFILES.value("stages", key).expect("a phrase for every stage band")
 }
 
-fn topic(firm: &Firm) -> String {
+fn topic(firm: &InventedFirm) -> String {
     if firm.is_generalist() {
         return "all sectors".to_owned();
     }
@@ -44,13 +44,13 @@ fn group_name(group: usize) -> String {
     if name == "Artificial Intelligence" || name == "Web3" { name.to_owned() } else { name.to_lowercase() }
 }
 
-/// `first`, and `more` as a further sentence or paragraph.
+/// Joins `first` and `more`, which is a further sentence or paragraph.
 fn join(first: String, more: String) -> String {
     if more.is_empty() || more.starts_with('\n') { first + &more } else { format!("{first} {more}") }
 }
 
 /// One to three sentences about a firm.
-pub(crate) fn firm_description(random: &mut Random, firm: &Firm, name: &str, city: &str) -> String {
+pub(crate) fn firm_description(random: &mut Random, firm: &InventedFirm, name: &str, city: &str) -> String {
     let home = &HOMES[firm.home];
     let region = REGIONS[home.region];
     let (stage, topic) = (stage_phrase(firm), topic(firm));
@@ -82,7 +82,7 @@ pub(crate) fn firm_description(random: &mut Random, firm: &Firm, name: &str, cit
 }
 
 /// One to three sentences about a startup.
-pub(crate) fn startup_description(random: &mut Random, name: &str, sector: &Sector, city: &str) -> String {
+pub(crate) fn startup_description(random: &mut Random, name: &str, sector: &InventedSector, city: &str) -> String {
     let products: Vec<&str> = sector.products.split(';').collect();
     let product = random.pick(&products);
     let customers = random.pick(&GROUPS[sector.group].customers);

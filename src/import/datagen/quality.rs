@@ -1,4 +1,4 @@
-//! The hidden quality of firms, and how a review is drawn from it without bias.
+//! Hidden quality of firms, from which reviews are drawn without bias.
 //!
 //! A rating is 1 plus the number of successes in four trials of probability `p`: whatever `p`, its expected value is
 //! exactly `1 + 4p`. The trials of one review share some of their draws, so that its ratings correlate, and a reviewer who
@@ -8,13 +8,13 @@ use crate::datagen::GenConfig;
 use crate::datagen::random::{Random, RandomStream};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Quality {
+pub(crate) struct FirmQuality {
     /// Success probabilities of rating, responsiveness, fairness, value_add and ghosting in 1/1000.
     per_mille: [u16; 5],
 }
 
-impl Quality {
-    /// Mean of `rating`, `responsiveness`, `fairness` and `value_add`, 1–5, and the probability of ghosting, 0–1.
+impl FirmQuality {
+    /// Expected `rating`, `responsiveness`, `fairness` and `value_add` (1–5), and the probability of ghosting (0–1).
     #[cfg(test)]
     pub(crate) fn expected(&self) -> [f64; 5] {
         let [rating, responsiveness, fairness, value_add, ghosting] = self.per_mille.map(f64::from);
@@ -23,7 +23,7 @@ impl Quality {
     }
 
     fn draw(seed: u64, row: u32) -> Self {
-        let random = &mut Random::of(seed, RandomStream::Quality, u64::from(row));
+        let random = &mut Random::new(seed, RandomStream::Quality, u64::from(row));
         let base = (random.below(1000) + random.below(1000) + random.below(1000)) / 3;
         let rating = (270 + base * 72 / 100).min(970);
         let around = |random: &mut Random, centre: u64| (centre + random.below(241)).clamp(160, 1090) - 120;
@@ -59,8 +59,8 @@ pub(crate) struct Experience {
     pub(crate) ghosted: bool,
 }
 
-pub(crate) fn of_firms(config: &GenConfig) -> Vec<Quality> {
-    (0..config.firms).map(|row| Quality::draw(config.seed, row)).collect()
+pub(crate) fn draw_qualities(config: &GenConfig) -> Vec<FirmQuality> {
+    (0..config.firms).map(|row| FirmQuality::draw(config.seed, row)).collect()
 }
 
 #[cfg(test)]
@@ -69,8 +69,8 @@ mod tests {
 
     #[test]
     fn the_mean_of_many_reviews_is_the_hidden_quality() {
-        for quality in of_firms(&GenConfig::of(12, 0)) {
-            let mut random = Random::of(77, RandomStream::Review, u64::from(quality.per_mille[0]));
+        for quality in draw_qualities(&GenConfig::new(12, 0)) {
+            let mut random = Random::new(77, RandomStream::Review, u64::from(quality.per_mille[0]));
             let count = 40_000;
             let mut sums = [0u32; 5];
             for _ in 0..count {
@@ -89,7 +89,8 @@ mod tests {
 
     #[test]
     fn firms_differ_in_quality() {
-        let ratings: Vec<_> = of_firms(&GenConfig::of(400, 0)).iter().map(|quality| quality.expected()[0]).collect();
+        let ratings: Vec<_> =
+            draw_qualities(&GenConfig::new(400, 0)).iter().map(|quality| quality.expected()[0]).collect();
         let (low, high) =
             ratings.iter().fold((5.0_f64, 1.0_f64), |(low, high), rating| (low.min(*rating), high.max(*rating)));
         assert!(low < 2.9 && high > 4.1, "{low}–{high}");

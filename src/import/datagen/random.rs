@@ -1,9 +1,9 @@
-//! Randomness that is the same on every platform.
+//! Random numbers that are the same on every platform.
 //!
 //! SplitMix64 (G. Steele, D. Lea, C. Flood: "Fast splittable pseudorandom number generators", OOPSLA 2014; constants of
-//! S. Vigna's public-domain `splitmix64.c`). Only wrapping integer arithmetic: no float is drawn anywhere, so that no
-//! `ln` or `pow` of a platform can change a byte. Each row has its own stream, derived from seed, table and row
-//! number: a row can be drawn again at any time without drawing the rows before it.
+//! S. Vigna's public-domain `splitmix64.c`). It uses wrapping integer arithmetic only. No float is drawn anywhere, so that no
+//! `ln` or `pow` of a platform can change a byte. Each row has its own stream, derived from seed, table and row number, and
+//! can be drawn again at any time without the rows before it.
 
 const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
@@ -13,7 +13,7 @@ fn mix(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// The purpose of a stream of random numbers.
+/// Purpose of a stream of random numbers.
 #[derive(Clone, Copy, Debug)]
 #[repr(u64)]
 pub(crate) enum RandomStream {
@@ -37,7 +37,7 @@ pub(crate) enum RandomStream {
 pub(crate) struct Random(u64);
 
 impl Random {
-    pub(crate) fn of(seed: u64, purpose: RandomStream, row: u64) -> Self {
+    pub(crate) fn new(seed: u64, purpose: RandomStream, row: u64) -> Self {
         let table = mix(seed.wrapping_add((purpose as u64).wrapping_mul(STEP)));
         Self(mix(table ^ mix(row.wrapping_add(1).wrapping_mul(STEP))))
     }
@@ -77,13 +77,13 @@ impl Random {
         &items[self.below(items.len() as u64) as usize]
     }
 
-    /// A number below `end`, small ones more often.
+    /// A number below `end`; small ones are more frequent.
     pub(crate) fn small(&mut self, end: u64) -> u64 {
         let end = 1 + self.below(end);
         self.below(end)
     }
 
-    /// An index in `0..len`, the first ones more often (the smaller of two draws).
+    /// An index in `0..len`, the smaller of two draws; the first ones are more frequent.
     pub(crate) fn early(&mut self, len: usize) -> usize {
         self.below(len as u64).min(self.below(len as u64)) as usize
     }
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn draws_stay_in_bounds_and_reach_them() {
-        let mut random = Random::of(1, RandomStream::Firm, 0);
+        let mut random = Random::new(1, RandomStream::Firm, 0);
         let drawn: std::collections::BTreeSet<_> = (0..500).map(|_| random.between(3, 7)).collect();
         assert_eq!(drawn.into_iter().collect::<Vec<_>>(), [3, 4, 5, 6, 7]);
         assert_eq!(random.below(0), 0);
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn each_row_and_purpose_has_its_own_stream() {
-        let first = |seed, purpose, row| Random::of(seed, purpose, row).next();
+        let first = |seed, purpose, row| Random::new(seed, purpose, row).next();
         let all = [
             first(1, RandomStream::Firm, 0),
             first(1, RandomStream::Firm, 1),

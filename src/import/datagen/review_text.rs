@@ -14,7 +14,7 @@ static REVIEWS: Lazy<Lists> = Lazy::new(|| Lists::parse(include_str!("words/revi
 /// Sentences in other languages than English: `<culture> <tone>`.
 static ABROAD: Lazy<Lists> = Lazy::new(|| Lists::parse(include_str!("words/reviews_abroad.txt")));
 
-/// What the texts of a review follow.
+/// Facts that the texts of a review follow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReviewFacts {
     pub(crate) experience: Experience,
@@ -22,7 +22,7 @@ pub(crate) struct ReviewFacts {
     pub(crate) kind: FirmKind,
     /// Tag of the firm's culture.
     pub(crate) language: &'static str,
-    /// Rejected by moderation.
+    /// True if moderation rejected the review.
     pub(crate) rejected: bool,
 }
 
@@ -85,7 +85,7 @@ pub(crate) fn body(random: &mut Random, facts: &ReviewFacts) -> String {
         _ if ghosted => {}
         0..50 => {
             sentences.push(pick(random, "terms", tone(fairness)));
-            // Only reviewers whose round closed write about the time after it.
+            // Only reviewers with a closed round write about the time after it.
             if random.chance(600) {
                 sentences.push(pick(random, "help", tone(value_add)));
             }
@@ -123,7 +123,7 @@ fn stage_words(stage: Option<Stage>) -> &'static str {
     }
 }
 
-/// The firm's representative.
+/// Draws a word for the firm's representative.
 fn who(random: &mut Random, kind: FirmKind) -> &'static str {
     let list = match kind {
         FirmKind::Angel => return "the investor",

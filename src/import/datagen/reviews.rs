@@ -1,13 +1,13 @@
-//! Reviews: how many a firm has, and their rows.
+//! Reviews: their number per firm, and their rows.
 
 use std::io;
 use std::path::Path;
 
 use crate::datagen::GenConfig;
 use crate::datagen::culture::CULTURES;
-use crate::datagen::firms::Firm;
+use crate::datagen::firms::InventedFirm;
 use crate::datagen::geography::HOMES;
-use crate::datagen::quality::{Experience, Quality};
+use crate::datagen::quality::{Experience, FirmQuality};
 use crate::datagen::random::{Random, RandomStream};
 use crate::datagen::review_text::{ReviewFacts, body, title};
 use crate::datagen::share::Share;
@@ -16,11 +16,11 @@ use data::import::rows;
 use data::vocabulary::Vocabulary;
 use data::{Date, ReviewStatus, Stage};
 
-/// The number of reviews of each firm, in order: none for one firm in six, 1 to 5 for one in four, the rest divided
-/// among the others with a heavy tail.
-fn counts(config: &GenConfig, firms: &[Firm]) -> Vec<u32> {
+/// Number of reviews of each firm, in order: none for one firm in six, 1 to 5 for one in four. The rest is divided among the
+/// other firms with a heavy tail.
+fn review_counts(config: &GenConfig, firms: &[InventedFirm]) -> Vec<u32> {
     let class = |row: u32| {
-        let random = &mut Random::of(config.seed, RandomStream::ReviewCount, u64::from(row));
+        let random = &mut Random::new(config.seed, RandomStream::ReviewCount, u64::from(row));
         let few = match random.below(100) {
             _ if row == 0 => None,
             0..16 => Some(0),
@@ -45,14 +45,19 @@ fn counts(config: &GenConfig, firms: &[Firm]) -> Vec<u32> {
         let busy = u64::from(firm.activity) * u64::from(config.firms.max(400)) / 200_000_000;
         weights.push(if count.is_some() { 0 } else { weight + 20 * busy.min(60) });
     }
-    let mut share = Share::of(rest, weights.iter().sum());
+    let mut share = Share::new(rest, weights.iter().sum());
     few.into_iter().zip(weights).map(|(few, weight)| few.unwrap_or(0) + share.next(weight)).collect()
 }
 
-pub(crate) fn write(config: &GenConfig, folder: &Path, firms: &[Firm], quality: &[Quality]) -> io::Result<()> {
-    let mut table = TableWriter::create::<rows::Review>(folder)?;
+pub(crate) fn write(
+    config: &GenConfig,
+    folder: &Path,
+    firms: &[InventedFirm],
+    quality: &[FirmQuality],
+) -> io::Result<()> {
+    let mut table = TableWriter::create::<rows::DatasetReview>(folder)?;
     let mut id = 0;
-    for ((firm, quality), count) in firms.iter().zip(quality).zip(counts(config, firms)) {
+    for ((firm, quality), count) in firms.iter().zip(quality).zip(review_counts(config, firms)) {
         for _ in 0..count {
             id += 1;
             table.row(&fields(config, id, firm, quality))?;
@@ -61,8 +66,8 @@ pub(crate) fn write(config: &GenConfig, folder: &Path, firms: &[Firm], quality: 
     table.finish()
 }
 
-fn fields(config: &GenConfig, id: u64, firm: &Firm, quality: &Quality) -> [String; 12] {
-    let random = &mut Random::of(config.seed, RandomStream::Review, id);
+fn fields(config: &GenConfig, id: u64, firm: &InventedFirm, quality: &FirmQuality) -> [String; 12] {
+    let random = &mut Random::new(config.seed, RandomStream::Review, id);
     let experience = quality.experience(random);
     let status = [ReviewStatus::Approved, ReviewStatus::Pending, ReviewStatus::Rejected][random.weighted(&[82, 10, 8])];
     let created_on = draw_day(random, config.release(), firm);
@@ -89,15 +94,15 @@ fn fields(config: &GenConfig, id: u64, firm: &Firm, quality: &Quality) -> [Strin
     ]
 }
 
-/// A day between the firm's second year and the release, late ones more often.
-fn draw_day(random: &mut Random, release: Date, firm: &Firm) -> Date {
+/// Draws a day between the firm's second year and the release; late days are more frequent.
+fn draw_day(random: &mut Random, release: Date, firm: &InventedFirm) -> Date {
     let years = u64::try_from(release.year() - i32::from(firm.founded)).unwrap_or(0).saturating_sub(1).clamp(1, 9);
     Date::from_days(release.days() - random.small(365 * years) as i32)
 }
 
 fn texts(
     random: &mut Random,
-    firm: &Firm,
+    firm: &InventedFirm,
     experience: Experience,
     stage: Option<Stage>,
     status: ReviewStatus,

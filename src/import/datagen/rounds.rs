@@ -1,4 +1,4 @@
-//! The rounds of one startup: how its stages, amounts and dates climb.
+//! Rounds of one startup, with climbing stages, amounts and dates.
 
 use crate::datagen::firms::round;
 use crate::datagen::random::Random;
@@ -7,7 +7,7 @@ use data::{Date, Stage, StartupStatus};
 
 /// A round before its investors are known.
 #[derive(Clone, Debug)]
-pub(crate) struct Planned {
+pub(crate) struct PlannedRound {
     pub(crate) stage: Stage,
     pub(crate) amount: u64,
     pub(crate) day: Date,
@@ -16,18 +16,18 @@ pub(crate) struct Planned {
 /// A startup's rounds and its current status.
 #[derive(Clone, Debug)]
 pub(crate) struct RoundPath {
-    pub(crate) rounds: Vec<Planned>,
+    pub(crate) rounds: Vec<PlannedRound>,
     pub(crate) status: StartupStatus,
     pub(crate) founded: i32,
     /// The highest stage reached; `None` before the first round.
     pub(crate) stage: Option<Stage>,
 }
 
-/// The stages that a startup climbs.
+/// Stages that a startup climbs.
 const LADDER: [Stage; 7] =
     [Stage::PreSeed, Stage::Seed, Stage::SeriesA, Stage::SeriesB, Stage::SeriesC, Stage::SeriesDPlus, Stage::Growth];
 
-/// Usual amounts in thousands of dollars at each stage of `Stage::ALL`: the minimum, and how many times it may double.
+/// Usual amounts at each stage of `Stage::ALL`: the minimum in thousands of dollars, and the number of times it may double.
 const AMOUNTS: [(u64, u64); 11] = [
     (60, 4),
     (400, 4),
@@ -61,7 +61,7 @@ impl RoundPath {
         let mut day = release.days() - back;
         for _ in &stages {
             days.push(day);
-            // Many rounds follow closely on each other, so that they never span more than a few decades.
+            // Many rounds follow each other closely, so that they never span more than a few decades.
             let longest = (9_000 / (u64::from(count) + 1)).clamp(20, 620);
             day -= random.between(longest / 3, longest) as i32;
         }
@@ -111,7 +111,7 @@ fn highest(stages: &[Stage], status: StartupStatus) -> Option<Stage> {
     LADDER.iter().rev().copied().find(|stage| stages.contains(stage)).or(stages.last().copied())
 }
 
-fn with_amounts(random: &mut Random, stages: &[Stage], days: &[i32]) -> Vec<Planned> {
+fn with_amounts(random: &mut Random, stages: &[Stage], days: &[i32]) -> Vec<PlannedRound> {
     let mut largest = 0;
     let mut round_of = |stage: &Stage, day: &i32| {
         let (min, doublings) = AMOUNTS[stage.index()];
@@ -126,7 +126,7 @@ fn with_amounts(random: &mut Random, stages: &[Stage], days: &[i32]) -> Vec<Plan
         if climbs {
             largest = amount;
         }
-        Planned { stage: *stage, amount, day: Date::from_days(*day) }
+        PlannedRound { stage: *stage, amount, day: Date::from_days(*day) }
     };
     stages.iter().zip(days).map(|(stage, day)| round_of(stage, day)).collect()
 }
@@ -142,7 +142,7 @@ mod tests {
         let mut climbs = 0;
         let mut steps = 0;
         for row in 0..2_000 {
-            let path = RoundPath::draw(&mut Random::of(9, RandomStream::Rounds, row), (row % 9) as u32, release);
+            let path = RoundPath::draw(&mut Random::new(9, RandomStream::Rounds, row), (row % 9) as u32, release);
             assert_eq!(path.rounds.len(), (row % 9) as usize);
             assert!(
                 path.rounds
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn even_very_many_rounds_span_only_decades() {
-        let path = RoundPath::draw(&mut Random::of(9, RandomStream::Rounds, 0), 200, Date::from_days(20_777));
+        let path = RoundPath::draw(&mut Random::new(9, RandomStream::Rounds, 0), 200, Date::from_days(20_777));
         assert!(path.founded > 1_950, "{}", path.founded);
     }
 }

@@ -1,13 +1,13 @@
-//! The sector tree of invented datasets, and what startups of each sector make.
+//! Sector tree of invented datasets, with the products of startups in each sector.
 //!
-//! Firms are drawn to the sixteen groups at the top, startups to the sectors below them.
+//! Firms draw from the sixteen groups at the top, startups from the sectors below them.
 
 use once_cell::sync::Lazy;
 
 use crate::datagen::lists::{Lists, lines};
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Sector {
+pub(crate) struct InventedSector {
     pub(crate) slug: &'static str,
     pub(crate) name: &'static str,
     /// Slug of the parent; empty at the top.
@@ -20,21 +20,21 @@ pub(crate) struct Sector {
 }
 
 #[derive(Debug)]
-pub(crate) struct Group {
+pub(crate) struct SectorGroup {
     pub(crate) slug: &'static str,
     /// Relative number of startups.
     pub(crate) weight: u32,
     /// Words in the names of its startups.
     pub(crate) words: Vec<&'static str>,
-    /// Who buys from its startups.
+    /// Customers of its startups.
     pub(crate) customers: Vec<&'static str>,
 }
 
-pub(crate) static GROUPS: Lazy<Vec<Group>> = Lazy::new(|| {
+pub(crate) static GROUPS: Lazy<Vec<SectorGroup>> = Lazy::new(|| {
     let lists = Lists::parse(include_str!("words/sector_groups.txt"));
     let group = |slug: &&'static str| {
         let value = |key| lists.value(slug, key).expect("a group has a weight, words and customers");
-        Group {
+        SectorGroup {
             slug,
             weight: value("weight").parse().expect("a weight is a number"),
             words: value("words").split(';').collect(),
@@ -44,10 +44,10 @@ pub(crate) static GROUPS: Lazy<Vec<Group>> = Lazy::new(|| {
     lists.names.iter().map(group).collect()
 });
 
-/// All sectors, parents before children, the frequent ones of a group first. A line of the file is
+/// All sectors: parents before children, frequent ones of a group first. A line of the file is
 /// `slug|name|parent|description|products`.
-pub(crate) static SECTORS: Lazy<Vec<Sector>> = Lazy::new(|| {
-    let mut sectors: Vec<Sector> = Vec::new();
+pub(crate) static SECTORS: Lazy<Vec<InventedSector>> = Lazy::new(|| {
+    let mut sectors: Vec<InventedSector> = Vec::new();
     for line in lines(include_str!("words/sectors.txt")) {
         let fields: Vec<_> = line.split('|').collect();
         let [slug, name, parent, description, products] = fields[..] else { panic!("not five fields: {line:?}") };
@@ -55,7 +55,7 @@ pub(crate) static SECTORS: Lazy<Vec<Sector>> = Lazy::new(|| {
             Some(parent) => parent.group,
             None => GROUPS.iter().position(|group| group.slug == slug).expect("a top sector is a group"),
         };
-        sectors.push(Sector { slug, name, parent, description, products, group });
+        sectors.push(InventedSector { slug, name, parent, description, products, group });
     }
     sectors
 });

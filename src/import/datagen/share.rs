@@ -1,7 +1,6 @@
-//! Dividing a total among rows.
+//! Divides a total among rows.
 
-/// Divides a total among rows in proportion to their weights, one row after the other; the shares are integers and sum
-/// to the total.
+/// Divides a total among rows in proportion to their weights, row by row. The shares are integers and sum to the total.
 pub(crate) struct Share {
     total: u128,
     weights: u128,
@@ -10,12 +9,12 @@ pub(crate) struct Share {
 }
 
 impl Share {
-    /// Divides `total` among rows whose weights sum to `weights`.
-    pub(crate) fn of(total: u32, weights: u64) -> Self {
+    /// Divides `total` among rows; `weights` is the sum of their weights.
+    pub(crate) fn new(total: u32, weights: u64) -> Self {
         Self { total: u128::from(total), weights: u128::from(weights), seen: 0, used: 0 }
     }
 
-    /// The share of the next row, which has `weight`.
+    /// Share of the next row, which has `weight`.
     pub(crate) fn next(&mut self, weight: u64) -> u32 {
         self.seen += u128::from(weight);
         let due = (self.seen * self.total).checked_div(self.weights).unwrap_or(0);
@@ -32,10 +31,10 @@ mod tests {
     #[test]
     fn shares_follow_weights_and_sum_to_the_total() {
         let weights = [0, 1, 2, 0, 7, 3, 0];
-        let mut share = Share::of(1_001, weights.iter().sum());
+        let mut share = Share::new(1_001, weights.iter().sum());
         let shares: Vec<_> = weights.iter().map(|weight| share.next(*weight)).collect();
         assert_eq!(shares.iter().sum::<u32>(), 1_001);
         assert!(shares[0] == 0 && shares[3] == 0 && shares[4] == 539);
-        assert_eq!(Share::of(5, 0).next(0), 0);
+        assert_eq!(Share::new(5, 0).next(0), 0);
     }
 }

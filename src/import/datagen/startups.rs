@@ -6,12 +6,12 @@ use std::path::Path;
 use crate::datagen::GenConfig;
 use crate::datagen::firms::{joined, website};
 use crate::datagen::geography::{HOMES, draw_home};
-use crate::datagen::market::{Market, RoundProfile};
+use crate::datagen::market::{FirmMarket, RoundProfile};
 use crate::datagen::naming::{Naming, UsedNames, fixed_home};
 use crate::datagen::people::People;
 use crate::datagen::profile_text::startup_description;
 use crate::datagen::random::{Random, RandomStream};
-use crate::datagen::rounds::{Planned, RoundPath};
+use crate::datagen::rounds::{PlannedRound, RoundPath};
 use crate::datagen::sectors::{BY_GROUP, GROUP_WEIGHTS, SECTORS};
 use crate::datagen::share::Share;
 use crate::datagen::startup_names::startup_name;
@@ -23,27 +23,27 @@ use data::vocabulary::Vocabulary;
 /// Maximum number of new investors of a round at each stage of `Stage::ALL`.
 const MAX_INVESTORS: [u64; 11] = [4, 6, 7, 8, 9, 12, 6, 2, 2, 8, 3];
 
-/// Weight of startup `row` when rounds are divided among startups: a quarter has none, a few have many.
+/// Weight of startup `row` when rounds are divided among startups. A quarter has no rounds, a few have many.
 fn weight(seed: u64, row: u32) -> u64 {
-    let random = &mut Random::of(seed, RandomStream::RoundCount, u64::from(row));
+    let random = &mut Random::new(seed, RandomStream::RoundCount, u64::from(row));
     [0, 3, 5, 8, 12, 16, 22][random.weighted(&[22, 28, 20, 15, 9, 4, 2])]
 }
 
 /// Writes `startups.csv`, `funding_rounds.csv` and the people of the startups.
-pub(crate) fn write(config: &GenConfig, folder: &Path, market: &Market<'_>, people: &mut People) -> io::Result<()> {
-    let mut table = TableWriter::create::<rows::Startup>(folder)?;
-    let mut rounds = TableWriter::create::<rows::Round>(folder)?;
-    let mut share = Share::of(config.rounds, (0..config.startups).map(|row| weight(config.seed, row)).sum());
+pub(crate) fn write(config: &GenConfig, folder: &Path, market: &FirmMarket<'_>, people: &mut People) -> io::Result<()> {
+    let mut table = TableWriter::create::<rows::DatasetStartup>(folder)?;
+    let mut rounds = TableWriter::create::<rows::DatasetRound>(folder)?;
+    let mut share = Share::new(config.rounds, (0..config.startups).map(|row| weight(config.seed, row)).sum());
     let mut used_names = UsedNames::default();
     let mut next_round = 1;
     for row in 0..config.startups {
-        let random = &mut Random::of(config.seed, RandomStream::Startup, u64::from(row));
+        let random = &mut Random::new(config.seed, RandomStream::Startup, u64::from(row));
         let home = fixed_home("fixed startups", row).unwrap_or(draw_home(random));
         let group = random.weighted(&GROUP_WEIGHTS);
         let (slug, naming) = claim_name(config.seed, row, home, group, &mut used_names);
         let sectors = draw_sectors(random, group);
         let count = share.next(weight(config.seed, row));
-        let random = &mut Random::of(config.seed, RandomStream::Rounds, u64::from(row));
+        let random = &mut Random::new(config.seed, RandomStream::Rounds, u64::from(row));
         let path = RoundPath::draw(random, count, config.release());
         table.row(&fields(config, row, &slug, &naming, home, &sectors, &path))?;
         let mut earlier: Vec<u32> = Vec::new();
@@ -106,7 +106,7 @@ fn fields(
     sectors: &[usize],
     path: &RoundPath,
 ) -> [String; 11] {
-    let random = &mut Random::of(config.seed, RandomStream::StartupText, u64::from(row));
+    let random = &mut Random::new(config.seed, RandomStream::StartupText, u64::from(row));
     let home = &HOMES[home];
     let (country, city) = match random.below(100) {
         0..5 => ("", ""),
@@ -134,10 +134,10 @@ fn fields(
     ]
 }
 
-/// The known investors of a round. Some earlier investors follow on, so that the list grows from round to round.
+/// Draws the known investors of a round. Some earlier investors follow on, so that the list grows from round to round.
 fn draw_investors(
     random: &mut Random,
-    market: &Market<'_>,
+    market: &FirmMarket<'_>,
     profile: &RoundProfile,
     earlier: &mut Vec<u32>,
 ) -> Vec<u32> {
@@ -165,8 +165,8 @@ fn round_fields(
     random: &mut Random,
     id: u64,
     startup: &str,
-    round: &Planned,
-    market: &Market<'_>,
+    round: &PlannedRound,
+    market: &FirmMarket<'_>,
     investors: &[u32],
 ) -> [String; 7] {
     let leads = match random.below(100) {
@@ -175,7 +175,7 @@ fn round_fields(
         _ => 0,
     };
     let leads = &investors[..leads.min(investors.len())];
-    // Sources differ in whether they repeat a lead among the investors.
+    // Some sources repeat the leads among the investors.
     let others = if random.chance(600) { investors } else { &investors[leads.len()..] };
     let slugs = |rows: &[u32]| joined(rows.iter().map(|row| market.slug(*row)));
     [

@@ -2,14 +2,14 @@ use std::collections::{HashMap, HashSet};
 
 use once_cell::sync::Lazy;
 
-use crate::datagen::quality::Quality;
+use crate::datagen::quality::FirmQuality;
 use crate::datagen::sectors::SECTORS;
 use crate::datagen::*;
 use data::fold::fold;
 use data::vocabulary::Vocabulary;
 use data::{Country, FirmKind, OrganizationKind, ReviewStatus, Stage, StartupStatus};
 
-/// One file, read by a reader that shares nothing with the writer.
+/// One file, read without code of the writer.
 struct Table {
     columns: Vec<String>,
     rows: Vec<Vec<String>>,
@@ -53,7 +53,7 @@ impl Table {
         self.column(column).into_iter().collect()
     }
 
-    /// Each row's `key` with its `value`.
+    /// Maps the column `key` of each row to the column `value`.
     fn map(&self, key: &str, value: &str) -> HashMap<&str, &str> {
         self.column(key).into_iter().zip(self.column(value)).collect()
     }
@@ -105,7 +105,7 @@ const FILES: usize = 11;
 
 #[test]
 fn the_same_configuration_gives_the_same_bytes_and_another_seed_others() {
-    let config = GenConfig::of(60, 300);
+    let config = GenConfig::new(60, 300);
     let once = bytes_of(&config);
     assert_eq!(once.len(), FILES);
     assert_eq!(once, bytes_of(&config));
@@ -126,7 +126,7 @@ fn counts_are_those_of_the_plan() {
     assert_eq!(WORLD.reviews.rows.len(), config.reviews as usize);
     assert_eq!((config.rounds, config.people, config.reviews), (4_000, 3_000, 6_000));
     assert!(WORLD.bytes < 4_000_000, "{}", WORLD.bytes);
-    for config in [GenConfig::of(0, 0), GenConfig::of(0, 20), GenConfig::of(3, 0), GenConfig::of(1, 1)] {
+    for config in [GenConfig::new(0, 0), GenConfig::new(0, 20), GenConfig::new(3, 0), GenConfig::new(1, 1)] {
         assert_eq!(bytes_of(&config).len(), FILES);
     }
 }
@@ -282,7 +282,7 @@ fn firms_join_rounds_of_their_stages_regions_and_sectors() {
     for (round, firm) in participations() {
         let firm = &firms[firm];
         let stage = Stage::read(stage[round]).unwrap();
-        let random = &mut random::Random::of(config.seed, random::RandomStream::Startup, startup_of[startup[round]]);
+        let random = &mut random::Random::new(config.seed, random::RandomStream::Startup, startup_of[startup[round]]);
         let home = geography::draw_home(random);
         let group = random.weighted(&sectors::GROUP_WEIGHTS) as u8;
         all += 1;
@@ -407,10 +407,10 @@ fn words_of_names_are_as_rare_as_real_ones() {
     assert!((35..=65).contains(&(single * 100 / WORLD.startups.rows.len())), "{single} names of one word");
 }
 
-/// The slug and hidden quality of each firm, in the order of `firms.csv`.
-fn hidden_quality(config: &GenConfig) -> Vec<(String, Quality)> {
+/// Slug and hidden quality of each firm, in the order of `firms.csv`.
+fn hidden_quality(config: &GenConfig) -> Vec<(String, FirmQuality)> {
     let firms = firms::draw_all(config);
-    firms.into_iter().map(|firm| firm.slug).zip(quality::of_firms(config)).collect()
+    firms.into_iter().map(|firm| firm.slug).zip(quality::draw_qualities(config)).collect()
 }
 
 #[test]
@@ -439,9 +439,9 @@ fn sectors_of_every_group_are_used() {
 fn generated_datasets_compile_without_diagnostics() {
     for config in [
         GenConfig::bundled(),
-        GenConfig { seed: 3, ..GenConfig::of(700, 3_000) },
-        GenConfig::of(0, 0),
-        GenConfig::of(2, 3),
+        GenConfig { seed: 3, ..GenConfig::new(700, 3_000) },
+        GenConfig::new(0, 0),
+        GenConfig::new(2, 3),
     ] {
         let folder = tempfile::tempdir().unwrap();
         generate(&config, folder.path()).unwrap();
@@ -450,8 +450,8 @@ fn generated_datasets_compile_without_diagnostics() {
     }
 }
 
-/// The score of a firm with exactly these expected values.
-fn hidden_score(quality: &Quality) -> f64 {
+/// Score of a firm with exactly these expected values.
+fn hidden_score(quality: &FirmQuality) -> f64 {
     let [rating, responsiveness, fairness, value_add, ghosting] = quality.expected();
     let points = |max: f64, mean: f64| max * (mean - 1.0) / 4.0;
     points(30.0, rating)
@@ -465,8 +465,8 @@ fn hidden_score(quality: &Quality) -> f64 {
 fn score_intervals_cover_the_hidden_quality() {
     for config in [
         GenConfig::bundled(),
-        GenConfig { seed: 3, ..GenConfig::of(1_500, 0) },
-        GenConfig { seed: 4, ..GenConfig::of(1_500, 0) },
+        GenConfig { seed: 3, ..GenConfig::new(1_500, 0) },
+        GenConfig { seed: 4, ..GenConfig::new(1_500, 0) },
     ] {
         let folder = tempfile::tempdir().unwrap();
         generate(&config, folder.path()).unwrap();

@@ -1,13 +1,13 @@
 //! Invented words: syllables joined by sound, and compounds of plain English words.
 //!
-//! Most distinct words of real company names occur once. So do these: two or three syllables give millions.
+//! Most distinct words in real company names occur once. So do these: two or three syllables give millions of words.
 
 use once_cell::sync::Lazy;
 
 use crate::datagen::lists::{Lists, capital};
 use crate::datagen::random::Random;
 
-/// The parts of the words of one sound, such as `romance`.
+/// Parts of words of one sound, such as `romance`.
 #[derive(Debug)]
 pub(crate) struct Syllables {
     name: &'static str,
@@ -34,7 +34,7 @@ pub(crate) fn syllables(name: &str) -> &'static Syllables {
 }
 
 /// Words of compounds, unwanted syllables and well-known names.
-struct Vocabulary {
+struct CompoundWords {
     first: Vec<&'static str>,
     last: Vec<&'static str>,
     /// Not allowed within an invented word.
@@ -43,27 +43,27 @@ struct Vocabulary {
     taken: Vec<&'static str>,
 }
 
-static VOCABULARY: Lazy<Vocabulary> = Lazy::new(|| {
+static COMPOUND_WORDS: Lazy<CompoundWords> = Lazy::new(|| {
     let lists = Lists::parse(include_str!("words/compounds.txt"));
     let words = |name| lists[name].iter().flat_map(|line| line.split(' ')).collect();
-    Vocabulary { first: words("first"), last: words("last"), unwanted: words("unwanted"), taken: words("taken") }
+    CompoundWords { first: words("first"), last: words("last"), unwanted: words("unwanted"), taken: words("taken") }
 });
 
 /// True if `word` (lowercase) may occur in a name.
 pub(crate) fn is_fit(word: &str) -> bool {
     let folded = data::fold::fold(word);
-    !VOCABULARY.unwanted.iter().any(|unwanted| folded.contains(unwanted))
-        && VOCABULARY.taken.binary_search(&folded.as_str()).is_err()
+    !COMPOUND_WORDS.unwanted.iter().any(|unwanted| folded.contains(unwanted))
+        && COMPOUND_WORDS.taken.binary_search(&folded.as_str()).is_err()
         && folded != "facets"
 }
 
 /// An invented word with `extra` additional syllables.
-pub(crate) fn coined(random: &mut Random, syllables: &Syllables, extra: usize) -> String {
+pub(crate) fn coin_word(random: &mut Random, syllables: &Syllables, extra: usize) -> String {
     loop {
         let count = 1 + extra + usize::from(random.chance(430)) + usize::from(random.chance(20));
         let mut word = String::new();
         for position in 0..count {
-            // Clusters of consonants occur only at the beginning, so that longer words can be pronounced.
+            // Consonant clusters occur only at the beginning, so that longer words can be pronounced.
             let onset = loop {
                 let onset = random.pick(&syllables.onsets);
                 if position == 0 || onset.len() == 1 {
@@ -87,9 +87,9 @@ pub(crate) fn coined(random: &mut Random, syllables: &Syllables, extra: usize) -
 }
 
 /// A compound of two English words: `Thistlegate`, sometimes `ThistleGate`.
-pub(crate) fn compound(random: &mut Random) -> String {
+pub(crate) fn coin_compound(random: &mut Random) -> String {
     loop {
-        let (first, last) = (random.pick(&VOCABULARY.first), random.pick(&VOCABULARY.last));
+        let (first, last) = (random.pick(&COMPOUND_WORDS.first), random.pick(&COMPOUND_WORDS.last));
         let camel = random.chance(90);
         if first == last || !is_fit(&format!("{first}{last}")) {
             continue;
@@ -103,8 +103,8 @@ pub(crate) fn compound(random: &mut Random) -> String {
 }
 
 /// One capitalized English word.
-pub(crate) fn plain(random: &mut Random) -> String {
-    capital(random.pick(&VOCABULARY.first))
+pub(crate) fn plain_word(random: &mut Random) -> String {
+    capital(random.pick(&COMPOUND_WORDS.first))
 }
 
 #[cfg(test)]
@@ -114,17 +114,17 @@ mod tests {
 
     #[test]
     fn the_list_of_taken_names_is_sorted() {
-        assert!(VOCABULARY.taken.is_sorted() && VOCABULARY.taken.len() > 100);
+        assert!(COMPOUND_WORDS.taken.is_sorted() && COMPOUND_WORDS.taken.len() > 100);
     }
 
     #[test]
     fn coined_words_are_rare_and_decent() {
-        let mut random = Random::of(5, RandomStream::FirmName, 0);
+        let mut random = Random::new(5, RandomStream::FirmName, 0);
         let mut words = std::collections::HashSet::new();
         assert_eq!(SYLLABLES.len(), 6);
         for syllables in SYLLABLES.iter() {
             for _ in 0..2_000 {
-                let word = coined(&mut random, syllables, 0);
+                let word = coin_word(&mut random, syllables, 0);
                 assert!(is_fit(&word) && (5..=24).contains(&word.chars().count()), "{word}");
                 words.insert(word);
             }

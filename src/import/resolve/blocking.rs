@@ -1,21 +1,21 @@
-//! Blocking: the pairs of records that are worth comparing, by keys that are equal in both.
+//! Blocking: selects the pairs of records that are worth comparing, by keys that both have.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::resolve::profile::Profile;
-use crate::resolve::record::Record;
+use crate::resolve::profile::RecordProfile;
+use crate::resolve::record::SourceRecord;
 use data::Table;
 use data::name::CoreName;
 use search::phonetic_key;
 
-/// A key of more records says too little; other keys of theirs are rarer.
+/// Largest block. A key that more records have is ignored: it says too little, and they have rarer keys as well.
 const MAX_BLOCK: usize = 64;
 
-/// The rows of each key, ascending.
+/// Pairs of key and row, ascending.
 pub(super) struct Blocks(Vec<(u64, u32)>);
 
 impl Blocks {
-    pub(super) fn of(table: Table, records: &[&Record], profiles: &[Profile]) -> Self {
+    pub(super) fn new(table: Table, records: &[&SourceRecord], profiles: &[RecordProfile]) -> Self {
         let mut keys: Vec<(u64, u32)> = Vec::with_capacity(records.len() * 8);
         for (row, (record, profile)) in records.iter().zip(profiles).enumerate() {
             each_key(table, record, profile, |key| keys.push((key, row as u32)));
@@ -32,8 +32,15 @@ impl Blocks {
         Self(kept)
     }
 
-    /// Adds the later rows that have a key in common with `row`.
-    pub(super) fn later_rows(&self, table: Table, record: &Record, profile: &Profile, row: u32, found: &mut Vec<u32>) {
+    /// Adds the rows after `row` that share a key with it.
+    pub(super) fn later_rows(
+        &self,
+        table: Table,
+        record: &SourceRecord,
+        profile: &RecordProfile,
+        row: u32,
+        found: &mut Vec<u32>,
+    ) {
         each_key(table, record, profile, |key| {
             let start = self.0.partition_point(|entry| *entry <= (key, row));
             found.extend(self.0[start..].iter().take_while(|entry| entry.0 == key).map(|(_, other)| *other));
@@ -42,7 +49,7 @@ impl Blocks {
 }
 
 /// Calls `each` with the keys of a record.
-fn each_key(table: Table, record: &Record, profile: &Profile, mut each: impl FnMut(u64)) {
+fn each_key(table: Table, record: &SourceRecord, profile: &RecordProfile, mut each: impl FnMut(u64)) {
     let hash = |seed: u64, text: &str| xxh3_64_with_seed(text.as_bytes(), seed);
     for identifier in &profile.identifiers {
         each(identifier.value ^ u64::from(identifier.scheme).rotate_left(48));
@@ -60,7 +67,7 @@ fn each_key(table: Table, record: &Record, profile: &Profile, mut each: impl FnM
             each(hash(city, &name.joined));
         }
         for link in &profile.links {
-            // Few letters and a common round, investor or person.
+            // A shared round, investor or person needs only a few letters of the name.
             let beginning: String = name.joined.chars().take(3).collect();
             each(hash(link.hash, &beginning));
         }
@@ -73,6 +80,6 @@ fn each_key(table: Table, record: &Record, profile: &Profile, mut each: impl FnM
         words.sort_unstable();
         each(hash(1_001, &words.join(" ")));
     } else {
-        CoreName::of(&record.name).each_key(&mut each);
+        CoreName::parse(&record.name).each_key(&mut each);
     }
 }

@@ -1,36 +1,36 @@
-//! Clusters: the records that are one entity by decisions and by the pairs that are sure.
+//! Clusters: records joined into one entity by decisions and by sure pairs.
 
 use std::collections::HashSet;
 
-use crate::resolve::Pair;
+use crate::resolve::RecordPair;
 use crate::resolve::decision::{Decisions, Judgement};
-use crate::resolve::evidence::{Veto, veto};
+use crate::resolve::evidence::{Veto, find_veto};
 use crate::resolve::profile::Profiles;
-use crate::resolve::record::Record;
+use crate::resolve::record::SourceRecord;
 
-/// Why a pair that is sure by itself is not merged.
+/// Reason why a sure pair is not merged. Numbers are rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Held {
-    /// It would join two records, by their rows, that a decision keeps apart.
+pub enum MergeConflict {
+    /// The merge would join two records that a decision keeps apart.
     Decided(u32, u32),
-    /// It would join two records of which a veto forbids it.
+    /// The merge would join two records that a veto keeps apart.
     Vetoed(u32, u32, Veto),
 }
 
-/// The records of one table in clusters, by rows.
+/// Clusters of the rows of one table.
 pub(super) struct Clustering<'a> {
     profiles: &'a Profiles,
-    /// The cluster of each row: the index of its members.
+    /// Cluster of each row, as an index into `members`.
     pub cluster_of: Vec<u32>,
     pub members: Vec<Vec<u32>>,
-    /// The group of decisions of each row.
+    /// Decision group of each row.
     groups: Vec<Option<u32>>,
     different: HashSet<(u32, u32)>,
 }
 
 impl<'a> Clustering<'a> {
-    /// Each record alone, but for those that decisions join.
-    pub(super) fn of(profiles: &'a Profiles, records: &[&Record], decisions: &Decisions) -> Self {
+    /// Starts with one cluster per record, except for records that decisions join.
+    pub(super) fn new(profiles: &'a Profiles, records: &[&SourceRecord], decisions: &Decisions) -> Self {
         let groups: Vec<Option<u32>> = records.iter().map(|record| decisions.group_of(&record.id)).collect();
         let rows = 0..records.len() as u32;
         let mut clustering = Self {
@@ -53,8 +53,8 @@ impl<'a> Clustering<'a> {
         self.cluster_of[left as usize] == self.cluster_of[right as usize]
     }
 
-    /// Joins the clusters of a pair, unless any record of one must not be any of the other.
-    pub(super) fn merge(&mut self, pair: &Pair) -> Result<(), Held> {
+    /// Joins the clusters of a pair, unless a decision or veto separates any record of one from any of the other.
+    pub(super) fn merge(&mut self, pair: &RecordPair) -> Result<(), MergeConflict> {
         if self.are_joined(pair.left, pair.right) {
             return Ok(());
         }
@@ -62,11 +62,11 @@ impl<'a> Clustering<'a> {
         for left in members(pair.left) {
             for right in members(pair.right) {
                 if self.are_different(*left, *right) {
-                    return Err(Held::Decided(*left, *right));
+                    return Err(MergeConflict::Decided(*left, *right));
                 }
                 let [first, second] = [left, right].map(|row| &self.profiles.all[*row as usize]);
-                if let Some(veto) = veto(self.profiles, first, second) {
-                    return Err(Held::Vetoed(*left, *right, veto));
+                if let Some(veto) = find_veto(self.profiles, first, second) {
+                    return Err(MergeConflict::Vetoed(*left, *right, veto));
                 }
             }
         }
@@ -74,7 +74,7 @@ impl<'a> Clustering<'a> {
         Ok(())
     }
 
-    /// Whether a decision says that two rows are different.
+    /// True if a decision says that two rows are different.
     pub(super) fn are_different(&self, left: u32, right: u32) -> bool {
         let groups = self.groups[left as usize].zip(self.groups[right as usize]);
         groups.is_some_and(|(left, right)| self.different.contains(&(left.min(right), left.max(right))))

@@ -1,8 +1,8 @@
 //! Decisions of people about pairs of entities: `decisions.csv`.
 //!
-//! The file is only appended to and replayed at each build. Of several decisions about one pair the last counts, so that one
-//! is taken back by `unsure`. `same` is transitive and `different` is binding: two decisions that contradict each other are
-//! errors, with the lines that join the two.
+//! The file is append-only and replayed at each build. The last decision about a pair counts, so `unsure` takes an earlier
+//! one back. `same` is transitive and `different` is binding. Contradictory decisions are errors; the message lists the lines
+//! that join the two entities.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::path::Path;
@@ -13,10 +13,10 @@ use data::import::csv_row::CsvRow;
 pub use data::import::csv_table::{CsvTable, TableRow};
 use data::import::diagnostics::{Diagnostics, quoted};
 use data::vocabulary::{Vocabulary, vocabulary};
-use data::{NoProgress, PartialDate, Report};
+use data::{DiagnosticReport, NoProgress, PartialDate};
 
 vocabulary! {
-    /// What a person decided about two entities.
+    /// Decision of a person about two entities.
     Judgement, "decision", {
         Same = "same",
         Different = "different",
@@ -25,10 +25,10 @@ vocabulary! {
     }
 }
 
-/// The file of decisions, next to the folders of the sources.
+/// File of decisions, next to the folders of the sources.
 pub const FILE: &str = "decisions.csv";
 
-/// A line of the file.
+/// One line of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
     /// `source/entity`, such as `gleif/firm:lei:529900T8BM49AURSDO55`.
@@ -49,7 +49,7 @@ impl TableRow for Decision {
 }
 
 impl Decision {
-    /// The header line of the file.
+    /// Header line of the file.
     pub const COLUMNS: &'static str = <Self as TableRow>::HEADER;
 
     #[must_use]
@@ -57,10 +57,10 @@ impl Decision {
         Self { left, right, judgement, by, on, why, line: 0 }
     }
 
-    /// `None` if a value is missing or invalid, which is then reported.
+    /// Reads a row. Returns `None` and reports the problem if a value is missing or invalid.
     fn read(row: &mut CsvRow<'_, '_>) -> Option<Self> {
-        let left = row.required("left", entity);
-        let right = row.required("right", entity);
+        let left = row.required("left", read_entity);
+        let right = row.required("right", read_entity);
         let judgement = row.required("decision", CsvRow::word);
         let (by, on) = (row.phrase("by").unwrap_or_default(), row.required("on", CsvRow::date));
         let why = row.text("why").unwrap_or_default();
@@ -69,7 +69,7 @@ impl Decision {
             row.error("right", format!("{} is also `left`; a decision is about two entities", quoted(&right)));
             return None;
         }
-        let kinds = [&left, &right].map(|entity| kind(entity).to_owned());
+        let kinds = [&left, &right].map(|entity| kind_of(entity).to_owned());
         if kinds[0] != kinds[1] {
             let message = format!("a {} and a {} cannot be compared; name two of one kind", kinds[0], kinds[1]);
             row.error("right", message);
@@ -78,19 +78,19 @@ impl Decision {
         Some(Self { left, right, judgement: judgement?, by, on: on?, why, line: row.line })
     }
 
-    /// The two entities in alphabetical order.
+    /// Both entities in alphabetical order.
     fn pair(&self) -> (&str, &str) {
         if self.left < self.right { (&self.left, &self.right) } else { (&self.right, &self.left) }
     }
 }
 
 /// `gleif/firm:lei:5493…` → `firm`
-fn kind(entity: &str) -> &str {
+fn kind_of(entity: &str) -> &str {
     let (_, entity) = entity.split_once('/').unwrap_or_default();
     entity.split_once(':').unwrap_or_default().0
 }
 
-fn entity(row: &mut CsvRow<'_, '_>, column: &'static str) -> Option<String> {
+fn read_entity(row: &mut CsvRow<'_, '_>, column: &'static str) -> Option<String> {
     let text = row.field(column).to_owned();
     match source_entity(&text, &[EntityKind::Firm, EntityKind::Startup, EntityKind::Person]) {
         Ok(_) => Some(text),
@@ -101,30 +101,29 @@ fn entity(row: &mut CsvRow<'_, '_>, column: &'static str) -> Option<String> {
     }
 }
 
-/// The decisions that count, which do not contradict each other.
+/// Effective decisions: the last one about each pair.
 #[derive(Clone, Debug, Default)]
 pub struct Decisions {
-    /// The last decision about each pair.
+    /// Last decision about each pair, in file order.
     last: Vec<Decision>,
-    /// The entities that are named, and the group of each by `same`.
+    /// Every entity that a decision names, with its group. `same` joins groups.
     groups: HashMap<String, u32>,
 }
 
 impl Decisions {
-    /// Reads the file in `folder`, which may lack it. The error has what is wrong with its lines, and decisions that
-    /// contradict each other.
+    /// Reads the file in `folder`; a missing file means no decisions. The error lists invalid lines and contradictions.
     pub fn read(folder: &Path) -> Result<Self, SourceError> {
-        let mut report = Report::default();
+        let mut report = DiagnosticReport::default();
         let rows = CsvTable::read(folder, &mut report, &NoProgress, Decision::read).rows;
-        let decisions = Self::of(rows, &mut report);
+        let decisions = Self::from_rows(rows, &mut report);
         let problems: Vec<String> =
             report.errors().map(|problem| format!("{}", folder.join(problem.to_string()).display())).collect();
         if problems.is_empty() { Ok(decisions) } else { Err(SourceError::Problems(problems)) }
     }
 
-    /// The decisions in the order in which they were made; contradictions are reported.
+    /// Takes decisions in the order in which they were made. Reports contradictions.
     #[must_use]
-    pub fn of(rows: Vec<Decision>, report: &mut Report) -> Self {
+    pub fn from_rows(rows: Vec<Decision>, report: &mut DiagnosticReport) -> Self {
         let mut last: BTreeMap<(String, String), Decision> = BTreeMap::new();
         for decision in rows {
             let (left, right) = decision.pair();
@@ -133,37 +132,37 @@ impl Decisions {
         let mut last: Vec<Decision> = last.into_values().collect();
         last.sort_by_key(|decision| decision.line);
         let mut decisions = Self { groups: HashMap::new(), last };
-        decisions.group();
+        decisions.assign_groups();
         decisions.report_contradictions(report);
         decisions
     }
 
-    /// These decisions and a later one.
+    /// Adds a later decision.
     #[must_use]
-    pub fn with(&self, decision: Decision, report: &mut Report) -> Self {
+    pub fn with(&self, decision: Decision, report: &mut DiagnosticReport) -> Self {
         let line = self.last.last().map_or(1, |last| last.line) + 1;
         let rows = self.last.iter().cloned().chain([Decision { line, ..decision }]);
-        Self::of(rows.collect(), report)
+        Self::from_rows(rows.collect(), report)
     }
 
-    /// Whether the last decision about the same pair is this one.
+    /// True if the last decision about the same pair has the same judgement.
     #[must_use]
     pub fn has(&self, decision: &Decision) -> bool {
         self.last.iter().any(|last| last.pair() == decision.pair() && last.judgement == decision.judgement)
     }
 
-    /// The decisions that count, in the order of the file.
+    /// Effective decisions in file order.
     #[must_use]
     pub fn all(&self) -> &[Decision] {
         &self.last
     }
 
-    /// The number of the group of entities that are the same by decision; `None` if no decision names the entity.
+    /// Decision group of an entity; `None` if no decision names it.
     pub(super) fn group_of(&self, entity: &str) -> Option<u32> {
         self.groups.get(entity).copied()
     }
 
-    /// The pairs of groups with a decision.
+    /// Pairs of groups with this judgement.
     pub(super) fn pairs(&self, judgement: Judgement) -> impl Iterator<Item = (u32, u32)> {
         let decisions = self.last.iter().filter(move |decision| decision.judgement == judgement);
         decisions.map(|decision| {
@@ -172,8 +171,8 @@ impl Decisions {
         })
     }
 
-    /// Gives each entity the number of its group.
-    fn group(&mut self) {
+    /// Numbers the groups of entities that `same` joins.
+    fn assign_groups(&mut self) {
         for (number, group) in (0..).zip(self.neighbors().components()) {
             self.groups.extend(group.into_iter().map(|entity| (entity, number)));
         }
@@ -193,9 +192,9 @@ impl Decisions {
         neighbors
     }
 
-    fn report_contradictions(&self, report: &mut Report) {
+    fn report_contradictions(&self, report: &mut DiagnosticReport) {
         let neighbors = self.neighbors();
-        let mut diagnostics = Diagnostics::of(Decision::FILE, report);
+        let mut diagnostics = Diagnostics::new(Decision::FILE, report);
         for decision in self.last.iter().filter(|decision| decision.judgement == Judgement::Different) {
             if self.groups[&decision.left] != self.groups[&decision.right] {
                 continue;
@@ -214,7 +213,7 @@ impl Decisions {
     }
 }
 
-/// The entities that are the same as each by one decision, with its line.
+/// Graph of `same` decisions: for each entity its neighbors, with the line of the decision.
 #[derive(Default)]
 struct Neighbors<'a>(BTreeMap<&'a str, Vec<(&'a str, u64)>>);
 
@@ -241,7 +240,7 @@ impl<'a> Neighbors<'a> {
         components
     }
 
-    /// The shortest path from one entity to another of its component, without its start.
+    /// Shortest path from one entity to another of its component, without the start.
     fn path(&self, from: &'a str, to: &str) -> Vec<(&'a str, u64)> {
         let mut before: HashMap<&str, (&'a str, &'a str, u64)> = HashMap::new();
         let mut queue = VecDeque::from([from]);
@@ -264,19 +263,19 @@ impl<'a> Neighbors<'a> {
     }
 }
 
-/// The decisions of any file of the same form, and what is wrong with its lines.
+/// Reads decisions from any file of this format. The report lists invalid lines.
 #[must_use]
-pub fn read_file(file: &Path) -> (Vec<Decision>, Report) {
-    let mut report = Report::default();
+pub fn read_file(file: &Path) -> (Vec<Decision>, DiagnosticReport) {
+    let mut report = DiagnosticReport::default();
     let name = file.display().to_string();
     if let Err(error) = std::fs::metadata(file) {
-        Diagnostics::of(&name, &mut report).unreadable(&error);
+        Diagnostics::new(&name, &mut report).unreadable(&error);
     }
     let rows = CsvTable::read_file(file, &name, &mut report, &NoProgress, Decision::read).rows;
     (rows, report)
 }
 
-/// Appends a decision to the file in `folder`, which is created if there is none.
+/// Appends a decision to the file in `folder`; creates the file if needed.
 pub fn append(folder: &Path, decision: &Decision) -> Result<(), SourceError> {
     let Decision { left, right, judgement, by, on, why, .. } = decision;
     let on = on.to_string();

@@ -1,29 +1,30 @@
-//! What two records say for and against being one entity: named evidence, whose points sum to a score, and vetoes.
+//! Evidence for and against two records being one entity. Each piece has points, which sum to a score; a veto overrides the
+//! score.
 //!
-//! The points are hundredths. Those of one kind are not independent: a score for merging needs at least two kinds.
+//! Points are hundredths. Evidence of one kind is not independent, so a merge needs at least two kinds.
 
 use std::fmt;
 
 use crate::resolve::name::{Agreement, ParsedName};
-use crate::resolve::profile::{Link, Place, Profile, Profiles};
+use crate::resolve::profile::{NamesakeScope, Profiles, RecordLink, RecordProfile};
 use data::Table;
 use data::identifier::Strength;
 
-/// Records founded so many years apart are two.
+/// Founding years that differ by this many years or more are a veto.
 const MAX_YEARS_APART: u16 = 15;
 
-/// A link that at most so many names have, and one that is still worth something.
+/// A link is rare if at most this many names have it.
 const RARE_LINK: u32 = 4;
 
-/// A name of fewer letters may be rare, and yet be given twice.
+/// Shortest name that counts as unique. A shorter one may be rare and still be given twice.
 const MIN_LETTERS_OF_ONE: usize = 4;
 
-/// How many namesakes a rare, a usual and a common name would have, see [`Profiles::expected_namesakes`].
+/// Bounds of [`Profiles::expected_namesakes`]: names up to `RARE` are rare, above `USUAL` usual, above `COMMON` common.
 const RARE: f64 = 3.0;
 const USUAL: f64 = 10.0;
 const COMMON: f64 = 40.0;
 
-/// Evidence of one kind is counted once.
+/// Kind of evidence. Each kind counts once towards the two that a merge needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EvidenceKind {
     Name,
@@ -35,7 +36,7 @@ pub enum EvidenceKind {
     Source,
 }
 
-/// Something that speaks for or against two records being one.
+/// A finding for or against two records being one entity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
     SameName,
@@ -48,14 +49,14 @@ pub enum Evidence {
     OtherGenericWords,
     NameBegins,
     Initials,
-    /// One of the two is an alias.
+    /// At least one of the two names is an alias.
     ByAlias,
     RareName,
     UsualName,
     CommonName,
-    /// A source has the name several times, in the place that the two have in common.
+    /// A source has several records of the name in the city or country that both records share.
     Namesakes,
-    /// Each of two sources has the rare name once, and nothing speaks against it.
+    /// Two sources each have the rare name once, and nothing speaks against it.
     OnlyOne,
     StrongIdentifier,
     MediumIdentifier,
@@ -80,7 +81,7 @@ pub enum Evidence {
     SameOrganization,
     OtherOrganization,
     OneSource,
-    /// Only of look-ups: the text index finds the name, and by no rule it agrees.
+    /// Look-ups only: the text index finds the name, but no rule of name agreement applies.
     SimilarName,
 }
 
@@ -88,7 +89,7 @@ use Evidence as E;
 use EvidenceKind as K;
 
 impl Evidence {
-    /// Its name, kind and points.
+    /// Name, kind and points.
     const fn row(self) -> (&'static str, K, i32) {
         match self {
             E::SameName => ("same name", K::Name, 60),
@@ -150,10 +151,10 @@ impl Evidence {
     }
 }
 
-/// What forbids that two records are one, whatever else they have in common.
+/// Reason why two records cannot be one, whatever else they have in common.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Veto {
-    /// Different values of one strong scheme.
+    /// Different values of one strong identifier scheme.
     Identifiers {
         scheme: String,
     },
@@ -162,7 +163,7 @@ pub enum Veto {
     /// A pooled vehicle and a firm or operating company.
     Vehicle,
     Founded(u16, u16),
-    /// Only of look-ups: each has a domain of its own.
+    /// Look-ups only: each record has its own domain.
     Domains,
 }
 
@@ -178,17 +179,17 @@ impl fmt::Display for Veto {
     }
 }
 
-/// The evidence of two records and its sum.
+/// Evidence of two records with its score.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Comparison {
+pub(super) struct PairComparison {
     pub evidence: Vec<Evidence>,
     /// Hundredths, from 0 to 100.
     pub score: i32,
 }
 
-/// Whether the evidence is good enough for merging, whatever its score: of two kinds, and more than a part of the name. A
-/// subsidiary has the place, domain and people of its parent, and begins with its name; the fund of a corporation has its
-/// core, and sources list both. A source that has two names that differ in a letter means two.
+/// True if the evidence suffices for a merge, whatever its score: two kinds, and more than a part of the name agrees. A
+/// subsidiary has the city, domain and people of its parent, and its name begins with the parent's. A corporation's fund
+/// has the same core name, and sources list both. If one source has two names that differ in a letter, they are two.
 pub(super) fn is_sufficient(evidence: &[Evidence]) -> bool {
     let has = |one: Evidence| evidence.contains(&one);
     let has_any = |list: &[Evidence]| list.iter().any(|one| has(*one));
@@ -196,13 +197,13 @@ pub(super) fn is_sufficient(evidence: &[Evidence]) -> bool {
     let has_name = has_any(&[E::SameName, E::ReorderedName, E::FormsOfName]) || has_spelling;
     let has_core = has(E::SameCore) && !has(E::Namesakes);
     let has_more = has_any(&[E::SameDomain, E::MediumIdentifier, E::RareLinks]);
-    kinds(evidence) >= 2 && (has_name || has_core && has_more || has(E::StrongIdentifier))
+    count_kinds(evidence) >= 2 && (has_name || has_core && has_more || has(E::StrongIdentifier))
 }
 
-/// Whether the evidence is good enough for the match of a look-up, if no other record comes near. That none does is no evidence:
-/// the record that is meant may not be in the data. A name that differs, however little, needs a second and independent
-/// agreement: an identifier, a domain, city and year together, a person's organization. The same name suffices by itself, if
-/// it is telling and nothing else contradicts it. `name` is that of the item, if it has one.
+/// True if the evidence suffices for a look-up match, provided that no other record comes near. The lack of a rival is no
+/// evidence: the intended record may be missing from the data. A name that differs even slightly needs a second,
+/// independent agreement: an identifier, a domain, city and year together, or a person's organization. The same name
+/// suffices by itself if it is distinctive and nothing contradicts it. `name` is the item's name, if it has one.
 pub(super) fn is_match(evidence: &[Evidence], name: Option<&ParsedName>) -> bool {
     let has = |one: Evidence| evidence.contains(&one);
     let has_any = |list: &[Evidence]| list.iter().any(|one| has(*one));
@@ -228,13 +229,13 @@ pub(super) fn is_match(evidence: &[Evidence], name: Option<&ParsedName>) -> bool
         || is_named && (is_located || !has(E::CommonName))
 }
 
-/// Whether both have an identifier or domain that only few records have.
+/// True if both share an identifier or domain that few records have.
 pub(super) fn is_owned(evidence: &[Evidence]) -> bool {
     evidence.iter().any(|found| matches!(found, E::StrongIdentifier | E::MediumIdentifier | E::SameDomain))
 }
 
-/// The number of kinds of evidence that speak for a pair.
-fn kinds(evidence: &[Evidence]) -> usize {
+/// Number of kinds of evidence with positive points.
+fn count_kinds(evidence: &[Evidence]) -> usize {
     let mut kinds: Vec<EvidenceKind> =
         evidence.iter().filter(|evidence| evidence.points() > 0).map(|evidence| evidence.kind()).collect();
     kinds.sort_unstable();
@@ -242,9 +243,9 @@ fn kinds(evidence: &[Evidence]) -> usize {
     kinds.len()
 }
 
-/// What forbids that two records are one.
-pub(super) fn veto(profiles: &Profiles, left: &Profile, right: &Profile) -> Option<Veto> {
-    if let Some(scheme) = contradicting(profiles, left, right) {
+/// Finds a reason why two records cannot be one.
+pub(super) fn find_veto(profiles: &Profiles, left: &RecordProfile, right: &RecordProfile) -> Option<Veto> {
+    if let Some(scheme) = contradicting_scheme(profiles, left, right) {
         return Some(Veto::Identifiers { scheme: profiles.schemes[usize::from(scheme)].0.clone() });
     }
     match (left.vehicle(), right.vehicle()) {
@@ -260,8 +261,8 @@ pub(super) fn veto(profiles: &Profiles, left: &Profile, right: &Profile) -> Opti
     }
 }
 
-/// A strong scheme of which both have values, and none in common.
-fn contradicting(profiles: &Profiles, left: &Profile, right: &Profile) -> Option<u16> {
+/// Finds a strong scheme for which both have values, but none in common.
+fn contradicting_scheme(profiles: &Profiles, left: &RecordProfile, right: &RecordProfile) -> Option<u16> {
     let is_strong = |scheme: u16| profiles.schemes[usize::from(scheme)].1 == Strength::Strong;
     let mut blocks = left.identifiers.chunk_by(|left, right| left.scheme == right.scheme);
     blocks.find_map(|own| {
@@ -272,8 +273,8 @@ fn contradicting(profiles: &Profiles, left: &Profile, right: &Profile) -> Option
     })
 }
 
-/// Compares two records of one table. Symmetric.
-pub(super) fn compare(profiles: &Profiles, left: &Profile, right: &Profile) -> Comparison {
+/// Compares two records of one table. Symmetric in its arguments.
+pub(super) fn compare(profiles: &Profiles, left: &RecordProfile, right: &RecordProfile) -> PairComparison {
     let mut evidence = compare_values(profiles, left, right);
     if left.source == right.source {
         evidence.push(E::OneSource);
@@ -281,11 +282,11 @@ pub(super) fn compare(profiles: &Profiles, left: &Profile, right: &Profile) -> C
         evidence.push(E::OnlyOne);
     }
     let sum: i32 = evidence.iter().map(|evidence| evidence.points()).sum();
-    Comparison { evidence, score: sum.clamp(0, 100) }
+    PairComparison { evidence, score: sum.clamp(0, 100) }
 }
 
-/// The evidence of what is known of two records, whichever sources they are of. Symmetric.
-pub(super) fn compare_values(profiles: &Profiles, left: &Profile, right: &Profile) -> Vec<Evidence> {
+/// Evidence from the values of two records, regardless of their sources. Symmetric in its arguments.
+pub(super) fn compare_values(profiles: &Profiles, left: &RecordProfile, right: &RecordProfile) -> Vec<Evidence> {
     let mut evidence = Vec::with_capacity(8);
     compare_names(profiles, left, right, &mut evidence);
     compare_identifiers(profiles, left, right, &mut evidence);
@@ -303,21 +304,21 @@ pub(super) fn compare_values(profiles: &Profiles, left: &Profile, right: &Profil
     evidence
 }
 
-/// Whether names are long enough not to be given twice by chance. If only one of the two has a place, it may be the place of
-/// a namesake.
-fn may_be_only_one(left: &Profile, right: &Profile) -> bool {
-    let is_long = |profile: &Profile| profile.names.iter().all(|name| name.joined.len() >= MIN_LETTERS_OF_ONE);
-    let has_place = |profile: &Profile| profile.country.is_some() || profile.city.is_some();
+/// True if the names are long enough not to be given twice by chance, and both or neither have a location. A location of
+/// only one of them may be that of a namesake.
+fn may_be_only_one(left: &RecordProfile, right: &RecordProfile) -> bool {
+    let is_long = |profile: &RecordProfile| profile.names.iter().all(|name| name.joined.len() >= MIN_LETTERS_OF_ONE);
+    let has_place = |profile: &RecordProfile| profile.country.is_some() || profile.city.is_some();
     is_long(left) && is_long(right) && has_place(left) == has_place(right)
 }
 
-/// Whether two sources have the same rare name, and nothing speaks against it.
+/// True if the rare names are equal and nothing speaks against a merge.
 fn is_only_one(evidence: &[Evidence]) -> bool {
     let is_harmless = |found: &Evidence| found.points() > 0 || matches!(found, E::ByAlias | E::OtherSectors);
     evidence.iter().all(is_harmless) && evidence.contains(&E::SameName) && evidence.contains(&E::RareName)
 }
 
-fn compare_names(profiles: &Profiles, left: &Profile, right: &Profile, found: &mut Vec<Evidence>) {
+fn compare_names(profiles: &Profiles, left: &RecordProfile, right: &RecordProfile, found: &mut Vec<Evidence>) {
     let mut best: Option<(Agreement, bool, &ParsedName, &ParsedName)> = None;
     for (at, name) in left.names.iter().enumerate() {
         for (other_at, other) in right.names.iter().enumerate() {
@@ -344,7 +345,7 @@ fn compare_names(profiles: &Profiles, left: &Profile, right: &Profile, found: &m
     if by_alias {
         found.push(E::ByAlias);
     }
-    // Of a misspelled word nobody else has, the other name says how common it is.
+    // Nobody else has a misspelled word; the other name tells how common the name is.
     let expected = profiles.expected_namesakes(name).max(profiles.expected_namesakes(other));
     if expected <= RARE && agreement < Agreement::Sound {
         found.push(E::RareName);
@@ -353,17 +354,17 @@ fn compare_names(profiles: &Profiles, left: &Profile, right: &Profile, found: &m
     } else if expected > USUAL {
         found.push(E::UsualName);
     }
-    let place = match (left.city, right.city, left.country, right.country) {
-        (Some(city), Some(other), ..) if city == other => Place::City(city),
-        (_, _, Some(country), Some(other)) if country == other => Place::Country(country),
-        _ => Place::Any,
+    let scope = match (left.city, right.city, left.country, right.country) {
+        (Some(city), Some(other), ..) if city == other => NamesakeScope::City(city),
+        (_, _, Some(country), Some(other)) if country == other => NamesakeScope::Country(country),
+        _ => NamesakeScope::Any,
     };
-    if profiles.has_namesakes(name, place) || profiles.has_namesakes(other, place) {
+    if profiles.has_namesakes(name, scope) || profiles.has_namesakes(other, scope) {
         found.push(E::Namesakes);
     }
 }
 
-fn compare_identifiers(profiles: &Profiles, left: &Profile, right: &Profile, found: &mut Vec<Evidence>) {
+fn compare_identifiers(profiles: &Profiles, left: &RecordProfile, right: &RecordProfile, found: &mut Vec<Evidence>) {
     let common = left.identifiers.iter().filter(|identifier| right.identifiers.binary_search(identifier).is_ok());
     let strength = common.map(|common| profiles.schemes[usize::from(common.scheme)].1).min_by_key(|s| match s {
         Strength::Strong => 0,
@@ -385,7 +386,7 @@ fn compare_identifiers(profiles: &Profiles, left: &Profile, right: &Profile, fou
     }
 }
 
-fn compare_places(left: &Profile, right: &Profile, found: &mut Vec<Evidence>) {
+fn compare_places(left: &RecordProfile, right: &RecordProfile, found: &mut Vec<Evidence>) {
     let country = left.country.zip(right.country).map(|(left, right)| left == right);
     let city = left.city.zip(right.city).map(|(left, right)| left == right);
     match (country, city) {
@@ -400,7 +401,7 @@ fn compare_places(left: &Profile, right: &Profile, found: &mut Vec<Evidence>) {
     }
 }
 
-fn compare_sectors(profiles: &Profiles, left: &Profile, right: &Profile, found: &mut Vec<Evidence>) {
+fn compare_sectors(profiles: &Profiles, left: &RecordProfile, right: &RecordProfile, found: &mut Vec<Evidence>) {
     if left.sectors.is_empty() || right.sectors.is_empty() {
         return;
     }
@@ -413,8 +414,8 @@ fn compare_sectors(profiles: &Profiles, left: &Profile, right: &Profile, found: 
     });
 }
 
-fn compare_links(profiles: &Profiles, left: &Profile, right: &Profile, found: &mut Vec<Evidence>) {
-    let common = |link: &&Link| right.links.binary_search_by_key(&link.hash, |other| other.hash).is_ok();
+fn compare_links(profiles: &Profiles, left: &RecordProfile, right: &RecordProfile, found: &mut Vec<Evidence>) {
+    let common = |link: &&RecordLink| right.links.binary_search_by_key(&link.hash, |other| other.hash).is_ok();
     let rarest = left.links.iter().filter(common).map(|link| link.names).min();
     if profiles.table == Table::People {
         match rarest {

@@ -1,45 +1,45 @@
-//! Look-up: which record of a release an item means, of which only some values are known.
+//! Look-up: finds the record of a release that an item with a few known values means.
 //!
-//! The evidence is that of two records of sources, and points of candidates sum to their scores. An item *matches* the best
-//! candidate if the evidence suffices ([`is_match`]) and no other comes near; a wrong match is worse than none.
+//! Evidence and scores are those of resolution. An item *matches* the best candidate if the evidence suffices ([`is_match`])
+//! and no other candidate comes near. A wrong match is worse than none.
 
-use crate::resolve::evidence::{Evidence, EvidenceKind, Veto, compare_values, is_match, is_owned, veto};
+use crate::resolve::evidence::{Evidence, EvidenceKind, Veto, compare_values, find_veto, is_match, is_owned};
 use crate::resolve::name::{Agreement, ParsedName};
-use crate::resolve::profile::{Profile, Profiles};
-use crate::resolve::record::Record;
+use crate::resolve::profile::{Profiles, RecordProfile};
+use crate::resolve::record::SourceRecord;
 use data::{LookUpStatus, Table};
 
-/// By how much the match is better than the second candidate.
+/// Points by which a match must lead the second candidate.
 pub const MATCH_MARGIN: i32 = 15;
-/// Candidates below this score are not listed, unless no name is nearer or they have the domain or identifier.
+/// Minimum score of a listed candidate, except for the nearest name and for owners of the domain or identifier.
 pub const MIN_SCORE: i32 = 25;
-/// The least score of any candidate.
+/// Minimum score of those exceptions.
 const MIN_SCORE_OF_BEST: i32 = 3;
-/// The greatest score.
+/// Maximum score.
 pub const MAX_SCORE: i32 = 100;
 
 /// A candidate with its evidence.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Scored {
-    /// The index of the candidate.
+pub struct ScoredCandidate {
+    /// Index of the candidate.
     pub index: usize,
     /// Hundredths, at most [`MAX_SCORE`].
     pub score: i32,
     pub evidence: Vec<Evidence>,
-    /// Why it is not the match, whatever its score.
+    /// Reason why the candidate cannot be the match, whatever its score.
     pub veto: Option<Veto>,
-    /// Whether the evidence suffices for a match.
+    /// True if the evidence suffices for a match.
     is_enough: bool,
 }
 
-impl Scored {
-    /// What the evidence has in points above the greatest score.
+impl ScoredCandidate {
+    /// Points of the evidence above the maximum score.
     #[must_use]
     pub fn excess(&self) -> i32 {
         self.evidence.iter().map(|evidence| evidence.points()).sum::<i32>() - self.score
     }
 
-    /// Candidates in this order are those that a strong identifier decides, the others by score, and those with a veto.
+    /// Sort key: candidates with the same strong identifier first, then the others by score, vetoed ones last.
     #[must_use]
     pub fn rank(&self) -> (bool, bool, i32, usize) {
         (self.veto.is_some(), !self.decides(), -self.score, self.index)
@@ -57,7 +57,7 @@ impl Scored {
         self.evidence.contains(&Evidence::SameName)
     }
 
-    /// Whether this candidate and not the other is the one that is meant.
+    /// True if this candidate is clearly a better match than the other.
     fn is_ahead_of(&self, other: &Self) -> bool {
         if self.decides() != other.decides() {
             return self.decides();
@@ -67,33 +67,34 @@ impl Scored {
     }
 }
 
-/// Compares an item, the first of `records`, with its candidates, the others. `is_sure`: a search finds the candidates by all
-/// words of the name. `rows` is the number of names of the table in the release, and `count_of` the number of those that have
-/// a word. Returns the likely candidates, best first.
+/// Compares an item, the first of `records`, with its candidates, the others. Set `is_sure` if a search found the
+/// candidates by all words of the name. `rows` is the number of names in the release's table, and `count_of` returns the
+/// number of those that contain a word. Returns the likely candidates, best first.
 pub fn look_up(
     table: Table,
-    records: &[Record],
+    records: &[SourceRecord],
     is_sure: bool,
     rows: u32,
     count_of: impl Fn(&str) -> u32,
-) -> Vec<Scored> {
-    let profiles = Profiles::of_look_up(table, records, rows, count_of);
+) -> Vec<ScoredCandidate> {
+    let profiles = Profiles::for_look_up(table, records, rows, count_of);
     let Some((item, candidates)) = profiles.all.split_first() else { return Vec::new() };
-    let agreements: Vec<Option<Agreement>> = candidates.iter().map(|candidate| agreement(item, candidate)).collect();
+    let agreements: Vec<Option<Agreement>> =
+        candidates.iter().map(|candidate| best_agreement(item, candidate)).collect();
     let nearest = only_best(&agreements, |index| includes(&candidates[index], item));
     let has_namesake = candidates.iter().filter(|candidate| has_name(candidate, item.names.first())).count() > 1;
     let scored = candidates.iter().enumerate().map(|(index, candidate)| {
         let mut evidence = compare_values(&profiles, item, candidate);
         let is_same = has_name(candidate, item.names.first());
-        // Records that share only the distinctive words, as `Alder` and `Alder Group` do, have different names.
+        // Records that share only distinctive words are no namesakes: `Alder`, `Alder Group`.
         if is_same && !has_namesake {
             evidence.retain(|found| *found != Evidence::Namesakes);
         }
         for found in &mut evidence {
             *found = match *found {
-                // The same to a comparison of records: `Venture` and `Ventures`, or other legal forms.
+                // The comparison of records ignores `Venture` versus `Ventures`, and other legal forms.
                 Evidence::SameName if !is_same => Evidence::FormsOfName,
-                // A space before a generic word.
+                // The names differ by a space before a generic word.
                 Evidence::MisspelledName | Evidence::NearName if is_same => Evidence::SameName,
                 other => other,
             };
@@ -102,25 +103,25 @@ pub fn look_up(
             evidence.push(Evidence::SimilarName);
         }
         let sum: i32 = evidence.iter().map(|evidence| evidence.points()).sum();
-        let veto = veto(&profiles, item, candidate);
+        let veto = find_veto(&profiles, item, candidate);
         let is_enough = is_match(&evidence, item.names.first());
-        let mut scored = Scored { index, score: sum.min(MAX_SCORE), evidence, veto, is_enough };
+        let mut scored = ScoredCandidate { index, score: sum.min(MAX_SCORE), evidence, veto, is_enough };
         if scored.veto.is_none() && scored.evidence.contains(&Evidence::OtherDomain) && !scored.is_owner() {
             scored.veto = Some(Veto::Domains);
         }
         scored
     });
-    let is_likely = |scored: &Scored| {
+    let is_likely = |scored: &ScoredCandidate| {
         let is_best = nearest == Some(scored.index) || scored.is_owner();
         scored.score >= if is_best { MIN_SCORE_OF_BEST } else { MIN_SCORE }
     };
-    let mut scored: Vec<Scored> = scored.filter(is_likely).collect();
-    scored.sort_by_key(Scored::rank);
+    let mut scored: Vec<ScoredCandidate> = scored.filter(is_likely).collect();
+    scored.sort_by_key(ScoredCandidate::rank);
     scored
 }
 
-/// What an item means by its candidates, best first.
-pub fn status<'s>(scored: impl Iterator<Item = &'s Scored>) -> LookUpStatus {
+/// Result of a look-up from its candidates, best first.
+pub fn status<'s>(scored: impl Iterator<Item = &'s ScoredCandidate>) -> LookUpStatus {
     let mut possible = scored.filter(|scored| scored.veto.is_none());
     let Some(best) = possible.next() else { return LookUpStatus::None };
     match best.is_enough && possible.all(|other| best.is_ahead_of(other)) {
@@ -129,36 +130,36 @@ pub fn status<'s>(scored: impl Iterator<Item = &'s Scored>) -> LookUpStatus {
     }
 }
 
-/// Whether the candidate has exactly this name, or an alias.
-fn has_name(candidate: &Profile, name: Option<&ParsedName>) -> bool {
+/// True if the candidate has exactly this name, also as an alias.
+fn has_name(candidate: &RecordProfile, name: Option<&ParsedName>) -> bool {
     name.is_some_and(|name| candidate.names.iter().any(|known| known.is_identical(name)))
 }
 
-/// How the names agree that agree best.
-fn agreement(item: &Profile, candidate: &Profile) -> Option<Agreement> {
+/// Best agreement between any names of both.
+fn best_agreement(item: &RecordProfile, candidate: &RecordProfile) -> Option<Agreement> {
     let names = item.names.iter().flat_map(|name| candidate.names.iter().map(move |other| name.agreement(other)));
     names.flatten().min()
 }
 
-/// The index of the best agreement, if only one is as good. Letters that differ may be mistyped, or one of the names may be
-/// meant that has all words.
+/// Index of the best agreement, if no other is as good. If the best is a misspelling, names with all words of the item
+/// count as equally good.
 fn only_best(agreements: &[Option<Agreement>], includes: impl Fn(usize) -> bool) -> Option<usize> {
     let best = agreements.iter().flatten().min()?;
     let is_misspelled = matches!(best, Agreement::Misspelled | Agreement::Near);
     let is_as_good = |(index, agreement): (usize, &Option<Agreement>)| {
         agreement.as_ref() == Some(best) || is_misspelled && includes(index)
     };
-    only(agreements.iter().enumerate().map(is_as_good))
+    only_true(agreements.iter().enumerate().map(is_as_good))
 }
 
-/// Whether a name of the candidate has all distinctive words of the item's.
-fn includes(candidate: &Profile, item: &Profile) -> bool {
+/// True if a name of the candidate contains all distinctive words of the item's name.
+fn includes(candidate: &RecordProfile, item: &RecordProfile) -> bool {
     let Some(name) = item.names.first() else { return false };
     candidate.names.iter().any(|other| name.words().all(|word| other.words().any(|known| known == word)))
 }
 
-/// The index of the only `true`.
-fn only(flags: impl Iterator<Item = bool>) -> Option<usize> {
+/// Index of the only `true`.
+fn only_true(flags: impl Iterator<Item = bool>) -> Option<usize> {
     let mut set = flags.enumerate().filter(|(_, flag)| *flag);
     let (first, _) = set.next()?;
     set.next().is_none().then_some(first)
@@ -169,24 +170,24 @@ mod tests {
     use super::*;
     use data::Country;
 
-    fn record(name: &str) -> Record {
-        Record { name: name.to_owned(), ..Record::new(Table::Firms, String::new(), 0) }
+    fn record(name: &str) -> SourceRecord {
+        SourceRecord { name: name.to_owned(), ..SourceRecord::new(Table::Firms, String::new(), 0) }
     }
 
-    fn with_lei(name: &str, value: &str) -> Record {
-        Record { identifiers: vec![("lei".to_owned(), value.to_owned())], ..record(name) }
+    fn with_lei(name: &str, value: &str) -> SourceRecord {
+        SourceRecord { identifiers: vec![("lei".to_owned(), value.to_owned())], ..record(name) }
     }
 
-    fn with_site(name: &str, site: &str) -> Record {
-        Record { website: Some(site.to_owned()), ..record(name) }
+    fn with_site(name: &str, site: &str) -> SourceRecord {
+        SourceRecord { website: Some(site.to_owned()), ..record(name) }
     }
 
-    fn in_country(name: &str, code: &str) -> Record {
-        Record { country: Country::from_alpha2(code), ..record(name) }
+    fn in_country(name: &str, code: &str) -> SourceRecord {
+        SourceRecord { country: Country::from_alpha2(code), ..record(name) }
     }
 
-    fn found(records: &[Record]) -> (LookUpStatus, Vec<usize>) {
-        // Each word is rare.
+    fn found(records: &[SourceRecord]) -> (LookUpStatus, Vec<usize>) {
+        // Every word is rare.
         let scored = look_up(Table::Firms, records, false, 10_000, |_| 1);
         for one in &scored {
             let sum: i32 = one.evidence.iter().map(|evidence| evidence.points()).sum();
@@ -231,7 +232,7 @@ mod tests {
         ] {
             assert_eq!(status_of(item, candidate), LookUpStatus::Match, "{item}, {candidate}");
         }
-        let alias = Record { aliases: vec!["Quillon".to_owned()], ..record("Brackwater") };
+        let alias = SourceRecord { aliases: vec!["Quillon".to_owned()], ..record("Brackwater") };
         assert_eq!(found(&[record("quillon"), alias]).0, LookUpStatus::Match);
     }
 
@@ -274,25 +275,27 @@ mod tests {
 
     #[test]
     fn another_name_is_a_match_by_a_second_agreement() {
-        let with = |name: &str, change: &dyn Fn(&mut Record)| {
+        let with = |name: &str, change: &dyn Fn(&mut SourceRecord)| {
             let mut record = record(name);
             change(&mut record);
             record
         };
-        let country = |record: &mut Record| record.country = Country::from_alpha2("DE");
-        let city = |record: &mut Record| {
+        let country = |record: &mut SourceRecord| record.country = Country::from_alpha2("DE");
+        let city = |record: &mut SourceRecord| {
             country(record);
             record.city = Some("Berlin".to_owned());
         };
-        let year = |record: &mut Record| record.founded_year = Some(2_014);
-        let both = |record: &mut Record| {
+        let year = |record: &mut SourceRecord| record.founded_year = Some(2_014);
+        let both = |record: &mut SourceRecord| {
             city(record);
             year(record);
         };
-        let site = |record: &mut Record| record.website = Some("https://quillon.example".to_owned());
-        let profile = |record: &mut Record| record.website = Some("https://linkedin.com/company/quillon".to_owned());
-        let medium = |record: &mut Record| record.identifiers = vec![("crunchbase".to_owned(), "quillon".to_owned())];
-        type Change<'a> = &'a dyn Fn(&mut Record);
+        let site = |record: &mut SourceRecord| record.website = Some("https://quillon.example".to_owned());
+        let profile =
+            |record: &mut SourceRecord| record.website = Some("https://linkedin.com/company/quillon".to_owned());
+        let medium =
+            |record: &mut SourceRecord| record.identifiers = vec![("crunchbase".to_owned(), "quillon".to_owned())];
+        type Change<'a> = &'a dyn Fn(&mut SourceRecord);
         use LookUpStatus::{Ambiguous, Match};
         let cases: [(Change<'_>, LookUpStatus); 7] = [
             (&country, Ambiguous),
@@ -309,7 +312,7 @@ mod tests {
                 assert_eq!(found(&records).0, expected, "{item}, case {number}");
             }
         }
-        // A name that agrees in nothing.
+        // Names without any agreement.
         assert_eq!(
             found(&[with_site("Brackwater", "quillon.example"), with_site("Zyntrix", "quillon.example")]).0,
             Ambiguous
@@ -327,21 +330,22 @@ mod tests {
         ] {
             assert_eq!(found(&[item.clone(), candidate]).0, expected, "{item:?}");
         }
-        let founded = |year: u16| Record { founded_year: Some(year), ..record("Quillon") };
+        let founded = |year: u16| SourceRecord { founded_year: Some(year), ..record("Quillon") };
         assert_eq!(found(&[founded(2_010), founded(2_011)]).0, LookUpStatus::Match);
         assert_eq!(found(&[founded(2_010), founded(2_014)]).0, LookUpStatus::Ambiguous);
-        // The same name, and the domain of another record.
+        // The item has the name of one record and the domain of another.
         let sites =
             [with_site("Quillon", "brack.example"), record("Quillon"), with_site("Brackwater", "brack.example")];
         assert_eq!(found(&sites).0, LookUpStatus::Ambiguous);
-        // An identifier decides, whatever the domain.
-        let lei = |site: &str| Record { website: Some(site.to_owned()), ..with_lei("Quillon", "529900T8BM49AURSDO55") };
+        // An identifier decides, regardless of the domain.
+        let lei =
+            |site: &str| SourceRecord { website: Some(site.to_owned()), ..with_lei("Quillon", "529900T8BM49AURSDO55") };
         assert_eq!(found(&[lei("quillon.example"), lei("brack.example")]).0, LookUpStatus::Match);
     }
 
     #[test]
     fn a_name_of_common_words_needs_a_place() {
-        let found = |records: &[Record]| status(look_up(Table::Firms, records, false, 10_000, |_| 900).iter());
+        let found = |records: &[SourceRecord]| status(look_up(Table::Firms, records, false, 10_000, |_| 900).iter());
         assert_eq!(found(&[record("Health"), record("Health")]), LookUpStatus::Ambiguous);
         assert_eq!(found(&[in_country("Health", "US"), in_country("Health", "US")]), LookUpStatus::Match);
     }
@@ -367,8 +371,8 @@ mod tests {
         assert_eq!(found(&named), (LookUpStatus::Match, vec![1, 0]));
         let contradicting = [with_lei("Quillon", own), with_lei("Quillon", other)];
         assert_eq!(found(&contradicting), (LookUpStatus::None, vec![0]));
-        let weak = Record { identifiers: vec![("crm".to_owned(), "7".to_owned())], ..record("") };
-        let carrier = Record { identifiers: weak.identifiers.clone(), ..record("Quillon") };
+        let weak = SourceRecord { identifiers: vec![("crm".to_owned(), "7".to_owned())], ..record("") };
+        let carrier = SourceRecord { identifiers: weak.identifiers.clone(), ..record("Quillon") };
         assert_eq!(found(&[weak, carrier]).0, LookUpStatus::None);
     }
 }

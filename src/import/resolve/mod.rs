@@ -1,14 +1,15 @@
-//! Resolution: which records are one real firm, startup or person, across sources and within them.
+//! Entity resolution: finds the records that describe one real firm, startup or person, across sources and within them.
 //!
-//! Records are compared if they share a key ([`blocking`]) or if one is among the ten best matches of the other's name in a
-//! text index. Named [`evidence`] with points sums to a score, and vetoes forbid what no score may join. A pair is *merged*
-//! if it is sure by two independent kinds of evidence, put up for *review* if it is likely, and otherwise left apart.
-//! [`decision`]s of people come first. Pairs are merged from the surest down, and only if no record of one cluster must not
-//! be any of the other, so that a chain of likely pairs does not join what a veto keeps apart ([`cluster`]).
+//! Two records are compared if they share a key ([`blocking`]), or if one is among the ten best matches for the other's
+//! name in a text index. Each piece of [`evidence`] has points, which sum to a score. A veto forbids a merge at any score.
+//! A pair is *merged* if its score is high and two independent kinds of evidence support it, put up for *review* if it is
+//! likely, and otherwise kept apart. [`decision`]s of people take precedence. Pairs are merged from the surest down, and
+//! only if no veto or decision separates any record of one cluster from any of the other, so that a chain of likely pairs
+//! cannot join records that a veto keeps apart ([`cluster`]).
 //!
-//! The rules are written down rather than learned: an operator can read why two records were merged, results do not change
-//! with the data of others, and no labels are needed. Statistics of the records only say how much a common value means
-//! ([`profile`]). Everything is a function of the records and decisions: the order of sources plays no part.
+//! The rules are written, not learned: an operator can read why two records were merged, results do not change with the
+//! data of others, and no labels are needed. Statistics of the records only weigh a shared value ([`profile`]). The result
+//! depends on the records and decisions alone, not on the order of the sources.
 
 mod blocking;
 mod cluster;
@@ -30,66 +31,66 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::resolve::blocking::Blocks;
 use crate::resolve::cluster::Clustering;
-use crate::resolve::evidence::{compare, veto};
+use crate::resolve::evidence::{compare, find_veto};
 use crate::resolve::profile::Profiles;
-use crate::resolve::statements::Described;
+use crate::resolve::statements::SourceRecords;
 use crate::sources::view::Clusters;
 use crate::sources::{Source, SourceError, Suppressed};
 use data::{Names, Progress, Table};
 use search::{SearchError, TextIndex};
 
-pub use cluster::Held;
+pub use cluster::MergeConflict;
 pub use data::import::referable::TABLES;
 pub use decision::{Decision, Decisions, Judgement};
 pub use evidence::{Evidence, EvidenceKind, Veto};
-pub use record::Record;
+pub use record::SourceRecord;
 
-/// The score from which a pair is merged, if two kinds of evidence are for it, in hundredths.
+/// Minimum score of a merged pair, in hundredths. Two kinds of evidence must support it, too.
 pub const MERGE_SCORE: i32 = 92;
-/// The score from which a pair is reviewed.
+/// Minimum score of a reviewed pair, in hundredths.
 pub const REVIEW_SCORE: i32 = 74;
 
-/// Matches of a name in the text index that are compared with its record.
+/// Text-index matches for a name that are compared with its record.
 const MAX_MATCHES: usize = 10;
 
-/// Rows that a thread takes at a time.
+/// Rows per unit of work of a thread.
 const CHUNK: usize = 1_024;
 
 /// Two records that are or may be one entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pair {
+pub struct RecordPair {
     /// Rows of [`Resolution::records`], the smaller first.
     pub left: u32,
     pub right: u32,
     /// Hundredths, from 0 to 100.
     pub score: i32,
     pub evidence: Vec<Evidence>,
-    /// Why it is reviewed although it is sure by itself.
-    pub held: Option<Held>,
+    /// Reason why a sure pair is reviewed instead of merged.
+    pub conflict: Option<MergeConflict>,
 }
 
-impl Pair {
+impl RecordPair {
     fn is_sure(&self) -> bool {
         self.score >= MERGE_SCORE && evidence::is_sufficient(&self.evidence)
     }
 }
 
-/// Which records are one entity, and which may be.
+/// Records with their merged and likely pairs.
 #[derive(Debug)]
 pub struct Resolution {
-    /// By table and id.
-    pub records: Vec<Record>,
-    /// The pairs that were merged, the surest first.
-    pub merged: Vec<Pair>,
-    /// The pairs to be reviewed, the most valuable first.
-    pub review: Vec<Pair>,
-    /// The rows of each entity that has several, ascending.
+    /// Sorted by table and id.
+    pub records: Vec<SourceRecord>,
+    /// Merged pairs, the surest first.
+    pub merged: Vec<RecordPair>,
+    /// Pairs to review, the most valuable first.
+    pub review: Vec<RecordPair>,
+    /// Rows of each entity with more than one record, ascending.
     pub clusters: Vec<Vec<u32>>,
-    /// Pairs that are sure or likely by their score, and apart by a veto.
+    /// Number of pairs that a veto keeps apart although their score is sure or likely.
     pub vetoed: usize,
 }
 
-/// Why sources cannot be resolved.
+/// Reason why sources cannot be resolved.
 #[derive(Debug, thiserror::Error)]
 pub enum ResolveError {
     #[error(transparent)]
@@ -98,9 +99,9 @@ pub enum ResolveError {
     Search(#[from] SearchError),
 }
 
-/// Resolves records, in any order. Ids are unique.
+/// Resolves records, given in any order. Ids must be unique.
 pub fn resolve(
-    mut records: Vec<Record>,
+    mut records: Vec<SourceRecord>,
     decisions: &Decisions,
     progress: &dyn Progress,
 ) -> Result<Resolution, SearchError> {
@@ -117,8 +118,8 @@ pub fn resolve(
     Ok(resolution)
 }
 
-/// Which entities of `sources` are one record of the view, and what is suppressed. A record is suppressed as a whole, with
-/// the entities that it has in `all` sources, of which `sources` may be a part.
+/// Returns the clusters of `sources` for the view, and the suppressed entities. `sources` may be a subset of `all`. A record
+/// is suppressed as a whole, with all of its entities in `all` sources.
 pub fn composition(
     folder: &Path,
     all: &[Source],
@@ -126,25 +127,26 @@ pub fn composition(
     progress: &dyn Progress,
 ) -> Result<(Clusters, Suppressed), ResolveError> {
     let suppressed = Suppressed::read(folder)?;
-    let merged = clusters(folder, sources, progress)?;
+    let merged = find_clusters(folder, sources, progress)?;
     let suppressed = match suppressed.is_empty() || sources.len() == all.len() {
         true => suppressed.with_clusters(&merged),
-        false => suppressed.with_clusters(&clusters(folder, all, progress)?),
+        false => suppressed.with_clusters(&find_clusters(folder, all, progress)?),
     };
     Ok((merged, suppressed))
 }
 
-/// Which entities of sources are one record of the view: firms, startups and people by [`resolve`] with the decisions in the
-/// folder, and the rounds of merged startups that several sources report.
-pub fn clusters(folder: &Path, sources: &[Source], progress: &dyn Progress) -> Result<Clusters, ResolveError> {
+/// Finds the entities of sources that make one record of the view: firms, startups and people by [`resolve`] with the
+/// decisions in the folder, and rounds of merged startups that several sources report.
+pub fn find_clusters(folder: &Path, sources: &[Source], progress: &dyn Progress) -> Result<Clusters, ResolveError> {
     let decisions = Decisions::read(folder)?;
-    let Described { records, rounds } = statements::read(folder, sources, &Suppressed::default(), progress)?;
+    let SourceRecords { records, rounds } =
+        statements::read_records(folder, sources, &Suppressed::default(), progress)?;
     let resolution = resolve(records, &decisions, progress)?;
     let ids = |cluster: &Vec<u32>| cluster.iter().map(|row| resolution.records[*row as usize].id.as_str()).collect();
     let merged: Vec<Vec<&str>> = resolution.clusters.iter().map(ids).collect();
     let numbered = (0..).zip(&merged).flat_map(|(number, ids)| ids.iter().map(move |id| (*id, number)));
     let cluster_of: HashMap<&str, u32> = numbered.collect();
-    let joined = rounds::clusters(&rounds, |startup| cluster_of.get(startup).copied());
+    let joined = rounds::cluster_rounds(&rounds, |startup| cluster_of.get(startup).copied());
     let joined = joined.iter().map(|cluster| cluster.iter().map(|index| rounds[*index].id.as_str()).collect());
     let mut clusters = Clusters::default();
     for (number, ids) in (0..).zip(merged.iter().cloned().chain(joined)) {
@@ -158,19 +160,19 @@ pub fn clusters(folder: &Path, sources: &[Source], progress: &dyn Progress) -> R
 }
 
 impl Resolution {
-    /// Resolves the records of one table, the first of which has the row `first`.
+    /// Resolves the records of one table. `first` is the row of the first record.
     fn add_table(
         &mut self,
-        records: &[Record],
+        records: &[SourceRecord],
         first: u32,
         decisions: &Decisions,
         progress: &dyn Progress,
     ) -> Result<(), SearchError> {
         let Some(table) = records.first().map(|record| record.table) else { return Ok(()) };
-        let records: Vec<&Record> = records.iter().collect();
-        let profiles = Profiles::of(table, &records);
-        let (pairs, vetoed) = candidates(&records, &profiles, progress)?;
-        let mut clustering = Clustering::of(&profiles, &records, decisions);
+        let records: Vec<&SourceRecord> = records.iter().collect();
+        let profiles = Profiles::new(table, &records);
+        let (pairs, vetoed) = find_pairs(&records, &profiles, progress)?;
+        let mut clustering = Clustering::new(&profiles, &records, decisions);
         let unsure: HashSet<(u32, u32)> = decisions.pairs(Judgement::Unsure).collect();
         let group = |row: u32| decisions.group_of(&records[row as usize].id);
         let mut review = Vec::new();
@@ -178,26 +180,26 @@ impl Resolution {
             if pair.is_sure() {
                 match clustering.merge(&pair) {
                     Ok(()) => {
-                        self.merged.push(Pair { left: pair.left + first, right: pair.right + first, ..pair });
+                        self.merged.push(RecordPair { left: pair.left + first, right: pair.right + first, ..pair });
                         continue;
                     }
-                    Err(held) => pair.held = Some(held),
+                    Err(conflict) => pair.conflict = Some(conflict),
                 }
             }
             review.push(pair);
         }
-        // About two clusters that are not published there is nothing to decide.
+        // A pair of unpublished clusters needs no decision.
         let is_hidden = |rows: &Vec<u32>| {
             let records = || rows.iter().map(|row| records[*row as usize]);
             records().any(|record| record.is_suppressed) || records().all(|record| record.is_gone)
         };
         let hidden: Vec<bool> = clustering.members.iter().map(is_hidden).collect();
-        // One decision about two clusters is enough: that of the best pair.
+        // Two clusters need one decision only: about their best pair.
         let mut seen: HashSet<(u32, u32)> = HashSet::new();
         for pair in review {
             let clusters = [pair.left, pair.right].map(|row| clustering.cluster_of[row as usize]);
             let clusters = (clusters[0].min(clusters[1]), clusters[0].max(clusters[1]));
-            let is_decided = matches!(pair.held, Some(Held::Decided(..)))
+            let is_decided = matches!(pair.conflict, Some(MergeConflict::Decided(..)))
                 || clustering.are_different(pair.left, pair.right)
                 || group(pair.left)
                     .zip(group(pair.right))
@@ -206,11 +208,11 @@ impl Resolution {
             if clusters.0 == clusters.1 || is_decided || are_hidden || !seen.insert(clusters) {
                 continue;
             }
-            let held = pair.held.map(|held| match held {
-                Held::Decided(left, right) => Held::Decided(left + first, right + first),
-                Held::Vetoed(left, right, veto) => Held::Vetoed(left + first, right + first, veto),
+            let conflict = pair.conflict.map(|conflict| match conflict {
+                MergeConflict::Decided(left, right) => MergeConflict::Decided(left + first, right + first),
+                MergeConflict::Vetoed(left, right, veto) => MergeConflict::Vetoed(left + first, right + first, veto),
             });
-            self.review.push(Pair { left: pair.left + first, right: pair.right + first, held, ..pair });
+            self.review.push(RecordPair { left: pair.left + first, right: pair.right + first, conflict, ..pair });
         }
         self.vetoed += vetoed;
         for mut members in clustering.members {
@@ -226,8 +228,8 @@ impl Resolution {
         self.clusters.sort_unstable();
         self.merged.sort_by_key(|pair| (-pair.score, pair.left, pair.right));
         let records = &self.records;
-        // By the gain of a decision: how prominent the records are, and how open the question is.
-        let value = |pair: &Pair| {
+        // A decision is worth more for prominent records, and near the middle between review and merge scores.
+        let value = |pair: &RecordPair| {
             let size = records[pair.left as usize].size + records[pair.right as usize].size;
             let middle = (MERGE_SCORE + REVIEW_SCORE) / 2;
             let openness = 1.0 - f64::from((pair.score - middle).abs()) / 40.0;
@@ -239,19 +241,19 @@ impl Resolution {
     }
 }
 
-/// The pairs of at least [`REVIEW_SCORE`], the surest first, and how many more a veto keeps apart.
-fn candidates(
-    records: &[&Record],
+/// Finds the pairs of at least [`REVIEW_SCORE`], the surest first. Also returns the number of pairs that a veto keeps apart.
+fn find_pairs(
+    records: &[&SourceRecord],
     profiles: &Profiles,
     progress: &dyn Progress,
-) -> Result<(Vec<Pair>, usize), SearchError> {
+) -> Result<(Vec<RecordPair>, usize), SearchError> {
     let table = profiles.table;
-    let blocks = Blocks::of(table, records, &profiles.all);
-    let names = RecordNames::of(table, records);
+    let blocks = Blocks::new(table, records, &profiles.all);
+    let names = RecordNames::new(table, records);
     let index = TextIndex::in_memory(&names)?;
     progress.step(&format!("resolve {}", table.name()), records.len() as u64);
     let next = AtomicUsize::new(0);
-    let found: Mutex<Found> = Mutex::default();
+    let found: Mutex<LikelyPairs> = Mutex::default();
     let work = || {
         let (mut pairs, mut vetoed) = (Vec::new(), Vec::new());
         let mut others: Vec<u32> = Vec::new();
@@ -272,15 +274,15 @@ fn candidates(
                 for other in &others {
                     let [left, right] = [row.min(*other as usize), row.max(*other as usize)];
                     let [first, second] = [left, right].map(|row| &profiles.all[row]);
-                    let evidence::Comparison { evidence, score } = compare(profiles, first, second);
+                    let evidence::PairComparison { evidence, score } = compare(profiles, first, second);
                     let (left, right) = (left as u32, right as u32);
                     if score < REVIEW_SCORE {
                         continue;
                     }
-                    if veto(profiles, first, second).is_some() {
+                    if find_veto(profiles, first, second).is_some() {
                         vetoed.push((left, right));
                     } else {
-                        pairs.push(Pair { left, right, score, evidence, held: None });
+                        pairs.push(RecordPair { left, right, score, evidence, conflict: None });
                     }
                 }
             }
@@ -305,19 +307,19 @@ fn candidates(
     Ok((pairs, vetoed.len()))
 }
 
-/// Pairs that are likely, and those of them that a veto keeps apart; some twice.
-type Found = (Vec<Pair>, Vec<(u32, u32)>);
+/// Pairs of at least [`REVIEW_SCORE`]: those without a veto, and the rows of those with one. May contain duplicates.
+type LikelyPairs = (Vec<RecordPair>, Vec<(u32, u32)>);
 
-/// The names of records, for the text index.
+/// Names of records for the text index.
 struct RecordNames<'a> {
-    records: &'a [&'a Record],
-    /// Of each record, separated by `|`.
+    records: &'a [&'a SourceRecord],
+    /// Aliases of each record, separated by `|`.
     aliases: Vec<String>,
     table: Table,
 }
 
 impl<'a> RecordNames<'a> {
-    fn of(table: Table, records: &'a [&'a Record]) -> Self {
+    fn new(table: Table, records: &'a [&'a SourceRecord]) -> Self {
         Self { records, aliases: records.iter().map(|record| record.aliases.join("|")).collect(), table }
     }
 }

@@ -1,4 +1,4 @@
-//! Names as they are compared: what distinguishes them, and what must not differ.
+//! Parses names for comparison: their distinctive words, and the parts that must not differ.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -8,24 +8,24 @@ use data::written::{WrittenName, WrittenWord, are_same_letters, are_spelled_alik
 use search::edit_distance::distance_within;
 use search::{forms, phonetic_key};
 
-/// So many letters of a name are enough to see a misspelling, a sound or a beginning.
+/// Letters that a name needs before a misspelling, sound or beginning is recognized.
 const MIN_LETTERS: usize = 5;
 const MIN_BEGINNING: usize = 6;
-/// A letter that differs in so many is hardly ever another name.
+/// In a name of this many letters, one that differs hardly ever makes another name.
 const MIN_SURE_LETTERS: usize = 9;
 const MIN_INITIALS: usize = 3;
 
-/// A name of fewer letters and symbols says nothing by itself.
+/// Letters and symbols that a name needs to identify a record by itself.
 const MIN_TELLING: usize = 2;
 
-/// How two names agree, the surest first.
+/// Degree of agreement of two names, the surest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Agreement {
-    /// The same words, but for the legal form and spaces.
+    /// The same words, except for the legal form and spaces.
     Same,
     /// The same words in another order.
     Reordered,
-    /// The same core; one has more generic words: `Alder`, `Alder Partners`.
+    /// The same core, but one name has more generic words: `Alder`, `Alder Partners`.
     Core,
     /// Forms of the same words: `Intl`, `International`; `Bob`, `Robert`.
     Forms,
@@ -33,20 +33,20 @@ pub(super) enum Agreement {
     Misspelled,
     /// One of few letters differs.
     Near,
-    /// They sound the same, or letters of another script do, or they differ in symbols only.
+    /// They sound the same, possibly in different scripts, or they differ only in symbols.
     Sound,
-    /// The same core with other generic words: `Alder Capital`, `Alder Ventures`.
+    /// The same core with different generic words: `Alder Capital`, `Alder Ventures`.
     OtherGeneric,
-    /// One begins with the other: `Alder`, `Alder Rock`.
+    /// One name begins with the other: `Alder`, `Alder Rock`.
     Begins,
-    /// One has the initials of the other.
+    /// One name is the initials of the other.
     Initials,
 }
 
-/// A name, taken apart.
+/// A name split into the parts that are compared.
 #[derive(Clone, Debug)]
 pub(super) struct ParsedName {
-    /// All words but the legal form, separated by spaces.
+    /// All words except the legal form, separated by spaces.
     all: String,
     /// The distinctive words, separated by spaces.
     pub core: String,
@@ -56,22 +56,22 @@ pub(super) struct ParsedName {
     /// The digits of the core.
     digits: String,
     pub vehicle: Option<Vehicle>,
-    /// Of the core.
+    /// Hash of the core without spaces.
     pub hash: u64,
-    /// All words but the legal form as they are written, without spaces.
+    /// All words except the legal form as written, without spaces.
     letters: String,
-    /// The core as it is written, unless it is [`ParsedName::joined`].
+    /// The core as written; `None` if that equals [`ParsedName::joined`].
     core_letters: Option<String>,
     symbols: String,
     legal: Vec<String>,
-    /// Whether the name alone may say which record is meant: one letter does not, nor do generic words.
+    /// True if the name alone can identify a record. A single letter cannot, nor can generic words.
     pub is_telling: bool,
 }
 
 impl ParsedName {
-    /// `None` for a name without letters and digits.
-    pub(super) fn of(table: Table, name: &str) -> Option<Self> {
-        let WrittenName { mut words, symbols } = WrittenName::of(name);
+    /// Returns `None` for a name without letters and digits.
+    pub(super) fn parse(table: Table, name: &str) -> Option<Self> {
+        let WrittenName { mut words, symbols } = WrittenName::parse(name);
         let mut vehicle = None;
         if table != Table::People {
             let number;
@@ -83,9 +83,9 @@ impl ParsedName {
         let folded = folded(&words);
         let kinds = match table {
             Table::People => vec![WordKind::Core; folded.len()],
-            _ => WordKind::of_all(&folded),
+            _ => WordKind::classify(&folded),
         };
-        let name = CoreName::of_words(&folded, &kinds);
+        let name = CoreName::from_words(&folded, &kinds);
         let (all, core, generic) = (name.words().to_owned(), name.core().to_owned(), name.generic());
         if core.is_empty() {
             return None;
@@ -119,8 +119,8 @@ impl ParsedName {
         })
     }
 
-    /// Whether the two are one name: equal but for case, punctuation, spaces, marks that one of them lacks, and a legal form that
-    /// the other does not contradict.
+    /// True if both are one name: equal except for case, punctuation, spaces, marks that one of them lacks, and legal
+    /// forms that do not contradict each other.
     pub(super) fn is_identical(&self, other: &Self) -> bool {
         let has_all = |name: &Self, forms: &[String]| forms.iter().all(|form| name.legal.contains(form));
         self.symbols == other.symbols
@@ -128,7 +128,7 @@ impl ParsedName {
             && (has_all(self, &other.legal) || has_all(other, &self.legal))
     }
 
-    /// Whether cores that fold alike are written alike, too.
+    /// True if two cores that fold to the same text are also written alike.
     fn is_written_alike(&self, other: &Self) -> bool {
         self.symbols == other.symbols && are_same_letters(self.written_core(), other.written_core())
     }
@@ -141,7 +141,7 @@ impl ParsedName {
         self.core.split(' ')
     }
 
-    /// How the names agree; `None` if they do not. Symmetric.
+    /// Agreement of two names; `None` if they differ. Symmetric in its arguments.
     pub(super) fn agreement(&self, other: &Self) -> Option<Agreement> {
         let found = self.folded_agreement(other)?;
         let is_spelled = match found {
@@ -154,7 +154,7 @@ impl ParsedName {
         Some(if is_spelled { found } else { Agreement::Sound })
     }
 
-    /// How the folded names agree.
+    /// Agreement of the folded names.
     fn folded_agreement(&self, other: &Self) -> Option<Agreement> {
         if self.digits != other.digits {
             return None;
@@ -201,12 +201,12 @@ fn sorted(name: &ParsedName) -> Vec<&str> {
     words
 }
 
-/// Whether one word may replace the other: forms of a given name, abbreviations.
+/// True if one word may replace the other: forms of a given name, abbreviations.
 fn are_forms(left: &str, right: &str) -> bool {
     left == right || forms(left).iter().any(|form| form.text == right)
 }
 
-/// Whether the letters of two names differ as by mistyping. In short words a letter makes another word: `east`, `west`.
+/// True if two names differ only by typing errors. In a short word another letter makes another word: `east`, `west`.
 fn is_misspelled(left: &str, right: &str) -> bool {
     if left.len().min(right.len()) < MIN_LETTERS {
         return false;
@@ -227,7 +227,7 @@ fn is_misspelled(left: &str, right: &str) -> bool {
             differing <= 2 && is_near(left, right)
         });
     }
-    // A space more or less, and one letter.
+    // One name has another number of spaces; one letter may differ as well.
     distance_within(&left.replace(' ', ""), &right.replace(' ', ""), 1).is_some()
 }
 

@@ -1,38 +1,38 @@
-//! Records prepared for comparison: hashes instead of texts, without values that say nothing.
+//! Profiles: records prepared for comparison, with hashes instead of texts and without values that identify nobody.
 //!
-//! How much a common value says depends on how many unlike names have it. So everything is counted first: a word, an
-//! identifier or an investor that many have identifies none of them.
+//! The weight of a shared value depends on the number of unlike names that have it, so everything is counted first: a word,
+//! identifier or investor that many have identifies none of them.
 
 use std::collections::{HashMap, HashSet};
 
 use xxhash_rust::xxh3::{Xxh3Builder, xxh3_64};
 
 use crate::resolve::name::{ParsedName, Vehicle};
-use crate::resolve::record::{Record, own_domain};
+use crate::resolve::record::{SourceRecord, own_domain};
 use data::city;
 use data::fold::fold;
 use data::identifier::{MAX_UNLIKE_NAMES, Strength, strength};
 use data::{Country, Table};
 
-/// Names of a record that are compared.
+/// Names per record that are compared.
 const MAX_COMPARED_NAMES: usize = 8;
 
-/// A link that more names have is not counted: a large accelerator says nothing.
+/// Most names that may have a link. More common ones, such as a large accelerator, are dropped.
 const MAX_LINKED: u32 = 60;
 
-/// Of fewer names each is rare.
+/// Cores needed to judge how rare a name is; among fewer names each is rare.
 const MIN_CORES: usize = 1_000;
 
-/// A sector of a larger share of the records is common to many by chance.
+/// Largest share of records in a specific sector. A larger sector is shared by chance.
 const MAX_SPECIFIC: f64 = 0.05;
 
 type Map<K, V> = HashMap<K, V, Xxh3Builder>;
 type Set<K> = HashSet<K, Xxh3Builder>;
 
-/// A value of a scheme.
+/// Hash of an identifier's value, with its scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Identifier {
-    /// The index of the scheme in [`Profiles::schemes`].
+pub(super) struct HashedIdentifier {
+    /// Index in [`Profiles::schemes`].
     pub scheme: u16,
     pub value: u64,
 }
@@ -40,25 +40,25 @@ pub(super) struct Identifier {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Domain {
     pub hash: u64,
-    /// Of its first label: `alder` of `alder.com` and `alder.io`.
+    /// Hash of the first label: `alder` in `alder.com` and `alder.io`.
     pub label: u64,
 }
 
-/// Something that a record is connected with, and how many unlike names are, too.
+/// A connection of a record, with the number of unlike names that have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Link {
+pub(super) struct RecordLink {
     pub hash: u64,
     pub names: u32,
 }
 
-/// What is compared of a record.
+/// Values of a record that are compared.
 #[derive(Debug)]
-pub(super) struct Profile {
+pub(super) struct RecordProfile {
     pub source: u32,
     pub is_gone: bool,
     pub names: Vec<ParsedName>,
     /// Ascending, without placeholders.
-    pub identifiers: Vec<Identifier>,
+    pub identifiers: Vec<HashedIdentifier>,
     /// `None` also for a placeholder.
     pub domain: Option<Domain>,
     pub country: Option<Country>,
@@ -67,31 +67,32 @@ pub(super) struct Profile {
     /// Ascending.
     pub sectors: Vec<u64>,
     /// Ascending.
-    pub links: Vec<Link>,
+    pub links: Vec<RecordLink>,
 }
 
-impl Profile {
+impl RecordProfile {
     pub(super) fn vehicle(&self) -> Option<Vehicle> {
         self.names.first()?.vehicle
     }
 
-    /// The name, and the places in which it may have namesakes.
-    fn places_of_name(&self) -> Option<(&ParsedName, impl Iterator<Item = Place>)> {
-        let places = [Some(Place::Any), self.country.map(Place::Country), self.city.map(Place::City)];
-        Some((self.names.first()?, places.into_iter().flatten()))
+    /// Name, with the scopes in which it may have namesakes.
+    fn scopes_of_name(&self) -> Option<(&ParsedName, impl Iterator<Item = NamesakeScope>)> {
+        let scopes =
+            [Some(NamesakeScope::Any), self.country.map(NamesakeScope::Country), self.city.map(NamesakeScope::City)];
+        Some((self.names.first()?, scopes.into_iter().flatten()))
     }
 }
 
-/// Where namesakes are.
+/// Area within which records with the same name are namesakes.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Place {
+pub(super) enum NamesakeScope {
     Any,
     Country(Country),
     City(u64),
 }
 
-impl Place {
-    /// Of a core in this place.
+impl NamesakeScope {
+    /// Hash of the name's core and the scope.
     fn key(self, name: &ParsedName) -> u64 {
         match self {
             Self::Any => name.hash,
@@ -101,27 +102,27 @@ impl Place {
     }
 }
 
-/// The profiles of the records of one table, and what was counted in them.
+/// Profiles of the records of one table, with the counts of their values.
 pub(super) struct Profiles {
     pub table: Table,
-    /// Of each record, in its order.
-    pub all: Vec<Profile>,
+    /// One profile per record, in the same order.
+    pub all: Vec<RecordProfile>,
     pub schemes: Vec<(String, Strength)>,
-    /// The number of cores that have a word.
+    /// Number of cores that contain each word.
     words: Map<u64, u32>,
     cores: usize,
-    /// Cores of several records of one source, alone and with a country or city.
+    /// Keys of cores that several records of one source have, for each [`NamesakeScope`].
     namesakes: Set<u64>,
-    /// The number of records of each sector.
+    /// Number of records in each sector.
     sectors: Map<u64, u32>,
 }
 
 impl Profiles {
-    pub(super) fn of(table: Table, records: &[&Record]) -> Self {
+    pub(super) fn new(table: Table, records: &[&SourceRecord]) -> Self {
         let mut schemes: Vec<(String, Strength)> = Vec::new();
         let mut all = Vec::with_capacity(records.len());
         for record in records {
-            all.push(read(table, record, &mut schemes));
+            all.push(build_profile(table, record, &mut schemes));
         }
         let mut profiles = Self {
             table,
@@ -138,23 +139,28 @@ impl Profiles {
         profiles
     }
 
-    /// The profiles of an item that is looked up, which is the first, and of its candidates in a release. `rows` is the
-    /// number of names of the table there, and `count_of` the number of those that have a word.
-    pub(super) fn of_look_up(table: Table, records: &[Record], rows: u32, count_of: impl Fn(&str) -> u32) -> Self {
+    /// Profiles for a look-up. The first record is the item, the others are its candidates in a release. `rows` is the number
+    /// of names in the release's table, and `count_of` returns the number of those that contain a word.
+    pub(super) fn for_look_up(
+        table: Table,
+        records: &[SourceRecord],
+        rows: u32,
+        count_of: impl Fn(&str) -> u32,
+    ) -> Self {
         let mut schemes = Vec::new();
-        let all: Vec<Profile> = records.iter().map(|record| read(table, record, &mut schemes)).collect();
+        let all: Vec<RecordProfile> = records.iter().map(|record| build_profile(table, record, &mut schemes)).collect();
         let words = all.iter().flat_map(|profile| &profile.names).flat_map(ParsedName::words);
         let words = words.map(|word| (xxh3_64(word.as_bytes()), count_of(word))).collect();
         let (namesakes, sectors) = (Set::default(), Map::default());
         let mut profiles = Self { table, all, schemes, words, cores: rows as usize, namesakes, sectors };
         let mut known: Set<u64> = Set::default();
-        for (name, places) in profiles.all.iter().skip(1).filter_map(Profile::places_of_name) {
-            profiles.namesakes.extend(places.map(|place| place.key(name)).filter(|key| !known.insert(*key)));
+        for (name, scopes) in profiles.all.iter().skip(1).filter_map(RecordProfile::scopes_of_name) {
+            profiles.namesakes.extend(scopes.map(|scope| scope.key(name)).filter(|key| !known.insert(*key)));
         }
         profiles
     }
 
-    /// How many cores would be equal to this one if names were made of random words: a few at most identify a record.
+    /// Expected number of equal cores if names were made of random words. A name with only a few identifies a record.
     pub(super) fn expected_namesakes(&self, name: &ParsedName) -> f64 {
         let cores = self.cores.max(1) as f64;
         let shares = name.words().map(|word| {
@@ -164,17 +170,17 @@ impl Profiles {
         cores * shares.product::<f64>()
     }
 
-    /// Whether several records of one source have this core, in the same place if one is given.
-    pub(super) fn has_namesakes(&self, name: &ParsedName, place: Place) -> bool {
-        self.namesakes.contains(&place.key(name))
+    /// True if several records of one source have this core within the scope.
+    pub(super) fn has_namesakes(&self, name: &ParsedName, scope: NamesakeScope) -> bool {
+        self.namesakes.contains(&scope.key(name))
     }
 
-    /// Whether there are enough names to see how rare one is.
+    /// True if there are enough names to tell how rare one is.
     pub(super) fn is_large(&self) -> bool {
         self.cores >= MIN_CORES
     }
 
-    /// Whether few records are of this sector.
+    /// True if few records are in this sector.
     pub(super) fn is_specific(&self, sector: u64) -> bool {
         let count = self.sectors.get(&sector).copied().unwrap_or(0);
         f64::from(count) <= MAX_SPECIFIC * self.all.len() as f64
@@ -185,9 +191,9 @@ impl Profiles {
         let mut known: Set<(u64, u32)> = Set::default();
         for profile in &self.all {
             profile.sectors.iter().for_each(|sector| *self.sectors.entry(*sector).or_default() += 1);
-            // A source that has a record under a new key has one record of the name.
-            if let Some((name, places)) = profile.places_of_name().filter(|_| !profile.is_gone) {
-                for key in places.map(|place| place.key(name)) {
+            // A record that its source moved to a new key is one record: the old one is gone and not a namesake.
+            if let Some((name, scopes)) = profile.scopes_of_name().filter(|_| !profile.is_gone) {
+                for key in scopes.map(|scope| scope.key(name)) {
                     if !known.insert((key, profile.source)) {
                         self.namesakes.insert(key);
                     }
@@ -207,30 +213,30 @@ impl Profiles {
     /// Removes identifiers and domains that more than [`MAX_UNLIKE_NAMES`] unlike names have.
     fn remove_placeholders(&mut self) {
         const DOMAIN: u16 = u16::MAX;
-        let mut carriers: Vec<(Identifier, u32)> = Vec::new();
+        let mut carriers: Vec<(HashedIdentifier, u32)> = Vec::new();
         for (row, profile) in self.all.iter().enumerate() {
             carriers.extend(profile.identifiers.iter().map(|identifier| (*identifier, row as u32)));
-            let domain = profile.domain.map(|domain| Identifier { scheme: DOMAIN, value: domain.hash });
+            let domain = profile.domain.map(|domain| HashedIdentifier { scheme: DOMAIN, value: domain.hash });
             carriers.extend(domain.map(|identifier| (identifier, row as u32)));
         }
         carriers.sort_unstable();
         let blocks = carriers.chunk_by(|left, right| left.0 == right.0).filter(|block| block.len() > MAX_UNLIKE_NAMES);
-        let placeholders: Set<Identifier> =
+        let placeholders: Set<HashedIdentifier> =
             blocks.filter(|block| self.are_unlike(block)).map(|block| block[0].0).collect();
         for profile in &mut self.all {
             profile.identifiers.retain(|identifier| !placeholders.contains(identifier));
             profile.domain = profile
                 .domain
-                .filter(|domain| !placeholders.contains(&Identifier { scheme: DOMAIN, value: domain.hash }));
+                .filter(|domain| !placeholders.contains(&HashedIdentifier { scheme: DOMAIN, value: domain.hash }));
         }
     }
 
-    /// Whether more than [`MAX_UNLIKE_NAMES`] of the carriers of a value have names that agree in nothing.
-    fn are_unlike(&self, carriers: &[(Identifier, u32)]) -> bool {
-        let mut distinct: Vec<&Profile> = Vec::new();
+    /// True if more than [`MAX_UNLIKE_NAMES`] carriers of a value have names without any agreement.
+    fn are_unlike(&self, carriers: &[(HashedIdentifier, u32)]) -> bool {
+        let mut distinct: Vec<&RecordProfile> = Vec::new();
         for (_, row) in carriers {
             let profile = &self.all[*row as usize];
-            let agrees = |other: &&Profile| {
+            let agrees = |other: &&RecordProfile| {
                 profile.names.iter().any(|name| other.names.iter().any(|known| name.agreement(known).is_some()))
             };
             if !distinct.iter().any(agrees) {
@@ -244,7 +250,7 @@ impl Profiles {
     }
 
     fn count_links(&mut self) {
-        let name_of = |profile: &Profile| profile.names.first().map_or(0, |name| name.hash);
+        let name_of = |profile: &RecordProfile| profile.names.first().map_or(0, |name| name.hash);
         let mut carriers: Vec<(u64, u64)> = Vec::new();
         for profile in &self.all {
             carriers.extend(profile.links.iter().map(|link| (link.hash, name_of(profile))));
@@ -264,10 +270,10 @@ impl Profiles {
     }
 }
 
-fn read(table: Table, record: &Record, schemes: &mut Vec<(String, Strength)>) -> Profile {
+fn build_profile(table: Table, record: &SourceRecord, schemes: &mut Vec<(String, Strength)>) -> RecordProfile {
     let texts = std::iter::once(&record.name).chain(&record.aliases);
     let mut names: Vec<ParsedName> = Vec::new();
-    for name in texts.filter_map(|text| ParsedName::of(table, text)).take(MAX_COMPARED_NAMES) {
+    for name in texts.filter_map(|text| ParsedName::parse(table, text)).take(MAX_COMPARED_NAMES) {
         if names.iter().all(|known| !known.is_identical(&name)) {
             names.push(name);
         }
@@ -275,7 +281,7 @@ fn read(table: Table, record: &Record, schemes: &mut Vec<(String, Strength)>) ->
     let mut identifiers = Vec::new();
     let mut address = record.website.as_deref();
     for (name, value) in &record.identifiers {
-        // A domain is compared with websites.
+        // A domain is compared with websites, not with identifiers.
         if name == "domain" {
             address = address.or(Some(value));
             continue;
@@ -284,7 +290,7 @@ fn read(table: Table, record: &Record, schemes: &mut Vec<(String, Strength)>) ->
             schemes.push((name.clone(), strength(name)));
             schemes.len() - 1
         });
-        identifiers.push(Identifier { scheme: index as u16, value: xxh3_64(value.as_bytes()) });
+        identifiers.push(HashedIdentifier { scheme: index as u16, value: xxh3_64(value.as_bytes()) });
     }
     identifiers.sort_unstable();
     identifiers.dedup();
@@ -298,7 +304,7 @@ fn read(table: Table, record: &Record, schemes: &mut Vec<(String, Strength)>) ->
     let mut links = record.links.hashes().to_vec();
     links.sort_unstable();
     links.dedup();
-    Profile {
+    RecordProfile {
         source: record.source,
         is_gone: record.is_gone,
         names,
@@ -308,11 +314,11 @@ fn read(table: Table, record: &Record, schemes: &mut Vec<(String, Strength)>) ->
         city: record.city.as_deref().and_then(city_hash),
         founded_year: record.founded_year,
         sectors,
-        links: links.into_iter().map(|hash| Link { hash, names: 0 }).collect(),
+        links: links.into_iter().map(|hash| RecordLink { hash, names: 0 }).collect(),
     }
 }
 
-/// Equal for all names of a city, with or without its country or state: `Bengaluru`, `Bangalore, India`.
+/// Hash that is equal for all names of a city, with or without its country or state: `Bengaluru`, `Bangalore, India`.
 fn city_hash(city: &str) -> Option<u64> {
     let name = fold(city.split(',').next().unwrap_or(city));
     let first = city::names_of(&name).first().copied().unwrap_or(&name);

@@ -1,45 +1,45 @@
-//! What is compared of an entity.
+//! Records to resolve: the values of an entity that are compared.
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use data::fold::fold;
 use data::import::Dataset;
-use data::import::identifiers::Identifier;
+use data::import::identifiers::NormalIdentifier;
 use data::import::website;
 use data::name::CoreName;
 use data::name::OwnName;
 use data::{Country, OrganizationKind, PartialDate, Table};
 
-/// A firm, a startup or a person, as one source describes it.
+/// A firm, startup or person as one source describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Record {
-    /// `gleif/firm:lei:5493…` in sources, the slug in a dataset.
+pub struct SourceRecord {
+    /// Such as `gleif/firm:lei:5493…` in sources; the slug in a dataset.
     pub id: String,
-    /// Equal numbers are one source.
+    /// Number of the source.
     pub source: u32,
     /// [`Table::Firms`], [`Table::Startups`] or [`Table::People`].
     pub table: Table,
     pub name: String,
     pub aliases: Vec<String>,
-    /// Scheme and value, which is in normal form.
+    /// Scheme, and value in normal form.
     pub identifiers: Vec<(String, String)>,
     pub website: Option<String>,
     pub country: Option<Country>,
     pub city: Option<String>,
     pub founded_year: Option<u16>,
-    /// By name.
+    /// Names of the sectors.
     pub sectors: Vec<String>,
     pub links: Links,
-    /// Number of rounds; how much depends on the record.
+    /// Number of rounds, as a measure of the record's importance.
     pub size: u32,
-    /// Whether its source does not have it any more.
+    /// True if the source no longer has the record.
     pub is_gone: bool,
-    /// Whether a line of `suppressed.csv` names it.
+    /// True if a line of `suppressed.csv` names the record.
     pub is_suppressed: bool,
 }
 
-impl Record {
-    /// A record of which nothing is known.
+impl SourceRecord {
+    /// Creates a record without values.
     #[must_use]
     pub fn new(table: Table, id: String, source: u32) -> Self {
         Self {
@@ -61,38 +61,38 @@ impl Record {
         }
     }
 
-    /// Whether the websites of both have one domain.
+    /// True if the websites of both have the same domain.
     pub fn has_domain_of(&self, other: &Self) -> bool {
         let domain = |record: &Self| record.website.as_deref().and_then(own_domain);
         domain(self).is_some_and(|own| domain(other) == Some(own))
     }
 }
 
-/// Hashes of what a record is connected with: rounds, investors, portfolio, people, organizations. Two records of one
-/// entity have some in common; how many others have them, too, says how much that means.
+/// Hashes of a record's connections: rounds, investors, portfolio, people, organizations. Two records of one entity share
+/// some; a connection that many records have means little.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Links(Vec<u64>);
 
 impl Links {
-    /// An organization or person, by the core of its name.
+    /// Adds an organization or person by the core of its name.
     pub fn add_name(&mut self, table: Table, name: &str) {
         let core = match table {
             Table::People => fold(name),
-            _ => CoreName::of(name).joined(),
+            _ => CoreName::parse(name).joined(),
         };
         if !core.is_empty() {
             self.add(table.noun(), &core);
         }
     }
 
-    /// An organization, by its website.
+    /// Adds an organization by the domain of its website.
     pub fn add_website(&mut self, address: &str) {
         if let Some(domain) = own_domain(address) {
             self.add("website", &domain);
         }
     }
 
-    /// A round of which the day and the amount are known.
+    /// Adds a round if its day and amount are known.
     pub fn add_round(&mut self, announced_on: Option<PartialDate>, amount_usd: Option<u64>) {
         if let (Some(date), Some(amount)) = (announced_on.filter(|date| date.is_day()), amount_usd) {
             self.add("round", &format!("{date} {amount}"));
@@ -112,25 +112,25 @@ impl Links {
     }
 }
 
-/// The domain of a web address that its owner chose; `None` for a profile on a platform.
+/// Domain of a web address that belongs to the organization; `None` for a profile on a platform.
 pub(super) fn own_domain(address: &str) -> Option<String> {
     let host = website::host(address);
-    let own = OwnName::of(&host);
+    let own = OwnName::parse(&host);
     (own.domain.contains('.') && !own.is_of_profiles()).then(|| own.domain.to_owned())
 }
 
-/// The records of a dataset: its firms, startups and people, in this order.
-pub fn of_dataset(dataset: &Dataset) -> Vec<Record> {
-    let empty = |table: Table, slug: &str, name: &str| Record {
+/// Records of a dataset: its firms, startups and people, in this order.
+pub fn records_of_dataset(dataset: &Dataset) -> Vec<SourceRecord> {
+    let empty = |table: Table, slug: &str, name: &str| SourceRecord {
         name: name.to_owned(),
-        ..Record::new(table, slug.to_owned(), 0)
+        ..SourceRecord::new(table, slug.to_owned(), 0)
     };
     let sectors =
         |rows: &[u32]| rows.iter().map(|row| dataset.sectors[*row as usize].name.clone()).collect::<Vec<String>>();
-    let identifiers = |carried: &[Identifier]| {
+    let identifiers = |carried: &[NormalIdentifier]| {
         carried.iter().map(|found| (found.scheme.to_string(), found.value.to_string())).collect()
     };
-    let firms = dataset.firms.iter().map(|firm| Record {
+    let firms = dataset.firms.iter().map(|firm| SourceRecord {
         aliases: firm.aliases.clone(),
         identifiers: identifiers(&firm.identifiers),
         website: firm.website.clone(),
@@ -140,7 +140,7 @@ pub fn of_dataset(dataset: &Dataset) -> Vec<Record> {
         sectors: sectors(&firm.sectors),
         ..empty(Table::Firms, &firm.slug, &firm.name)
     });
-    let startups = dataset.startups.iter().map(|startup| Record {
+    let startups = dataset.startups.iter().map(|startup| SourceRecord {
         aliases: startup.aliases.clone(),
         identifiers: identifiers(&startup.identifiers),
         website: startup.website.clone(),
@@ -150,8 +150,8 @@ pub fn of_dataset(dataset: &Dataset) -> Vec<Record> {
         sectors: sectors(&startup.sectors),
         ..empty(Table::Startups, &startup.slug, &startup.name)
     });
-    let mut firms: Vec<Record> = firms.collect();
-    let mut startups: Vec<Record> = startups.collect();
+    let mut firms: Vec<SourceRecord> = firms.collect();
+    let mut startups: Vec<SourceRecord> = startups.collect();
     for round in &dataset.rounds {
         let startup = &mut startups[round.startup as usize];
         startup.size += 1;
@@ -165,7 +165,7 @@ pub fn of_dataset(dataset: &Dataset) -> Vec<Record> {
     }
     let mut people = Vec::with_capacity(dataset.people.len());
     for person in &dataset.people {
-        let mut record = Record {
+        let mut record = SourceRecord {
             aliases: person.aliases.clone(),
             identifiers: identifiers(&person.identifiers),
             country: person.country,

@@ -1,30 +1,30 @@
-//! Rounds of one startup that several sources report: without joining them, a startup would have raised each twice.
+//! Joins rounds of one startup that several sources report. Otherwise the startup would have raised each of them twice.
 
 use std::collections::{BTreeMap, HashSet};
 
 use data::{PartialDate, Stage};
 
-/// Sources date a round by its filing, its closing or its announcement.
+/// Tolerance, because sources date a round by its filing, its closing or its announcement.
 const MAX_DAYS_APART: i32 = 14;
 
-/// Amounts that differ by less are one: sources round them, or convert them at the rate of another day.
+/// Tolerance as a share of the larger amount: sources round amounts, or convert them at the rate of another day.
 const MAX_DIFFERENCE: f64 = 0.05;
 
-/// A round, as one source describes it.
+/// A round as one source describes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Round {
-    /// `sec-form-d/round:…`
+pub struct SourceRound {
+    /// Such as `sec-form-d/round:…`.
     pub id: String,
     pub source: u32,
-    /// The id of its record.
+    /// Id of the startup's record.
     pub startup: String,
     pub stage: Option<Stage>,
     pub announced_on: Option<PartialDate>,
     pub amount_usd: Option<u64>,
 }
 
-impl Round {
-    /// How far two rounds are apart in days and in amount; `None` if they are two.
+impl SourceRound {
+    /// Distance of two rounds: whether an amount is missing, and the days between them. `None` if they are different.
     fn distance(&self, other: &Self) -> Option<(bool, i32)> {
         if self.source == other.source {
             return None;
@@ -40,14 +40,15 @@ impl Round {
             .amount_usd
             .zip(other.amount_usd)
             .map(|(left, right)| left.abs_diff(right) as f64 <= MAX_DIFFERENCE * left.max(right) as f64);
-        // Without an amount the stage has to be the same.
+        // Without both amounts, the stages must be equal.
         let is_one = amount.unwrap_or(has_one_stage) && may_be_one_stage && days <= MAX_DAYS_APART;
         is_one.then_some((amount.is_none(), days))
     }
 }
 
-/// The rounds that are one, by index, of startups with these clusters; each has at most one of each source.
-pub(super) fn clusters(rounds: &[Round], cluster_of: impl Fn(&str) -> Option<u32>) -> Vec<Vec<usize>> {
+/// Groups reports of the same round, by index. Startups are equal by their clusters. A group has at most one round of each
+/// source.
+pub(super) fn cluster_rounds(rounds: &[SourceRound], cluster_of: impl Fn(&str) -> Option<u32>) -> Vec<Vec<usize>> {
     let mut by_startup: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for (index, round) in rounds.iter().enumerate() {
         if let Some(startup) = cluster_of(&round.startup) {
@@ -87,8 +88,15 @@ pub(super) fn clusters(rounds: &[Round], cluster_of: impl Fn(&str) -> Option<u32
 mod tests {
     use super::*;
 
-    fn round(id: &str, source: u32, on: &str, amount_usd: Option<u64>, stage: Option<Stage>) -> Round {
-        Round { id: id.to_owned(), source, startup: "s".to_owned(), stage, announced_on: on.parse().ok(), amount_usd }
+    fn round(id: &str, source: u32, on: &str, amount_usd: Option<u64>, stage: Option<Stage>) -> SourceRound {
+        SourceRound {
+            id: id.to_owned(),
+            source,
+            startup: "s".to_owned(),
+            stage,
+            announced_on: on.parse().ok(),
+            amount_usd,
+        }
     }
 
     #[test]
@@ -107,15 +115,15 @@ mod tests {
             (round("a/round:2", 0, "2024-05-17", Some(1_000_000), seed), false),
         ] {
             let rounds = [first(), other];
-            assert_eq!(!clusters(&rounds, |_| Some(0)).is_empty(), is_one, "{:?}", rounds[1]);
-            assert!(clusters(&rounds, |_| None).is_empty(), "of two startups");
+            assert_eq!(!cluster_rounds(&rounds, |_| Some(0)).is_empty(), is_one, "{:?}", rounds[1]);
+            assert!(cluster_rounds(&rounds, |_| None).is_empty(), "of two startups");
         }
-        // The nearest one of each source.
+        // Only the nearest round of a source is joined.
         let rounds = [
             first(),
             round("b/round:1", 1, "2024-05-25", Some(1_000_000), seed),
             round("b/round:2", 1, "2024-05-18", Some(1_000_000), seed),
         ];
-        assert_eq!(clusters(&rounds, |_| Some(0)), [[0, 2]]);
+        assert_eq!(cluster_rounds(&rounds, |_| Some(0)), [[0, 2]]);
     }
 }

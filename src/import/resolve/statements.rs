@@ -1,74 +1,74 @@
-//! Records and rounds from the statements of sources.
+//! Collects records and rounds from the statements of sources.
 
 use std::collections::HashMap;
 use std::path::Path;
 
-use crate::resolve::record::{Links, Record};
-use crate::resolve::rounds::Round;
+use crate::resolve::record::{Links, SourceRecord};
+use crate::resolve::rounds::SourceRound;
 use crate::sources::{EntityId, EntityKind, Source, SourceError, Standing, Statement, Suppressed};
-use data::identifier::{self, normal};
+use data::identifier::{self, normalize};
 use data::vocabulary::Vocabulary;
 use data::{Country, Progress, Stage, Table};
 
-/// What sources say, as far as it is compared.
+/// Records and rounds of sources, with the values that are compared.
 #[derive(Clone, Debug, Default)]
-pub struct Described {
-    pub records: Vec<Record>,
-    pub rounds: Vec<Round>,
+pub struct SourceRecords {
+    pub records: Vec<SourceRecord>,
+    pub rounds: Vec<SourceRound>,
 }
 
-/// Reads the statements of sources in a folder: of what a source has, what it says now; of what it does not have any more,
-/// what it said last. That keeps the slug of a record which another source still has.
-pub fn read(
+/// Reads the records of sources in a folder from their current statements. For an entity that its source no longer has, the
+/// last statements count, so that a record which another source still has keeps its slug.
+pub fn read_records(
     folder: &Path,
     sources: &[Source],
     suppressed: &Suppressed,
     progress: &dyn Progress,
-) -> Result<Described, SourceError> {
-    let mut described = Described::default();
+) -> Result<SourceRecords, SourceError> {
+    let mut collected = SourceRecords::default();
     for (number, source) in (0..).zip(sources) {
         progress.step(&format!("read {}", source.id), 0);
-        let mut reader = Reader { source: &source.id, number, ..Reader::default() };
+        let mut reader = RecordCollector { source: &source.id, number, ..RecordCollector::default() };
         for statement in source.statements(folder)? {
             let statement = statement?;
             if statement.standing != Standing::Former {
                 reader.add(statement, suppressed);
             }
         }
-        reader.finish(&mut described);
+        reader.finish(&mut collected);
         progress.done();
     }
-    Ok(described)
+    Ok(collected)
 }
 
-/// A round with the entities of its source, until all are known.
+/// A round with references to entities of its source, until all of them are read.
 #[derive(Default)]
-struct Reported {
-    round: Round,
+struct PendingRound {
+    round: SourceRound,
     startup: Option<EntityId>,
     investors: Vec<EntityId>,
 }
 
 #[derive(Default)]
-struct Reader<'a> {
+struct RecordCollector<'a> {
     source: &'a str,
     number: u32,
-    records: Vec<Record>,
+    records: Vec<SourceRecord>,
     rows: HashMap<EntityId, usize>,
-    rounds: Vec<Reported>,
-    /// The names of sectors.
+    rounds: Vec<PendingRound>,
+    /// Names of sectors.
     sectors: HashMap<EntityId, String>,
-    /// Rows of people with what they belong to.
+    /// Rows of people with their organizations.
     members: Vec<(usize, EntityId)>,
-    /// The entity of the last statement.
+    /// Entity of the last statement.
     entity: Option<EntityId>,
-    /// The last field of the entity: of several values of a field with one value the first counts, as in the view.
+    /// Last field of the entity. The first value counts for a field that takes one value, as in the view.
     field: String,
 }
 
-impl Reader<'_> {
+impl RecordCollector<'_> {
     fn add(&mut self, statement: Statement, suppressed: &Suppressed) {
-        // What is gone is no round of a startup: another one may be in its place.
+        // A round that is gone may have been replaced by another one.
         if statement.entity.kind == EntityKind::Round && statement.standing == Standing::Gone {
             return;
         }
@@ -80,7 +80,7 @@ impl Reader<'_> {
         let is_first = self.field != *field;
         self.field.clone_from(field);
         if statement.entity.kind == EntityKind::Round {
-            if let Some(Reported { round, startup, investors }) = self.rounds.last_mut() {
+            if let Some(PendingRound { round, startup, investors }) = self.rounds.last_mut() {
                 match field.as_str() {
                     "investors" | "lead_investors" => investors.extend(value.parse::<EntityId>()),
                     _ if !is_first => {}
@@ -108,7 +108,7 @@ impl Reader<'_> {
             _ => {}
         }
         if let Some(scheme) = field.strip_prefix(identifier::FIELD) {
-            record.identifiers.extend(normal(scheme, value).ok().map(|value| (scheme.to_owned(), value)));
+            record.identifiers.extend(normalize(scheme, value).ok().map(|value| (scheme.to_owned(), value)));
             return;
         }
         if !is_first {
@@ -132,19 +132,23 @@ impl Reader<'_> {
             EntityKind::Startup => Table::Startups,
             EntityKind::Person => Table::People,
             EntityKind::Round => {
-                let round = Round { id: format!("{}/{entity}", self.source), source: self.number, ..Round::default() };
-                return self.rounds.push(Reported { round, ..Reported::default() });
+                let round = SourceRound {
+                    id: format!("{}/{entity}", self.source),
+                    source: self.number,
+                    ..SourceRound::default()
+                };
+                return self.rounds.push(PendingRound { round, ..PendingRound::default() });
             }
             EntityKind::Sector => return,
         };
         self.rows.insert(entity.clone(), self.records.len());
-        let record = Record::new(table, format!("{}/{entity}", self.source), self.number);
-        self.records.push(Record { is_gone, is_suppressed, ..record });
+        let record = SourceRecord::new(table, format!("{}/{entity}", self.source), self.number);
+        self.records.push(SourceRecord { is_gone, is_suppressed, ..record });
     }
 
-    /// Adds the records with their links, without those that have no name, and the rounds of known startups.
-    fn finish(mut self, described: &mut Described) {
-        for Reported { mut round, startup, investors } in std::mem::take(&mut self.rounds) {
+    /// Adds the records that have a name, with their links, and the rounds of known startups.
+    fn finish(mut self, collected: &mut SourceRecords) {
+        for PendingRound { mut round, startup, investors } in std::mem::take(&mut self.rounds) {
             let find = |entity: &EntityId| self.rows.get(entity).copied();
             let Some(startup) = startup.as_ref().and_then(find) else { continue };
             let investors: Vec<usize> = investors.iter().filter_map(find).collect();
@@ -152,7 +156,7 @@ impl Reader<'_> {
             record.size += 1;
             record.links.add_round(round.announced_on, round.amount_usd);
             round.startup.clone_from(&record.id);
-            described.rounds.push(round);
+            collected.rounds.push(round);
             for investor in investors {
                 self.records[investor].size += 1;
                 self.link(startup, investor);
@@ -161,7 +165,7 @@ impl Reader<'_> {
         for (person, organization) in std::mem::take(&mut self.members) {
             let Some(organization) = self.rows.get(&organization).copied() else { continue };
             self.link(person, organization);
-            let Record { website, size, .. } = &self.records[organization];
+            let SourceRecord { website, size, .. } = &self.records[organization];
             let (website, size) = (website.clone(), *size);
             let person = &mut self.records[person];
             person.size = person.size.max(size);
@@ -171,13 +175,13 @@ impl Reader<'_> {
             let name = sector.parse().ok().and_then(|entity: EntityId| self.sectors.get(&entity));
             name.into_iter().for_each(|name| sector.clone_from(name));
         }
-        described.records.extend(self.records.into_iter().filter(|record| !record.name.is_empty()));
+        collected.records.extend(self.records.into_iter().filter(|record| !record.name.is_empty()));
     }
 
-    /// Connects two records, each by the name of the other.
+    /// Links two records, each by the name of the other.
     fn link(&mut self, left: usize, right: usize) {
         for (from, to) in [(left, right), (right, left)] {
-            let Record { table, name, .. } = &self.records[to];
+            let SourceRecord { table, name, .. } = &self.records[to];
             let mut link = Links::default();
             link.add_name(*table, name);
             self.records[from].links.extend(link);

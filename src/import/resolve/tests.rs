@@ -4,16 +4,16 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::resolve::record::Links;
-use data::{Country, Date, NoProgress, Report};
+use data::{Country, Date, DiagnosticReport, NoProgress};
 
-fn firm(id: &str, name: &str) -> Record {
+fn firm(id: &str, name: &str) -> SourceRecord {
     let source = id.split('/').next().unwrap().bytes().fold(0, |hash: u32, byte| hash * 31 + u32::from(byte));
-    Record { name: name.to_owned(), ..Record::new(Table::Firms, id.to_owned(), source) }
+    SourceRecord { name: name.to_owned(), ..SourceRecord::new(Table::Firms, id.to_owned(), source) }
 }
 
-/// With a website and a city, so that two of one name are merged.
-fn located(id: &str, name: &str, website: &str, city: &str) -> Record {
-    Record {
+/// A record with a website and a city, so that two with the same name are merged.
+fn located(id: &str, name: &str, website: &str, city: &str) -> SourceRecord {
+    SourceRecord {
         website: Some(format!("https://{website}")),
         city: Some(city.to_owned()),
         country: Country::read("DE"),
@@ -21,22 +21,22 @@ fn located(id: &str, name: &str, website: &str, city: &str) -> Record {
     }
 }
 
-fn with_id(record: Record, scheme: &str, value: &str) -> Record {
-    Record { identifiers: vec![(scheme.to_owned(), value.to_owned())], ..record }
+fn with_id(record: SourceRecord, scheme: &str, value: &str) -> SourceRecord {
+    SourceRecord { identifiers: vec![(scheme.to_owned(), value.to_owned())], ..record }
 }
 
-fn resolved(records: &[Record], decisions: &Decisions) -> Resolution {
+fn resolved(records: &[SourceRecord], decisions: &Decisions) -> Resolution {
     resolve(records.to_vec(), decisions, &NoProgress).unwrap()
 }
 
-/// The ids of each cluster.
+/// Record ids of each cluster.
 fn clusters(resolution: &Resolution) -> BTreeSet<Vec<String>> {
     let id = |row: &u32| resolution.records[*row as usize].id.clone();
     resolution.clusters.iter().map(|cluster| cluster.iter().map(id).collect()).collect()
 }
 
 fn decisions(rows: &[(&str, &str, Judgement)]) -> Decisions {
-    let mut report = Report::default();
+    let mut report = DiagnosticReport::default();
     let on: Date = "2026-11-20".parse().unwrap();
     let decision = |(left, right, judgement): &(&str, &str, Judgement)| {
         Decision::new(left.to_string(), right.to_string(), *judgement, "ada".to_owned(), on.into(), String::new())
@@ -47,11 +47,11 @@ fn decisions(rows: &[(&str, &str, Judgement)]) -> Decisions {
     decisions
 }
 
-fn is_merged(left: Record, right: Record) -> bool {
+fn is_merged(left: SourceRecord, right: SourceRecord) -> bool {
     !resolved(&[left, right], &Decisions::default()).clusters.is_empty()
 }
 
-fn is_reviewed(left: Record, right: Record) -> bool {
+fn is_reviewed(left: SourceRecord, right: SourceRecord) -> bool {
     !resolved(&[left, right], &Decisions::default()).review.is_empty()
 }
 
@@ -105,13 +105,13 @@ fn names_that_only_sound_alike_are_reviewed_at_most() {
 
 #[test]
 fn names_of_one_source_that_differ_in_a_letter_are_two() {
-    let record = |id: &str, name: &str| Record {
+    let record = |id: &str, name: &str| SourceRecord {
         sectors: vec!["Fintech".to_owned()],
         founded_year: Some(2_010),
         ..located(id, name, "", "Berlin")
     };
-    let left = || Record { website: None, ..record("a/firm:1", "Zyntrixor Ventures") };
-    let right = |id: &str| Record { website: None, ..record(id, "Zyntrixar Ventures") };
+    let left = || SourceRecord { website: None, ..record("a/firm:1", "Zyntrixor Ventures") };
+    let right = |id: &str| SourceRecord { website: None, ..record(id, "Zyntrixar Ventures") };
     assert!(is_merged(left(), right("b/firm:1")));
     assert!(!is_merged(left(), right("a/firm:2")));
     assert!(is_reviewed(left(), right("a/firm:2")));
@@ -120,10 +120,10 @@ fn names_of_one_source_that_differ_in_a_letter_are_two() {
 
 #[test]
 fn a_rare_name_is_of_one_unless_one_source_alone_has_a_place() {
-    let country = |record: Record| Record { country: Country::read("DE"), ..record };
+    let country = |record: SourceRecord| SourceRecord { country: Country::read("DE"), ..record };
     let other = |number: usize| firm(&format!("c/firm:{number}"), &format!("Firm{number} Word{number}"));
-    let is_merged = |left: Record, right: Record| {
-        let records: Vec<Record> = (0..1_100).map(other).chain([left, right]).collect();
+    let is_merged = |left: SourceRecord, right: SourceRecord| {
+        let records: Vec<SourceRecord> = (0..1_100).map(other).chain([left, right]).collect();
         !resolved(&records, &Decisions::default()).clusters.is_empty()
     };
     let (left, right) = (|| firm("a/firm:1", "Zyntrix"), || firm("b/firm:1", "Zyntrix"));
@@ -140,10 +140,10 @@ fn each_veto_forbids_a_merge() {
     let right = || record("b/firm:1", "Zyntrix Capital");
     assert!(is_merged(left(), right()));
 
-    let lei = |record: Record, value: &str| with_id(record, "lei", value);
+    let lei = |record: SourceRecord, value: &str| with_id(record, "lei", value);
     assert!(!is_merged(lei(left(), "A"), lei(right(), "B")));
     assert!(is_merged(lei(left(), "A"), lei(right(), "A")));
-    let weak = |record: Record, value: &str| with_id(record, "our-crm", value);
+    let weak = |record: SourceRecord, value: &str| with_id(record, "our-crm", value);
     assert!(is_merged(weak(left(), "A"), weak(right(), "B")), "a weak identifier contradicts nothing");
 
     for (one, other, merged) in [
@@ -157,7 +157,7 @@ fn each_veto_forbids_a_merge() {
         assert_eq!(is_merged(record("a/firm:1", one), record("b/firm:1", other)), merged, "{one}, {other}");
     }
 
-    let founded = |record: Record, year: u16| Record { founded_year: Some(year), ..record };
+    let founded = |record: SourceRecord, year: u16| SourceRecord { founded_year: Some(year), ..record };
     assert!(!is_merged(founded(left(), 1990), founded(right(), 2005)));
     assert!(is_merged(founded(left(), 1990), founded(right(), 1991)));
 }
@@ -186,8 +186,8 @@ fn a_chain_does_not_join_what_a_veto_keeps_apart() {
     let resolution = resolved(&records, &Decisions::default());
     assert_eq!(resolution.clusters.len(), 1);
     assert_eq!(resolution.clusters[0].len(), 2);
-    let held: Vec<_> = resolution.review.iter().filter_map(|pair| pair.held.as_ref()).collect();
-    assert!(matches!(held[..], [Held::Vetoed(..)]), "{held:?}");
+    let conflict: Vec<_> = resolution.review.iter().filter_map(|pair| pair.conflict.as_ref()).collect();
+    assert!(matches!(conflict[..], [MergeConflict::Vetoed(..)]), "{conflict:?}");
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn people_of_one_name_are_one_in_one_organization_only() {
     let person = |id: &str, name: &str, organization: &str| {
         let mut links = Links::default();
         links.add_name(Table::Startups, organization);
-        Record { table: Table::People, links, ..firm(id, name) }
+        SourceRecord { table: Table::People, links, ..firm(id, name) }
     };
     let left = || person("a/person:1", "Robert Zyntrix", "Alder Foods");
     for (name, organization, merged) in [
@@ -222,17 +222,17 @@ fn decisions_join_and_part() {
             vec![("a/firm:1", "c/firm:1", Same), ("c/firm:1", "d/firm:1", Same)],
             vec![ids(&["a/firm:1", "b/firm:1", "c/firm:1", "d/firm:1"])],
         ),
-        // By way of an entity that is not there any more.
+        // Through an entity that no longer exists.
         (
             vec![("c/firm:1", "gone/firm:1", Same), ("gone/firm:1", "d/firm:1", Same)],
             vec![ids(&["a/firm:1", "b/firm:1"]), ids(&["c/firm:1", "d/firm:1"])],
         ),
-        // What is different from `b` is different from what is the same as `b`.
+        // `a` differs from `c`, so it also differs from `b`, which is the same as `c`.
         (
             vec![("a/firm:1", "c/firm:1", Different), ("c/firm:1", "b/firm:1", Same)],
             vec![ids(&["b/firm:1", "c/firm:1"])],
         ),
-        // The last decision about a pair counts.
+        // The last decision about a pair wins.
         (
             vec![("a/firm:1", "b/firm:1", Different), ("b/firm:1", "a/firm:1", Unsure)],
             vec![ids(&["a/firm:1", "b/firm:1"])],
@@ -259,19 +259,19 @@ prop_compose! {
     fn any_record()(
         name in 0..NAMES.len(), source in 0..3_u8, website in 0..3_u8, city in 0..3_u8, lei in 0..4_u8,
         founded_year in prop::option::of(1_990_u16..2_010),
-    ) -> (u8, Record) {
+    ) -> (u8, SourceRecord) {
         let site = ["zyntrix.example", "orbit.example", "kite.example"][usize::from(website)];
         let record = located("", NAMES[name], site, ["Berlin", "Oslo", "Rome"][usize::from(city)]);
-        let record = Record { founded_year, ..record };
+        let record = SourceRecord { founded_year, ..record };
         (source, if lei > 0 { with_id(record, "lei", &lei.to_string()) } else { record })
     }
 }
 
-fn any_records() -> impl Strategy<Value = Vec<Record>> {
+fn any_records() -> impl Strategy<Value = Vec<SourceRecord>> {
     prop::collection::vec(any_record(), 2..14).prop_map(|records| {
         let numbered = records.into_iter().enumerate();
         numbered
-            .map(|(index, (source, record))| Record {
+            .map(|(index, (source, record))| SourceRecord {
                 id: format!("{}/firm:{index}", char::from(b'a' + source)),
                 source: u32::from(source),
                 ..record
@@ -287,8 +287,8 @@ proptest! {
     fn the_order_of_records_and_numbers_of_sources_do_not_matter(
         (records, shuffled) in any_records().prop_flat_map(|records| (Just(records.clone()), Just(records).prop_shuffle()))
     ) {
-        let renumbered: Vec<Record> =
-            shuffled.into_iter().map(|record| Record { source: 7 - record.source, ..record }).collect();
+        let renumbered: Vec<SourceRecord> =
+            shuffled.into_iter().map(|record| SourceRecord { source: 7 - record.source, ..record }).collect();
         let (left, right) = (resolved(&records, &Decisions::default()), resolved(&renumbered, &Decisions::default()));
         prop_assert_eq!(&left.clusters, &right.clusters);
         prop_assert_eq!(&left.review, &right.review);

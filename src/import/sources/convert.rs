@@ -1,4 +1,4 @@
-//! From the texts of a row to the values of a field: what has not the form of the field is left out, with the reason.
+//! Converts the texts of a row to the values of a field. Texts that do not fit the field are dropped, with a reason.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -6,14 +6,16 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::sources::evidence::{ColumnEvidence, Evidence};
-use crate::sources::field::Form;
-use crate::sources::input::Row;
+use crate::sources::evidence::{ColumnEvidence, ImportEvidence};
+use crate::sources::field::FieldForm;
+use crate::sources::input::InputRow;
 use crate::sources::location::{self, Codes};
 use crate::sources::mapping::date_format::{self, DateFormat};
-use crate::sources::mapping::transform::Text;
-use crate::sources::mapping::{Condition, Currency, FieldValue, KeyForm, Target, Test, Unknown, Value, Vocabulary};
-use crate::sources::money::{Cell, Rates, Sign};
+use crate::sources::mapping::transform::MappedText;
+use crate::sources::mapping::{
+    CellTest, Condition, Currency, FieldTarget, FieldValue, KeyForm, MappedValue, MappingVocabulary, Unknown,
+};
+use crate::sources::money::{MoneyCell, Rates, Sign};
 use data::fold::fold;
 use data::identifier;
 use data::import::clean::{clean, clean_line};
@@ -22,37 +24,37 @@ use data::import::website;
 use data::vocabulary::Vocabulary as _;
 use data::{Country, FirmKind, PartialDate, Stage, StartupStatus};
 
-/// A value of a field.
+/// A converted value of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Said {
+pub(crate) struct ConvertedValue {
     pub value: String,
-    /// As the source has it; empty if it is the same.
+    /// Value as the source has it; empty if it is the same.
     pub original: String,
 }
 
-/// A text that is left out, and why: `is not a country`.
+/// A text that is left out, with a reason such as `is not a country`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Dropped {
     pub text: String,
     pub reason: Cow<'static, str>,
 }
 
-/// Results that are kept to be used again for the same text.
+/// Maximum number of texts with cached results.
 const MAX_MEMO: usize = 10_000;
 
-/// Computes the values of one field.
+/// Converts texts to the values of one field.
 pub(crate) struct Converter {
-    form: Form,
-    /// The formats of the field's dates.
+    form: FieldForm,
+    /// Date formats of the field.
     dates: Vec<DateFormat>,
-    /// The values of texts that occurred: columns of vocabularies have few different ones.
-    memo: Option<HashMap<String, Vec<Said>>>,
-    /// Evidence of the columns from an earlier run.
+    /// Cache of converted texts, for columns with few distinct ones.
+    memo: Option<HashMap<String, Vec<ConvertedValue>>>,
+    /// Evidence about the columns from an earlier run.
     known: ColumnEvidence,
     pub seen: ColumnEvidence,
 }
 
-impl Test {
+impl CellTest {
     fn passes(&self, text: &str) -> bool {
         let is_one = |texts: &[String]| {
             texts.iter().any(|known| known.eq_ignore_ascii_case(text) || *known == text.to_lowercase())
@@ -67,22 +69,22 @@ impl Test {
     }
 }
 
-/// Whether a row meets all conditions.
-pub(crate) fn meets(row: &Row, conditions: &[Condition]) -> bool {
+/// True if a row meets all conditions.
+pub(crate) fn meets(row: &InputRow, conditions: &[Condition]) -> bool {
     conditions.iter().all(|condition| condition.test.passes(row.get(condition.column.index)))
 }
 
-impl Value {
-    /// The texts of a row, after all steps.
-    pub(crate) fn texts<'r>(&'r self, row: &'r Row, dropped: &mut Vec<Dropped>) -> Vec<Text<'r>> {
-        let mut texts = if meets(row, &self.when) { self.read(row, dropped) } else { Vec::new() };
+impl MappedValue {
+    /// Texts of a row after all steps.
+    pub(crate) fn texts<'r>(&'r self, row: &'r InputRow, dropped: &mut Vec<Dropped>) -> Vec<MappedText<'r>> {
+        let mut texts = if meets(row, &self.when) { self.read_columns(row, dropped) } else { Vec::new() };
         if let Some(default) = self.default.as_ref().filter(|_| texts.is_empty()) {
-            texts.push(Text { value: Cow::Borrowed(default), original: Cow::Borrowed("") });
+            texts.push(MappedText { value: Cow::Borrowed(default), original: Cow::Borrowed("") });
         }
         texts
     }
 
-    fn read<'r>(&'r self, row: &'r Row, dropped: &mut Vec<Dropped>) -> Vec<Text<'r>> {
+    fn read_columns<'r>(&'r self, row: &'r InputRow, dropped: &mut Vec<Dropped>) -> Vec<MappedText<'r>> {
         let mut texts = Vec::new();
         let is_none = |text: &str| text.is_empty() || self.none.iter().any(|none| none.eq_ignore_ascii_case(text));
         match &self.join {
@@ -90,15 +92,19 @@ impl Value {
                 let parts = self.columns.iter().map(|column| row.get(column.index)).filter(|text| !is_none(text));
                 let joined = parts.collect::<Vec<_>>().join(join);
                 if !joined.is_empty() {
-                    texts.push(Text::from(joined));
+                    texts.push(MappedText::from(joined));
                 }
             }
             None => texts.extend(
-                self.columns.iter().map(|column| row.get(column.index)).filter(|text| !is_none(text)).map(Text::from),
+                self.columns
+                    .iter()
+                    .map(|column| row.get(column.index))
+                    .filter(|text| !is_none(text))
+                    .map(MappedText::from),
             ),
         }
         if let Some(constant) = &self.constant {
-            texts.push(Text { value: Cow::Borrowed(constant), original: Cow::Borrowed("") });
+            texts.push(MappedText { value: Cow::Borrowed(constant), original: Cow::Borrowed("") });
         }
         for step in &self.steps {
             step.apply(&mut texts);
@@ -111,7 +117,9 @@ impl Value {
             for text in texts {
                 match vocabulary.get(&text.value.to_lowercase()) {
                     Some(words) => mapped.extend(
-                        words.iter().map(|word| Text { value: Cow::Borrowed(word), original: text.original.clone() }),
+                        words
+                            .iter()
+                            .map(|word| MappedText { value: Cow::Borrowed(word), original: text.original.clone() }),
                     ),
                     None if self.unknown == Unknown::Keep => mapped.push(text),
                     None => dropped
@@ -123,44 +131,44 @@ impl Value {
         texts
     }
 
-    /// The first text of a row.
-    pub(crate) fn text(&self, row: &Row) -> Option<String> {
+    /// First text of a row.
+    pub(crate) fn text(&self, row: &InputRow) -> Option<String> {
         self.texts(row, &mut Vec::new()).into_iter().next().map(|text| text.value.into_owned())
     }
 
-    /// The date of a row.
-    fn date(&self, row: &Row) -> Option<PartialDate> {
+    /// First date of a row.
+    fn date(&self, row: &InputRow) -> Option<PartialDate> {
         let formats = if self.dates.is_empty() { &*ISO } else { &*self.dates };
         self.texts(row, &mut Vec::new()).iter().find_map(|text| read_date(&text.value, formats))
     }
 
-    /// The text by which rows of an entity are ordered: dates as `YYYY-MM-DD`.
-    pub(crate) fn order(&self, row: &Row) -> String {
+    /// Sort key for the rows of an entity. Dates become `YYYY-MM-DD`.
+    pub(crate) fn order(&self, row: &InputRow) -> String {
         let Some(text) = self.text(row) else { return String::new() };
         let formats = if self.dates.is_empty() { &*ISO } else { &*self.dates };
         read_date(&text, formats).map_or(text, |date| date.to_string())
     }
 }
 
-static ISO: LazyLock<Vec<DateFormat>> = LazyLock::new(date_format::iso);
+static ISO: LazyLock<Vec<DateFormat>> = LazyLock::new(date_format::iso_formats);
 
 fn read_date(text: &str, formats: &[DateFormat]) -> Option<PartialDate> {
     formats.iter().find_map(|format| format.read(text))
 }
 
 impl KeyForm {
-    /// The key that a text makes.
-    pub(crate) fn key(&self, text: &str) -> Result<String, Cow<'static, str>> {
+    /// Makes an entity key from a text.
+    pub(crate) fn make_key(&self, text: &str) -> Result<String, Cow<'static, str>> {
         let key = match self {
             Self::Plain => clean_line(text),
-            Self::Scheme(scheme) => format!("{scheme}:{}", identifier::normal(scheme, text)?),
+            Self::Scheme(scheme) => format!("{scheme}:{}", identifier::normalize(scheme, text)?),
             Self::Name => fold(text),
         };
         if key.is_empty() { Err("has no letter or digit".into()) } else { Ok(key) }
     }
 }
 
-/// The slug of a name: its folded words, joined by `-`. `None` if nothing is left.
+/// Slug of a name: its folded words, joined by `-`. `None` if nothing is left.
 pub(crate) fn slug(name: &str) -> Option<String> {
     let slug = fold(name).replace(' ', "-");
     let mut end = slug.len().min(MAX_SLUG);
@@ -171,29 +179,32 @@ pub(crate) fn slug(name: &str) -> Option<String> {
     (!slug.is_empty()).then(|| slug.to_owned())
 }
 
-/// Longer names are cut, so that a number can follow.
+/// Maximum bytes of a slug made from a name, which leaves room for a number.
 const MAX_SLUG: usize = 100;
 
 impl Converter {
-    pub(crate) fn of(field: &FieldValue, evidence: &Evidence) -> Self {
+    pub(crate) fn new(field: &FieldValue, evidence: &ImportEvidence) -> Self {
         let form = match &field.target {
-            Target::Field(field) => field.form,
-            Target::Identifier(_) => Form::Identifier,
+            FieldTarget::Field(field) => field.form,
+            FieldTarget::Identifier(_) => FieldForm::Identifier,
         };
         let dates = if field.value.dates.is_empty() { ISO.clone() } else { field.value.dates.clone() };
-        let has_few = matches!(form, Form::Country | Form::Stage | Form::FirmKind | Form::StartupStatus | Form::Sector);
+        let has_few = matches!(
+            form,
+            FieldForm::Country | FieldForm::Stage | FieldForm::FirmKind | FieldForm::StartupStatus | FieldForm::Sector
+        );
         let depends_on_one = field.value.columns.len() == 1 && field.value.when.is_empty();
         let memo = (has_few && depends_on_one).then(HashMap::new);
-        Self { form, dates, memo, known: evidence.of(&field.value), seen: ColumnEvidence::default() }
+        Self { form, dates, memo, known: evidence.for_value(&field.value), seen: ColumnEvidence::default() }
     }
 
-    /// The values of a row.
+    /// Adds the values of a row.
     pub(crate) fn values(
         &mut self,
         field: &FieldValue,
-        row: &Row,
+        row: &InputRow,
         rates: &Rates,
-        values: &mut Vec<Said>,
+        values: &mut Vec<ConvertedValue>,
         dropped: &mut Vec<Dropped>,
     ) {
         let key = self.memo.as_ref().map(|_| row.get(field.value.columns[0].index));
@@ -205,11 +216,11 @@ impl Converter {
         }
         let (first, before) = (values.len(), dropped.len());
         let is_list = match &field.target {
-            Target::Field(field) => field.is_list,
-            Target::Identifier(_) => true,
+            FieldTarget::Field(field) => field.is_list,
+            FieldTarget::Identifier(_) => true,
         };
         for text in field.value.texts(row, dropped) {
-            // Of a field with one value the first usable one.
+            // A field with one value takes the first usable text.
             if !is_list && values.len() > first {
                 break;
             }
@@ -217,11 +228,11 @@ impl Converter {
                 Ok((value, is_private)) => {
                     let is_same = value == text.original || is_private;
                     let original = if is_same { String::new() } else { clean(&text.original) };
-                    values.push(Said { value, original });
+                    values.push(ConvertedValue { value, original });
                 }
                 Err(reason) => {
-                    // Of a location the whole: its last part alone tells nothing.
-                    let cell = field.value.columns.first().filter(|_| self.form == Form::Country);
+                    // Report the whole location: its last part alone tells nothing.
+                    let cell = field.value.columns.first().filter(|_| self.form == FieldForm::Country);
                     let text = cell.map_or(&*text.value, |column| row.get(column.index));
                     dropped.push(Dropped { text: text.to_owned(), reason });
                 }
@@ -235,17 +246,17 @@ impl Converter {
         }
     }
 
-    /// The value of a text, and whether its original has private data.
+    /// Converts a text. The flag is true if the original contains private data.
     fn convert(
         &mut self,
         field: &FieldValue,
         text: &str,
-        row: &Row,
+        row: &InputRow,
         rates: &Rates,
     ) -> Result<(String, bool), Cow<'static, str>> {
         let value = match self.form {
-            Form::Line => line(text)?,
-            Form::Text => {
+            FieldForm::Line => convert_line(text)?,
+            FieldForm::Text => {
                 let has_email = text.contains('@') && EMAIL.is_match(text);
                 let text = if has_email { EMAIL.replace_all(text, "") } else { Cow::Borrowed(text) };
                 let text = clean(&text);
@@ -257,44 +268,46 @@ impl Converter {
                 }
                 return Ok((text, has_email));
             }
-            Form::Website => web_address(text)?,
-            Form::Country => self.country(field, text, row)?.alpha2().to_owned(),
-            Form::Year => self.year(text)?,
-            Form::Date => {
+            FieldForm::Website => web_address(text)?,
+            FieldForm::Country => self.country(field, text, row)?.alpha2().to_owned(),
+            FieldForm::Year => self.year(text)?,
+            FieldForm::Date => {
                 let date = read_date(text, &self.dates).ok_or_else(|| {
                     let formats: Vec<&str> = self.dates.iter().map(DateFormat::text).collect();
                     format!("is not a date of the form {}; name its format in `dates`", formats.join(", "))
                 })?;
                 date.to_string()
             }
-            Form::Dollars => self.dollars(field, text, row, rates)?,
-            Form::Stage => Stage::read(text).ok_or_else(not_in::<Stage>)?.name().to_owned(),
-            Form::FirmKind => FirmKind::read(text).ok_or_else(not_in::<FirmKind>)?.name().to_owned(),
-            Form::StartupStatus => StartupStatus::read(text).ok_or_else(not_in::<StartupStatus>)?.name().to_owned(),
-            Form::Sector => line(text)?,
-            Form::Reference(_) => {
-                let Some(reference) = &field.reference else { return Err("refers to nothing".into()) };
-                format!("{}:{}", reference.kind, reference.key.key(text)?)
+            FieldForm::Dollars => self.dollars(field, text, row, rates)?,
+            FieldForm::Stage => Stage::read(text).ok_or_else(not_in::<Stage>)?.name().to_owned(),
+            FieldForm::FirmKind => FirmKind::read(text).ok_or_else(not_in::<FirmKind>)?.name().to_owned(),
+            FieldForm::StartupStatus => {
+                StartupStatus::read(text).ok_or_else(not_in::<StartupStatus>)?.name().to_owned()
             }
-            Form::Identifier => match &field.target {
-                Target::Identifier(scheme) => identifier::normal(scheme, text)?,
-                Target::Field(_) => return Err("is not an identifier".into()),
+            FieldForm::Sector => convert_line(text)?,
+            FieldForm::Reference(_) => {
+                let Some(reference) = &field.reference else { return Err("refers to nothing".into()) };
+                format!("{}:{}", reference.kind, reference.key.make_key(text)?)
+            }
+            FieldForm::Identifier => match &field.target {
+                FieldTarget::Identifier(scheme) => identifier::normalize(scheme, text)?,
+                FieldTarget::Field(_) => return Err("is not an identifier".into()),
             },
         };
         Ok((value, false))
     }
 
-    /// The country that a text means. A text that was cut out of a location is read with the rest of it.
-    fn country(&mut self, field: &FieldValue, text: &str, row: &Row) -> Result<Country, Cow<'static, str>> {
-        let is_mapped = |vocabulary: &Vocabulary| vocabulary.values().flatten().any(|known| known == text);
+    /// Reads the country of a text. A text that was cut out of a location is read together with the rest of it.
+    fn country(&mut self, field: &FieldValue, text: &str, row: &InputRow) -> Result<Country, Cow<'static, str>> {
+        let is_mapped = |vocabulary: &MappingVocabulary| vocabulary.values().flatten().any(|known| known == text);
         if field.value.vocabulary.as_deref().is_some_and(is_mapped) {
-            return location::country("", text, &Codes::default(), &mut Codes::default());
+            return location::read_country("", text, &Codes::default(), &mut Codes::default());
         }
         let cells = field.value.columns.iter().map(|column| row.get(column.index));
         let location =
-            cells.flat_map(|cell| cell.split([';', '|', '\n'])).find_map(|cell| location::around(cell, text));
+            cells.flat_map(|cell| cell.split([';', '|', '\n'])).find_map(|cell| location::split_around(cell, text));
         let (before, part) = location.unwrap_or((Cow::Borrowed(""), text));
-        let country = location::country(&before, part, &self.known.codes, &mut self.seen.codes)?;
+        let country = location::read_country(&before, part, &self.known.codes, &mut self.seen.codes)?;
         if Country::read(text).is_none() && location::names_others(text, country) {
             return Err("names several countries".into());
         }
@@ -305,10 +318,10 @@ impl Converter {
         &mut self,
         field: &FieldValue,
         text: &str,
-        row: &Row,
+        row: &InputRow,
         rates: &Rates,
     ) -> Result<String, Cow<'static, str>> {
-        let cell = Cell::read(text).ok_or("is not an amount of money, such as `1500000` or `$1.5M`")?;
+        let cell = MoneyCell::read(text).ok_or("is not an amount of money, such as `1500000` or `$1.5M`")?;
         self.seen.notation.add(&cell, &field.amount);
         let (amount, sign) = cell.amount(&field.amount, &self.known.notation)?;
         let stated = match &field.currency {
@@ -326,24 +339,24 @@ impl Converter {
             (Some(Sign::Shared(..)) | None, None) => return Err("has no currency, which is never guessed".into()),
         };
         let day = field.rate_on.as_ref().and_then(|value| value.date(row));
-        let dollars = (amount * rates.on(&currency, day)?).round();
+        let dollars = (amount * rates.rate_on(&currency, day)?).round();
         Ok(format!("{dollars:.0}"))
     }
 
     fn year(&self, text: &str) -> Result<String, Cow<'static, str>> {
         let is_year = text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit());
         let year = if is_year { text.parse().ok() } else { read_date(text, &self.dates).map(PartialDate::year) };
-        // Companies are not older; an earlier year is a placeholder or a mistyped one.
+        // No company is older; an earlier year is a placeholder or a typing error.
         let year = year.filter(|year| (1000..=9999).contains(year));
         year.map(|year| year.to_string()).ok_or_else(|| "is not a year from 1000 to 9999".into())
     }
 }
 
-/// A word with an `@` between a name and a domain.
+/// An e-mail address: a name, `@` and a domain.
 static EMAIL: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"[\p{L}\p{N}._%+-]+@[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)+").expect("a valid expression"));
 
-fn line(text: &str) -> Result<String, Cow<'static, str>> {
+fn convert_line(text: &str) -> Result<String, Cow<'static, str>> {
     let line = clean_line(text);
     if line.is_empty() {
         return Err("is empty without invisible characters".into());
@@ -357,7 +370,7 @@ fn line(text: &str) -> Result<String, Cow<'static, str>> {
     Ok(line)
 }
 
-/// A web address with scheme and host in lowercase; one without a scheme is `https`.
+/// Normalizes a web address: lowercase scheme and host, `https` if there is no scheme.
 fn web_address(text: &str) -> Result<String, Cow<'static, str>> {
     let text = clean_line(text);
     if text.contains('@') && EMAIL.is_match(&text) {
@@ -375,8 +388,8 @@ fn web_address(text: &str) -> Result<String, Cow<'static, str>> {
     }
     match website::check(&url) {
         Ok(()) => Ok(url),
-        Err(website::Problem::Invalid(problem)) => Err(problem.into()),
-        Err(website::Problem::HasUserName) => Err("has a user name before `@`; remove it".into()),
+        Err(website::WebsiteProblem::Invalid(problem)) => Err(problem.into()),
+        Err(website::WebsiteProblem::HasUserName) => Err("has a user name before `@`; remove it".into()),
     }
 }
 
@@ -411,10 +424,10 @@ mod tests {
 
     #[test]
     fn e_mail_addresses_are_not_names() {
-        assert_eq!(line(" Alder\nCapital "), Ok("Alder Capital".to_owned()));
-        assert!(line("Write to ana.reed+x@alder.example").unwrap_err().contains("private"));
+        assert_eq!(convert_line(" Alder\nCapital "), Ok("Alder Capital".to_owned()));
+        assert!(convert_line("Write to ana.reed+x@alder.example").unwrap_err().contains("private"));
         assert_eq!(EMAIL.replace_all("Ask ana@alder.example, not @alder", ""), "Ask , not @alder");
-        assert!(line(&"x".repeat(201)).unwrap_err().contains("more than 200"));
+        assert!(convert_line(&"x".repeat(201)).unwrap_err().contains("more than 200"));
     }
 
     #[test]

@@ -1,10 +1,10 @@
-//! The fields that sources make statements about: the columns of a dataset, with the form of their values.
+//! Fields that statements can be about: the columns of a dataset, with the form of their values.
 
 use crate::sources::EntityKind;
 
-/// What the values of a field are.
+/// Form of the values of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum FieldForm {
     /// One line of text.
     Line,
     Text,
@@ -17,82 +17,85 @@ pub(crate) enum Form {
     Stage,
     FirmKind,
     StartupStatus,
-    /// The name of a sector; the statement refers to the sector.
+    /// Name of a sector; the statement refers to the sector.
     Sector,
-    /// Another entity of the source, of one of these kinds.
+    /// Reference to an entity of the same source, of one of these kinds.
     Reference(&'static [EntityKind]),
-    /// A value of the scheme in the field's name.
+    /// Identifier of the scheme in the field's name.
     Identifier,
 }
 
 /// A field of one kind of entity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Field {
-    /// The column of the dataset.
+pub(crate) struct SourceField {
+    /// Column of the dataset.
     pub name: &'static str,
-    pub form: Form,
+    pub form: FieldForm,
     pub is_list: bool,
 }
 
-const fn one(name: &'static str, form: Form) -> Field {
-    Field { name, form, is_list: false }
+const fn one(name: &'static str, form: FieldForm) -> SourceField {
+    SourceField { name, form, is_list: false }
 }
 
-const fn list(name: &'static str, form: Form) -> Field {
-    Field { name, form, is_list: true }
+const fn list(name: &'static str, form: FieldForm) -> SourceField {
+    SourceField { name, form, is_list: true }
 }
 
-const FIRM: &[Field] = &[
-    one("name", Form::Line),
-    list("aliases", Form::Line),
-    one("kind", Form::FirmKind),
-    one("website", Form::Website),
-    one("description", Form::Text),
-    one("country", Form::Country),
-    one("city", Form::Line),
-    one("founded_year", Form::Year),
-    list("stages", Form::Stage),
-    list("sectors", Form::Sector),
-    one("check_min_usd", Form::Dollars),
-    one("check_max_usd", Form::Dollars),
-    one("aum_usd", Form::Dollars),
+const FIRM: &[SourceField] = &[
+    one("name", FieldForm::Line),
+    list("aliases", FieldForm::Line),
+    one("kind", FieldForm::FirmKind),
+    one("website", FieldForm::Website),
+    one("description", FieldForm::Text),
+    one("country", FieldForm::Country),
+    one("city", FieldForm::Line),
+    one("founded_year", FieldForm::Year),
+    list("stages", FieldForm::Stage),
+    list("sectors", FieldForm::Sector),
+    one("check_min_usd", FieldForm::Dollars),
+    one("check_max_usd", FieldForm::Dollars),
+    one("aum_usd", FieldForm::Dollars),
 ];
 
-const STARTUP: &[Field] = &[
-    one("name", Form::Line),
-    list("aliases", Form::Line),
-    one("website", Form::Website),
-    one("description", Form::Text),
-    one("country", Form::Country),
-    one("city", Form::Line),
-    one("founded_year", Form::Year),
-    one("stage", Form::Stage),
-    list("sectors", Form::Sector),
-    one("status", Form::StartupStatus),
+const STARTUP: &[SourceField] = &[
+    one("name", FieldForm::Line),
+    list("aliases", FieldForm::Line),
+    one("website", FieldForm::Website),
+    one("description", FieldForm::Text),
+    one("country", FieldForm::Country),
+    one("city", FieldForm::Line),
+    one("founded_year", FieldForm::Year),
+    one("stage", FieldForm::Stage),
+    list("sectors", FieldForm::Sector),
+    one("status", FieldForm::StartupStatus),
 ];
 
-const ROUND: &[Field] = &[
-    one("startup", Form::Reference(&[EntityKind::Startup])),
-    one("stage", Form::Stage),
-    one("amount_usd", Form::Dollars),
-    one("announced_on", Form::Date),
-    list("lead_investors", Form::Reference(&[EntityKind::Firm])),
-    list("investors", Form::Reference(&[EntityKind::Firm])),
+const ROUND: &[SourceField] = &[
+    one("startup", FieldForm::Reference(&[EntityKind::Startup])),
+    one("stage", FieldForm::Stage),
+    one("amount_usd", FieldForm::Dollars),
+    one("announced_on", FieldForm::Date),
+    list("lead_investors", FieldForm::Reference(&[EntityKind::Firm])),
+    list("investors", FieldForm::Reference(&[EntityKind::Firm])),
 ];
 
-const PERSON: &[Field] = &[
-    one("name", Form::Line),
-    one("title", Form::Line),
-    one("organization", Form::Reference(&[EntityKind::Firm, EntityKind::Startup])),
-    one("country", Form::Country),
+const PERSON: &[SourceField] = &[
+    one("name", FieldForm::Line),
+    one("title", FieldForm::Line),
+    one("organization", FieldForm::Reference(&[EntityKind::Firm, EntityKind::Startup])),
+    one("country", FieldForm::Country),
 ];
 
-const SECTOR: &[Field] =
-    &[one("name", Form::Line), one("parent", Form::Reference(&[EntityKind::Sector])), one("description", Form::Text)];
+const SECTOR: &[SourceField] = &[
+    one("name", FieldForm::Line),
+    one("parent", FieldForm::Reference(&[EntityKind::Sector])),
+    one("description", FieldForm::Text),
+];
 
-impl Field {
-    /// The fields of a kind of entity, in the order of the dataset's columns.
-    pub(crate) fn of(kind: EntityKind) -> &'static [Self] {
+impl SourceField {
+    /// Fields of a kind of entity, in the order of the dataset's columns.
+    pub(crate) fn of_kind(kind: EntityKind) -> &'static [Self] {
         match kind {
             EntityKind::Firm => FIRM,
             EntityKind::Startup => STARTUP,
@@ -103,7 +106,7 @@ impl Field {
     }
 
     pub(crate) fn named(kind: EntityKind, name: &str) -> Option<&'static Self> {
-        Self::of(kind).iter().find(|field| field.name == name)
+        Self::of_kind(kind).iter().find(|field| field.name == name)
     }
 }
 
@@ -117,12 +120,12 @@ mod tests {
     fn fields_are_the_columns_of_the_dataset() {
         fn check<T: TableRow>(kind: EntityKind, others: &[&str]) {
             let columns: Vec<&str> = T::HEADER.split(',').filter(|column| !others.contains(column)).collect();
-            assert_eq!(Field::of(kind).iter().map(|field| field.name).collect::<Vec<_>>(), columns);
+            assert_eq!(SourceField::of_kind(kind).iter().map(|field| field.name).collect::<Vec<_>>(), columns);
         }
-        check::<rows::Firm>(EntityKind::Firm, &["slug"]);
-        check::<rows::Startup>(EntityKind::Startup, &["slug"]);
-        check::<rows::Round>(EntityKind::Round, &["id"]);
-        check::<rows::Person>(EntityKind::Person, &["slug", "organization_kind"]);
-        check::<rows::Sector>(EntityKind::Sector, &["slug"]);
+        check::<rows::DatasetFirm>(EntityKind::Firm, &["slug"]);
+        check::<rows::DatasetStartup>(EntityKind::Startup, &["slug"]);
+        check::<rows::DatasetRound>(EntityKind::Round, &["id"]);
+        check::<rows::DatasetPerson>(EntityKind::Person, &["slug", "organization_kind"]);
+        check::<rows::DatasetSector>(EntityKind::Sector, &["slug"]);
     }
 }

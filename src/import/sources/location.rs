@@ -1,8 +1,8 @@
-//! The country of a location such as `Austin, TX`, `Paris, France` or `Toronto, ON, Canada`.
+//! Reads the country of a location such as `Austin, TX`, `Paris, France` or `Toronto, ON, Canada`.
 //!
-//! Behind a city is a country or a state, and a code of two letters may be either: `GA` is Georgia and Gabon. A country is read
-//! only if something decides: the name of a country, a postcode, a code of one meaning, the city itself, or else the other
-//! locations of the column, if all of their codes are those of states, or all of countries.
+//! A city is followed by a country or a state, and a two-letter code may be either: `GA` is Georgia or Gabon. A country is
+//! read only if something decides: the name of a country, a postcode, an unambiguous code, the city itself, or else the
+//! other locations of the column, provided that all of their codes are states, or all are countries.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -13,17 +13,18 @@ use regex::Regex;
 use data::fold::fold;
 use data::{Country, city};
 
-/// Countries whose states are usually written behind a city by their codes. Codes of other states count only behind one of their
-/// cities.
+/// Countries that usually have the code of a state after the city. State codes of other countries count only after one of
+/// their cities.
 const WITH_STATES: [&str; 3] = ["US", "CA", "AU"];
 
-/// A postcode at the end: of the United States, of Canada, or of a country that is not known.
+/// Postcode at the end: of the United States, of Canada, or of an unknown country.
 static POSTCODE: LazyLock<Regex> = LazyLock::new(|| {
     let pattern = r"[\s,]+(?:(?<US>\d{5}(?:-\d{4})?)|(?<CA>[A-Za-z]\d[A-Za-z]\s?\d[A-Za-z]\d)|\d{4,6})$";
     Regex::new(pattern).expect("a valid expression")
 });
 
-/// The first digits of postcodes in states whose code is that of a country that also has postcodes of five digits.
+/// Leading digits of ZIP codes in some states. The codes of these states are also codes of countries with five-digit
+/// postcodes.
 const ZIP_CODES: [(&str, &[&str]); 8] = [
     ("de", &["197", "198", "199"]),
     ("id", &["83"]),
@@ -35,76 +36,76 @@ const ZIP_CODES: [(&str, &[&str]); 8] = [
     ("sd", &["57"]),
 ];
 
-/// The codes behind the cities of a column, as far as they have one meaning.
+/// Unambiguous codes that follow cities in a column.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Codes {
-    /// Countries whose states are meant.
+    /// Countries that codes of their states indicate.
     states: BTreeSet<Country>,
-    /// Codes that are meant as countries.
+    /// Codes that mean countries.
     countries: BTreeSet<String>,
-    /// Codes whose cities are not known.
+    /// Codes that follow unknown cities.
     unproven: BTreeSet<String>,
-    /// Codes of neither.
+    /// Codes of neither a state nor a country.
     unknown: BTreeSet<String>,
-    /// Whether countries are written by their names.
+    /// True if the column has names of countries.
     has_names: bool,
-    /// Whether the column has locations that only its other ones explain.
-    has_open: bool,
+    /// True if the column has locations that only its other locations can explain.
+    has_ambiguous: bool,
 }
 
-/// The meaning of the last part of a location.
-enum Meaning {
-    /// A country by its name, or by its code without a city.
+/// Meaning of the last part of a location.
+enum LocationMeaning {
+    /// Country by its name, or by its code without a city.
     Country {
         country: Country,
         is_name: bool,
     },
-    /// The code of a country behind one of its cities.
+    /// Code of a country after one of its cities.
     CountryCode(String, Country),
     State(Country),
-    /// A code of one meaning behind a city that is not known. A rival is another country with a state of this code.
+    /// Code with one meaning after an unknown city. `rival` is another country with a state of this code.
     Unproven {
         code: String,
         country: Country,
         is_state: bool,
         rival: Option<Country>,
     },
-    Open(Open),
-    /// By the cities it is in several countries.
+    Ambiguous(StateOrCountry),
+    /// The cities are in several countries.
     Contradictory,
-    /// The code of a state without a city: no country.
+    /// Code of a state without a city, which gives no country.
     StateCode(Country),
-    /// Two letters behind a city that are the code of nothing.
+    /// Two letters after a city that are no known code.
     UnknownCode(String),
     Nothing,
 }
 
-/// A code or name that is that of a state and of a country.
-struct Open {
+/// A code or name of both a state and a country.
+struct StateOrCountry {
     state: Country,
     country: Country,
     is_name: bool,
-    /// Whether no city is in front.
+    /// True if no city comes before it.
     is_alone: bool,
 }
 
 impl Codes {
-    fn add(&mut self, meaning: &Meaning) {
+    fn add(&mut self, meaning: &LocationMeaning) {
         match meaning {
-            Meaning::Country { is_name, .. } => self.has_names |= is_name,
-            Meaning::CountryCode(code, _) => drop(self.countries.insert(code.clone())),
-            Meaning::State(country) | Meaning::StateCode(country) => drop(self.states.insert(*country)),
-            Meaning::Unproven { code, country, is_state, rival } => {
+            LocationMeaning::Country { is_name, .. } => self.has_names |= is_name,
+            LocationMeaning::CountryCode(code, _) => drop(self.countries.insert(code.clone())),
+            LocationMeaning::State(country) | LocationMeaning::StateCode(country) => drop(self.states.insert(*country)),
+            LocationMeaning::Unproven { code, country, is_state, rival } => {
                 self.unproven.insert(code.clone());
                 match (is_state, rival) {
                     (true, None) => drop(self.states.insert(*country)),
-                    (true, Some(_)) => self.has_open = true,
+                    (true, Some(_)) => self.has_ambiguous = true,
                     (false, _) => drop(self.countries.insert(code.clone())),
                 }
             }
-            Meaning::Open(_) => self.has_open = true,
-            Meaning::UnknownCode(code) => drop(self.unknown.insert(code.clone())),
-            Meaning::Contradictory | Meaning::Nothing => {}
+            LocationMeaning::Ambiguous(_) => self.has_ambiguous = true,
+            LocationMeaning::UnknownCode(code) => drop(self.unknown.insert(code.clone())),
+            LocationMeaning::Contradictory | LocationMeaning::Nothing => {}
         }
     }
 
@@ -115,50 +116,52 @@ impl Codes {
         self.unproven.extend(other.unproven.iter().cloned());
         self.unknown.extend(other.unknown.iter().cloned());
         self.has_names |= other.has_names;
-        self.has_open |= other.has_open;
+        self.has_ambiguous |= other.has_ambiguous;
     }
 
-    /// Whether these codes decide what those that were known did not.
+    /// True if these codes decide more than the known ones.
     pub(crate) fn decide_more_than(&self, known: &Self) -> bool {
-        let of_open = |codes: &Self| (codes.states.clone(), codes.countries.clone(), codes.has_names);
-        self.are_others() != known.are_others() || (self.has_open && of_open(self) != of_open(known))
+        let for_ambiguous = |codes: &Self| (codes.states.clone(), codes.countries.clone(), codes.has_names);
+        self.are_others() != known.are_others() || (self.has_ambiguous && for_ambiguous(self) != for_ambiguous(known))
     }
 
-    /// Whether the codes are those of something else, such as cantons of Switzerland or provinces of Italy.
+    /// True if the codes are of another kind, such as Swiss cantons or Italian provinces.
     fn are_others(&self) -> bool {
         self.unknown.len() >= 2 && self.unknown.len() * 2 >= self.unproven.len()
     }
 
-    fn country(&self, meaning: &Meaning) -> Result<Country, Cow<'static, str>> {
+    fn country(&self, meaning: &LocationMeaning) -> Result<Country, Cow<'static, str>> {
         match meaning {
-            Meaning::Country { country, .. } | Meaning::CountryCode(_, country) | Meaning::State(country) => {
-                Ok(*country)
-            }
-            Meaning::Unproven { .. } if self.are_others() => {
+            LocationMeaning::Country { country, .. }
+            | LocationMeaning::CountryCode(_, country)
+            | LocationMeaning::State(country) => Ok(*country),
+            LocationMeaning::Unproven { .. } if self.are_others() => {
                 Err("has a code of two letters behind the city, and other \
                 codes of its column are those of no country; write the country out, as in `Bern, Switzerland`"
                     .into())
             }
-            Meaning::Unproven { country, rival, .. } if rival.is_none_or(|rival| !self.states.contains(&rival)) => {
+            LocationMeaning::Unproven { country, rival, .. }
+                if rival.is_none_or(|rival| !self.states.contains(&rival)) =>
+            {
                 Ok(*country)
             }
-            Meaning::Open(open) => self.open(open).ok_or_else(|| {
+            LocationMeaning::Ambiguous(code) => self.decide_ambiguous(code).ok_or_else(|| {
                 "is the code or name of a state and of a country, and the other locations of its column do not tell \
                  which; write the country out, as in `Atlanta, GA, USA`"
                     .into()
             }),
-            Meaning::Unproven { .. } | Meaning::Contradictory => {
+            LocationMeaning::Unproven { .. } | LocationMeaning::Contradictory => {
                 Err("may be in several countries; write the country out, as in `Atlanta, GA, USA`".into())
             }
-            Meaning::StateCode(_) | Meaning::UnknownCode(_) | Meaning::Nothing => {
+            LocationMeaning::StateCode(_) | LocationMeaning::UnknownCode(_) | LocationMeaning::Nothing => {
                 Err("is not a country of ISO 3166-1, such as `DE`".into())
             }
         }
     }
 
-    /// The country of a code of two meanings, if the other codes have one.
-    fn open(&self, open: &Open) -> Option<Country> {
-        let Open { state, country, is_name, is_alone } = *open;
+    /// Decides an ambiguous code by the other codes of the column; `None` if they do not agree.
+    fn decide_ambiguous(&self, code: &StateOrCountry) -> Option<Country> {
+        let StateOrCountry { state, country, is_name, is_alone } = *code;
         let has_countries = !self.countries.is_empty() || (is_name && self.has_names);
         if self.states.is_empty() && (is_alone || (has_countries && !self.are_others())) {
             return Some(country);
@@ -168,21 +171,27 @@ impl Codes {
     }
 }
 
-/// Reads the country of a location, whose text may be cut out of a longer one with more `before` it, by what is `known` of the
-/// codes of its column, and adds its own to those that were `seen`.
-pub(crate) fn country(before: &str, text: &str, known: &Codes, seen: &mut Codes) -> Result<Country, Cow<'static, str>> {
-    let meaning = Meaning::of(before, text, seen);
+/// Reads the country of a location. `text` may be cut out of a longer location that begins with `before`. The `known` codes
+/// of the column decide ambiguous ones; the codes of this location are added to `seen`.
+pub(crate) fn read_country(
+    before: &str,
+    text: &str,
+    known: &Codes,
+    seen: &mut Codes,
+) -> Result<Country, Cow<'static, str>> {
+    let meaning = LocationMeaning::parse(before, text, seen);
     seen.add(&meaning);
     known.country(&meaning)
 }
 
-/// The parts of a location, from the city to the country.
+/// Parts of a location, from the city to the country.
 fn parts(location: &str) -> impl Iterator<Item = &str> {
     location.split([',', '(', ')', '[', ']', '/']).map(str::trim).filter(|part| !part.is_empty())
 }
 
-/// The rest of the location that a text was cut out of, and the text with its postcode; `None` if it is no word of the cell.
-pub(crate) fn around<'c>(cell: &'c str, text: &str) -> Option<(Cow<'c, str>, &'c str)> {
+/// Splits a location into the rest and a text that was cut out of it, with its postcode. `None` if the cell does not contain
+/// the text as whole words.
+pub(crate) fn split_around<'c>(cell: &'c str, text: &str) -> Option<(Cow<'c, str>, &'c str)> {
     let is_end = |rest: Option<char>| rest.is_none_or(|char| !char.is_alphanumeric());
     let lower = cell.to_ascii_lowercase();
     let start = lower
@@ -196,14 +205,14 @@ pub(crate) fn around<'c>(cell: &'c str, text: &str) -> Option<(Cow<'c, str>, &'c
     Some((Cow::Borrowed(before), &cell[start..]))
 }
 
-/// Whether a location names another country than the one it was read as, as a list of countries does.
+/// True if a location also names another country, as a list of countries does.
 pub(crate) fn names_others(location: &str, country: Country) -> bool {
     parts(location)
         .map(words)
         .any(|part| Country::read(&part).is_some_and(|other| other != country) && !is_state_of(&part, country))
 }
 
-/// The folded words of a part without numbers: `N.C.` is `nc`, `10115 Berlin` is `berlin`.
+/// Folded words of a part without numbers: `N.C.` becomes `nc`, `10115 Berlin` becomes `berlin`.
 fn words(part: &str) -> String {
     let folded = fold(part);
     let is_number = |word: &&str| word.bytes().all(|byte| byte.is_ascii_digit());
@@ -211,8 +220,8 @@ fn words(part: &str) -> String {
     words.join(if words.iter().all(|word| word.len() == 1) { "" } else { " " })
 }
 
-impl Meaning {
-    fn of(before: &str, text: &str, seen: &mut Codes) -> Self {
+impl LocationMeaning {
+    fn parse(before: &str, text: &str, seen: &mut Codes) -> Self {
         let text = format!(" {text}");
         let postcode = POSTCODE.captures(&text);
         let end = postcode.as_ref().map_or(text.len(), |found| found.get_match().start());
@@ -228,7 +237,7 @@ impl Meaning {
         let states = city::states_called(&last).into_iter().filter_map(|(code, _)| Country::from_alpha2(code));
         let states: Vec<Country> = states.filter(|of| Some(*of) != country).collect();
         if let Some(country) = country.filter(|_| states.is_empty() && (!is_code || earlier.is_empty())) {
-            // `Austin, TX, USA` shows that states are written by their codes.
+            // `Austin, TX, USA` shows that the column has state codes.
             if let [_, .., state] = &*earlier
                 && is_state_of(state, country)
             {
@@ -272,7 +281,9 @@ impl Meaning {
         }
         let is_alone = earlier.is_empty();
         match (usual, country) {
-            (Some(state), Some(country)) => Self::Open(Open { state, country, is_name: !is_code, is_alone }),
+            (Some(state), Some(country)) => {
+                Self::Ambiguous(StateOrCountry { state, country, is_name: !is_code, is_alone })
+            }
             (Some(state), None) if is_alone && is_code => Self::StateCode(state),
             (Some(_), None) if is_alone => Self::Nothing,
             (Some(country), None) if is_code => Self::Unproven { code: last, country, is_state: true, rival },
@@ -284,7 +295,7 @@ impl Meaning {
     }
 }
 
-/// Whether a folded text is the code or name of a state of a country.
+/// True if a folded text is the code or name of a state of the country.
 fn is_state_of(text: &str, country: Country) -> bool {
     city::states_called(text).iter().any(|(code, _)| *code == country.alpha2())
 }
@@ -295,14 +306,14 @@ mod tests {
 
     use super::*;
 
-    /// The countries of a column, read as an import reads it: once more if its codes decide something.
+    /// Countries of a column, read as an import does: once more if its codes decide something.
     fn column(locations: &[&str]) -> Vec<Option<&'static str>> {
         let mut known = Codes::default();
         loop {
             let mut seen = Codes::default();
             let read: Vec<_> = locations
                 .iter()
-                .map(|location| country("", location, &known, &mut seen).ok().map(Country::alpha2))
+                .map(|location| read_country("", location, &known, &mut seen).ok().map(Country::alpha2))
                 .collect();
             if !seen.decide_more_than(&known) {
                 return read;
@@ -404,12 +415,12 @@ mod tests {
             ("Smallville, GA, 30301", "30301", Some("US")),
             ("Kingshill, Virgin Islands, U.S.", "Virgin Islands, U.S.", Some("VI")),
         ] {
-            let (before, part) = around(cell, text).unwrap();
+            let (before, part) = split_around(cell, text).unwrap();
             let [known, mut seen] = [Codes::default(), Codes::default()];
-            let read = super::country(&before, part, &known, &mut seen).ok().map(Country::alpha2);
+            let read = super::read_country(&before, part, &known, &mut seen).ok().map(Country::alpha2);
             assert_eq!(read, country, "{text} of {cell}: {part} behind {before}");
         }
-        assert_eq!((around("Agadir", "GA"), around("US", "DE")), (None, None));
+        assert_eq!((split_around("Agadir", "GA"), split_around("US", "DE")), (None, None));
         let [france, us] = ["FR", "US"].map(|code| Country::from_alpha2(code).unwrap());
         assert!(names_others("Germany, France", france) && names_others("DE/FR", france));
         assert!(!names_others("Paris, France", france) && !names_others("Georgia, USA", us));
@@ -428,11 +439,11 @@ mod tests {
             (&["Smallville, Georgia", "Oslo, Norway"], &[Some("GE"), Some("NO")]),
             (&["Smallville, Georgia", "Austin, TX"], &[Some("US"), Some("US")]),
             (&["Smallville, WA", "Sydney, NSW"], &[None, Some("AU")]),
-            // A state and a country without a city.
+            // Codes of states and countries without a city.
             (&["DE", "GA", "FR"], &[Some("DE"), Some("GA"), Some("FR")]),
             (&["DE", "GA", "TX"], &[None, None, None]),
             (&["DE", "Austin, TX"], &[None, Some("US")]),
-            // Cantons
+            // Swiss cantons.
             (&["Dorf, ZH", "Dorf, VD", "Dorf, SG"], &[None, None, None]),
         ] {
             assert_eq!(column(locations), countries, "{locations:?}");
@@ -455,8 +466,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the other cells are: behind an unknown city a code is read as its state or its country, and as the state only
-        /// without a code of a country, and as the country only without a code of a state.
+        /// After an unknown city, a code is read as its state only if no other cell has a country code, and as its country
+        /// only if no other cell has a state code.
         #[test]
         fn a_column_never_gives_another_country(codes in proptest::collection::vec("[A-Z]{2}", 1..12)) {
             let locations: Vec<String> = codes.iter().map(|code| format!("Smallville, {code}")).collect();

@@ -1,8 +1,8 @@
-//! Sources of a dataset: what each of them says about firms, startups, rounds and people, kept as statements.
+//! Sources of a dataset: their statements about firms, startups, rounds and people.
 //!
 //! An import turns the files of a source into *statements*: this source says that this field of this entity has this value.
-//! They are kept apart by source, so that each value has an origin and a license, a source can be imported again or removed,
-//! and a record can be composed of what several sources say.
+//! Statements are stored per source, so that each value has an origin and a license, a source can be imported again or
+//! removed, and a record can be composed from several sources.
 
 pub(crate) mod convert;
 pub(crate) mod evidence;
@@ -28,7 +28,7 @@ pub use suppressed::Suppressed;
 pub(crate) use update::NewStatement;
 pub use update::{Extent, Update};
 
-/// A file of statements, a mapping or an input that cannot be used.
+/// Error in a file of statements, a mapping or an input.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
     #[error("{}: {error}", path.display())]
@@ -36,10 +36,10 @@ pub enum SourceError {
     /// `sources/gleif/statements.csv:118: entity: "acme" is not …`
     #[error("{}: {message}", file.display())]
     Invalid { file: PathBuf, message: String },
-    /// Each with its place.
+    /// Problems, each with file, line and column as far as they are known.
     #[error("{}", .0.join("\n"))]
     Problems(Vec<String>),
-    /// Most likely the files of an import are a part of the source. Nothing was changed.
+    /// The import lacks much of the source; its files are most likely only a part of it. Nothing was changed.
     #[error(
         "{source_id}: the import lacks more than a fifth of what the source had ({}), and was not kept: pass --force if the \
          files have all that the source has, --increment if they are a part of it, or --id NAME if they are another list",
@@ -57,7 +57,7 @@ impl SourceError {
         Self::Invalid { file: file.to_owned(), message: message.into() }
     }
 
-    /// A problem of one line of a file.
+    /// Error in one line of a file.
     pub(crate) fn at_line(file: &Path, line: u64, message: impl std::fmt::Display) -> Self {
         Self::Invalid { file: PathBuf::from(format!("{}:{line}", file.display())), message: message.to_string() }
     }

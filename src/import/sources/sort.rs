@@ -1,31 +1,31 @@
-//! Sorting more records than fit into memory: sorted runs in temporary files, merged when they are read.
+//! Sorts more records than fit into memory: writes sorted runs to temporary files and merges them on reading.
 //!
-//! Crates for this sort values that they serialize one by one; records that are bytes already are sorted in one buffer, which
-//! is about four times as fast.
+//! Existing crates serialize values one by one. These records are bytes already and are sorted in one buffer, which is about
+//! four times as fast.
 
 use std::cmp::Ordering;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-/// Bytes of records that are kept in memory before they are written as a run.
+/// Bytes of records in memory before they are written as a run.
 const BUDGET: usize = 48 << 20;
 
-/// Runs that are read at the same time; more are merged first.
+/// Runs that are read at the same time. If there are more, the earliest are merged first.
 const MAX_RUNS: usize = 64;
 
-/// Collects records of a key and a value, and sorts them by key. Records of one key stay in the order in which they came.
+/// Collects records of a key and a value, and sorts them by key. The sort is stable.
 pub(crate) struct Sorter {
     folder: PathBuf,
     budget: usize,
     bytes: Vec<u8>,
-    records: Vec<Record>,
+    records: Vec<SortRecord>,
     runs: Vec<File>,
 }
 
 #[derive(Clone, Copy)]
-pub(crate) struct Record {
-    /// The first bytes of the key: most comparisons need no others.
+pub(crate) struct SortRecord {
+    /// First bytes of the key; most comparisons need no more.
     prefix: u64,
     start: u32,
     key: u32,
@@ -33,7 +33,7 @@ pub(crate) struct Record {
 }
 
 impl Sorter {
-    /// Temporary files are in `folder`; they have no name and vanish with the sorter.
+    /// Creates a sorter with temporary files in `folder`. They are unnamed and vanish with the sorter.
     pub(crate) fn new(folder: &Path) -> Self {
         Self::with_budget(folder, BUDGET)
     }
@@ -43,8 +43,8 @@ impl Sorter {
     }
 
     pub(crate) fn push(&mut self, key: &[u8], value: &[u8]) -> io::Result<()> {
-        let size = key.len() + value.len() + size_of::<Record>();
-        let used = self.bytes.len() + self.records.len() * size_of::<Record>();
+        let size = key.len() + value.len() + size_of::<SortRecord>();
+        let used = self.bytes.len() + self.records.len() * size_of::<SortRecord>();
         if used + size > self.budget && !self.records.is_empty() {
             self.spill()?;
         }
@@ -52,7 +52,7 @@ impl Sorter {
         let mut prefix = [0; 8];
         let known = key.len().min(8);
         prefix[..known].copy_from_slice(&key[..known]);
-        self.records.push(Record {
+        self.records.push(SortRecord {
             prefix: u64::from_be_bytes(prefix),
             start: length(self.bytes.len())?,
             key: length(key.len())?,
@@ -63,19 +63,19 @@ impl Sorter {
         Ok(())
     }
 
-    /// The records in order.
-    pub(crate) fn finish(mut self) -> io::Result<Sorted> {
+    /// Returns the records in order.
+    pub(crate) fn finish(mut self) -> io::Result<SortedRecords> {
         if self.runs.is_empty() {
             self.sort();
-            return Ok(Sorted::Memory { bytes: self.bytes, records: self.records, next: 0 });
+            return Ok(SortedRecords::Memory { bytes: self.bytes, records: self.records, next: 0 });
         }
         self.spill()?;
-        // The memory of the buffer is of no more use.
+        // Free the buffer before the runs are merged.
         let (folder, mut runs) = (self.folder, self.runs);
         drop((self.bytes, self.records));
         while runs.len() > MAX_RUNS {
             let rest = runs.split_off(MAX_RUNS);
-            let mut merge = Merge::of(runs)?;
+            let mut merge = Merge::new(runs)?;
             let mut out = BufWriter::with_capacity(1 << 16, tempfile::tempfile_in(&folder)?);
             while let Some((key, value)) = merge.next()? {
                 write_record(&mut out, key, value)?;
@@ -84,12 +84,12 @@ impl Sorter {
             runs = vec![out.into_inner().map_err(io::IntoInnerError::into_error)?];
             runs.extend(rest);
         }
-        Ok(Sorted::Merge(Merge::of(runs)?))
+        Ok(SortedRecords::Merge(Merge::new(runs)?))
     }
 
     fn sort(&mut self) {
         let Self { bytes, records, .. } = self;
-        let key = |record: &Record| &bytes[record.start as usize..][..record.key as usize];
+        let key = |record: &SortRecord| &bytes[record.start as usize..][..record.key as usize];
         records.sort_by(|left, right| left.prefix.cmp(&right.prefix).then_with(|| key(left).cmp(key(right))));
     }
 
@@ -97,7 +97,7 @@ impl Sorter {
         self.sort();
         let mut out = BufWriter::with_capacity(1 << 16, tempfile::tempfile_in(&self.folder)?);
         for record in &self.records {
-            let (key, value) = parts(&self.bytes, record);
+            let (key, value) = split_record(&self.bytes, record);
             write_record(&mut out, key, value)?;
         }
         self.runs.push(out.into_inner().map_err(io::IntoInnerError::into_error)?);
@@ -107,7 +107,7 @@ impl Sorter {
     }
 }
 
-fn parts<'a>(bytes: &'a [u8], record: &Record) -> (&'a [u8], &'a [u8]) {
+fn split_record<'a>(bytes: &'a [u8], record: &SortRecord) -> (&'a [u8], &'a [u8]) {
     bytes[record.start as usize..][..(record.key + record.value) as usize].split_at(record.key as usize)
 }
 
@@ -119,31 +119,31 @@ fn write_record(out: &mut impl Write, key: &[u8], value: &[u8]) -> io::Result<()
 }
 
 /// Sorted records, read once.
-pub(crate) enum Sorted {
-    Memory { bytes: Vec<u8>, records: Vec<Record>, next: usize },
+pub(crate) enum SortedRecords {
+    Memory { bytes: Vec<u8>, records: Vec<SortRecord>, next: usize },
     Merge(Merge),
 }
 
-impl Sorted {
-    /// The key and the value of the next record.
+impl SortedRecords {
+    /// Key and value of the next record.
     pub(crate) fn next(&mut self) -> io::Result<Option<(&[u8], &[u8])>> {
         match self {
             Self::Memory { bytes, records, next } => {
                 let record = records.get(*next);
                 *next += 1;
-                Ok(record.map(|record| parts(bytes, record)))
+                Ok(record.map(|record| split_record(bytes, record)))
             }
             Self::Merge(merge) => merge.next(),
         }
     }
 }
 
-/// Runs that are read side by side. The first of `heap` has the next record.
+/// Merge of several runs. The first run of `heap` has the next record.
 pub(crate) struct Merge {
     runs: Vec<Run>,
-    /// Indexes of the runs that have a record, as a binary heap.
+    /// Indexes of the runs that have a record left, as a binary heap.
     heap: Vec<usize>,
-    /// Whether the first run's record was handed out.
+    /// True if the record of the first run was returned.
     is_taken: bool,
 }
 
@@ -171,7 +171,7 @@ impl Run {
 }
 
 impl Merge {
-    fn of(files: Vec<File>) -> io::Result<Self> {
+    fn new(files: Vec<File>) -> io::Result<Self> {
         let mut runs = Vec::with_capacity(files.len());
         for mut file in files {
             file.rewind()?;
@@ -212,7 +212,7 @@ impl Merge {
         }
     }
 
-    /// By key, then by run: an earlier run has the earlier records.
+    /// Compares two heap entries by key, then by run: an earlier run has the earlier records.
     fn order(&self, left: usize, right: usize) -> Ordering {
         let (left, right) = (self.heap[left], self.heap[right]);
         self.runs[left].key.cmp(&self.runs[right].key).then(left.cmp(&right))

@@ -1,8 +1,8 @@
-//! Statements of a source, and the folder that keeps them: `source.toml` and `statements.csv`.
+//! Statements of a source and their folder, with `source.toml` and `statements.csv`.
 //!
-//! The file is sorted by entity, field and value, so that it can be merged, compared and read entity by entity as a stream. It
-//! also has what earlier imports stated. Imports are numbered: which statements count is decided by their order, not by their
-//! days, because a file is often corrected and imported again on the same day.
+//! `statements.csv` is sorted by entity, field and value, so that it can be merged, compared, and read entity by entity as a
+//! stream. It also contains the statements of earlier imports. Imports are numbered: their order decides which statements
+//! count, not their days, because a file is often corrected and imported again on the same day.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::sources::SourceError;
 use data::Date;
-use data::import::csv_reader::{CsvReader, Dialect};
+use data::import::csv_reader::{CsvDialect, CsvReader};
 use data::import::csv_row::is_slug;
 use data::import::diagnostics::quoted;
 use data::vocabulary::{Vocabulary, vocabulary};
@@ -25,41 +25,40 @@ pub(super) const STATEMENTS: &str = "statements.csv";
 pub(super) const HEADER: [&str; 8] =
     ["entity", "field", "value", "original", "source_key", "first_seen", "last_seen", "last_import"];
 
-/// Columns of the files of earlier versions, which did not number imports.
+/// Number of columns in files of earlier versions, which did not number imports.
 const UNNUMBERED: usize = 7;
 
-/// Where statements come from, and who may use them.
+/// A source of statements, with its license.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
-    /// The name of its folder, such as `sec-form-d`.
+    /// Name of its folder, such as `sec-form-d`.
     pub id: String,
     pub title: String,
-    /// An SPDX identifier, or `LicenseRef-` and a name.
+    /// SPDX identifier, or `LicenseRef-` and a name.
     pub license: String,
     #[serde(default)]
     pub url: String,
-    /// If sources disagree, the one with the highest priority is right.
+    /// If sources disagree, the one with the highest priority wins.
     pub priority: u32,
-    /// The latest day of an import.
+    /// Latest day of an import.
     pub imported_on: Date,
-    /// The number of imports, which is that of the last one; 0 in files of earlier versions.
+    /// Number of imports, and number of the last one; 0 in files of earlier versions.
     #[serde(default)]
     pub imports: u32,
-    /// The number of the last import that had all that the source has; 0 if none had. What was stated only before does not
-    /// count any more.
+    /// Number of the last complete import; 0 if there was none. Statements that only earlier imports made no longer count.
     #[serde(default)]
     pub last_complete: u32,
 }
 
 impl Source {
-    /// Whether `id` can be the name of a source: lowercase letters, digits and single `-` between them.
+    /// True if `id` is a valid name of a source: lowercase letters and digits, with single `-` between them.
     #[must_use]
     pub fn is_id(id: &str) -> bool {
         is_slug(id)
     }
 
-    /// The sources below `folder`, by id. Folders without `source.toml` are no sources.
+    /// Lists the sources below `folder` by id. Folders without `source.toml` are skipped.
     pub fn list(folder: &Path) -> Result<Vec<Self>, SourceError> {
         let mut sources = Vec::new();
         for entry in fs::read_dir(folder).map_err(|error| SourceError::io(folder, error))? {
@@ -70,7 +69,7 @@ impl Source {
         Ok(sources)
     }
 
-    /// The source that is kept in `folder`; `None` if there is none.
+    /// Reads the source in `folder`; `None` if there is none.
     pub(super) fn read(folder: &Path) -> Result<Option<Self>, SourceError> {
         let file = folder.join(SOURCE);
         let text = match fs::read_to_string(&file) {
@@ -92,7 +91,7 @@ impl Source {
         Ok(Some(source))
     }
 
-    /// The statements of this source, which is one of [`Source::list`] of `folder`.
+    /// Opens the statements of this source, which comes from [`Source::list`] for the same `folder`.
     pub fn statements(&self, folder: &Path) -> Result<StatementReader, SourceError> {
         StatementReader::open(&folder.join(&self.id).join(STATEMENTS), self.last_complete)
     }
@@ -103,14 +102,14 @@ impl Source {
         let io = |error| SourceError::io(&path, error);
         let text = toml::to_string(self).map_err(|error| SourceError::invalid(&path, error.to_string()))?;
         let mut file = tempfile::NamedTempFile::new_in(folder).map_err(io)?;
-        file.write_all(text.as_bytes()).and_then(|()| share(&file)).map_err(io)?;
+        file.write_all(text.as_bytes()).and_then(|()| make_readable(&file)).map_err(io)?;
         file.as_file().sync_all().map_err(io)?;
         file.persist(&path).map(drop).map_err(|error| io(error.error))
     }
 }
 
-/// A temporary file is readable for its owner only; a kept one is like any other.
-pub(super) fn share(file: &tempfile::NamedTempFile) -> io::Result<()> {
+/// Makes a file readable for all. A temporary file is readable for its owner only.
+pub(super) fn make_readable(file: &tempfile::NamedTempFile) -> io::Result<()> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
@@ -122,7 +121,7 @@ pub(super) fn share(file: &tempfile::NamedTempFile) -> io::Result<()> {
 }
 
 vocabulary! {
-    /// The kind of an entity, in the order of the names.
+    /// Kind of an entity, in the order of the names.
     EntityKind, "kind of entity", {
         Firm = "firm",
         Person = "person",
@@ -132,7 +131,7 @@ vocabulary! {
     }
 }
 
-/// What a statement is about: a thing of one kind, by the source's own key, written `firm:lei:5493001KJTIIGC8Y1R12`.
+/// Id of an entity: its kind and the source's own key, written as `firm:lei:5493001KJTIIGC8Y1R12`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EntityId {
     pub kind: EntityKind,
@@ -163,7 +162,7 @@ impl FromStr for EntityId {
     }
 }
 
-/// The source and the entity in a text such as `gleif/firm:lei:529900T8BM49AURSDO55`, of one of these kinds.
+/// Parses source and entity from a text such as `gleif/firm:lei:529900T8BM49AURSDO55`. The entity must have one of `kinds`.
 pub(crate) fn source_entity<'t>(text: &'t str, kinds: &[EntityKind]) -> Result<(&'t str, EntityId), String> {
     let parts = text.split_once('/').and_then(|(source, entity)| Some((source, entity.parse::<EntityId>().ok()?)));
     parts.filter(|(source, entity)| Source::is_id(source) && kinds.contains(&entity.kind)).ok_or_else(|| {
@@ -176,39 +175,39 @@ pub(crate) fn source_entity<'t>(text: &'t str, kinds: &[EntityKind]) -> Result<(
     })
 }
 
-/// A source says that a field of an entity has a value. A list has one statement for each value.
+/// Statement of a source that a field of an entity has a value. A list has one statement per value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
     pub entity: EntityId,
-    /// A column of the dataset, such as `name`, or `id:` and a scheme of identifiers.
+    /// Column of the dataset, such as `name`, or `id:` and a scheme of identifiers.
     pub field: String,
-    /// As the dataset has it; a reference has the entity of the same source that it means.
+    /// Value as in the dataset. A reference is the id of an entity of the same source.
     pub value: String,
-    /// As the source has it, if that differs; otherwise empty.
+    /// Value as the source has it; empty if it is the same.
     pub original: String,
-    /// The source's key of the row that says so.
+    /// Source's key of the row that makes the statement.
     pub source_key: String,
     pub first_seen: Date,
     pub last_seen: Date,
-    /// The number of the last import that stated it.
+    /// Number of the last import that made the statement.
     pub last_import: u32,
     pub standing: Standing,
 }
 
-/// Whether a statement counts.
+/// Validity of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// The source says so now.
+    /// The source makes the statement now.
     Current,
-    /// The source does not have the entity any more, and said so in the last import that had it.
+    /// The source no longer has the entity. The last import that had it made the statement.
     Gone,
-    /// The source has the entity, but says something else instead, or nothing; or it did so before the entity was gone.
+    /// The source replaced or withdrew the statement while it had the entity.
     Former,
 }
 
-/// Says which statements of an entity count, which are in the order of the file. Within a field the last import decides, and
-/// what only imports before the last complete one stated is gone.
-fn judge(statements: &mut [Statement], last_complete: u32) {
+/// Sets the standing of an entity's statements, given in file order. Within a field the last import decides. Statements that
+/// only imports before the last complete one made are gone.
+fn set_standings(statements: &mut [Statement], last_complete: u32) {
     let newest = statements.iter().map(|statement| statement.last_import).max().unwrap_or_default();
     let first = last_complete.max(1);
     for field in statements.chunk_by_mut(|left, right| left.field == right.field) {
@@ -227,34 +226,34 @@ fn judge(statements: &mut [Statement], last_complete: u32) {
     }
 }
 
-/// Numbers the statements of an entity in a file without numbers: until then, what was last seen with the entity counted.
-fn number(statements: &mut [Statement]) {
+/// Numbers the statements of an entity from a file without import numbers. Those seen on the entity's last day count.
+fn number_imports(statements: &mut [Statement]) {
     let newest = statements.iter().map(|statement| statement.last_seen).max();
     for statement in statements {
         statement.last_import = u32::from(Some(statement.last_seen) == newest);
     }
 }
 
-/// Statements in the order of the file.
+/// Reads statements in file order.
 pub struct StatementReader {
     path: PathBuf,
     csv: CsvReader<File>,
-    /// The number of columns.
+    /// Number of columns.
     width: usize,
     record: csv::StringRecord,
     last: Option<(EntityId, String, String)>,
     is_numbered: bool,
     last_complete: u32,
-    /// The statements of one entity that are still to be returned.
+    /// Statements of one entity that are not yet returned.
     entity: VecDeque<Statement>,
-    /// The first statement of the entity after it.
+    /// First statement of the next entity.
     ahead: Option<Statement>,
 }
 
 impl StatementReader {
     fn open(path: &Path, last_complete: u32) -> Result<Self, SourceError> {
         let file = File::open(path).map_err(|error| SourceError::io(path, error))?;
-        let mut csv = CsvReader::new(file, Dialect::COMMAS);
+        let mut csv = CsvReader::new(file, CsvDialect::COMMAS);
         let mut header = csv::StringRecord::new();
         csv.read_text(&mut header, 0).map_err(|error| SourceError::at_line(path, csv.line(), error))?;
         let is_numbered = header.len() != UNNUMBERED;
@@ -275,13 +274,13 @@ impl StatementReader {
         })
     }
 
-    /// The position in bytes, for progress.
+    /// Position in bytes, for progress.
     #[must_use]
     pub fn position(&self) -> u64 {
         self.csv.position()
     }
 
-    fn read(&mut self) -> Result<Option<Statement>, SourceError> {
+    fn read_statement(&mut self) -> Result<Option<Statement>, SourceError> {
         let is_read = self.csv.read_text(&mut self.record, self.width);
         let line = self.csv.line();
         if !is_read.map_err(|error| SourceError::at_line(&self.path, line, error))? {
@@ -301,7 +300,7 @@ impl StatementReader {
     /// Reads the statements of the next entity.
     fn read_entity(&mut self) -> Result<(), SourceError> {
         self.entity.extend(self.ahead.take());
-        while let Some(statement) = self.read()? {
+        while let Some(statement) = self.read_statement()? {
             if self.entity.front().is_some_and(|first| first.entity != statement.entity) {
                 self.ahead = Some(statement);
                 break;
@@ -310,9 +309,9 @@ impl StatementReader {
         }
         let statements = self.entity.make_contiguous();
         if !self.is_numbered {
-            number(statements);
+            number_imports(statements);
         }
-        judge(statements, self.last_complete);
+        set_standings(statements, self.last_complete);
         Ok(())
     }
 
@@ -360,7 +359,7 @@ mod tests {
 
     use super::*;
 
-    /// Value, number of the import and standing of each statement of a source.
+    /// Value, import number and standing of each statement.
     fn read(last_complete: u32, text: &str) -> Vec<(String, u32, Standing)> {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), text).unwrap();
@@ -378,7 +377,7 @@ mod tests {
                     firm:b,name,Elsewhere,,k,2026-01-01,2026-01-01\n";
         let standings = |last_complete| read(last_complete, text).into_iter().map(|(.., standing)| standing);
         assert_eq!(standings(0).collect::<Vec<_>>(), [Former, Current, Former, Current]);
-        // After the first complete import with a number, which was interrupted before it replaced the file.
+        // The first numbered complete import was interrupted before it replaced the file.
         assert_eq!(standings(2).collect::<Vec<_>>(), [Former, Gone, Former, Gone]);
     }
 

@@ -1,9 +1,9 @@
-//! Records that are not published, whatever sources say: `suppressed.csv`, next to the folders of the sources.
+//! Suppressed records, which are never published: `suppressed.csv`, next to the folders of the sources.
 //!
-//! A line names an entity of a source, as decisions do. Its key is the same when the source is imported again, while the slug
-//! of a record depends on its name and on the other sources. All entities of its record are suppressed with it: an entity of
-//! another source that resolution finds to be the same, too. The key of a person may be given as its SHA-256, so that the
-//! file does not name the people that it leaves out.
+//! A line names an entity of a source, as decisions do. The entity's key stays the same when the source is imported again,
+//! while the slug of a record depends on its name and on the other sources. All entities of the record are suppressed with
+//! it, also those of other sources that resolution joins. A person's key may be given as its SHA-256, so that the file does
+//! not name the people that it hides.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -17,35 +17,35 @@ use crate::sources::{EntityId, EntityKind, Source, SourceError};
 use data::import::csv_row::CsvRow;
 pub use data::import::csv_table::{CsvTable, TableRow};
 use data::import::diagnostics::quoted;
-use data::{Date, NoProgress, Report};
+use data::{Date, DiagnosticReport, NoProgress};
 use search::nearest;
 
-/// The file of suppressed entities, next to the folders of the sources.
+/// File of suppressed entities, next to the folders of the sources.
 pub const FILE: &str = "suppressed.csv";
 
-/// The kinds of records that can be suppressed. A sector has no record of its own in a source.
+/// Kinds of records that can be suppressed. A sector has no record of its own in a source.
 pub const KINDS: [EntityKind; 4] = [EntityKind::Firm, EntityKind::Startup, EntityKind::Round, EntityKind::Person];
 
-/// Before the hexadecimal digits of a key's SHA-256.
+/// Prefix of the hexadecimal digits of a key's SHA-256.
 const DIGEST: &str = "sha256:";
 
-/// A line of the file.
+/// One line of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Line {
+struct SuppressedLine {
     source: String,
     entity: EntityId,
     line: u64,
 }
 
-impl TableRow for Line {
+impl TableRow for SuppressedLine {
     const NOUN: &'static str = "suppressed record";
     const FILE: &'static str = FILE;
     const HEADER: &'static str = "entity,on,why";
     const REQUIRED: &'static str = "entity";
 }
 
-impl Line {
-    /// `None` if a value is missing or invalid, which is then reported.
+impl SuppressedLine {
+    /// Reads a row. Returns `None` and reports the problem if a value is missing or invalid.
     fn read(row: &mut CsvRow<'_, '_>) -> Option<Self> {
         row.date("on");
         let text = row.required("entity", |row, column| Some(row.field(column).to_owned()))?;
@@ -65,30 +65,30 @@ impl Line {
     }
 }
 
-/// An entity with the SHA-256 of its name in place of its key.
-fn hidden(source: &str, entity: &EntityId) -> EntityId {
+/// Replaces the key of an entity by the SHA-256 of its source, kind and key.
+fn with_hashed_key(source: &str, entity: &EntityId) -> EntityId {
     let digest = Sha256::digest(format!("{source}/{entity}"));
     let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
     EntityId { kind: entity.kind, key: format!("{DIGEST}{digits}") }
 }
 
-/// The entities that are suppressed.
+/// Suppressed entities.
 #[derive(Clone, Debug, Default)]
 pub struct Suppressed {
-    lines: Vec<Line>,
-    /// The sources and entities of the lines.
+    lines: Vec<SuppressedLine>,
+    /// Sources and entities of the lines.
     named: HashSet<(String, EntityId)>,
     has_digests: bool,
     clusters: Clusters,
-    /// The clusters of named entities.
+    /// Clusters that contain a named entity.
     suppressed: HashSet<u32>,
 }
 
 impl Suppressed {
-    /// Reads the file in `folder`, which may lack it. The error has what is wrong with its lines.
+    /// Reads the file in `folder`; a missing file suppresses nothing. The error lists invalid lines.
     pub fn read(folder: &Path) -> Result<Self, SourceError> {
-        let mut report = Report::default();
-        let lines = CsvTable::read(folder, &mut report, &NoProgress, Line::read).rows;
+        let mut report = DiagnosticReport::default();
+        let lines = CsvTable::read(folder, &mut report, &NoProgress, SuppressedLine::read).rows;
         let problems = report.errors().map(|problem| folder.join(problem.to_string()).display().to_string());
         let problems: Vec<String> = problems.collect();
         if !problems.is_empty() {
@@ -107,8 +107,8 @@ impl Suppressed {
         self.lines.is_empty()
     }
 
-    /// Also all entities that are in a cluster with a named one. The clusters are those of all sources, so that it does not
-    /// depend on the sources of a build what is suppressed.
+    /// Extends the suppression to all entities that share a cluster with a named one. Pass the clusters of all sources, so
+    /// that the result does not depend on the sources of a build.
     #[must_use]
     pub fn with_clusters(mut self, clusters: &Clusters) -> Self {
         if !self.is_empty() {
@@ -119,23 +119,24 @@ impl Suppressed {
         self
     }
 
-    /// Whether a line names the entity.
+    /// True if a line names the entity.
     #[must_use]
     pub fn names(&self, source: &str, entity: &EntityId) -> bool {
         let has = |entity: EntityId| self.named.contains(&(source.to_owned(), entity));
-        !self.is_empty() && (has(entity.clone()) || self.has_digests && has(hidden(source, entity)))
+        !self.is_empty() && (has(entity.clone()) || self.has_digests && has(with_hashed_key(source, entity)))
     }
 
-    /// Whether the entity is suppressed.
+    /// True if the entity is suppressed.
     #[must_use]
     pub fn covers(&self, source: &str, entity: &EntityId) -> bool {
-        let cluster = self.clusters.of(source, entity);
+        let cluster = self.clusters.cluster_of(source, entity);
         cluster.is_some_and(|cluster| self.suppressed.contains(&cluster)) || self.names(source, entity)
     }
 
-    /// Reports the lines whose entity no source has. They stay valid: the source may be imported again.
-    pub fn unknown(&self, folder: &Path, sources: &[Source]) -> Result<Vec<String>, SourceError> {
-        let mut found: Vec<(&Line, Option<String>)> = Vec::new();
+    /// Returns a message for each line with an entity that no source has. Such lines stay valid: the source may be imported
+    /// again.
+    pub fn find_unknown(&self, folder: &Path, sources: &[Source]) -> Result<Vec<String>, SourceError> {
+        let mut found: Vec<(&SuppressedLine, Option<String>)> = Vec::new();
         for line in &self.lines {
             if sources.iter().all(|source| source.id != line.source) {
                 let near = nearest(&line.source, sources.iter().map(|source| &*source.id));
@@ -157,7 +158,7 @@ impl Suppressed {
                 if known.last() != Some(&statement.entity) {
                     if self.names(&source.id, &statement.entity) {
                         missing.remove(&statement.entity);
-                        missing.remove(&hidden(&source.id, &statement.entity));
+                        missing.remove(&with_hashed_key(&source.id, &statement.entity));
                     }
                     known.push(statement.entity);
                 }
@@ -170,14 +171,15 @@ impl Suppressed {
         }
         found.sort_by_key(|(line, _)| line.line);
         let file = folder.join(FILE);
-        let messages = found.into_iter().map(|(Line { source, entity, line }, near)| {
+        let messages = found.into_iter().map(|(SuppressedLine { source, entity, line }, near)| {
             let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
             format!("{}:{line}: entity: no source has {}{hint}", file.display(), quoted(&format!("{source}/{entity}")))
         });
         Ok(messages.collect())
     }
 
-    /// Adds lines for entities that no line names, to the file in `folder`; returns how many. Those of people have digests.
+    /// Appends lines to the file in `folder` for entities that no line names yet. People are written as digests. Returns the
+    /// number of new lines.
     pub fn add(
         &self,
         folder: &Path,
@@ -188,7 +190,7 @@ impl Suppressed {
         let new = entities.iter().filter(|(source, entity)| !self.names(source, entity));
         let new: Vec<String> = new
             .map(|(source, entity)| match entity.kind {
-                EntityKind::Person => format!("{source}/{}", hidden(source, entity)),
+                EntityKind::Person => format!("{source}/{}", with_hashed_key(source, entity)),
                 _ => format!("{source}/{entity}"),
             })
             .collect();
@@ -196,7 +198,7 @@ impl Suppressed {
         let lines: Vec<[&str; 3]> = new.iter().map(|entity| [&**entity, &*on, why]).collect();
         let lines: Vec<&[&str]> = lines.iter().map(<[&str; 3]>::as_slice).collect();
         let file = folder.join(FILE);
-        append(&file, Line::HEADER, &lines)?;
+        append(&file, SuppressedLine::HEADER, &lines)?;
         Ok(new.len())
     }
 }

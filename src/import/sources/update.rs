@@ -1,4 +1,4 @@
-//! An import of a source: its statements, merged with those of earlier imports.
+//! Updates a source: merges the statements of an import with those of earlier imports.
 
 use std::cmp::Ordering;
 use std::fs::{self, OpenOptions};
@@ -7,33 +7,33 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::sources::statement::{HEADER, STATEMENTS, Standing, share};
+use crate::sources::statement::{HEADER, STATEMENTS, Standing, make_readable};
 use crate::sources::{EntityKind, Source, SourceError, Statement, StatementReader};
 use data::Date;
 use data::import::diagnostics::quoted;
 use data::vocabulary::{Vocabulary, vocabulary};
 
 vocabulary! {
-    /// How much of a source an import has.
+    /// Part of a source that an import covers.
     Extent, "extent of an import", {
-        /// All: what it lacks, the source does not have any more.
+        /// The whole source: it no longer has anything that the import lacks.
         Complete = "complete",
-        /// What is new or changed, such as the filings of a quarter: what it lacks stays.
+        /// New and changed data, such as the filings of a quarter. Everything else stays.
         Increment = "increment",
     }
 }
 
-/// A plain list has all that its source has.
+/// Complete, because a plain list contains everything that its source has.
 impl Default for Extent {
     fn default() -> Self {
         Self::Complete
     }
 }
 
-/// A complete import may lack one record of each kind, and one of so many; if it lacks more, it is most likely a part.
+/// A complete import may lack one record of each kind, or one in this many. If it lacks more, it is most likely partial.
 const MAX_SHARE: u64 = 5;
 
-/// A statement of an import, which is seen on the day of the import. An entity is its text.
+/// Statement of an import, seen on the day of the import. The entity is written as text.
 #[derive(Clone, Copy, Debug)]
 pub struct NewStatement<'a> {
     pub entity: &'a str,
@@ -43,39 +43,42 @@ pub struct NewStatement<'a> {
     pub source_key: &'a str,
 }
 
-/// How an import changed the statements of its source.
+/// Changes that an import made to the statements of its source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Changes {
-    /// Not in an earlier import.
+pub struct StatementChanges {
+    /// Statements that no earlier import made.
     pub new: u64,
-    /// In an earlier import, too.
+    /// Statements that an earlier import also made.
     pub known: u64,
-    /// Those that counted and do not any more. They are kept with the day on which they were last seen.
+    /// Statements that no longer count. They are kept with the day on which they were last seen.
     pub gone: u64,
-    /// Firms, startups, rounds and people that the source had and does not have any more.
+    /// Firms, startups, rounds and people that the source no longer has.
     pub gone_records: u64,
 }
 
-/// Finds out what does not count any more, from statements in the order of entity and field.
+/// Counts the statements and entities that no longer count, from statements in the order of entity and field.
 #[derive(Default)]
-struct Tally {
+struct ChangeTally {
     is_complete: bool,
-    changes: Changes,
-    /// Entities of each kind that counted, and those of them that do not any more.
+    changes: StatementChanges,
+    /// Entities of each kind that counted before the import.
     had: [u64; EntityKind::ALL.len()],
+    /// Those of them that no longer count.
     lost: [u64; EntityKind::ALL.len()],
     entity: String,
-    /// Whether the entity counted, and whether it counts now.
+    /// True if the entity counted before the import.
     did_count: bool,
+    /// True if the entity counts now.
     counts: bool,
     field: String,
-    /// Whether the import states the field, and the statements that counted and that it does not repeat.
+    /// True if the import states the field.
     is_stated: bool,
+    /// Current statements of the field that the import does not repeat.
     not_repeated: u64,
 }
 
-impl Tally {
-    /// The next statement is of this entity and field.
+impl ChangeTally {
+    /// Moves on to the entity and field of the next statement.
     fn advance(&mut self, entity: &str, field: &str) {
         if self.entity == entity && self.field == field {
             return;
@@ -98,8 +101,8 @@ impl Tally {
         entity.clone_into(&mut self.entity);
     }
 
-    /// A statement of the import; `earlier` is the same one of an earlier import.
-    fn stated(&mut self, entity: &str, field: &str, earlier: Option<&Statement>) {
+    /// Counts a statement of the import. `earlier` is the same statement of an earlier import.
+    fn count_stated(&mut self, entity: &str, field: &str, earlier: Option<&Statement>) {
         self.advance(entity, field);
         (self.counts, self.is_stated) = (true, true);
         match earlier {
@@ -111,8 +114,8 @@ impl Tally {
         }
     }
 
-    /// A statement that only earlier imports have.
-    fn kept(&mut self, entity: &str, earlier: &Statement) {
+    /// Counts a statement that only earlier imports made.
+    fn count_kept(&mut self, entity: &str, earlier: &Statement) {
         self.advance(entity, &earlier.field);
         if earlier.standing == Standing::Current {
             self.did_count = true;
@@ -120,49 +123,49 @@ impl Tally {
         }
     }
 
-    fn finish(&mut self) -> Changes {
+    fn finish(&mut self) -> StatementChanges {
         self.advance("", "");
-        self.changes.gone_records = records().map(|kind| self.lost[kind.index()]).sum();
+        self.changes.gone_records = record_kinds().map(|kind| self.lost[kind.index()]).sum();
         self.changes
     }
 
-    /// Refuses an import that lacks much of what the source had.
+    /// Refuses an import that lacks many records of the source.
     fn check(&self, source: &Source) -> Result<(), SourceError> {
         let count = |kind: EntityKind| (self.lost[kind.index()], self.had[kind.index()]);
-        let losses = records().map(|kind| (kind, count(kind)));
+        let losses = record_kinds().map(|kind| (kind, count(kind)));
         let losses = losses.filter(|(_, (lost, had))| *lost > 1 && lost * MAX_SHARE > *had);
         let losses: Vec<String> = losses.map(|(kind, (lost, had))| format!("{lost} of {had} of kind {kind}")).collect();
         if losses.is_empty() { Ok(()) } else { Err(SourceError::Shrunk { source_id: source.id.clone(), losses }) }
     }
 }
 
-/// The kinds of records that an import may lose. Sectors come and go with them.
-fn records() -> impl Iterator<Item = EntityKind> {
+/// Kinds of records that are counted as lost. Sectors come and go with them.
+fn record_kinds() -> impl Iterator<Item = EntityKind> {
     EntityKind::ALL.iter().copied().filter(|kind| *kind != EntityKind::Sector)
 }
 
-/// An import of a source, merged with its earlier ones. Nothing changes on disk until [`Update::finish`].
+/// Merges an import into a source. Nothing changes on disk until [`Update::finish`].
 pub struct Update {
     source: Source,
-    /// The source as the last import left it.
+    /// The source after the previous import.
     before: Option<Source>,
     folder: PathBuf,
     earlier: Option<StatementReader>,
-    /// The next statement of `earlier`.
+    /// Next statement of `earlier`.
     next: Option<Statement>,
     out: BufWriter<tempfile::NamedTempFile>,
     line: Vec<u8>,
     /// Entity, field and value of the last new statement.
     last: [String; 3],
     on: String,
-    /// The number of the import.
+    /// Number of the import.
     number: String,
-    tally: Tally,
+    tally: ChangeTally,
 }
 
 impl Update {
-    /// Begins an import into the folder of sources on the day `source.imported_on`, which may be before that of an earlier
-    /// import: it decides all the same. The numbers of imports in `source` are replaced.
+    /// Begins an import into the folder of sources on the day `source.imported_on`. The import decides even if an earlier one
+    /// has a later day. The import numbers in `source` are replaced.
     pub fn begin(sources: &Path, mut source: Source, extent: Extent) -> Result<Self, SourceError> {
         let folder = sources.join(&source.id);
         fs::create_dir_all(&folder).map_err(|error| SourceError::io(&folder, error))?;
@@ -172,7 +175,7 @@ impl Update {
         (source.imports, source.last_complete) = (1, 0);
         if let Some(before) = &before {
             source.imported_on = source.imported_on.max(before.imported_on);
-            // What was stated before imports had numbers has the number 1.
+            // Statements from before imports had numbers get the number 1.
             (source.imports, source.last_complete) = (before.imports.max(1) + 1, before.last_complete);
         }
         if extent == Extent::Complete {
@@ -181,7 +184,7 @@ impl Update {
         let out = tempfile::NamedTempFile::new_in(&folder).map_err(|error| SourceError::io(&folder, error))?;
         let mut update = Self {
             number: source.imports.to_string(),
-            tally: Tally { is_complete: extent == Extent::Complete, ..Tally::default() },
+            tally: ChangeTally { is_complete: extent == Extent::Complete, ..ChangeTally::default() },
             source,
             before,
             folder,
@@ -193,11 +196,11 @@ impl Update {
             on,
         };
         update.advance()?;
-        update.line(&HEADER)?;
+        update.write_fields(&HEADER)?;
         Ok(update)
     }
 
-    /// Adds a statement; they come in the order of entity, field and value. Of equal ones the first is kept.
+    /// Adds a statement, in the order of entity, field and value. Equal ones after the first are ignored.
     pub fn add(&mut self, new: NewStatement<'_>) -> Result<(), SourceError> {
         let key = [new.entity, new.field, new.value];
         match key.iter().copied().cmp(self.last.iter().map(String::as_str)) {
@@ -216,7 +219,7 @@ impl Update {
         while let Some(next) = &self.next {
             let entity = next.entity.to_string();
             match [&*entity, &*next.field, &*next.value].cmp(&key) {
-                Ordering::Less => self.keep()?,
+                Ordering::Less => self.copy_earlier()?,
                 Ordering::Equal => {
                     same = self.next.take();
                     self.advance()?;
@@ -225,7 +228,7 @@ impl Update {
                 Ordering::Greater => break,
             }
         }
-        self.tally.stated(new.entity, new.field, same.as_ref());
+        self.tally.count_stated(new.entity, new.field, same.as_ref());
         let seen = same.map(|same| (same.first_seen.to_string(), same.last_seen.to_string()));
         let (on, number) = (std::mem::take(&mut self.on), std::mem::take(&mut self.number));
         let (first, last) = match &seen {
@@ -233,49 +236,50 @@ impl Update {
             None => (&on, &on),
         };
         let NewStatement { entity, field, value, original, source_key } = new;
-        let written = self.line(&[entity, field, value, original, source_key, first, last, &number]);
+        let written = self.write_fields(&[entity, field, value, original, source_key, first, last, &number]);
         (self.on, self.number) = (on, number);
         written
     }
 
-    /// The latest day of the earlier imports, if that is after the day of this one.
+    /// Latest day of the earlier imports, if it is after the day of this one.
     #[must_use]
     pub fn later_day(&self) -> Option<Date> {
         let before = self.before.as_ref()?.imported_on;
         (before.to_string() > self.on).then_some(before)
     }
 
-    /// Replaces the files of the source. A complete import that lacks several records of a kind, and more than a fifth of
-    /// those that the source had, is refused with [`SourceError::Shrunk`], unless it is forced.
-    pub fn finish(mut self, is_forced: bool) -> Result<Changes, SourceError> {
+    /// Replaces the files of the source. A complete import is refused with [`SourceError::Shrunk`] if it lacks several records
+    /// of a kind and more than a fifth of those that the source had, unless it is forced.
+    pub fn finish(mut self, is_forced: bool) -> Result<StatementChanges, SourceError> {
         while self.next.is_some() {
-            self.keep()?;
+            self.copy_earlier()?;
         }
         let changes = self.tally.finish();
         if !is_forced {
             self.tally.check(&self.source)?;
         }
-        // An import that is interrupted from here on has had its number: no later one gets the same.
+        // The number is used up before the files are replaced, so that no later import gets the number of an interrupted one.
         if let Some(before) = &self.before {
             Source { imports: self.source.imports, ..before.clone() }.write(&self.folder)?;
         }
         let io = |path: &Path, error| SourceError::io(path, error);
         let path = self.folder.join(STATEMENTS);
         let file = self.out.into_inner().map_err(|error| io(&path, error.into_error()))?;
-        share(&file).and_then(|()| file.as_file().sync_all()).map_err(|error| io(&path, error))?;
-        // Statements without `source.toml` are no source, so that a first import that is interrupted here leaves nothing.
+        make_readable(&file).and_then(|()| file.as_file().sync_all()).map_err(|error| io(&path, error))?;
+        // Without `source.toml` there is no source yet, so a first import that is interrupted here leaves none.
         file.persist(&path).map_err(|error| io(&path, error.error))?;
         self.source.write(&self.folder)?;
         Ok(changes)
     }
 
     /// Copies the next earlier statement, which the import does not repeat.
-    fn keep(&mut self) -> Result<(), SourceError> {
+    fn copy_earlier(&mut self) -> Result<(), SourceError> {
         let Some(kept) = self.next.take() else { return Ok(()) };
         let (entity, number) = (kept.entity.to_string(), kept.last_import.to_string());
         let (first, last) = (kept.first_seen.to_string(), kept.last_seen.to_string());
-        self.line(&[&entity, &kept.field, &kept.value, &kept.original, &kept.source_key, &first, &last, &number])?;
-        self.tally.kept(&entity, &kept);
+        let fields = [&entity, &kept.field, &kept.value, &kept.original, &kept.source_key, &first, &last, &number];
+        self.write_fields(&fields.map(String::as_str))?;
+        self.tally.count_kept(&entity, &kept);
         self.advance()
     }
 
@@ -284,14 +288,14 @@ impl Update {
         Ok(())
     }
 
-    fn line(&mut self, fields: &[&str]) -> Result<(), SourceError> {
+    fn write_fields(&mut self, fields: &[&str]) -> Result<(), SourceError> {
         self.line.clear();
         write_line(&mut self.line, fields);
         self.out.write_all(&self.line).map_err(|error| SourceError::io(&self.folder.join(STATEMENTS), error))
     }
 }
 
-/// Adds a line of CSV. The writer of the `csv` crate takes three times as long, which is half of the time of an import.
+/// Adds a line of CSV. The writer of the `csv` crate is three times slower, which would take half of the time of an import.
 pub(crate) fn write_line(line: &mut Vec<u8>, fields: &[&str]) {
     for (index, field) in fields.iter().enumerate() {
         if index > 0 {
@@ -308,7 +312,7 @@ pub(crate) fn write_line(line: &mut Vec<u8>, fields: &[&str]) {
     line.push(b'\n');
 }
 
-/// Appends lines to a CSV file that people edit, too; it is created with the header if it is not there or empty.
+/// Appends lines to a CSV file that people also edit. A missing or empty file gets the header.
 pub(crate) fn append(path: &Path, header: &str, lines: &[&[&str]]) -> Result<(), SourceError> {
     let io = |error| SourceError::io(path, error);
     let mut file = OpenOptions::new().create(true).read(true).append(true).open(path).map_err(io)?;
@@ -331,7 +335,7 @@ pub(crate) fn append(path: &Path, header: &str, lines: &[&[&str]]) -> Result<(),
     for line in lines {
         write_line(&mut bytes, line);
     }
-    // In one write, so that a process that is killed leaves no half of a line.
+    // In one write, so that a killed process leaves no partial line.
     file.write_all(&bytes).and_then(|()| file.sync_data()).map_err(io)
 }
 

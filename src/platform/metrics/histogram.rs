@@ -1,26 +1,26 @@
-//! How long something takes: durations counted by upper bound.
+//! Histograms of durations.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// The upper bounds of the buckets in seconds; a last bucket has none.
+/// Upper bounds of the buckets in seconds; a final bucket is unbounded.
 pub const BOUNDS: [f64; 8] = [0.000_1, 0.000_5, 0.002_5, 0.01, 0.05, 0.25, 1.0, 5.0];
 
-/// The same in nanoseconds.
+/// [`BOUNDS`] in nanoseconds.
 const BOUNDS_NS: [u64; 8] =
     [100_000, 500_000, 2_500_000, 10_000_000, 50_000_000, 250_000_000, 1_000_000_000, 5_000_000_000];
 
 #[derive(Debug, Default)]
 pub struct Histogram {
     counts: [AtomicU64; BOUNDS.len() + 1],
-    /// Nanoseconds.
+    /// In nanoseconds.
     sum: AtomicU64,
 }
 
-/// What one or more histograms counted.
+/// Counts of one or more histograms.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Observations {
-    /// In the order of [`BOUNDS`], each without those below.
+    /// In the order of [`BOUNDS`]; not cumulative.
     pub counts: [u64; BOUNDS.len() + 1],
     pub seconds: f64,
 }

@@ -1,4 +1,5 @@
-//! Counters and histograms. Each crate counts its own work; `app::metrics` of the server exports all counts to Prometheus.
+//! Counters and histograms. Each crate counts its own work; `app::metrics` of the server exports all of it to
+//! Prometheus.
 
 mod histogram;
 pub mod panics;

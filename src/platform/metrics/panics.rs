@@ -1,4 +1,4 @@
-//! Panics: counted when they are caught, with the place in the source that [`log_panics`] notes.
+//! Caught panics: counted, with the source location recorded by [`log_panics`].
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -11,16 +11,16 @@ use futures_util::FutureExt;
 static CAUGHT: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
-    /// Where the last panic of this thread was.
+    /// Location of the last panic of this thread.
     static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// A panic that was caught.
+/// A caught panic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Panic {
     /// File, line and column; `None` before [`log_panics`].
     place: Option<String>,
-    /// `None` if it may contain what a client sent.
+    /// `None` if it may contain client input.
     message: Option<&'static str>,
 }
 
@@ -42,22 +42,23 @@ impl Panic {
     }
 }
 
-/// Runs `work`. The caller answers for what a panic leaves behind: locks that are poisoned, values that are half changed.
+/// Runs `work` and catches its panic. The caller is responsible for the state that a panic leaves behind: poisoned
+/// locks, half-changed values.
 pub fn catch<T>(work: impl FnOnce() -> T) -> Result<T, Panic> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|payload| Panic::caught(payload.as_ref()))
 }
 
-/// As [`catch`].
+/// Like [`catch`], for a future.
 pub async fn catch_async<T>(work: impl Future<Output = T>) -> Result<T, Panic> {
     AssertUnwindSafe(work).catch_unwind().await.map_err(|payload| Panic::caught(payload.as_ref()))
 }
 
-/// The panics of this process that were caught.
+/// Number of caught panics of this process.
 pub fn count() -> u64 {
     CAUGHT.load(Ordering::Relaxed)
 }
 
-/// From now on a panic of any thread is one line of the log instead of lines on stderr that have no time.
+/// Makes a panic of any thread one line of the log, instead of several lines without a time on stderr.
 pub fn log_panics() {
     set_hook(Box::new(|panic: &PanicHookInfo<'_>| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
@@ -71,7 +72,7 @@ pub fn log_panics() {
     }));
 }
 
-/// A message that the program contains; one that was formatted may quote a request.
+/// A message that is a constant of the program; a formatted one may quote a request.
 fn constant_message(payload: &(dyn Any + Send)) -> Option<&'static str> {
     payload.downcast_ref::<&'static str>().copied()
 }

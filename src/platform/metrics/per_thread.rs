@@ -1,23 +1,23 @@
-//! Values that each thread of the runtime has to itself.
+//! Values owned by each runtime thread.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::available_parallelism;
 
-/// Parts at most; further threads share them.
+/// Maximum number of parts; further threads share them.
 const MAX_PARTS: usize = 16;
 
-/// One `T` for each thread of the runtime. What all threads changed would move between processors with every request, which
+/// One `T` per runtime thread. State changed by all threads would move between processors with every request, which
 /// takes longer than the change.
 pub struct PerThread<T>(Box<[Padded<T>]>);
 
-/// Two lines of a cache, which processors fetch together.
+/// Two cache lines, because processors fetch them in pairs.
 #[derive(Default)]
 #[repr(align(128))]
 struct Padded<T>(T);
 
 thread_local! {
-    /// The number of this thread, in order of first use.
+    /// Number of this thread, in order of first use.
     static THREAD: usize = {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         NEXT.fetch_add(1, Ordering::Relaxed)
@@ -25,7 +25,7 @@ thread_local! {
 }
 
 impl<T> PerThread<T> {
-    /// `part` is passed the number of parts.
+    /// Creates the parts; `part` gets their number.
     pub fn new(part: impl Fn(usize) -> T) -> Self {
         let parts = available_parallelism().map_or(1, NonZeroUsize::get).min(MAX_PARTS);
         Self((0..parts).map(|_| Padded(part(parts))).collect())

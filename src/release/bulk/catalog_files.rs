@@ -1,14 +1,14 @@
-//! The bulk files for catalogs of data sets: as Croissant 1.0 (MLCommons) and as DCAT 3 (W3C), both JSON-LD.
+//! Catalog descriptions of the bulk files: Croissant 1.0 (MLCommons) and DCAT 3 (W3C), both JSON-LD.
 
 use serde_json::{Value, json};
 
 use crate::bulk::package::{License, Package, foreign_keys, pretty, table_description};
-use crate::bulk::{Format, table_name};
+use crate::bulk::{BulkFormat, table_name};
 use catalog::flat::{Column, ColumnType, table_columns};
 use data::Table;
 
-impl Format {
-    /// The media type of the file, and of what is compressed in it.
+impl BulkFormat {
+    /// Media types of the file and of its uncompressed content.
     const fn media_types(self) -> (&'static str, &'static str) {
         match self {
             Self::NdjsonGzip => ("application/gzip", "application/x-ndjson"),
@@ -112,7 +112,7 @@ impl Package<'_> {
     }
 }
 
-/// A license that has an address, or the text of one that has none.
+/// A license with an address, or the text of one without.
 fn rights(license: &str) -> (&'static str, Value) {
     match License(license).url() {
         Some(url) => ("dct:license", json!({ "@id": url })),
@@ -149,7 +149,7 @@ fn field(table: Table, column: &Column) -> Value {
         "description": column.description,
         "dataType": data_type,
         "source": {
-            "fileObject": { "@id": Format::Parquet.file_name(table) },
+            "fileObject": { "@id": BulkFormat::Parquet.file_name(table) },
             "extract": { "column": column.name },
         },
     });
@@ -162,7 +162,7 @@ fn field(table: Table, column: &Column) -> Value {
     json
 }
 
-/// The context that Croissant 1.0 prescribes.
+/// The context required by Croissant 1.0.
 fn croissant_context() -> Value {
     json!({
         "@language": "en",

@@ -1,15 +1,15 @@
-//! Bulk files: every table of a release as files to download, in the folder `bulk/` of the release.
+//! Bulk files: every table of a release as files for download, in the folder `bulk/` of the release.
 //!
 //! | file | content |
 //! |---|---|
 //! | `{table}.ndjson.gz`, `{table}.ndjson.zst` | a record on each line, as the API returns it |
 //! | `{table}.csv.gz`, `{table}.parquet` | the same as flat rows, see [`flat`](catalog::flat) |
 //! | `datapackage.json`, `croissant.json`, `dcat.json` | the files with their checksums, columns, keys, licenses, sources |
-//! | `changes-since-{version}.ndjson.gz` | what changed since each of the last ten releases, as `/changes` returns it |
+//! | `changes-since-{version}.ndjson.gz` | changes since each of the last ten releases, as `/changes` returns them |
 //! | `views.sql` | views for DuckDB |
 //!
-//! A table is named as in the paths of the API. Its rows are in the order of their slugs or ids, and nothing in a file says
-//! when or where it was made, so that two builds of a dataset give the same bytes.
+//! Tables are named as in the paths of the API. Rows are ordered by slug or id. No file contains the time or place of
+//! its creation, so two builds of a dataset give the same bytes.
 
 mod catalog_files;
 mod package;
@@ -28,14 +28,14 @@ use catalog::changes::each_change;
 use data::{Progress, Snapshot, Table};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Format {
+enum BulkFormat {
     NdjsonGzip,
     NdjsonZstd,
     CsvGzip,
     Parquet,
 }
 
-impl Format {
+impl BulkFormat {
     const ALL: [Self; 4] = [Self::CsvGzip, Self::Parquet, Self::NdjsonGzip, Self::NdjsonZstd];
 
     const fn ending(self) -> &'static str {
@@ -47,18 +47,18 @@ impl Format {
         }
     }
 
-    /// The name of a table's file.
+    /// File name of a table.
     fn file_name(self, table: Table) -> String {
         format!("{}.{}", table_name(table), self.ending())
     }
 }
 
-/// The name of a table in the names of files: that of its list in the API.
+/// Name of a table in file names: that of its list in the API.
 fn table_name(table: Table) -> &'static str {
     Resource::of_table(table).path()
 }
 
-/// Writes what changed since an earlier release, each change as `/changes` returns it.
+/// Writes the changes since an earlier release, each as `/changes` returns it.
 pub(crate) fn write_changes(
     before: &Snapshot,
     after: &Snapshot,
@@ -76,7 +76,7 @@ pub(crate) fn write_changes(
     Ok(manifest::File::new(format!("{BULK}/{name}"), bytes, sha256))
 }
 
-/// Writes all bulk files of a snapshot and lists them. `create` returns a new file with a name.
+/// Writes all bulk files of a snapshot and lists them. `create` creates a file with the given name.
 pub(crate) fn write(
     snapshot: &Snapshot,
     create: impl Fn(&str) -> io::Result<File>,
@@ -86,9 +86,9 @@ pub(crate) fn write(
     let mut files = Vec::new();
     for table in Table::ALL {
         progress.step(&format!("{BULK}/{}", table_name(table)), 0);
-        let created = Format::ALL.into_iter().map(|format| create(&format.file_name(table)));
+        let created = BulkFormat::ALL.into_iter().map(|format| create(&format.file_name(table)));
         let written = table::write(snapshot, table, created.collect::<io::Result<_>>()?)?;
-        let written = Format::ALL.into_iter().zip(written);
+        let written = BulkFormat::ALL.into_iter().zip(written);
         files.extend(written.map(|(format, (bytes, sha256))| TableFile { table, format, bytes, sha256 }));
         progress.done();
     }

@@ -1,15 +1,15 @@
-//! What describes the bulk files of a release, and as a Data Package (Frictionless, version 2).
+//! Describes the bulk files of a release, also as a Data Package (Frictionless, version 2).
 
 use serde_json::{Map, Value, json};
 
-use crate::bulk::{Format, table_name};
+use crate::bulk::{BulkFormat, table_name};
 use crate::checksum::Checksum;
 use catalog::flat::{Column, ColumnType, PRECISIONS, table_columns};
 use data::vocabulary::values_of;
 use data::{Snapshot, Table};
 
-/// The bulk files of a snapshot. All descriptions of them are made from it; it has no address of a server, as paths are
-/// relative to the folder that the files are in.
+/// The bulk files of a snapshot, from which all descriptions are written. They contain no server address: paths are
+/// relative to the folder of the files.
 pub(super) struct Package<'s> {
     pub(super) snapshot: &'s Snapshot,
     pub(super) files: Vec<TableFile>,
@@ -17,7 +17,7 @@ pub(super) struct Package<'s> {
 
 pub(super) struct TableFile {
     pub(super) table: Table,
-    pub(super) format: Format,
+    pub(super) format: BulkFormat,
     pub(super) bytes: u64,
     pub(super) sha256: Checksum,
 }
@@ -32,7 +32,7 @@ impl TableFile {
 pub(super) struct License<'s>(pub(super) &'s str);
 
 impl License<'_> {
-    /// Whether it can be an SPDX identifier with a version, such as `CC-BY-4.0`.
+    /// True if it may be an SPDX identifier with a version, such as `CC-BY-4.0`.
     fn is_spdx(&self) -> bool {
         let is_plain = self.0.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.+".contains(&byte));
         is_plain && self.0.contains('-') && !self.0.starts_with("LicenseRef-")
@@ -50,24 +50,24 @@ impl License<'_> {
     }
 }
 
-/// The columns of a table that are keys of another.
+/// Columns of a table that are keys of another table.
 pub(super) fn foreign_keys(table: Table) -> &'static [(&'static str, Table)] {
     match table {
         Table::Rounds => &[("startup_slug", Table::Startups)],
         Table::Reviews => &[("vc_slug", Table::Firms)],
         Table::Sectors => &[("parent", Table::Sectors)],
-        // The organization of a person is a firm or a startup.
+        // The organization of a person is a firm or a startup, so it has no single target.
         Table::Firms | Table::Startups | Table::People => &[],
     }
 }
 
-/// What a table is, in a sentence.
+/// Description of a table in a sentence.
 pub(super) fn table_description(table: Table) -> String {
     table.model().doc.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
 }
 
 impl Package<'_> {
-    /// `datapackage.json`: the tables as CSV, which every program of data packages reads.
+    /// `datapackage.json`: the tables as CSV, which every data package program reads.
     pub(super) fn data_package(&self) -> Vec<u8> {
         let snapshot = self.snapshot;
         let sources = snapshot.sources().iter().map(|source| {
@@ -81,7 +81,7 @@ impl Package<'_> {
             [] => vec![json!({ "title": snapshot.source() })],
             _ => sources.collect(),
         };
-        let tables = self.files.iter().filter(|file| file.format == Format::CsvGzip);
+        let tables = self.files.iter().filter(|file| file.format == BulkFormat::CsvGzip);
         pretty(&json!({
             "$schema": "https://datapackage.org/profiles/2.0/datapackage.json",
             "name": "venturedex",
@@ -119,7 +119,7 @@ fn table_schema(table: Table) -> Value {
     let keys: Vec<Value> = foreign_keys(table)
         .iter()
         .map(|(column, other)| {
-            // Without a name, the reference is to the table itself.
+            // An empty name refers to the table itself.
             let resource = if *other == table { "" } else { table_name(*other) };
             json!({ "fields": [column], "reference": { "resource": resource, "fields": [other.key()] } })
         })
@@ -154,7 +154,7 @@ fn field(column: &Column, table: Table) -> Value {
 
 fn constraints(column: &Column, table: Table) -> Map<String, Value> {
     let mut constraints = Map::new();
-    // An empty list is an empty cell of CSV.
+    // An empty list is an empty CSV cell.
     if !column.is_nullable && column.kind != ColumnType::Texts {
         constraints.insert("required".into(), true.into());
     }
@@ -180,13 +180,13 @@ fn constraints(column: &Column, table: Table) -> Map<String, Value> {
     constraints
 }
 
-/// The values that a column's texts are from.
+/// Permitted values of a column's texts.
 fn values(column: &Column) -> Option<Vec<&'static str>> {
     let name = column.field.vocabulary?;
     Some(values_of(name).expect("records have known vocabularies"))
 }
 
-/// JSON for people to read, too.
+/// Indented JSON, readable for people too.
 pub(super) fn pretty(json: &Value) -> Vec<u8> {
     let mut text = serde_json::to_vec_pretty(json).expect("JSON has a text");
     text.push(b'\n');

@@ -1,4 +1,4 @@
-//! Flat rows as Parquet: types of their own for numbers, dates and lists of texts.
+//! Flat rows as Parquet, with native types for numbers, dates and lists of texts.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -15,15 +15,15 @@ use parquet::schema::types::{Type, TypePtr};
 use catalog::flat::{Column, ColumnType, Value, table_columns, visit_values};
 use data::Table;
 
-/// A row group is what is held in memory: it ends at this number of rows or of bytes of text.
+/// Limits of a row group, which is held in memory: number of rows, and bytes of text.
 const MAX_ROWS: usize = 1 << 17;
 const MAX_TEXT: usize = 32 << 20;
 
 pub(super) struct ParquetWriter<W: Write + Send> {
     out: SerializedFileWriter<W>,
     columns: Vec<Column>,
-    /// The values of the current row group, by column.
-    values: Vec<Values>,
+    /// Values of the current row group, by column.
+    values: Vec<ColumnValues>,
     rows: usize,
     text: usize,
 }
@@ -39,11 +39,11 @@ impl<W: Write + Send> ParquetWriter<W> {
             .set_created_by(concat!("venturedex version ", env!("CARGO_PKG_VERSION")).to_owned())
             .set_sorting_columns(Some(vec![key]));
         let out = SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties.build()))?;
-        let values = columns.iter().map(Values::of).collect();
+        let values = columns.iter().map(ColumnValues::new).collect();
         Ok(Self { out, columns, values, rows: 0, text: 0 })
     }
 
-    /// Adds a record, given as the JSON that [`visit_values`] reads.
+    /// Adds a record in the JSON format read by [`visit_values`].
     pub(super) fn row(&mut self, record: &[u8]) -> io::Result<()> {
         let mut values = self.values.iter_mut();
         visit_values(&self.columns, record, |column, value| {
@@ -66,7 +66,7 @@ impl<W: Write + Send> ParquetWriter<W> {
         let mut group = self.out.next_row_group()?;
         for (values, column) in self.values.iter_mut().zip(&self.columns) {
             let mut writer = group.next_column()?.expect("as many columns as in the schema");
-            std::mem::replace(values, Values::of(column)).write(&mut writer)?;
+            std::mem::replace(values, ColumnValues::new(column)).write(&mut writer)?;
             writer.close()?;
         }
         group.close()?;
@@ -74,41 +74,41 @@ impl<W: Write + Send> ParquetWriter<W> {
         Ok(())
     }
 
-    /// Writes the rest and returns the writer.
+    /// Writes the last row group and returns the underlying writer.
     pub(super) fn finish(mut self) -> io::Result<W> {
         self.end_row_group()?;
         Ok(self.out.into_inner()?)
     }
 }
 
-/// The values of a column in a row group.
-struct Values {
-    data: Data,
-    /// Whether each value is known; of a list, each of its items counts, and an empty list is one that is not known. Empty
-    /// if all values are known.
+/// Values of a column in a row group.
+struct ColumnValues {
+    data: ColumnData,
+    /// Definition levels: 1 for a known value, 0 for an unknown one. Each item of a list counts, and an empty list
+    /// counts as one unknown value. Empty if all values are known.
     definition: Vec<i16>,
-    /// For each of `definition`, 0 if it begins a row. Empty if no value is a list.
+    /// Repetition levels, one per entry of `definition`: 0 at the start of a row. Empty if no value is a list.
     repetition: Vec<i16>,
     is_nullable: bool,
 }
 
-enum Data {
-    Texts(Texts),
+enum ColumnData {
+    Texts(TextBuffer),
     Integers(Vec<i64>),
     Numbers(Vec<f64>),
     Booleans(Vec<bool>),
-    /// Days from 1970-01-01.
+    /// Days since 1970-01-01.
     Dates(Vec<i32>),
 }
 
-/// Texts in one piece of memory, with the end of each.
+/// Texts in contiguous memory, with the end of each.
 #[derive(Default)]
-struct Texts {
+struct TextBuffer {
     text: Vec<u8>,
     ends: Vec<usize>,
 }
 
-impl Texts {
+impl TextBuffer {
     fn push(&mut self, text: &str) {
         self.text.extend_from_slice(text.as_bytes());
         self.ends.push(self.text.len());
@@ -121,22 +121,22 @@ impl Texts {
     }
 }
 
-impl Values {
-    fn of(column: &Column) -> Self {
+impl ColumnValues {
+    fn new(column: &Column) -> Self {
         let data = match column.kind {
             ColumnType::Text | ColumnType::Precision | ColumnType::Texts | ColumnType::Json => {
-                Data::Texts(Texts::default())
+                ColumnData::Texts(TextBuffer::default())
             }
-            ColumnType::Integer => Data::Integers(Vec::new()),
-            ColumnType::Number => Data::Numbers(Vec::new()),
-            ColumnType::Boolean => Data::Booleans(Vec::new()),
-            ColumnType::Date => Data::Dates(Vec::new()),
+            ColumnType::Integer => ColumnData::Integers(Vec::new()),
+            ColumnType::Number => ColumnData::Numbers(Vec::new()),
+            ColumnType::Boolean => ColumnData::Booleans(Vec::new()),
+            ColumnType::Date => ColumnData::Dates(Vec::new()),
         };
         Self { data, definition: Vec::new(), repetition: Vec::new(), is_nullable: column.is_nullable }
     }
 
     fn push(&mut self, value: Value<'_>) {
-        if let (Data::Texts(texts), Value::Texts(list)) = (&mut self.data, &value) {
+        if let (ColumnData::Texts(texts), Value::Texts(list)) = (&mut self.data, &value) {
             self.definition.extend(list.iter().map(|_| 1));
             self.repetition.extend((0..list.len()).map(|index| i16::from(index > 0)));
             list.iter().for_each(|text| texts.push(text));
@@ -151,12 +151,12 @@ impl Values {
         }
         match (&mut self.data, value) {
             (_, Value::Null) => {}
-            (Data::Texts(texts), Value::Text(text)) => texts.push(&text),
-            (Data::Texts(texts), Value::Json(text)) => texts.push(text),
-            (Data::Integers(values), Value::Integer(value)) => values.push(value),
-            (Data::Numbers(values), Value::Number(value, _)) => values.push(value),
-            (Data::Booleans(values), Value::Boolean(value)) => values.push(value),
-            (Data::Dates(values), Value::Date(value)) => values.push(value.days()),
+            (ColumnData::Texts(texts), Value::Text(text)) => texts.push(&text),
+            (ColumnData::Texts(texts), Value::Json(text)) => texts.push(text),
+            (ColumnData::Integers(values), Value::Integer(value)) => values.push(value),
+            (ColumnData::Numbers(values), Value::Number(value, _)) => values.push(value),
+            (ColumnData::Booleans(values), Value::Boolean(value)) => values.push(value),
+            (ColumnData::Dates(values), Value::Date(value)) => values.push(value.days()),
             (_, value) => unreachable!("{value:?} has not the type of its column"),
         }
     }
@@ -165,13 +165,13 @@ impl Values {
         let definition = (!self.definition.is_empty()).then_some(&self.definition[..]);
         let repetition = (!self.repetition.is_empty()).then_some(&self.repetition[..]);
         let written = match self.data {
-            Data::Texts(texts) => {
+            ColumnData::Texts(texts) => {
                 writer.typed::<ByteArrayType>().write_batch(&texts.into_values(), definition, repetition)
             }
-            Data::Integers(values) => writer.typed::<Int64Type>().write_batch(&values, definition, repetition),
-            Data::Numbers(values) => writer.typed::<DoubleType>().write_batch(&values, definition, repetition),
-            Data::Booleans(values) => writer.typed::<BoolType>().write_batch(&values, definition, repetition),
-            Data::Dates(values) => writer.typed::<Int32Type>().write_batch(&values, definition, repetition),
+            ColumnData::Integers(values) => writer.typed::<Int64Type>().write_batch(&values, definition, repetition),
+            ColumnData::Numbers(values) => writer.typed::<DoubleType>().write_batch(&values, definition, repetition),
+            ColumnData::Booleans(values) => writer.typed::<BoolType>().write_batch(&values, definition, repetition),
+            ColumnData::Dates(values) => writer.typed::<Int32Type>().write_batch(&values, definition, repetition),
         };
         written.map(drop)
     }
@@ -180,7 +180,7 @@ impl Values {
 fn schema(column: &Column) -> Result<TypePtr, ParquetError> {
     let repetition = if column.is_nullable { Repetition::OPTIONAL } else { Repetition::REQUIRED };
     if column.kind == ColumnType::Texts {
-        // The names of the inner groups are those of the format's specification.
+        // The Parquet specification prescribes the names of the inner groups.
         let item = primitive("element", PhysicalType::BYTE_ARRAY, Some(LogicalType::String), Repetition::REQUIRED)?;
         let list = Type::group_type_builder("list").with_repetition(Repetition::REPEATED).with_fields(vec![item]);
         let group = Type::group_type_builder(&column.name)
@@ -190,7 +190,7 @@ fn schema(column: &Column) -> Result<TypePtr, ParquetError> {
         return Ok(Arc::new(group.build()?));
     }
     let (physical, logical) = match column.kind {
-        // The type for JSON is read as bytes by some programs, as an extension by others.
+        // Some programs read the JSON type as bytes, others as an extension type: use plain text.
         ColumnType::Text | ColumnType::Precision | ColumnType::Texts | ColumnType::Json => {
             (PhysicalType::BYTE_ARRAY, Some(LogicalType::String))
         }

@@ -1,4 +1,4 @@
-//! The rows of a table in all formats.
+//! Writes the rows of a table in all formats.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -8,46 +8,46 @@ use std::thread;
 use flate2::{Compression, GzBuilder};
 use zstd::stream::write::Encoder;
 
-use crate::bulk::Format;
+use crate::bulk::BulkFormat;
 use crate::bulk::parquet::ParquetWriter;
 use crate::checksum::{Checksum, HashingWriter};
 use catalog::flat::{CsvWriter, Formulas, table_columns};
 use data::{Snapshot, Table};
 
-/// Above it, files get hardly smaller and writing takes twice as long.
+/// Higher levels make files hardly smaller, but writing takes twice as long.
 const ZSTD_LEVEL: i32 = 6;
 
 type Out = HashingWriter<BufWriter<File>>;
 
-/// Writes the rows of a table into `files`, one for each of [`Format::ALL`], each in a thread of its own: compression is
-/// nearly all of the work. Returns their sizes in bytes and their checksums.
+/// Writes the rows of a table into `files`, one for each of [`BulkFormat::ALL`], in a thread per file: nearly all of the
+/// work is compression. Returns their sizes in bytes and their checksums.
 pub(super) fn write(snapshot: &Snapshot, table: Table, files: Vec<File>) -> io::Result<Vec<(u64, Checksum)>> {
     thread::scope(|scope| {
         let write = |(format, file)| {
             thread::Builder::new().spawn_scoped(scope, move || write_format(snapshot, table, format, file))
         };
-        let threads = Format::ALL.into_iter().zip(files).map(write).collect::<io::Result<Vec<_>>>()?;
+        let threads = BulkFormat::ALL.into_iter().zip(files).map(write).collect::<io::Result<Vec<_>>>()?;
         threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
     })
 }
 
-fn write_format(snapshot: &Snapshot, table: Table, format: Format, file: File) -> io::Result<(u64, Checksum)> {
+fn write_format(snapshot: &Snapshot, table: Table, format: BulkFormat, file: File) -> io::Result<(u64, Checksum)> {
     let out = HashingWriter::new(BufWriter::with_capacity(1 << 18, file));
     let mut out = match format {
-        Format::NdjsonGzip => write_ndjson(snapshot, table, gzip(out))?.finish()?,
-        Format::NdjsonZstd => {
+        BulkFormat::NdjsonGzip => write_ndjson(snapshot, table, gzip(out))?.finish()?,
+        BulkFormat::NdjsonZstd => {
             let mut out = Encoder::new(out, ZSTD_LEVEL)?;
             out.include_checksum(true)?;
             write_ndjson(snapshot, table, out)?.finish()?
         }
-        Format::CsvGzip => {
+        BulkFormat::CsvGzip => {
             let columns = table_columns(table);
             let mut csv = CsvWriter::new(gzip(out), &columns, Formulas::Kept);
             csv.header()?;
             each_record(snapshot, table, |record| csv.row(record))?;
             csv.finish()?.finish()?
         }
-        Format::Parquet => {
+        BulkFormat::Parquet => {
             let mut rows = ParquetWriter::new(out, table)?;
             each_record(snapshot, table, |record| rows.row(record))?;
             rows.finish()?
@@ -57,7 +57,7 @@ fn write_format(snapshot: &Snapshot, table: Table, format: Format, file: File) -
     Ok(out.finish())
 }
 
-/// A compressor whose output has no time and no name of a file.
+/// A compressor that writes neither a time nor a file name, so that its output is reproducible.
 pub(super) fn gzip(out: Out) -> flate2::write::GzEncoder<Out> {
     GzBuilder::new().mtime(0).operating_system(255).write(out, Compression::default())
 }
@@ -70,7 +70,7 @@ fn write_ndjson<W: Write>(snapshot: &Snapshot, table: Table, mut out: W) -> io::
     Ok(out)
 }
 
-/// Passes the JSON of each record, in the order of slugs or ids.
+/// Passes the JSON of each record to `write`, ordered by slug or id.
 fn each_record(snapshot: &Snapshot, table: Table, mut write: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
     let mut record = Vec::new();
     for row in snapshot.published(table) {

@@ -1,8 +1,8 @@
-//! `views.sql`: the tables as views of DuckDB, and each list of objects as a view of its own.
+//! `views.sql`: the tables as DuckDB views, with an extra view for each list of objects.
 
 use std::fmt::Write;
 
-use crate::bulk::{Format, table_name};
+use crate::bulk::{BulkFormat, table_name};
 use catalog::flat::{ColumnType, table_columns};
 use data::Table;
 use data::field::{Field, JsonType};
@@ -23,7 +23,11 @@ pub(super) fn sql() -> String {
 
 fn add_table(sql: &mut String, table: Table) -> std::fmt::Result {
     let name = table_name(table).replace('-', "_");
-    writeln!(sql, "\nCREATE OR REPLACE VIEW {name} AS\n  FROM read_parquet('{}');", Format::Parquet.file_name(table))?;
+    writeln!(
+        sql,
+        "\nCREATE OR REPLACE VIEW {name} AS\n  FROM read_parquet('{}');",
+        BulkFormat::Parquet.file_name(table)
+    )?;
     let key = table.key();
     for column in table_columns(table).iter().filter(|column| column.kind == ColumnType::Json) {
         let list = &column.name;

@@ -1,5 +1,5 @@
-//! Credentials for S3 from a file (`AWS_SHARED_CREDENTIALS_FILE`), as other programs for S3 read it: unlike the environment of a
-//! container, a mounted secret is not shown to those who may inspect it.
+//! S3 credentials from a file (`AWS_SHARED_CREDENTIALS_FILE`), read like other S3 programs do. Unlike the environment
+//! of a container, a mounted secret is not visible to those who may inspect the container.
 
 use std::env;
 use std::fs;
@@ -9,14 +9,14 @@ use object_store::aws::AmazonS3Builder;
 
 /// The keys of a profile.
 #[derive(Debug, PartialEq, Eq)]
-struct Credentials {
+struct S3Credentials {
     id: String,
     secret: String,
-    /// Of temporary ones.
+    /// Session token of temporary credentials.
     token: Option<String>,
 }
 
-/// Adds the credentials of the file that the environment names, unless it has credentials itself.
+/// Adds the credentials from the file named by the environment, unless the environment itself has credentials.
 pub(super) fn add(builder: AmazonS3Builder) -> Result<AmazonS3Builder, String> {
     let Some(file) = env::var_os("AWS_SHARED_CREDENTIALS_FILE").filter(|_| env::var_os("AWS_ACCESS_KEY_ID").is_none())
     else {
@@ -26,7 +26,7 @@ pub(super) fn add(builder: AmazonS3Builder) -> Result<AmazonS3Builder, String> {
     let error = |error: String| format!("AWS_SHARED_CREDENTIALS_FILE {}: {error}", file.display());
     let text = fs::read_to_string(&file).map_err(|problem| error(problem.to_string()))?;
     let profile = env::var("AWS_PROFILE").unwrap_or_else(|_| "default".into());
-    let Credentials { id, secret, token } = parse(&text, &profile)
+    let S3Credentials { id, secret, token } = parse(&text, &profile)
         .ok_or_else(|| error(format!("has no profile [{profile}] with aws_access_key_id and aws_secret_access_key")))?;
     let builder = builder.with_access_key_id(id).with_secret_access_key(secret);
     Ok(match token {
@@ -35,8 +35,8 @@ pub(super) fn add(builder: AmazonS3Builder) -> Result<AmazonS3Builder, String> {
     })
 }
 
-/// Reads the lines `name = value` below `[profile]`.
-fn parse(text: &str, profile: &str) -> Option<Credentials> {
+/// Parses the lines `name = value` below `[profile]`.
+fn parse(text: &str, profile: &str) -> Option<S3Credentials> {
     let lines = text.lines().map(str::trim).skip_while(|line| section(line) != Some(profile)).skip(1);
     let lines: Vec<_> = lines.take_while(|line| section(line).is_none()).collect();
     let value = |wanted: &str| {
@@ -44,7 +44,7 @@ fn parse(text: &str, profile: &str) -> Option<Credentials> {
         pairs.find(|(name, _)| name.trim() == wanted).map(|(_, value)| value.trim().to_owned())
     };
     let (id, secret) = (value("aws_access_key_id")?, value("aws_secret_access_key")?);
-    Some(Credentials { id, secret, token: value("aws_session_token") })
+    Some(S3Credentials { id, secret, token: value("aws_session_token") })
 }
 
 fn section(line: &str) -> Option<&str> {
@@ -61,7 +61,7 @@ mod tests {
                     [ indexer ]\n; may write\naws_access_key_id=indexer\naws_secret_access_key = c\naws_session_token = d\n\
                     [half]\naws_access_key_id = e\n";
         let found = |id: &str, secret: &str, token: Option<&str>| {
-            Some(Credentials { id: id.into(), secret: secret.into(), token: token.map(str::to_owned) })
+            Some(S3Credentials { id: id.into(), secret: secret.into(), token: token.map(str::to_owned) })
         };
         assert_eq!(parse(text, "default"), found("replica", "a=b", None));
         assert_eq!(parse(text, "indexer"), found("indexer", "c", Some("d")));

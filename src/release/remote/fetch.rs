@@ -1,4 +1,4 @@
-//! Fetching releases into a folder, and the replica that follows `current`.
+//! Fetches releases into a folder, and the replica that follows `current`.
 
 use std::collections::{HashSet, VecDeque};
 use std::fs;
@@ -11,21 +11,21 @@ use std::time::{Duration, Instant};
 use crate::checksum::Checksum;
 use crate::error::At;
 use crate::file_system::{Fs, OsFs};
-use crate::remote::push::{keep_packing, read_part};
+use crate::remote::push::{read_part, store_packing};
 use crate::remote::{
-    Current, Named, PackedFile, Packing, Piece, Pointer, RemoteStore, in_parallel, kept_packing, object_name,
+    Current, PackedFile, Packing, Piece, Pointer, PushedRelease, RemoteStore, in_parallel, object_name, packing_path,
 };
 use crate::{Manifest, REMOVING, ReleaseError, ReleaseStore, lock, open, permissions};
 use data::{NoProgress, SnapshotVersion};
 
-/// Covers a piece and what it is a patch of.
+/// Window that covers a piece together with the prefix that it patches.
 pub(super) const WINDOW_LOG: u32 = 25;
 
-/// Prefix of a release that is being fetched. What is there and right is not fetched again.
+/// Name prefix of a release that is being fetched. Its valid content is not fetched again.
 const FETCHING: &str = ".fetching-";
 
 impl RemoteStore {
-    /// Copies the release `version` into the folder `local`, unless it is there: fetches it, verifies it and tries it.
+    /// Copies the release `version` into the folder `local` unless it is there: fetches, verifies and tests it.
     pub fn fetch(
         &self,
         local: &ReleaseStore,
@@ -35,7 +35,7 @@ impl RemoteStore {
         self.fetch_below(local, version, manifest, super::MAX_DEPTH + 1)
     }
 
-    /// Brings the release that `current` names into the folder `local`, and makes it current there. Returns `current` as it was
+    /// Copies the release named by `current` into the folder `local` and makes it current there. Returns `current` as
     /// read.
     pub fn sync(&self, local: &ReleaseStore) -> Result<Current, ReleaseError> {
         permissions::create_folder(local.folder(), true).at(local.folder())?;
@@ -54,7 +54,7 @@ impl RemoteStore {
         manifest: Checksum,
         depth: u32,
     ) -> Result<(), ReleaseError> {
-        let kept = fs::read(kept_packing(local.folder(), version));
+        let kept = fs::read(packing_path(local.folder(), version));
         if kept.is_ok_and(|json| Checksum::of(&json) == manifest) && local.manifest(version).is_ok() {
             return Ok(());
         }
@@ -63,15 +63,15 @@ impl RemoteStore {
             let reason = "its patches refer to releases without end".into();
             return Err(ReleaseError::Damaged { version, reason });
         }
-        if let Some(Named { version, manifest }) = packing.base {
+        if let Some(PushedRelease { version, manifest }) = packing.base {
             self.fetch_below(local, version, manifest, packing.depth)?;
         }
         let draft = local.folder().join(format!("{FETCHING}{version}"));
         self.fetch_files(local, &packing, &draft)?;
-        // A draft that is refused stays: at the next try nothing of it is fetched again.
+        // Keep a refused draft: the next attempt does not fetch its content again.
         try_draft(local, &packing, &draft)?;
-        place(local, version, &draft)?;
-        keep_packing(local.folder(), version, &json)
+        rename_draft(local, version, &draft)?;
+        store_packing(local.folder(), version, &json)
     }
 
     fn fetch_files(&self, local: &ReleaseStore, packing: &Packing, draft: &Path) -> Result<(), ReleaseError> {
@@ -131,7 +131,7 @@ impl RemoteStore {
     }
 }
 
-/// Unpacks a piece; reads one byte more than it may have, so that a longer one has another checksum.
+/// Unpacks a piece. Reads one byte more than expected, so that a longer piece has a wrong checksum.
 fn unpack(stored: &[u8], prefix: &[u8], bytes: u64) -> io::Result<Vec<u8>> {
     let mut decoder = zstd::stream::read::Decoder::with_ref_prefix(stored, prefix)?;
     decoder.window_log_max(WINDOW_LOG)?;
@@ -140,10 +140,10 @@ fn unpack(stored: &[u8], prefix: &[u8], bytes: u64) -> io::Result<Vec<u8>> {
     Ok(content)
 }
 
-/// Verifies all files of a fetched release, opens it and tries typical queries.
+/// Verifies all files of a fetched release, opens it and runs typical queries.
 fn try_draft(local: &ReleaseStore, packing: &Packing, draft: &Path) -> Result<(), ReleaseError> {
     let version = packing.version;
-    // What an earlier try has left over is no part of it.
+    // Remove leftovers of earlier attempts.
     let listed: HashSet<&Path> = packing.files.iter().map(|file| Path::new(&file.path)).collect();
     for path in crate::files(draft).at(draft)? {
         if !listed.contains(path.as_path()) {
@@ -156,8 +156,8 @@ fn try_draft(local: &ReleaseStore, packing: &Packing, draft: &Path) -> Result<()
     release.smoke_test()
 }
 
-/// Gives a fetched release its name.
-fn place(local: &ReleaseStore, version: SnapshotVersion, draft: &Path) -> Result<(), ReleaseError> {
+/// Renames the draft of a fetched release to its version.
+fn rename_draft(local: &ReleaseStore, version: SnapshotVersion, draft: &Path) -> Result<(), ReleaseError> {
     for path in crate::files(draft).at(draft)? {
         permissions::make_read_only(&draft.join(path)).at(draft)?;
     }
@@ -172,7 +172,7 @@ fn place(local: &ReleaseStore, version: SnapshotVersion, draft: &Path) -> Result
     OsFs.remove(&removing).at(&removing)
 }
 
-/// Makes the folder name a release that it has.
+/// Makes `current` of the folder name a release that it contains.
 fn name_current(local: &ReleaseStore, version: SnapshotVersion) -> Result<(), ReleaseError> {
     let _lock = lock::switch(local.folder())?;
     if local.current().is_ok_and(|current| current == Some(version)) {
@@ -182,41 +182,47 @@ fn name_current(local: &ReleaseStore, version: SnapshotVersion) -> Result<(), Re
     local.switch(&OsFs)
 }
 
-/// Follows `current` of an object store: keeps a folder of releases like it, whose watcher serves them.
+/// Follows `current` of an object store and mirrors it into a folder of releases, from which a watcher serves them.
 pub struct Replica {
     remote: RemoteStore,
     pub(super) local: ReleaseStore,
-    /// How many releases the folder keeps, besides those that patches refer to.
+    /// Number of releases kept in the folder, besides those that patches refer to.
     keep: usize,
-    seen: Mutex<Seen>,
+    state: Mutex<ReplicaState>,
     failures: AtomicU64,
 }
 
 #[derive(Default)]
-struct Seen {
+struct ReplicaState {
     /// The newest pointer.
     pointer: Option<Pointer>,
-    /// When it was read last.
+    /// Time of its last reading.
     read: Option<Instant>,
-    /// Whether the folder has its release.
+    /// True if the folder has its release.
     is_fetched: bool,
-    /// The releases before it that are not fetched yet: others may have served them while this replica saw none of them.
-    passed_over: VecDeque<Named>,
-    /// Those of them that are fetched and not loaded yet.
+    /// Releases before it that are not fetched yet: others may have served them while this replica saw none of them.
+    passed_over: VecDeque<PushedRelease>,
+    /// Passed-over releases that are fetched but not yet loaded.
     to_load: Vec<SnapshotVersion>,
-    /// Whether the last attempt failed.
+    /// True if the last attempt failed.
     is_failing: bool,
 }
 
 impl Replica {
-    /// A replica whose folder of releases is `local`, which must be its own.
+    /// Creates a replica with the folder of releases `local`, which no other process may write to.
     pub fn new(remote: RemoteStore, local: ReleaseStore, keep: usize) -> Self {
         let kept = fs::read(local.folder().join(POINTER)).ok();
         let pointer = kept.and_then(|json| serde_json::from_slice(&json).ok());
-        Self { remote, local, keep, seen: Mutex::new(Seen { pointer, ..Seen::default() }), failures: AtomicU64::new(0) }
+        Self {
+            remote,
+            local,
+            keep,
+            state: Mutex::new(ReplicaState { pointer, ..ReplicaState::default() }),
+            failures: AtomicU64::new(0),
+        }
     }
 
-    /// Reads `current`, and fetches its release if the folder does not have it. To be called off the runtime.
+    /// Reads `current`, and fetches its release if the folder lacks it. Blocks: call it off the runtime.
     pub fn poll(&self) -> Result<(), ReleaseError> {
         let polled = self.follow();
         if polled.is_err() {
@@ -230,17 +236,17 @@ impl Replica {
         permissions::create_folder(self.local.folder(), true).at(self.local.folder())?;
         let Some(pointer) = self.remote.current()?.pointer else { return Ok(()) };
         let is_fetched = {
-            let mut seen = self.lock();
-            seen.read = Some(Instant::now());
-            match &seen.pointer {
-                // The store has returned old content.
+            let mut state = self.lock();
+            state.read = Some(Instant::now());
+            match &state.pointer {
+                // The store returned stale content.
                 Some(known) if pointer.generation < known.generation => return Ok(()),
-                Some(known) if *known == pointer && seen.is_fetched => true,
+                Some(known) if *known == pointer && state.is_fetched => true,
                 _ => {
-                    seen.passed_over = pointer.before.iter().take(self.keep.saturating_sub(1)).cloned().collect();
-                    seen.to_load.clear();
-                    seen.pointer = Some(pointer.clone());
-                    seen.is_fetched = false;
+                    state.passed_over = pointer.before.iter().take(self.keep.saturating_sub(1)).cloned().collect();
+                    state.to_load.clear();
+                    state.pointer = Some(pointer.clone());
+                    state.is_fetched = false;
                     false
                 }
             }
@@ -252,7 +258,7 @@ impl Replica {
             self.lock().is_fetched = true;
             self.remove_drafts()?;
         }
-        // A replica that serves nothing yet does so first.
+        // A replica that serves nothing yet first gets a release to serve.
         match self.local.current() {
             Ok(None) => Ok(()),
             _ => self.fetch_passed_over(),
@@ -266,29 +272,30 @@ impl Replica {
             if let Err(error @ ReleaseError::ObjectStore { .. }) = fetched {
                 return Err(error);
             }
-            let mut seen = self.lock();
-            seen.passed_over.pop_front();
-            // One that was removed is served by nobody for long.
+            let mut state = self.lock();
+            state.passed_over.pop_front();
+            // A removed release is not served by anyone for long.
             if fetched.is_ok() {
-                seen.to_load.push(named.version);
+                state.to_load.push(named.version);
             }
         }
         Ok(())
     }
 
-    /// A release to load for its cursors, which others may have given; `is_loaded` tells those that are loaded.
+    /// The next release to load for cursors that other replicas may have issued; `is_loaded` is true for loaded
+    /// releases.
     pub(crate) fn next_to_load(&self, is_loaded: impl Fn(SnapshotVersion) -> bool) -> Option<SnapshotVersion> {
-        let mut seen = self.lock();
-        seen.to_load.retain(|version| !is_loaded(*version));
-        seen.to_load.first().copied()
+        let mut state = self.lock();
+        state.to_load.retain(|version| !is_loaded(*version));
+        state.to_load.first().copied()
     }
 
-    /// A release from [`Replica::next_to_load`] was loaded, or cannot be.
+    /// Notes that a release from [`Replica::next_to_load`] was loaded or cannot be.
     pub(crate) fn note_loaded(&self, version: SnapshotVersion) {
         self.lock().to_load.retain(|other| *other != version);
     }
 
-    /// Removes what is left over of releases that were refused or overtaken.
+    /// Removes drafts of releases that were refused or overtaken.
     fn remove_drafts(&self) -> Result<(), ReleaseError> {
         let folder = self.local.folder();
         for entry in fs::read_dir(folder).at(folder)? {
@@ -300,12 +307,12 @@ impl Replica {
         Ok(())
     }
 
-    /// Makes the folder name the announced release when its time has come; at once if the folder names none. `now` is in Unix
-    /// seconds.
+    /// Makes the announced release current in the folder once it is due, or at once if the folder has no current
+    /// release. `now` is in Unix seconds.
     pub fn activate(&self, now: i64) -> Result<(), ReleaseError> {
         let due = {
-            let seen = self.lock();
-            seen.pointer.as_ref().filter(|_| seen.is_fetched).cloned()
+            let state = self.lock();
+            state.pointer.as_ref().filter(|_| state.is_fetched).cloned()
         };
         let Some(pointer) = due else { return Ok(()) };
         let current = self.local.current().ok().flatten();
@@ -313,49 +320,50 @@ impl Replica {
             return Ok(());
         }
         name_current(&self.local, pointer.release)?;
-        // Those that patches refer to are fetched again if they are needed once more.
+        // Releases that patches refer to are fetched again if they are needed once more.
         self.local.prune(self.keep + super::MAX_DEPTH as usize).map(|_| ())
     }
 
-    /// Whether a release that is not loaded will be, as far as the replica knows: one that is announced or was passed over, or
-    /// a newer one while `current` was not read for a moment. Its cursors are not to be refused for good. `is_served`: some
-    /// replica serves it or did, as a signed cursor tells, so that a newer one than is known is still to come.
+    /// True if a release that is not loaded is expected, as far as the replica knows, so that its cursors must not be
+    /// refused for good: it is announced or was passed over, or it is newer and `current` was not read for a moment.
+    /// `is_served` means that some replica serves it or did, according to a signed cursor, so a release newer than the
+    /// known one is still to come.
     pub fn expects(&self, version: SnapshotVersion, is_served: bool) -> bool {
         const KNOWN_FOR: Duration = Duration::from_millis(1_500);
-        let seen = self.lock();
-        let named = |named: &Named| named.version == version;
+        let state = self.lock();
+        let named = |named: &PushedRelease| named.version == version;
         let (known, was_before) =
-            seen.pointer.as_ref().map_or((None, false), |known| (Some(known.release), known.before.iter().any(named)));
-        let is_unsure = seen.read.is_none_or(|read| read.elapsed() > KNOWN_FOR);
+            state.pointer.as_ref().map_or((None, false), |known| (Some(known.release), known.before.iter().any(named)));
+        let is_unsure = state.read.is_none_or(|read| read.elapsed() > KNOWN_FOR);
         known == Some(version)
-            || seen.passed_over.iter().any(named)
-            || seen.to_load.contains(&version)
+            || state.passed_over.iter().any(named)
+            || state.to_load.contains(&version)
             || (known.is_none_or(|known| version > known) && (is_unsure || (is_served && !was_before)))
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> std::sync::MutexGuard<'_, ReplicaState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn place(&self) -> &str {
-        self.remote.place()
+    pub fn location(&self) -> &str {
+        self.remote.location()
     }
 
-    /// Whether the store could not be read at the last attempt, or its release not be fetched.
+    /// True if the last attempt failed to read the store or to fetch its release.
     pub fn is_failing(&self) -> bool {
         self.lock().is_failing
     }
 
-    /// The generation of the newest `current` that was read; 0 before there is one.
+    /// Generation of the newest `current` read; 0 before the first.
     pub fn generation(&self) -> u64 {
         self.lock().pointer.as_ref().map_or(0, |pointer| pointer.generation)
     }
 
-    /// How often `current` could not be read, or its release not be fetched.
+    /// Number of failures to read `current` or to fetch its release.
     pub fn failures(&self) -> u64 {
         self.failures.load(Ordering::Relaxed)
     }
 }
 
-/// The newest pointer that a replica has read, so that it takes no older one after a restart.
+/// File with the newest pointer read, so that a replica accepts no older one after a restart.
 const POINTER: &str = ".pointer";

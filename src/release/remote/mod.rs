@@ -1,14 +1,16 @@
-//! Releases in an object store: what indexers push, and replicas copy into a folder of releases of their own.
+//! Releases in an object store: indexers push them, and replicas copy them into their own folder of releases.
 //!
-//! A release is a *packing*, which lists the files of its folder in pieces of 8 MiB, and one object for each piece. Objects are
-//! named by their SHA-256, so that they are never changed. A piece is a patch (zstd, with the same place of an earlier release
-//! as its prefix) if there is an earlier release: cut into chunks by content, a release whose changed rows lie everywhere shares
-//! almost no chunk with the one before, and its row numbers and offsets shift in all of them. A chain of patches has at most
-//! [`MAX_DEPTH`] links, and a packing that ends one is whole.
+//! A release consists of a *packing*, which lists the files of its folder in pieces of 8 MiB, and one object for each
+//! piece. Objects are named by their SHA-256, so they never change. If there is an earlier release, a piece is a patch:
+//! zstd with the same region of the earlier release as its prefix. The alternative, content-defined chunks, would not
+//! work: if changed rows are spread over a release, it shares almost no chunk with the previous one, because row
+//! numbers and offsets shift in all of them. A chain of patches has at most [`MAX_DEPTH`] links, and the packing at its
+//! end is whole.
 //!
-//! The object `current` names the release to serve with a generation number, which each change raises. It is replaced only as
-//! it was read: of several indexers one succeeds. Content that comes back has another generation, so that no indexer takes it
-//! for unchanged, and a replica takes no older generation from a store that returns old content.
+//! The object `current` names the release to serve, with a generation number that each change raises. It is only
+//! replaced if it is still as it was read, so one of several indexers succeeds. Content that comes back has another
+//! generation, so no indexer mistakes it for unchanged, and a replica accepts no older generation from a store that
+//! returns stale content.
 
 mod credentials;
 mod fetch;
@@ -28,32 +30,33 @@ use serde::{Deserialize, Serialize};
 use crate::checksum::Checksum;
 use crate::{ReleaseError, TrustedKey};
 use data::SnapshotVersion;
-use objects::Objects;
+use objects::RemoteObjects;
 
-/// The format of packings and of `current`.
+/// Format of packings and of `current`.
 const FORMAT: u32 = 1;
 
-/// Bytes of a piece of a file.
+/// Size of a piece of a file in bytes.
 const PIECE: u64 = 8 << 20;
 
-/// How far before and after its own place a piece is compared with the earlier release.
+/// Bytes before and after its own position with which a piece is compared in the earlier release.
 const REACH: u64 = 8 << 20;
 
-/// The most patches that a replica without any release applies.
+/// Maximum number of patches that a replica without any release applies.
 const MAX_DEPTH: u32 = 8;
 
-/// The maximum size in bytes of a packing: that of a release of some terabytes.
+/// Maximum size of a packing in bytes, enough for a release of some terabytes.
 const MAX_PACKING: u64 = 64 << 20;
 
-/// Requests at a time.
+/// Number of concurrent requests.
 const CONCURRENCY: usize = 8;
 
 const CURRENT: &str = "current";
 
-/// How many releases `current` names besides the one to serve.
+/// Number of releases that `current` names besides the one to serve.
 const MAX_BEFORE: usize = 20;
 
-/// What `--index` names: `s3://bucket/prefix` or `file:///folder` is an object store, all else a folder of releases.
+/// True if `--index` names an object store, `s3://bucket/prefix` or `file:///folder`; anything else is a folder of
+/// releases.
 pub fn is_object_store(index: &Path) -> bool {
     index.to_str().is_some_and(|index| index.starts_with("s3://") || index.starts_with("file://"))
 }
@@ -63,25 +66,25 @@ pub fn is_object_store(index: &Path) -> bool {
 pub struct Pointer {
     pub format: u32,
     pub release: SnapshotVersion,
-    /// The SHA-256 of its packing.
+    /// SHA-256 of its packing.
     pub manifest: Checksum,
-    /// One more than that of the pointer before.
+    /// One more than that of the previous pointer.
     pub generation: u64,
-    /// Unix seconds from which on it is served; before, replicas fetch and try it.
+    /// Start of serving in Unix seconds; until then, replicas fetch and test the release.
     pub activate_at: i64,
     /// Random, so that an indexer recognizes its own pointer if the response to its request was lost.
     pub push: String,
-    /// The releases that were current before, the latest first: a replica without any fetches them for cursors, which others
-    /// still serve.
+    /// Previously current releases, latest first: a replica without releases fetches them for the cursors of others
+    /// that still serve them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    before: Vec<Named>,
+    before: Vec<PushedRelease>,
 }
 
-/// `current` as it was read, to be replaced if it is still the same.
+/// `current` as read, to be replaced if it is still the same.
 #[derive(Clone, Debug)]
 pub struct Current {
     pub pointer: Option<Pointer>,
-    found: Option<objects::Found>,
+    found: Option<objects::StoredObject>,
 }
 
 /// The files of a release in pieces.
@@ -90,15 +93,15 @@ pub(crate) struct Packing {
     format: u32,
     version: SnapshotVersion,
     /// The release that patches refer to.
-    base: Option<Named>,
-    /// How many releases a replica without any fetches before this one.
+    base: Option<PushedRelease>,
+    /// Number of earlier releases that a replica without releases fetches before this one.
     depth: u32,
     files: Vec<PackedFile>,
 }
 
-/// A release as it was pushed.
+/// A pushed release.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Named {
+struct PushedRelease {
     version: SnapshotVersion,
     manifest: Checksum,
 }
@@ -112,20 +115,20 @@ struct PackedFile {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Piece {
-    /// The SHA-256 of the object, and its name.
+    /// SHA-256 of the object, and its name.
     object: Checksum,
-    /// The size of the object in bytes.
+    /// Size of the object in bytes.
     stored: u64,
-    /// The size in bytes and the SHA-256 of what it unpacks to.
+    /// Size in bytes and SHA-256 of the unpacked piece.
     bytes: u64,
     sha256: Checksum,
-    /// The part of a file of the base that it is a patch of.
+    /// The part of a file of the base that it patches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    patched: Option<Part>,
+    patched: Option<FilePart>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Part {
+struct FilePart {
     path: String,
     start: u64,
     bytes: u64,
@@ -133,22 +136,22 @@ struct Part {
 
 /// The releases of an object store.
 pub struct RemoteStore {
-    objects: Objects,
+    objects: RemoteObjects,
     trusted: Option<TrustedKey>,
 }
 
 impl RemoteStore {
-    /// The object store at `s3://bucket/prefix`, with endpoint, region and credentials of the usual variables (`AWS_…`,
-    /// `AWS_SHARED_CREDENTIALS_FILE`), or at `file:///folder`.
+    /// Opens the object store at `s3://bucket/prefix`, with endpoint, region and credentials from the usual variables
+    /// (`AWS_…`, `AWS_SHARED_CREDENTIALS_FILE`), or at `file:///folder`.
     ///
     /// # Errors
-    /// [`ReleaseError::ObjectStore`] if the place or a variable is invalid. Sends no request.
+    /// [`ReleaseError::ObjectStore`] if the location or a variable is invalid. Sends no request.
     pub fn open(place: &Path, trusted: Option<TrustedKey>) -> Result<Self, ReleaseError> {
-        Ok(Self { objects: Objects::open(&place.to_string_lossy())?, trusted })
+        Ok(Self { objects: RemoteObjects::open(&place.to_string_lossy())?, trusted })
     }
 
-    pub fn place(&self) -> &str {
-        self.objects.place()
+    pub fn location(&self) -> &str {
+        self.objects.location()
     }
 
     /// Reads `current`.
@@ -166,7 +169,7 @@ impl RemoteStore {
         Ok(Current { pointer: pointer.transpose()?, found })
     }
 
-    /// The pushed releases, newest first. A version that was pushed twice with different content is there twice.
+    /// The pushed releases, newest first. A version pushed twice with different content is listed twice.
     pub fn versions(&self) -> Result<Vec<(SnapshotVersion, Checksum)>, ReleaseError> {
         let mut versions: Vec<_> =
             self.objects.list("manifests")?.iter().filter_map(|entry| parse_name(&entry.name)).collect();
@@ -174,7 +177,7 @@ impl RemoteStore {
         Ok(versions)
     }
 
-    /// Reads a packing; verifies its checksum, and its signature if there is a trusted key.
+    /// Reads a packing and verifies its checksum, and its signature if there is a trusted key.
     fn packing(&self, version: SnapshotVersion, manifest: Checksum) -> Result<(Packing, Vec<u8>), ReleaseError> {
         let name = packing_name(version, manifest);
         let damaged = |reason: String| ReleaseError::Damaged { version, reason: format!("{name} {reason}") };
@@ -198,7 +201,7 @@ impl RemoteStore {
 }
 
 impl Packing {
-    /// Checks what would make a replica write outside of its folder or without bounds.
+    /// Rejects contents that would make a replica write outside of its folder or without bounds.
     fn check(&self, version: SnapshotVersion) -> Result<(), String> {
         if self.format != FORMAT {
             return Err(format!("has format {}, this program reads {FORMAT}", self.format));
@@ -244,18 +247,18 @@ fn object_name(object: Checksum) -> String {
     format!("objects/{object}")
 }
 
-/// The release and checksum of a packing with this name.
+/// Version and checksum of the packing with this object name.
 fn parse_name(name: &str) -> Option<(SnapshotVersion, Checksum)> {
     let (version, file) = name.strip_prefix("manifests/")?.split_once('/')?;
     Some((version.parse().ok()?, file.strip_suffix(".json")?.to_owned().try_into().ok()?))
 }
 
-/// Where a replica and an indexer keep the packings of the releases in their folder.
-fn kept_packing(folder: &Path, version: SnapshotVersion) -> PathBuf {
+/// Local copy of the packing of a release, kept by replicas and indexers in their folder.
+fn packing_path(folder: &Path, version: SnapshotVersion) -> PathBuf {
     folder.join(".packings").join(version.to_string())
 }
 
-/// Does the work of each of `jobs` in a few threads, until one fails.
+/// Runs `work` for each of `jobs` in a few threads, until one fails.
 fn in_parallel<T: Sync, R: Send>(
     jobs: &[T],
     work: impl Fn(&T) -> Result<R, ReleaseError> + Sync,

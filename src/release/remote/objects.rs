@@ -1,4 +1,4 @@
-//! Objects in a bucket or a folder, by blocking calls.
+//! Objects in a bucket or a folder, through blocking calls.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,39 +21,39 @@ use crate::remote::credentials;
 use crate::{ReleaseError, lock, permissions};
 use platform::tls;
 
-/// From the look-up of the name to the end of the response.
+/// Timeout from the name look-up to the end of the response.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// For a request with all its retries.
+/// Timeout of a request including all retries.
 const RETRY_TIMEOUT: Duration = Duration::from_secs(60);
 const RETRIES: usize = 2;
-/// The largest response, in bytes.
+/// Maximum size of a response in bytes.
 const MAX_RESPONSE: u64 = 128 << 20;
 
-pub(super) struct Objects {
+pub(super) struct RemoteObjects {
     place: String,
     store: Arc<dyn ObjectStore>,
     prefix: Path,
-    /// The folder, if it is no bucket.
+    /// The folder, if it is not a bucket.
     folder: Option<PathBuf>,
-    /// Of its own, so that callers may block wherever they are.
+    /// A separate runtime, so that callers may block in any context.
     runtime: Option<Runtime>,
 }
 
 /// The content of an object.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct StoredObject {
     pub bytes: Vec<u8>,
     e_tag: Option<String>,
 }
 
-pub(super) struct Entry {
+pub(super) struct ListedObject {
     pub name: String,
     pub bytes: u64,
-    /// Unix seconds.
+    /// In Unix seconds.
     pub modified_at: i64,
 }
 
-impl Objects {
+impl RemoteObjects {
     pub(super) fn open(place: &str) -> Result<Self, ReleaseError> {
         let bad = |error: String| ReleaseError::ObjectStore { place: place.to_owned(), error };
         let invalid = |error: Error| bad(error.to_string());
@@ -92,7 +92,7 @@ impl Objects {
         Ok(Self { place: place.trim_end_matches('/').to_owned(), store, prefix, folder, runtime: Some(runtime) })
     }
 
-    pub(super) fn place(&self) -> &str {
+    pub(super) fn location(&self) -> &str {
         &self.place
     }
 
@@ -109,7 +109,7 @@ impl Objects {
     }
 
     /// Reads an object of at most `limit` bytes; `None` if there is none.
-    pub(super) fn get(&self, name: &str, limit: u64) -> Result<Option<Found>, ReleaseError> {
+    pub(super) fn get(&self, name: &str, limit: u64) -> Result<Option<StoredObject>, ReleaseError> {
         let result = self.run(async {
             let result = match self.store.get(&self.path(name)).await {
                 Err(Error::NotFound { .. }) => return Ok(None),
@@ -119,7 +119,7 @@ impl Objects {
             if size > limit {
                 return Ok(Some(Err(size)));
             }
-            Ok::<_, Error>(Some(Ok(Found { bytes: result.bytes().await?.to_vec(), e_tag })))
+            Ok::<_, Error>(Some(Ok(StoredObject { bytes: result.bytes().await?.to_vec(), e_tag })))
         });
         let found = result.map_err(|error| self.error(name, error))?;
         let found = found.transpose();
@@ -131,10 +131,16 @@ impl Objects {
         result.map(|_| ()).map_err(|error| self.error(name, error))
     }
 
-    /// Replaces an object if it is still as it was read, or creates it if there was none. False if it is another by now.
-    pub(super) fn replace(&self, name: &str, bytes: Vec<u8>, read: Option<&Found>) -> Result<bool, ReleaseError> {
+    /// Replaces an object if it is still as it was read, or creates it if there was none. False if it has changed
+    /// meanwhile.
+    pub(super) fn replace(
+        &self,
+        name: &str,
+        bytes: Vec<u8>,
+        read: Option<&StoredObject>,
+    ) -> Result<bool, ReleaseError> {
         if let (Some(folder), Some(read)) = (&self.folder, read) {
-            // Folders have no conditional replacement: those who replace wait for each other.
+            // Folders have no conditional replacement: writers exclude each other with a lock.
             let _lock = lock::switch(folder)?;
             let now = self.get(name, u64::MAX)?;
             return match now {
@@ -154,7 +160,7 @@ impl Objects {
         }
     }
 
-    /// Unix seconds at which an object was written; `None` if there is none.
+    /// Time at which an object was written in Unix seconds; `None` if there is none.
     pub(super) fn modified_at(&self, name: &str) -> Result<Option<i64>, ReleaseError> {
         match self.run(self.store.head(&self.path(name))) {
             Ok(meta) => Ok(Some(meta.last_modified.timestamp())),
@@ -163,14 +169,14 @@ impl Objects {
         }
     }
 
-    pub(super) fn list(&self, folder: &str) -> Result<Vec<Entry>, ReleaseError> {
+    pub(super) fn list(&self, folder: &str) -> Result<Vec<ListedObject>, ReleaseError> {
         let within = self.path(folder);
         let listed: Result<Vec<_>, Error> = self.run(self.store.list(Some(&within)).try_collect());
         let listed = listed.map_err(|error| self.error(folder, error))?;
         let entry = |meta: object_store::ObjectMeta| {
             let parts = meta.location.prefix_match(&self.prefix)?;
             let name = parts.map(|part| part.as_ref().to_owned()).collect::<Vec<_>>().join("/");
-            Some(Entry { name, bytes: meta.size, modified_at: meta.last_modified.timestamp() })
+            Some(ListedObject { name, bytes: meta.size, modified_at: meta.last_modified.timestamp() })
         };
         Ok(listed.into_iter().filter_map(entry).collect())
     }
@@ -184,21 +190,21 @@ impl Objects {
     }
 }
 
-impl Drop for Objects {
+impl Drop for RemoteObjects {
     fn drop(&mut self) {
-        // Dropped in place, a runtime waits, which is forbidden in asynchronous code.
+        // Dropping a runtime in place blocks, which is forbidden in asynchronous code.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
     }
 }
 
-/// Sends the requests of the client for S3 by `ureq`.
+/// Sends requests of the S3 client through `ureq`.
 #[derive(Debug)]
 struct Connector;
 
 #[derive(Debug)]
-struct Client(ureq::Agent);
+struct UreqClient(ureq::Agent);
 
 impl HttpConnector for Connector {
     fn connect(&self, _options: &ClientOptions) -> object_store::Result<HttpClient> {
@@ -211,12 +217,12 @@ impl HttpConnector for Connector {
             .user_agent(concat!("VentureDex/", env!("CARGO_PKG_VERSION")))
             .tls_config(tls::system_roots())
             .build();
-        Ok(HttpClient::new(Client(config.into())))
+        Ok(HttpClient::new(UreqClient(config.into())))
     }
 }
 
 #[async_trait]
-impl HttpService for Client {
+impl HttpService for UreqClient {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let agent = self.0.clone();
         let (parts, body) = request.into_parts();

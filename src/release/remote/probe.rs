@@ -1,10 +1,10 @@
-//! Whether an object store does what indexers rely on.
+//! Tests that an object store has the properties that indexers rely on.
 
 use crate::ReleaseError;
 use crate::remote::RemoteStore;
 
 impl RemoteStore {
-    /// Writes, replaces and removes an object of its own. Returns what the store does wrong.
+    /// Writes, replaces and removes a test object. Returns the store's deviations.
     pub fn probe(&self) -> Result<Vec<&'static str>, ReleaseError> {
         let mut random = [0; 8];
         getrandom::fill(&mut random).map_err(|error| self.objects.error("probe", error))?;

@@ -1,4 +1,4 @@
-//! Pushing a release, moving `current`, and removing what no release needs.
+//! Pushes a release, moves `current`, and removes unneeded objects.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File};
@@ -10,8 +10,8 @@ use serde::Serialize;
 use crate::checksum::Checksum;
 use crate::error::At;
 use crate::remote::{
-    CURRENT, Current, FORMAT, MAX_BEFORE, MAX_DEPTH, Named, PIECE, PackedFile, Packing, Part, Piece, Pointer, REACH,
-    RemoteStore, in_parallel, kept_packing, object_name, packing_name, signature_name,
+    CURRENT, Current, FORMAT, FilePart, MAX_BEFORE, MAX_DEPTH, PIECE, PackedFile, Packing, Piece, Pointer,
+    PushedRelease, REACH, RemoteStore, in_parallel, object_name, packing_name, packing_path, signature_name,
 };
 use crate::{ReleaseError, ReleaseStore, SigningKey, files, manifest, permissions};
 use data::SnapshotVersion;
@@ -19,20 +19,20 @@ use data::SnapshotVersion;
 /// zstd's own default.
 const LEVEL: i32 = 3;
 
-/// An object that nothing needs any more may be removed at any time; one that is to be used again is written again if it is
-/// older than this, in seconds. Must be below the shortest grace period.
+/// Maximum age in seconds of an existing object that is reused; older ones are written again, because an unneeded
+/// object may be removed at any time. Must be below the shortest grace period.
 const FRESH: i64 = 3_600;
 
-/// What a push has moved.
+/// Result of a push.
 #[derive(Clone, Debug, Serialize)]
 pub struct Pushed {
     pub pointer: Pointer,
-    /// The objects that were not there, and their size in bytes.
+    /// Number of objects uploaded, and their total size in bytes.
     pub objects: usize,
     pub bytes: u64,
 }
 
-/// What was removed.
+/// Result of [`RemoteStore::prune`].
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Pruned {
     pub releases: Vec<SnapshotVersion>,
@@ -41,11 +41,11 @@ pub struct Pruned {
 }
 
 impl RemoteStore {
-    /// Uploads what is missing of the release `version` of the folder `local`, and makes `current` name it, served from
-    /// `activate_at` (Unix seconds) on.
+    /// Uploads the missing parts of the release `version` of the folder `local`, and makes `current` name it, to be
+    /// served from `activate_at` (Unix seconds).
     ///
     /// # Errors
-    /// [`ReleaseError::Overtaken`] if `current` is not as it was `read` any more.
+    /// [`ReleaseError::Overtaken`] if `current` has changed since it was `read`.
     pub fn push(
         &self,
         local: &ReleaseStore,
@@ -73,7 +73,7 @@ impl RemoteStore {
         }
         let done = in_parallel(&jobs, |(_, path, bytes, start, source)| {
             let content = read_part(&folder.join(path), *start, PIECE.min(bytes - start))?;
-            let place = Place { start: *start, of: *bytes };
+            let place = PiecePosition { start: *start, of: *bytes };
             self.put_piece(local, &content, place, base.as_ref().map(|(base, _)| base).zip(*source), now)
         })?;
         let (mut objects, mut uploaded) = (0, 0);
@@ -95,16 +95,16 @@ impl RemoteStore {
             self.objects.put(&signature_name(version, manifest), key.sign(&json))?;
         }
         uploaded += json.len() as u64;
-        keep_packing(local.folder(), version, &json)?;
+        store_packing(local.folder(), version, &json)?;
         self.objects.put(&packing_name(version, manifest), json)?;
         let pointer = self.point(read, version, manifest, activate_at)?;
         Ok(Pushed { pointer, objects, bytes: uploaded })
     }
 
-    /// Makes `current` name a release that was pushed.
+    /// Makes `current` name a pushed release.
     ///
     /// # Errors
-    /// As [`RemoteStore::push`].
+    /// As for [`RemoteStore::push`].
     pub fn point(
         &self,
         read: &Current,
@@ -117,10 +117,10 @@ impl RemoteStore {
         let push = random.iter().map(|byte| format!("{byte:02x}")).collect();
         let generation = read.pointer.as_ref().map_or(1, |pointer| pointer.generation + 1);
         let replaced = read.pointer.iter().flat_map(|pointer| {
-            let current = Named { version: pointer.release, manifest: pointer.manifest };
+            let current = PushedRelease { version: pointer.release, manifest: pointer.manifest };
             std::iter::once(current).chain(pointer.before.iter().cloned())
         });
-        let mut before: Vec<Named> = Vec::new();
+        let mut before: Vec<PushedRelease> = Vec::new();
         for named in replaced.filter(|named| named.version != release) {
             if before.iter().all(|known| known.version != named.version) && before.len() < MAX_BEFORE {
                 before.push(named);
@@ -132,10 +132,10 @@ impl RemoteStore {
             return Ok(pointer);
         }
         match self.current()?.pointer {
-            // The request was repeated because the response to the first was lost.
+            // The request was retried because the response to the first attempt was lost.
             Some(winner) if winner == pointer => Ok(pointer),
             Some(winner) => Err(ReleaseError::Overtaken {
-                place: self.place().to_owned(),
+                place: self.location().to_owned(),
                 release,
                 winner: winner.release,
                 generation: winner.generation,
@@ -149,7 +149,7 @@ impl RemoteStore {
         let versions = self.versions()?;
         for (_, manifest) in versions.iter().filter(|(other, _)| *other == version) {
             let packing = match self.packing(version, *manifest) {
-                // What no replica accepts takes no version.
+                // A packing that no replica accepts does not occupy the version.
                 Err(ReleaseError::Untrusted { .. } | ReleaseError::Damaged { .. }) => continue,
                 other => other?.0,
             };
@@ -173,22 +173,27 @@ impl RemoteStore {
         Ok(())
     }
 
-    /// The release that `current` names as the base of patches, if the folder has it as it was pushed.
-    fn base(&self, local: &ReleaseStore, version: SnapshotVersion, pointer: &Pointer) -> Option<(Named, Packing)> {
-        let json = fs::read(kept_packing(local.folder(), pointer.release)).ok()?;
+    /// The release named by `current` as the base of patches, if the folder has it as it was pushed.
+    fn base(
+        &self,
+        local: &ReleaseStore,
+        version: SnapshotVersion,
+        pointer: &Pointer,
+    ) -> Option<(PushedRelease, Packing)> {
+        let json = fs::read(packing_path(local.folder(), pointer.release)).ok()?;
         let packing: Packing = serde_json::from_slice(&json).ok()?;
         let is_same = Checksum::of(&json) == pointer.manifest && packing.version != version;
         let is_usable = is_same && packing.depth < MAX_DEPTH && local.manifest(pointer.release).is_ok();
-        is_usable.then_some((Named { version: pointer.release, manifest: pointer.manifest }, packing))
+        is_usable.then_some((PushedRelease { version: pointer.release, manifest: pointer.manifest }, packing))
     }
 
-    /// Uploads a piece unless it is there. Returns whether it was not.
+    /// Uploads a piece unless it exists. The flag is true if it was uploaded.
     fn put_piece(
         &self,
         local: &ReleaseStore,
         content: &[u8],
-        place: Place,
-        base: Option<(&Named, &PackedFile)>,
+        place: PiecePosition,
+        base: Option<(&PushedRelease, &PackedFile)>,
         now: i64,
     ) -> Result<(Piece, bool), ReleaseError> {
         let sha256 = Checksum::of(content);
@@ -221,9 +226,9 @@ impl RemoteStore {
         Ok((piece, true))
     }
 
-    /// Removes all releases except the newest `keep`, the one that `current` names and those that their patches refer to, and
-    /// all objects that none of these needs. Nothing that was written less than `grace` seconds ago is removed: it may belong
-    /// to a push that has not finished, or to a release that a replica is still fetching.
+    /// Removes all releases except the newest `keep`, the one named by `current` and those that their patches refer to,
+    /// and all objects that none of these needs. Nothing written less than `grace` seconds ago is removed: it may
+    /// belong to an unfinished push, or to a release that a replica is still fetching.
     pub fn prune(&self, keep: usize, grace: i64, now: i64) -> Result<Pruned, ReleaseError> {
         let before = self.current()?;
         let mut packings = BTreeMap::new();
@@ -253,7 +258,7 @@ impl RemoteStore {
                 continue;
             }
             let manifest = Checksum::try_from(key.1).map_err(|error| self.objects.error("manifests", error))?;
-            // One that cannot be read says nothing about what it needs: then nothing is removed.
+            // If a packing cannot be read, the objects that it needs are unknown, so nothing is removed.
             let (packing, _) = self.packing(key.0, manifest)?;
             objects.extend(packing.objects().map(object_name));
             wanted.extend(packing.base.map(|base| (base.version, base.manifest.to_string())));
@@ -277,23 +282,24 @@ impl RemoteStore {
     }
 }
 
-/// The place of a piece in a file of `of` bytes.
-struct Place {
+/// The position of a piece in a file of `of` bytes.
+struct PiecePosition {
     start: u64,
     of: u64,
 }
 
-impl Place {
-    /// The part of the earlier file that is like the piece: what lies before it has grown evenly.
-    fn counterpart(&self, file: &PackedFile) -> Part {
+impl PiecePosition {
+    /// The part of the earlier file most similar to the piece, assuming that the file has grown evenly.
+    fn counterpart(&self, file: &PackedFile) -> FilePart {
         let scaled = u128::from(self.start) * u128::from(file.bytes) / u128::from(self.of.max(1));
         let start = (scaled as u64).saturating_sub(REACH);
         let end = (scaled as u64 + PIECE + REACH).min(file.bytes);
-        Part { path: file.path.clone(), start, bytes: end - start }
+        FilePart { path: file.path.clone(), start, bytes: end - start }
     }
 }
 
-/// The file of the earlier release that is like the one with this path: those of text indexes have new names in each build.
+/// The file of the earlier release that corresponds to this path: the files of text indexes get new names in each
+/// build.
 fn counterpart<'p>(packing: &'p Packing, path: &str) -> Option<&'p PackedFile> {
     let kind = |path: &str| {
         let path = Path::new(path);
@@ -325,9 +331,9 @@ pub(super) fn read_part(path: &Path, start: u64, bytes: u64) -> Result<Vec<u8>, 
     read().at(path)
 }
 
-/// Remembers how a release in the folder was pushed.
-pub(super) fn keep_packing(folder: &Path, version: SnapshotVersion, json: &[u8]) -> Result<(), ReleaseError> {
-    let path = kept_packing(folder, version);
+/// Stores the packing under which a release of the folder was pushed.
+pub(super) fn store_packing(folder: &Path, version: SnapshotVersion, json: &[u8]) -> Result<(), ReleaseError> {
+    let path = packing_path(folder, version);
     let above = path.parent().expect("it is in a folder");
     let write = || {
         permissions::create_folder(above, true)?;

@@ -10,11 +10,11 @@ use crate::{ReleaseStore, SigningKey};
 const FIRST: &str = "2026-11-20.1";
 const SECOND: &str = "2026-11-20.2";
 
-struct Store {
+struct TestRemote {
     folder: TempDir,
 }
 
-impl Store {
+impl TestRemote {
     fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap() }
     }
@@ -37,10 +37,10 @@ impl Store {
     }
 }
 
-/// Unix seconds after all files of the tests.
+/// A time after the creation of all test files, in Unix seconds.
 const NOW: i64 = 4_000_000_000;
 
-fn replica(store: &Store, folder: &TempDir) -> Replica {
+fn replica(store: &TestRemote, folder: &TempDir) -> Replica {
     Replica::new(store.open(), ReleaseStore::at(folder.path().join("cache")), 3)
 }
 
@@ -50,7 +50,7 @@ fn current(replica: &Replica) -> Option<SnapshotVersion> {
 
 #[test]
 fn a_replica_has_the_files_that_were_pushed_and_switches_at_the_announced_time() {
-    let (store, (_folder, releases), own) = (Store::new(), index(&[FIRST, SECOND]), tempfile::tempdir().unwrap());
+    let (store, (_folder, releases), own) = (TestRemote::new(), index(&[FIRST, SECOND]), tempfile::tempdir().unwrap());
     store.push(&releases, FIRST, NOW);
     let replica = replica(&store, &own);
     replica.poll().unwrap();
@@ -62,7 +62,7 @@ fn a_replica_has_the_files_that_were_pushed_and_switches_at_the_announced_time()
     replica.activate(NOW + 9).unwrap();
     assert_eq!(current(&replica), Some(version(FIRST)));
     assert!(replica.expects(version(SECOND), false) && !replica.expects(version("2026-11-20.3"), false));
-    // A signed cursor of a release that is not known yet comes from a replica that is ahead.
+    // A signed cursor of an unknown release comes from a replica that is ahead.
     assert!(replica.expects(version("2026-11-20.3"), true) && !replica.expects(version("2026-11-01.1"), true));
     replica.activate(NOW + 10).unwrap();
     assert_eq!(current(&replica), Some(version(SECOND)));
@@ -72,7 +72,7 @@ fn a_replica_has_the_files_that_were_pushed_and_switches_at_the_announced_time()
             assert_eq!(fs::read(from.join(&file)).unwrap(), fs::read(to.join(&file)).unwrap(), "{}", file.display());
         }
     }
-    // An empty replica fetches the release that the patches refer to, too.
+    // An empty replica also fetches the release that the patches refer to.
     let other = tempfile::tempdir().unwrap();
     let other = super::tests::replica(&store, &other);
     other.poll().unwrap();
@@ -83,9 +83,9 @@ fn a_replica_has_the_files_that_were_pushed_and_switches_at_the_announced_time()
 
 #[test]
 fn a_replica_without_releases_fetches_those_that_were_current_before() {
-    let (store, (_folder, releases), own) = (Store::new(), index(&[FIRST, SECOND]), tempfile::tempdir().unwrap());
+    let (store, (_folder, releases), own) = (TestRemote::new(), index(&[FIRST, SECOND]), tempfile::tempdir().unwrap());
     store.push(&releases, FIRST, NOW);
-    // So that the second is no patch of the first.
+    // Without its packing, the second release is no patch of the first.
     fs::remove_dir_all(releases.folder().join(".packings")).unwrap();
     store.push(&releases, SECOND, NOW);
     let fresh = replica(&store, &own);
@@ -104,7 +104,7 @@ fn a_replica_without_releases_fetches_those_that_were_current_before() {
     let first = read.pointer.as_ref().unwrap().before[0].clone();
     let back = remote.point(&read, first.version, first.manifest, NOW).unwrap();
     assert_eq!(back.before.iter().map(|named| named.version).collect::<Vec<_>>(), [version(SECOND)]);
-    // One that was removed is not needed.
+    // A removed release is not needed.
     let manifests = store.folder.path().join("manifests").join(SECOND);
     fs::remove_dir_all(manifests).unwrap();
     let other = tempfile::tempdir().unwrap();
@@ -121,12 +121,12 @@ fn a_replica_without_releases_fetches_those_that_were_current_before() {
 fn a_release_that_was_overtaken_before_its_time_is_fetched_for_its_cursors() {
     const THIRD: &str = "2026-11-20.3";
     let (store, (_folder, releases), own) =
-        (Store::new(), index(&[FIRST, SECOND, THIRD]), tempfile::tempdir().unwrap());
+        (TestRemote::new(), index(&[FIRST, SECOND, THIRD]), tempfile::tempdir().unwrap());
     store.push(&releases, FIRST, NOW);
     let replica = replica(&store, &own);
     replica.poll().unwrap();
     replica.activate(NOW).unwrap();
-    // Another replica may serve the second for a moment.
+    // Another replica may serve the second release for a moment.
     store.push(&releases, SECOND, NOW + 2);
     store.push(&releases, THIRD, NOW + 3);
     replica.poll().unwrap();
@@ -138,7 +138,7 @@ fn a_release_that_was_overtaken_before_its_time_is_fetched_for_its_cursors() {
 
 #[test]
 fn a_version_that_was_pushed_with_other_tables_is_taken() {
-    let (store, (_folder, releases)) = (Store::new(), index(&[FIRST]));
+    let (store, (_folder, releases)) = (TestRemote::new(), index(&[FIRST]));
     store.push(&releases, FIRST, NOW);
     store.push(&releases, FIRST, NOW);
     let other = tempfile::tempdir().unwrap();
@@ -153,7 +153,7 @@ fn a_version_that_was_pushed_with_other_tables_is_taken() {
 
 #[test]
 fn of_two_indexers_one_moves_current_and_the_other_gets_the_winner() {
-    let (store, (_folder, releases)) = (Store::new(), index(&[FIRST, SECOND]));
+    let (store, (_folder, releases)) = (TestRemote::new(), index(&[FIRST, SECOND]));
     store.push(&releases, FIRST, NOW);
     let remote = store.open();
     let read = remote.current().unwrap();
@@ -170,7 +170,7 @@ fn of_two_indexers_one_moves_current_and_the_other_gets_the_winner() {
 
 #[test]
 fn one_of_sixteen_indexers_wins() {
-    let (store, (_folder, releases)) = (Store::new(), index(&[FIRST]));
+    let (store, (_folder, releases)) = (TestRemote::new(), index(&[FIRST]));
     let manifest = store.push(&releases, FIRST, NOW).pointer.manifest;
     let remote = store.open();
     for round in 2..52 {
@@ -187,7 +187,7 @@ fn one_of_sixteen_indexers_wins() {
 
 #[test]
 fn what_was_forged_is_never_served_and_what_was_fetched_is_not_fetched_again() {
-    let (store, (_folder, releases), own) = (Store::new(), index(&[FIRST]), tempfile::tempdir().unwrap());
+    let (store, (_folder, releases), own) = (TestRemote::new(), index(&[FIRST]), tempfile::tempdir().unwrap());
     store.push(&releases, FIRST, NOW);
     let replica = replica(&store, &own);
     let object = store.objects().into_iter().max_by_key(|path| fs::metadata(path).unwrap().len()).unwrap();
@@ -199,7 +199,7 @@ fn what_was_forged_is_never_served_and_what_was_fetched_is_not_fetched_again() {
     assert!(matches!(refused, ReleaseError::Damaged { .. }), "{refused}");
     replica.activate(NOW).unwrap();
     assert_eq!(current(&replica), None);
-    // Half of an object, as of an upload that was interrupted.
+    // Half of an object, as after an interrupted upload.
     fs::write(&object, &good[..good.len() / 2]).unwrap();
     assert!(replica.poll().is_err());
     fs::write(&object, &good).unwrap();
@@ -215,7 +215,7 @@ fn what_was_forged_is_never_served_and_what_was_fetched_is_not_fetched_again() {
 
 #[test]
 fn an_older_pointer_is_ignored_and_without_the_store_the_release_stays() {
-    let (store, (_folder, releases), own) = (Store::new(), index(&[FIRST, SECOND]), tempfile::tempdir().unwrap());
+    let (store, (_folder, releases), own) = (TestRemote::new(), index(&[FIRST, SECOND]), tempfile::tempdir().unwrap());
     store.push(&releases, FIRST, NOW);
     let pointer = store.folder.path().join("current");
     let stale = fs::read(&pointer).unwrap();
@@ -224,7 +224,7 @@ fn an_older_pointer_is_ignored_and_without_the_store_the_release_stays() {
     first.poll().unwrap();
     first.activate(NOW).unwrap();
     fs::write(&pointer, stale).unwrap();
-    // Also after a restart.
+    // The same after a restart.
     for replica in [first, replica(&store, &own)] {
         replica.poll().unwrap();
         replica.activate(NOW).unwrap();
@@ -242,7 +242,7 @@ fn an_older_pointer_is_ignored_and_without_the_store_the_release_stays() {
 
 #[test]
 fn unsigned_and_wrongly_signed_releases_are_refused() {
-    let (store, (_folder, releases), own) = (Store::new(), index(&[FIRST]), tempfile::tempdir().unwrap());
+    let (store, (_folder, releases), own) = (TestRemote::new(), index(&[FIRST]), tempfile::tempdir().unwrap());
     let key = |seed: u8| {
         use base64::Engine;
         let mut der =
@@ -268,7 +268,7 @@ fn unsigned_and_wrongly_signed_releases_are_refused() {
 
 #[test]
 fn what_no_release_needs_is_removed_after_the_grace_period() {
-    let (store, (_folder, releases), own) = (Store::new(), index(&[FIRST, SECOND]), tempfile::tempdir().unwrap());
+    let (store, (_folder, releases), own) = (TestRemote::new(), index(&[FIRST, SECOND]), tempfile::tempdir().unwrap());
     store.push(&releases, FIRST, NOW);
     store.push(&releases, SECOND, NOW);
     let orphan = store.folder.path().join("objects").join("0".repeat(64));
@@ -288,7 +288,7 @@ fn what_no_release_needs_is_removed_after_the_grace_period() {
 
 #[test]
 fn a_folder_passes_the_probe() {
-    let store = Store::new();
+    let store = TestRemote::new();
     assert_eq!(store.open().probe().unwrap(), Vec::<&str>::new());
     assert!(names(store.folder.path()).iter().all(|name| name != "current"));
 }

@@ -6,17 +6,17 @@ use std::time::Duration;
 use tokio::sync::Notify;
 
 use crate::sample::{compiled, index, overwrite, publish, small, version};
-use crate::{Event, HasVersion, POLL_INTERVAL, ReleaseError, ReleaseSource, ReleaseStore, Starting, Watcher};
+use crate::{HasVersion, POLL_INTERVAL, ReleaseError, ReleaseEvent, ReleaseSource, ReleaseStore, Starting, Watcher};
 use catalog::Catalog;
 use data::{SnapshotVersion, Table};
 
-/// A release with the number of the call that opened it.
-struct Item {
+/// A release, with the number of the call that opened it.
+struct FakeRelease {
     version: SnapshotVersion,
     opening: u32,
 }
 
-impl HasVersion for Item {
+impl HasVersion for FakeRelease {
     fn version(&self) -> SnapshotVersion {
         self.version
     }
@@ -28,11 +28,11 @@ impl HasVersion for Item {
 
 const BUNDLED: &str = "2026-01-01.1";
 
-/// What happens when a release is opened.
+/// Effect of opening a release.
 #[derive(Clone, Copy, PartialEq)]
 enum Behavior {
     Opens,
-    /// Is found damaged when it is verified.
+    /// Found damaged on verification.
     Damaged,
     Fails,
     Panics,
@@ -40,14 +40,14 @@ enum Behavior {
 
 #[derive(Default)]
 struct Folder {
-    /// Whether the operator named the folder.
+    /// True if the operator named the folder.
     is_named: bool,
     current: Option<&'static str>,
     releases: BTreeMap<&'static str, Behavior>,
     stamp: u64,
-    /// Those of releases that were changed.
+    /// Stamps of changed releases.
     stamps: BTreeMap<&'static str, u64>,
-    /// To verify this release takes until it is another one.
+    /// Verification of this release blocks until it is replaced by another one.
     slow: Option<SnapshotVersion>,
     openings: u32,
     polls: u32,
@@ -87,7 +87,7 @@ impl Fake {
 }
 
 impl ReleaseSource for Fake {
-    type Item = Item;
+    type Item = FakeRelease;
 
     fn current(&self) -> Result<Option<SnapshotVersion>, ReleaseError> {
         let mut folder = self.0.lock().unwrap();
@@ -107,26 +107,26 @@ impl ReleaseSource for Fake {
         Ok(versions)
     }
 
-    fn open(&self, version: SnapshotVersion) -> Result<Item, ReleaseError> {
+    fn open(&self, version: SnapshotVersion) -> Result<FakeRelease, ReleaseError> {
         let item = self.open_at_once(version)?;
         self.verify(&item).map(|_| item)
     }
 
-    fn open_at_once(&self, version: SnapshotVersion) -> Result<Item, ReleaseError> {
+    fn open_at_once(&self, version: SnapshotVersion) -> Result<FakeRelease, ReleaseError> {
         let (behavior, opening) = {
             let mut folder = self.0.lock().unwrap();
             folder.openings += 1;
             (folder.releases.get(version.to_string().as_str()).copied(), folder.openings)
         };
         match behavior {
-            Some(Behavior::Opens | Behavior::Damaged) => Ok(Item { version, opening }),
+            Some(Behavior::Opens | Behavior::Damaged) => Ok(FakeRelease { version, opening }),
             Some(Behavior::Fails) => Err(ReleaseError::Damaged { version, reason: "tables.bin is missing".into() }),
             Some(Behavior::Panics) => panic!("opened {version}"),
             None => Err(ReleaseError::Missing { version, index: "index".into() }),
         }
     }
 
-    fn verify(&self, item: &Item) -> Result<bool, ReleaseError> {
+    fn verify(&self, item: &FakeRelease) -> Result<bool, ReleaseError> {
         let version = item.version;
         while self.0.lock().unwrap().slow == Some(version) {
             std::thread::sleep(Duration::from_millis(1));
@@ -137,9 +137,9 @@ impl ReleaseSource for Fake {
         }
     }
 
-    fn unpublished(&self, newest: Option<SnapshotVersion>) -> Result<Item, ReleaseError> {
+    fn unpublished(&self, newest: Option<SnapshotVersion>) -> Result<FakeRelease, ReleaseError> {
         match newest {
-            None if !self.0.lock().unwrap().is_named => Ok(Item { version: version(BUNDLED), opening: 0 }),
+            None if !self.0.lock().unwrap().is_named => Ok(FakeRelease { version: version(BUNDLED), opening: 0 }),
             _ => Err(ReleaseError::NoneActive { index: "index".into(), newest }),
         }
     }
@@ -162,7 +162,7 @@ struct Watched<S: ReleaseSource> {
 fn watch<S: ReleaseSource>(source: S) -> Watched<S> {
     let log: Arc<Mutex<Vec<String>>> = Arc::default();
     let lines = Arc::clone(&log);
-    let report = move |event: Event| lines.lock().unwrap().push(event.to_string());
+    let report = move |event: ReleaseEvent| lines.lock().unwrap().push(event.to_string());
     Watched { watcher: Starting::new(source, 3, report).start().unwrap(), log }
 }
 
@@ -368,7 +368,7 @@ fn a_rejected_release_is_reported_once_and_tried_again_after_its_files_have_chan
         watched.polls(10);
         assert_eq!(watched.lines().len(), 1);
         assert_eq!((fake.openings() - at_startup, watched.watcher.active().rejections()), (1, 1));
-        // While it is copied, each poll sees another state.
+        // While it is being copied, each poll sees another state.
         for _ in 0..5 {
             fake.touch("2026-11-02.1");
             watched.polls(1);
@@ -393,7 +393,7 @@ fn changed_files_of_the_served_release_are_reported_once_for_each_change() {
     let line = "files of release 2026-11-01.1 were changed or removed; it is served from memory as it was verified, but a \
                 restart may fail: check it with `indexer verify 2026-11-01.1`, and build it again if it is damaged";
     for change in 1..3 {
-        // While they are copied, each poll sees another state.
+        // While they are being copied, each poll sees another state.
         for _ in 0..5 {
             fake.touch("2026-11-01.1");
             watched.polls(1);
@@ -486,7 +486,8 @@ async fn a_server_without_a_release_waits_for_one() {
     let fake = Fake::with(Some("2026-11-02.1"), &[("2026-11-02.1", Fails)]);
     let log: Arc<Mutex<Vec<String>>> = Arc::default();
     let lines = Arc::clone(&log);
-    let starting = Starting::new(fake.clone(), 3, move |event: Event| lines.lock().unwrap().push(event.to_string()));
+    let starting =
+        Starting::new(fake.clone(), 3, move |event: ReleaseEvent| lines.lock().unwrap().push(event.to_string()));
     assert!(starting.start().is_err());
     let refused: Arc<Mutex<Vec<String>>> = Arc::default();
     let reasons = Arc::clone(&refused);
@@ -588,7 +589,7 @@ fn copy(from: &std::path::Path, to: &std::path::Path) {
     }
 }
 
-/// Waits until the condition is true; much longer than the promised second, for machines under load.
+/// Waits until the condition is true, for much longer than the promised second, because machines may be under load.
 async fn wait(condition: impl Fn() -> bool) {
     for _ in 0..600 {
         if condition() {

@@ -2,7 +2,7 @@ use std::ops::Range;
 
 use tantivy_fst::raw::{Fst, Node};
 
-/// A walk over a transducer from words to their numbers in alphabetical order, which finds the words within a number of
+/// A walk over a transducer from words to their numbers in alphabetical order. It finds the words within a number of
 /// edits of a pattern.
 ///
 /// Once the edits are used up, the walk follows the remaining letters without looking at other branches. That makes it
@@ -10,11 +10,11 @@ use tantivy_fst::raw::{Fst, Node};
 pub(crate) struct FuzzyWalk<'a> {
     pub fst: &'a Fst<Vec<u8>>,
     pub pattern: &'a [u8],
-    /// The number of nodes that may still be visited, about.
+    /// Approximate number of nodes that may still be visited.
     pub steps: u32,
-    /// Whether words are found that have only a prefix within the edits.
+    /// True to find also words with only a prefix within the edits.
     pub prefix: bool,
-    /// The ranges of words found; each of one word unless `prefix` is set.
+    /// Ranges of the words found, each of one word unless `prefix` is set.
     pub found: Vec<Range<u32>>,
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn words_below(fst: &Fst<Vec<u8>>, node: Node<'_>, number: u64) -> Ra
 }
 
 impl<'a> FuzzyWalk<'a> {
-    /// Walks from the root with so many edits.
+    /// Walks from the root with this many edits.
     pub(crate) fn run(&mut self, edits: u8) {
         self.visit(self.fst.root(), 0, 0, edits);
     }

@@ -3,7 +3,7 @@
 //!
 //! Four questions need four algorithms, each an order of magnitude faster than the next more general one:
 //! - two texts: [`distance_within`] and [`nearest`], by the crate `rapidfuzz`;
-//! - one query against thousands of names, with the distance to the nearest prefix: [`Pattern`], bit-parallel;
+//! - one query against thousands of names, with the distance to the nearest prefix: [`EditPattern`], bit-parallel;
 //! - one word against a dictionary: [`FuzzyWalk`] over its transducer;
 //! - one slug against a sorted list: [`within_one_edit`], by binary search.
 
@@ -13,8 +13,8 @@ mod pattern;
 mod sorted_list;
 
 pub(crate) use fuzzy_walk::{FuzzyWalk, words_below};
-pub use nearest::{Candidates, distance_within, nearest, similarity};
-pub(crate) use pattern::Pattern;
+pub use nearest::{FoldedCandidates, distance_within, nearest, similarity};
+pub(crate) use pattern::EditPattern;
 pub use sorted_list::within_one_edit;
 
 /// The textbook algorithm, for comparison in tests: the distances of `left` to each prefix of `right`.

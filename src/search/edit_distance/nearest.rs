@@ -2,7 +2,7 @@ use rapidfuzz::distance::osa;
 
 use data::fold::fold;
 
-/// Similarity from which a word is worth suggesting, 0–1; less is enough for a word with a single typo.
+/// Similarity from which a word is worth suggesting, 0–1; a word with a single typo needs less.
 const MIN_SIMILARITY: f64 = 0.7;
 
 /// Similarity below which no word is worth suggesting, whatever its length.
@@ -11,7 +11,7 @@ const MIN_OF_SHORT: f64 = 0.5;
 /// The similarity of a candidate that begins with the text.
 const PREFIX_SIMILARITY: f64 = 0.9;
 
-/// Longer texts have no similar word, in bytes: no name is as long.
+/// Longest text in bytes that has similar words; no name is longer.
 const MAX_LENGTH: usize = 128;
 
 /// The distance of two texts in bytes; `None` if it exceeds `max`.
@@ -21,10 +21,10 @@ pub fn distance_within(left: &str, right: &str, max: u8) -> Option<u8> {
     u8::try_from(distance).ok()
 }
 
-/// Texts of which the nearest is looked for, folded once: letter case, diacritics and punctuation are ignored.
-pub struct Candidates(Box<[String]>);
+/// Texts to find the nearest of, folded once: letter case, diacritics and punctuation are ignored.
+pub struct FoldedCandidates(Box<[String]>);
 
-impl Candidates {
+impl FoldedCandidates {
     pub fn new<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
         Self(texts.into_iter().map(fold).collect())
     }
@@ -47,10 +47,10 @@ impl Candidates {
     }
 }
 
-/// The candidate that is [`Candidates::nearest`] to `text`.
+/// The candidate that is [`FoldedCandidates::nearest`] to `text`.
 pub fn nearest<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let candidates: Vec<&str> = candidates.into_iter().collect();
-    Candidates::new(candidates.iter().copied()).nearest(text).map(|index| candidates[index])
+    FoldedCandidates::new(candidates.iter().copied()).nearest(text).map(|index| candidates[index])
 }
 
 /// The similarity of `candidate` to `text`, 0–1, if it is high enough to suggest it; compared as [`nearest`] does.

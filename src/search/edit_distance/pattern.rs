@@ -1,4 +1,4 @@
-/// The number of symbols that are compared; the rest of a pattern or text is ignored.
+/// Maximum number of symbols compared; the rest of a pattern or text is ignored.
 pub(crate) const MAX_SYMBOLS: usize = 64;
 
 /// Symbols of folded text: letters, digits and one for everything else.
@@ -10,7 +10,7 @@ const SYMBOLS: usize = 37;
 /// Hyyrö's form of Myers' bit-parallel algorithm. The pattern's positions are one machine word, and the symbol table fits
 /// in five cache lines. No crate computes the prefix distance.
 #[derive(Clone, Debug)]
-pub(crate) struct Pattern {
+pub(crate) struct EditPattern {
     /// For each symbol a bit for each position of the pattern.
     positions: [u64; SYMBOLS],
     length: u32,
@@ -32,7 +32,7 @@ fn symbol(byte: u8) -> usize {
     }
 }
 
-impl Pattern {
+impl EditPattern {
     pub(crate) fn new(text: &str) -> Self {
         let mut positions = [0; SYMBOLS];
         let mut length = 0;
@@ -88,7 +88,7 @@ mod tests {
     proptest! {
         #[test]
         fn distances_equal_the_textbook(left in "[a-c0]{0,12}", right in "[a-c0]{0,12}") {
-            let distance = Pattern::new(&left).distance(&right);
+            let distance = EditPattern::new(&left).distance(&right);
             let distances = textbook_distances(left.as_bytes(), right.as_bytes());
             prop_assert_eq!(distance.full as usize, distances[right.len()]);
             prop_assert_eq!(distance.prefix as usize, *distances.iter().min().unwrap());
@@ -98,6 +98,6 @@ mod tests {
     #[test]
     fn a_long_text_is_compared_by_its_first_symbols() {
         let long = "a".repeat(500);
-        assert_eq!(Pattern::new(&long).distance(&long), PatternDistance { full: 0, prefix: 0 });
+        assert_eq!(EditPattern::new(&long).distance(&long), PatternDistance { full: 0, prefix: 0 });
     }
 }

@@ -3,14 +3,14 @@ use std::ops::Range;
 
 use crate::edit_distance::distance_within;
 
-/// Everything that a slug or host consists of.
+/// All characters of slugs and hosts.
 const ALPHABET: &[u8] = b"-.0123456789abcdefghijklmnopqrstuvwxyz";
 
-/// So few entries are compared one by one.
+/// Up to this many entries are compared one by one.
 const FEW: usize = 8;
 
-/// The indexes of the slugs that are at most one edit away from `text`, with their distances. `slug` returns the slug at
-/// each of `count` indexes, which are sorted.
+/// Finds the slugs at most one edit away from `text`; returns their distances and indexes. `slug` returns the slug at
+/// each of `count` indexes, in sorted order.
 ///
 /// Looks up each text with one edit by binary search among the slugs that share the part before the edit. These are few
 /// after the first letters, so that most of a long list is never read.
@@ -37,7 +37,7 @@ pub fn within_one_edit<'a>(
             let end = first(&(start..range.end), |index| !slug(index).as_bytes().starts_with(prefix));
             range = start..end;
         } else {
-            // All of these begin with the text: it can only be the first.
+            // All of these begin with the text; only the first can equal it.
             range.end = range.start + 1;
         }
     }
@@ -62,7 +62,7 @@ fn with_edit_at(text: &[u8], position: usize) -> Vec<Vec<u8>> {
     texts
 }
 
-/// The first index in a range that `is_past`, which is monotonic, or the end of the range.
+/// The first index of a range for which `is_past` is true, or the end of the range. `is_past` must be monotonic.
 fn first(range: &Range<usize>, is_past: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (range.start, range.end);
     while low < high {

@@ -1,4 +1,4 @@
-//! Building a text index: a tantivy segment of the words of each row's names, and the side tables derived from it.
+//! Builds a text index: a tantivy segment of the words of each row's names, and the side tables derived from it.
 
 use std::fmt::Write;
 use std::io;
@@ -27,22 +27,24 @@ pub(crate) const TABLES_FILE: &str = "names.tables";
 
 /// The fields of the segment. The terms of a document are separated by spaces.
 #[derive(Clone, Copy, Debug)]
-struct Fields {
+struct SegmentFields {
     /// Folded words of names and aliases.
     word: Field,
     /// Raw names that fold to nothing, without spaces.
     raw: Field,
 }
 
-fn schema() -> (Schema, Fields) {
+fn schema() -> (Schema, SegmentFields) {
     let mut schema = Schema::builder();
     let indexing = TextFieldIndexing::default()
         .set_tokenizer("whitespace")
         .set_index_option(IndexRecordOption::Basic)
         .set_fieldnorms(false);
     let options = TextOptions::default().set_indexing_options(indexing);
-    let fields =
-        Fields { word: schema.add_text_field("word", options.clone()), raw: schema.add_text_field("raw", options) };
+    let fields = SegmentFields {
+        word: schema.add_text_field("word", options.clone()),
+        raw: schema.add_text_field("raw", options),
+    };
     (schema.build(), fields)
 }
 
@@ -128,7 +130,7 @@ fn build(directory: impl Into<Box<dyn Directory>>, names: &dyn Names) -> Result<
     Ok((index, tables))
 }
 
-/// Lookups by names as a whole.
+/// Lookups by whole names.
 #[derive(Default)]
 struct NameKeys {
     full_names: HashMultiMapBuilder,
@@ -159,7 +161,7 @@ impl NameKeys {
 /// Derives the side tables from tantivy's inverted index.
 fn build_side_tables(
     segment: &SegmentReader,
-    fields: Fields,
+    fields: SegmentFields,
     names: &dyn Names,
     mut name_keys: NameKeys,
 ) -> Result<SideTables, SearchError> {

@@ -1,8 +1,8 @@
-//! Names that a text may become while it is typed, the most prominent first.
+//! Completions: names that a text may become while it is typed, the most prominent first.
 //!
-//! A search scores names one by one; a completion reads the rows of the words that begin with what was typed and keeps those
-//! of the highest prominence. As more is typed, fewer names begin with the text and none is added, so that a name in a list
-//! is only overtaken by names, aliases and initials that equal the text.
+//! A search scores names one by one; a completion reads the rows of the words that begin with the typed text and keeps
+//! those of the highest prominence. As more is typed, fewer names begin with the text and none is added, so that a name
+//! in a list is only overtaken by names, aliases and initials that equal the text.
 
 #[cfg(test)]
 mod tests;
@@ -17,14 +17,14 @@ use crate::{MAX_QUERY_BYTES, MAX_QUERY_WORDS};
 use data::Names;
 use data::fold::{fold, fold_into};
 
-/// How a name completes a text, the surest first.
+/// Completeness of a text compared with a name, the surest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Completion {
     /// It equals the text, except for letter case, diacritics, punctuation and spaces.
     Equal,
     /// It begins with the text.
     Begins,
-    /// It begins with the text but for spaces, or has its words, of which the last may be unfinished.
+    /// It begins with the text except for spaces, or has its words, with the last one possibly unfinished.
     Includes,
 }
 
@@ -46,14 +46,14 @@ const MAX_COMPARED: usize = 1_000;
 /// The maximum number of rows of a common word that are read.
 const MAX_READ: u32 = 50_000;
 
-/// What was typed, folded.
-pub(crate) struct Typed {
+/// The typed text, folded.
+pub(crate) struct TypedText {
     folded: String,
     words: Vec<String>,
     joined: String,
 }
 
-impl Typed {
+impl TypedText {
     /// `None` if there is no letter or digit.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let mut end = text.len().min(MAX_QUERY_BYTES);
@@ -71,7 +71,7 @@ impl Typed {
         is_one && (2..=8).contains(&self.joined.len())
     }
 
-    /// How a folded text completes what was typed; `joined` is the text without spaces.
+    /// Compares a folded text with the typed one; `joined` is the text without spaces.
     fn completed_by(&self, folded: &str, joined: &str) -> Option<Completion> {
         match joined.strip_prefix(self.joined.as_str()) {
             Some("") => Some(Completion::Equal),
@@ -88,11 +88,11 @@ impl Typed {
             && complete.iter().all(|typed| folded.split(' ').any(|word| word == typed))
     }
 
-    /// The part of a text that was typed, as positions of its characters: from its beginning or that of a word, or else the
-    /// word that begins with the last word typed.
+    /// The typed part of a text, as positions of its characters: from the beginning of the text or of a word, or else
+    /// the word that begins with the last word typed.
     fn part_of(&self, text: &str) -> Option<Range<usize>> {
         let mut folded = String::new();
-        // The folded text without spaces, its length after each character, and where its words begin in both.
+        // The folded text without spaces, its length after each character, and the beginnings of its words in both.
         let mut joined = String::new();
         let (mut ends, mut starts) = (Vec::new(), Vec::new());
         let mut in_word = false;
@@ -115,16 +115,16 @@ impl Typed {
     }
 }
 
-/// The part of a name or alias that was typed, as positions of its characters (not bytes).
+/// The typed part of a name or alias, as positions of its characters (not bytes).
 pub fn typed_part(typed: &str, text: &str) -> Option<Range<usize>> {
-    Typed::parse(typed)?.part_of(text)
+    TypedText::parse(typed)?.part_of(text)
 }
 
 impl TextIndex {
     /// The rows whose names or aliases complete a text, the surest and most prominent first; `max` or a few more. Rows that
     /// only include the text are added if too few equal it or begin with it.
     pub fn complete(&self, names: &dyn Names, text: &str, max: usize) -> Vec<Completed> {
-        let Some(typed) = Typed::parse(text) else { return Vec::new() };
+        let Some(typed) = TypedText::parse(text) else { return Vec::new() };
         self.buffers.with(self.rows, |buffers| {
             let mut found: Vec<Completed> = Vec::new();
             for row in self.rows_of_full_name(&typed.joined) {
@@ -145,16 +145,16 @@ impl TextIndex {
         })
     }
 
-    /// How a row completes a text, if it does.
+    /// The completion of a text by a row, if any.
     pub fn completion(&self, names: &dyn Names, text: &str, row: u32) -> Option<Completed> {
-        let typed = Typed::parse(text)?;
+        let typed = TypedText::parse(text)?;
         self.buffers.with(self.rows, |buffers| completed(names, &typed, row, buffers))
     }
 
     /// The rows with this name, without spaces, and some others.
     fn rows_of_full_name(&self, joined: &str) -> Vec<u32> {
         let mut rows = self.terms.lookups.full_names.get(joined).to_vec();
-        // Names of one word that is not common are not among them.
+        // The map has no names of one word that is not common.
         if let Some(word) = self.terms.lookups.dictionary.get(joined).filter(|word| !self.terms.rows.is_common(*word)) {
             self.terms.each_row(word, u32::MAX, |row, _| rows.push(row));
         }
@@ -168,7 +168,7 @@ impl TextIndex {
     fn add_initials(
         &self,
         names: &dyn Names,
-        typed: &Typed,
+        typed: &TypedText,
         max: usize,
         buffers: &mut SearchBuffers,
         found: &mut Vec<Completed>,
@@ -194,8 +194,14 @@ impl TextIndex {
         }
     }
 
-    /// The most prominent rows of which a name or alias begins with the text, and some others.
-    fn rows_beginning(&self, names: &dyn Names, typed: &Typed, max: usize, buffers: &mut SearchBuffers) -> Vec<u32> {
+    /// The most prominent rows with a name or alias that begins with the text, and some others.
+    fn rows_beginning(
+        &self,
+        names: &dyn Names,
+        typed: &TypedText,
+        max: usize,
+        buffers: &mut SearchBuffers,
+    ) -> Vec<u32> {
         let ranges = self.ranges(typed);
         let Some((first, others)) = ranges.split_first() else { return Vec::new() };
         let mut best = self.most_prominent(names, if others.is_empty() { max } else { MAX_COMPARED });
@@ -210,9 +216,9 @@ impl TextIndex {
         best.rows()
     }
 
-    /// The most prominent rows with all words of the text, and those of which a name or alias may begin with it but for
-    /// spaces.
-    fn rows_including(&self, names: &dyn Names, typed: &Typed, buffers: &mut SearchBuffers) -> Vec<u32> {
+    /// The most prominent rows with all words of the text, and rows with a name or alias that may begin with it except
+    /// for spaces.
+    fn rows_including(&self, names: &dyn Names, typed: &TypedText, buffers: &mut SearchBuffers) -> Vec<u32> {
         let mut ranges = self.ranges(typed);
         ranges.sort_by_key(|range| self.terms.rows.estimate(range));
         let mut with_words = self.most_prominent(names, MAX_COMPARED);
@@ -242,9 +248,9 @@ impl TextIndex {
         rows.into_iter().map(|(_, row)| row).collect()
     }
 
-    /// The words of the dictionary for each word typed: itself, or those that begin with the last one. Empty if one is not a
-    /// word of any name.
-    fn ranges(&self, typed: &Typed) -> Vec<Range<u32>> {
+    /// The words of the dictionary for each typed word: the word itself, or for the last one all words that begin with
+    /// it. Empty if a typed word is in no name.
+    fn ranges(&self, typed: &TypedText) -> Vec<Range<u32>> {
         let dictionary = &self.terms.lookups.dictionary;
         let last = typed.words.len() - 1;
         let range = |(index, word): (usize, &String)| match index == last {
@@ -255,7 +261,7 @@ impl TextIndex {
         ranges.unwrap_or_default()
     }
 
-    /// Removes rows without a word of each range, until so few are left that it costs less to read their names.
+    /// Removes rows without a word of each range, until reading the names of the others costs less.
     fn retain_with(&self, rows: &mut Vec<u32>, ranges: &[Range<u32>], buffers: &mut SearchBuffers) {
         rows.sort_unstable();
         rows.dedup();
@@ -282,10 +288,11 @@ fn sort(found: &mut [Completed]) {
     found.sort_unstable_by_key(|row| (row.completion, Reverse(row.prominence), row.row));
 }
 
-/// Adds those rows, in their order, that complete the text at least as `worst` and are not found yet; at most `max`.
+/// Adds those of the rows, in their order, that complete the text at least as well as `worst` and are not found yet; at
+/// most `max`.
 fn add(
     names: &dyn Names,
-    typed: &Typed,
+    typed: &TypedText,
     rows: &[u32],
     worst: Completion,
     max: usize,
@@ -303,8 +310,8 @@ fn add(
     }
 }
 
-/// How the best of a row's names completes the text.
-fn completed(names: &dyn Names, typed: &Typed, row: u32, buffers: &mut SearchBuffers) -> Option<Completed> {
+/// The completion of the text by the best of a row's names.
+fn completed(names: &dyn Names, typed: &TypedText, row: u32, buffers: &mut SearchBuffers) -> Option<Completed> {
     let SearchBuffers { folded, joined, .. } = buffers;
     let completions = texts(names, row).enumerate().filter_map(|(index, text)| {
         fold_into(text, folded);

@@ -1,9 +1,9 @@
-//! Full-text search over what is said of records: descriptions, sectors, places, titles and names.
+//! Full-text search over the texts of records: descriptions, sectors, places, titles and names.
 //!
-//! A tantivy segment of its own, in which document `n` is all that is said of row `n`; it has terms and their frequencies only.
-//! Rows are ranked by Okapi BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009) with tantivy's
-//! parameters, k1 = 1.2 and b = 0.75. Words are stemmed by the language of the description, which its stop words tell, those of
-//! the rest in English; a query is stemmed by each.
+//! A separate tantivy segment with terms and their frequencies only; document `n` has all texts of row `n`. Rows are
+//! ranked by Okapi BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009) with tantivy's
+//! parameters, k1 = 1.2 and b = 0.75. Words of a description are stemmed in its language, which its stop words tell;
+//! other words are stemmed in English. A query is stemmed in every language.
 
 #[cfg(test)]
 mod tests;
@@ -28,7 +28,7 @@ use data::Names;
 use data::import::key_map::KeyMap;
 use data::names::MAX_PROMINENCE;
 
-/// The languages whose words are stemmed. The first is that of sectors, places, titles and names, and of texts that tell none.
+/// Languages with stemming. The first is used for sectors, places, titles and names, and for texts that tell none.
 const LANGUAGES: [Language; 8] = [
     Language::English,
     Language::German,
@@ -40,29 +40,29 @@ const LANGUAGES: [Language; 8] = [
     Language::Swedish,
 ];
 
-/// Words that a query looks up; the rest of it, or the more frequent ones of a description, are ignored.
+/// Longest query in words; the rest is ignored. For a description, the number of its rarest words that are used.
 const MAX_WORDS: usize = 16;
-/// A word of a name that so many names have, or a description, says what they name: `Dental` of `Star Dental`.
+/// A word of a name is descriptive if this many names, or one description, use it: `Dental` of `Star Dental`.
 const MIN_USES: u32 = 4;
-/// Postings of the distinctive words of a description together, and of the words of a query where not all are required, so that
-/// all are read in time. The rarest word is read anyhow. Few in unit tests, as their records are.
+/// Maximum postings, so that all are read in time: of a description's distinctive words together, and of a query's
+/// words if not all are required. The rarest word is read anyhow. Low in unit tests, because their records are few.
 const MAX_POSTINGS: u64 = if cfg!(test) { 30 } else { 20_000 };
-/// Rows whose descriptions are like another.
+/// Maximum number of rows with a similar description.
 const MAX_LIKE: usize = 1_000;
-/// Words that a [`Vocabulary`] remembers, approximately.
+/// Approximate maximum of words in a [`StemCache`].
 const MAX_KNOWN: usize = if cfg!(test) { 8 } else { 1 << 17 };
 /// Longest word in bytes.
 const MAX_WORD: usize = 40;
-/// What prominence adds to the score of the most prominent row, as a part of it.
+/// Share by which prominence raises the score of the most prominent row.
 const PROMINENCE_BOOST: f32 = 0.1;
-/// Rows with more words of a query that make those with fewer unnecessary.
+/// Rows with fewer words of a query are unnecessary once this many have more.
 const ENOUGH: usize = 20;
 
-/// Rows whose texts have words of a query, best first.
+/// Rows with words of a query in their texts, best first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Described {
+pub struct DescriptionMatches {
     pub rows: Vec<u32>,
-    /// So many of them, the first, have all of the words.
+    /// Number of leading rows that contain every word.
     pub complete: usize,
 }
 
@@ -82,7 +82,7 @@ static STEMMED: Lazy<Vec<TextAnalyzer>> = Lazy::new(|| {
     LANGUAGES.iter().map(|language| stemmed(*language)).collect()
 });
 
-/// What is left of a single word without stop words, and its stem, by language.
+/// Analyzers of single words, by language: the first remove stop words, the second also stem.
 static OF_WORDS: Lazy<(Vec<TextAnalyzer>, Vec<TextAnalyzer>)> = Lazy::new(|| {
     let without = |language: &Language| TextAnalyzer::builder(RawTokenizer::default()).filter(stop_words(*language));
     let stemmed =
@@ -99,7 +99,7 @@ fn stop_words(language: Language) -> StopWordFilter {
     StopWordFilter::new(language).expect("the language has stop words")
 }
 
-/// The words of a text with their places, in bytes.
+/// The words of a text with their ranges in bytes.
 fn words(analyzer: &TextAnalyzer, text: &str) -> Vec<(String, Range<usize>)> {
     let mut analyzer = analyzer.clone();
     let mut stream = analyzer.token_stream(text);
@@ -110,27 +110,27 @@ fn words(analyzer: &TextAnalyzer, text: &str) -> Vec<(String, Range<usize>)> {
     words
 }
 
-/// Words of texts, each with what is worked out of it once.
-struct Vocabulary {
+/// Words of texts, with cached results for each.
+struct StemCache {
     plain: TextAnalyzer,
-    /// By language, what is left of a single word without stop words, and its stem.
+    /// Analyzers of single words, by language: the first remove stop words, the second also stem.
     without_stop_words: Vec<TextAnalyzer>,
     stemmed: Vec<TextAnalyzer>,
     known: KeyMap<usize>,
-    words: Vec<Word>,
+    words: Vec<CachedWord>,
     stem_numbers: KeyMap<u32>,
     stem_texts: Vec<Box<str>>,
 }
 
-struct Word {
+struct CachedWord {
     text: String,
-    /// By language, whether it is a stop word.
+    /// True for a stop word, by language.
     stops: [bool; LANGUAGES.len()],
-    /// By language, the number of its stem once it is known; a stop word has none.
+    /// Number of the stem once it is known, by language; a stop word has none.
     stems: [Option<Option<u32>>; LANGUAGES.len()],
 }
 
-impl Vocabulary {
+impl StemCache {
     fn new() -> Self {
         // Copies share their lists of stop words.
         let (without_stop_words, stemmed) = OF_WORDS.clone();
@@ -139,10 +139,10 @@ impl Vocabulary {
         Self { plain: PLAIN.clone(), without_stop_words, stemmed, known, words, stem_numbers, stem_texts }
     }
 
-    /// The words of a text, as indexes that are valid until the next text is read.
+    /// Splits a text into words. The indexes are valid until the next text is read.
     fn read(&mut self, text: &str) -> Vec<usize> {
         let Self { plain, without_stop_words, known, words, .. } = self;
-        // Names have ever new words, which are seldom met again.
+        // Names keep adding words that seldom recur.
         if words.len() > MAX_KNOWN {
             words.clear();
             *known = KeyMap::default();
@@ -152,24 +152,24 @@ impl Vocabulary {
             read.push(known.insert_new(&token.text, words.len()).unwrap_or_else(|| {
                 let mut is_stop = |index: usize| only_word(&mut without_stop_words[index], &token.text).is_none();
                 let stops = std::array::from_fn(&mut is_stop);
-                words.push(Word { text: token.text.clone(), stops, stems: Default::default() });
+                words.push(CachedWord { text: token.text.clone(), stops, stems: Default::default() });
                 words.len() - 1
             }));
         });
         read
     }
 
-    /// The language with the most stop words among some words, as an index of [`LANGUAGES`].
+    /// The language with the most stop words among the words, as an index of [`LANGUAGES`].
     fn language_of(&self, words: &[usize]) -> usize {
         let count = |language: usize| words.iter().filter(|word| self.words[**word].stops[language]).count();
         (0..LANGUAGES.len()).rev().max_by_key(|language| count(*language)).unwrap_or(0)
     }
 
-    /// The numbers of the stems of some words in a language. Numbers start at 1 and stay valid.
+    /// The numbers of the words' stems in a language. Numbers start at 1 and stay valid.
     fn stems(&mut self, words: &[usize], language: usize) -> impl Iterator<Item = u32> {
         let Self { stemmed, words: known, stem_numbers, stem_texts, .. } = self;
         words.iter().filter_map(move |word| {
-            let Word { text, stems, .. } = &mut known[*word];
+            let CachedWord { text, stems, .. } = &mut known[*word];
             *stems[language].get_or_insert_with(|| {
                 let stem = only_word(&mut stemmed[language], text)?;
                 let next = stem_texts.len() as u32 + 1;
@@ -187,7 +187,7 @@ impl Vocabulary {
     }
 }
 
-/// What an analyzer leaves of a word.
+/// The analyzed word; `None` if the analyzer drops it.
 fn only_word(analyzer: &mut TextAnalyzer, word: &str) -> Option<String> {
     let mut stream = analyzer.token_stream(word);
     stream.advance().then(|| stream.token().text.clone())
@@ -195,7 +195,7 @@ fn only_word(analyzer: &mut TextAnalyzer, word: &str) -> Option<String> {
 
 /// The language of a text, as an index of [`LANGUAGES`].
 fn language_of(text: &str) -> usize {
-    let mut vocabulary = Vocabulary::new();
+    let mut vocabulary = StemCache::new();
     let words = vocabulary.read(text);
     vocabulary.language_of(&words)
 }
@@ -214,8 +214,8 @@ fn schema() -> (Schema, Field) {
 /// The name of the tokenizer that splits a text at white space.
 const STEMS: &str = "whitespace";
 
-/// Adds numbers to a list, and 0 as its end, each by seven bits a byte, so that frequent stems, which have low numbers, take
-/// one or two bytes.
+/// Appends numbers to a list, and 0 as its end, with seven bits per byte: frequent stems have low numbers and take one
+/// or two bytes.
 fn pack(list: &mut Vec<u8>, numbers: impl Iterator<Item = u32>) {
     for mut number in numbers.chain([0]) {
         while number > 0x7f {
@@ -226,7 +226,7 @@ fn pack(list: &mut Vec<u8>, numbers: impl Iterator<Item = u32>) {
     }
 }
 
-/// The numbers of packed lists with their ends.
+/// The numbers of packed lists, including the ends.
 fn unpack(lists: &[u8]) -> impl Iterator<Item = u32> {
     let numbers = lists.chunk_by(|byte, _| byte & 0x80 != 0);
     numbers.map(|bytes| bytes.iter().rev().fold(0, |number, byte| number << 7 | u32::from(byte & 0x7f)))
@@ -238,8 +238,8 @@ fn build(directory: impl Into<Box<dyn Directory>>, names: &dyn Names) -> Result<
     tokenizers.register(STEMS, WhitespaceTokenizer::default());
     let index = Index::builder().schema(schema).tokenizers(tokenizers);
     let mut writer = index.single_segment_index_writer::<TantivyDocument>(directory, WRITER_MEMORY)?;
-    let mut vocabulary = Vocabulary::new();
-    // How often each stem is used: names made of others are looked for by name.
+    let mut vocabulary = StemCache::new();
+    // Number of uses of each stem. Names made of rarer stems are found by name.
     let mut uses: Vec<u32> = Vec::new();
     let mut count = |stems: &[u32], times: u32| {
         for stem in stems {
@@ -248,7 +248,7 @@ fn build(directory: impl Into<Box<dyn Directory>>, names: &dyn Names) -> Result<
             uses[place] = uses[place].saturating_add(times);
         }
     };
-    // Of each row the stems of its description, of what is around it and of its name.
+    // For each row, the stems of its description, its context and its name.
     let mut documents: Vec<Box<[u8]>> = Vec::with_capacity(names.len() as usize);
     let mut packed = Vec::new();
     for row in 0..names.len() {
@@ -271,7 +271,7 @@ fn build(directory: impl Into<Box<dyn Directory>>, names: &dyn Names) -> Result<
         let (description, context, mut name) = (next(), next(), next());
         name.retain(|stem| uses[*stem as usize] >= MIN_USES);
         let mut text = String::new();
-        // What a record says of itself counts twice.
+        // A record's description counts twice.
         for stem in [&description, &description, &context, &name].into_iter().flatten() {
             text.push_str(vocabulary.stem(*stem));
             text.push(' ');
@@ -295,7 +295,7 @@ impl DescriptionIndex {
     }
 
     pub(crate) fn open(files: IndexFiles, rows: u32) -> Result<Self, SearchError> {
-        Self::new(&Index::open(ReadOnlyDirectory::of(files))?, rows)
+        Self::new(&Index::open(ReadOnlyDirectory::new(files))?, rows)
     }
 
     fn new(index: &Index, rows: u32) -> Result<Self, SearchError> {
@@ -307,16 +307,17 @@ impl DescriptionIndex {
         }
         let field = index.schema().get_field(FIELD)?;
         for segment in searcher.segment_readers() {
-            // Reads all files of the field: what is missing is known now.
+            // Reads all files of the field, so that a missing one is noticed now.
             segment.inverted_index(field)?;
             segment.get_fieldnorms_reader(field)?;
         }
         Ok(Self { searcher, field })
     }
 
-    /// The rows whose texts have the words of a query, best first; if they are few, followed by those with fewer words. Of more
-    /// than `max` the first ones, which are the most prominent: rows are in the default order of their list. Deterministic.
-    pub(crate) fn search(&self, names: &dyn Names, text: &str, max: usize) -> Described {
+    /// The rows with the words of a query, best first; if they are few, rows with fewer words follow. If there are more
+    /// than `max`, the first ones, which are the most prominent: rows are in the default order of their list.
+    /// Deterministic.
+    pub(crate) fn search(&self, names: &dyn Names, text: &str, max: usize) -> DescriptionMatches {
         let best = |scored: Vec<(f32, u32)>, max: usize| {
             let prominent = scored.into_iter().map(|(score, row)| {
                 let prominence = names.prominence(row) as f32 / MAX_PROMINENCE as f32;
@@ -326,15 +327,15 @@ impl DescriptionIndex {
         };
         let words: Vec<BTreeSet<String>> = self.stems(text).take(MAX_WORDS).collect();
         let mut scored = Vec::new();
-        all_of(self.words(&words), max, |row, score| scored.push((score, row)));
+        each_row_with_all(self.words(&words), max, |row, score| scored.push((score, row)));
         let mut rows: Vec<u32> = best(scored, max).collect();
         let complete = rows.len();
         if words.len() > 1 && complete < ENOUGH.min(max) {
-            // A frequent word tells little where others are missing, and takes long to read.
+            // A frequent word tells little where others are missing, and is slow to read.
             let counted = words.into_iter().map(|stems| (self.all_postings(&stems), stems)).collect();
             let words: Vec<BTreeSet<String>> = rarest(counted).collect();
             let mut by_count = vec![Vec::new(); words.len() + 1];
-            any_of(self.words(&words), |row, count, score| by_count[count].push((score, row)));
+            each_row_with_any(self.words(&words), |row, count, score| by_count[count].push((score, row)));
             for mut scored in by_count.into_iter().rev() {
                 if rows.len() >= ENOUGH.min(max) {
                     break;
@@ -343,32 +344,32 @@ impl DescriptionIndex {
                 rows.extend(best(scored, max - rows.len()));
             }
         }
-        Described { rows, complete }
+        DescriptionMatches { rows, complete }
     }
 
-    /// The rows that have most of the distinctive words of a row's description, with their scores as parts of its own.
-    pub(crate) fn like(&self, names: &dyn Names, row: u32) -> HashMap<u32, f32> {
+    /// The rows with most of the distinctive words of a row's description, with their scores as a share of its own.
+    pub(crate) fn find_similar(&self, names: &dyn Names, row: u32) -> HashMap<u32, f32> {
         let stems = self.distinctive(&names.description(row)).into_iter();
         let words: Vec<BTreeSet<String>> = stems.map(|stem| BTreeSet::from([stem])).collect();
         let (mut scored, mut own) = (Vec::new(), 0.0);
-        any_of(
+        each_row_with_any(
             self.words(&words),
             |other, _, score| if other == row { own = score } else { scored.push((score, other)) },
         );
         best_of(scored.into_iter(), MAX_LIKE).into_iter().map(|(score, row)| (row, (score / own).min(1.0))).collect()
     }
 
-    /// The rows that have a word, ascending; none if more than `max` may have it.
+    /// The rows with a word, ascending; empty if more than `max` may have it.
     pub(crate) fn rows_with(&self, word: &str, max: u64) -> Vec<u32> {
         let stems = self.stems(word).next().unwrap_or_default();
         let mut rows = Vec::new();
         if self.all_postings(&stems) <= max {
-            any_of(self.words(&[stems]), |row, _, _| rows.push(row));
+            each_row_with_any(self.words(&[stems]), |row, _, _| rows.push(row));
         }
         rows
     }
 
-    /// The words of what is said of a row that are among the distinctive stems of another, in their order and spelling.
+    /// The words of another row's texts that are among the distinctive stems, in their order and spelling.
     pub(crate) fn words_in_common(&self, names: &dyn Names, distinctive: &[String], other: u32) -> Vec<String> {
         let description = names.description(other);
         let (language, context) = (language_of(&description), names.context(other));
@@ -382,9 +383,9 @@ impl DescriptionIndex {
         both
     }
 
-    /// The stems of a description that are rarest in what is said of others.
+    /// The stems of a description that are rarest in the texts of others.
     pub(crate) fn distinctive(&self, text: &str) -> Vec<String> {
-        let mut vocabulary = Vocabulary::new();
+        let mut vocabulary = StemCache::new();
         let words = vocabulary.read(text);
         let language = vocabulary.language_of(&words);
         let stems: BTreeSet<u32> = vocabulary.stems(&words, language).collect();
@@ -393,8 +394,8 @@ impl DescriptionIndex {
         rarest(counted.filter(|(rows, _)| *rows > 1).collect()).collect()
     }
 
-    /// The rows of some words, by their stems.
-    fn words(&self, words: &[BTreeSet<String>]) -> Vec<WordRows> {
+    /// The rows of words, by their stems.
+    fn words(&self, words: &[BTreeSet<String>]) -> Vec<WordScorer> {
         let scorer = |stem: &String| {
             let segment = self.searcher.segment_readers().first()?;
             let query = TermQuery::new(self.term(stem), IndexRecordOption::WithFreqs);
@@ -404,15 +405,15 @@ impl DescriptionIndex {
             debug_assert!(scorer.is_ok(), "a file cannot be read");
             scorer.ok().filter(|scorer| scorer.doc() != TERMINATED)
         };
-        words.iter().map(|stems| WordRows::new(stems.iter().filter_map(scorer).collect())).collect()
+        words.iter().map(|stems| WordScorer::new(stems.iter().filter_map(scorer).collect())).collect()
     }
 
     fn term(&self, stem: &str) -> Term {
         Term::from_field_text(self.field, stem)
     }
 
-    /// The number of rows that have a word; those of several stems count several times.
-    pub(crate) fn saying(&self, word: &str) -> u64 {
+    /// Number of rows with a word; a row counts once for each of several stems.
+    pub(crate) fn word_frequency(&self, word: &str) -> u64 {
         self.stems(word).map(|stems| self.all_postings(&stems)).sum()
     }
 
@@ -425,7 +426,7 @@ impl DescriptionIndex {
         self.searcher.doc_freq(&self.term(stem)).unwrap_or(0)
     }
 
-    /// The stems of each word of a text, by language.
+    /// The stems of each word of a text, in all languages.
     fn stems(&self, text: &str) -> impl Iterator<Item = BTreeSet<String>> + use<> {
         let mut of_words: BTreeMap<usize, BTreeSet<String>> = BTreeMap::new();
         for analyzer in STEMMED.iter() {
@@ -433,7 +434,7 @@ impl DescriptionIndex {
                 of_words.entry(place.start).or_default().insert(stem);
             }
         }
-        // A word twice is one word.
+        // A repeated word counts once.
         let mut known: Vec<BTreeSet<String>> = Vec::new();
         for stems in of_words.into_values() {
             if !known.iter().any(|known| known.is_subset(&stems) || stems.is_subset(known)) {
@@ -445,19 +446,19 @@ impl DescriptionIndex {
 }
 
 /// The rows that have one of the stems of a word, ascending.
-struct WordRows {
+struct WordScorer {
     stems: Vec<Box<dyn Scorer>>,
     /// The current row; [`TERMINATED`] after the last one.
     row: u32,
 }
 
-impl WordRows {
+impl WordScorer {
     fn new(stems: Vec<Box<dyn Scorer>>) -> Self {
         let row = stems.iter().map(|stem| stem.doc()).min().unwrap_or(TERMINATED);
         Self { stems, row }
     }
 
-    /// Goes to the first row from `row` on.
+    /// Moves to the first row from `row` on.
     fn seek(&mut self, row: u32) -> u32 {
         let seek = |stem: &mut Box<dyn Scorer>| match row.saturating_sub(stem.doc()) {
             0 => stem.doc(),
@@ -477,8 +478,9 @@ impl WordRows {
     }
 }
 
-/// The rows that have all of some words, at most the first `max`, ascending, each with the sum of the words' scores.
-fn all_of(mut words: Vec<WordRows>, max: usize, mut each: impl FnMut(u32, f32)) {
+/// Calls `each` with the rows that have all of the words, at most the first `max`, ascending, and the sum of the words'
+/// scores.
+fn each_row_with_all(mut words: Vec<WordScorer>, max: usize, mut each: impl FnMut(u32, f32)) {
     // The rarest word leads, and the others are sought in its rows.
     words.sort_by_key(|word| word.stems.iter().map(|stem| stem.size_hint()).sum::<u32>());
     let Some((first, others)) = words.split_first_mut() else { return };
@@ -487,7 +489,7 @@ fn all_of(mut words: Vec<WordRows>, max: usize, mut each: impl FnMut(u32, f32)) 
         match others.iter_mut().map(|word| word.seek(first.row)).find(|row| *row != first.row) {
             Some(next) => first.seek(next),
             None => {
-                each(first.row, first.score() + others.iter_mut().map(WordRows::score).sum::<f32>());
+                each(first.row, first.score() + others.iter_mut().map(WordScorer::score).sum::<f32>());
                 found += 1;
                 first.seek(first.row + 1)
             }
@@ -495,8 +497,8 @@ fn all_of(mut words: Vec<WordRows>, max: usize, mut each: impl FnMut(u32, f32)) 
     }
 }
 
-/// The rows that have any of some words, ascending, each with the number of words and the sum of their scores.
-fn any_of(mut words: Vec<WordRows>, mut each: impl FnMut(u32, usize, f32)) {
+/// Calls `each` with the rows that have any of the words, ascending, the number of words and the sum of their scores.
+fn each_row_with_any(mut words: Vec<WordScorer>, mut each: impl FnMut(u32, usize, f32)) {
     while let Some(row) = words.iter().map(|word| word.row).min().filter(|row| *row != TERMINATED) {
         let (mut count, mut score) = (0, 0.0);
         for word in words.iter_mut().filter(|word| word.row == row) {
@@ -521,7 +523,7 @@ fn best_of(scored: impl Iterator<Item = (f32, u32)>, max: usize) -> Vec<(f32, u3
     keys.into_iter().map(|key| (f32::from_bits(!((key >> 32) as u32)), key as u32)).collect()
 }
 
-/// The rarest of some words with their postings, which have few of them together; the first anyhow.
+/// The rarest words with few postings together; the first one in any case.
 fn rarest<T: Ord>(mut counted: Vec<(u64, T)>) -> impl Iterator<Item = T> {
     counted.sort_unstable();
     let mut postings = 0;
@@ -532,7 +534,7 @@ fn rarest<T: Ord>(mut counted: Vec<(u64, T)>) -> impl Iterator<Item = T> {
     few.map(|(_, (_, word))| word)
 }
 
-/// The places of a text's words in a description, in bytes.
+/// Ranges in bytes of a text's words in a description.
 pub fn marks(text: &str, description: &str) -> Vec<Range<usize>> {
     let analyzer = &STEMMED[language_of(description)];
     let wanted: Vec<String> = words(analyzer, text).into_iter().map(|(word, _)| word).collect();

@@ -66,7 +66,7 @@ impl Dictionary {
         words_below(fst, node, number)
     }
 
-    /// Adds the words within so many edits of `text`. Visits at most about `steps` nodes and subtracts them.
+    /// Adds the words within this many edits of `text`. Visits at most about `steps` nodes and subtracts them.
     pub(crate) fn within(&self, text: &str, edits: u8, steps: &mut u32, words: &mut Vec<u32>) {
         words.extend(self.walk(text, edits, false, steps).into_iter().map(|range| range.start));
     }
@@ -104,7 +104,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::edit_distance::Pattern;
+    use crate::edit_distance::EditPattern;
 
     fn dictionary(words: &BTreeSet<String>) -> Dictionary {
         let mut builder = DictionaryBuilder::new();
@@ -126,7 +126,7 @@ mod tests {
             text in "[a-c]{1,7}",
         ) {
             let dictionary = dictionary(&words);
-            let pattern = Pattern::new(&text);
+            let pattern = EditPattern::new(&text);
             for edits in 0..=2 {
                 let mut found = Vec::new();
                 dictionary.within(&text, edits, &mut 1_000_000, &mut found);
@@ -145,7 +145,7 @@ mod tests {
             let exact: Vec<u32> = dictionary.with_prefix(&text).collect();
             prop_assert_eq!(exact, numbers(&words, |word| word.starts_with(&text)));
             let near: Vec<u32> = dictionary.with_prefix_near(&text, &mut 1_000_000).into_iter().flatten().collect();
-            let pattern = Pattern::new(&text);
+            let pattern = EditPattern::new(&text);
             prop_assert_eq!(near, numbers(&words, |word| pattern.distance(word).prefix <= 1));
         }
     }

@@ -14,7 +14,7 @@ pub(crate) use build::raw_term;
 pub use build::texts;
 pub use complete::typed_part;
 pub use complete::{Completed, Completion};
-pub use descriptions::Described;
+pub use descriptions::DescriptionMatches;
 pub use descriptions::marks;
 #[cfg(test)]
 pub(crate) use dictionary::DictionaryBuilder;
@@ -34,12 +34,12 @@ use crate::index::build::split;
 use crate::index::descriptions::DescriptionIndex;
 use crate::index::read_only_directory::ReadOnlyDirectory;
 use crate::index::tables::SideTables;
-use crate::query::Query;
+use crate::query::NameQuery;
 use crate::query::reading::other_readings;
-use crate::rank::candidates::{Candidates, SearchStep};
+use crate::rank::candidates::{CandidateSearch, SearchStep};
 use crate::rank::search_buffers::{BEGINS, BufferPool, EXACT, HINTED, KEEP, SCORED, SearchBuffers};
 use crate::rank::{
-    AllScores, BestScore, Explanation, MatchClass, MatchStrategy, Relaxation, ScoreSink, has_initials,
+    AllScores, BestScore, Explanation, MatchClass, MatchStrategy, RelaxedMatch, ScoreSink, has_initials,
     prominence_bonus, put_main_records_first, score_text,
 };
 use crate::{CLOSE_SCORE, FORMAT, MATCH_SCORE, MAX_HITS, SURE_SCORE, SearchError, similarity};
@@ -51,17 +51,17 @@ use platform::metrics::Histogram;
 /// The files of an index by name.
 pub type IndexFiles = BTreeMap<String, Vec<u8>>;
 
-/// What the names of the files of descriptions begin with.
+/// Prefix of the files of descriptions.
 const DESCRIPTIONS: &str = "descriptions.";
 
-/// The parts of an index, which are built apart from each other.
+/// Parts of an index that are built separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IndexPart {
     Descriptions,
     Names,
 }
 
-/// Text index over one table's names, and over what its records say of themselves. Row `n` of the table is document `n`.
+/// Text index over one table's names, and over the descriptions of its records. Row `n` of the table is document `n`.
 pub struct TextIndex {
     terms: TermIndex,
     weights: Weights,
@@ -101,7 +101,7 @@ pub struct Hit {
     pub score: f32,
 }
 
-/// What searches by name take, in all indexes of the process.
+/// Durations of searches by name, in all indexes of the process.
 pub static DURATIONS: Histogram = Histogram::new();
 
 /// The number of candidates scored in the second and third step of a search.
@@ -114,16 +114,16 @@ const STEPS: [(SearchStep, f32); 3] =
 /// Maximum number of rows that are suggested if a search has no sure match.
 const MAX_SUGGESTED: usize = 5;
 
-/// The number of the best matches of which one has to be sure.
+/// Number of the best matches that are searched for a sure one.
 const MAX_CLASSIFIED: usize = 16;
 
-/// The number of candidates of which only a part of the query's words is compared.
+/// Maximum number of candidates that are compared with a part of the query's words.
 const MAX_RELAXED_CANDIDATES: usize = 120;
 
 /// Maximum number of matches if none is sure.
 const MAX_LOOSE: usize = 20;
 
-/// How much lower than the best score those of the other matches may be if none is sure.
+/// Maximum difference between a match and the best one if none is sure.
 const LOOSE_RANGE: f32 = 0.15;
 
 impl TextIndex {
@@ -157,7 +157,7 @@ impl TextIndex {
             files.into_iter().partition(|(file, _)| file.starts_with(DESCRIPTIONS));
         let descriptions = descriptions.into_iter().map(|(file, bytes)| (file[DESCRIPTIONS.len()..].to_owned(), bytes));
         let descriptions = DescriptionIndex::open(descriptions.collect(), names.len())?;
-        Self::new(&Index::open(ReadOnlyDirectory::of(files))?, tables, descriptions, names)
+        Self::new(&Index::open(ReadOnlyDirectory::new(files))?, tables, descriptions, names)
     }
 
     fn new(
@@ -186,26 +186,27 @@ impl TextIndex {
         Ok(Self { terms, weights, rows, buffers: BufferPool::default(), descriptions })
     }
 
-    /// The rows of which descriptions, sectors, places, titles or common words of names have words of a text, best first; of
-    /// more than `max` the first ones.
-    pub fn described(&self, names: &dyn Names, text: &str, max: usize) -> Described {
+    /// The rows with words of a text in their descriptions, sectors, places, titles or common words of names, best
+    /// first; the first ones if there are more than `max`.
+    pub fn search_descriptions(&self, names: &dyn Names, text: &str, max: usize) -> DescriptionMatches {
         self.descriptions.search(names, text, max)
     }
 
-    /// The rows whose descriptions have distinctive words of a row's, with their scores as parts of its own, from 0 to 1.
+    /// The rows with distinctive words of a row's description in theirs, with their scores as a share of its own, from
+    /// 0 to 1.
     pub fn described_like(&self, names: &dyn Names, row: u32) -> HashMap<u32, f32> {
-        self.descriptions.like(names, row)
+        self.descriptions.find_similar(names, row)
     }
 
-    /// The rows of which descriptions, sectors, places, titles or common words of names have a word; none if more than `max` may
-    /// have it.
+    /// The rows with a word in their descriptions, sectors, places, titles or common words of names; empty if more than
+    /// `max` may have it.
     pub fn rows_described(&self, word: &str, max: u64) -> Vec<u32> {
         self.descriptions.rows_with(word, max)
     }
 
-    /// The number of rows that say a word of themselves; approximately, if it has several forms.
-    pub fn saying(&self, word: &str) -> u64 {
-        self.descriptions.saying(word)
+    /// Number of rows with a word in their texts; approximate if the word has several forms.
+    pub fn description_frequency(&self, word: &str) -> u64 {
+        self.descriptions.word_frequency(word)
     }
 
     /// The stems of a row's description that are rarest in the others.
@@ -218,8 +219,8 @@ impl TextIndex {
         self.descriptions.words_in_common(names, distinctive, row)
     }
 
-    /// The matches of a query, best first. Deterministic. An empty query has no matches. Of the readings of the query the
-    /// first that has a sure match, otherwise the one with the best match.
+    /// The matches of a query, best first. Deterministic. An empty query has no matches. If the query has several
+    /// readings, the first with a sure match counts, otherwise the one with the best match.
     ///
     /// Filters play no part: they only remove rows from the matches.
     pub fn search(&self, names: &dyn Names, query: &str) -> SearchResults {
@@ -235,7 +236,7 @@ impl TextIndex {
         self.best_reading(query, results, other, SearchResults::best_score)
     }
 
-    /// What the readings of a query give: of the first that has a sure match, otherwise of the one with the best score.
+    /// The result of the first reading with a sure match, otherwise of the one with the best score.
     fn best_reading<T>(&self, query: &str, mut best: T, read: impl Fn(&str) -> T, score: impl Fn(&T) -> f32) -> T {
         let mut others = other_readings(query, &self.terms.lookups.dictionary);
         while score(&best) < SURE_SCORE
@@ -250,9 +251,9 @@ impl TextIndex {
     }
 
     fn search_reading(&self, names: &dyn Names, text: &str, steps: &[(SearchStep, f32)]) -> SearchResults {
-        let mut query = Query::parse(text, &self.weights);
+        let mut query = NameQuery::parse(text, &self.weights);
         self.buffers.with(self.rows, |buffers| {
-            let mut candidates = Candidates::new(&self.terms);
+            let mut candidates = CandidateSearch::new(&self.terms);
             let mut scored = Vec::new();
             let mut capped = false;
             let mut is_complete = true;
@@ -283,14 +284,14 @@ impl TextIndex {
                 scored.iter().take(MAX_CLASSIFIED).any(|hit| class(hit).is_sure())
             };
             let mut is_sure = has_sure(&scored);
-            // A part of a query never matches better than this.
+            // A part of a query never has a better score than this.
             let may_relax = query.words.len() > 1 && steps.len() == STEPS.len();
             if !is_sure && may_relax && scored.first().is_none_or(|best| best.score < SURE_SCORE) {
                 self.relax(names, &query, &mut candidates, buffers, &mut scored);
                 is_sure = has_sure(&scored);
             }
             let best = scored.first().filter(|_| !is_sure);
-            let relaxation = best.and_then(|best| Relaxation::of_row(&query, names, best.row, &self.weights));
+            let relaxation = best.and_then(|best| RelaxedMatch::of_row(&query, names, best.row, &self.weights));
             let left_out = relaxation.map(|best| best.left_out).unwrap_or_default();
             let compared = scored.len();
             let mut hits = scored;
@@ -302,7 +303,7 @@ impl TextIndex {
             let max = if is_sure { MAX_HITS } else { MAX_LOOSE };
             let matching = hits.iter().take(max).take_while(|hit| hit.score >= min_score).count();
             let rest = hits.split_off(matching);
-            // What is suggested has to be as similar as any other suggestion.
+            // Suggestions must be as similar as all others.
             let is_similar = |row: &u32| texts(names, *row).any(|text| similarity(&query.raw, text).is_some());
             let distant = rest.iter().filter(|_| !is_sure).take(MAX_SUGGESTED).map(|hit| hit.row);
             let did_you_mean = distant.filter(is_similar).collect();
@@ -315,12 +316,12 @@ impl TextIndex {
         })
     }
 
-    /// Adds the rows that match a part of the query, see [`Relaxation`].
+    /// Adds the rows that match a part of the query, see [`RelaxedMatch`].
     fn relax(
         &self,
         names: &dyn Names,
-        query: &Query,
-        candidates: &mut Candidates<'_>,
+        query: &NameQuery,
+        candidates: &mut CandidateSearch<'_>,
         buffers: &mut SearchBuffers,
         scored: &mut Vec<Hit>,
     ) {
@@ -335,7 +336,7 @@ impl TextIndex {
                 let score = self.score(query, &candidate, buffers);
                 scored.push(Hit { row, score });
             }
-            let Some(relaxation) = Relaxation::of_row(query, names, row, &self.weights) else { continue };
+            let Some(relaxation) = RelaxedMatch::of_row(query, names, row, &self.weights) else { continue };
             let points = MatchStrategy::Relaxed.ceiling() * relaxation.similarity;
             let score = points + prominence_bonus(points, candidate.prominence);
             if let Some(hit) = scored.iter_mut().find(|hit| hit.row == row) {
@@ -345,10 +346,10 @@ impl TextIndex {
         sort(scored);
     }
 
-    /// The rows with all words of a query, of which the last may be incomplete; ascending. The hits of a search that has
-    /// [`SearchResults::further`] rows are some of them.
+    /// The rows with all words of a query, ascending; the last word may be incomplete. If a search has
+    /// [`SearchResults::further`] rows, its hits are some of them.
     pub fn rows_with_words(&self, query: &str) -> Vec<u32> {
-        let query = Query::parse(query, &self.weights);
+        let query = NameQuery::parse(query, &self.weights);
         let dictionary = &self.terms.lookups.dictionary;
         let mut common: Option<Vec<u64>> = None;
         for (index, word) in query.words.iter().enumerate() {
@@ -371,15 +372,15 @@ impl TextIndex {
     }
 
     /// The number of rows with a folded word in their names.
-    pub fn rows_with_word(&self, word: &str) -> u32 {
+    pub fn name_frequency(&self, word: &str) -> u32 {
         self.terms.lookups.dictionary.get(word).map_or(0, |word| self.terms.rows.count(word))
     }
 
-    /// How rows match a query, by the reading that they match best.
+    /// Classifies rows by the reading of a query that they match best.
     pub fn match_classes(&self, names: &dyn Names, query: &str, rows: &[u32]) -> Vec<MatchClass> {
         let others = other_readings(query, &self.terms.lookups.dictionary);
         let readings = std::iter::once(query.to_owned()).chain(others);
-        let readings: Vec<Query> = readings.map(|reading| Query::parse(&reading, &self.weights)).collect();
+        let readings: Vec<NameQuery> = readings.map(|reading| NameQuery::parse(&reading, &self.weights)).collect();
         let class = |row: &u32| {
             let classes = readings.iter().map(|reading| MatchClass::of_row(reading, texts(names, *row)));
             classes.min().unwrap_or(MatchClass::Relaxed)
@@ -387,8 +388,8 @@ impl TextIndex {
         rows.iter().map(class).collect()
     }
 
-    /// The rows with a name of which a folded text has the initials: of all words, or of those that are not connecting
-    /// words. At most `max` rows are read.
+    /// The rows with a name that has a folded text as its initials, with or without those of connecting words. At most
+    /// `max` rows are read.
     pub fn rows_with_initials(&self, names: &dyn Names, folded: &str, max: usize) -> Vec<u32> {
         if folded.len() < 2 || folded.contains(' ') {
             return Vec::new();
@@ -398,18 +399,18 @@ impl TextIndex {
         rows.filter(has_initials).collect()
     }
 
-    /// The parts of a row's score for a query, whether it is a match or not.
+    /// The parts of a row's score for a query, even if it is no match.
     pub fn explain(&self, names: &dyn Names, query: &str, row: u32) -> Explanation {
         let read = |reading: &str| self.explain_reading(names, reading, row);
         self.best_reading(query, read(query), read, |explanation| explanation.score)
     }
 
     fn explain_reading(&self, names: &dyn Names, query: &str, row: u32) -> Explanation {
-        let query = Query::parse(query, &self.weights);
+        let query = NameQuery::parse(query, &self.weights);
         let class = MatchClass::of_row(&query, texts(names, row));
         let relaxation = match class.is_sure() {
             true => None,
-            false => Relaxation::of_row(&query, names, row, &self.weights),
+            false => RelaxedMatch::of_row(&query, names, row, &self.weights),
         };
         let best = self.buffers.with(self.rows, |buffers| {
             let scored = texts(names, row).map(|text| {
@@ -427,12 +428,12 @@ impl TextIndex {
         scores.explain(text, class, bonus)
     }
 
-    /// Scores those candidates that are not scored yet, at most `max`, and sorts all; true if there were more.
+    /// Scores at most `max` of the candidates that are not scored yet, and sorts all hits; true if there were more.
     fn score_candidates(
         &self,
         names: &dyn Names,
-        query: &Query,
-        candidates: &Candidates<'_>,
+        query: &NameQuery,
+        candidates: &CandidateSearch<'_>,
         max: usize,
         buffers: &mut SearchBuffers,
         scored: &mut Vec<Hit>,
@@ -465,7 +466,7 @@ impl TextIndex {
     }
 
     /// Estimates a row's score without reading its name, to choose the candidates to score if there are too many.
-    fn estimate(&self, candidates: &Candidates<'_>, row: u32, marks: u16) -> f32 {
+    fn estimate(&self, candidates: &CandidateSearch<'_>, row: u32, marks: u16) -> f32 {
         let begins = if marks & (BEGINS | KEEP) == 0 { 0.0 } else { 0.2 };
         let hinted = if marks & HINTED == 0 { 0.0 } else { 0.1 };
         let exact = if marks & EXACT == 0 { 0.0 } else { 0.2 };
@@ -473,7 +474,7 @@ impl TextIndex {
         candidates.coverage(marks) + begins + exact + hinted + f32::from(static_rank) / 2_550.0
     }
 
-    fn score(&self, query: &Query, candidate: &Candidate<'_>, buffers: &mut SearchBuffers) -> f32 {
+    fn score(&self, query: &NameQuery, candidate: &Candidate<'_>, buffers: &mut SearchBuffers) -> f32 {
         let mut best = BestScore::default();
         for text in split(candidate.name, candidate.aliases) {
             score_text(query, text, &self.weights, buffers, &mut best);

@@ -1,6 +1,6 @@
 //! The files of a stored index in memory, opened for reading only.
 //!
-//! What is searched was verified when it was read: nothing that happens to the files afterwards changes it.
+//! They were verified when they were read, and later changes of the files have no effect.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,7 +18,7 @@ use crate::IndexFiles;
 pub(crate) struct ReadOnlyDirectory(Arc<BTreeMap<PathBuf, OwnedBytes>>);
 
 impl ReadOnlyDirectory {
-    pub(crate) fn of(files: IndexFiles) -> Self {
+    pub(crate) fn new(files: IndexFiles) -> Self {
         let files = files.into_iter().map(|(name, bytes)| (PathBuf::from(name), OwnedBytes::new(bytes)));
         Self(Arc::new(files.collect()))
     }

@@ -1,4 +1,4 @@
-//! The side tables of an index: what tantivy does not provide, or not fast enough.
+//! The side tables of an index: data that tantivy does not provide, or not fast enough.
 //!
 //! They are stored as an archive, like the tables of a snapshot, and read into memory when the index is opened: about 18
 //! bytes per name.
@@ -11,7 +11,7 @@ use crate::SearchError;
 use crate::index::dictionary::Dictionary;
 use crate::index::hash_multi_map::HashMultiMap;
 use data::Checksums;
-use data::archive::{AlignedBytes, Archive, Writer};
+use data::archive::{AlignedBytes, Archive, ArchiveWriter};
 
 /// A word in more rows is common: its rows are in tantivy's postings, which are compressed and can skip.
 pub(crate) const MAX_RARE_ROWS: u32 = 128;
@@ -56,7 +56,7 @@ pub(crate) struct RowsOfWords {
     first_rows: Vec<u32>,
 }
 
-/// Everything else.
+/// Lookups other than that of rows by word.
 pub(crate) struct Lookups {
     /// Folded names without spaces, of several words or one common word, to rows.
     pub full_names: HashMultiMap,
@@ -72,7 +72,7 @@ pub(crate) struct Lookups {
 }
 
 impl RowsOfWords {
-    /// True if each word has rows below `rows`, and the rows of the common words are as many as it says.
+    /// True if each word has rows below `rows`, and the lists of the common words are consistent.
     fn is_valid(&self, rows: u32) -> bool {
         let is_row = |row: &u32| row & !FIRST < rows;
         let mut common = self.common.iter();
@@ -99,7 +99,7 @@ impl RowsOfWords {
         self.entries.len() as u32
     }
 
-    /// Adds the next word, which is rare, with its rows and their [`FIRST`] bits.
+    /// Adds the next word, a rare one, with its rows and their [`FIRST`] bits.
     pub(crate) fn add_rare(&mut self, rows: &[u32]) {
         if let [row] = rows {
             self.entries.push(*row);
@@ -110,7 +110,7 @@ impl RowsOfWords {
         }
     }
 
-    /// Adds the next word, which is common, with its number of rows and those whose names begin with it.
+    /// Adds the next word, a common one, with its number of rows and those with names that begin with it.
     pub(crate) fn add_common(&mut self, rows: u32, first_rows: &[u32]) {
         self.common.push([self.len(), rows, self.first_rows.len() as u32]);
         self.first_rows.extend_from_slice(first_rows);
@@ -138,7 +138,7 @@ impl RowsOfWords {
         }
     }
 
-    /// About the number of rows of a range of words; a row is counted for each of its words.
+    /// Approximate number of rows of a range of words; a row is counted for each of its words.
     pub(crate) fn estimate(&self, words: &Range<u32>) -> u32 {
         let common: u32 = self.common_in(words).map(|word| self.count(word)).sum();
         // Most rare words are in one row.
@@ -180,7 +180,7 @@ impl SideTables {
 
     fn write_to(&self, out: &mut dyn Write) -> io::Result<()> {
         let Self { rows_of_words, lookups } = self;
-        let mut writer = Writer::new(out)?;
+        let mut writer = ArchiveWriter::new(out)?;
         writer.section("words", &rows_of_words.entries)?;
         writer.section("row_lists", &rows_of_words.row_lists)?;
         writer.section("common_words", &rows_of_words.common)?;

@@ -23,7 +23,7 @@ pub(crate) struct TermIndex {
 
 /// The cost of a skip to a row, in rows read.
 const SKIP_COST: u32 = 24;
-/// So few of a block's rows, one in so many, are found by binary search.
+/// A block is searched by binary search if at most one in this many of its rows is sought.
 const FEW: usize = 8;
 /// The maximum number of names without letters or digits that are read.
 const MAX_RAW_ROWS: u32 = 2_000;
@@ -59,8 +59,8 @@ impl TermIndex {
         String::from_utf8(bytes).expect("only folded words are indexed")
     }
 
-    /// Calls `found` with each row that contains the word and whether the row's name begins with it. Of a common word at
-    /// most `max` rows, and always false: see [`RowsOfWords::first_rows`].
+    /// Calls `found` with each row that contains the word, and true if the row's name begins with it. For a common
+    /// word, passes at most `max` rows and always false: see [`RowsOfWords::first_rows`].
     pub(crate) fn each_row(&self, word: u32, max: u32, mut found: impl FnMut(u32, bool)) {
         match self.rows.get(word) {
             WordRows::One(row) => found(row & !FIRST, row & FIRST != 0),
@@ -73,7 +73,7 @@ impl TermIndex {
         }
     }
 
-    /// Calls `found` with each row of the rare words in a range and whether the row's name begins with the word.
+    /// Calls `found` with each row of the rare words in a range, and true if the row's name begins with the word.
     pub(crate) fn each_rare_row(&self, words: &Range<u32>, mut found: impl FnMut(u32, bool)) {
         for word in words.clone() {
             match self.rows.get(word) {
@@ -84,7 +84,7 @@ impl TermIndex {
         }
     }
 
-    /// Calls `found` with each row whose name begins with a word in a range.
+    /// Calls `found` with each row that has a name beginning with a word in a range.
     pub(crate) fn each_first_row(&self, words: &Range<u32>, mut found: impl FnMut(u32)) {
         self.each_rare_row(words, |row, is_first| {
             if is_first {
@@ -101,7 +101,7 @@ impl TermIndex {
         let Some(mut blocks) = self.postings(word) else { return };
         let mut rest = rows;
         while let [first, ..] = rest {
-            // Skips the blocks between.
+            // Skips the blocks in between.
             blocks.seek(*first);
             let Some(last) = blocks.docs().last().filter(|last| *last >= first) else { return };
             let (within, later) = rest.split_at(rest.partition_point(|row| row <= last));
@@ -120,7 +120,7 @@ impl TermIndex {
         }
     }
 
-    /// About the number of rows that [`TermIndex::each_row_among`] reads.
+    /// Approximate number of rows that [`TermIndex::each_row_among`] reads.
     pub(crate) fn cost_among(&self, word: u32, rows: &[u32]) -> u32 {
         self.rows.count(word).min((rows.len() as u32).saturating_mul(SKIP_COST))
     }
@@ -130,7 +130,7 @@ impl TermIndex {
         self.words.read_block_postings_from_terminfo(info, IndexRecordOption::Basic).ok()
     }
 
-    /// Calls `found` with the rows whose raw names, without spaces, begin with `term`.
+    /// Calls `found` with the rows that have a raw name beginning with `term`, without spaces.
     pub(crate) fn each_raw_row(&self, term: &str, mut found: impl FnMut(u32)) {
         let Ok(mut stream) = self.raw.terms().range().ge(term).into_stream() else { return };
         let mut read = 0;

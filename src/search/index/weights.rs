@@ -1,4 +1,4 @@
-//! How distinctive a word is: `Capital` little, `Sequoia` much.
+//! Weights of words by how distinctive they are: `Capital` little, `Sequoia` much.
 //!
 //! Computed from the number of names in the table that contain the word. Legal forms and connecting words weigh little in
 //! every table.
@@ -47,7 +47,7 @@ impl Weights {
     }
 
     /// The weight of a folded word, from 0.2 to 1.
-    pub(crate) fn of(&self, word: &str) -> f32 {
+    pub(crate) fn weigh_word(&self, word: &str) -> f32 {
         self.common.get(word).copied().unwrap_or(1.0)
     }
 }
@@ -86,9 +86,9 @@ mod tests {
     #[test]
     fn common_words_weigh_less() {
         let weights = Weights::new(10_000, [("capital", 2_000), ("growth", 200), ("sequoia", 2)].into_iter());
-        assert!(weights.of("capital") < 0.3);
-        assert!(weights.of("growth") < GENERIC && weights.of("growth") > 0.3);
-        assert!((weights.of("sequoia") - weights.of("unknown")).abs() < 0.1);
-        assert!(weights.of("ltd") < 0.25);
+        assert!(weights.weigh_word("capital") < 0.3);
+        assert!(weights.weigh_word("growth") < GENERIC && weights.weigh_word("growth") > 0.3);
+        assert!((weights.weigh_word("sequoia") - weights.weigh_word("unknown")).abs() < 0.1);
+        assert!(weights.weigh_word("ltd") < 0.25);
     }
 }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use crate::index::{MAX_WORD_BYTES, TermIndex, Weights};
-use crate::query::Query;
+use crate::query::NameQuery;
 use crate::query::phonetic::phonetic_key;
 use crate::rank::search_buffers::EXACT;
 
@@ -34,7 +34,7 @@ pub(crate) struct Expansion {
     pub new_ranges: Vec<Range<u32>>,
     /// The common words that it may be a typo of. They are read only if it is not a word itself.
     pub typo_of: Vec<u32>,
-    /// True if this step has added to them.
+    /// True if this step has added to `typo_of`.
     is_typo_of_new: bool,
     /// The words that an optional word may be a prefix of.
     pub hints: Range<u32>,
@@ -61,7 +61,7 @@ impl Expansion {
 
     /// First step: the word itself, words with this prefix, words within one edit. Sets the weight of an unknown word to
     /// that of the common word it is likely a typo of.
-    pub(crate) fn expand(&mut self, query: &mut Query, terms: &TermIndex, weights: &Weights, steps: &mut u32) {
+    pub(crate) fn expand(&mut self, query: &mut NameQuery, terms: &TermIndex, weights: &Weights, steps: &mut u32) {
         let dictionary = &terms.lookups.dictionary;
         let is_single = query.words.len() == 1;
         let is_typing = query.is_typing(self.index);
@@ -89,7 +89,7 @@ impl Expansion {
                 && terms.rows.is_common(*likely)
             {
                 // `captial` must weigh as little as `capital`.
-                word.weight = weights.of(&terms.text(*likely));
+                word.weight = weights.weigh_word(&terms.text(*likely));
             }
             self.add(near, terms);
         }
@@ -99,7 +99,7 @@ impl Expansion {
     }
 
     /// Second step: words that it begins, words that sound alike, prefixes with a typo, joined or split words.
-    pub(crate) fn widen(&mut self, query: &Query, terms: &TermIndex, steps: &mut u32) {
+    pub(crate) fn widen(&mut self, query: &NameQuery, terms: &TermIndex, steps: &mut u32) {
         let dictionary = &terms.lookups.dictionary;
         let word = &query.words[self.index];
         let length = word.text.len();
@@ -132,7 +132,7 @@ impl Expansion {
     }
 
     /// Third step: words within two edits, if it is not a word itself.
-    pub(crate) fn expand_far(&mut self, query: &Query, terms: &TermIndex, steps: &mut u32) {
+    pub(crate) fn expand_far(&mut self, query: &NameQuery, terms: &TermIndex, steps: &mut u32) {
         // Every short word is within two edits of some other: then other words must be distinctive.
         let min_length = if query.words.len() == 1 { 5 } else { 4 };
         let word = &query.words[self.index];
@@ -173,7 +173,7 @@ impl Expansion {
         self.optional || self.is_word || (self.is_typing && is_prefix())
     }
 
-    /// About the number of rows of all its words.
+    /// Approximate number of rows of all its words.
     pub(crate) fn row_count(&self, terms: &TermIndex) -> u32 {
         let rows = &terms.rows;
         let typo_of = self.typo_of.iter().filter(|_| self.is_mistyped());
@@ -204,8 +204,8 @@ impl Expansion {
         !self.new.is_empty() || !self.new_ranges.is_empty()
     }
 
-    /// Calls `found` with those of the ascending rows that contain a word found in a previous step, and with other rows that
-    /// do. Subtracts the rows read from the budget, and skips common words that would exceed it.
+    /// Calls `found` with rows that contain a word found in a previous step: with those among the ascending `rows`, and
+    /// with some others. Subtracts the rows read from the budget, and skips common words that would exceed it.
     pub(crate) fn each_known_among(
         &self,
         terms: &TermIndex,
@@ -264,7 +264,8 @@ impl Expansion {
         }
     }
 
-    /// Calls `found` with rows of the words found: all of a rare word, of a common one those whose names begin with it.
+    /// Calls `found` with rows of the words found: all rows of a rare word, and for a common one those with names that
+    /// begin with it.
     pub(crate) fn each_row_of_part(&self, terms: &TermIndex, mut found: impl FnMut(u32)) {
         let begun = self.known_ranges.iter().filter(|range| range.len() <= MAX_BEGUN).flat_map(|range| range.clone());
         for word in self.known.iter().copied().chain(begun) {

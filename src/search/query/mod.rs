@@ -5,15 +5,15 @@ pub(crate) mod nickname;
 pub(crate) mod phonetic;
 pub(crate) mod reading;
 
-use crate::edit_distance::Pattern;
+use crate::edit_distance::EditPattern;
 use crate::index::{GENERIC, Weights};
-use crate::query::nickname::Form;
+use crate::query::nickname::WordForm;
 use crate::query::phonetic::phonetic_key;
 use crate::query::reading::fold_name;
 use crate::{MAX_QUERY_BYTES, MAX_QUERY_WORDS};
 
 #[derive(Debug)]
-pub(crate) struct Query {
+pub(crate) struct NameQuery {
     /// The query as received, trimmed.
     pub raw: String,
     pub folded: String,
@@ -21,11 +21,11 @@ pub(crate) struct Query {
     pub joined: String,
     pub words: Vec<QueryWord>,
     /// The pattern of `joined`.
-    pub joined_pattern: Pattern,
+    pub joined_pattern: EditPattern,
     /// The words in alphabetical order, joined; `None` for a single word.
-    pub sorted_pattern: Option<Pattern>,
+    pub sorted_pattern: Option<EditPattern>,
     /// The words that are not generic, joined; `None` if all are.
-    pub core_pattern: Option<Pattern>,
+    pub core_pattern: Option<EditPattern>,
     /// The phonetic key of `joined`.
     pub phonetic_key: String,
     /// True if the query ends in a space: its last word is complete.
@@ -35,15 +35,15 @@ pub(crate) struct Query {
 #[derive(Debug)]
 pub(crate) struct QueryWord {
     pub text: String,
-    /// How distinctive it is, from 0.2 to 1.
+    /// Distinctiveness, from 0.2 to 1.
     pub weight: f32,
-    pub pattern: Pattern,
+    pub pattern: EditPattern,
     /// The words that may replace it.
-    pub forms: &'static [Form],
+    pub forms: &'static [WordForm],
     pub phonetic_key: String,
 }
 
-impl Query {
+impl NameQuery {
     /// Parses the first [`MAX_QUERY_BYTES`] bytes and [`MAX_QUERY_WORDS`] words of a query.
     pub(super) fn parse(text: &str, weights: &Weights) -> Self {
         let mut end = text.len().min(MAX_QUERY_BYTES);
@@ -65,13 +65,13 @@ impl Query {
         let sorted_pattern = (words.len() > 1).then(|| {
             let mut words: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
             words.sort_unstable();
-            Pattern::new(&words.concat())
+            EditPattern::new(&words.concat())
         });
         let core: String = words.iter().filter(|word| word.weight >= GENERIC).map(|word| word.text.as_str()).collect();
         Self {
             raw: text.trim().to_owned(),
-            joined_pattern: Pattern::new(&joined),
-            core_pattern: (!core.is_empty()).then(|| Pattern::new(&core)),
+            joined_pattern: EditPattern::new(&joined),
+            core_pattern: (!core.is_empty()).then(|| EditPattern::new(&core)),
             phonetic_key: phonetic_key(&folded),
             is_complete: text.ends_with(char::is_whitespace),
             folded,
@@ -101,7 +101,7 @@ impl Query {
 }
 
 impl QueryWord {
-    /// Whether a word may replace it: `robert` for `bob`.
+    /// True if a word may replace it: `robert` for `bob`.
     pub(super) fn has_form(&self, text: &str) -> bool {
         self.forms.iter().any(|form| form.text == text)
     }
@@ -109,7 +109,7 @@ impl QueryWord {
     fn new(text: &str, weights: &Weights) -> Self {
         let forms = nickname::forms(text);
         // `mgmt` must weigh as little as `management`.
-        let weight = forms.iter().map(|form| weights.of(form.text)).fold(weights.of(text), f32::min);
-        Self { text: text.to_owned(), weight, pattern: Pattern::new(text), forms, phonetic_key: phonetic_key(text) }
+        let weight = forms.iter().map(|form| weights.weigh_word(form.text)).fold(weights.weigh_word(text), f32::min);
+        Self { text: text.to_owned(), weight, pattern: EditPattern::new(text), forms, phonetic_key: phonetic_key(text) }
     }
 }

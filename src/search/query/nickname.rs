@@ -1,4 +1,4 @@
-//! Words that may replace each other in a name: forms of a given name, abbreviations and what they stand for.
+//! Words that may replace each other in a name: forms of a given name, abbreviations and their full forms.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use once_cell::sync::Lazy;
 
 /// A word that may replace another.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Form {
+pub struct WordForm {
     pub text: &'static str,
     pub similarity: f32,
 }
@@ -18,7 +18,7 @@ const RELATED: f32 = 0.88;
 /// A short form of more names than this says too little about its other short forms.
 const MAX_FULL_FORMS: usize = 4;
 
-static FORMS: Lazy<HashMap<&str, Vec<Form>>> = Lazy::new(|| {
+static FORMS: Lazy<HashMap<&str, Vec<WordForm>>> = Lazy::new(|| {
     let mut forms = HashMap::new();
     for words in lines(include_str!("equivalents.txt")) {
         for (word, other) in pairs(&words) {
@@ -49,7 +49,7 @@ static FORMS: Lazy<HashMap<&str, Vec<Form>>> = Lazy::new(|| {
     forms
 });
 
-/// The words of each line that is no comment.
+/// The words of each line, without comments.
 fn lines(text: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
     text.lines().filter(|line| !line.starts_with('#')).map(|line| line.split(' ').collect())
 }
@@ -60,15 +60,15 @@ fn pairs<T: Copy>(items: &[T]) -> impl Iterator<Item = (T, T)> + '_ {
     items.iter().enumerate().flat_map(move |(at, item)| others(at).map(move |other| (*item, other)))
 }
 
-fn add(forms: &mut HashMap<&'static str, Vec<Form>>, word: &'static str, other: &'static str, similarity: f32) {
+fn add(forms: &mut HashMap<&'static str, Vec<WordForm>>, word: &'static str, other: &'static str, similarity: f32) {
     let forms = forms.entry(word).or_default();
     if word != other && forms.iter().all(|form| form.text != other) {
-        forms.push(Form { text: other, similarity });
+        forms.push(WordForm { text: other, similarity });
     }
 }
 
 /// The words that may replace a folded word.
-pub fn forms(word: &str) -> &'static [Form] {
+pub fn forms(word: &str) -> &'static [WordForm] {
     FORMS.get(word).map_or(&[], Vec::as_slice)
 }
 

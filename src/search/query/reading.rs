@@ -1,7 +1,7 @@
-//! How a text is read before it is compared.
+//! Readings of a text before it is compared.
 //!
-//! Dots between initials are no word ends, in a query as in a name: `N.E.A.` is `nea`. If a query has no sure match, it may
-//! have [`other_readings`]: a name typed in pieces, a number in words or digits.
+//! Dots between initials do not end words, in a query as in a name: `N.E.A.` is `nea`. If a query has no sure match, it
+//! may have [`other_readings`]: a name typed in pieces, a number in words or digits.
 
 use crate::MAX_QUERY_WORDS;
 use crate::index::Dictionary;
@@ -27,7 +27,7 @@ const MIN_MISTYPED: usize = 5;
 /// Replaces the numbers among words; `None` if there are none.
 type ReadNumbers = fn(&[String]) -> Option<Vec<String>>;
 
-/// What else a query may mean, in the order of likelihood, if it has no sure match as it is.
+/// Other possible meanings of a query, the likeliest first, if it has no sure match as it is.
 pub(crate) fn other_readings<'a>(text: &'a str, dictionary: &'a Dictionary) -> impl Iterator<Item = String> + 'a {
     // A space at the end marks the last word as complete.
     let end = if text.ends_with(char::is_whitespace) { " " } else { "" };
@@ -45,8 +45,8 @@ pub(crate) fn other_readings<'a>(text: &'a str, dictionary: &'a Dictionary) -> i
     join_pieces(&words, dictionary).into_iter().chain(with_numbers).map(move |words| words.join(" ") + end)
 }
 
-/// The words with those joined that are pieces of one word: of several such runs the longest. `and` may be the `n` of a
-/// name. `None` if no word of the dictionary is made of several.
+/// Joins the words that are pieces of one word, in the longest of several such runs. `and` may be the `n` of a name.
+/// `None` if no word of the dictionary is made of several.
 fn join_pieces(words: &[String], dictionary: &Dictionary) -> Option<Vec<String>> {
     let is_word = |text: &String| dictionary.get(text).is_some();
     for length in (2..=words.len()).rev() {

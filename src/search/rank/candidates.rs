@@ -1,14 +1,15 @@
 //! Candidates: the rows that may match a query.
 //!
-//! A row that matches by its words contains at least [`MIN_COVERAGE`] of the query's weight. So it contains at least one of
-//! any words that together weigh more than the rest: only the rows of the rarest such words are read, and the other words
-//! decide among them. The search widens in steps, see [`SearchStep`], and each reads only what is new in it.
+//! A row that matches by its words contains at least [`MIN_COVERAGE`] of the query's weight. It therefore contains at
+//! least one of any words that together weigh more than the rest: only the rows of the rarest such words are read, and
+//! the other words decide among them. The search widens in steps, see [`SearchStep`], and each reads only what is new
+//! in it.
 
 use std::ops::Range;
 
 use crate::MAX_HITS;
 use crate::index::{GENERIC, TermIndex, Weights, raw_term};
-use crate::query::Query;
+use crate::query::NameQuery;
 use crate::query::expansion::Expansion;
 use crate::rank::search_buffers::{BEGINS, EXACT, HINTED, KEEP, SearchBuffers, WORDS};
 
@@ -22,12 +23,12 @@ pub(crate) enum SearchStep {
     Far,
 }
 
-/// The maximum number of rows that are read for a query. If a word has more, the rest are no candidates.
+/// Maximum number of rows read for a query. Further rows of a word are no candidates.
 const MAX_ROWS_READ: u32 = 150_000;
-/// The maximum number of steps in the dictionary for a query: all words within two edits of two words of usual length, in
-/// a dictionary of a million.
+/// Maximum number of steps in the dictionary for a query: all words within two edits of two words of usual length, in a
+/// dictionary of a million.
 const MAX_STEPS: u32 = 20_000;
-/// It is cheaper to score so few candidates than to look up which words they contain.
+/// Up to this many candidates are scored without looking up their words, which would cost more.
 const FEW: usize = 24;
 /// The share of a query's weight that a row must contain to match by its words.
 const MIN_COVERAGE: f32 = 0.6;
@@ -44,16 +45,16 @@ const MAX_TOUCHED: usize = 8_000;
 /// The same if the most distinctive words are unknown.
 const MAX_TOUCHED_UNKNOWN: usize = 4_000;
 
-pub(crate) struct Candidates<'a> {
+pub(crate) struct CandidateSearch<'a> {
     terms: &'a TermIndex,
     expansions: Vec<Expansion>,
     /// The weight of each set of words.
     weights: Vec<f32>,
-    /// True once the touched rows are marked with the words they contain.
+    /// True once the touched rows are marked with their words.
     are_marked: bool,
-    /// The number of touched rows that are marked so.
+    /// Number of touched rows that are marked.
     marked: usize,
-    /// True if nothing but rare words was read, because the known words are not distinctive enough.
+    /// True if only rare words were read, because the known words are not distinctive enough.
     is_deferred: bool,
     /// The number of rows that may still be read.
     budget: u32,
@@ -61,7 +62,7 @@ pub(crate) struct Candidates<'a> {
     steps: u32,
 }
 
-impl<'a> Candidates<'a> {
+impl<'a> CandidateSearch<'a> {
     pub(crate) fn new(terms: &'a TermIndex) -> Self {
         Self {
             terms,
@@ -78,7 +79,7 @@ impl<'a> Candidates<'a> {
     /// Touches the rows that may match the query in this step; false if the step finds nothing new.
     pub(crate) fn gather(
         &mut self,
-        query: &mut Query,
+        query: &mut NameQuery,
         weights: &Weights,
         step: SearchStep,
         buffers: &mut SearchBuffers,
@@ -114,7 +115,7 @@ impl<'a> Candidates<'a> {
                 self.read_rare(buffers);
             } else {
                 let max = if known < MIN_COVERAGE { MAX_TOUCHED_UNKNOWN } else { MAX_TOUCHED };
-                self.read(max, buffers);
+                self.read_several(max, buffers);
             }
         }
         for expansion in &mut self.expansions {
@@ -141,9 +142,9 @@ impl<'a> Candidates<'a> {
         }
     }
 
-    /// Touches rows that may match a part of the query of several words: those with a distinctive word of it, and those of
-    /// which some successive words are the full name. Common words are read only as far as names begin with them.
-    pub(crate) fn gather_parts(&mut self, query: &Query, buffers: &mut SearchBuffers) {
+    /// Touches rows that may match a part of the query of several words: those with a distinctive word of it, and those
+    /// with a full name of successive words. Common words are read only as far as names begin with them.
+    pub(crate) fn gather_parts(&mut self, query: &NameQuery, buffers: &mut SearchBuffers) {
         let Self { terms, expansions, .. } = self;
         for (expansion, word) in expansions.iter().zip(&query.words) {
             if word.weight >= GENERIC && word.text.len() > 1 {
@@ -161,8 +162,8 @@ impl<'a> Candidates<'a> {
         }
     }
 
-    /// Touches the rows with this full name, also one word that was typed in pieces, or acronym.
-    fn gather_full_names(&self, query: &Query, buffers: &mut SearchBuffers) {
+    /// Touches the rows with this full name, even if it is one word typed in pieces, or with this acronym.
+    fn gather_full_names(&self, query: &NameQuery, buffers: &mut SearchBuffers) {
         for row in self.terms.lookups.full_names.get(&query.joined) {
             buffers.touch(*row, KEEP);
         }
@@ -181,7 +182,7 @@ impl<'a> Candidates<'a> {
 
     /// Weighs the sets of words, without those that have no rows and those that are optional. Returns the share of the
     /// query's weight in words that have rows.
-    fn weigh(&mut self, query: &Query) -> f32 {
+    fn weigh(&mut self, query: &NameQuery) -> f32 {
         self.weights.clear();
         self.weights.push(0.0);
         let (mut known, mut all) = (0.0, 0.0);
@@ -197,7 +198,7 @@ impl<'a> Candidates<'a> {
         if all > 0.0 { known / all } else { 1.0 }
     }
 
-    /// Reads the rows of those words of a query that few rows contain.
+    /// Reads the rows of the query's words that are in few rows.
     fn read_rare(&mut self, buffers: &mut SearchBuffers) {
         let Self { terms, expansions, budget, .. } = self;
         for expansion in expansions.iter_mut().filter(|expansion| !expansion.optional) {
@@ -209,7 +210,7 @@ impl<'a> Candidates<'a> {
     }
 
     /// Reads the rows of a query of several words.
-    fn read(&mut self, max: usize, buffers: &mut SearchBuffers) {
+    fn read_several(&mut self, max: usize, buffers: &mut SearchBuffers) {
         let Self { terms, expansions, budget, .. } = self;
         let all = *self.weights.last().expect("the empty set has a weight");
         let mut order: Vec<(u32, &mut Expansion)> = expansions

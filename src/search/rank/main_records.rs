@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use crate::Hit;
 
-/// Moves each main record directly before the first of its near-duplicates that precedes it. It takes over the score, so
-/// that scores stay descending: that name is a name of the main record, too.
+/// Moves each main record directly before the first of its near-duplicates that precedes it. It takes over that score,
+/// so that scores stay descending: the duplicate's name is also a name of the main record.
 ///
 /// `main_of` returns the main row of a near-duplicate; no main row has one itself.
 pub(crate) fn put_main_records_first(hits: &mut Vec<Hit>, main_of: impl Fn(u32) -> Option<u32>) {
-    // The place of the first near-duplicate of each main row.
+    // Position of the first near-duplicate of each main row.
     let mut places: HashMap<u32, usize> = HashMap::new();
     for (place, hit) in hits.iter().enumerate() {
         if let Some(main) = main_of(hit.row) {
@@ -20,7 +20,7 @@ pub(crate) fn put_main_records_first(hits: &mut Vec<Hit>, main_of: impl Fn(u32) 
     if !hits.iter().enumerate().any(|(place, hit)| is_behind(place, hit)) {
         return;
     }
-    // A main record sorts by the place of its near-duplicate, before it.
+    // A main record sorts by the position of its near-duplicate, before it.
     let mut ordered: Vec<((usize, bool), Hit)> = Vec::with_capacity(hits.len());
     for (place, hit) in hits.iter().enumerate() {
         match places.get(&hit.row) {

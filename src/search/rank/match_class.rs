@@ -1,14 +1,14 @@
-//! How a name matches a query, in terms that a client can act on.
+//! Classes of matches, in terms that a client can act on.
 
 use crate::query::phonetic::phonetic_key;
 use crate::query::reading::fold_name;
-use crate::query::{Query, QueryWord};
+use crate::query::{NameQuery, QueryWord};
 use crate::rank::{has_initials, similarity};
 use data::name::WordList;
 use data::vocabulary::{Vocabulary, vocabulary};
 
 vocabulary! {
-    /// How a name matches a query, the surest first. All but the last are sure: each word of the query is in the name.
+    /// Class of a match, the surest first. All but the last are sure: each word of the query is in the name.
     MatchClass, "match", {
         /// The name itself, apart from letter case, accents, punctuation, spaces, the order of words, and legal forms.
         Exact = "exact",
@@ -30,8 +30,8 @@ impl MatchClass {
         self != Self::Relaxed
     }
 
-    /// The class of a row, of which the name comes first and then its aliases.
-    pub(crate) fn of_row<'t>(query: &Query, texts: impl Iterator<Item = &'t str>) -> Self {
+    /// The class of a row. The name is the first of its texts, followed by the aliases.
+    pub(crate) fn of_row<'t>(query: &NameQuery, texts: impl Iterator<Item = &'t str>) -> Self {
         let class = |(index, text): (usize, &str)| match Self::of_text(query, text) {
             Self::Exact if index > 0 => Self::Alias,
             class => class,
@@ -39,7 +39,7 @@ impl MatchClass {
         texts.enumerate().map(class).min().unwrap_or(Self::Relaxed)
     }
 
-    fn of_text(query: &Query, text: &str) -> Self {
+    fn of_text(query: &NameQuery, text: &str) -> Self {
         let folded = fold_name(text);
         if folded.is_empty() || query.joined.is_empty() {
             return match text.trim() == query.raw {
@@ -60,12 +60,12 @@ impl MatchClass {
         if joined.starts_with(&query.joined) {
             return Self::Prefix;
         }
-        let by_words = of_words(query, &folded);
+        let by_words = classify_words(query, &folded);
         if by_words <= Self::Typo {
             return by_words;
         }
         let distance = query.joined_pattern.distance(&joined).full;
-        // Of `uber taxi` and `UberTags` the words differ more than by a typo.
+        // The words of `uber taxi` and `UberTags` differ by more than a typo.
         if distance <= max_edits_of_joined(query.joined.len()) {
             return Self::Typo;
         }
@@ -76,13 +76,13 @@ impl MatchClass {
     }
 }
 
-/// The words but for legal forms and connecting words, unless there are no others.
+/// The words except legal forms and connecting words, unless there are no others.
 fn main_words<'t>(words: impl Iterator<Item = &'t str> + Clone) -> Vec<&'t str> {
     let main: Vec<&str> = words.clone().filter(|word| !WordList::is_stop_word(word)).collect();
     if main.is_empty() { words.collect() } else { main }
 }
 
-/// Whether two names have the same words.
+/// True if two names have the same words.
 fn is_same(left: &[&str], right: &[&str]) -> bool {
     let (mut left, mut right) = (left.to_vec(), right.to_vec());
     left.sort_unstable();
@@ -90,14 +90,14 @@ fn is_same(left: &[&str], right: &[&str]) -> bool {
     left == right
 }
 
-/// The class by words: that of the least sure one. More words have to be found than initials stand for.
-fn of_words(query: &Query, folded: &str) -> MatchClass {
+/// The class by words: that of the least sure one. More words than initials must match.
+fn classify_words(query: &NameQuery, folded: &str) -> MatchClass {
     let mut words: Vec<Option<&str>> = folded.split(' ').map(Some).collect();
     let mut class = MatchClass::Prefix;
     let mut more_words = 0_i32;
     for (index, word) in query.words.iter().enumerate() {
         let classes = words.iter().enumerate().filter_map(|(position, text)| {
-            Some((of_word(word, (*text)?, query.is_typing(index))?, text.map(str::len), position))
+            Some((classify_word(word, (*text)?, query.is_typing(index))?, text.map(str::len), position))
         });
         match classes.min() {
             Some((of_word, _, position)) => {
@@ -113,8 +113,8 @@ fn of_words(query: &Query, folded: &str) -> MatchClass {
     if more_words > 0 { class } else { MatchClass::Relaxed }
 }
 
-/// How a word of a query matches a word of a name; `None`: it does not.
-pub(crate) fn of_word(word: &QueryWord, text: &str, is_typing: bool) -> Option<MatchClass> {
+/// The class of a query's word for a word of a name; `None` if they do not match.
+pub(crate) fn classify_word(word: &QueryWord, text: &str, is_typing: bool) -> Option<MatchClass> {
     let is_initial = text.len() == 1 && word.text.starts_with(text);
     if text.starts_with(&word.text) || is_initial || word.has_form(text) {
         return Some(MatchClass::Prefix);
@@ -130,7 +130,7 @@ pub(crate) fn of_word(word: &QueryWord, text: &str, is_typing: bool) -> Option<M
     (sounds_alike && word.text.len() > 3 && is_similar()).then_some(MatchClass::Sound)
 }
 
-/// The edits of a name with its words joined or split.
+/// Maximum edits of a name with its words joined or split.
 fn max_edits_of_joined(length: usize) -> u32 {
     match length {
         0..=3 => 0,
@@ -139,7 +139,7 @@ fn max_edits_of_joined(length: usize) -> u32 {
     }
 }
 
-/// The edits of a word.
+/// Maximum edits of a word.
 fn max_edits(length: usize) -> u32 {
     match length {
         0..=2 => 0,

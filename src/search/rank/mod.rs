@@ -15,13 +15,13 @@ pub(crate) use explain::AllScores;
 pub use explain::{Explanation, ScorePart};
 pub(crate) use main_records::put_main_records_first;
 pub use match_class::MatchClass;
-pub(crate) use relaxation::Relaxation;
+pub(crate) use relaxation::RelaxedMatch;
 
 use crate::MATCH_SCORE;
 use crate::index::{GENERIC, Weights};
 use crate::query::phonetic::has_phonetic_key;
 use crate::query::reading::fold_name_into;
-use crate::query::{Query, QueryWord};
+use crate::query::{NameQuery, QueryWord};
 use crate::rank::search_buffers::SearchBuffers;
 use data::MAX_PROMINENCE;
 use data::fold::fold;
@@ -106,7 +106,7 @@ impl ScoreSink for BestScore {
 type NameWords<'a> = [(&'a str, f32)];
 
 pub(crate) fn score_text(
-    query: &Query,
+    query: &NameQuery,
     text: &str,
     weights: &Weights,
     buffers: &mut SearchBuffers,
@@ -162,7 +162,7 @@ fn has_word_end(folded: &str, length: usize) -> bool {
         || folded.as_bytes().iter().take(length).any(|byte| *byte == b' ')
 }
 
-fn score_raw(query: &Query, text: &str, scores: &mut impl ScoreSink) {
+fn score_raw(query: &NameQuery, text: &str, scores: &mut impl ScoreSink) {
     if query.raw.is_empty() {
         return;
     }
@@ -174,11 +174,11 @@ fn score_raw(query: &Query, text: &str, scores: &mut impl ScoreSink) {
 }
 
 /// The strategies that compare single words; `other` is a buffer.
-fn score_words(query: &Query, folded: &str, weights: &Weights, other: &mut String, scores: &mut impl ScoreSink) {
+fn score_words(query: &NameQuery, folded: &str, weights: &Weights, other: &mut String, scores: &mut impl ScoreSink) {
     let mut buffer = [("", 0.0); MAX_NAME_WORDS];
     let mut count = 0;
     for (slot, word) in buffer.iter_mut().zip(folded.split(' ')) {
-        *slot = (word, weights.of(word));
+        *slot = (word, weights.weigh_word(word));
         count += 1;
     }
     let words = &buffer[..count];
@@ -224,8 +224,8 @@ fn ratio(part: u32, all: u32) -> f32 {
     part as f32 / all as f32
 }
 
-/// How well the words of a query cover those of a name and are covered by them, each by its weight.
-fn words_similarity(query: &Query, words: &NameWords<'_>) -> f32 {
+/// Coverage of a query's words by those of a name and the reverse, each by weight.
+fn words_similarity(query: &NameQuery, words: &NameWords<'_>) -> f32 {
     let mut taken = 0_u32;
     let (mut query_weight, mut matched) = (0.0, 0.0);
     let mut covered = 0.0;
@@ -291,13 +291,14 @@ fn word_similarity(word: &QueryWord, text: &str, is_typing: bool) -> f32 {
     if best < 0.6 { 0.0 } else { best }
 }
 
-/// True if the query consists of the initials of a name, of which some may be initials already: `U.S. Venture Partners`.
-fn is_acronym(query: &Query, text: &str, folded: &str) -> bool {
+/// True if the query consists of the initials of a name, even if some are initials in the name already: `U.S. Venture
+/// Partners`.
+fn is_acronym(query: &NameQuery, text: &str, folded: &str) -> bool {
     let has_own = || text.contains('.') && has_initials(&fold(text), &query.joined);
     query.may_be_acronym() && (has_initials(folded, &query.joined) || has_own())
 }
 
-/// True if `letters` are the first letters of all words of a folded name of several, or of those that are not connecting
+/// True if `letters` are the first letters of all words of a folded name of several, or of all but the connecting
 /// words.
 pub(crate) fn has_initials(folded: &str, letters: &str) -> bool {
     let first = |word: &str| word.bytes().next();
@@ -311,8 +312,8 @@ pub(crate) fn is_connecting(word: &str) -> bool {
     matches!(word, "and" | "of" | "the" | "for" | "in" | "de")
 }
 
-/// What prominence adds to a score. A name that does not equal the query stays below those that do, and one that does not
-/// match stays so.
+/// Points for prominence. A name that does not equal the query stays below those that do, and one that does not match
+/// stays so.
 pub(crate) fn prominence_bonus(score: f32, prominence: u32) -> f32 {
     if score < MATCH_SCORE {
         return 0.0;

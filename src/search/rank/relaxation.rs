@@ -1,50 +1,51 @@
 //! Matches of a part of a query: words that are not in the name are left out.
 //!
-//! A person who searches for `accel london` or `kunal shah cred` adds what they know. Such words count if they are in the
-//! record, as its city, country, sectors, organization or title; other words count against the record. A name matches
-//! only if the query has nearly all of it, and one of its distinctive words: `monzo bank` is no other bank.
+//! A person who searches for `accel london` or `kunal shah cred` adds what they know. Such words count if they are in
+//! the record, as its city, country, sectors, organization or title; other words count against the record. A name
+//! matches only if the query has nearly all of it, and one of its distinctive words: `monzo bank` matches no other
+//! bank.
 
 use crate::index::{GENERIC, Weights, texts};
 use crate::query::reading::fold_name;
-use crate::query::{Query, QueryWord};
-use crate::rank::match_class::of_word;
+use crate::query::{NameQuery, QueryWord};
+use crate::rank::match_class::classify_word;
 use crate::rank::{MAX_NAME_WORDS, MatchClass, similarity};
 use data::Names;
 use data::name::WordList;
 
-/// The share of a name's weight that the query must have.
+/// Minimum share of a name's weight that the query has.
 const MIN_OF_NAME: f32 = 0.7;
-/// The share of the query's weight that the record must have.
+/// Minimum share of the query's weight that the record has.
 const MIN_OF_QUERY: f32 = 0.4;
-/// The similarity of a person of whom only the surname is known: just enough for a match.
+/// Similarity of a person if only the surname is known: just enough for a match.
 const SURNAME: f32 = 0.69;
-/// What a word counts that is in the record, but not in its name.
+/// Factor for the weight of a word that is in the record, but not in its name.
 const EXPLAINED: f32 = 0.9;
 
-pub(crate) struct Relaxation {
-    /// From 0 to 1, where all words that are left out are in the record.
+pub(crate) struct RelaxedMatch {
+    /// From 0 to 1, highest if all words that are left out are in the record.
     pub similarity: f32,
     /// The words that are not in the name.
     pub left_out: Vec<String>,
 }
 
-/// What a name has of a query.
-struct Part {
+/// Overlap of a name with a query.
+struct NameOverlap {
     /// The share of the name's weight that the query has.
     of_name: f32,
     /// The weight of the query's words that the name has.
     weight: f32,
     /// A bit for each of them.
     words: u32,
-    /// Whether only the surname of a person is alike.
+    /// True if only the surname of a person is alike.
     is_surname: bool,
 }
 
-impl Relaxation {
-    /// `None` if the row does not match even so.
-    pub(crate) fn of_row(query: &Query, names: &dyn Names, row: u32, weights: &Weights) -> Option<Self> {
-        let parts =
-            texts(names, row).filter_map(|text| Part::of(query, &fold_name(text), weights, names.has_surnames()));
+impl RelaxedMatch {
+    /// `None` if the row does not match even without some words.
+    pub(crate) fn of_row(query: &NameQuery, names: &dyn Names, row: u32, weights: &Weights) -> Option<Self> {
+        let parts = texts(names, row)
+            .filter_map(|text| NameOverlap::compute(query, &fold_name(text), weights, names.has_surnames()));
         let part =
             parts.max_by(|left, right| (left.weight * left.of_name).total_cmp(&(right.weight * right.of_name)))?;
         let mut left_out = Vec::new();
@@ -70,25 +71,25 @@ impl Relaxation {
     }
 }
 
-/// What a word counts in a name: generic ones little, legal forms nothing.
+/// Weight of a word in a name: low for generic words, 0 for legal forms.
 fn weight_in_name(word: &str, weights: &Weights) -> f32 {
-    match weights.of(word) {
+    match weights.weigh_word(word) {
         _ if WordList::is_stop_word(word) => 0.0,
         weight if weight < GENERIC => weight * 0.4,
         weight => weight,
     }
 }
 
-/// Whether a word of a record's other fields is one of the query.
+/// True if a word of a record's other fields is one of the query.
 fn is_explained(word: &QueryWord, text: &str, is_typing: bool) -> bool {
     word.text == text
         || (is_typing && word.text.len() > 2 && text.starts_with(&word.text))
         || (word.text.len() > 4 && word.pattern.distance(text).full <= 1)
 }
 
-impl Part {
+impl NameOverlap {
     /// `None` if the query lacks too much of the name.
-    fn of(query: &Query, folded: &str, weights: &Weights, has_surnames: bool) -> Option<Self> {
+    fn compute(query: &NameQuery, folded: &str, weights: &Weights, has_surnames: bool) -> Option<Self> {
         let mut words = [("", 0.0); MAX_NAME_WORDS];
         let mut count = 0;
         for (slot, word) in words.iter_mut().zip(folded.split(' ')) {
@@ -102,7 +103,7 @@ impl Part {
             let is_typing = query.is_typing(index);
             let free = words.iter().enumerate().filter(|(position, _)| taken & (1 << position) == 0);
             let alike = free.filter_map(|(position, (text, weight))| {
-                let class = of_word(word, text, is_typing)?;
+                let class = classify_word(word, text, is_typing)?;
                 let is_whole = class == MatchClass::Prefix && word.text.len() >= text.len();
                 let similarity = match class {
                     MatchClass::Prefix if is_whole || word.has_form(text) => 1.0,

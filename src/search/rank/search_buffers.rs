@@ -35,7 +35,7 @@ pub(crate) struct SearchBuffers {
     are_bits_touched: bool,
 }
 
-/// So few rows are sorted faster by comparison.
+/// Up to this many rows are sorted faster by comparison.
 const FEW: usize = 256;
 
 impl SearchBuffers {

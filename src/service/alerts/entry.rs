@@ -1,4 +1,4 @@
-//! Alerts and their records, as they are stored and sent.
+//! Alerts and their entries, as stored and sent.
 
 use serde::{Deserialize, Serialize};
 
@@ -93,7 +93,7 @@ model! {
 }
 
 impl WatchRecord {
-    pub fn of(watch: &Watch) -> Self {
+    pub fn from_watch(watch: &Watch) -> Self {
         let kind = if watch.query.is_some() { WatchKind::Search } else { WatchKind::List };
         Self {
             id: watch.id.0.unsigned_abs(),
@@ -111,7 +111,7 @@ impl WatchRecord {
 impl AlertRecord {
     /// # Errors
     /// [`StoreError::Database`] if the stored entries cannot be read.
-    pub fn of(watch: &Watch, alert: &Alert) -> Result<Self, StoreError> {
+    pub fn from_alert(watch: &Watch, alert: &Alert) -> Result<Self, StoreError> {
         Ok(Self {
             id: alert.id.0.unsigned_abs(),
             saved: watch.id.0.unsigned_abs(),
@@ -125,7 +125,7 @@ impl AlertRecord {
     }
 }
 
-/// The records of an alert.
+/// Parses the stored entries of an alert.
 ///
 /// # Errors
 /// [`StoreError::Database`] if the stored entries cannot be read.
@@ -135,7 +135,7 @@ pub fn entries(alert: &Alert) -> Result<Vec<AlertEntry>, StoreError> {
 }
 
 impl AlertEntry {
-    /// A row that matches a search now.
+    /// Creates the entry for a row that newly matches a search.
     pub(super) fn matched(snapshot: &Snapshot, table: Table, row: u32) -> Self {
         Self {
             reason: AlertReason::Match.name().to_owned(),
@@ -147,7 +147,7 @@ impl AlertEntry {
         }
     }
 
-    /// A record of a list; the earlier release has the name of one that is gone.
+    /// Creates the entry for a change in a list. The name of a removed record comes from the earlier release.
     pub(super) fn changed(before: &Snapshot, after: &Snapshot, table: Table, change: RecordChange) -> Self {
         let RecordChange { change, fields } = change;
         let (reason, snapshot, row) = match change {
@@ -175,7 +175,7 @@ impl AlertEntry {
     }
 }
 
-/// What a record is called: its name, of a round the startup's, the stage and the date.
+/// Display name of a record; for a round, the name of the startup, the stage and the date.
 pub fn record_name(snapshot: &Snapshot, table: Table, row: u32) -> String {
     if table != Table::Rounds {
         return snapshot.name(table, row).to_owned();
@@ -188,7 +188,7 @@ pub fn record_name(snapshot: &Snapshot, table: Table, row: u32) -> String {
     }
 }
 
-/// The path of a record's page, of a round that of the startup.
+/// Path of a record's page; a round has that of its startup.
 pub fn record_page(snapshot: &Snapshot, table: Table, row: u32) -> String {
     match table {
         Table::Rounds => record_page(snapshot, Table::Startups, snapshot.round_startup(row)),

@@ -1,4 +1,4 @@
-//! Evaluating searches and lists after a swap of releases.
+//! Evaluates searches and lists after a release swap.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,21 +12,22 @@ use catalog::{Catalog, Comparison, Resource};
 use data::{SnapshotVersion, Table};
 use release::ActiveRelease;
 
-/// Entries of an alert that are stored; the total says how many there are.
+/// Maximum number of stored entries per alert; the total counts all of them.
 const MAX_ENTRIES: usize = 10_000;
-/// Searches and lists that are read at a time, with all others of the last one's account.
+/// Number of searches and lists read at a time; the rest of the last one's account is added.
 const BATCH: usize = 1_000;
-/// Bytes of alerts that are written in one transaction; those of one account are not split below it.
+/// Maximum size of the alerts written in one transaction, in bytes; exceeded only by the alerts of a single account.
 const MAX_BYTES: usize = 64 << 20;
-/// Searches whose result is kept for equal ones of other accounts, if it has at most so many bytes.
+/// Number of search results kept for equal searches of other accounts, and the maximum size of each in bytes.
 const MAX_KNOWN: usize = 10_000;
 const MAX_KNOWN_BYTES: usize = 4 << 10;
 
-/// Evaluates every search and list that was not evaluated up to the served release, and returns the number of alerts. Stops
-/// early if `is_stopping`; the next call continues. The bundled snapshot is invented, and a release older than what was
-/// evaluated brings nothing new: neither makes alerts.
+/// Evaluates every search and list not yet evaluated up to the served release, and returns the number of alerts. Stops
+/// early if `is_stopping`; the next call continues. Two cases create no alerts: the bundled snapshot, because it is
+/// invented, and a release older than the one evaluated last, because it has nothing new.
 ///
-/// If the release up to which a search was evaluated is no longer held, the oldest held release after it is compared instead.
+/// If the release up to which a search was evaluated is no longer loaded, the oldest loaded release after it is
+/// compared instead.
 pub fn evaluate(
     store: &dyn WatchStore,
     releases: &ActiveRelease<Catalog>,
@@ -63,16 +64,16 @@ pub fn evaluate(
     }
 }
 
-/// What a search found new, or why it could not be evaluated.
-type News = Result<Option<(u32, String)>, String>;
+/// New matches of a search, or the reason why it could not be evaluated.
+type NewMatches = Result<Option<(u32, String)>, String>;
 
 struct Evaluator<'a> {
     served: Arc<Catalog>,
     releases: &'a ActiveRelease<Catalog>,
-    /// By the release up to which was evaluated; `None` if no release before the served one is held.
+    /// By the release evaluated last; `None` if no release before the served one is loaded.
     comparisons: HashMap<SnapshotVersion, Option<Arc<Comparison>>>,
-    /// The result of each search, by its table, query and earlier release.
-    known: HashMap<(Table, String, SnapshotVersion), News>,
+    /// Results of searches by table, query and earlier release.
+    known: HashMap<(Table, String, SnapshotVersion), NewMatches>,
 }
 
 impl Evaluator<'_> {
@@ -93,7 +94,7 @@ impl Evaluator<'_> {
                 Ok(news) => evaluation.news = news,
                 Err(problem) => evaluation.problem = Some(problem),
             },
-            None => list(&comparison, watch.table, &store.listed(watch.id)?, &mut evaluation),
+            None => evaluate_list(&comparison, watch.table, &store.listed(watch.id)?, &mut evaluation),
         }
         Ok(evaluation)
     }
@@ -109,12 +110,12 @@ impl Evaluator<'_> {
         self.comparisons.entry(evaluated).or_insert_with(compare).clone()
     }
 
-    fn search(&mut self, comparison: &Comparison, table: Table, query: &str) -> News {
+    fn search(&mut self, comparison: &Comparison, table: Table, query: &str) -> NewMatches {
         let key = (table, query.to_owned(), comparison.before().version());
         if let Some(known) = self.known.get(&key) {
             return known.clone();
         }
-        let news = search(comparison, table, query);
+        let news = find_new_matches(comparison, table, query);
         let bytes = news.as_ref().map_or_else(String::len, |news| news.as_ref().map_or(0, |(_, json)| json.len()));
         if bytes <= MAX_KNOWN_BYTES {
             if self.known.len() >= MAX_KNOWN {
@@ -126,18 +127,18 @@ impl Evaluator<'_> {
     }
 }
 
-fn search(comparison: &Comparison, table: Table, query: &str) -> News {
+fn find_new_matches(comparison: &Comparison, table: Table, query: &str) -> NewMatches {
     let values: Vec<(String, String)> = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
     let after = comparison.after();
     let rows = comparison.new_matches(Resource::of_table(table), &values).map_err(|issues| {
         let errors = issues.report(after);
         errors.iter().map(|error| error.detail.as_str()).collect::<Vec<_>>().join("; ")
     })?;
-    Ok(news(rows.len(), rows.iter().map(|row| AlertEntry::matched(after.snapshot(), table, *row))))
+    Ok(encode_entries(rows.len(), rows.iter().map(|row| AlertEntry::matched(after.snapshot(), table, *row))))
 }
 
-/// Adds what is new about the records of a list, and which of them were merged into which.
-fn list(comparison: &Comparison, table: Table, keys: &[String], evaluation: &mut Evaluation) {
+/// Adds the changes of a list's records, and the records that were merged into others.
+fn evaluate_list(comparison: &Comparison, table: Table, keys: &[String], evaluation: &mut Evaluation) {
     let (before, after) = (comparison.before().snapshot(), comparison.after().snapshot());
     let mut entries = Vec::new();
     for (key, change) in keys.iter().filter_map(|key| Some((key, comparison.change_of(table, key)?))) {
@@ -146,10 +147,10 @@ fn list(comparison: &Comparison, table: Table, keys: &[String], evaluation: &mut
         }
         entries.push(AlertEntry::changed(before, after, table, change));
     }
-    evaluation.news = news(entries.len(), entries.into_iter());
+    evaluation.news = encode_entries(entries.len(), entries.into_iter());
 }
 
-fn news(total: usize, entries: impl Iterator<Item = AlertEntry>) -> Option<(u32, String)> {
+fn encode_entries(total: usize, entries: impl Iterator<Item = AlertEntry>) -> Option<(u32, String)> {
     let entries: Vec<AlertEntry> = entries.take(MAX_ENTRIES).collect();
     let json = serde_json::to_string(&entries).expect("entries are texts");
     (total > 0).then(|| (u32::try_from(total).unwrap_or(u32::MAX), json))

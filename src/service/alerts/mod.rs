@@ -1,9 +1,9 @@
-//! Saved searches and lists of records, and what each release brings them.
+//! Saved searches, lists of records, and the alerts that each release creates for them.
 //!
-//! After a swap of releases, [`evaluate`] compares each search and list with the release up to which it was evaluated before, and
-//! stores what is new as an alert, together with what is to be sent. The comparison of a search and its alert are one transaction,
-//! so that a crash loses nothing and nothing is stored twice. [`Sender`] sends what is due and stores what came of it: a crash in
-//! between repeats a message under the same id.
+//! After a release swap, [`evaluate`] compares each search and list with the release up to which it was evaluated
+//! before, and stores the differences as an alert, together with the messages to be sent. The progress of a search and
+//! its alert are stored in one transaction, so a crash neither loses nor repeats an alert. [`AlertSender`] sends due
+//! messages and stores the outcome; after a crash in between, a message is repeated under the same id.
 
 pub mod save;
 pub mod webhook;
@@ -16,28 +16,28 @@ mod sender;
 pub use address::AlertSecrets;
 pub use entry::{AlertEntry, AlertReason, AlertRecord, WatchKind, WatchRecord, entries, record_name, record_page};
 pub use evaluation::evaluate;
-pub use sender::Sender;
+pub use sender::AlertSender;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::alerts::webhook::Networks;
 
-/// What front ends and background work share.
+/// Alert state shared by front ends and background work.
 pub struct Alerts {
     pub secrets: AlertSecrets,
-    /// Where webhooks may lead; `None` if the operator has not turned them on.
+    /// Networks allowed for webhooks; `None` if the operator has not turned webhooks on.
     pub networks: Option<Networks>,
     pub counts: AlertCounts,
 }
 
 impl Alerts {
-    /// `secret` is that of the store.
+    /// `secret` is the store's secret.
     pub fn new(secret: &[u8; 32], networks: Option<Networks>) -> Self {
         Self { secrets: AlertSecrets::new(secret), networks, counts: AlertCounts::default() }
     }
 }
 
-/// Counts since the start.
+/// Counters since the start.
 #[derive(Debug, Default)]
 pub struct AlertCounts {
     alerts: AtomicU64,
@@ -45,7 +45,7 @@ pub struct AlertCounts {
     failed: [AtomicU64; 2],
 }
 
-/// How alerts are sent.
+/// Delivery channel of alerts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Channel {
     Email,
@@ -77,7 +77,7 @@ impl AlertCounts {
         self.alerts.load(Ordering::Relaxed)
     }
 
-    /// Messages that were delivered, and attempts that failed.
+    /// Number of delivered messages and of failed attempts.
     pub fn messages(&self, channel: Channel) -> [u64; 2] {
         [&self.delivered, &self.failed].map(|counts| counts[channel as usize].load(Ordering::Relaxed))
     }

@@ -1,4 +1,4 @@
-//! Searches as they are saved: the filters of a list in canonical names and values.
+//! Saved searches: the filters of a list, with canonical names and values.
 
 use form_urlencoded::Serializer;
 
@@ -7,31 +7,31 @@ use catalog::comparison::SAVED;
 use catalog::{Catalog, ParameterError, Query, Request, Resource};
 use data::Table;
 
-/// Parameters that do not decide which records match: those of paging, of fields and of the release.
+/// Parameters that do not affect matching: paging, fields, representation and release.
 const OTHERS: [&str; 12] = [
     "limit", "offset", "page", "cursor", "fields", "explain", "amounts", "include", "view", "format", "snapshot",
     "as_of",
 ];
 
-/// What may follow the path of a list.
+/// Possible suffixes of a list's path.
 const EXTENSIONS: [&str; 5] = [".json", ".md", ".csv", ".ndjson", ".atom"];
 
 /// A search that can be saved.
 #[derive(Clone, Debug)]
 pub struct SavableSearch {
-    /// Its filters; none matches every record of its table.
+    /// Its filters; an empty query matches every record of the table.
     pub query: Query,
-    /// The filters in canonical names and values.
+    /// The filters with canonical names and values.
     pub canonical: Vec<(&'static str, String)>,
-    /// What its owner should know about values that were understood.
+    /// Notes for the owner about interpreted values.
     pub notes: Vec<ParameterError>,
 }
 
 impl SavableSearch {
-    /// Reads the query of a list's URL. Parameters of paging, order and fields are left out.
+    /// Parses the query of a list's URL. Paging, order and field parameters are left out.
     ///
     /// # Errors
-    /// Everything that is wrong with the filters, with the nearest values.
+    /// All errors in the filters, with the nearest valid values.
     pub fn parse(catalog: &Catalog, table: Table, query: &str) -> Result<Self, Vec<ParameterError>> {
         let resource = Resource::of_table(table);
         let is_filter = |name: &str| match resource.parameter(name) {
@@ -45,19 +45,19 @@ impl SavableSearch {
         Ok(Self { query, canonical: parsed.canonical, notes: parsed.notes })
     }
 
-    /// The filters as the query of a URL.
+    /// The filters as a URL query.
     pub fn text(&self) -> String {
         Serializer::new(String::new()).extend_pairs(&self.canonical).finish()
     }
 }
 
-/// The table whose list has this last segment of a path.
+/// The table whose list path has this last segment.
 pub fn table_of(path: &str) -> Option<Table> {
     WATCHED.into_iter().find(|table| Resource::of_table(*table).path() == path)
 }
 
-/// The table and the query of an address of a list: of its page, of its feed, or in any version of the API. Which host it has does
-/// not matter.
+/// The table and query of a list's address: its page, its feed or its path in any version of the API. The host is
+/// ignored.
 pub fn list_of_address(address: &str) -> Option<(Table, &str)> {
     let address = address.trim();
     let rest = address.split_once("://").map_or(address, |(_, rest)| rest.split_once('/').map_or("", |(_, path)| path));

@@ -1,7 +1,8 @@
-//! Sends what is due in the outbox: alerts to webhooks, one e-mail per account for all of its alerts, and requested links.
+//! Sends due messages of the outbox: alerts to webhooks, one e-mail per account for all of its alerts, and requested
+//! links.
 //!
-//! A message is claimed before it is sent, and settled afterwards: after a crash in between it is sent again, with the same id. A
-//! link is made for each attempt and replaces the one before, so that none waits in the store.
+//! A message is claimed before sending and settled afterwards; after a crash in between it is sent again with the same
+//! id. A link is created for each attempt and replaces the previous one, so that none is stored while it waits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::json;
 
 use crate::alerts::entry::{AlertRecord, WatchKind, entries};
-use crate::alerts::webhook::{Client, Message, Outcome, WebhookUrl};
+use crate::alerts::webhook::{DeliveryOutcome, WebhookClient, WebhookMessage, WebhookUrl};
 use crate::alerts::{Alerts, Channel};
 use auth::account::Email;
 use auth::link_mail;
@@ -19,50 +20,50 @@ use auth::{Store, StoreError};
 use data::rfc3339;
 use data::vocabulary::Vocabulary;
 
-/// Receivers that are served at a time.
+/// Receivers served concurrently.
 const THREADS: usize = 8;
-/// Receivers whose messages are claimed at a time.
+/// Receivers per claim.
 const RECEIVERS: usize = 32;
-/// Messages to one webhook that are claimed at a time.
+/// Messages per webhook and claim.
 const MESSAGES: u32 = 10;
-/// Links that are claimed at a time.
+/// Links per claim.
 const LINKS: u32 = THREADS as u32;
-/// Seconds for which messages are claimed: longer than sending them can take, ten for each.
+/// Duration of a claim in seconds: longer than sending it can take, at ten seconds per message.
 const CLAIM: i64 = 600;
-/// Seconds between an attempt and the next, as Standard Webhooks recommends; afterwards the webhook is stopped. A link is tried
-/// until it expires.
+/// Seconds between attempts, as recommended by Standard Webhooks. After the last one the webhook is stopped. A link is
+/// retried until it expires.
 const WAITS: [i64; 9] = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400];
-/// Seconds until messages to webhooks are tried again if the operator has turned webhooks off.
+/// Seconds until webhook messages are retried if the operator has turned webhooks off.
 const LATER: i64 = 3_600;
-/// Records of an alert that an e-mail names.
+/// Number of records listed in an e-mail.
 const NAMED: usize = 10;
-/// The outcome of a link that was sent.
+/// Outcome of a sent link.
 const SENT: &str = "sent";
 
 /// Returns true once the server is stopping.
 type IsStopping<'a> = &'a (dyn Fn() -> bool + Sync);
 
-/// Sends what is in the outbox.
-pub struct Sender {
+/// Sends the messages of the outbox.
+pub struct AlertSender {
     alerts: Arc<Alerts>,
     /// `None` if the operator has not turned webhooks on.
-    client: Option<Client>,
+    client: Option<WebhookClient>,
     /// `None` if the operator has not set up e-mail.
     mail: Option<Transport>,
-    /// Without a slash at its end.
+    /// Without a trailing slash.
     public_url: String,
-    /// Returns Unix seconds.
+    /// Current time in Unix seconds.
     clock: fn() -> i64,
 }
 
-impl Sender {
+impl AlertSender {
     pub fn new(alerts: Arc<Alerts>, mail: Option<Transport>, public_url: String, clock: fn() -> i64) -> Self {
-        let client = alerts.networks.clone().map(Client::new);
+        let client = alerts.networks.clone().map(WebhookClient::new);
         Self { alerts, client, mail, public_url, clock }
     }
 
-    /// Sends all alerts that are due, and returns the number of messages that were delivered. Blocks for up to some minutes if
-    /// receivers are slow; stops early if `is_stopping`.
+    /// Sends all due alerts and returns the number of delivered messages. Blocks for up to some minutes if receivers
+    /// are slow; stops early if `is_stopping`.
     pub fn send_due(&self, store: &dyn WatchStore, is_stopping: IsStopping<'_>) -> Result<usize, StoreError> {
         let mut delivered = 0;
         while !is_stopping() {
@@ -93,8 +94,8 @@ impl Sender {
         }
     }
 
-    /// Sends all links that are due, and returns their number. Blocks for up to some minutes if the mail server is slow; stops
-    /// early if `is_stopping`. Without a mail server they wait for a server that has one.
+    /// Sends all due links and returns their number. Blocks for up to some minutes if the mail server is slow; stops
+    /// early if `is_stopping`. Without a mail server, links wait for a server that has one.
     pub fn send_links(&self, store: &dyn Store, is_stopping: IsStopping<'_>) -> Result<usize, StoreError> {
         let Some(transport) = &self.mail else { return Ok(0) };
         let mut sent = 0;
@@ -105,10 +106,10 @@ impl Sender {
             if due.is_empty() {
                 break;
             }
-            // Those of an account one after the other: of several the last one is valid.
+            // Links of one account in sequence: only the last one is valid.
             due.sort_unstable_by_key(|link| (link.account.id, link.id));
             let by_account: Vec<&[DueLink]> = due.chunk_by(|a, b| a.account.id == b.account.id).collect();
-            // What has to wait for half of the time is put back, and so is never claimed by two.
+            // Links still unsent after half of the claim are put back, so no two servers claim a link at once.
             let is_stopping = || is_stopping() || (self.clock)() > until - CLAIM / 2;
             sent += in_parallel(&by_account, |links| self.send_links_of(store, transport, links, &is_stopping))?;
         }
@@ -137,7 +138,7 @@ impl Sender {
         Ok(sent)
     }
 
-    /// The outcome of a link, and the time of the next attempt.
+    /// Sends a link; returns the outcome and the time of the next attempt.
     fn send_link(
         &self,
         store: &dyn Store,
@@ -164,7 +165,7 @@ impl Sender {
         Ok((error.to_string(), due_at))
     }
 
-    /// In their order; after a failure, those that follow wait with the one that failed.
+    /// Sends messages in order; after a failure, the following ones wait together with the failed one.
     fn send_to_webhook(
         &self,
         store: &dyn WatchStore,
@@ -183,24 +184,24 @@ impl Sender {
                 return Ok(count);
             }
             let sent = WebhookUrl::parse(&webhook.url, networks).map_err(|error| error.to_string()).and_then(|url| {
-                let body = message(delivery, &self.public_url).map_err(|error| error.to_string())?;
+                let body = webhook_body(delivery, &self.public_url).map_err(|error| error.to_string())?;
                 let secrets = self.alerts.secrets.webhook_secrets(webhook, now);
                 let id = format!("msg_{}", delivery.id.0);
-                let message = Message { id: &id, timestamp: now, body: &body, secrets: &secrets };
+                let message = WebhookMessage { id: &id, timestamp: now, body: &body, secrets: &secrets };
                 client.send(&url, &message).map_err(|error| error.to_string())
             });
-            self.alerts.counts.sent(Channel::Webhook, sent == Ok(Outcome::Delivered));
+            self.alerts.counts.sent(Channel::Webhook, sent == Ok(DeliveryOutcome::Delivered));
             let (reason, wait) = match sent {
-                Ok(Outcome::Delivered) => {
-                    store.settle(&[settled(delivery, "webhook: delivered", None)])?;
+                Ok(DeliveryOutcome::Delivered) => {
+                    store.settle(&[settlement(delivery, "webhook: delivered", None)])?;
                     continue;
                 }
-                Ok(Outcome::Gone) => (Outcome::Gone.to_string(), None),
+                Ok(DeliveryOutcome::Gone) => (DeliveryOutcome::Gone.to_string(), None),
                 Ok(outcome) => (outcome.to_string(), WAITS.get(delivery.attempts as usize)),
                 Err(reason) => (reason, WAITS.get(delivery.attempts as usize)),
             };
             let due_at = now.saturating_add(wait.copied().unwrap_or(LATER));
-            store.settle(&[settled(delivery, &format!("webhook: {reason}"), Some(due_at))])?;
+            store.settle(&[settlement(delivery, &format!("webhook: {reason}"), Some(due_at))])?;
             let account = webhook.account;
             match wait {
                 Some(_) => {
@@ -225,12 +226,12 @@ impl Sender {
                 if self.mail.is_some() { "your address is not verified" } else { "this service sends no e-mail" };
             let settled: Vec<Settled> = deliveries
                 .iter()
-                .map(|delivery| settled(delivery, &format!("e-mail: not sent, {reason}"), None))
+                .map(|delivery| settlement(delivery, &format!("e-mail: not sent, {reason}"), None))
                 .collect();
             store.settle(&settled)?;
             return Ok(0);
         };
-        let mail = digest(email, account.0, deliveries, transport.service(), &self.public_url)?;
+        let mail = write_digest(email, account.0, deliveries, transport.service(), &self.public_url)?;
         let sent = transport.send(&mail);
         self.alerts.counts.sent(Channel::Email, sent.is_ok());
         let (outcome, wait, delivered) = match sent {
@@ -243,13 +244,13 @@ impl Sender {
             }
         };
         let due_at = wait.map(|wait| now.saturating_add(*wait));
-        let settled: Vec<Settled> = deliveries.iter().map(|delivery| settled(delivery, &outcome, due_at)).collect();
+        let settled: Vec<Settled> = deliveries.iter().map(|delivery| settlement(delivery, &outcome, due_at)).collect();
         store.settle(&settled)?;
         Ok(delivered)
     }
 }
 
-/// Does `work` for each of several receivers, some at a time, and returns the sum.
+/// Runs `work` for each receiver, several at a time, and returns the sum.
 fn in_parallel<T: Sync>(
     receivers: &[T],
     work: impl Fn(&T) -> Result<usize, StoreError> + Sync,
@@ -264,19 +265,19 @@ fn in_parallel<T: Sync>(
     };
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..THREADS.min(receivers.len())).map(|_| scope.spawn(run)).collect();
-        // A panic goes on in this thread, which catches it.
+        // A panic is resumed in this thread, which catches it.
         let results =
             threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         results.sum()
     })
 }
 
-fn settled(delivery: &Delivery, outcome: &str, due_at: Option<i64>) -> Settled {
+fn settlement(delivery: &Delivery, outcome: &str, due_at: Option<i64>) -> Settled {
     Settled { id: delivery.id, outcome: outcome.to_owned(), due_at }
 }
 
-/// The body of a message to a webhook, as Standard Webhooks has it.
-fn message(delivery: &Delivery, public_url: &str) -> Result<Vec<u8>, StoreError> {
+/// The body of a webhook message in the format of Standard Webhooks.
+fn webhook_body(delivery: &Delivery, public_url: &str) -> Result<Vec<u8>, StoreError> {
     let Delivery { watch, alert, .. } = delivery;
     let kind = match watch.query {
         Some(_) => WatchKind::Search,
@@ -286,13 +287,13 @@ fn message(delivery: &Delivery, public_url: &str) -> Result<Vec<u8>, StoreError>
         "type": format!("{}.alert", kind.name()),
         "timestamp": rfc3339(alert.created_at),
         "url": format!("{public_url}/account/saved/{}", watch.id.0),
-        "data": AlertRecord::of(watch, alert)?,
+        "data": AlertRecord::from_alert(watch, alert)?,
     });
     Ok(body.to_string().into_bytes())
 }
 
-/// One e-mail for all alerts of an account.
-fn digest(
+/// Writes one e-mail for all alerts of an account.
+fn write_digest(
     email: &Email,
     account: i64,
     deliveries: &[Delivery],

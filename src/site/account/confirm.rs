@@ -1,19 +1,19 @@
-//! The password is required again before a sensitive change, if it was entered hours ago: whoever finds a browser that is signed
-//! in, or copies its cookie, cannot create keys with it.
+//! Before a sensitive change, the password is required again if it was entered hours ago, so that a signed-in browser
+//! or a copied cookie is not enough to create keys.
 //!
-//! The page has the fields of the form that it interrupts, and sends them again together with the password.
+//! The page repeats the fields of the interrupted form and sends them together with the password.
 
 use askama::Template;
 
 use crate::account::form::FormData;
 use crate::account::sign::{form_error, form_status};
-use crate::account::{AccountRequest, Reply};
+use crate::account::{AccountReply, AccountRequest};
 use crate::error_page::sentence;
 use crate::layout::PageLayout;
 use auth::Visitor;
 use auth::password::Secret;
 
-/// The field of the password. Forms that are interrupted have none of this name.
+/// Name of the password field. Interrupted forms have no field of this name.
 const PASSWORD: &str = "confirmation";
 
 #[derive(Template)]
@@ -21,24 +21,24 @@ const PASSWORD: &str = "confirmation";
 struct ConfirmPage {
     layout: PageLayout,
     email: String,
-    /// Where the form is sent.
+    /// Target of the form.
     action: String,
-    /// What the password is needed to do, such as `create a key`.
+    /// The change that needs the password, such as `create a key`.
     purpose: &'static str,
-    /// Names and values of the form that is interrupted.
+    /// Fields of the interrupted form.
     fields: Vec<(&'static str, String)>,
     error: String,
 }
 
-/// Lets a form pass whose sender has entered the password in the last hours or does now; otherwise the page that requests it and
-/// repeats `fields`.
+/// Passes if the visitor entered the password in the last hours or sends it with this form. Otherwise replies with the
+/// page that requests it and repeats `fields`.
 pub(crate) async fn confirm(
     request: AccountRequest<'_>,
     visitor: &Visitor,
     form: &FormData,
     purpose: &'static str,
     fields: &[&'static str],
-) -> Result<(), Reply> {
+) -> Result<(), AccountReply> {
     if visitor.is_confirmed(request.now) {
         return Ok(());
     }
@@ -65,7 +65,7 @@ pub(crate) fn request_password(
     purpose: &'static str,
     fields: Vec<(&'static str, String)>,
     error: String,
-) -> Result<Reply, Reply> {
+) -> Result<AccountReply, AccountReply> {
     let catalog = request.page.state.releases.current();
     let status = form_status(&error);
     let page = ConfirmPage {
@@ -76,5 +76,5 @@ pub(crate) fn request_password(
         fields,
         error,
     };
-    Ok(Reply::Page(status, page.render()?))
+    Ok(AccountReply::Page(status, page.render()?))
 }

@@ -1,5 +1,5 @@
-//! The cookies of a session, of a known browser, of a page to come back to and of the colors of pages. Over https they are `Secure` and have the prefix `__Host-`, so that neither
-//! another host nor an http connection can set them.
+//! Cookies: the session, the known browser, the page to return to after sign-in, and the theme. Over https they are
+//! `Secure` and have the prefix `__Host-`, so that neither another host nor an http connection can set them.
 
 use std::str::FromStr;
 
@@ -19,17 +19,17 @@ const BROWSER: &str = "browser";
 const RETURN: &str = "return";
 const THEME: &str = "theme";
 
-/// A year.
+/// Lifetime of the theme cookie: a year.
 const THEME_SECONDS: i64 = 365 * 86_400;
 
-/// How long somebody may take to sign in and come back to a page.
+/// Time limit for signing in and returning to a page.
 const RETURN_SECONDS: i64 = 1_800;
-/// Of the address of that page.
+/// Maximum length of the address of that page, in bytes.
 const MAX_RETURN: usize = 2_000;
-/// The pages to come back to.
+/// Prefix of the paths that a visitor can return to.
 const RETURN_PREFIX: &str = "/account/saved/";
 
-/// Before and after the name and value of a cookie.
+/// Prefix of a cookie's name, and the attributes after its value.
 fn prefix_and_attributes(state: &State) -> (&'static str, &'static str) {
     if state.public_url.starts_with("https://") {
         ("__Host-", "; Path=/; HttpOnly; SameSite=Lax; Secure")
@@ -57,8 +57,8 @@ pub(crate) fn theme(request: PageRequest<'_>) -> Option<Theme> {
     find(request, THEME)
 }
 
-/// The cookie of the colors of pages; those of the system are the default, which needs none.
-pub(crate) fn set_theme(state: &State, theme: Theme) -> String {
+/// Sets the theme cookie, or removes it for the system theme, which is the default.
+pub(crate) fn theme_cookie(state: &State, theme: Theme) -> String {
     match theme {
         Theme::System => cookie(state, THEME, "", 0),
         chosen => cookie(state, THEME, chosen.name(), THEME_SECONDS),
@@ -71,23 +71,23 @@ fn cookie(state: &State, name: &str, value: &str, seconds: i64) -> String {
     format!("{prefix}{name}={value}{attributes}; Max-Age={seconds}")
 }
 
-/// The cookies of a new session.
-pub(crate) fn set(state: &State, session: &StartedSession) -> Vec<String> {
+/// Sets the cookies of a new session and of the browser.
+pub(crate) fn session_cookies(state: &State, session: &StartedSession) -> Vec<String> {
     vec![
         cookie(state, SESSION, &session.token.reveal(), SESSION_SECONDS),
         cookie(state, BROWSER, &session.browser.reveal(), KNOWN_BROWSER_SECONDS),
     ]
 }
 
-/// The cookie of the page to come back to after sign-in; none if its address is very long.
-pub(crate) fn set_return(request: PageRequest<'_>) -> Vec<String> {
+/// Sets the cookie of the page to return to after sign-in; none if the address is longer than [`MAX_RETURN`].
+pub(crate) fn return_cookies(request: PageRequest<'_>) -> Vec<String> {
     let address = format!("{}?{}", request.path, request.query);
     let value = BASE64_URL_SAFE_NO_PAD.encode(&address);
     let set = || cookie(request.state, RETURN, &value, RETURN_SECONDS);
     (address.len() <= MAX_RETURN).then(set).into_iter().collect()
 }
 
-/// The page to come back to.
+/// The address of the page to return to.
 pub(crate) fn return_path(request: PageRequest<'_>) -> Option<String> {
     let value: String = find(request, RETURN)?;
     let address = String::from_utf8(BASE64_URL_SAFE_NO_PAD.decode(value).ok()?).ok()?;
@@ -99,12 +99,12 @@ pub(crate) fn remove_return(state: &State) -> Vec<String> {
     vec![cookie(state, RETURN, "", 0)]
 }
 
-/// Removes the cookie of a session that its owner ends. The browser remains known: its owner will sign in again.
+/// Removes the session cookie at sign-out. The browser remains known, for the next sign-in.
 pub(crate) fn remove_session(state: &State) -> Vec<String> {
     vec![cookie(state, SESSION, "", 0)]
 }
 
-/// Removes both cookies.
+/// Removes the cookies of the session and of the browser.
 pub(crate) fn remove_all(state: &State) -> Vec<String> {
     [SESSION, BROWSER].map(|name| cookie(state, name, "", 0)).into()
 }

@@ -1,11 +1,11 @@
-//! What is stored about an account, for its owner: the usage of its keys as CSV, everything as JSON. Secrets are left out:
-//! passwords, keys, tokens of sessions and feeds, secrets of webhooks and of the authenticator app.
+//! Export of an account for its owner: key usage as CSV, everything stored as JSON. Secrets are left out: passwords,
+//! keys, tokens of sessions and feeds, secrets of webhooks and of the authenticator app.
 
 use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use crate::account::{AccountRequest, CSV, Reply};
+use crate::account::{AccountReply, AccountRequest, CSV};
 use auth::account::{Account, AccountId, KeyRecord};
 use auth::session::ListedSession;
 use auth::watch::{Alert, AlertId, Watch, Webhook};
@@ -13,11 +13,11 @@ use auth::{AuthService, DayUsage, StoreError, USAGE_DAYS, Visitor};
 use catalog::flat::neutralized;
 use data::{Date, rfc3339};
 
-/// Alerts of one saved search or list: those of the 90 days for which they are stored.
+/// Maximum number of alerts per saved search or list. Alerts are stored for 90 days.
 const MAX_ALERTS: u32 = 10_000;
 
 /// `GET /account/usage.csv`.
-pub(crate) async fn usage(request: AccountRequest<'_>) -> Result<Reply, Reply> {
+pub(crate) async fn usage(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
     let visitor = request.signed_in().await?;
     let usage = request.page.state.auth.usage(visitor.account.id, USAGE_DAYS as u16, request.now).await?;
     let mut csv = "day,key,name,requests\r\n".to_owned();
@@ -30,32 +30,32 @@ pub(crate) async fn usage(request: AccountRequest<'_>) -> Result<Reply, Reply> {
             csv.push_str(&format!("{day},,\"Earlier revoked keys\",{}\r\n", usage.others[index]));
         }
     }
-    Ok(Reply::File("venturedex-usage.csv".to_owned(), CSV, csv.into_bytes()))
+    Ok(AccountReply::File("venturedex-usage.csv".to_owned(), CSV, csv.into_bytes()))
 }
 
 /// `GET /account/export.json`.
-pub(crate) async fn everything(request: AccountRequest<'_>) -> Result<Reply, Reply> {
+pub(crate) async fn everything(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
     let visitor = request.signed_in().await?;
     let (account, now) = (visitor.account.id, request.now);
-    let stored = request.page.state.auth.blocking(move |service| Stored::of(service, account, now)).await?;
+    let stored = request.page.state.auth.blocking(move |service| AccountExport::load(service, account, now)).await?;
     let body = serde_json::to_vec_pretty(&stored.json(&visitor, now)).expect("texts and numbers have a JSON form");
-    Ok(Reply::File("venturedex-account.json".to_owned(), "application/json", body))
+    Ok(AccountReply::File("venturedex-account.json".to_owned(), "application/json", body))
 }
 
-/// What the store has of an account.
-struct Stored {
+/// Everything that the store has about an account.
+struct AccountExport {
     keys: Vec<KeyRecord>,
     usage: Vec<DayUsage>,
     sessions: Vec<ListedSession>,
-    /// With the records of lists, and the alerts.
+    /// Searches and lists, each with the records of a list and its alerts.
     watches: Vec<(Watch, Vec<String>, Vec<Alert>)>,
     webhooks: Vec<Webhook>,
-    /// `None` if the log cannot be read now.
+    /// `None` if the log cannot be read at the moment.
     audit: Option<Vec<Value>>,
 }
 
-impl Stored {
-    fn of(service: &AuthService, account: AccountId, now: i64) -> Result<Self, StoreError> {
+impl AccountExport {
+    fn load(service: &AuthService, account: AccountId, now: i64) -> Result<Self, StoreError> {
         let (store, watches) = (service.store(), service.store().watch_store());
         let today = Date::from_unix(now);
         let with_content = |watch: Watch| {
@@ -85,9 +85,9 @@ impl Stored {
         let webhook = |webhook: &Webhook| json!({ "url": webhook.url, "created_at": rfc3339(webhook.created_at), "stopped": webhook.stopped });
         json!({
             "exported_at": rfc3339(now),
-            "account": of_account(&visitor.account),
-            "keys": self.keys.iter().map(of_key).collect::<Vec<_>>(),
-            "usage": self.usage.iter().map(of_usage).collect::<Vec<_>>(),
+            "account": account_json(&visitor.account),
+            "keys": self.keys.iter().map(key_json).collect::<Vec<_>>(),
+            "usage": self.usage.iter().map(usage_json).collect::<Vec<_>>(),
             "sessions": self.sessions.iter().map(session).collect::<Vec<_>>(),
             "saved": self.watches.iter().map(|(watch, records, alerts)| json!({
                 "id": watch.id.0,
@@ -98,7 +98,7 @@ impl Stored {
                 "created_at": rfc3339(watch.created_at),
                 "by_email": watch.emails,
                 "webhook": watch.webhook.and_then(|id| names.get(&id)),
-                "alerts": alerts.iter().map(of_alert).collect::<Vec<_>>(),
+                "alerts": alerts.iter().map(alert_json).collect::<Vec<_>>(),
             })).collect::<Vec<_>>(),
             "webhooks": self.webhooks.iter().map(webhook).collect::<Vec<_>>(),
             "audit_log": self.audit,
@@ -106,7 +106,7 @@ impl Stored {
     }
 }
 
-fn of_account(account: &Account) -> Value {
+fn account_json(account: &Account) -> Value {
     json!({
         "id": account.id.0,
         "email": account.email.to_string(),
@@ -119,7 +119,7 @@ fn of_account(account: &Account) -> Value {
     })
 }
 
-fn of_key(key: &KeyRecord) -> Value {
+fn key_json(key: &KeyRecord) -> Value {
     json!({
         "id": key.id.0,
         "name": key.name,
@@ -131,11 +131,11 @@ fn of_key(key: &KeyRecord) -> Value {
     })
 }
 
-fn of_usage(usage: &DayUsage) -> Value {
+fn usage_json(usage: &DayUsage) -> Value {
     json!({ "day": usage.day.to_string(), "key": usage.key.0, "requests": usage.requests })
 }
 
-fn of_alert(alert: &Alert) -> Value {
+fn alert_json(alert: &Alert) -> Value {
     json!({
         "id": alert.id.0,
         "since": alert.since.to_string(),

@@ -8,15 +8,15 @@ use zeroize::Zeroizing;
 
 use crate::form_data;
 
-/// An e-mail address, two passwords and a name are far shorter.
+/// Maximum size of a form. An e-mail address, two passwords and a name are far shorter.
 pub const MAX_BYTES: usize = 16 * 1024;
-/// Of a form with the records of a list.
+/// Maximum size of a form with the records of a list.
 pub const MAX_LIST_BYTES: usize = 1024 * 1024;
 
-/// `Debug` shows no field, because passwords are among them; the memory is cleared.
+/// A submitted form. `Debug` shows no field, because some are passwords; the memory is cleared on drop.
 pub struct FormData {
     body: Zeroizing<Vec<u8>>,
-    /// Whether it is `multipart/form-data`, as of forms with a file, and not `application/x-www-form-urlencoded`.
+    /// True for `multipart/form-data`, which forms with a file use; false for `application/x-www-form-urlencoded`.
     is_multipart: bool,
 }
 
@@ -31,7 +31,7 @@ impl FormData {
         Self { body: Zeroizing::new(body.into()), is_multipart }
     }
 
-    /// The text of a field, the first of its name; empty if it is absent.
+    /// The text of the first field of this name; empty if there is none.
     pub(crate) fn text(&self, name: &str) -> Cow<'_, str> {
         if self.is_multipart {
             return form_data::field(&self.body, name).map_or(Cow::Borrowed(""), String::from_utf8_lossy);
@@ -40,7 +40,7 @@ impl FormData {
         field.map_or(Cow::Borrowed(""), |(_, text)| text)
     }
 
-    /// The texts of all fields of a name.
+    /// The texts of all fields of this name.
     pub(crate) fn texts(&self, name: &str) -> Vec<Cow<'_, str>> {
         match self.is_multipart {
             true => form_data::fields(&self.body, name).map(String::from_utf8_lossy).collect(),
@@ -57,7 +57,7 @@ impl FormData {
         field.unwrap_or_default()
     }
 
-    /// The text of a field for a password.
+    /// The text of a password field, cleared from memory on drop.
     pub(crate) fn secret(&self, name: &str) -> Zeroizing<String> {
         Zeroizing::new(self.text(name).into_owned())
     }

@@ -7,12 +7,12 @@ use crate::account::confirm::confirm;
 use crate::account::form::FormData;
 use crate::account::overview::{AccountMessages, DAYS, requests_chart, show};
 use crate::account::sign::{form_error, form_status};
-use crate::account::{AccountRequest, Reply};
-use crate::charts::{Bars, Item};
+use crate::account::{AccountReply, AccountRequest};
+use crate::charts::{Bars, ChartItem};
 use crate::error_page::sentence;
 use crate::format;
 use crate::layout::PageLayout;
-use crate::snippets::{self, Key, Snippet};
+use crate::snippets::{self, CodeSnippet, SnippetKey};
 use api::openapi::reference::ExampleRequest;
 use auth::account::{DEFAULT_OVERLAP_HOURS, KEY_DAYS, KeyId, KeyName, KeyRecord, OVERLAP_HOURS, Rotation, expiry};
 pub(super) use auth::{AccountError, NewKey, USAGE_DAYS, Visitor};
@@ -23,12 +23,12 @@ struct NewKeyPage {
     layout: PageLayout,
     name: String,
     key: String,
-    /// When the key expires; empty if it does not.
+    /// Expiry time of the key; empty if it does not expire.
     expires: String,
-    /// Until when the rotated key is accepted; empty if none was rotated.
+    /// End of acceptance of the rotated key; empty if no key was rotated.
     overlap_ends: String,
     id: i64,
-    snippets: Vec<Snippet>,
+    snippets: Vec<CodeSnippet>,
 }
 
 #[derive(Template)]
@@ -40,12 +40,12 @@ struct KeyPage {
     masked: String,
     created: String,
     expires: String,
-    /// The day of the first request; empty if there was none.
+    /// Day of the first request; empty if there was none.
     first_used: String,
     last_used: String,
     used: String,
     chart: Bars,
-    snippets: Vec<Snippet>,
+    snippets: Vec<CodeSnippet>,
 }
 
 #[derive(Template)]
@@ -56,34 +56,34 @@ struct RotatePage {
     name: String,
     masked: String,
     last_used: String,
-    overlaps: Vec<Choice>,
-    lifetimes: Vec<Choice>,
+    overlaps: Vec<SelectOption>,
+    lifetimes: Vec<SelectOption>,
     error: String,
 }
 
 /// An option of a selection.
-pub(crate) struct Choice {
+pub(crate) struct SelectOption {
     pub(crate) value: String,
     pub(crate) text: String,
     pub(crate) is_selected: bool,
 }
 
-/// The days for which a new key can be valid; `selected` is one of them.
-pub(crate) fn lifetimes(selected: Option<u32>) -> Vec<Choice> {
+/// Lifetimes offered for a new key, in days; `selected` is added if it is not among them.
+pub(crate) fn lifetimes(selected: Option<u32>) -> Vec<SelectOption> {
     let mut days: Vec<u32> = [7, 30, 90, 365].into_iter().chain(selected).collect();
     days.sort_unstable();
     days.dedup();
-    let days = days.into_iter().map(|days| Choice {
+    let days = days.into_iter().map(|days| SelectOption {
         value: days.to_string(),
         text: format!("in {}", format::counted(days, "day", "days")),
         is_selected: selected == Some(days),
     });
-    let never = Choice { value: String::new(), text: "never".to_owned(), is_selected: selected.is_none() };
+    let never = SelectOption { value: String::new(), text: "never".to_owned(), is_selected: selected.is_none() };
     [never].into_iter().chain(days).collect()
 }
 
-fn overlaps() -> Vec<Choice> {
-    let choice = |(hours, text): (u32, &str)| Choice {
+fn overlaps() -> Vec<SelectOption> {
+    let choice = |(hours, text): (u32, &str)| SelectOption {
         value: hours.to_string(),
         text: text.to_owned(),
         is_selected: hours == DEFAULT_OVERLAP_HOURS,
@@ -93,7 +93,7 @@ fn overlaps() -> Vec<Choice> {
         .into()
 }
 
-/// The days after which a new key expires; an empty field if it does not.
+/// Lifetime of a new key in days; `None` (an empty field) for a key that does not expire. The error is a message.
 fn lifetime(form: &FormData) -> Result<Option<u32>, String> {
     let text = form.text("expires");
     let days = text.parse().ok().filter(|days| KEY_DAYS.contains(days));
@@ -103,11 +103,11 @@ fn lifetime(form: &FormData) -> Result<Option<u32>, String> {
     }
 }
 
-/// A first request as code, and how to connect an assistant.
-fn first_calls(base: &str, key: Key<'_>) -> Vec<Snippet> {
+/// A first request as code, and the command that connects an assistant.
+fn first_calls(base: &str, key: SnippetKey<'_>) -> Vec<CodeSnippet> {
     let query = [("q", "capital"), ("limit", "3")].map(|(name, value)| (name.to_owned(), value.to_owned()));
     let request = ExampleRequest { path: "/api/v3/vcs".to_owned(), query: query.into() };
-    snippets::of(base, &request, key).into_iter().chain([snippets::mcp(base, key)]).collect()
+    snippets::for_request(base, &request, key).into_iter().chain([snippets::mcp(base, key)]).collect()
 }
 
 fn last_used(key: &KeyRecord) -> String {
@@ -125,12 +125,12 @@ struct RevokePage {
 }
 
 /// `POST /account/keys`: creates a key and shows it once.
-pub(crate) async fn create(request: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
+pub(crate) async fn create(request: AccountRequest<'_>, form: &FormData) -> Result<AccountReply, AccountReply> {
     let visitor = request.signed_in().await?;
     let name: KeyName = match form.text("name").parse() {
         Ok(name) => name,
         Err(error) => {
-            // The text may be a key by mistake, so it is not shown again.
+            // The text may be a key, entered by mistake, so it is not repeated on the page.
             return show(request, &visitor, AccountMessages::key_error(&error.to_string())).await;
         }
     };
@@ -146,7 +146,11 @@ pub(crate) async fn create(request: AccountRequest<'_>, form: &FormData) -> Resu
     }
 }
 
-fn new_key_page(request: AccountRequest<'_>, created: NewKey, rotated: Option<&KeyRecord>) -> Result<Reply, Reply> {
+fn new_key_page(
+    request: AccountRequest<'_>,
+    created: NewKey,
+    rotated: Option<&KeyRecord>,
+) -> Result<AccountReply, AccountReply> {
     let catalog = request.page.state.releases.current();
     let instant = |at: Option<i64>| at.map_or_else(String::new, format::instant);
     let page = NewKeyPage {
@@ -156,21 +160,21 @@ fn new_key_page(request: AccountRequest<'_>, created: NewKey, rotated: Option<&K
         expires: instant(created.record.expires_at),
         overlap_ends: instant(rotated.and_then(|rotated| rotated.expires_at)),
         id: created.record.id.0,
-        snippets: first_calls(&request.page.state.public_url, Key::Text(created.key.reveal())),
+        snippets: first_calls(&request.page.state.public_url, SnippetKey::Text(created.key.reveal())),
     };
-    Ok(Reply::Page(StatusCode::CREATED, page.render()?))
+    Ok(AccountReply::Page(StatusCode::CREATED, page.render()?))
 }
 
-/// `GET /account/keys/{id}`: whether the key was used, and how to use it.
-pub(crate) async fn key_page(request: AccountRequest<'_>, id: KeyId) -> Result<Reply, Reply> {
+/// `GET /account/keys/{id}`: the usage of a key, and code that uses it.
+pub(crate) async fn key_page(request: AccountRequest<'_>, id: KeyId) -> Result<AccountReply, AccountReply> {
     let visitor = request.signed_in().await?;
     let state = request.page.state;
     let key = state.auth.active_key(visitor.account.id, id, request.now).await?;
     let usage = state.auth.usage(visitor.account.id, USAGE_DAYS as u16, request.now).await?;
     let of_key = usage.keys.iter().find(|usage| usage.key.id == id).ok_or(AccountError::NoSuchKey)?;
     let recent = usage.days.iter().zip(&of_key.requests).skip(usage.days.len().saturating_sub(DAYS.into()));
-    let items: Vec<Item> =
-        recent.map(|(day, count)| Item::new(format::short_day(day), Some((*count).into()))).collect();
+    let items: Vec<ChartItem> =
+        recent.map(|(day, count)| ChartItem::new(format::short_day(day), Some((*count).into()))).collect();
     let first_used = usage.first_day(id).map_or_else(String::new, format::day);
     let page = KeyPage {
         layout: request.layout(state.releases.current().snapshot(), &key.name, "An API key and its usage."),
@@ -182,13 +186,13 @@ pub(crate) async fn key_page(request: AccountRequest<'_>, id: KeyId) -> Result<R
         first_used,
         used: format::counted(of_key.today.used, "request", "requests"),
         chart: requests_chart(format!("Requests of this key in the last {DAYS} days"), items),
-        snippets: first_calls(&state.public_url, Key::Variable),
+        snippets: first_calls(&state.public_url, SnippetKey::Variable),
         name: key.name,
     };
-    Ok(Reply::Page(StatusCode::OK, page.render()?))
+    Ok(AccountReply::Page(StatusCode::OK, page.render()?))
 }
 
-/// When a key was used last. The time is written some seconds after the requests.
+/// The time of a key's last use in words. It is stored some seconds after the request, hence "just now".
 pub(crate) fn last_used_of(key: &KeyRecord, was_used: bool) -> String {
     match key.last_used_at {
         Some(at) => format::instant(at),
@@ -198,12 +202,17 @@ pub(crate) fn last_used_of(key: &KeyRecord, was_used: bool) -> String {
 }
 
 /// `GET /account/keys/{id}/rotate`.
-pub(crate) async fn rotate_page(request: AccountRequest<'_>, id: KeyId) -> Result<Reply, Reply> {
+pub(crate) async fn rotate_page(request: AccountRequest<'_>, id: KeyId) -> Result<AccountReply, AccountReply> {
     let visitor = request.signed_in().await?;
     show_rotation(request, &visitor, id, "").await
 }
 
-async fn show_rotation(request: AccountRequest<'_>, visitor: &Visitor, id: KeyId, error: &str) -> Result<Reply, Reply> {
+async fn show_rotation(
+    request: AccountRequest<'_>,
+    visitor: &Visitor,
+    id: KeyId,
+    error: &str,
+) -> Result<AccountReply, AccountReply> {
     let key = request.page.state.auth.active_key(visitor.account.id, id, request.now).await?;
     let catalog = request.page.state.releases.current();
     let page = RotatePage {
@@ -216,11 +225,15 @@ async fn show_rotation(request: AccountRequest<'_>, visitor: &Visitor, id: KeyId
         name: key.name,
         error: sentence(error),
     };
-    Ok(Reply::Page(form_status(error), page.render()?))
+    Ok(AccountReply::Page(form_status(error), page.render()?))
 }
 
 /// `POST /account/keys/{id}/rotate`: creates a successor and shows it once; the key ends after an overlap.
-pub(crate) async fn rotate(request: AccountRequest<'_>, id: KeyId, form: &FormData) -> Result<Reply, Reply> {
+pub(crate) async fn rotate(
+    request: AccountRequest<'_>,
+    id: KeyId,
+    form: &FormData,
+) -> Result<AccountReply, AccountReply> {
     let visitor = request.signed_in().await?;
     let hours = form.text("overlap").parse().ok().filter(|hours| OVERLAP_HOURS.contains(hours));
     let days = match lifetime(form) {
@@ -236,7 +249,7 @@ pub(crate) async fn rotate(request: AccountRequest<'_>, id: KeyId, form: &FormDa
 }
 
 /// `GET /account/keys/{id}/revoke`: asks for confirmation.
-pub(crate) async fn revoke_page(request: AccountRequest<'_>, id: KeyId) -> Result<Reply, Reply> {
+pub(crate) async fn revoke_page(request: AccountRequest<'_>, id: KeyId) -> Result<AccountReply, AccountReply> {
     let visitor = request.signed_in().await?;
     let key = request.page.state.auth.active_key(visitor.account.id, id, request.now).await?;
     let catalog = request.page.state.releases.current();
@@ -247,12 +260,12 @@ pub(crate) async fn revoke_page(request: AccountRequest<'_>, id: KeyId) -> Resul
         name: key.name,
         masked: key.masked.to_string(),
     };
-    Ok(Reply::Page(StatusCode::OK, page.render()?))
+    Ok(AccountReply::Page(StatusCode::OK, page.render()?))
 }
 
 /// `POST /account/keys/{id}/revoke`.
-pub(crate) async fn revoke(request: AccountRequest<'_>, id: KeyId) -> Result<Reply, Reply> {
+pub(crate) async fn revoke(request: AccountRequest<'_>, id: KeyId) -> Result<AccountReply, AccountReply> {
     let visitor = request.signed_in().await?;
     request.page.state.auth.revoke_key(visitor.account.id, id, None, request.now).await?;
-    Ok(Reply::Redirect("/account".into(), Vec::new()))
+    Ok(AccountReply::Redirect("/account".into(), Vec::new()))
 }

@@ -1,13 +1,14 @@
-//! Pages behind the links of e-mails: verifying an address, setting a new password. Without e-mail they do not exist.
+//! Pages that e-mails link to: verifying an address, setting a new password. They are 404 if the service sends no
+//! e-mail.
 //!
-//! A link only opens a page, whose form does the work: programs that check the links of e-mails change nothing.
+//! A link only opens a page with a form, so that programs that scan the links in e-mails change nothing.
 
 use askama::Template;
 use http::StatusCode;
 
 use crate::account::form::FormData;
 use crate::account::sign::form_status;
-use crate::account::{AccountRequest, Reply};
+use crate::account::{AccountReply, AccountRequest};
 use crate::error_page::{PageError, sentence};
 use crate::layout::PageLayout;
 use auth::AccountError;
@@ -45,7 +46,7 @@ struct ResetPage {
     max_length: usize,
 }
 
-fn sends_mail(request: AccountRequest<'_>) -> Result<(), Reply> {
+fn sends_mail(request: AccountRequest<'_>) -> Result<(), AccountReply> {
     if request.page.state.auth.sends_mail() { Ok(()) } else { Err(PageError::UnknownPage.into()) }
 }
 
@@ -56,28 +57,33 @@ fn token(request: AccountRequest<'_>) -> String {
 }
 
 /// `POST /account/verification`: sends the link again.
-pub(crate) async fn send_verification(request: AccountRequest<'_>) -> Result<Reply, Reply> {
+pub(crate) async fn send_verification(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
     sends_mail(request)?;
     let visitor = request.signed_in().await?;
     request.page.state.auth.send_verification(&visitor.account, request.address, request.now).await?;
-    Ok(Reply::Redirect("/account".into(), Vec::new()))
+    Ok(AccountReply::Redirect("/account".into(), Vec::new()))
 }
 
 /// `GET /verify?token=…`.
-pub(crate) fn verify_page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
+pub(crate) fn verify_page(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
     sends_mail(request)?;
     show_verification(request, token(request), false, "")
 }
 
-fn show_verification(request: AccountRequest<'_>, token: String, is_done: bool, error: &str) -> Result<Reply, Reply> {
+fn show_verification(
+    request: AccountRequest<'_>,
+    token: String,
+    is_done: bool,
+    error: &str,
+) -> Result<AccountReply, AccountReply> {
     let catalog = request.page.state.releases.current();
     let layout = request.layout(catalog.snapshot(), "Verify your e-mail address", "Verify your e-mail address.");
     let page = VerifyPage { layout, token, is_done, error: sentence(error) };
-    Ok(Reply::Page(form_status(error), page.render()?))
+    Ok(AccountReply::Page(form_status(error), page.render()?))
 }
 
 /// `POST /verify`.
-pub(crate) async fn verify(request: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
+pub(crate) async fn verify(request: AccountRequest<'_>, form: &FormData) -> Result<AccountReply, AccountReply> {
     sends_mail(request)?;
     match request.page.state.auth.verify_by_link(&form.text("token"), request.now).await {
         Ok(_) => show_verification(request, String::new(), true, ""),
@@ -87,20 +93,25 @@ pub(crate) async fn verify(request: AccountRequest<'_>, form: &FormData) -> Resu
 }
 
 /// `GET /reset`.
-pub(crate) fn request_reset_page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
+pub(crate) fn request_reset_page(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
     sends_mail(request)?;
     show_request(request, "", false, "")
 }
 
-fn show_request(request: AccountRequest<'_>, email: &str, is_sent: bool, error: &str) -> Result<Reply, Reply> {
+fn show_request(
+    request: AccountRequest<'_>,
+    email: &str,
+    is_sent: bool,
+    error: &str,
+) -> Result<AccountReply, AccountReply> {
     let catalog = request.page.state.releases.current();
     let layout = request.layout(catalog.snapshot(), "Forgot your password?", "Get a link to set a new password.");
     let page = RequestResetPage { layout, email: email.to_owned(), is_sent, error: sentence(error) };
-    Ok(Reply::Page(form_status(error), page.render()?))
+    Ok(AccountReply::Page(form_status(error), page.render()?))
 }
 
 /// `POST /reset`: the same response whether or not the address has an account.
-pub(crate) async fn request_reset(request: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
+pub(crate) async fn request_reset(request: AccountRequest<'_>, form: &FormData) -> Result<AccountReply, AccountReply> {
     sends_mail(request)?;
     let address = form.text("email");
     let email: Email = match address.parse() {
@@ -112,12 +123,12 @@ pub(crate) async fn request_reset(request: AccountRequest<'_>, form: &FormData) 
 }
 
 /// `GET /reset/password?token=…`.
-pub(crate) async fn reset_page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
+pub(crate) async fn reset_page(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
     sends_mail(request)?;
     show_reset(request, &token(request), "").await
 }
 
-async fn show_reset(request: AccountRequest<'_>, token: &str, error: &str) -> Result<Reply, Reply> {
+async fn show_reset(request: AccountRequest<'_>, token: &str, error: &str) -> Result<AccountReply, AccountReply> {
     let account = match request.page.state.auth.account_of_reset(token, request.now).await {
         Ok(account) => Ok(account),
         Err(error @ AccountError::NoSuchLink) => Err(error.to_string()),
@@ -134,11 +145,11 @@ async fn show_reset(request: AccountRequest<'_>, token: &str, error: &str) -> Re
         min_length: MIN_LENGTH,
         max_length: MAX_LENGTH,
     };
-    Ok(Reply::Page(status, page.render()?))
+    Ok(AccountReply::Page(status, page.render()?))
 }
 
-/// `POST /reset/password`: sets the password; its owner signs in with it then.
-pub(crate) async fn reset(request: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
+/// `POST /reset/password`: sets the password, then redirects to the sign-in page.
+pub(crate) async fn reset(request: AccountRequest<'_>, form: &FormData) -> Result<AccountReply, AccountReply> {
     sends_mail(request)?;
     let (auth, token) = (&request.page.state.auth, form.text("token"));
     let account = match auth.account_of_reset(&token, request.now).await {
@@ -151,7 +162,7 @@ pub(crate) async fn reset(request: AccountRequest<'_>, form: &FormData) -> Resul
         Err(weak) => return show_reset(request, &token, &weak.to_string()).await,
     };
     match auth.reset_by_link(&token, new, !form.text("keep_keys").is_empty(), request.now).await {
-        Ok(_) => Ok(Reply::Redirect("/signin".into(), Vec::new())),
+        Ok(_) => Ok(AccountReply::Redirect("/signin".into(), Vec::new())),
         Err(AccountError::NoSuchLink) => show_reset(request, &token, "").await,
         Err(error) => Err(error.into()),
     }

@@ -1,6 +1,6 @@
 //! Account pages: sign-up, sign-in, keys and usage, as forms that work without a script.
 //!
-//! A change is a POST from a page of this site ([`origin`]) with the cookie of a session. A key of another account is
+//! Changes are made by POST from a page of this site ([`origin`]) with a session cookie. A key of another account is
 //! reported as unknown, like one that does not exist. No response may be cached.
 
 pub(crate) mod admin;
@@ -45,9 +45,9 @@ pub enum AccountRoute {
     Keys,
     /// An active key.
     Key(KeyId),
-    /// The requests of each key and day, as CSV.
+    /// Requests by key and day, as CSV.
     Usage,
-    /// What is stored about the account, as JSON.
+    /// Everything stored about the account, as JSON.
     Export,
     Revoke(KeyId),
     Rotate(KeyId),
@@ -63,12 +63,12 @@ pub enum AccountRoute {
     RequestReset,
     Reset,
     Delete,
-    /// The colors of pages, which need no account.
+    /// The theme, which needs no account.
     Theme,
     /// Saved searches and lists.
     Saved(SavedRoute),
     Webhooks(WebhookRoute),
-    /// Of operators.
+    /// Pages of operators.
     Admin(AdminRoute),
 }
 
@@ -97,7 +97,7 @@ impl AccountRoute {
         ("/theme", Self::Theme),
     ];
 
-    pub fn of(path: &str) -> Option<Self> {
+    pub fn parse(path: &str) -> Option<Self> {
         if let Some((_, route)) = Self::BY_PATH.iter().find(|(known, _)| *known == path) {
             return Some(*route);
         }
@@ -105,13 +105,13 @@ impl AccountRoute {
             let text = path.strip_prefix(start)?.strip_suffix(end)?;
             text.parse().ok().filter(|id: &i64| id.to_string() == text)
         };
-        if let Some(route) = SavedRoute::of(path) {
+        if let Some(route) = SavedRoute::parse(path) {
             return Some(Self::Saved(route));
         }
-        if let Some(route) = WebhookRoute::of(path) {
+        if let Some(route) = WebhookRoute::parse(path) {
             return Some(Self::Webhooks(route));
         }
-        if let Some(route) = AdminRoute::of(path) {
+        if let Some(route) = AdminRoute::parse(path) {
             return Some(Self::Admin(route));
         }
         number("/account/keys/", "/revoke")
@@ -135,7 +135,7 @@ impl AccountRoute {
         }
     }
 
-    /// Whether a form can be sent to this page.
+    /// True if the page accepts POST.
     pub fn takes_forms(self) -> bool {
         match self {
             Self::Account | Self::Totp | Self::Key(_) | Self::Usage | Self::Export => false,
@@ -145,12 +145,12 @@ impl AccountRoute {
         }
     }
 
-    /// Whether its form may have a file, or the records of a list.
+    /// True if the form may contain a file, or the records of a list.
     pub fn takes_files(self) -> bool {
         matches!(self, Self::Saved(route) if route.takes_files())
     }
 
-    /// Whether this page can be read with GET.
+    /// True if the page can be read with GET.
     pub fn is_read(self) -> bool {
         match self {
             Self::SignUp
@@ -193,32 +193,32 @@ impl AccountRoute {
     }
 }
 
-pub(crate) enum Reply {
+pub(crate) enum AccountReply {
     Page(StatusCode, String),
-    /// A page with the cookies of another session.
+    /// A page, and cookies of a new session.
     NewSession(String, Vec<String>),
-    /// To another page, with the cookies that are set or removed.
+    /// A redirect, with cookies to set or remove.
     Redirect(Cow<'static, str>, Vec<String>),
-    /// A file to download, with its name and type.
+    /// A download: file name, content type, content.
     File(String, &'static str, Vec<u8>),
-    /// To the home page: the browser forgets the session, with the cookies that are removed.
+    /// A redirect to the home page that makes the browser forget the session, with cookies to remove.
     SignedOut(Vec<String>),
     Failed(PageError),
 }
 
-impl From<PageError> for Reply {
+impl From<PageError> for AccountReply {
     fn from(error: PageError) -> Self {
         Self::Failed(error)
     }
 }
 
-impl From<askama::Error> for Reply {
+impl From<askama::Error> for AccountReply {
     fn from(error: askama::Error) -> Self {
         Self::Failed(error.into())
     }
 }
 
-impl From<AccountError> for Reply {
+impl From<AccountError> for AccountReply {
     fn from(error: AccountError) -> Self {
         match error {
             AccountError::SignedOut => Self::Redirect("/signin".into(), Vec::new()),
@@ -240,34 +240,34 @@ pub(crate) struct AccountRequest<'a> {
 
 impl AccountRequest<'_> {
     fn layout(&self, snapshot: &Snapshot, title: &str, description: &str) -> PageLayout {
-        // The license of the data does not cover account pages, so they do not show the release.
-        let layout = PageLayout::of(snapshot, title, description, self.page.path).not_indexed();
-        PageLayout { release: None, ..layout.by(&self.page.state.operator) }
+        // Account pages are not covered by the license of the data, so they do not show the release.
+        let layout = PageLayout::new(snapshot, title, description, self.page.path).not_indexed();
+        PageLayout { release: None, ..layout.with_operator(&self.page.state.operator) }
     }
 
-    async fn visitor(&self) -> Result<Option<Visitor>, Reply> {
+    async fn visitor(&self) -> Result<Option<Visitor>, AccountReply> {
         match cookie::session(self.page) {
             None => Ok(None),
             Some(token) => Ok(self.page.state.auth.visitor(&token, self.now).await?),
         }
     }
 
-    /// A redirect to the account page if an account is signed in.
-    async fn not_signed_in(&self) -> Result<(), Reply> {
+    /// Redirects to the account page if an account is signed in.
+    async fn not_signed_in(&self) -> Result<(), AccountReply> {
         match self.visitor().await? {
-            Some(_) => Err(Reply::Redirect("/account".into(), Vec::new())),
+            Some(_) => Err(AccountReply::Redirect("/account".into(), Vec::new())),
             None => Ok(()),
         }
     }
 
-    /// The account that is signed in, else a redirect to the sign-in page.
-    async fn signed_in(&self) -> Result<Visitor, Reply> {
-        self.visitor().await?.ok_or(Reply::Redirect("/signin".into(), Vec::new()))
+    /// The signed-in account; otherwise redirects to the sign-in page.
+    async fn signed_in(&self) -> Result<Visitor, AccountReply> {
+        self.visitor().await?.ok_or(AccountReply::Redirect("/signin".into(), Vec::new()))
     }
 
-    /// The same; whoever signs in then comes back to this page.
-    async fn signed_in_to_return(&self) -> Result<Visitor, Reply> {
-        let to_return = || Reply::Redirect("/signin".into(), cookie::set_return(self.page));
+    /// As [`Self::signed_in`], but sign-in returns to this page.
+    async fn signed_in_to_return(&self) -> Result<Visitor, AccountReply> {
+        let to_return = || AccountReply::Redirect("/signin".into(), cookie::return_cookies(self.page));
         self.visitor().await?.ok_or_else(to_return)
     }
 }
@@ -281,14 +281,14 @@ pub async fn answer(
 ) -> Response<Vec<u8>> {
     let account_request = AccountRequest { page: request, address, now: request.state.now() };
     let reply = match form {
-        None => read(route, account_request).await,
+        None => get_page(route, account_request).await,
         Some(_) if !origin::is_same(request) => Err(PageError::ForeignForm.into()),
-        Some(form) => change(route, account_request, &form).await,
+        Some(form) => post_form(route, account_request, &form).await,
     };
     respond_with(request, reply.unwrap_or_else(|reply| reply))
 }
 
-async fn read(route: AccountRoute, request: AccountRequest<'_>) -> Result<Reply, Reply> {
+async fn get_page(route: AccountRoute, request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
     match route {
         AccountRoute::SignUp => sign::sign_up_page(request).await,
         AccountRoute::SignIn => sign::sign_in_page(request).await,
@@ -303,14 +303,18 @@ async fn read(route: AccountRoute, request: AccountRequest<'_>) -> Result<Reply,
         AccountRoute::RequestReset => mail::request_reset_page(request),
         AccountRoute::Reset => mail::reset_page(request).await,
         AccountRoute::Delete => overview::delete_page(request).await,
-        AccountRoute::Saved(route) => saved::read(route, request).await,
+        AccountRoute::Saved(route) => saved::get_page(route, request).await,
         AccountRoute::Webhooks(_) => saved::webhooks::page(request).await,
-        AccountRoute::Admin(route) => admin::read(route, request).await,
+        AccountRoute::Admin(route) => admin::get_page(route, request).await,
         _ => Err(PageError::UnknownPage.into()),
     }
 }
 
-async fn change(route: AccountRoute, request: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
+async fn post_form(
+    route: AccountRoute,
+    request: AccountRequest<'_>,
+    form: &FormData,
+) -> Result<AccountReply, AccountReply> {
     match route {
         AccountRoute::SignUp => sign::sign_up(request, form).await,
         AccountRoute::SignIn => sign::sign_in(request, form).await,
@@ -331,9 +335,9 @@ async fn change(route: AccountRoute, request: AccountRequest<'_>, form: &FormDat
         AccountRoute::Reset => mail::reset(request, form).await,
         AccountRoute::Delete => overview::delete(request, form).await,
         AccountRoute::Theme => theme::choose(request, form),
-        AccountRoute::Saved(route) => saved::change(route, request, form).await,
-        AccountRoute::Webhooks(route) => saved::webhooks::change(route, request, form).await,
-        AccountRoute::Admin(route) => admin::change(route, request, form).await,
+        AccountRoute::Saved(route) => saved::post_form(route, request, form).await,
+        AccountRoute::Webhooks(route) => saved::webhooks::post_form(route, request, form).await,
+        AccountRoute::Admin(route) => admin::post_form(route, request, form).await,
         AccountRoute::Account
         | AccountRoute::Totp
         | AccountRoute::Key(_)
@@ -352,26 +356,26 @@ fn with_cookies(mut response: Response<Vec<u8>>, cookies: &[String]) -> Response
 
 pub(crate) const CSV: &str = "text/csv; charset=utf-8; header=present";
 
-/// What a browser forgets when its session ends: pages that it kept for "back", and what scripts stored. Not `"cookies"`: that
-/// would also delete those of other services under the same domain, and that of a known browser.
+/// `Clear-Site-Data` at sign-out: pages cached for "back", and data stored by scripts. Not `"cookies"`, which would
+/// also delete cookies of other services under the same domain, and the cookie of the known browser.
 const CLEAR_SITE_DATA: &str = "\"cache\", \"storage\"";
 
-fn respond_with(request: PageRequest<'_>, reply: Reply) -> Response<Vec<u8>> {
+fn respond_with(request: PageRequest<'_>, reply: AccountReply) -> Response<Vec<u8>> {
     let mut response = match reply {
-        Reply::Page(status, html) => respond(request, status, html),
-        Reply::NewSession(html, cookies) => with_cookies(respond(request, StatusCode::OK, html), &cookies),
-        Reply::Redirect(path, cookies) => with_cookies(redirect(&path), &cookies),
-        Reply::File(name, content_type, body) => {
+        AccountReply::Page(status, html) => respond(request, status, html),
+        AccountReply::NewSession(html, cookies) => with_cookies(respond(request, StatusCode::OK, html), &cookies),
+        AccountReply::Redirect(path, cookies) => with_cookies(redirect(&path), &cookies),
+        AccountReply::File(name, content_type, body) => {
             let mut response = crate::respond_with(request, StatusCode::OK, body, content_type);
             set(response.headers_mut(), "content-disposition", &format!("attachment; filename=\"{name}\""));
             response
         }
-        Reply::SignedOut(cookies) => {
+        AccountReply::SignedOut(cookies) => {
             let mut response = with_cookies(redirect("/"), &cookies);
             set(response.headers_mut(), "clear-site-data", CLEAR_SITE_DATA);
             response
         }
-        Reply::Failed(error) => crate::fail(&error, &request.state.releases.current(), request),
+        AccountReply::Failed(error) => crate::fail(&error, &request.state.releases.current(), request),
     };
     CommonHeaders { caching: Some(Caching::Never), ..CommonHeaders::default() }.write(response.headers_mut());
     response

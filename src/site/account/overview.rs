@@ -3,10 +3,10 @@
 use askama::Template;
 
 use crate::account::form::FormData;
-use crate::account::keys::{Choice, last_used_of, lifetimes};
+use crate::account::keys::{SelectOption, last_used_of, lifetimes};
 use crate::account::sign::{form_error, form_status};
-use crate::account::{AccountRequest, Reply, cookie};
-use crate::charts::{Bars, Head, Item, Sparkline, Unit};
+use crate::account::{AccountReply, AccountRequest, cookie};
+use crate::charts::{Bars, ChartHead, ChartItem, ChartUnit, Sparkline};
 use crate::error_page::sentence;
 use crate::format;
 use crate::layout::PageLayout;
@@ -20,7 +20,7 @@ use data::Date;
 /// Days in the chart, including today.
 pub(crate) const DAYS: u16 = 30;
 
-/// Messages on the page after a form was sent.
+/// Messages on the page after a form was submitted.
 #[derive(Default)]
 pub(crate) struct AccountMessages {
     key_error: String,
@@ -49,21 +49,21 @@ struct AccountPage {
     /// Such as `1 of 3`.
     key_count: String,
     may_add: bool,
-    keys: Vec<KeyRow>,
+    keys: Vec<KeyUsageRow>,
     /// Revoked or expired.
-    ended: Vec<KeyRow>,
+    ended: Vec<KeyUsageRow>,
     resets_at: String,
     resets_in: String,
     chart: Bars,
-    /// The requests of each key on each day; last those of all other keys if `has_others`.
+    /// Requests per day by key; the last column is the sum of other keys if `has_others`.
     days: Vec<(String, Vec<u64>)>,
     has_others: bool,
-    /// The newest first.
+    /// Newest first.
     sessions: Vec<SessionRow>,
-    lifetimes: Vec<Choice>,
-    /// Whether the address is unverified and a link can be sent to it.
+    lifetimes: Vec<SelectOption>,
+    /// True if the address is unverified and the service can send a link to it.
     needs_verification: bool,
-    /// Since when; empty if it is off.
+    /// Start date of two-step sign-in; empty if it is off.
     totp_enabled: String,
     recovery_codes: u32,
     is_operator: bool,
@@ -72,20 +72,20 @@ struct AccountPage {
     max_length: usize,
 }
 
-pub(crate) struct KeyRow {
+pub(crate) struct KeyUsageRow {
     pub(crate) id: i64,
     pub(crate) name: String,
     pub(crate) masked: String,
     pub(crate) created: String,
-    /// The day of its first request; empty if there was none.
+    /// Day of the first request; empty if there was none.
     pub(crate) first_used: String,
     pub(crate) last_used: String,
-    /// When it expires; empty if it does not.
+    /// Expiry time; empty if the key does not expire.
     pub(crate) expires: String,
-    /// Whether a successor was created that is accepted too.
+    /// True if a successor was created that is accepted as well.
     pub(crate) is_rotated: bool,
     pub(crate) used: String,
-    /// The requests that are left today, in words; empty if unlimited.
+    /// Remaining requests today, in words; empty if unlimited.
     pub(crate) left: String,
     pub(crate) total: u64,
     pub(crate) sparkline: Sparkline,
@@ -106,8 +106,8 @@ struct DeletePage {
     error: String,
 }
 
-impl KeyRow {
-    /// `year` is the usage of all days that are stored.
+impl KeyUsageRow {
+    /// `year` is the usage of all stored days.
     pub(crate) fn new(usage: &KeyUsage, is_rotated: bool, year: &AccountUsage) -> Self {
         let key = &usage.key;
         let first_used = year.first_day(key.id).map_or_else(String::new, format::day);
@@ -130,7 +130,7 @@ impl KeyRow {
 }
 
 /// `GET /account`.
-pub(crate) async fn page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
+pub(crate) async fn page(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
     let visitor = request.signed_in().await?;
     show(request, &visitor, AccountMessages::default()).await
 }
@@ -139,7 +139,7 @@ pub(crate) async fn show(
     request: AccountRequest<'_>,
     visitor: &Visitor,
     messages: AccountMessages,
-) -> Result<Reply, Reply> {
+) -> Result<AccountReply, AccountReply> {
     let state = request.page.state;
     let status = form_status(&[messages.key_error.as_str(), &messages.password_error].concat());
     let usage = state.auth.usage(visitor.account.id, DAYS, request.now).await?;
@@ -158,7 +158,8 @@ pub(crate) async fn show(
     let successor = |rotated: &KeyRecord| {
         active.iter().any(|usage| usage.key.counter == rotated.counter && usage.key.id > rotated.id)
     };
-    let keys: Vec<KeyRow> = active.iter().map(|usage| KeyRow::new(usage, successor(&usage.key), &year)).collect();
+    let keys: Vec<KeyUsageRow> =
+        active.iter().map(|usage| KeyUsageRow::new(usage, successor(&usage.key), &year)).collect();
     // A rotated key and its successor count as one.
     let counted = keys.iter().filter(|key| !key.is_rotated).count();
     let counted = u32::try_from(counted).expect("an account has fewer than 2^32 keys");
@@ -177,7 +178,7 @@ pub(crate) async fn show(
         key_count: tier.keys().map_or_else(|| counted.to_string(), |max| format!("{counted} of {max}")),
         may_add: tier.keys().is_none_or(|max| counted < max),
         keys,
-        ended: ended.iter().map(|usage| KeyRow::new(usage, false, &year)).collect(),
+        ended: ended.iter().map(|usage| KeyUsageRow::new(usage, false, &year)).collect(),
         resets_at: format::instant(today.resets_at),
         resets_in: format!("{} h {} min", left / 3_600, left / 60 % 60),
         chart: chart(&usage),
@@ -193,21 +194,26 @@ pub(crate) async fn show(
         min_length: MIN_LENGTH,
         max_length: MAX_LENGTH,
     };
-    Ok(Reply::Page(status, page.render()?))
+    Ok(AccountReply::Page(status, page.render()?))
 }
 
 pub(crate) fn chart(usage: &AccountUsage) -> Bars {
     let totals = usage.totals();
     let days = usage.days.iter().map(format::short_day).zip(totals);
-    let items = days.map(|(day, total)| Item::new(day, Some(total))).collect();
+    let items = days.map(|(day, total)| ChartItem::new(day, Some(total))).collect();
     requests_chart(format!("Requests of all keys in the last {DAYS} days"), items)
 }
 
-/// The requests of the last days.
-pub(crate) fn requests_chart(title: String, items: Vec<Item>) -> Bars {
-    let sum = items.iter().filter_map(Item::value).sum::<u64>();
+/// A chart of requests over the last [`DAYS`].
+pub(crate) fn requests_chart(title: String, items: Vec<ChartItem>) -> Bars {
+    let sum = items.iter().filter_map(ChartItem::value).sum::<u64>();
     let summary = format!("{} in {DAYS} days.", format::counted(sum, "request", "requests"));
-    Bars::new(Head::new("usage", title, summary), ["Day (UTC)", "Requests"], Unit::Count("request", "requests"), items)
+    Bars::new(
+        ChartHead::new("usage", title, summary),
+        ["Day (UTC)", "Requests"],
+        ChartUnit::Count("request", "requests"),
+        items,
+    )
 }
 
 fn has_others(usage: &AccountUsage) -> bool {
@@ -226,7 +232,10 @@ fn days(usage: &AccountUsage, now: i64) -> Vec<(String, Vec<u64>)> {
 }
 
 /// `POST /account/password`: changes the password, ends all sessions, and starts another one.
-pub(crate) async fn change_password(request: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
+pub(crate) async fn change_password(
+    request: AccountRequest<'_>,
+    form: &FormData,
+) -> Result<AccountReply, AccountReply> {
     let visitor = request.signed_in().await?;
     let new = match Password::new(&form.secret("new"), &visitor.account.email) {
         Ok(new) => new,
@@ -242,7 +251,9 @@ pub(crate) async fn change_password(request: AccountRequest<'_>, form: &FormData
             let visitor = Visitor { session, authenticated_at: request.now, expires_at, ..visitor };
             let messages = AccountMessages { success, ..AccountMessages::default() };
             Ok(match show(request, &visitor, messages).await? {
-                Reply::Page(_, html) => Reply::NewSession(html, cookie::set(request.page.state, &started)),
+                AccountReply::Page(_, html) => {
+                    AccountReply::NewSession(html, cookie::session_cookies(request.page.state, &started))
+                }
                 other => other,
             })
         }
@@ -251,34 +262,34 @@ pub(crate) async fn change_password(request: AccountRequest<'_>, form: &FormData
 }
 
 /// `POST /account/sessions/{id}/end`: ends a session of the account; no effect if there is no such session.
-pub(crate) async fn end_session(request: AccountRequest<'_>, session: SessionId) -> Result<Reply, Reply> {
+pub(crate) async fn end_session(request: AccountRequest<'_>, session: SessionId) -> Result<AccountReply, AccountReply> {
     let visitor = request.signed_in().await?;
     request.page.state.auth.end_session(visitor.account.id, session).await?;
-    Ok(Reply::Redirect("/account".into(), Vec::new()))
+    Ok(AccountReply::Redirect("/account".into(), Vec::new()))
 }
 
 /// `GET /account/delete`: asks for confirmation.
-pub(crate) async fn delete_page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
+pub(crate) async fn delete_page(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
     let visitor = request.signed_in().await?;
     confirm_deletion(request, &visitor, "")
 }
 
-fn confirm_deletion(request: AccountRequest<'_>, visitor: &Visitor, error: &str) -> Result<Reply, Reply> {
+fn confirm_deletion(request: AccountRequest<'_>, visitor: &Visitor, error: &str) -> Result<AccountReply, AccountReply> {
     let catalog = request.page.state.releases.current();
     let page = DeletePage {
         layout: request.layout(catalog.snapshot(), "Delete your account", "Delete your account and revoke its keys."),
         email: visitor.account.email.to_string(),
         error: sentence(error),
     };
-    Ok(Reply::Page(form_status(error), page.render()?))
+    Ok(AccountReply::Page(form_status(error), page.render()?))
 }
 
 /// `POST /account/delete`: deletes the account and revokes its keys.
-pub(crate) async fn delete(request: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
+pub(crate) async fn delete(request: AccountRequest<'_>, form: &FormData) -> Result<AccountReply, AccountReply> {
     let visitor = request.signed_in().await?;
     let password = Secret::new(&form.secret("password"));
     match request.page.state.auth.delete_account(&visitor, password, request.now).await {
-        Ok(()) => Ok(Reply::SignedOut(cookie::remove_all(request.page.state))),
+        Ok(()) => Ok(AccountReply::SignedOut(cookie::remove_all(request.page.state))),
         Err(error) => confirm_deletion(request, &visitor, &form_error(error)?),
     }
 }

@@ -4,7 +4,7 @@ use askama::Template;
 use http::StatusCode;
 
 use crate::account::form::FormData;
-use crate::account::{AccountRequest, Reply, cookie};
+use crate::account::{AccountReply, AccountRequest, cookie};
 use crate::error_page::sentence;
 use crate::layout::PageLayout;
 use auth::account::Email;
@@ -39,12 +39,12 @@ struct CodePage<'a> {
 }
 
 /// `GET /signup`.
-pub(crate) async fn sign_up_page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
+pub(crate) async fn sign_up_page(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
     request.not_signed_in().await?;
     show_sign_up(request, "", "")
 }
 
-fn show_sign_up(request: AccountRequest<'_>, email: &str, error: &str) -> Result<Reply, Reply> {
+fn show_sign_up(request: AccountRequest<'_>, email: &str, error: &str) -> Result<AccountReply, AccountReply> {
     let catalog = request.page.state.releases.current();
     let page = SignUpPage {
         layout: request.layout(catalog.snapshot(), "Sign up", "Create an account to get API keys."),
@@ -53,21 +53,21 @@ fn show_sign_up(request: AccountRequest<'_>, email: &str, error: &str) -> Result
         min_length: MIN_LENGTH,
         max_length: MAX_LENGTH,
     };
-    Ok(Reply::Page(form_status(error), page.render()?))
+    Ok(AccountReply::Page(form_status(error), page.render()?))
 }
 
 /// `GET /signin`.
-pub(crate) async fn sign_in_page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
+pub(crate) async fn sign_in_page(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
     request.not_signed_in().await?;
     show_sign_in(request, "", "")
 }
 
-fn show_sign_in(request: AccountRequest<'_>, email: &str, error: &str) -> Result<Reply, Reply> {
+fn show_sign_in(request: AccountRequest<'_>, email: &str, error: &str) -> Result<AccountReply, AccountReply> {
     let catalog = request.page.state.releases.current();
     let layout = request.layout(catalog.snapshot(), "Sign in", "Sign in to your account.");
     let sends_mail = request.page.state.auth.sends_mail();
     let page = SignInPage { layout, email: email.to_owned(), error: sentence(error), sends_mail };
-    Ok(Reply::Page(form_status(error), page.render()?))
+    Ok(AccountReply::Page(form_status(error), page.render()?))
 }
 
 /// The status of a page with a form that shows `error`, which is empty before the form is sent.
@@ -76,7 +76,7 @@ pub(crate) fn form_status(error: &str) -> StatusCode {
 }
 
 /// The message of an error that the form can show; any other error is an error page.
-pub(crate) fn form_error(error: AccountError) -> Result<String, Reply> {
+pub(crate) fn form_error(error: AccountError) -> Result<String, AccountReply> {
     match error {
         AccountError::NotCreated
         | AccountError::WrongCredentials
@@ -93,21 +93,24 @@ pub(crate) fn form_error(error: AccountError) -> Result<String, Reply> {
     }
 }
 
-/// Ends the session that the browser presented: its cookie is replaced, so that nobody else should use it.
-async fn signed_in(request: AccountRequest<'_>, session: &StartedSession) -> Reply {
+/// Sets the cookies of a new session and redirects. Ends the session that the browser presented, since its cookie is
+/// replaced and nobody should use it any more.
+async fn start_session(request: AccountRequest<'_>, session: &StartedSession) -> AccountReply {
     if let Some(previous) = cookie::session(request.page) {
-        // The new session is valid regardless; the previous one ends later by itself.
+        // On an error the new session is still valid, and the previous one expires by itself.
         let _ = request.page.state.auth.sign_out(&previous, request.now).await;
     }
-    let cookies = cookie::set(request.page.state, session);
+    let cookies = cookie::session_cookies(request.page.state, session);
     match cookie::return_path(request.page) {
-        None => Reply::Redirect("/account".into(), cookies),
-        Some(path) => Reply::Redirect(path.into(), [cookies, cookie::remove_return(request.page.state)].concat()),
+        None => AccountReply::Redirect("/account".into(), cookies),
+        Some(path) => {
+            AccountReply::Redirect(path.into(), [cookies, cookie::remove_return(request.page.state)].concat())
+        }
     }
 }
 
 /// `POST /signup`.
-pub(crate) async fn sign_up(request: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
+pub(crate) async fn sign_up(request: AccountRequest<'_>, form: &FormData) -> Result<AccountReply, AccountReply> {
     let address = form.text("email");
     let email: Email = match address.parse() {
         Ok(email) => email,
@@ -121,40 +124,43 @@ pub(crate) async fn sign_up(request: AccountRequest<'_>, form: &FormData) -> Res
     match auth.sign_up(email.clone(), password, request.address, request.now).await {
         Ok(session) => {
             auth.welcome(email, request.address, request.now).await;
-            Ok(signed_in(request, &session).await)
+            Ok(start_session(request, &session).await)
         }
         Err(error) => show_sign_up(request, &address, &form_error(error)?),
     }
 }
 
 /// `POST /signin`.
-pub(crate) async fn sign_in(request: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
+pub(crate) async fn sign_in(request: AccountRequest<'_>, form: &FormData) -> Result<AccountReply, AccountReply> {
     let address = form.text("email");
-    // Reported like an unknown account.
+    // An invalid address is reported like an unknown account.
     let Ok(email) = address.parse::<Email>() else {
         return show_sign_in(request, &address, &AccountError::WrongCredentials.to_string());
     };
     let password = Secret::new(&form.secret("password"));
     let origin = SignInOrigin { address: request.address, browser: cookie::browser(request.page) };
     match request.page.state.auth.sign_in(email, password, origin, request.now).await {
-        Ok(session) => Ok(signed_in(request, &session).await),
+        Ok(session) => Ok(start_session(request, &session).await),
         Err(AccountError::CodeRequired(pending)) => show_code_form(request, pending.reveal(), ""),
         Err(error) => show_sign_in(request, &address, &form_error(error)?),
     }
 }
 
-fn show_code_form(request: AccountRequest<'_>, pending: &str, error: &str) -> Result<Reply, Reply> {
+fn show_code_form(request: AccountRequest<'_>, pending: &str, error: &str) -> Result<AccountReply, AccountReply> {
     let catalog = request.page.state.releases.current();
     let layout = request.layout(catalog.snapshot(), "Enter your code", "The second step of your sign-in.");
     let page = CodePage { layout, pending, error: sentence(error) };
-    Ok(Reply::Page(form_status(error), page.render()?))
+    Ok(AccountReply::Page(form_status(error), page.render()?))
 }
 
 /// `POST /signin/code`: the second step, after the password.
-pub(crate) async fn sign_in_with_code(request: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
+pub(crate) async fn sign_in_with_code(
+    request: AccountRequest<'_>,
+    form: &FormData,
+) -> Result<AccountReply, AccountReply> {
     let (pending, code) = (form.text("pending"), form.secret("code"));
     match request.page.state.auth.sign_in_with_code(&pending, &code, request.now).await {
-        Ok(session) => Ok(signed_in(request, &session).await),
+        Ok(session) => Ok(start_session(request, &session).await),
         Err(error @ (AccountError::SignInExpired | AccountError::Blocked)) => {
             show_sign_in(request, "", &error.to_string())
         }
@@ -163,9 +169,9 @@ pub(crate) async fn sign_in_with_code(request: AccountRequest<'_>, form: &FormDa
 }
 
 /// `POST /signout`.
-pub(crate) async fn sign_out(request: AccountRequest<'_>) -> Result<Reply, Reply> {
+pub(crate) async fn sign_out(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
     if let Some(token) = cookie::session(request.page) {
         request.page.state.auth.sign_out(&token, request.now).await?;
     }
-    Ok(Reply::SignedOut(cookie::remove_session(request.page.state)))
+    Ok(AccountReply::SignedOut(cookie::remove_session(request.page.state)))
 }

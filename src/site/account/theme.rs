@@ -1,28 +1,28 @@
-//! `POST /theme`: the colors of pages, for visitors with and without an account.
+//! `POST /theme`: sets the theme, for visitors with and without an account.
 
 use http::header::REFERER;
 
 use crate::account::form::FormData;
-use crate::account::{AccountRequest, AccountRoute, Reply, cookie};
+use crate::account::{AccountReply, AccountRequest, AccountRoute, cookie};
 use crate::error_page::PageError;
 use crate::theme::Theme;
 
 /// Sets the cookie and returns to the page that had the form.
-pub(crate) fn choose(request: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
-    let theme: Theme = form.text("theme").parse().map_err(|()| Reply::Failed(PageError::UnknownPage))?;
-    Ok(Reply::Redirect(page_before(request).into(), vec![cookie::set_theme(request.page.state, theme)]))
+pub(crate) fn choose(request: AccountRequest<'_>, form: &FormData) -> Result<AccountReply, AccountReply> {
+    let theme: Theme = form.text("theme").parse().map_err(|()| AccountReply::Failed(PageError::UnknownPage))?;
+    Ok(AccountReply::Redirect(page_before(request).into(), vec![cookie::theme_cookie(request.page.state, theme)]))
 }
 
-/// The path and query of the page that had the form; the home page if that is unknown. A page that is the answer to a form cannot
-/// be read again.
+/// Path and query of the page that had the form; the home page if unknown. The account page replaces pages that are the
+/// response to a POST, since these cannot be read by GET.
 fn page_before(request: AccountRequest<'_>) -> String {
     let referrer = request.page.headers.get(REFERER).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let rest = referrer.split_once("://").map_or("", |(_, rest)| rest);
     let address = rest.find('/').map_or("/", |start| &rest[start..]);
-    // Two slashes would begin the name of a host.
+    // Two slashes would start a host name.
     let is_path = !address.starts_with("//") && address.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
     let path = address.split('?').next().unwrap_or(address);
-    match AccountRoute::of(path) {
+    match AccountRoute::parse(path) {
         Some(route) if !route.is_read() => "/account".to_owned(),
         _ if is_path => address.to_owned(),
         _ => "/".to_owned(),

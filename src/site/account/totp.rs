@@ -7,7 +7,7 @@ use qrcodegen::{QrCode, QrCodeEcc};
 use crate::account::confirm::confirm;
 use crate::account::form::FormData;
 use crate::account::sign::{form_error, form_status};
-use crate::account::{AccountRequest, Reply};
+use crate::account::{AccountReply, AccountRequest};
 use crate::error_page::sentence;
 use crate::layout::PageLayout;
 use auth::password::Secret;
@@ -15,7 +15,7 @@ use auth::totp::{RecoveryCode, TotpSecret};
 use auth::{AccountError, Visitor};
 use service::BrandName;
 
-/// Modules of empty space around a QR code, as its standard requires.
+/// Empty modules around a QR code, as the standard requires.
 const QUIET_ZONE: i32 = 4;
 
 #[derive(Template)]
@@ -57,8 +57,8 @@ struct Qr {
 }
 
 impl Qr {
-    /// Empty if the text does not fit: the link and the secret are enough.
-    fn of(text: &str) -> Result<String, askama::Error> {
+    /// Renders a QR code; empty if the text is too long, since the page also has the link and the secret.
+    fn svg(text: &str) -> Result<String, askama::Error> {
         let Ok(code) = QrCode::encode_text(text, QrCodeEcc::Medium) else { return Ok(String::new()) };
         let mut path = String::new();
         for y in 0..code.size() {
@@ -70,7 +70,7 @@ impl Qr {
     }
 }
 
-/// The link that apps read: <https://github.com/google/google-authenticator/wiki/Key-Uri-Format>.
+/// The setup link, in the format of <https://github.com/google/google-authenticator/wiki/Key-Uri-Format>.
 fn url(service: &BrandName, email: &str, secret: &str) -> String {
     let email: String = form_urlencoded::byte_serialize(email.as_bytes()).collect();
     let service: String = form_urlencoded::byte_serialize(service.as_str().as_bytes()).collect();
@@ -79,15 +79,15 @@ fn url(service: &BrandName, email: &str, secret: &str) -> String {
 }
 
 /// `GET /account/totp`: recovery codes and turning it off.
-pub(crate) async fn page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
+pub(crate) async fn page(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
     let visitor = request.signed_in().await?;
     match visitor.account.totp_enabled_at {
         Some(_) => show(request, &visitor, ""),
-        None => Err(Reply::Redirect("/account".into(), Vec::new())),
+        None => Err(AccountReply::Redirect("/account".into(), Vec::new())),
     }
 }
 
-fn show(request: AccountRequest<'_>, visitor: &Visitor, error: &str) -> Result<Reply, Reply> {
+fn show(request: AccountRequest<'_>, visitor: &Visitor, error: &str) -> Result<AccountReply, AccountReply> {
     let catalog = request.page.state.releases.current();
     let page = TotpPage {
         layout: request.layout(catalog.snapshot(), "Two-step sign-in", "Recovery codes, and turning it off."),
@@ -95,11 +95,11 @@ fn show(request: AccountRequest<'_>, visitor: &Visitor, error: &str) -> Result<R
         codes_left: visitor.account.recovery_codes,
         error: sentence(error),
     };
-    Ok(Reply::Page(form_status(error), page.render()?))
+    Ok(AccountReply::Page(form_status(error), page.render()?))
 }
 
 /// `POST /account/totp/setup`: shows a new secret. Nothing is stored until a code of it is entered.
-pub(crate) async fn set_up(request: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
+pub(crate) async fn set_up(request: AccountRequest<'_>, form: &FormData) -> Result<AccountReply, AccountReply> {
     let visitor = request.signed_in().await?;
     confirm(request, &visitor, form, "set up two-step sign-in", &[]).await?;
     let secret = TotpSecret::generate().map_err(AccountError::from)?;
@@ -111,7 +111,7 @@ fn show_setup(
     visitor: &Visitor,
     secret: &TotpSecret,
     error: &str,
-) -> Result<Reply, Reply> {
+) -> Result<AccountReply, AccountReply> {
     let secret = secret.reveal();
     let url = url(&request.page.state.operator.brand.name, visitor.account.email.as_str(), &secret);
     let groups = secret.as_bytes().chunks(4).map(String::from_utf8_lossy);
@@ -120,20 +120,21 @@ fn show_setup(
         layout: request.layout(catalog.snapshot(), "Set up two-step sign-in", "Connect an authenticator app."),
         shown_secret: groups.collect::<Vec<_>>().join(" "),
         secret: secret.to_string(),
-        qr: Qr::of(&url)?,
+        qr: Qr::svg(&url)?,
         url,
         error: sentence(error),
     };
-    Ok(Reply::Page(form_status(error), page.render()?))
+    Ok(AccountReply::Page(form_status(error), page.render()?))
 }
 
-/// `POST /account/totp/enable`: turns it on if the code shows that the app has the secret, and shows the recovery codes once.
-pub(crate) async fn enable(request: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
+/// `POST /account/totp/enable`: turns it on if the code proves that the app has the secret, and shows the recovery
+/// codes once.
+pub(crate) async fn enable(request: AccountRequest<'_>, form: &FormData) -> Result<AccountReply, AccountReply> {
     let visitor = request.signed_in().await?;
     confirm(request, &visitor, form, "turn on two-step sign-in", &["secret", "code"]).await?;
     let secret = form.secret("secret").parse::<TotpSecret>();
-    // Only a form that was changed has another secret.
-    let secret = secret.map_err(|_| Reply::Redirect("/account".into(), Vec::new()))?;
+    // The secret is invalid only if the form was tampered with.
+    let secret = secret.map_err(|_| AccountReply::Redirect("/account".into(), Vec::new()))?;
     let auth = &request.page.state.auth;
     match auth.enable_totp(visitor.account.id, secret.clone(), &form.text("code"), request.now).await {
         Ok(codes) => show_codes(request, &codes),
@@ -141,17 +142,17 @@ pub(crate) async fn enable(request: AccountRequest<'_>, form: &FormData) -> Resu
     }
 }
 
-fn show_codes(request: AccountRequest<'_>, codes: &[RecoveryCode]) -> Result<Reply, Reply> {
+fn show_codes(request: AccountRequest<'_>, codes: &[RecoveryCode]) -> Result<AccountReply, AccountReply> {
     let catalog = request.page.state.releases.current();
     let page = CodesPage {
         layout: request.layout(catalog.snapshot(), "Your recovery codes", "Codes for a sign-in without your app."),
         codes: codes.iter().map(RecoveryCode::reveal).collect(),
     };
-    Ok(Reply::Page(StatusCode::CREATED, page.render()?))
+    Ok(AccountReply::Page(StatusCode::CREATED, page.render()?))
 }
 
 /// `POST /account/totp/codes`: replaces the recovery codes.
-pub(crate) async fn renew_codes(request: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
+pub(crate) async fn renew_codes(request: AccountRequest<'_>, form: &FormData) -> Result<AccountReply, AccountReply> {
     let visitor = request.signed_in().await?;
     confirm(request, &visitor, form, "renew your recovery codes", &[]).await?;
     let codes = request.page.state.auth.renew_recovery_codes(visitor.account.id).await?;
@@ -159,12 +160,12 @@ pub(crate) async fn renew_codes(request: AccountRequest<'_>, form: &FormData) ->
 }
 
 /// `POST /account/totp/disable`: turns it off, with password and code.
-pub(crate) async fn disable(request: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
+pub(crate) async fn disable(request: AccountRequest<'_>, form: &FormData) -> Result<AccountReply, AccountReply> {
     let visitor = request.signed_in().await?;
     let (password, code) = (Secret::new(&form.secret("password")), form.secret("code"));
     let auth = &request.page.state.auth;
     match auth.disable_totp(&visitor, password, &code, request.now).await {
-        Ok(()) => Ok(Reply::Redirect("/account".into(), Vec::new())),
+        Ok(()) => Ok(AccountReply::Redirect("/account".into(), Vec::new())),
         Err(error) => show(request, &visitor, &form_error(error)?),
     }
 }
@@ -175,13 +176,13 @@ mod tests {
 
     #[test]
     fn the_qr_code_is_drawn_with_its_quiet_zone() {
-        let qr = Qr::of("otpauth://totp/VentureDex:a%40b.example?secret=GEZDGNBVGY3TQOJQ").unwrap();
+        let qr = Qr::svg("otpauth://totp/VentureDex:a%40b.example?secret=GEZDGNBVGY3TQOJQ").unwrap();
         // The corner of the first finder pattern, seven modules wide.
         for x in 4..11 {
             assert!(qr.contains(&format!("M{x},4h1v1h-1z")), "{qr}");
         }
         assert!(!qr.contains("M11,4h") && !qr.contains("M3,4h") && qr.contains("fill=\"white\""));
-        assert_eq!(Qr::of(&"x".repeat(3_000)).unwrap(), "");
+        assert_eq!(Qr::svg(&"x".repeat(3_000)).unwrap(), "");
     }
 
     #[test]

@@ -4,29 +4,29 @@ use std::collections::BTreeMap;
 
 use askama::Template;
 
-use crate::charts::columns::{BASE, Columns, HEIGHT, TOP};
-use crate::charts::{DataTable, Head, Item, Unit};
+use crate::charts::columns::{BASE, BarColumns, HEIGHT, TOP};
+use crate::charts::{ChartHead, ChartItem, ChartUnit, DataTable};
 
 /// Vertical bars, one for each year, day or range of values.
 #[derive(Template)]
 #[template(path = "charts/bars.html")]
 pub(crate) struct Bars {
-    head: Head,
-    columns: Columns,
-    /// The phrase and link of each column.
+    head: ChartHead,
+    columns: BarColumns,
+    /// Phrase and link of each column.
     marks: Vec<(String, Option<String>)>,
     is_linked: bool,
     table: DataTable,
 }
 
 impl Bars {
-    /// `heads` are the headings of the table.
-    pub(crate) fn new(head: Head, heads: [&str; 2], unit: Unit, items: Vec<Item>) -> Self {
+    /// `heads` are the column headings of the data table.
+    pub(crate) fn new(head: ChartHead, heads: [&str; 2], unit: ChartUnit, items: Vec<ChartItem>) -> Self {
         let values: Vec<(&str, Option<u64>)> = items.iter().map(|item| (item.label.as_str(), item.value)).collect();
         Self {
-            columns: Columns::new(&values, unit),
+            columns: BarColumns::new(&values, unit),
             is_linked: items.iter().any(|item| item.href.is_some()),
-            table: DataTable::of_items(heads, &items, unit),
+            table: DataTable::from_items(heads, &items, unit),
             marks: items
                 .into_iter()
                 .map(|item| (format!("{}: {}", item.label, unit.long(item.value)), item.href))
@@ -35,12 +35,12 @@ impl Bars {
         }
     }
 
-    /// A histogram of values, each with its number of records: a bar for each bin, which is its first and last value. `name`
-    /// writes a value, `href` links the list of a bin. `None` without values.
+    /// A histogram with a bar for each bin. `counts` has the number of records by value, a bin is its first and last
+    /// value. `name` formats a value, `href` returns the path of a bin's list. `None` without values.
     pub(crate) fn histogram(
-        head: Head,
+        head: ChartHead,
         heads: [&str; 2],
-        unit: Unit,
+        unit: ChartUnit,
         counts: &BTreeMap<u32, u64>,
         bins: &[(u32, u32)],
         name: impl Fn(u32) -> String,
@@ -50,13 +50,13 @@ impl Bars {
         let item = |(low, high): (u32, u32)| {
             let count = counts.range(low..=high).map(|(_, count)| *count).sum();
             let label = if low == high { name(low) } else { format!("{}–{}", name(low), name(high)) };
-            Item { label, value: Some(count), href: href(low, high).filter(|_| count > 0) }
+            ChartItem { label, value: Some(count), href: href(low, high).filter(|_| count > 0) }
         };
         Some(Self::new(head, heads, unit, bins.iter().copied().map(item).collect()))
     }
 }
 
-/// Bins of `size` values, each beginning at a multiple of it, that have all values.
+/// Bins of `size` values that start at multiples of `size` and cover all values.
 pub(crate) fn even_bins(counts: &BTreeMap<u32, u64>, size: u32) -> Vec<(u32, u32)> {
     let index = |end: Option<(&u32, &u64)>| end.map(|(value, _)| value / size);
     let (Some(first), Some(last)) = (index(counts.first_key_value()), index(counts.last_key_value())) else {
@@ -65,8 +65,8 @@ pub(crate) fn even_bins(counts: &BTreeMap<u32, u64>, size: u32) -> Vec<(u32, u32
     (first..=last).map(|index| (index * size, index * size + (size - 1))).collect()
 }
 
-/// Bins of 1, 2, 3 to 4, 5 to 8 … that have all values: for values of which most are small. The last one ends at the
-/// largest value.
+/// Bins of 1, 2, 3 to 4, 5 to 8 … that cover all values, for mostly small values. The last bin ends at the largest
+/// value.
 pub(crate) fn doubling_bins(counts: &BTreeMap<u32, u64>) -> Vec<(u32, u32)> {
     let (Some((first, _)), Some((last, _))) = (counts.first_key_value(), counts.last_key_value()) else {
         return Vec::new();
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
     use crate::charts::check;
 
-    const ROUNDS: Unit = Unit::Count("round", "rounds");
+    const ROUNDS: ChartUnit = ChartUnit::Count("round", "rounds");
 
     proptest! {
         #![proptest_config(check::config())]
@@ -101,7 +101,7 @@ mod tests {
                 prop_assert!((bar.number("height") / (BASE - TOP) - value as f64 / max).abs() < 1e-4);
                 prop_assert!((bar.number("y") + bar.number("height") - BASE).abs() < 0.02);
             }
-            // What is unknown is hatched, never a bar.
+            // Unknown values are hatched, never bars.
             let unknown = items.iter().filter(|item| item.value.is_none()).count();
             prop_assert_eq!(chart.marks("rect", "gap").len(), unknown);
             prop_assert_eq!(html.matches("<td class=\"right\">not covered</td>").count(), unknown);
@@ -118,7 +118,7 @@ mod tests {
         ) {
             let bins = even_bins(&counts, bin);
             let href = |low: u32, _| Some(format!("/vcs?min_health_score={low}"));
-            let chart = Bars::histogram(check::head(), ["Score", "Firms"], Unit::Count("firm", "firms"), &counts, &bins, |score| score.to_string(), href);
+            let chart = Bars::histogram(check::head(), ["Score", "Firms"], ChartUnit::Count("firm", "firms"), &counts, &bins, |score| score.to_string(), href);
             prop_assert_eq!(chart.is_some(), !counts.is_empty());
             let Some(chart) = chart else { return Ok(()) };
             let html = chart.render().unwrap();
@@ -157,8 +157,8 @@ mod tests {
 
     #[test]
     fn amounts_are_in_dollars() {
-        let items = vec![Item::new("2020", Some(12_500_000)), Item::new("2021", None)];
-        let html = Bars::new(check::head(), ["Year", "Raised"], Unit::Usd, items).render().unwrap();
+        let items = vec![ChartItem::new("2020", Some(12_500_000)), ChartItem::new("2021", None)];
+        let html = Bars::new(check::head(), ["Year", "Raised"], ChartUnit::Usd, items).render().unwrap();
         let titles: Vec<String> =
             check::chart(&html).all("title").iter().map(|title| title.text().to_owned()).collect();
         assert_eq!(titles, ["2020: $12.5M", "2021: not covered"]);
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_chart_with_space_shows_all_values_and_one_without_shows_the_largest() {
-        let items = (0..20).map(|year| Item::new((2000 + year).to_string(), Some(1_000 + year))).collect();
+        let items = (0..20).map(|year| ChartItem::new((2000 + year).to_string(), Some(1_000 + year))).collect();
         let html = Bars::new(check::head(), ["Year", "Rounds"], ROUNDS, items).render().unwrap();
         let chart = check::chart(&html);
         assert_eq!(chart.texts(240.0).iter().filter(|text| text.contains(',')).count(), 1);

@@ -1,8 +1,8 @@
-//! How a total is distributed, and small bars next to a number.
+//! The distribution of a total, and sparklines next to a number.
 
 use askama::Template;
 
-use crate::charts::{Item, Percent, round};
+use crate::charts::{ChartItem, Percent, round};
 use crate::format;
 
 /// Small bars next to a number, without labels.
@@ -27,23 +27,23 @@ impl Sparkline {
     }
 }
 
-/// How a total is distributed: a table with a bar per row, relative to the largest.
+/// The distribution of a total: a table with a bar per row, relative to the largest.
 #[derive(Template)]
 #[template(path = "charts/breakdown.html")]
 pub(crate) struct Breakdown {
     title: &'static str,
     heads: [&'static str; 2],
-    /// With the length of the bar.
-    shares: Vec<(Item, Percent)>,
-    /// What has no row, and the list that has it.
+    /// Rows with the length of their bars.
+    shares: Vec<(ChartItem, Percent)>,
+    /// Omitted rows in words, and the path of a list that has them.
     rest: Option<(String, String)>,
 }
 
 impl Breakdown {
     /// `None` if no value is above 0.
-    pub(crate) fn new(title: &'static str, heads: [&'static str; 2], items: Vec<Item>) -> Option<Self> {
+    pub(crate) fn new(title: &'static str, heads: [&'static str; 2], items: Vec<ChartItem>) -> Option<Self> {
         let max = items.iter().filter_map(|item| item.value).max().filter(|max| *max > 0)? as f64;
-        let share = |item: Item| {
+        let share = |item: ChartItem| {
             let length = Percent(item.value.unwrap_or(0) as f64 / max);
             (item, length)
         };
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn the_largest_count_has_the_longest_bar() {
-        let item = |value| Item::linked("Seed", value, "/vcs?stage=seed");
+        let item = |value| ChartItem::linked("Seed", value, "/vcs?stage=seed");
         let items = vec![item(Some(4)), item(Some(1)), item(Some(0)), item(None)];
         let html = Breakdown::new("", ["", ""], items).unwrap().render().unwrap();
         let lengths: Vec<&str> = html.split("width=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();

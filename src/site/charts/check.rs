@@ -1,24 +1,24 @@
-//! What every chart must fulfil, checked on its HTML as a browser lays it out.
+//! Requirements on every chart, checked on its HTML as a browser would lay it out.
 
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
 use crate::charts::labels::{ASCENT, DESCENT};
-use crate::charts::{FULL, Head, Item, Mark, NARROW, WIDE, text};
+use crate::charts::{ChartHead, ChartItem, ChartMark, FULL, NARROW, WIDE, text};
 
-/// Widths of a chart, in CSS pixels, from that on a small phone to that on a large screen.
+/// Tested widths of a chart in CSS pixels, from a small phone to a large screen.
 const WIDTHS: [f64; 9] = [NARROW, 300.0, 420.0, WIDE - 1.0, WIDE, 640.0, FULL - 1.0, FULL, 1_240.0];
 
 pub(super) fn config() -> ProptestConfig {
     ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() }
 }
 
-pub(super) fn head() -> Head {
-    Head::new("test", "Rounds by year", "3 rounds from 2019 to 2021.")
+pub(super) fn head() -> ChartHead {
+    ChartHead::new("test", "Rounds by year", "3 rounds from 2019 to 2021.")
 }
 
-/// Names as firms, sectors and years have them, in several scripts, and any other text.
+/// Names of firms, sectors and years in several scripts, and arbitrary text.
 pub(super) fn label() -> impl Strategy<Value = String> {
     const NAMES: [&str; 12] = [
         "2021",
@@ -42,12 +42,12 @@ fn value() -> impl Strategy<Value = Option<u64>> {
     proptest::option::weighted(0.85, amount)
 }
 
-/// Values of all sizes, some of them unknown, some of them linked; sometimes all zero or all unknown.
-pub(super) fn items(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Item>> {
+/// Values of all sizes, some unknown, some linked; sometimes all zero or all unknown.
+pub(super) fn items(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<ChartItem>> {
     let item = (label(), value(), proptest::option::of(0..1_000_u32));
     let items = proptest::collection::vec(item, count);
     (items, proptest::option::weighted(0.1, proptest::option::of(Just(0)))).prop_map(|(items, all)| {
-        let item = |(label, value, href): (String, _, Option<u32>)| Item {
+        let item = |(label, value, href): (String, _, Option<u32>)| ChartItem {
             label,
             value: all.unwrap_or(value),
             href: href.map(|number| format!("/vcs?min_portfolio={number}&stage=seed")),
@@ -56,8 +56,8 @@ pub(super) fn items(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<
     })
 }
 
-pub(super) fn marks(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Mark>> {
-    let mark = |item: Item| Mark { value: item.value, href: item.href };
+pub(super) fn marks(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<ChartMark>> {
+    let mark = |item: ChartItem| ChartMark { value: item.value, href: item.href };
     items(count).prop_map(move |items| items.into_iter().map(mark).collect())
 }
 
@@ -66,7 +66,7 @@ pub(super) struct Element {
     name: String,
     attributes: Vec<(String, String)>,
     text: String,
-    /// The indexes of the elements around it, the outermost first.
+    /// Indices of the enclosing elements, the outermost first.
     around: Vec<usize>,
 }
 
@@ -83,7 +83,7 @@ impl Element {
         &self.text
     }
 
-    /// A number or a percentage; 0 if it is absent.
+    /// A number or a percentage; 0 if absent.
     pub(super) fn number(&self, name: &str) -> f64 {
         let text = self.get(name).unwrap_or("0");
         text.trim_end_matches('%').parse().unwrap_or_else(|_| panic!("{name}={text} in {self:?}"))
@@ -94,14 +94,14 @@ pub(super) struct Chart {
     elements: Vec<Element>,
 }
 
-/// Reads a chart and checks what is required of all of them.
+/// Parses a chart and checks the requirements on all charts.
 pub(super) fn chart(html: &str) -> Chart {
     let chart = fragment(html);
     assert!(!chart.all("figcaption")[0].text.is_empty());
     chart
 }
 
-/// The same for a part of a figure.
+/// As [`chart`], for a part of a figure.
 pub(super) fn fragment(html: &str) -> Chart {
     let chart = Chart { elements: elements(html) };
     chart.check_names();
@@ -121,7 +121,7 @@ impl Chart {
         self.all(name).into_iter().filter(|element| element.class() == class).collect()
     }
 
-    /// The texts of labels in a chart of this width.
+    /// The texts of the labels shown at this chart width.
     pub(super) fn texts(&self, width: f64) -> Vec<String> {
         self.labels(width).into_iter().map(|label| label.text.clone()).collect()
     }
@@ -166,7 +166,7 @@ impl Chart {
         }
     }
 
-    /// Every mark that is a link has a name, and the table has the same link.
+    /// Every linked mark has a name, and the table has the same link.
     fn check_links(&self) {
         let (marks, others): (Vec<&Element>, Vec<&Element>) =
             self.all("a").into_iter().partition(|link| self.is_within(link, "svg"));
@@ -188,7 +188,7 @@ impl Chart {
         for label in self.labels(width) {
             let svg = *label.around.iter().rfind(|index| self.elements[**index].name == "svg").unwrap();
             let x = width * label.number("x") / 100.0 + label.number("dx");
-            // The style sheet has 11 px for codes on tiles, 12 px for all others.
+            // The style sheet sets 11 px for codes on tiles and 12 px for all other text.
             let size = if self.elements[svg].class() == "tiles" { 11.0 / 12.0 } else { 1.0 };
             let own = size * text::width(&label.text);
             let left = match label.get("text-anchor") {
@@ -213,7 +213,7 @@ impl Chart {
     }
 }
 
-/// The elements of a fragment in which every element is closed.
+/// Parses the elements of a fragment. Every element must be closed.
 fn elements(html: &str) -> Vec<Element> {
     let mut elements: Vec<Element> = Vec::new();
     let mut open: Vec<usize> = Vec::new();

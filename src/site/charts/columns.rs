@@ -1,47 +1,48 @@
-//! What charts of vertical bars have in common: the columns, their labels, the hatching of those that are not covered.
+//! Shared layout of charts of vertical bars: columns, labels, hatching of columns that are not covered.
 
 use std::borrow::Cow;
 
-use crate::charts::labels::{Label, Labels, WIDTHS};
-use crate::charts::{Percent, Unit, round, text};
+use crate::charts::labels::{Label, LabelPlacer, WIDTHS};
+use crate::charts::{ChartUnit, Percent, round, text};
 
 pub(super) const HEIGHT: f64 = 184.0;
-/// The base line of the bars.
+/// Vertical position of the base line.
 pub(super) const BASE: f64 = 160.0;
-/// The upper end of the highest bar; its value is above it.
+/// Upper end of the highest bar; its value is above it.
 pub(super) const TOP: f64 = 20.0;
 
-/// A bar takes this part of its column, and at most [`MAX_BAR`] of the chart.
+/// Width of a bar as a share of its column, limited to [`MAX_BAR`] of the chart.
 const SHARE: f64 = 0.74;
 const MAX_BAR: f64 = 0.08;
-/// Space between the values of two columns, in CSS pixels.
+/// Minimum space between the values of two columns, in CSS pixels.
 const GAP: f64 = 4.0;
-/// How high a column that is not covered is hatched: lower than most bars, so that it is not read as one.
+/// Height of the hatching of a column that is not covered: lower than most bars, so that it is not mistaken for one.
 const UNCOVERED_HEIGHT: f64 = 32.0;
 
-pub(super) struct Column {
-    /// The bar.
+pub(super) struct BarColumn {
+    /// Left edge of the bar.
     pub x: Percent,
     pub width: Percent,
     pub y: f64,
     pub height: f64,
-    /// The whole column, which a pointer hits more easily than the bar.
+    /// Left edge of the whole column, which is easier to click than the bar.
     pub left: Percent,
+    /// Width of the whole column.
     pub step: Percent,
     pub is_covered: bool,
 }
 
-pub(super) struct Columns {
-    pub columns: Vec<Column>,
+pub(super) struct BarColumns {
+    pub columns: Vec<BarColumn>,
     pub labels: Vec<Label>,
     pub has_gaps: bool,
     /// CSS pixels per unit.
     pub scale: f64,
 }
 
-impl Columns {
-    /// Of the name and value of each column.
-    pub(super) fn new(values: &[(&str, Option<u64>)], unit: Unit) -> Self {
+impl BarColumns {
+    /// Lays out columns, given as name and value.
+    pub(super) fn new(values: &[(&str, Option<u64>)], unit: ChartUnit) -> Self {
         let max = values.iter().filter_map(|(_, value)| *value).max().unwrap_or(0);
         let scale = (BASE - TOP) / max.max(1) as f64;
         let step = 1.0 / values.len().max(1) as f64;
@@ -49,7 +50,7 @@ impl Columns {
         let center = |index: usize| step * (index as f64 + 0.5);
         let column = |(index, (_, value)): (usize, &(&str, Option<u64>))| {
             let height = value.map_or(UNCOVERED_HEIGHT, |value| scale * value as f64);
-            Column {
+            BarColumn {
                 x: Percent(center(index) - bar / 2.0),
                 width: Percent(bar),
                 y: round(BASE - height),
@@ -59,7 +60,7 @@ impl Columns {
                 is_covered: value.is_some(),
             }
         };
-        let mut labels = Labels::default();
+        let mut labels = LabelPlacer::default();
         labels.add_axis(
             HEIGHT - 6.0,
             values.iter().enumerate().map(|(index, (name, _))| (center(index), Cow::from(*name))),
@@ -70,7 +71,7 @@ impl Columns {
         let highest = values.iter().rposition(|(_, value)| *value == Some(max));
         for (index, text) in texts.into_iter().enumerate() {
             let Some((text, value)) = text.zip(values[index].1) else { continue };
-            // Without space for all values, the largest is shown: no bar is as high as its label.
+            // Without space for all values, only the largest is shown: no other bar can reach its label.
             let is_shown = all_fit.map(|all_fit| all_fit || highest == Some(index));
             labels.add(center(index), BASE - scale * value as f64 - 5.0, text, is_shown);
         }
@@ -90,7 +91,7 @@ impl Columns {
 
 pub(super) const NOT_COVERED: &str = "not covered";
 
-/// The first and last index of each run of columns without value.
+/// First and last index of each run of columns without a value.
 fn gaps(values: &[(&str, Option<u64>)]) -> Vec<(usize, usize)> {
     let mut gaps: Vec<(usize, usize)> = Vec::new();
     for (index, _) in values.iter().enumerate().filter(|(_, (_, value))| value.is_none()) {

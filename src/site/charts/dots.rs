@@ -1,14 +1,14 @@
-//! Values with their intervals on one axis.
+//! Values and their intervals on one axis.
 
 use askama::Template;
 
-use crate::charts::labels::{Label, Labels};
+use crate::charts::labels::{Label, LabelPlacer};
 use crate::charts::{Percent, round_step};
 
 const HEIGHT: f64 = 24.0;
-/// Space for half of a dot at either side, as a fraction of the width.
+/// Margin for half a dot on each side, as a fraction of the width.
 const SIDE: f64 = 0.04;
-/// Lines of the axis at most.
+/// Maximum number of lines on the axis.
 const MAX_TICKS: f64 = 6.0;
 
 /// A value with the ends of its 90 % interval, if it has one.
@@ -16,7 +16,7 @@ const MAX_TICKS: f64 = 6.0;
 pub(crate) struct Point {
     pub(crate) value: f64,
     pub(crate) interval: Option<(f64, f64)>,
-    /// What it is, in words.
+    /// Description in words.
     pub(crate) name: String,
 }
 
@@ -28,15 +28,15 @@ impl Point {
     }
 }
 
-/// A dot and its interval for each row of a table, all on one axis, which is drawn into the head of the column. The table
-/// has the numbers.
+/// A dot and its interval for each row of a table, on one axis that is drawn into the header of the column. The numbers
+/// are in the table itself.
 pub(crate) struct Dots {
     pub(crate) axis: DotAxis,
     /// `None` if the value is unknown.
-    pub(crate) rows: Vec<Option<Dot>>,
+    pub(crate) rows: Vec<Option<IntervalDot>>,
 }
 
-/// Numbers along the axis, with their lines.
+/// The numbers along the axis.
 #[derive(Template)]
 #[template(path = "charts/dot_axis.html")]
 pub(crate) struct DotAxis {
@@ -45,7 +45,7 @@ pub(crate) struct DotAxis {
 
 #[derive(Template)]
 #[template(path = "charts/dot.html")]
-pub(crate) struct Dot {
+pub(crate) struct IntervalDot {
     /// The numbers in words.
     name: String,
     x: Percent,
@@ -54,7 +54,7 @@ pub(crate) struct Dot {
 }
 
 impl Dots {
-    /// The axis has all intervals and ends at round numbers. `None` if no value is known.
+    /// The axis covers all intervals and ends at round numbers. `None` if no value is known.
     pub(crate) fn new(points: Vec<Option<Point>>) -> Option<Self> {
         let ends = points.iter().flatten().flat_map(|point| {
             let (low, high) = point.interval.unwrap_or((point.value, point.value));
@@ -69,9 +69,9 @@ impl Dots {
         let end = ((max / step).ceil() as i64).max(start + 1);
         let x_of = |value: f64| SIDE + (1.0 - 2.0 * SIDE) * (value / step - start as f64) / (end - start) as f64;
         let ticks: Vec<f64> = (start..=end).map(|tick| tick as f64 * step).collect();
-        let mut labels = Labels::default();
+        let mut labels = LabelPlacer::default();
         labels.add_axis(HEIGHT - 8.0, ticks.iter().map(|tick| (x_of(*tick), format!("{tick:.decimals$}").into())));
-        let dot = |point: Point| Dot {
+        let dot = |point: Point| IntervalDot {
             name: point.name,
             x: Percent(x_of(point.value)),
             interval: point.interval.map(|(low, high)| (Percent(x_of(low)), Percent(x_of(high)))),
@@ -120,7 +120,7 @@ mod tests {
                     places.extend([(low, lines[0].number("x1")), (high, lines[0].number("x2"))]);
                 }
             }
-            // One straight line from values to positions.
+            // Positions are a linear function of values.
             let (least, most) = places.iter().fold((places[0], places[0]), |(least, most), place| {
                 (if place.0 < least.0 { *place } else { least }, if place.0 > most.0 { *place } else { most })
             });

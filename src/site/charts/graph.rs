@@ -1,47 +1,47 @@
-//! Neighbours of one record.
+//! A graph of one record and its neighbors.
 
 use askama::Template;
 
-use crate::charts::labels::{Anchor, LAYOUTS, Label, Labels, PerLayout, WIDTHS};
-use crate::charts::{DataCell, DataRow, DataTable, Head, Item, Percent, Unit, WIDE, round, text};
+use crate::charts::labels::{Anchor, LAYOUTS, Label, LabelPlacer, PerLayout, WIDTHS};
+use crate::charts::{ChartHead, ChartItem, ChartUnit, DataCell, DataRow, DataTable, Percent, WIDE, round, text};
 
-/// Neighbours that are drawn.
+/// Maximum number of neighbors drawn.
 const MAX: usize = 12;
-/// Between two names of one side, in CSS pixels: their links are as high.
+/// Distance between two names on one side, and height of their links, in CSS pixels.
 const ROW: f64 = 30.0;
-/// The farthest nodes from the center, as a fraction of the width.
+/// Largest horizontal distance of a node from the center, as a fraction of the width.
 const REACH: f64 = 0.13;
-/// From a node to its name, in CSS pixels.
+/// Distance from a node to its name, in CSS pixels.
 const OFFSET: f64 = 11.0;
 const THINNEST: f64 = 1.0;
 const THICKEST: f64 = 9.0;
 
-/// One record in the middle and those around it, with lines as thick as what they share.
+/// One record in the middle and its neighbors around it. Thicker lines mean that two share more.
 #[derive(Template)]
 #[template(path = "charts/graph.html")]
 pub(crate) struct Graph {
-    head: Head,
-    nodes: Vec<Node>,
+    head: ChartHead,
+    nodes: Vec<GraphNode>,
     height: f64,
     center: f64,
     is_linked: bool,
     table: DataTable,
 }
 
-/// A record around the one in the middle.
+/// A neighbor of the record in the middle.
 pub(crate) struct Neighbor {
-    pub(crate) item: Item,
-    /// The list of what the two share.
+    pub(crate) item: ChartItem,
+    /// Path of the list of what the two share.
     pub(crate) shared: String,
-    /// The last column of the table.
+    /// Text for the last column of the table.
     pub(crate) detail: String,
 }
 
-struct Node {
+struct GraphNode {
     x: Percent,
     y: f64,
     thickness: f64,
-    /// What is clicked: the node and its name.
+    /// The clickable area, from the node to its name.
     left: Percent,
     width: Percent,
     title: String,
@@ -50,21 +50,26 @@ struct Node {
 }
 
 impl Graph {
-    /// Of the first 12 neighbors, which are on two sides, from top to bottom. `None` without neighbors.
-    pub(crate) fn new(head: Head, heads: [&str; 3], unit: Unit, mut neighbors: Vec<Neighbor>) -> Option<Self> {
+    /// Draws the first 12 neighbors, on two sides from top to bottom. `None` without neighbors.
+    pub(crate) fn new(
+        head: ChartHead,
+        heads: [&str; 3],
+        unit: ChartUnit,
+        mut neighbors: Vec<Neighbor>,
+    ) -> Option<Self> {
         neighbors.truncate(MAX);
         let table = table(heads, &neighbors, unit);
-        let items: Vec<Item> = neighbors.into_iter().map(|neighbor| neighbor.item).collect();
+        let items: Vec<ChartItem> = neighbors.into_iter().map(|neighbor| neighbor.item).collect();
         let max = items.iter().filter_map(|item| item.value).max().unwrap_or(0).max(1) as f64;
-        // Every other one is on the left side.
+        // Every other neighbor is on the left side.
         let rows = items.len().div_ceil(2);
         let height = ROW * rows.max(2) as f64;
         let center = height / 2.0;
-        let node = |(index, item): (usize, Item)| {
+        let node = |(index, item): (usize, ChartItem)| {
             let is_right = index % 2 == 0;
             let on_side = if is_right { rows } else { table.rows.len() - rows };
             let y = center + ROW * ((index / 2) as f64 - (on_side as f64 - 1.0) / 2.0);
-            // On an ellipse that is a little higher than the chart, so that the outermost nodes are not at its center.
+            // On an ellipse a little higher than the chart, so that the outermost nodes are not at the center.
             let reach = REACH * (1.0 - ((y - center) / (height / 2.0 + ROW / 2.0)).powi(2)).max(0.0).sqrt();
             let (x, dx, anchor, left) = match is_right {
                 true => (0.5 + reach, OFFSET, Anchor::Start, 0.5 + reach),
@@ -73,18 +78,18 @@ impl Graph {
             let count = item.value.map_or_else(String::new, |value| format!(" {}", unit.short(value)));
             let name: PerLayout<Option<String>> = LAYOUTS.map(|layout| {
                 let room = WIDTHS[layout] * (0.5 - reach) - OFFSET;
-                // A count without space is in the title and the table.
+                // A count that does not fit is only in the title and the table.
                 let count =
                     if WIDTHS[layout] >= WIDE && text::width(&count) <= room / 2.0 { count.as_str() } else { "" };
                 Some(format!("{}{count}", text::shortened(&item.label, room - text::width(count))))
             });
-            let mut labels = Labels::default();
+            let mut labels = LabelPlacer::default();
             labels.add_at(x, dx, y + 4.0, name, anchor);
             let thickness = match item.value {
                 Some(value) => (THICKEST * value as f64 / max).max(THINNEST),
                 None => THINNEST,
             };
-            Node {
+            GraphNode {
                 x: Percent(x),
                 y: round(y),
                 thickness: round(thickness),
@@ -96,18 +101,18 @@ impl Graph {
             }
         };
         let is_linked = items.iter().any(|item| item.href.is_some());
-        let nodes: Vec<Node> = items.into_iter().enumerate().map(node).collect();
+        let nodes: Vec<GraphNode> = items.into_iter().enumerate().map(node).collect();
         (!nodes.is_empty()).then_some(Self { head, nodes, height, center, is_linked, table })
     }
 }
 
-/// A row for each neighbor: its name, the linked number of what the two share, and the detail.
-fn table(heads: [&str; 3], neighbors: &[Neighbor], unit: Unit) -> DataTable {
+/// A row for each neighbor: name, linked number of what the two share, detail.
+fn table(heads: [&str; 3], neighbors: &[Neighbor], unit: ChartUnit) -> DataTable {
     let row = |Neighbor { item, shared, detail }: &Neighbor| DataRow {
         label: item.label.clone(),
         href: item.href.clone(),
         cells: vec![
-            DataCell { href: Some(shared.clone()), ..DataCell::of(item.value, unit) },
+            DataCell { href: Some(shared.clone()), ..DataCell::from_value(item.value, unit) },
             DataCell::new(detail.as_str()),
         ],
     };
@@ -126,8 +131,8 @@ mod tests {
 
         #[test]
         fn names_are_apart_and_lines_as_thick_as_what_is_shared(items in check::items(0..20)) {
-            let unit = Unit::Count("round", "rounds");
-            let neighbor = |item: &Item| Neighbor { item: item.clone(), shared: "/rounds".into(), detail: "2021".into() };
+            let unit = ChartUnit::Count("round", "rounds");
+            let neighbor = |item: &ChartItem| Neighbor { item: item.clone(), shared: "/rounds".into(), detail: "2021".into() };
             let neighbors = items.iter().map(neighbor).collect();
             let chart = Graph::new(check::head(), ["Firm", "Shared rounds", "Last"], unit, neighbors);
             prop_assert_eq!(chart.is_some(), !items.is_empty());
@@ -142,7 +147,7 @@ mod tests {
                 let thickness = THICKEST * item.value.unwrap_or(0) as f64 / max;
                 prop_assert!((line.number("stroke-width") - thickness.max(THINNEST)).abs() < 0.01);
             }
-            // Each has its name in both layouts, and the whole name in its title.
+            // Each neighbor has its name in both layouts, and the full name in its title.
             for width in [240.0, 900.0] {
                 prop_assert_eq!(chart.texts(width).len(), shown.len());
             }

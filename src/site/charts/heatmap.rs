@@ -1,55 +1,61 @@
-//! Counts of two properties.
+//! A heatmap: counts by two properties.
 
 use askama::Template;
 
 use crate::charts::ramp::Ramp;
-use crate::charts::{Head, Mark, Unit};
+use crate::charts::{ChartHead, ChartMark, ChartUnit};
 
-/// Rows and columns of shaded counts: a table, whose cells have the numbers, so that no other table is needed. Adjacent
-/// columns without a known value, such as years that the data does not cover, are one: `2014–2018`.
+/// Rows and columns of shaded counts. It is an HTML table, and its cells have the numbers, so no separate data table is
+/// needed. Adjacent columns without a known value, such as years that the data does not cover, are merged: `2014–2018`.
 #[derive(Template)]
 #[template(path = "charts/heatmap.html")]
 pub(crate) struct Heatmap {
-    head: Head,
+    head: ChartHead,
     corner: &'static str,
     columns: Vec<String>,
-    rows: Vec<Row>,
+    rows: Vec<ShadedRow>,
     legend: Vec<(u64, String)>,
     has_gaps: bool,
-    /// Whether a chart that is too wide shows its last columns first.
+    /// True if a chart that is too wide is initially scrolled to its last columns.
     shows_end: bool,
-    /// Whether values have more than five characters.
+    /// True if any value has more than five characters.
     has_long_values: bool,
 }
 
-struct Row {
+struct ShadedRow {
     label: String,
     href: Option<String>,
-    cells: Vec<Cell>,
+    cells: Vec<ShadedCell>,
     total: String,
 }
 
-struct Cell {
+struct ShadedCell {
     /// `None` if the data does not cover it.
     shade: Option<u64>,
     text: String,
     href: Option<String>,
 }
 
-/// A row of a heatmap: its name, the list of the whole row and a value for each column.
+/// A row of a heatmap: name, path of the list of the whole row, and a value for each column.
 pub(crate) struct HeatRow {
     pub(crate) label: String,
     pub(crate) href: Option<String>,
-    pub(crate) cells: Vec<Mark>,
+    pub(crate) cells: Vec<ChartMark>,
 }
 
 impl Heatmap {
-    /// `corner` is the heading of the names of rows.
-    pub(crate) fn new(head: Head, corner: &'static str, unit: Unit, columns: Vec<String>, rows: Vec<HeatRow>) -> Self {
+    /// `corner` is the heading of the row names.
+    pub(crate) fn new(
+        head: ChartHead,
+        corner: &'static str,
+        unit: ChartUnit,
+        columns: Vec<String>,
+        rows: Vec<HeatRow>,
+    ) -> Self {
         let values = || rows.iter().flat_map(|row| &row.cells).map(|cell| cell.value);
         let ramp = Ramp::new(values().flatten(), 2);
         let has_gaps = values().any(|value| value.is_none());
-        let cell = |mark: &Mark| Cell {
+        let cell = |mark: &ChartMark| ShadedCell {
             shade: mark.value.map(|value| ramp.shade(value)),
             text: mark.value.map_or_else(String::new, |value| unit.short(value)),
             href: mark.href.clone().filter(|_| mark.value.is_some()),
@@ -64,20 +70,19 @@ impl Heatmap {
                 _ => shown.push((column, label.clone())),
             }
         }
-        let row = |row: &HeatRow| Row {
+        let row = |row: &HeatRow| ShadedRow {
             label: row.label.clone(),
             href: row.href.clone(),
             cells: shown.iter().map(|(column, _)| cell(&row.cells[*column])).collect(),
             total: unit.short(row.cells.iter().filter_map(|cell| cell.value).fold(0, u64::saturating_add)),
         };
-        let rows: Vec<Row> = rows.iter().map(row).collect();
+        let rows: Vec<ShadedRow> = rows.iter().map(row).collect();
         let has_long_values = rows.iter().flat_map(|row| &row.cells).any(|cell| cell.text.len() > 5);
         let columns = shown.into_iter().map(|(_, label)| label).collect();
         Self { head, corner, columns, rows, legend: ramp.legend(), has_gaps, shows_end: false, has_long_values }
     }
 
-    /// For columns that are years: if there is no space for all, the last ones are shown before one scrolls, as many as
-    /// there is space for in full.
+    /// For columns of years: if there is no space for all, initially shows as many of the last columns as fit in full.
     pub(crate) fn scrolled_to_end(self) -> Self {
         Self { shows_end: true, ..self }
     }
@@ -100,12 +105,12 @@ mod tests {
         ) {
             let is_gap = |column: usize| rows.iter().all(|(_, cells)| cells[column].value.is_none());
             let is_shown = |column: usize| column == 0 || !is_gap(column - 1) || !is_gap(column);
-            let marks = |(_, cells): &(String, Vec<Mark>)| -> Vec<Mark> {
+            let marks = |(_, cells): &(String, Vec<ChartMark>)| -> Vec<ChartMark> {
                 cells.iter().enumerate().filter(|(column, _)| is_shown(*column)).map(|(_, mark)| mark.clone()).collect()
             };
-            let marks: Vec<Mark> = rows.iter().flat_map(marks).collect();
+            let marks: Vec<ChartMark> = rows.iter().flat_map(marks).collect();
             let rows = rows.into_iter().map(|(label, cells)| HeatRow { label, href: None, cells }).collect();
-            let html = Heatmap::new(check::head(), "Stage", Unit::Count("round", "rounds"), columns, rows).render().unwrap();
+            let html = Heatmap::new(check::head(), "Stage", ChartUnit::Count("round", "rounds"), columns, rows).render().unwrap();
             let chart = check::chart(&html);
             let cells: Vec<_> = chart.all("td").into_iter().filter(|cell| cell.class() != "right").collect();
             prop_assert_eq!(cells.len(), marks.len());
@@ -126,10 +131,10 @@ mod tests {
     #[test]
     fn years_that_are_not_covered_take_one_column() {
         let years = 2012..=2019;
-        let mark = |year: i32| Mark::new((![2012, 2015, 2016, 2017].contains(&year)).then_some(1));
+        let mark = |year: i32| ChartMark::new((![2012, 2015, 2016, 2017].contains(&year)).then_some(1));
         let row = HeatRow { label: "Seed".to_owned(), href: None, cells: years.clone().map(mark).collect() };
         let columns = years.map(|year| year.to_string()).collect();
-        let chart = Heatmap::new(check::head(), "Stage", Unit::Count("round", "rounds"), columns, vec![row]);
+        let chart = Heatmap::new(check::head(), "Stage", ChartUnit::Count("round", "rounds"), columns, vec![row]);
         assert_eq!(chart.columns, ["2012", "2013", "2014", "2015–2017", "2018", "2019"]);
         let shades: Vec<bool> = chart.rows[0].cells.iter().map(|cell| cell.shade.is_some()).collect();
         assert_eq!(shades, [false, true, true, false, true, true]);

@@ -2,60 +2,66 @@
 
 use askama::Template;
 
-use crate::charts::{DataTable, Head, Item, Percent, Unit, round};
+use crate::charts::{ChartHead, ChartItem, ChartUnit, DataTable, Percent, round};
 
 const HEIGHT: f64 = 52.0;
-/// A bar takes this part of its column.
+/// Width of a bar as a share of its column.
 const SHARE: f64 = 0.84;
-/// A bar of few records is visible.
+/// Minimum height of a bar above zero, in CSS pixels, so that it is visible.
 const MIN_BAR: f64 = 1.5;
 
-/// Small bars, each of which leads to the records of a range of values.
+/// Small bars that link to the records of their range of values.
 #[derive(Template)]
 #[template(path = "charts/histogram.html")]
-pub(crate) struct Histogram {
-    head: Head,
+pub(crate) struct RangeHistogram {
+    head: ChartHead,
     bars: Vec<Bar>,
     has_gaps: bool,
     is_linked: bool,
     table: DataTable,
-    /// The names of the first and the last bar.
+    /// Labels of the first and the last bar.
     ends: [String; 2],
 }
 
 struct Bar {
     title: String,
     href: Option<String>,
-    /// Of the whole column, which a pointer hits more easily than the bar.
+    /// Left edge of the whole column, which is easier to click than the bar.
     left: Percent,
+    /// Width of the whole column.
     step: Percent,
     x: Percent,
     width: Percent,
     y: f64,
     height: f64,
     is_covered: bool,
-    /// Whether the list is limited to other ranges.
+    /// True if the filters of the list exclude this range.
     is_outside: bool,
 }
 
-impl Histogram {
-    /// Bars in the order of values, each with whether its range is one that the list shows. `None` if no value is above 0, or
-    /// only one.
-    pub(crate) fn new(head: Head, heads: [&str; 2], unit: Unit, mut items: Vec<(Item, bool)>) -> Option<Self> {
+impl RangeHistogram {
+    /// Bars in the order of values; true marks a bar inside the range that the list shows. `None` unless at least two
+    /// values are above 0.
+    pub(crate) fn new(
+        head: ChartHead,
+        heads: [&str; 2],
+        unit: ChartUnit,
+        mut items: Vec<(ChartItem, bool)>,
+    ) -> Option<Self> {
         let values = || items.iter().filter_map(|(item, _)| item.value).filter(|value| *value > 0);
         let max = values().max()? as f64;
         if values().count() < 2 {
             return None;
         }
         for (item, _) in &mut items {
-            // A list of nothing is no use.
+            // No link to an empty list.
             item.href = item.href.take().filter(|_| item.value != Some(0));
         }
-        let known: Vec<Item> = items.iter().map(|(item, _)| item.clone()).collect();
+        let known: Vec<ChartItem> = items.iter().map(|(item, _)| item.clone()).collect();
         let ends = [items.first()?, items.last()?].map(|(item, _)| item.label.clone());
         let has_gaps = items.iter().any(|(item, _)| item.value.is_none());
         let step = 1.0 / items.len() as f64;
-        let bar = |(index, (item, is_inside)): (usize, (Item, bool))| {
+        let bar = |(index, (item, is_inside)): (usize, (ChartItem, bool))| {
             let height = match item.value {
                 Some(0) => 0.0,
                 Some(value) => (HEIGHT * value as f64 / max).max(MIN_BAR),
@@ -79,7 +85,7 @@ impl Histogram {
             head,
             has_gaps,
             is_linked: known.iter().any(|item| item.href.is_some()),
-            table: DataTable::of_items(heads, &known, unit),
+            table: DataTable::from_items(heads, &known, unit),
             bars: items.into_iter().enumerate().map(bar).collect(),
             ends,
         })
@@ -98,8 +104,8 @@ mod tests {
 
         #[test]
         fn bars_are_proportional_and_lead_to_what_they_count(items in check::items(0..30)) {
-            let unit = Unit::Count("round", "rounds");
-            let chart = Histogram::new(check::head(), ["Year", "Rounds"], unit, items.iter().cloned().map(|item| (item, true)).collect());
+            let unit = ChartUnit::Count("round", "rounds");
+            let chart = RangeHistogram::new(check::head(), ["Year", "Rounds"], unit, items.iter().cloned().map(|item| (item, true)).collect());
             let known: Vec<u64> = items.iter().filter_map(|item| item.value).collect();
             let max = known.iter().copied().max().unwrap_or(0);
             prop_assert_eq!(chart.is_some(), known.iter().filter(|value| **value > 0).count() > 1);
@@ -116,7 +122,7 @@ mod tests {
             let unknown = items.iter().filter(|item| item.value.is_none()).count();
             prop_assert_eq!(chart.marks("rect", "gap").len(), unknown);
             let linked = items.iter().filter(|item| item.href.is_some() && item.value != Some(0)).count();
-            // Each bar and its row in the table.
+            // One link per bar and one per row of the table.
             prop_assert_eq!(chart.all("a").len(), 2 * linked);
         }
     }

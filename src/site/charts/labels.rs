@@ -1,29 +1,29 @@
 //! Places labels so that none covers another or leaves its chart.
 //!
-//! A label is at a fraction of the chart's width, with its start, middle or end. Two labels that are apart in a chart of
-//! some width are apart in every wider one: the one that is further left has the smaller fraction, so that the distance
-//! grows with the width. It is therefore enough to place labels for the least width of each [`Layout`].
+//! The start, middle or end of a label is at a fraction of the chart's width. Two labels that are apart at some width
+//! are apart at every larger width, because the left one has the smaller fraction and the distance grows with the
+//! width. It is therefore enough to place labels for the minimum width of each layout.
 
 use std::borrow::Cow;
 
 use crate::charts::text;
 use crate::charts::{FULL, NARROW, Percent, WIDE};
 
-/// Space between two labels, in CSS pixels.
+/// Minimum space between two labels, in CSS pixels.
 const GAP: f64 = 4.0;
-/// What a text takes above and below its base line, in CSS pixels.
+/// Height of a text above and below its base line, in CSS pixels.
 pub(super) const ASCENT: f64 = 11.0;
 pub(super) const DESCENT: f64 = 3.0;
 
-/// A value for each layout, the narrowest first.
+/// A value per layout, the narrowest first.
 pub(super) type PerLayout<T> = [T; 3];
 
 pub(super) const LAYOUTS: PerLayout<usize> = [0, 1, 2];
 
-/// The least widths of the layouts, in CSS pixels.
+/// Minimum widths of the layouts, in CSS pixels.
 pub(super) const WIDTHS: PerLayout<f64> = [NARROW, WIDE, FULL];
 
-/// The class of what a layout shows and another does not.
+/// CSS classes of labels that only some layouts show.
 const CLASSES: PerLayout<&str> = ["n", "w", "x"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub(super) enum Anchor {
     End,
 }
 
-/// Which anchors are tried.
+/// Anchors in the order in which they are tried.
 const CENTERED: [Anchor; 3] = [Anchor::Middle, Anchor::End, Anchor::Start];
 const BEFORE: [Anchor; 2] = [Anchor::End, Anchor::Middle];
 
@@ -59,27 +59,27 @@ impl Anchor {
 
 pub(super) struct Label {
     pub x: Percent,
-    /// CSS pixels to the right of `x`.
+    /// Offset to the right of `x`, in CSS pixels.
     pub dx: f64,
-    /// The base line, in CSS pixels.
+    /// Base line, in CSS pixels.
     pub y: f64,
     pub anchor: &'static str,
-    /// The layouts that show it; empty: all.
+    /// Classes of the layouts that show the label; empty for all.
     pub class: String,
     pub text: String,
 }
 
-/// Space that is taken, in CSS pixels.
+/// An occupied area, in CSS pixels.
 #[derive(Clone, Copy)]
-struct Taken {
+struct OccupiedBox {
     left: f64,
     right: f64,
     top: f64,
     bottom: f64,
 }
 
-impl Taken {
-    fn of(layout: usize, x: f64, y: f64, text: &str, anchor: Anchor) -> Self {
+impl OccupiedBox {
+    fn for_text(layout: usize, x: f64, y: f64, text: &str, anchor: Anchor) -> Self {
         let width = text::width(text);
         let left = anchor.left(x * WIDTHS[layout], width);
         Self { left, right: left + width, top: y - ASCENT, bottom: y + DESCENT }
@@ -94,47 +94,47 @@ impl Taken {
 }
 
 #[derive(Default)]
-pub(super) struct Labels {
-    taken: PerLayout<Vec<Taken>>,
+pub(super) struct LabelPlacer {
+    occupied: PerLayout<Vec<OccupiedBox>>,
     labels: Vec<Label>,
 }
 
-impl Labels {
+impl LabelPlacer {
     pub(super) fn into_list(self) -> Vec<Label> {
         self.labels
     }
 
-    /// Keeps labels off a mark at a fraction of the width, `half` CSS pixels wide at either side.
+    /// Keeps labels off a mark at a fraction of the width, which extends `half` CSS pixels to each side.
     pub(super) fn block(&mut self, x: f64, half: f64, top: f64, bottom: f64) {
         for (layout, width) in WIDTHS.into_iter().enumerate() {
             let (left, right) = (x * width - half, x * width + half);
-            self.taken[layout].push(Taken { left, right, top, bottom });
+            self.occupied[layout].push(OccupiedBox { left, right, top, bottom });
         }
     }
 
-    /// Adds a label at a fraction of the width, in each layout that wants it and has space for it.
+    /// Adds a label at a fraction of the width, in each layout that wants it and has space.
     pub(super) fn add(&mut self, x: f64, y: f64, text: impl Into<String>, is_wanted: PerLayout<bool>) {
         self.add_by(&CENTERED, x, y, text.into(), is_wanted);
     }
 
-    /// The same, to the left of `x` if there is space.
+    /// As [`Self::add`], but preferably to the left of `x`.
     pub(super) fn add_before(&mut self, x: f64, y: f64, text: impl Into<String>) {
         self.add_by(&BEFORE, x, y, text.into(), [true; 3]);
     }
 
     fn add_by(&mut self, order: &[Anchor], x: f64, y: f64, text: String, is_wanted: PerLayout<bool>) {
         let anchors = LAYOUTS.map(|layout| {
-            let anchor = self.free(order, layout, x, y, &text, &[])?;
+            let anchor = self.free_anchor(order, layout, x, y, &text, &[])?;
             is_wanted[layout].then_some(anchor)
         });
         self.push(x, 0.0, y, text, anchors);
     }
 
-    /// Adds labels from left to right on one line: the last one and every nth before it, as many as fit.
+    /// Adds labels from left to right on one line: the last one and every nth before it, with the smallest n that fits.
     pub(super) fn add_axis<'t>(&mut self, y: f64, items: impl IntoIterator<Item = (f64, Cow<'t, str>)>) {
         let items: Vec<(f64, Cow<'t, str>)> = items.into_iter().collect();
         let anchors: PerLayout<Vec<Option<Anchor>>> = LAYOUTS.map(|layout| {
-            let every = |step: usize| self.every(layout, y, &items, step);
+            let every = |step: usize| self.every_nth(layout, y, &items, step);
             (1..items.len().max(2)).find_map(every).unwrap_or_else(|| vec![None; items.len()])
         });
         for (index, (x, text)) in items.into_iter().enumerate() {
@@ -142,7 +142,7 @@ impl Labels {
         }
     }
 
-    /// Adds a label whose space is known to be free.
+    /// Adds a label at a position that is known to be free.
     pub(super) fn add_at(&mut self, x: f64, dx: f64, y: f64, text: PerLayout<Option<String>>, anchor: Anchor) {
         let mut rest = text;
         for first in LAYOUTS {
@@ -156,31 +156,39 @@ impl Labels {
     }
 
     /// The anchors of every nth label, if all of them fit.
-    fn every(&self, layout: usize, y: f64, items: &[(f64, Cow<str>)], step: usize) -> Option<Vec<Option<Anchor>>> {
+    fn every_nth(&self, layout: usize, y: f64, items: &[(f64, Cow<str>)], step: usize) -> Option<Vec<Option<Anchor>>> {
         let mut anchors = vec![None; items.len()];
         let mut own = Vec::new();
         for index in (0..items.len()).rev().step_by(step) {
             let (x, text) = &items[index];
-            let anchor = self.free(&CENTERED, layout, *x, y, text, &own)?;
-            own.push(Taken::of(layout, *x, y, text, anchor));
+            let anchor = self.free_anchor(&CENTERED, layout, *x, y, text, &own)?;
+            own.push(OccupiedBox::for_text(layout, *x, y, text, anchor));
             anchors[index] = Some(anchor);
         }
         Some(anchors)
     }
 
     /// The first anchor with which a label is in the chart and apart from all others.
-    fn free(&self, order: &[Anchor], layout: usize, x: f64, y: f64, text: &str, others: &[Taken]) -> Option<Anchor> {
+    fn free_anchor(
+        &self,
+        order: &[Anchor],
+        layout: usize,
+        x: f64,
+        y: f64,
+        text: &str,
+        others: &[OccupiedBox],
+    ) -> Option<Anchor> {
         order.iter().copied().find(|anchor| {
-            let own = Taken::of(layout, x, y, text, *anchor);
+            let own = OccupiedBox::for_text(layout, x, y, text, *anchor);
             let is_inside = own.left >= 0.0 && own.right <= WIDTHS[layout];
-            is_inside && self.taken[layout].iter().chain(others).all(|other| own.is_apart(other))
+            is_inside && self.occupied[layout].iter().chain(others).all(|other| own.is_apart(other))
         })
     }
 
     fn push(&mut self, x: f64, dx: f64, y: f64, text: String, anchors: PerLayout<Option<Anchor>>) {
         for (layout, anchor) in anchors.iter().enumerate() {
             if let Some(anchor) = anchor {
-                self.taken[layout].push(Taken::of(layout, x + dx / WIDTHS[layout], y, &text, *anchor));
+                self.occupied[layout].push(OccupiedBox::for_text(layout, x + dx / WIDTHS[layout], y, &text, *anchor));
             }
         }
         // Layouts with the same anchor share a label.

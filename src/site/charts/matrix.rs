@@ -1,50 +1,50 @@
-//! Who took part in what.
+//! A matrix of participants and events.
 
 use askama::Template;
 
-use crate::charts::{Head, Item};
+use crate::charts::{ChartHead, ChartItem};
 
-/// Rows and columns of marks: a table, whose cells say what they mean, so that no other table is needed.
+/// Rows and columns of marks. It is an HTML table, and its cells have text, so no separate data table is needed.
 #[derive(Template)]
 #[template(path = "charts/matrix.html")]
 pub(crate) struct Matrix {
-    head: Head,
+    head: ChartHead,
     corner: &'static str,
-    /// The heading of the sums.
+    /// Heading of the totals.
     total: &'static str,
-    columns: Vec<Column>,
+    columns: Vec<MatrixColumn>,
     rows: Vec<MatrixRow>,
-    /// The kinds of marks that there are.
-    legend: Vec<Part>,
-    /// What is not shown, each with its list.
+    /// The kinds of marks in use.
+    legend: Vec<Participation>,
+    /// Omitted rows and columns in words, and the path of a list that has them.
     rest: Vec<(String, String)>,
 }
 
-pub(crate) struct Column {
+pub(crate) struct MatrixColumn {
     pub(crate) label: String,
-    /// A second line.
+    /// Second line of the heading.
     pub(crate) detail: String,
     pub(crate) href: String,
 }
 
-/// A row with a part for each column.
+/// A row with a mark for each column.
 pub(crate) struct MatrixRow {
     pub(crate) label: String,
     pub(crate) href: String,
-    pub(crate) parts: Vec<Part>,
-    /// In how many columns it took part, those that are not shown as well, and their list.
-    pub(crate) total: Item,
+    pub(crate) parts: Vec<Participation>,
+    /// Number of participations, including columns that are not shown, and their list.
+    pub(crate) total: ChartItem,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Part {
+pub(crate) enum Participation {
     Joined,
     Led,
     Absent,
 }
 
-impl Part {
-    /// The class of its cell, and what it means.
+impl Participation {
+    /// CSS class and text of the cell.
     fn names(self) -> (&'static str, &'static str) {
         match self {
             Self::Joined => ("joined", "joined"),
@@ -55,18 +55,18 @@ impl Part {
 }
 
 impl Matrix {
-    /// `heads` are the headings of the names of rows and of their sums. `None` without rows.
+    /// The array has the headings of the row names and of the totals. `None` without rows.
     pub(crate) fn new(
-        head: Head,
+        head: ChartHead,
         [corner, total]: [&'static str; 2],
-        columns: Vec<Column>,
+        columns: Vec<MatrixColumn>,
         rows: Vec<MatrixRow>,
         rest: Vec<(String, String)>,
     ) -> Option<Self> {
-        let mut legend: Vec<Part> = rows.iter().flat_map(|row| row.parts.iter().copied()).collect();
+        let mut legend: Vec<Participation> = rows.iter().flat_map(|row| row.parts.iter().copied()).collect();
         legend.sort_unstable();
         legend.dedup();
-        legend.retain(|part| *part != Part::Absent);
+        legend.retain(|part| *part != Participation::Absent);
         (!rows.is_empty()).then_some(Self { head, corner, total, columns, rows, legend, rest })
     }
 }
@@ -78,8 +78,8 @@ mod tests {
     use super::*;
     use crate::charts::check;
 
-    fn part() -> impl Strategy<Value = Part> {
-        prop_oneof![Just(Part::Joined), Just(Part::Led), Just(Part::Absent)]
+    fn part() -> impl Strategy<Value = Participation> {
+        prop_oneof![Just(Participation::Joined), Just(Participation::Led), Just(Participation::Absent)]
     }
 
     proptest! {
@@ -90,12 +90,12 @@ mod tests {
             columns in proptest::collection::vec(check::label(), 3..4),
             rows in proptest::collection::vec((check::label(), proptest::collection::vec(part(), 3..4)), 0..9),
         ) {
-            let parts: Vec<Part> = rows.iter().flat_map(|(_, parts)| parts.clone()).collect();
+            let parts: Vec<Participation> = rows.iter().flat_map(|(_, parts)| parts.clone()).collect();
             let count = rows.len();
-            let column = |label: String| Column { label, detail: "2021".to_owned(), href: "#round-r-1".to_owned() };
-            let row = |(label, parts): (String, Vec<Part>)| {
+            let column = |label: String| MatrixColumn { label, detail: "2021".to_owned(), href: "#round-r-1".to_owned() };
+            let row = |(label, parts): (String, Vec<Participation>)| {
                 let href = "/vcs/alder".to_owned();
-                MatrixRow { label, href, parts, total: Item::linked("Rounds", Some(3), "/rounds?investor=alder") }
+                MatrixRow { label, href, parts, total: ChartItem::linked("Rounds", Some(3), "/rounds?investor=alder") }
             };
             let rest = vec![("2 earlier rounds".to_owned(), "/rounds?startup=a".to_owned())];
             let columns = columns.into_iter().map(column).collect();

@@ -1,19 +1,19 @@
-//! Shades for counts.
+//! Color shades for counts.
 
 use crate::format;
 
-/// The number of shades of counts above zero; zero has its own.
+/// Number of shades for counts above zero; zero has its own.
 const SHADES: u64 = 5;
 
-/// Shades from 1 to 5 for counts up to a maximum. Bounds grow with a power, so that a few large counts do not make all
-/// others pale.
+/// Maps counts up to a maximum to shades 1 to 5. The bounds grow with a power, so that a few large counts do not make
+/// all others pale.
 pub(super) struct Ramp {
     max: u64,
     power: u32,
 }
 
 impl Ramp {
-    /// The higher the power, the more of the shades are for small counts.
+    /// A higher power reserves more shades for small counts.
     pub(super) fn new(values: impl Iterator<Item = u64>, power: u32) -> Self {
         Self { max: values.max().unwrap_or(0), power }
     }
@@ -32,7 +32,7 @@ impl Ramp {
         }
     }
 
-    /// Each shade that a count may have, with the counts.
+    /// Each used shade, with the range of counts in words.
     pub(super) fn legend(&self) -> Vec<(u64, String)> {
         let ranges = (1..=SHADES).map(|shade| (shade, self.bound(shade - 1) + 1, self.bound(shade)));
         let text = |(shade, low, high): (u64, u64, u64)| match low == high {
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn the_text_on_each_shade_is_readable() {
         let style = include_str!("../assets/style.css");
-        // The light and the dark color of a variable.
+        // Light and dark color of a variable.
         let colors = |name: &str| {
             let start = format!("  --{name}: light-dark(");
             let value = style.split_once(&start).unwrap_or_else(|| panic!("no {name}")).1.split_once(')').unwrap().0;

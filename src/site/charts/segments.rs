@@ -1,49 +1,49 @@
-//! One bar of labelled parts.
+//! One horizontal bar of labelled parts.
 
 use askama::Template;
 
-use crate::charts::{Percent, Unit};
+use crate::charts::{ChartUnit, Percent};
 
-/// Colors of parts in the style sheet.
+/// Number of part colors in the style sheet.
 const COLORS: usize = 6;
 
-/// What a part is, what it has and what it could have at most.
+/// A part with its value and its maximum.
 #[derive(Clone, Debug)]
 pub(crate) struct Segment {
     pub(crate) label: String,
-    /// Why it has its value.
+    /// Explanation of the value.
     pub(crate) detail: String,
-    /// `None` if it is unknown.
+    /// `None` if unknown.
     pub(crate) value: Option<u64>,
     pub(crate) max: u64,
 }
 
 impl Segment {
-    /// What it has: `Stage 25 of 25`.
-    fn short(&self, unit: Unit) -> String {
+    /// Value and maximum: `Stage 25 of 25`.
+    fn short(&self, unit: ChartUnit) -> String {
         match self.value {
             Some(value) => format!("{} {} of {}", self.label, unit.short(value), unit.short(self.max)),
             None => format!("{} unknown", self.label),
         }
     }
 
-    /// What it has, and why.
-    pub(crate) fn long(&self, unit: Unit) -> String {
+    /// Value, maximum and explanation.
+    pub(crate) fn long(&self, unit: ChartUnit) -> String {
         format!("{}: {}", self.short(unit), self.detail)
     }
 }
 
-/// One horizontal bar: parts from left to right, then what is missing to the sum of the maxima. [`SegmentList`] is its
+/// One horizontal bar: parts from left to right, then the rest up to the sum of the maxima. [`SegmentList`] is its
 /// legend, for one bar or for several with the same parts.
 #[derive(Template)]
 #[template(path = "charts/segments.html")]
 pub(crate) struct Segments {
-    /// The numbers in a sentence: the name of the bar.
+    /// Accessible name of the bar: the numbers in a sentence.
     name: String,
-    parts: Vec<Part>,
+    parts: Vec<SegmentRect>,
 }
 
-struct Part {
+struct SegmentRect {
     x: Percent,
     width: Percent,
     color: usize,
@@ -51,14 +51,19 @@ struct Part {
 }
 
 impl Segments {
-    pub(crate) fn new(summary: &str, unit: Unit, segments: &[Segment]) -> Self {
+    pub(crate) fn new(summary: &str, unit: ChartUnit, segments: &[Segment]) -> Self {
         let whole = segments.iter().map(|segment| segment.max as f64).sum::<f64>().max(1.0);
         let mut x = 0.0;
         let part = |(index, segment): (usize, &Segment)| {
             let width = segment.value.unwrap_or(0).min(segment.max) as f64 / whole;
             let start = x;
             x += width;
-            Part { x: Percent(start), width: Percent(width), color: segment_color(index), name: segment.long(unit) }
+            SegmentRect {
+                x: Percent(start),
+                width: Percent(width),
+                color: segment_color(index),
+                name: segment.long(unit),
+            }
         };
         let parts = segments.iter().enumerate().map(part).collect();
         let numbers: Vec<String> = segments.iter().map(|segment| segment.short(unit)).collect();
@@ -74,7 +79,7 @@ pub(crate) struct SegmentList {
 }
 
 impl SegmentList {
-    /// Each with its color.
+    /// Each key is a color and a text.
     pub(crate) fn new(keys: Vec<(usize, String)>) -> Self {
         Self { keys }
     }
@@ -105,7 +110,7 @@ mod tests {
                 let value = item.value.map(|value| value % (max + 1));
                 Segment { label: item.label, detail: "why".to_owned(), value, max }
             }).collect();
-            let unit = Unit::Count("point", "points");
+            let unit = ChartUnit::Count("point", "points");
             let html = Segments::new("68 of 100 points", unit, &segments).render().unwrap();
             let chart = check::fragment(&html);
             let whole: u64 = segments.iter().map(|segment| segment.max).sum();

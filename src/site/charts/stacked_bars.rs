@@ -1,33 +1,33 @@
-//! Vertical bars of several parts.
+//! Stacked vertical bars.
 
 use askama::Template;
 
-use crate::charts::columns::{BASE, Columns, HEIGHT, TOP};
-use crate::charts::{DataCell, DataRow, DataTable, Head, Mark, Percent, Unit, round};
+use crate::charts::columns::{BASE, BarColumns, HEIGHT, TOP};
+use crate::charts::{ChartHead, ChartMark, ChartUnit, DataCell, DataRow, DataTable, Percent, round};
 
-/// A part that every bar may have.
+/// A series: one part of every bar.
 #[derive(Clone, Debug)]
 pub(crate) struct Series {
     pub(crate) label: String,
-    /// The number of its color in the style sheet, 1 to 11.
+    /// Number of the color in the style sheet, 1 to 11.
     pub(crate) color: usize,
 }
 
-/// Vertical bars, one for each year, whose parts add up to a total.
+/// Vertical bars, one per year, with parts that add up to a total.
 #[derive(Template)]
 #[template(path = "charts/stacked_bars.html")]
 pub(crate) struct StackedBars {
-    head: Head,
-    columns: Columns,
-    /// The phrase of each column, and its parts from the base line up.
-    marks: Vec<(String, Vec<Part>)>,
-    /// The series that some bar has.
+    head: ChartHead,
+    columns: BarColumns,
+    /// Phrase of each column, and its parts from the base line up.
+    marks: Vec<(String, Vec<StackRect>)>,
+    /// Series with a value above zero in any bar.
     legend: Vec<Series>,
     is_linked: bool,
     table: DataTable,
 }
 
-struct Part {
+struct StackRect {
     x: Percent,
     width: Percent,
     y: f64,
@@ -38,19 +38,19 @@ struct Part {
 }
 
 impl StackedBars {
-    /// Each column has a name and a value of each series, or no values if the data does not cover it. A single value
-    /// that is unknown counts as zero. `first_head` is the heading of the names.
+    /// Each column has a name and a value per series, or no values if the data does not cover it. A single unknown
+    /// value counts as zero. `first_head` is the heading of the names.
     pub(crate) fn new(
-        head: Head,
+        head: ChartHead,
         first_head: &str,
-        unit: Unit,
+        unit: ChartUnit,
         series: &[Series],
-        columns: Vec<(String, Option<Vec<Mark>>)>,
+        columns: Vec<(String, Option<Vec<ChartMark>>)>,
     ) -> Self {
-        let total = |values: &Vec<Mark>| values.iter().filter_map(|mark| mark.value).fold(0, u64::saturating_add);
+        let total = |values: &Vec<ChartMark>| values.iter().filter_map(|mark| mark.value).fold(0, u64::saturating_add);
         let totals: Vec<(&str, Option<u64>)> =
             columns.iter().map(|(name, values)| (name.as_str(), values.as_ref().map(total))).collect();
-        let layout = Columns::new(&totals, unit);
+        let layout = BarColumns::new(&totals, unit);
         let is_used = |index: usize| {
             let mut values = columns.iter().filter_map(|(_, values)| values.as_ref()?.get(index)?.value);
             values.any(|value| value > 0)
@@ -61,11 +61,11 @@ impl StackedBars {
         for (index, (name, values)) in columns.iter().enumerate() {
             let (column, total) = (&layout.columns[index], totals[index].1);
             let mut top = BASE;
-            let mut part = |(series, mark): (&Series, &Mark)| {
+            let mut part = |(series, mark): (&Series, &ChartMark)| {
                 let value = mark.value.filter(|value| *value > 0)?;
                 let height = layout.scale * value as f64;
                 top -= height;
-                Some(Part {
+                Some(StackRect {
                     x: column.x,
                     width: column.width,
                     y: round(top),
@@ -82,13 +82,14 @@ impl StackedBars {
                 let text = mark.map_or_else(String::new, |mark| unit.short(mark.value.unwrap_or(0)));
                 DataCell { text, href: mark.and_then(|mark| mark.href.clone()) }
             };
-            let cells = used.iter().map(cell).chain([DataCell::of(total, unit)]).collect();
+            let cells = used.iter().map(cell).chain([DataCell::from_value(total, unit)]).collect();
             rows.push(DataRow { label: name.clone(), href: None, cells });
         }
         let legend: Vec<Series> = used.iter().map(|index| series[*index].clone()).collect();
         let labels = legend.iter().map(|series| series.label.clone());
         let heads = [first_head.to_owned()].into_iter().chain(labels).chain(["Total".to_owned()]).collect();
-        let is_linked = marks.iter().flat_map(|(_, parts): &(String, Vec<Part>)| parts).any(|part| part.href.is_some());
+        let is_linked =
+            marks.iter().flat_map(|(_, parts): &(String, Vec<StackRect>)| parts).any(|part| part.href.is_some());
         Self { head, columns: layout, marks, legend, is_linked, table: DataTable { heads, rows } }
     }
 }
@@ -110,7 +111,7 @@ mod tests {
             let series = ["Seed", "Series A", "Other"].into_iter().enumerate();
             let series: Vec<Series> =
                 series.map(|(index, label)| Series { label: label.to_owned(), color: index + 1 }).collect();
-            let unit = Unit::Count("round", "rounds");
+            let unit = ChartUnit::Count("round", "rounds");
             let html = StackedBars::new(check::head(), "Year", unit, &series, columns.clone()).render().unwrap();
             let chart = check::chart(&html);
             let totals: Vec<u64> = columns.iter().filter_map(|(_, marks)| {

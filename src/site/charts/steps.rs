@@ -1,31 +1,31 @@
-//! A sum that grows from event to event.
+//! A step chart: a sum that grows from event to event.
 
 use askama::Template;
 
-use crate::charts::labels::{Anchor, LAYOUTS, Label, Labels};
-use crate::charts::{DataCell, DataRow, DataTable, Head, Percent, round};
+use crate::charts::labels::{Anchor, LAYOUTS, Label, LabelPlacer};
+use crate::charts::{ChartHead, DataCell, DataRow, DataTable, Percent, round};
 use crate::format;
 use data::PartialDate;
 
 const HEIGHT: f64 = 204.0;
-/// The line of zero.
+/// Vertical position of zero.
 const BASE: f64 = 178.0;
-/// The line of the total.
+/// Vertical position of the total.
 const TOP: f64 = 24.0;
-/// Years that may have a label: a mistyped year must not make thousands of them.
+/// Maximum number of labelled years, since a mistyped year must not produce thousands of labels.
 const MAX_TICKS: usize = 100;
-/// Space for half of a dot at either side, as a fraction of the width.
+/// Margin for half a dot on each side, as a fraction of the width.
 const SIDE: f64 = 0.03;
 
-/// An amount that was added at some date.
+/// An amount added at a date.
 #[derive(Clone, Debug)]
-pub(crate) struct Step {
+pub(crate) struct DatedAmount {
     pub(crate) label: String,
-    /// `None`: it is not drawn, and not part of the sum.
+    /// `None` if unknown: the amount is not drawn and not part of the sum.
     pub(crate) date: Option<PartialDate>,
-    /// In US dollars. `None` if it was not disclosed: the sum does not grow.
+    /// In US dollars; `None` if undisclosed, which does not raise the sum.
     pub(crate) amount: Option<u64>,
-    /// Why an amount that is known does not count, such as `suspect`.
+    /// The reason for which a known amount does not count, such as `suspect`.
     pub(crate) left_out: Option<String>,
     pub(crate) href: Option<String>,
 }
@@ -33,23 +33,23 @@ pub(crate) struct Step {
 /// A line of cumulative amounts with a dot for each event; the dot of an unknown amount is hollow.
 #[derive(Template)]
 #[template(path = "charts/steps.html")]
-pub(crate) struct Steps {
-    head: Head,
-    lines: Vec<Line>,
-    dots: Vec<Dot>,
+pub(crate) struct StepChart {
+    head: ChartHead,
+    lines: Vec<StepLine>,
+    dots: Vec<StepDot>,
     labels: Vec<Label>,
     is_linked: bool,
     table: DataTable,
 }
 
-struct Line {
+struct StepLine {
     x1: Percent,
     x2: Percent,
     y1: f64,
     y2: f64,
 }
 
-struct Dot {
+struct StepDot {
     x: Percent,
     y: f64,
     is_hollow: bool,
@@ -57,8 +57,8 @@ struct Dot {
     href: Option<String>,
 }
 
-impl Step {
-    /// What counts.
+impl DatedAmount {
+    /// The amount that counts towards the sum.
     fn counted(&self) -> Option<u64> {
         self.amount.filter(|_| self.left_out.is_none())
     }
@@ -72,26 +72,29 @@ impl Step {
     }
 }
 
-impl Steps {
-    /// `None` if no step has a date. `heads` are the headings of the table: steps, dates, amounts, sums.
-    pub(crate) fn new(head: Head, heads: [&str; 4], mut steps: Vec<Step>) -> Option<Self> {
-        // Stable: steps of one day stay in their order. Those without date are last, as the table has them.
+impl StepChart {
+    /// `None` if no step has a date. `heads` are the headings of the data table: steps, dates, amounts, sums.
+    pub(crate) fn new(head: ChartHead, heads: [&str; 4], mut steps: Vec<DatedAmount>) -> Option<Self> {
+        // Stable: steps of one day keep their order. Steps without a date are last, as in the table.
         steps.sort_by_key(|step| (step.date.is_none(), step.date));
         let dates = || steps.iter().filter_map(|step| step.date);
-        // From the beginning of the first year to the end of the last one.
+        // From the start of the first year to the end of the last one.
         let (first, last) = (dates().min()?.year(), dates().map(|date| date.last_day().year()).max()?);
         let start = day_of(first)?;
         let days = f64::from((day_of(last.saturating_add(1)).unwrap_or(start + 366) - start).max(1));
         let x_of = |day: f64| SIDE + (1.0 - 2.0 * SIDE) * ((day - f64::from(start)) / days).clamp(0.0, 1.0);
-        // A date that is not a day is drawn at the middle of its period, but not before an earlier step.
+        // A date less precise than a day is drawn at the middle of its period, but not before an earlier step.
         let middle = |date: PartialDate| f64::from(date.first_day().days() + date.last_day().days()) / 2.0;
-        let total: u64 =
-            steps.iter().filter(|step| step.date.is_some()).filter_map(Step::counted).fold(0, u64::saturating_add);
+        let total: u64 = steps
+            .iter()
+            .filter(|step| step.date.is_some())
+            .filter_map(DatedAmount::counted)
+            .fold(0, u64::saturating_add);
         let y_of = |sum: u64| BASE - (BASE - TOP) * (sum as f64 / total.max(1) as f64).min(1.0);
 
         let (mut lines, mut dots, mut rows) = (Vec::new(), Vec::new(), Vec::new());
         let (mut x, mut sum) = (0.0, 0_u64);
-        let mut labels = Labels::default();
+        let mut labels = LabelPlacer::default();
         let mut names = Vec::new();
         for step in &steps {
             let mut sum_text = String::new();
@@ -100,15 +103,15 @@ impl Steps {
                 x = x_of(middle(date)).max(from_x);
                 sum = sum.saturating_add(step.counted().unwrap_or(0));
                 let y = y_of(sum);
-                lines.push(Line { x1: Percent(from_x), x2: Percent(x), y1: round(from_y), y2: round(from_y) });
+                lines.push(StepLine { x1: Percent(from_x), x2: Percent(x), y1: round(from_y), y2: round(from_y) });
                 labels.block(x, 5.0, y - 5.0, y + 5.0);
                 if step.counted().is_some() {
                     labels.block(x, 1.0, y, from_y);
-                    lines.push(Line { x1: Percent(x), x2: Percent(x), y1: round(from_y), y2: round(y) });
+                    lines.push(StepLine { x1: Percent(x), x2: Percent(x), y1: round(from_y), y2: round(y) });
                 }
                 let title = format!("{}, {}: {}", step.label, format::day(date), step.amount_text());
                 let is_hollow = step.counted().is_none();
-                dots.push(Dot { x: Percent(x), y: round(y), is_hollow, title, href: step.href.clone() });
+                dots.push(StepDot { x: Percent(x), y: round(y), is_hollow, title, href: step.href.clone() });
                 names.push((x, y - 9.0, step.label.as_str()));
                 sum_text = format::usd(&sum);
             }
@@ -116,7 +119,7 @@ impl Steps {
             let cells = [date, step.amount_text(), sum_text].into_iter().map(DataCell::new).collect();
             rows.push(DataRow { label: step.label.clone(), href: step.href.clone(), cells });
         }
-        lines.push(Line { x1: Percent(x), x2: Percent(1.0), y1: round(y_of(sum)), y2: round(y_of(sum)) });
+        lines.push(StepLine { x1: Percent(x), x2: Percent(1.0), y1: round(y_of(sum)), y2: round(y_of(sum)) });
 
         let tick = |year: i32| Some((x_of(f64::from(day_of(year)?)), year.to_string().into()));
         let every = (last - first) as usize / MAX_TICKS + 1;
@@ -124,7 +127,7 @@ impl Steps {
         if total > 0 {
             labels.add_at(0.0, 0.0, TOP - 6.0, LAYOUTS.map(|_| Some(format::usd(&total))), Anchor::Start);
         }
-        // The latest steps are labelled first: early ones are small and crowded.
+        // The latest steps are labelled first, since early ones are small and crowded.
         for (x, y, name) in names.into_iter().rev() {
             labels.add_before(x, y, name);
         }
@@ -162,12 +165,12 @@ mod tests {
         proptest::option::weighted(0.9, text.prop_map(|text| text.parse().unwrap()))
     }
 
-    fn steps() -> impl Strategy<Value = Vec<Step>> {
+    fn steps() -> impl Strategy<Value = Vec<DatedAmount>> {
         let step = (check::items(1..2), date(), proptest::bool::weighted(0.1));
         let step = step.prop_map(|(mut items, date, is_suspect)| {
             let item = items.remove(0);
             let left_out = is_suspect.then(|| "suspect".to_owned());
-            Step { label: item.label, date, amount: item.value, left_out, href: item.href }
+            DatedAmount { label: item.label, date, amount: item.value, left_out, href: item.href }
         });
         proptest::collection::vec(step, 0..30)
     }
@@ -177,7 +180,7 @@ mod tests {
 
         #[test]
         fn the_line_rises_by_the_amounts_in_the_order_of_dates(mut steps in steps()) {
-            let chart = Steps::new(check::head(), ["Round", "Date", "Amount", "Sum"], steps.clone());
+            let chart = StepChart::new(check::head(), ["Round", "Date", "Amount", "Sum"], steps.clone());
             steps.retain(|step| step.date.is_some());
             prop_assert_eq!(chart.is_some(), !steps.is_empty());
             let Some(chart) = chart else { return Ok(()) };
@@ -185,7 +188,7 @@ mod tests {
             let chart = check::chart(&html);
             let dots = chart.all("circle");
             prop_assert_eq!(dots.len(), steps.len());
-            let total = steps.iter().filter_map(Step::counted).sum::<u64>();
+            let total = steps.iter().filter_map(DatedAmount::counted).sum::<u64>();
             steps.sort_by_key(|step| step.date);
             let (mut sum, mut x) = (0, 0.0);
             for (step, dot) in steps.iter().zip(dots) {
@@ -204,7 +207,7 @@ mod tests {
 
     #[test]
     fn unknown_dates_and_amounts_are_in_the_table_only() {
-        let step = |label: &str, date: Option<&str>, amount, left_out: Option<&str>| Step {
+        let step = |label: &str, date: Option<&str>, amount, left_out: Option<&str>| DatedAmount {
             label: label.to_owned(),
             date: date.map(|date| date.parse().unwrap()),
             amount,
@@ -217,7 +220,7 @@ mod tests {
             step("Debt", None, Some(1_000_000), None),
             step("Series B", Some("2020-01-05"), Some(9_000_000_000), Some("suspect")),
         ];
-        let html = Steps::new(check::head(), ["Round", "Date", "Amount", "Sum"], steps).unwrap().render().unwrap();
+        let html = StepChart::new(check::head(), ["Round", "Date", "Amount", "Sum"], steps).unwrap().render().unwrap();
         let chart = check::chart(&html);
         assert_eq!(chart.all("circle").len(), 3);
         assert_eq!(chart.marks("circle", "hollow").len(), 2);

@@ -1,10 +1,10 @@
-//! How wide a text is, without its font: the server does not know which one a browser has.
+//! Estimates of text widths. The server does not know the fonts of a browser.
 
-/// The size of the text in charts, in CSS pixels.
+/// Font size in charts, in CSS pixels.
 const SIZE: f64 = 12.0;
 
-/// The width of a character in a wide sans face (DejaVu Sans, Verdana), in units of the font size. Other faces are
-/// narrower: a text is rarely wider than estimated.
+/// The width of a character in a wide sans-serif font (DejaVu Sans, Verdana), in units of the font size. Other fonts
+/// are narrower, so a text is rarely wider than estimated.
 fn em(char: char) -> f64 {
     match char {
         'i' | 'j' | 'l' | '\'' | '’' => 0.3,
@@ -19,20 +19,20 @@ fn em(char: char) -> f64 {
         'U' => 0.75,
         'A'..='Z' => 0.7,
         ' '..='~' => 0.64,
-        // Combining marks take no space of their own.
+        // Combining marks have no width.
         '\u{300}'..='\u{36f}' => 0.0,
-        // Latin with accents, Greek, Cyrillic, Hebrew, Arabic.
+        // Accented Latin, Greek, Cyrillic, Hebrew, Arabic.
         '\u{a0}'..='\u{6ff}' | '\u{1e00}'..='\u{203f}' => 0.92,
         _ => 1.1,
     }
 }
 
-/// The width of a text in CSS pixels, rather too large than too small.
+/// The estimated width of a text in CSS pixels; it errs on the large side.
 pub(super) fn width(text: &str) -> f64 {
     SIZE * text.chars().map(em).sum::<f64>()
 }
 
-/// A text of at most `room` CSS pixels: the end of a longer one is replaced by an ellipsis.
+/// Shortens a text to at most `room` CSS pixels, with an ellipsis at the end.
 pub(super) fn shortened(text: &str, room: f64) -> String {
     if width(text) <= room {
         return text.to_owned();

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use askama::Template;
 
-use crate::charts::labels::{Anchor, LAYOUTS, Label, Labels};
+use crate::charts::labels::{Anchor, LAYOUTS, Label, LabelPlacer};
 use crate::charts::ramp::Ramp;
-use crate::charts::{DataTable, Head, Item, Mark, Percent, Unit};
+use crate::charts::{ChartHead, ChartItem, ChartMark, ChartUnit, DataTable, Percent};
 use data::Country;
 
-/// Where countries roughly are, from north to south and from west to east. Small ones are moved a little.
+/// Approximate positions of countries, from north to south and from west to east. Small countries are moved a little.
 const TILES: [&str; 14] = [
     ".. .. .. IS .. NO SE FI .. .. .. .. ..",
     "CA .. .. .. .. DK .. EE .. .. RU .. ..",
@@ -27,18 +27,18 @@ const TILES: [&str; 14] = [
     ".. .. .. NA BW ZA ZW MZ MG MU .. .. NZ",
 ];
 const COLUMNS: f64 = 13.0;
-/// A tile takes this part of its column.
+/// Width of a tile as a share of its column.
 const SHARE: f64 = 0.94;
-/// The height of a tile with the space below it, in CSS pixels.
+/// Height of a tile with the space below it, in CSS pixels.
 const ROW: f64 = 26.0;
 const TILE: f64 = 24.0;
 
-/// Countries as equal tiles, shaded by a count. Those without a tile are a list.
+/// Countries as equal tiles, shaded by a count. Countries without a tile are listed below.
 #[derive(Template)]
 #[template(path = "charts/tile_map.html")]
 pub(crate) struct TileMap {
-    head: Head,
-    tiles: Vec<Tile>,
+    head: ChartHead,
+    tiles: Vec<CountryTile>,
     height: f64,
     width: Percent,
     legend: Vec<(u64, String)>,
@@ -49,7 +49,7 @@ pub(crate) struct TileMap {
     table: DataTable,
 }
 
-struct Tile {
+struct CountryTile {
     x: Percent,
     y: f64,
     /// `None` if the data does not cover it.
@@ -60,17 +60,22 @@ struct Tile {
 }
 
 impl TileMap {
-    /// A country that is missing counts as zero.
-    pub(crate) fn new(head: Head, heads: [&str; 2], unit: Unit, countries: &BTreeMap<Country, Mark>) -> Self {
+    /// A missing country counts as zero.
+    pub(crate) fn new(
+        head: ChartHead,
+        heads: [&str; 2],
+        unit: ChartUnit,
+        countries: &BTreeMap<Country, ChartMark>,
+    ) -> Self {
         let ramp = Ramp::new(countries.values().filter_map(|mark| mark.value), 4);
         let title = |country: Country, value| format!("{}: {}", country.name(), unit.long(value));
         let tile = |(row, column, country): (usize, usize, Country)| {
-            let mark = countries.get(&country).cloned().unwrap_or(Mark::new(Some(0)));
+            let mark = countries.get(&country).cloned().unwrap_or(ChartMark::new(Some(0)));
             let (x, y) = (column as f64 / COLUMNS, ROW * row as f64);
-            let mut labels = Labels::default();
+            let mut labels = LabelPlacer::default();
             let code = Some(country.alpha2().to_owned());
             labels.add_at(x + 0.5 / COLUMNS, 0.0, y + 16.0, LAYOUTS.map(|_| code.clone()), Anchor::Middle);
-            Tile {
+            CountryTile {
                 x: Percent(x + (1.0 - SHARE) / 2.0 / COLUMNS),
                 y,
                 shade: mark.value.map(|value| ramp.shade(value)),
@@ -79,12 +84,12 @@ impl TileMap {
                 labels: labels.into_list(),
             }
         };
-        let tiles: Vec<Tile> = tiles().map(tile).collect();
+        let tiles: Vec<CountryTile> = tiles().map(tile).collect();
         let with_tile: BTreeSet<Country> = self::tiles().map(|(.., country)| country).collect();
         let others = countries.iter().filter(|(country, _)| !with_tile.contains(country));
-        let items: Vec<Item> = countries
+        let items: Vec<ChartItem> = countries
             .iter()
-            .map(|(country, mark)| Item {
+            .map(|(country, mark)| ChartItem {
                 label: country.name().to_owned(),
                 value: mark.value,
                 href: mark.href.clone(),
@@ -97,7 +102,7 @@ impl TileMap {
             has_gaps: tiles.iter().any(|tile| tile.shade.is_none()),
             others: others.map(|(country, mark)| (title(*country, mark.value), mark.href.clone())).collect(),
             is_linked: tiles.iter().any(|tile| tile.href.is_some()),
-            table: DataTable::of_items(heads, &items, unit),
+            table: DataTable::from_items(heads, &items, unit),
             tiles,
             head,
         }
@@ -132,14 +137,14 @@ mod tests {
 
         #[test]
         fn every_country_is_a_tile_or_in_the_list(marks in check::marks(0..60), step in 1..5_usize) {
-            let countries: BTreeMap<Country, Mark> = Country::all().step_by(step).zip(marks).collect();
-            let html = TileMap::new(check::head(), ["Country", "Firms"], Unit::Count("firm", "firms"), &countries).render().unwrap();
+            let countries: BTreeMap<Country, ChartMark> = Country::all().step_by(step).zip(marks).collect();
+            let html = TileMap::new(check::head(), ["Country", "Firms"], ChartUnit::Count("firm", "firms"), &countries).render().unwrap();
             let chart = check::chart(&html);
             let titles: Vec<&str> = chart.all("title").iter().map(|title| title.text()).collect();
             prop_assert_eq!(titles.len(), tiles().count());
             let listed: Vec<&str> = chart.all("li").iter().map(|item| item.text()).collect();
             for (country, mark) in &countries {
-                let title = format!("{}: {}", country.name(), Unit::Count("firm", "firms").long(mark.value));
+                let title = format!("{}: {}", country.name(), ChartUnit::Count("firm", "firms").long(mark.value));
                 prop_assert!(titles.contains(&title.as_str()) != listed.contains(&title.as_str()), "{}", title);
             }
             let unknown = tiles().filter(|(.., country)| countries.get(country).is_some_and(|mark| mark.value.is_none()));

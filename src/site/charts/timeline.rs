@@ -1,36 +1,36 @@
-//! Events in time.
+//! A timeline of events.
 
 use askama::Template;
 
 use crate::charts::columns::NOT_COVERED;
-use crate::charts::labels::{Anchor, Label, Labels, WIDTHS};
-use crate::charts::{DataCell, DataRow, DataTable, Head, Percent, Series, round, text};
+use crate::charts::labels::{Anchor, Label, LabelPlacer, WIDTHS};
+use crate::charts::{ChartHead, DataCell, DataRow, DataTable, Percent, Series, round, text};
 use crate::format;
 use data::{Date, PartialDate};
 
-/// The height of a lane: its name, and the dots below it.
+/// Height of a lane, which has its name above its dots, in CSS pixels.
 const LANE: f64 = 42.0;
-/// From the top of a lane to the centers of its dots.
+/// Distance from the top of a lane to the centers of its dots.
 const CENTER: f64 = 27.0;
-/// The largest dot.
+/// Radius of the largest dot.
 const MAX_RADIUS: f64 = 12.0;
 const MIN_RADIUS: f64 = 2.5;
-/// A dot of unknown amount.
+/// Radius of a dot of unknown amount.
 const HOLLOW_RADIUS: f64 = 4.0;
-/// From the last lane to the end of the chart.
+/// Height of the axis below the last lane.
 const AXIS: f64 = 22.0;
-/// Space for half of a dot at either side, as a fraction of the width.
+/// Margin for half a dot on each side, as a fraction of the width.
 const SIDE: f64 = 0.03;
-/// Dots at the same place are moved up and down by these, in CSS pixels.
+/// Vertical offsets of dots at the same position, in CSS pixels.
 const OFFSETS: [f64; 5] = [0.0, 6.0, -6.0, 3.0, -3.0];
-/// Years that may have a label: a mistyped year must not make thousands of them.
+/// Maximum number of labelled years, since a mistyped year must not produce thousands of labels.
 const MAX_TICKS: usize = 100;
 
-/// Something with a date and, if it is known, an amount.
+/// An event with a date and, if known, an amount.
 #[derive(Clone, Debug)]
-pub(crate) struct Event {
+pub(crate) struct TimelineEvent {
     pub(crate) label: String,
-    /// An index into the lanes.
+    /// Index into the lanes.
     pub(crate) lane: usize,
     pub(crate) date: PartialDate,
     /// In US dollars.
@@ -38,46 +38,47 @@ pub(crate) struct Event {
     pub(crate) href: String,
 }
 
-/// Dots along a line of time, in a lane for each kind. The area of a dot is its amount; one of unknown amount is hollow.
+/// Dots along a time axis, with a lane for each kind. The area of a dot is proportional to its amount; dots of unknown
+/// amount are hollow.
 #[derive(Template)]
 #[template(path = "charts/timeline.html")]
 pub(crate) struct Timeline {
-    head: Head,
+    head: ChartHead,
     height: f64,
-    /// The lines below the lanes.
+    /// Vertical positions of the lines below the lanes.
     lines: Vec<f64>,
-    /// Years that the data does not cover.
+    /// Left edge and width of periods that the data does not cover.
     gaps: Vec<(Percent, Percent)>,
-    /// The largest first, so that small ones are above them.
-    dots: Vec<Dot>,
+    /// The largest first, so that small dots are drawn on top.
+    dots: Vec<TimelineDot>,
     labels: Vec<Label>,
-    /// What is not drawn, and its list.
+    /// Omitted events in words, and the path of a list that has them.
     rest: Option<(String, String)>,
     table: DataTable,
 }
 
-struct Dot {
+struct TimelineDot {
     x: Percent,
     y: f64,
     radius: f64,
-    /// The number of a color in the style sheet; `None` if the amount is unknown.
+    /// Number of the color in the style sheet; `None` if the amount is unknown.
     color: Option<usize>,
     title: String,
     href: String,
 }
 
 impl Timeline {
-    /// Lanes are from the bottom up; those without an event are left out. `heads` are the headings of the table: events,
-    /// lanes, dates, amounts. `None` without events.
+    /// Lanes are ordered from the bottom up; lanes without an event are left out. `heads` are the headings of the data
+    /// table: events, lanes, dates, amounts. `None` without events.
     pub(crate) fn new(
-        head: Head,
+        head: ChartHead,
         heads: [&str; 4],
         lanes: &[Series],
-        mut events: Vec<Event>,
+        mut events: Vec<TimelineEvent>,
         is_covered: impl Fn(i32) -> bool,
         rest: Option<(String, String)>,
     ) -> Option<Self> {
-        // The latest first, as lists have them.
+        // The latest first, as in lists.
         events.sort_by_key(|event| std::cmp::Reverse(event.date));
         let years = events.iter().map(|event| event.date.year());
         let (first, last) = (years.clone().min()?, years.max()?);
@@ -87,7 +88,7 @@ impl Timeline {
         let top_of = |place: usize| LANE * (used.len() - 1 - place) as f64;
         let base = LANE * used.len() as f64;
 
-        let mut labels = Labels::default();
+        let mut labels = LabelPlacer::default();
         for (place, lane) in used.iter().enumerate() {
             let name = |width: f64| Some(text::shortened(&lanes[*lane].label, width / 2.0));
             labels.add_at(0.0, 0.0, top_of(place) + 12.0, WIDTHS.map(name), Anchor::Start);
@@ -114,18 +115,18 @@ impl Timeline {
 
         let largest = events.iter().filter_map(|event| event.amount).max().unwrap_or(0).max(1) as f64;
         let mut places: Vec<(usize, i64)> = Vec::new();
-        let mut dots: Vec<Dot> = Vec::new();
+        let mut dots: Vec<TimelineDot> = Vec::new();
         let mut rows = Vec::new();
         for event in &events {
             let Some(place) = used.iter().position(|lane| *lane == event.lane) else { continue };
             let lane = &lanes[event.lane];
-            // A date that is not a day is drawn at the middle of its period.
+            // A date less precise than a day is drawn at the middle of its period.
             let day = f64::from(event.date.first_day().days() + event.date.last_day().days()) / 2.0;
             let x = x_of(day);
             let radius = event
                 .amount
                 .map_or(HOLLOW_RADIUS, |amount| (MAX_RADIUS * (amount as f64 / largest).sqrt()).max(MIN_RADIUS));
-            // Hundredths of the width: what is closer covers each other.
+            // In hundredths of the width; closer dots would cover each other.
             let here = (event.lane, (x * 100.0).round() as i64);
             let before = places.iter().filter(|other| **other == here).count();
             places.push(here);
@@ -133,7 +134,7 @@ impl Timeline {
             let offset = OFFSETS[before % OFFSETS.len()].clamp(-room, room);
             let date = format::day(event.date);
             let amount = event.amount.as_ref().map_or_else(|| "amount unknown".to_owned(), format::usd);
-            dots.push(Dot {
+            dots.push(TimelineDot {
                 x: Percent(x),
                 y: round(top_of(place) + CENTER + offset),
                 radius: round(radius),
@@ -158,11 +159,11 @@ impl Timeline {
     }
 }
 
-/// The first day of a year; the nearest that a date may have.
+/// The first day of a year, clamped to the range of dates.
 fn first_day(year: i32) -> f64 {
     let text = format!("{:04}", year.clamp(0, 9_999));
     let day = text.parse::<PartialDate>().map_or(Date::from_days(0), PartialDate::first_day);
-    // The last year has no next one.
+    // There is no year after the last one.
     f64::from(day.days()) + if year > 9_999 { 365.0 } else { 0.0 }
 }
 
@@ -179,9 +180,9 @@ mod tests {
         labels.into_iter().enumerate().map(|(index, label)| Series { label, color: index + 1 }).collect()
     }
 
-    fn event(lane: usize, date: &str, amount: Option<u64>) -> Event {
+    fn event(lane: usize, date: &str, amount: Option<u64>) -> TimelineEvent {
         let href = format!("/startups/a#round-{date}");
-        Event { label: "Alder".to_owned(), lane, date: date.parse().unwrap(), amount, href }
+        TimelineEvent { label: "Alder".to_owned(), lane, date: date.parse().unwrap(), amount, href }
     }
 
     fn date() -> impl Strategy<Value = String> {
@@ -203,7 +204,7 @@ mod tests {
             events in proptest::collection::vec((0..4_usize, date(), proptest::option::of(1..10_000_000_u64)), 0..60),
             gap in 1995..2030_i32,
         ) {
-            let events: Vec<Event> = events.into_iter().map(|(lane, date, amount)| event(lane, &date, amount)).collect();
+            let events: Vec<TimelineEvent> = events.into_iter().map(|(lane, date, amount)| event(lane, &date, amount)).collect();
             let is_covered = |year: i32| year != gap;
             let chart = Timeline::new(check::head(), HEADS, &lanes(labels), events.clone(), is_covered, None);
             prop_assert_eq!(chart.is_some(), !events.is_empty());
@@ -217,7 +218,7 @@ mod tests {
             let years = events.iter().map(|event| event.date.year());
             let has_gap = (years.clone().min().unwrap()..=years.max().unwrap()).contains(&gap);
             prop_assert_eq!(chart.marks("rect", "gap").len(), usize::from(has_gap));
-            // The largest amount has the largest dot, and areas are proportional unless a dot were too small to be seen.
+            // The largest amount has the largest dot. Areas are proportional, except for the minimum size.
             let mut amounts: Vec<u64> = events.iter().filter_map(|event| event.amount).collect();
             amounts.sort_unstable_by(|one, other| other.cmp(one));
             let filled: Vec<f64> = dots.iter().filter(|dot| dot.class() != "hollow").map(|dot| dot.number("r")).collect();

@@ -1,36 +1,36 @@
-//! Parts of a whole as rectangles.
+//! A treemap: parts of a whole as rectangles.
 
 use askama::Template;
 
-use crate::charts::labels::{ASCENT, Anchor, DESCENT, LAYOUTS, Label, Labels, WIDTHS};
-use crate::charts::{DataTable, Head, Item, Percent, Unit, round, text};
+use crate::charts::labels::{ASCENT, Anchor, DESCENT, LAYOUTS, Label, LabelPlacer, WIDTHS};
+use crate::charts::{ChartHead, ChartItem, ChartUnit, DataTable, Percent, round, text};
 
 const HEIGHT: f64 = 300.0;
-/// The width for which rectangles are as square as possible, in CSS pixels.
+/// Chart width that the layout is optimized for, in CSS pixels.
 const USUAL_WIDTH: f64 = 760.0;
-/// From the edge of a rectangle to its text, in CSS pixels.
+/// Padding between the edge of a rectangle and its text, in CSS pixels.
 const PADDING: f64 = 6.0;
-/// A name that is longer than its space is shortened if it has so much, in CSS pixels, and left out otherwise.
+/// Minimum space for a shortened name, in CSS pixels; with less, a name that does not fit is left out.
 const MIN_ROOM: f64 = 56.0;
 const LINE: f64 = ASCENT + DESCENT + 2.0;
-/// Items below this part of the whole are summed up.
+/// Items below this share of the total are merged.
 const MIN_SHARE: f64 = 0.012;
 const OTHER: &str = "Other";
 
-/// Rectangles whose areas are proportional to values. Small ones are one rectangle, "Other".
+/// Rectangles with areas proportional to values. Small items are merged into one rectangle, "Other".
 #[derive(Template)]
 #[template(path = "charts/treemap.html")]
 pub(crate) struct Treemap {
-    head: Head,
-    tiles: Vec<Tile>,
+    head: ChartHead,
+    tiles: Vec<TreemapTile>,
     labels: Vec<Label>,
-    /// Items that are not drawn, because their values are unknown.
+    /// Number of items that are not drawn because their values are unknown.
     unknown: usize,
     is_linked: bool,
     table: DataTable,
 }
 
-struct Tile {
+struct TreemapTile {
     x: Percent,
     y: f64,
     width: Percent,
@@ -39,7 +39,7 @@ struct Tile {
     href: Option<String>,
 }
 
-/// As fractions of the chart.
+/// A rectangle, in fractions of the chart.
 #[derive(Clone, Copy, Debug)]
 struct Area {
     x: f64,
@@ -49,30 +49,30 @@ struct Area {
 }
 
 impl Treemap {
-    /// Values that are unknown are in the table only. `None` if no value is above 0.
-    pub(crate) fn new(head: Head, heads: [&str; 2], unit: Unit, mut items: Vec<Item>) -> Option<Self> {
+    /// Unknown values appear only in the table. `None` if no value is above 0.
+    pub(crate) fn new(head: ChartHead, heads: [&str; 2], unit: ChartUnit, mut items: Vec<ChartItem>) -> Option<Self> {
         items.sort_by_key(|item| std::cmp::Reverse(item.value));
-        let table = DataTable::of_items(heads, &items, unit);
+        let table = DataTable::from_items(heads, &items, unit);
         let unknown = items.iter().filter(|item| item.value.is_none()).count();
         let total = items.iter().filter_map(|item| item.value).map(|value| value as f64).sum::<f64>();
         items.retain(|item| item.value.is_some_and(|value| value > 0));
-        let is_small = |item: &Item| (item.value.unwrap_or(0) as f64) < MIN_SHARE * total;
+        let is_small = |item: &ChartItem| (item.value.unwrap_or(0) as f64) < MIN_SHARE * total;
         let small = items.iter().position(is_small).unwrap_or(items.len());
         // A single small item keeps its name.
         if items.len() - small > 1 {
             let others = items.split_off(small);
             let sum = others.iter().filter_map(|item| item.value).fold(0, u64::saturating_add);
-            items.push(Item::new(format!("{OTHER} ({})", others.len()), Some(sum)));
+            items.push(ChartItem::new(format!("{OTHER} ({})", others.len()), Some(sum)));
         }
         let values: Vec<f64> = items.iter().map(|item| item.value.unwrap_or(0) as f64).collect();
-        let mut labels = Labels::default();
-        let tiles: Vec<Tile> = squarified(&values)
+        let mut labels = LabelPlacer::default();
+        let tiles: Vec<TreemapTile> = squarified(&values)
             .into_iter()
             .zip(items)
             .map(|(area, item)| {
                 let value = item.value.map_or_else(String::new, |value| unit.short(value));
                 let rooms = WIDTHS.map(|width| area.width * width - 2.0 * PADDING);
-                // A value without a name says nothing.
+                // A value is shown only below a name.
                 let lines = (area.height * HEIGHT - 2.0 * PADDING) / LINE;
                 let name = rooms.map(|room| {
                     let is_readable = text::width(&item.label) <= room || room >= MIN_ROOM;
@@ -86,7 +86,7 @@ impl Treemap {
                     let y = area.y * HEIGHT + PADDING + line * LINE - DESCENT;
                     labels.add_at(area.x, PADDING, y, text, Anchor::Start);
                 }
-                Tile {
+                TreemapTile {
                     x: Percent(area.x),
                     y: round(area.y * HEIGHT),
                     width: Percent(area.width),
@@ -101,20 +101,20 @@ impl Treemap {
     }
 }
 
-/// Areas for values that are above 0, the largest first (Bruls, Huizing, van Wijk: "Squarified treemaps"): rows along the
-/// shorter side of what is left, each as long as its rectangles get closer to squares.
+/// Lays out areas for positive values in descending order (Bruls, Huizing, van Wijk: "Squarified treemaps"). Fills rows
+/// along the shorter side of the remaining area; a row grows as long as its rectangles get closer to squares.
 fn squarified(values: &[f64]) -> Vec<Area> {
     let mut left = Area { x: 0.0, y: 0.0, width: 1.0, height: 1.0 };
     let mut areas = Vec::with_capacity(values.len());
     let mut rest = values;
     let mut sum_left: f64 = values.iter().sum();
     while !rest.is_empty() {
-        // In pixels of a usual chart.
+        // In CSS pixels of a chart of the usual width.
         let (width, height) = (left.width * USUAL_WIDTH, left.height * HEIGHT);
         let is_column = width >= height;
         let side = width.min(height);
         let scale = width * height / sum_left;
-        // The ratio of the sides of the least square rectangle in a row of so many.
+        // The worst aspect ratio in a row of `count` rectangles.
         let worst = |count: usize| {
             let sum: f64 = rest[..count].iter().sum::<f64>() * scale;
             let (largest, smallest) = (rest[0] * scale, rest[count - 1] * scale);
@@ -168,7 +168,7 @@ mod tests {
 
         #[test]
         fn areas_are_proportional_and_fill_the_chart(items in check::items(0..60)) {
-            let unit = Unit::Count("startup", "startups");
+            let unit = ChartUnit::Count("startup", "startups");
             let chart = Treemap::new(check::head(), ["Sector", "Startups"], unit, items.clone());
             let values: Vec<f64> = items.iter().filter_map(|item| item.value).map(|value| value as f64).collect();
             let total: f64 = values.iter().sum();
@@ -202,11 +202,14 @@ mod tests {
 
     #[test]
     fn rectangles_are_nearly_square_and_small_items_are_summed_up() {
-        let mut items: Vec<Item> = (1..=40).map(|index| Item::new(format!("Sector {index}"), Some(1))).collect();
-        items.push(Item::new("Fintech", Some(960)));
-        items.push(Item::new("Health", Some(500)));
-        let html =
-            Treemap::new(check::head(), ["", ""], Unit::Count("startup", "startups"), items).unwrap().render().unwrap();
+        let mut items: Vec<ChartItem> =
+            (1..=40).map(|index| ChartItem::new(format!("Sector {index}"), Some(1))).collect();
+        items.push(ChartItem::new("Fintech", Some(960)));
+        items.push(ChartItem::new("Health", Some(500)));
+        let html = Treemap::new(check::head(), ["", ""], ChartUnit::Count("startup", "startups"), items)
+            .unwrap()
+            .render()
+            .unwrap();
         let titles: Vec<String> =
             check::chart(&html).all("title").iter().map(|title| title.text().to_owned()).collect();
         assert_eq!(titles, ["Fintech: 960 startups", "Health: 500 startups", "Other (40): 40 startups"]);

@@ -1,4 +1,4 @@
-//! The page that explains every error code. Each code is an anchor, to which the `type` of an error links.
+//! The page that explains every error code. Each code is an anchor that the `type` of an error links to.
 
 use askama::Template;
 

@@ -31,7 +31,7 @@ pub(crate) fn linked(text: &str, base: &str) -> String {
     html + rest
 }
 
-/// Text with `code` and [links](/to) without marks.
+/// Text with `code` and [links](/to) as plain text.
 pub(crate) fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! The pages that explain how firms are matched to a startup, and how records are compared.
+//! The pages that explain how firms are matched to a startup, and how similar records are found.
 
 use askama::Template;
 
@@ -9,20 +9,20 @@ use data::Table;
 
 #[derive(Template)]
 #[template(path = "docs/match.html")]
-struct MatchPage {
+struct MatchDocsPage {
     method: &'static str,
 }
 
 #[derive(Template)]
 #[template(path = "docs/similar.html")]
-struct SimilarPage {
+struct SimilarDocsPage {
     method: &'static str,
 }
 
 pub(crate) fn page() -> askama::Result<String> {
-    MatchPage { method: matching::METHOD }.render()
+    MatchDocsPage { method: matching::METHOD }.render()
 }
 
 pub(crate) fn similar() -> askama::Result<String> {
-    SimilarPage { method: similar::METHOD }.render()
+    SimilarDocsPage { method: similar::METHOD }.render()
 }

@@ -11,13 +11,13 @@ use crate::docs::html;
 use crate::static_pages::DocsContext;
 use transport::url::encoded_segment;
 
-/// Example conversations on the bundled data, as JSON. Tool results are excerpts; a test calls the tools and compares.
+/// Example conversations on the bundled data, as JSON. Tool results are excerpts; a test compares them with real calls.
 pub const CONVERSATIONS: &str = include_str!("conversations.json");
 
 static PARSED: Lazy<Vec<Conversation>> =
     Lazy::new(|| serde_json::from_str(CONVERSATIONS).expect("conversations.json has the form of Vec<Conversation>"));
 
-/// How to connect each assistant or editor.
+/// Setup instructions for each assistant or editor.
 pub static SETUPS: Lazy<Vec<Setup>> =
     Lazy::new(|| serde_json::from_str(include_str!("setups.json")).expect("setups.json has the form of Vec<Setup>"));
 
@@ -37,27 +37,27 @@ enum Turn {
         assistant: String,
     },
     Call {
-        call: ToolCall,
+        call: ExampleCall,
         #[serde(flatten)]
-        result: ToolResult,
+        result: ExampleResult,
     },
 }
 
 #[derive(Deserialize)]
-struct ToolCall {
+struct ExampleCall {
     tool: String,
     arguments: Value,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum ToolResult {
+enum ExampleResult {
     Answer(Value),
-    /// What the tool reports about an invalid argument.
+    /// Error of the tool about an invalid argument.
     Error(String),
 }
 
-impl ToolResult {
+impl ExampleResult {
     fn text(&self) -> String {
         match self {
             Self::Answer(answer) => format!("{answer:#}"),
@@ -69,11 +69,11 @@ impl ToolResult {
 #[derive(Deserialize)]
 pub struct Setup {
     pub name: String,
-    /// What to do; code is in backquotes.
+    /// Instruction; code is in backquotes.
     pub step: String,
-    /// What to write or run; `{endpoint}` is replaced by the URL of the endpoint.
+    /// Configuration or commands; `{endpoint}` is replaced by the URL of the endpoint.
     pub lines: String,
-    /// Whether the setup was tested.
+    /// Note on how the setup was tested.
     pub tested: String,
 }
 
@@ -83,7 +83,7 @@ impl Setup {
     }
 }
 
-/// A link that opens an editor, which asks whether to add the endpoint.
+/// A link that opens an editor, which offers to add the endpoint.
 struct InstallLink {
     editor: &'static str,
     address: String,

@@ -67,12 +67,12 @@ const METRICS: &str = include_str!("text/operate/metrics.html");
 const PRIVACY: &str = include_str!("text/privacy.html");
 const SCORE: &str = include_str!("text/score.html");
 
-/// All pages of the docs, and the documents that the reference is generated from.
+/// All pages of the docs, and the OpenAPI documents that the reference is generated from.
 pub(crate) fn pages() -> impl Iterator<Item = &'static (&'static str, StaticEntry)> {
     PAGES.iter().chain(reference::ENDPOINT_PAGES.iter())
 }
 
-/// All but the pages of endpoints, by path.
+/// All entries except the pages of endpoints, by path.
 const PAGES: &[(&str, StaticEntry)] = &[
     ("/openapi/v1.json", StaticEntry::File(|context| document(Version::V1, context))),
     ("/openapi/v2.json", StaticEntry::File(|context| document(Version::V2, context))),
@@ -190,7 +190,7 @@ const fn text(
     (path, StaticEntry::Page { title, description, body: PageBody::Text(html) })
 }
 
-/// What the service is and where its docs are, for language models (llmstxt.org).
+/// A description of the service and its docs for language models (llmstxt.org).
 fn llms(context: &DocsContext<'_>) -> StaticAsset {
     let (base, snapshot) = (context.base, context.catalog.snapshot());
     let mut text = format!(

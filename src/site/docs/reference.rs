@@ -1,12 +1,12 @@
-//! The API reference, generated from the OpenAPI document: an index and a page for each endpoint of v3, and a page each for the
-//! older versions.
+//! The API reference, generated from the OpenAPI document: an index and one page per endpoint for v3, and a single page
+//! for each older version.
 
 use askama::Template;
 use form_urlencoded::parse;
 use once_cell::sync::Lazy;
 
 use crate::docs::html;
-use crate::snippets::{self, Key, Snippet};
+use crate::snippets::{self, CodeSnippet, SnippetKey};
 use crate::static_pages::{DocsContext, PageBody, StaticEntry};
 use api::openapi::Version;
 use api::openapi::reference::{
@@ -17,7 +17,7 @@ use transport::url::has_key;
 const FOLDER: &str = "/docs/reference/";
 const SCHEMAS: &str = "/docs/reference/schemas";
 
-/// The pages of the endpoints of v3, by path. Their texts live as long as the program, like those of other pages.
+/// The pages of the endpoints of v3, by path. Their texts are leaked to be `'static` like those of other pages.
 pub(crate) static ENDPOINT_PAGES: Lazy<Vec<(&'static str, StaticEntry)>> = Lazy::new(|| {
     let page = |[operation, summary, description]: [&'static str; 3]| {
         let (path, description) = (format!("{FOLDER}{operation}"), html::plain(description));
@@ -36,7 +36,7 @@ struct OlderPage<'a> {
 
 impl OlderPage<'_> {
     fn curl(&self, endpoint: &EndpointEntry) -> String {
-        let [curl, ..] = snippets::of(self.base, &endpoint.request, Key::Variable);
+        let [curl, ..] = snippets::for_request(self.base, &endpoint.request, SnippetKey::Variable);
         curl.code
     }
 }
@@ -76,44 +76,46 @@ pub(crate) fn schemas(context: &DocsContext<'_>) -> askama::Result<String> {
 struct EndpointPage<'a> {
     group: &'a Group,
     endpoint: &'a EndpointEntry,
-    inputs: Vec<Input<'a>>,
-    /// The path and query of the request that is shown.
+    inputs: Vec<ParameterInput<'a>>,
+    /// Path and query of the shown request.
     address: String,
-    snippets: [Snippet; 4],
+    snippets: [CodeSnippet; 4],
     record: Option<&'a SchemaEntry>,
     base: &'a str,
 }
 
-/// A parameter with its value in the request that is shown.
-struct Input<'a> {
+/// A parameter with its value in the shown request.
+struct ParameterInput<'a> {
     parameter: &'a ParameterEntry,
     value: String,
 }
 
 impl EndpointPage<'_> {
-    /// Text with links to schemas, which are on a page of their own.
+    /// Text as HTML, with links to schemas pointing to their own page.
     fn linked(&self, text: &str) -> String {
         html::linked(&text.replace("](#", &format!("]({SCHEMAS}#")), self.base)
     }
 }
 
-/// The page of an endpoint: with the request of its form if `query` has one, else with an example.
+/// The page of an endpoint. It shows the request from its form if `query` has one, otherwise an example.
 pub(crate) fn endpoint(context: &DocsContext<'_>, operation: &str, query: &str) -> askama::Result<String> {
     let reference = context.reference();
     let (group, endpoint) = reference.endpoint(operation).expect("the reference has every route");
-    // A page must not repeat a key that was typed into the wrong field.
+    // The page must not repeat a key that was typed into the wrong field.
     let query = if has_key("", query) { "" } else { query };
     let values: Vec<(String, String)> = parse(query.as_bytes()).into_owned().collect();
     let request = (!values.is_empty()).then(|| endpoint.request_with(&values));
     let request = request.as_ref().unwrap_or(&endpoint.request);
-    let inputs =
-        endpoint.parameters.iter().map(|parameter| Input { value: value_of(request, &values, parameter), parameter });
+    let inputs = endpoint
+        .parameters
+        .iter()
+        .map(|parameter| ParameterInput { value: value_of(request, &values, parameter), parameter });
     let page = EndpointPage {
         group,
         endpoint,
         inputs: inputs.collect(),
         address: request.path_and_query(),
-        snippets: snippets::of(context.base, request, Key::Variable),
+        snippets: snippets::for_request(context.base, request, SnippetKey::Variable),
         record: endpoint.record.as_ref().and_then(|name| reference.schema(name)),
         base: context.base,
     };

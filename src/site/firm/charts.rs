@@ -1,27 +1,30 @@
 //! The charts of a firm's profile.
 
-use crate::charts::{Event, Graph, Head, HeatRow, Heatmap, Item, Mark, Neighbor, Series, StackedBars, Timeline, Unit};
+use crate::charts::{
+    ChartHead, ChartItem, ChartMark, ChartUnit, Graph, HeatRow, Heatmap, Neighbor, Series, StackedBars, Timeline,
+    TimelineEvent,
+};
 use crate::format;
 use catalog::{Catalog, CoInvestor, History};
 use data::vocabulary::Vocabulary;
 use data::{Facet, Stage, Table};
 
-/// Years that have their own bar or column; earlier ones are counted together.
+/// Years with their own bar or column; earlier ones are counted together.
 const MAX_YEARS: i32 = 20;
-/// Rounds of the timeline, the largest.
+/// Maximum number of rounds on the timeline; the largest are kept.
 const MAX_DOTS: usize = 100;
 const MIN_DOTS: usize = 3;
-const ROUNDS: Unit = Unit::Count("round", "rounds");
+const ROUNDS: ChartUnit = ChartUnit::Count("round", "rounds");
 
-type Counts = [u32; Stage::ALL.len()];
+type StageCounts = [u32; Stage::ALL.len()];
 
-/// The rounds that a firm joined.
+/// The rounds that a firm joined, by stage and year.
 pub(crate) struct Rounds<'a> {
     catalog: &'a Catalog,
     firm: u32,
     slug: &'a str,
     history: &'a History,
-    /// The first year with a round, the first one shown and the last one with a round.
+    /// First year with a round, first year shown, last year with a round.
     years: Option<(i32, i32, i32)>,
 }
 
@@ -36,42 +39,42 @@ impl<'a> Rounds<'a> {
         Self { catalog, firm, slug: catalog.snapshot().slug(Table::Firms, firm), history, years }
     }
 
-    /// The rounds of a year by stage; `None` if the data hardly covers it and has none of the firm: it is unknown, not
-    /// empty.
-    fn of_year(&self, year: i32) -> Option<Counts> {
+    /// The rounds of a year by stage; `None` (unknown, not zero) if the data hardly covers the year and has no round of
+    /// the firm.
+    fn year_counts(&self, year: i32) -> Option<StageCounts> {
         let counts = self.history.rounds.get(&Some(year)).copied();
-        counts.or_else(|| self.catalog.covers_investors(year).then(Counts::default))
+        counts.or_else(|| self.catalog.covers_investors(year).then(StageCounts::default))
     }
 
-    /// The list of the firm's rounds of a stage, and of a year.
-    fn list(&self, stage: Stage, year: Option<i32>) -> String {
+    /// Path of the list of the firm's rounds of a stage, optionally of one year.
+    fn list_href(&self, stage: Stage, year: Option<i32>) -> String {
         let of_stage = format!("/rounds?investor={}&stage={}", self.slug, stage.name());
         year.map_or(of_stage.clone(), |year| format!("{of_stage}&since={year}&until={year}"))
     }
 
-    /// Those before the years that are shown.
-    fn earlier(&self) -> Option<(String, Counts)> {
+    /// Label and sum of the rounds before the years shown.
+    fn earlier(&self) -> Option<(String, StageCounts)> {
         let (_, shown, _) = self.years?;
         let earlier = self.history.rounds.iter().filter(|(year, _)| year.is_some_and(|year| year < shown));
-        let mut sum = Counts::default();
+        let mut sum = StageCounts::default();
         for count in earlier.flat_map(|(_, counts)| counts.iter().enumerate()) {
             sum[count.0] += count.1;
         }
-        (sum != Counts::default()).then(|| (format!("to {}", shown - 1), sum))
+        (sum != StageCounts::default()).then(|| (format!("to {}", shown - 1), sum))
     }
 
     /// Rounds per year, by stage; `None` if no round has a date.
     pub(crate) fn by_year(&self) -> Option<StackedBars> {
         let (first, shown, last) = self.years?;
-        let marks = |year: i32, counts: Counts| -> Vec<Mark> {
+        let marks = |year: i32, counts: StageCounts| -> Vec<ChartMark> {
             let mark = |stage: &Stage| {
                 let count = u64::from(counts[stage.index()]);
-                Mark { value: Some(count), href: (count > 0).then(|| self.list(*stage, Some(year))) }
+                ChartMark { value: Some(count), href: (count > 0).then(|| self.list_href(*stage, Some(year))) }
             };
             Stage::ALL.iter().map(mark).collect()
         };
-        let column = |year: i32| (year.to_string(), self.of_year(year).map(|counts| marks(year, counts)));
-        let columns: Vec<(String, Option<Vec<Mark>>)> = (shown..=last).map(column).collect();
+        let column = |year: i32| (year.to_string(), self.year_counts(year).map(|counts| marks(year, counts)));
+        let columns: Vec<(String, Option<Vec<ChartMark>>)> = (shown..=last).map(column).collect();
         let sum: u64 = columns.iter().flat_map(|(_, marks)| marks.iter().flatten()).filter_map(|mark| mark.value).sum();
         let mut summary = match shown == last {
             true => format!("{} in {last}.", format::counted(sum, "round", "rounds")),
@@ -89,11 +92,11 @@ impl<'a> Rounds<'a> {
             let undated: u32 = undated.iter().sum();
             summary.push_str(&format!(" Without a known date: {}.", format::counted(undated, "round", "rounds")));
         }
-        let head = Head::new("years", "Rounds joined per year, by stage", summary);
+        let head = ChartHead::new("years", "Rounds joined per year, by stage", summary);
         Some(StackedBars::new(head, "Year", ROUNDS, &stages(), columns))
     }
 
-    /// The rounds one by one, of many the largest. `None` if few have a date: bars say as much.
+    /// The rounds one by one; of many, the largest. `None` if few have a date: bars show as much.
     pub(crate) fn timeline(&self) -> Option<Timeline> {
         let snapshot = self.catalog.snapshot();
         let rounds = snapshot.facet_rows(Table::Rounds, Facet::Investor, self.firm).iter();
@@ -102,7 +105,7 @@ impl<'a> Rounds<'a> {
         if dated < MIN_DOTS {
             return None;
         }
-        // Of the same amount, or of none, the latest.
+        // Stable: among equal or unknown amounts, the latest come first.
         rounds.sort_by_key(|round| std::cmp::Reverse(snapshot.round_amount(*round)));
         let left_out = rounds.split_off(dated.min(MAX_DOTS));
         let undisclosed = left_out.iter().filter(|round| snapshot.round_amount(**round).is_none()).count();
@@ -110,7 +113,7 @@ impl<'a> Rounds<'a> {
         let event = |round: u32| {
             let startup = snapshot.round_startup(round);
             let (of, id) = (snapshot.slug(Table::Startups, startup), snapshot.slug(Table::Rounds, round));
-            Some(Event {
+            Some(TimelineEvent {
                 label: snapshot.name(Table::Startups, startup).to_owned(),
                 lane: snapshot.round_stage(round).index(),
                 date: snapshot.round_date(round)?,
@@ -118,7 +121,7 @@ impl<'a> Rounds<'a> {
                 href: format!("/startups/{of}#round-{id}"),
             })
         };
-        let events: Vec<Event> = rounds.iter().filter_map(|round| event(*round)).collect();
+        let events: Vec<TimelineEvent> = rounds.iter().filter_map(|round| event(*round)).collect();
         let undated: u32 = self.history.rounds.get(&None).into_iter().flatten().sum();
         let unknown = events.iter().filter(|event| event.amount.is_none()).count();
         let which = match (left_out.is_empty(), unknown) {
@@ -138,27 +141,27 @@ impl<'a> Rounds<'a> {
         ];
         let left_out = left_out.into_iter().flatten().collect::<Vec<_>>().join(", ");
         let rest = (!left_out.is_empty()).then(|| (left_out, format!("/rounds?investor={}", self.slug)));
-        let is_covered = |year: i32| self.of_year(year).is_some();
-        let head = Head::new("timeline", "Rounds one by one", summary);
+        let is_covered = |year: i32| self.year_counts(year).is_some();
+        let head = ChartHead::new("timeline", "Rounds one by one", summary);
         Timeline::new(head, ["Startup", "Stage", "Date", "Amount"], &stages(), events, is_covered, rest)
     }
 
-    /// Stages and years; all rounds are in it. `None` if there are none.
+    /// Rounds by stage and year, including undated ones. `None` without rounds.
     pub(crate) fn by_stage(&self) -> Option<Heatmap> {
-        let mut columns: Vec<(String, Option<Counts>)> = Vec::new();
+        let mut columns: Vec<(String, Option<StageCounts>)> = Vec::new();
         columns.extend(self.earlier().map(|(name, counts)| (name, Some(counts))));
         let years = self.years.into_iter().flat_map(|(_, shown, last)| shown..=last);
-        columns.extend(years.map(|year| (year.to_string(), self.of_year(year))));
+        columns.extend(years.map(|year| (year.to_string(), self.year_counts(year))));
         columns.extend(self.history.rounds.get(&None).map(|counts| ("No date".to_owned(), Some(*counts))));
         let row = |stage: &Stage| HeatRow {
             label: format::word(stage.name()),
-            href: Some(self.list(*stage, None)),
+            href: Some(self.list_href(*stage, None)),
             cells: columns
                 .iter()
                 .map(|(name, counts)| {
                     let count = counts.map(|counts| u64::from(counts[stage.index()]));
                     let year = name.parse().ok().filter(|_| count > Some(0));
-                    Mark { value: count, href: year.map(|year| self.list(*stage, Some(year))) }
+                    ChartMark { value: count, href: year.map(|year| self.list_href(*stage, Some(year))) }
                 })
                 .collect(),
         };
@@ -179,7 +182,7 @@ impl<'a> Rounds<'a> {
         let rows = stages.iter().map(|(stage, _)| row(stage)).collect();
         let columns = columns.iter().map(|(name, _)| name.clone()).collect();
         Some(
-            Heatmap::new(Head::new("stages", "Rounds by stage and year", summary), "Stage", ROUNDS, columns, rows)
+            Heatmap::new(ChartHead::new("stages", "Rounds by stage and year", summary), "Stage", ROUNDS, columns, rows)
                 .scrolled_to_end(),
         )
     }
@@ -190,7 +193,7 @@ fn stages() -> Vec<Series> {
     Stage::ALL.iter().map(|stage| Series { label: format::word(stage.name()), color: stage.index() + 1 }).collect()
 }
 
-/// The firms that share most rounds with a firm, the first ones as a graph.
+/// A graph of the firms that share the most rounds with a firm.
 pub(crate) fn co_investors(catalog: &Catalog, firm: u32, firms: &[CoInvestor]) -> Option<Graph> {
     let snapshot = catalog.snapshot();
     let own = snapshot.slug(Table::Firms, firm);
@@ -198,7 +201,7 @@ pub(crate) fn co_investors(catalog: &Catalog, firm: u32, firms: &[CoInvestor]) -
         let slug = snapshot.slug(Table::Firms, other.row);
         let name = snapshot.name(Table::Firms, other.row);
         Neighbor {
-            item: Item::linked(name, Some(other.shared_rounds.into()), format!("/vcs/{slug}")),
+            item: ChartItem::linked(name, Some(other.shared_rounds.into()), format!("/vcs/{slug}")),
             shared: format!("/rounds?investor_all={own},{slug}"),
             detail: other.last_shared_on.map_or_else(String::new, format::day),
         }
@@ -209,7 +212,7 @@ pub(crate) fn co_investors(catalog: &Catalog, firm: u32, firms: &[CoInvestor]) -
         snapshot.name(Table::Firms, first.row),
         format::counted(first.shared_rounds, "round", "rounds"),
     );
-    let head = Head::new("shared", "Shared rounds", summary);
+    let head = ChartHead::new("shared", "Shared rounds", summary);
     let heads = ["Firm", "Shared rounds", "Last shared round"];
     Graph::new(head, heads, ROUNDS, firms.iter().map(neighbor).collect())
 }

@@ -1,15 +1,15 @@
-//! What kind of investor a firm is, in a sentence that is made of its rounds.
+//! A sentence that characterizes a firm as an investor, derived from its rounds.
 
 use crate::format;
 use catalog::{Catalog, CoInvestor, History, ValueCount};
 use data::vocabulary::Vocabulary;
 use data::{Country, Stage, Table};
 
-/// With fewer rounds or startups nothing is said: they may be chance.
+/// Minimum number of rounds or startups for a statement; fewer may be chance.
 const MIN: u32 = 3;
-/// A range of stages is short enough to say something.
+/// Longest range of stages that is still informative.
 const MAX_STAGES: usize = 3;
-/// Sectors and co-investors that are named.
+/// Sectors and co-investors named in the sentence.
 const MAX_NAMED: usize = 2;
 
 /// The sentence; `None` if there is nothing to say.
@@ -55,8 +55,8 @@ pub(super) fn sentence(
     Some(sentence + end)
 }
 
-/// The shortest range of stages, from the first to the last, with at least 60 % of the rounds of all of them; `None` if it is
-/// long.
+/// The shortest range of consecutive stages with at least 60 % of the rounds; `None` if it is longer than
+/// [`MAX_STAGES`].
 fn stages(counts: &[u32]) -> Option<String> {
     let all: u32 = counts.iter().sum();
     let range = (1..=MAX_STAGES).find_map(|length| {
@@ -77,8 +77,8 @@ fn stages(counts: &[u32]) -> Option<String> {
     })
 }
 
-/// The country of at least half of the startups of which it is known, if these are at least half; with `mostly ` unless it is
-/// that of all.
+/// The country of at least half of the startups with a known country, if these are at least half of the portfolio. The
+/// prefix is `mostly ` unless all startups are in the country.
 fn country(countries: &[ValueCount], startups: u64) -> Option<(&'static str, &'static str)> {
     let known: u64 = countries.iter().map(|country| country.count).sum();
     let first = countries.first()?;
@@ -87,7 +87,7 @@ fn country(countries: &[ValueCount], startups: u64) -> Option<(&'static str, &'s
     is_clear.then_some((how, Country::at(first.value as usize)?.name()))
 }
 
-/// The name of a sector within a sentence: words that only begin with a capital letter are written without it.
+/// The name of a sector inside a sentence: a word is lower-cased if only its first letter is a capital.
 fn in_sentence(name: &str) -> String {
     let word = |word: &str| {
         let mut chars = word.chars().skip(1).peekable();

@@ -12,11 +12,11 @@ use askama::Template;
 use crate::charts::{Breakdown, Graph, Heatmap, StackedBars, Timeline};
 use crate::error_page::PageError;
 use crate::firm::charts::{Rounds, co_investors};
-use crate::firm::news::News;
-use crate::firm::portfolio::{Counts, PortfolioRow, Property};
+use crate::firm::news::FirmNews;
+use crate::firm::portfolio::{PortfolioCounts, PortfolioProperty, PortfolioRow};
 use crate::firm::score::{ScoreBar, Trend, ratings};
 use crate::layout::PageLayout;
-use crate::matching::led;
+use crate::matching::count_led;
 use crate::records::{record, records};
 use crate::similar::SimilarRecords;
 use crate::{PageRequest, format, linked_data};
@@ -36,18 +36,18 @@ const MAX_REVIEWS: usize = 4;
 struct FirmPage {
     layout: PageLayout,
     firm: Firm,
-    /// What kind of investor it is, in a sentence.
+    /// Characterizes the firm as an investor.
     sentence: Option<String>,
-    news: Option<News>,
+    news: Option<FirmNews>,
     /// `None` if no score is published.
     score: Option<ScoreBar>,
     trend: Option<Trend>,
-    /// Of the rounds that name their leads those that it led, and how many these are; `None` if none names them.
+    /// Rounds that the firm led, and rounds that name their leads; `None` if no round names them.
     led: Option<(u64, u64)>,
     responses: ResponseCounts,
-    /// The label and mean of each dimension that is rated.
+    /// Label and mean of each rated dimension.
     ratings: Vec<(&'static str, f64)>,
-    /// The name of each sector and the path of its firms.
+    /// Name of each sector, and path of its firms.
     sectors: Vec<(String, String)>,
     years: Option<StackedBars>,
     stages: Option<Heatmap>,
@@ -55,7 +55,7 @@ struct FirmPage {
     portfolio_sectors: Option<Breakdown>,
     portfolio_countries: Option<Breakdown>,
     portfolio: Vec<PortfolioRow>,
-    portfolio_properties: Vec<Property>,
+    portfolio_properties: Vec<PortfolioProperty>,
     graph: Option<Graph>,
     co_investor_count: u64,
     similar: SimilarRecords,
@@ -65,13 +65,13 @@ struct FirmPage {
     reviews: Vec<Review>,
     review_count: u64,
     review_url: Option<String>,
-    /// The years whose rounds the data has hardly any investors of.
+    /// Years for which the data names hardly any investors.
     years_without_investors: Option<String>,
     statements: Vec<Statement>,
     api: String,
 }
 
-/// How many reviewers report that they got a response, and how many that they did not.
+/// Numbers of reviewers who got no response, and who got one.
 struct ResponseCounts {
     missing: u64,
     received: u64,
@@ -81,7 +81,7 @@ struct ResponseCounts {
 struct SimilarFirm {
     slug: String,
     name: String,
-    /// The number of startups of both portfolios.
+    /// Number of startups in both portfolios.
     shared: u64,
     in_common: String,
 }
@@ -91,7 +91,7 @@ impl FirmPage {
         !self.firm.stages.is_empty() || !self.sectors.is_empty()
     }
 
-    /// The id and the name of each section that the page has.
+    /// Id and name of each section on the page.
     fn sections(&self) -> Vec<(&'static str, &'static str)> {
         let sections = [
             (self.has_focus() || self.firm.investment_count > 0, "investments", "How it invests"),
@@ -126,14 +126,14 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
     );
     let latest = catalog.list(&Query::approved_reviews(row), ListPosition::default(), MAX_REVIEWS);
     let rounds = Rounds::new(catalog, row, &history);
-    let counts = Counts::new(catalog, row);
+    let counts = PortfolioCounts::new(catalog, row);
     let path = format!("/vcs/{}", firm.slug);
     let about = linked_data::firm(&firm, snapshot.is_invented());
-    let layout = PageLayout::of(snapshot, &firm.name, &description(&firm), &path)
+    let layout = PageLayout::new(snapshot, &firm.name, &description(&firm), &path)
         .with_twins(request.state, "")
         .with_picture()
-        .about(linked_data::of_record(&request.state.public_url, ("/vcs", "Firms"), &path, &about));
-    let similar = SimilarRecords::of(catalog, Table::Firms, row, MAX_SIMILAR);
+        .with_linked_data(linked_data::record_graph(&request.state.public_url, ("/vcs", "Firms"), &path, &about));
+    let similar = SimilarRecords::load(catalog, Table::Firms, row, MAX_SIMILAR);
     let similar_firm = |(other, in_common): &(u32, String)| {
         let shared = [row, *other].map(|firm| Filter::AnyOf(Facet::Investor, vec![firm]));
         SimilarFirm {
@@ -145,7 +145,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
     };
     let page = FirmPage {
         sentence: facts::sentence(catalog, &history, counts.countries(), &shared.firms),
-        news: News::new(catalog, row),
+        news: FirmNews::new(catalog, row),
         score: ScoreBar::new(&firm.score),
         trend: Trend::new(catalog.score_by_year(row)),
         responses: ResponseCounts { missing, received },
@@ -169,7 +169,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
         similar,
         people: records(catalog, Table::People, &members.rows)?,
         people_count: members.total,
-        led: led(catalog, row, &[]),
+        led: count_led(catalog, row, &[]),
         reviews: records(catalog, Table::Reviews, &latest.rows)?,
         review_count: latest.total,
         review_url: request.state.operator.review_url(&firm.slug),

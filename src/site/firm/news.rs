@@ -1,26 +1,26 @@
-//! What a release changed about a firm.
+//! News about a firm in the served release.
 
 use crate::format;
 use catalog::Catalog;
 use data::vocabulary::Vocabulary;
 use data::{Facet, SnapshotVersion, Table};
 
-/// New rounds that are named.
+/// Maximum number of new rounds named.
 const MAX_ROUNDS: usize = 5;
 
-/// What the served release added to a firm.
-pub(super) struct News {
+/// Additions to a firm in the served release.
+pub(super) struct FirmNews {
     pub(super) release: SnapshotVersion,
-    /// The firm itself is new.
+    /// True if the firm itself is new.
     pub(super) is_new: bool,
-    /// New rounds: their number, and the startup, the stage and the path of the first ones.
     pub(super) round_count: usize,
+    /// Startup, stage and path of the first new rounds.
     pub(super) rounds: Vec<(String, String, String)>,
     pub(super) review_count: usize,
 }
 
-impl News {
-    /// `None` if the release was not compared with an earlier one, or changed nothing about the firm.
+impl FirmNews {
+    /// `None` if the release was not compared with an earlier one, or has no news about the firm.
     pub(super) fn new(catalog: &Catalog, firm: u32) -> Option<Self> {
         let (snapshot, release) = (catalog.snapshot(), catalog.version());
         let is_new = |table: Table| move |row: &u32| catalog.first_seen(table, *row) == Some(release);

@@ -1,6 +1,6 @@
-//! A firm's portfolio: its startups, and their lists by property.
+//! A firm's portfolio: its startups, and counts of them by property.
 
-use crate::charts::{Breakdown, Item};
+use crate::charts::{Breakdown, ChartItem};
 use crate::error_page::PageError;
 use crate::filters::value_of;
 use crate::format;
@@ -10,12 +10,12 @@ use data::model::Startup;
 use data::vocabulary::Vocabulary;
 use data::{Facet, Table};
 
-/// Bars of a breakdown.
+/// Bars per breakdown.
 const MAX_BARS: usize = 6;
-/// Sectors that are named for a startup.
+/// Sectors named per startup.
 const MAX_SECTORS: usize = 2;
 
-/// A startup of the portfolio with the last round that the firm joined.
+/// A startup of the portfolio, with the last round that the firm joined.
 pub(super) struct PortfolioRow {
     pub(super) slug: String,
     pub(super) name: String,
@@ -49,31 +49,31 @@ impl PortfolioRow {
     }
 }
 
-/// The startups of a portfolio by property.
-pub(super) struct Counts<'a> {
+/// Counts of a portfolio's startups by property.
+pub(super) struct PortfolioCounts<'a> {
     catalog: &'a Catalog,
     slug: &'a str,
     /// In the order of [`PROPERTIES`].
     counts: Vec<Vec<ValueCount>>,
 }
 
-/// What a portfolio is counted by: the parameter, its name, and the facet.
+/// Properties that a portfolio is counted by: parameter, label, facet.
 const PROPERTIES: [(&str, &str, Facet); 4] = [
     ("stage", "Stage", Facet::Stage),
     ("sector", "Sector", Facet::Sector),
     ("country", "Country", Facet::Country),
     ("status", "Status", Facet::Status),
 ];
-/// Those with few values, which are listed above the portfolio; the others are bars.
+/// Properties with few values, which are listed above the portfolio; the others are shown as bars.
 const LISTED: [Facet; 2] = [Facet::Stage, Facet::Status];
 
-/// A property with the name, the list and the number of each of its values.
-pub(super) struct Property {
+/// A property and its values: label, path of the list, number of startups.
+pub(super) struct PortfolioProperty {
     pub(super) name: &'static str,
     pub(super) values: Vec<(String, String, u64)>,
 }
 
-impl<'a> Counts<'a> {
+impl<'a> PortfolioCounts<'a> {
     pub(super) fn new(catalog: &'a Catalog, firm: u32) -> Self {
         let filters = vec![Filter::AnyOf(Facet::Investor, vec![firm])];
         let query = Query { filters, ..Query::all(Table::Startups) };
@@ -81,27 +81,27 @@ impl<'a> Counts<'a> {
         Self { catalog, slug: catalog.snapshot().slug(Table::Firms, firm), counts }
     }
 
-    fn of(&self, facet: Facet) -> (&'static str, &[ValueCount]) {
+    fn counts_of(&self, facet: Facet) -> (&'static str, &[ValueCount]) {
         let mut properties = PROPERTIES.iter().zip(&self.counts);
         let found = properties.find(|((.., known), _)| *known == facet);
         found.map_or_else(Default::default, |((name, ..), counts)| (*name, counts.as_slice()))
     }
 
     pub(super) fn countries(&self) -> &[ValueCount] {
-        self.of(Facet::Country).1
+        self.counts_of(Facet::Country).1
     }
 
-    /// The name, the list and the number of startups of a value.
+    /// Label, path of the list, and number of startups of a value.
     fn linked(&self, name: &str, facet: Facet, counted: &ValueCount) -> Option<(String, String, u64)> {
         let (value, label) = value_of(self.catalog, Table::Startups, facet, counted.value)?;
         Some((label, format!("/startups?investor={}&{name}={value}", self.slug), counted.count))
     }
 
-    /// The lists of the portfolio by stage and status.
-    pub(super) fn properties(&self) -> Vec<Property> {
+    /// The listed properties that have more than one value.
+    pub(super) fn properties(&self) -> Vec<PortfolioProperty> {
         let property = |((name, label, facet), counts): (&(&'static str, &'static str, Facet), &Vec<ValueCount>)| {
             let values = counts.iter().filter_map(|counted| self.linked(name, *facet, counted));
-            Property { name: label, values: values.collect() }
+            PortfolioProperty { name: label, values: values.collect() }
         };
         let listed = PROPERTIES.iter().zip(&self.counts).filter(|((.., facet), _)| LISTED.contains(facet));
         let properties = listed.map(property);
@@ -110,9 +110,9 @@ impl<'a> Counts<'a> {
 
     /// Sectors or countries as bars.
     pub(super) fn breakdown(&self, title: &'static str, head: &'static str, facet: Facet) -> Option<Breakdown> {
-        let (name, counts) = self.of(facet);
+        let (name, counts) = self.counts_of(facet);
         let linked = counts.iter().take(MAX_BARS).filter_map(|counted| self.linked(name, facet, counted));
-        let items = linked.map(|(label, href, count)| Item::linked(label, Some(count), href)).collect();
+        let items = linked.map(|(label, href, count)| ChartItem::linked(label, Some(count), href)).collect();
         let more = counts.len().saturating_sub(MAX_BARS);
         let rest = (more > 0).then(|| (format!("{more} more"), format!("/startups?investor={}", self.slug)));
         Breakdown::new(title, [head, "Startups"], items).map(|breakdown| breakdown.with_rest(rest))

@@ -3,7 +3,7 @@
 use askama::Template;
 
 use crate::browse::{Pager, Warning, at_page, page_size, parse, position_of, warnings};
-use crate::charts::{Bars, Head, Item, Unit};
+use crate::charts::{Bars, ChartHead, ChartItem, ChartUnit};
 use crate::conditions::active_filters;
 use crate::error_page::PageError;
 use crate::firm::score::Trend;
@@ -16,7 +16,7 @@ use data::model::Review;
 use data::vocabulary::Vocabulary;
 use data::{Facet, Stage, Table};
 
-const REVIEWS: Unit = Unit::Count("review", "reviews");
+const REVIEWS: ChartUnit = ChartUnit::Count("review", "reviews");
 
 #[derive(Template)]
 #[template(path = "firm_reviews.html")]
@@ -25,12 +25,12 @@ struct ReviewsPage {
     slug: String,
     name: String,
     warnings: Vec<Warning>,
-    /// The label and path of each order, and whether it is the current one.
+    /// Label and path of each order; true for the current one.
     orders: [(&'static str, String, bool); 3],
-    /// The label of each condition, and the page without it.
+    /// Label of each condition, and path of the page without it.
     active_filters: Vec<(String, String)>,
     clear: String,
-    /// The name of each property with its values.
+    /// Label of each property, with its values.
     filters: Vec<(&'static str, Vec<FilterValue>)>,
     histogram: Option<Bars>,
     trend: Option<Trend>,
@@ -41,16 +41,16 @@ struct ReviewsPage {
     api: String,
 }
 
-/// A value that reviews can be filtered by.
+/// A value to filter reviews by.
 struct FilterValue {
     label: String,
-    /// The page with this value, or without it if it is selected.
+    /// Path of the page with this value, or without it if it is selected.
     href: String,
     count: u64,
     is_selected: bool,
 }
 
-/// The orders of the reviews, with the value of `sort`.
+/// Orders of the reviews: label and value of `sort`.
 const ORDERS: [(&str, &str); 3] =
     [("newest first", ""), ("lowest rating first", "rating"), ("highest rating first", "-rating")];
 
@@ -68,7 +68,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
         |(label, sort): (&'static str, &str)| (label, link.with("sort", sort).href(), link.text("sort") == sort);
     let filters = [filter(catalog, &query, &link, "stage"), filter(catalog, &query, &link, "ghosted")];
     let page = ReviewsPage {
-        layout: PageLayout::of(snapshot, &format!("Reviews of {name}"), &description, &path)
+        layout: PageLayout::new(snapshot, &format!("Reviews of {name}"), &description, &path)
             .with_twins(request.state, &at_page(&link, page).query()),
         slug: slug.to_owned(),
         name: name.to_owned(),
@@ -88,12 +88,12 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
     Ok(page.render()?)
 }
 
-/// The same query without its condition on a property.
+/// The query without the filters that `is_own` selects.
 fn without(query: &Query, is_own: impl Fn(&Filter) -> bool) -> Query {
     Query { filters: query.filters.iter().filter(|filter| !is_own(filter)).cloned().collect(), ..query.clone() }
 }
 
-/// The values of a property among the reviews that match all other conditions.
+/// The values of a property, counted over the reviews that match all other conditions.
 fn filter(catalog: &Catalog, query: &Query, link: &Link, name: &'static str) -> (&'static str, Vec<FilterValue>) {
     let (title, facet) = if name == "stage" { ("Stage", Facet::Stage) } else { ("Response", Facet::Ghosted) };
     let query = without(query, |filter| matches!(filter, Filter::AnyOf(known, _) if *known == facet));
@@ -113,7 +113,7 @@ fn filter(catalog: &Catalog, query: &Query, link: &Link, name: &'static str) -> 
     (title, values.collect())
 }
 
-/// How often each rating was given among the reviews that match the conditions on everything else.
+/// The distribution of ratings over the reviews that match all other conditions.
 fn histogram(catalog: &Catalog, query: &Query, link: &Link) -> Option<Bars> {
     let rating = Table::Reviews.sort_key("rating");
     let query = without(query, |filter| matches!(filter, Filter::Range { key, .. } if *key == rating));
@@ -126,12 +126,12 @@ fn histogram(catalog: &Catalog, query: &Query, link: &Link) -> Option<Bars> {
         let of_stars = link.with("min_rating", &stars.to_string()).with("max_rating", &stars.to_string());
         let label = format!("{stars} {}", if stars == 1 { "star" } else { "stars" });
         match count(stars) {
-            0 => Item::new(label, Some(0)),
-            count => Item::linked(label, Some(count), of_stars.href()),
+            0 => ChartItem::new(label, Some(0)),
+            count => ChartItem::linked(label, Some(count), of_stars.href()),
         }
     };
     let mean = sum as f64 / all as f64;
     let summary = format!("{}, on average {mean:.1} of 5 stars.", format::counted(all, "review", "reviews"));
     let items = (1..=5).map(item).collect();
-    (all > 1).then(|| Bars::new(Head::new("ratings", "Ratings", summary), ["Rating", "Reviews"], REVIEWS, items))
+    (all > 1).then(|| Bars::new(ChartHead::new("ratings", "Ratings", summary), ["Rating", "Reviews"], REVIEWS, items))
 }

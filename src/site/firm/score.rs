@@ -1,9 +1,9 @@
-//! The score of a firm's profile: its components as one bar, and how it went from year to year.
+//! The score on a firm's profile: its components as one bar, and its trend over the years.
 
-use crate::charts::{Dot, DotAxis, Dots, Point};
+use crate::charts::{DotAxis, Dots, IntervalDot, Point};
 use data::model::{Firm, Score, ScoreComponent, YearScore};
 
-/// The width of a point in the score bar; its view box is 400 wide for 100 points.
+/// Width of one point in the score bar: the view box is 400 wide for 100 points.
 const POINT_WIDTH: u32 = 4;
 
 /// The components of a score as one bar.
@@ -17,7 +17,7 @@ pub(super) struct ScoreBar {
 }
 
 pub(super) struct ComponentBar {
-    /// The index of a color in the style sheet, 1 to 5.
+    /// Number of the color in the style sheet, 1 to 5.
     pub(super) color: usize,
     pub(super) label: &'static str,
     pub(super) description: &'static str,
@@ -34,7 +34,7 @@ impl ScoreBar {
         let (value, low, high) = (score.value?, score.low?, score.high?);
         let mut x = 0;
         let bar = |(index, component): (usize, &ScoreComponent)| {
-            let (label, description) = named(&component.name);
+            let (label, description) = label_and_description(&component.name);
             let value = if component.name == "ghosting" {
                 format!("{:.0} % ghosted", 100.0 * component.value)
             } else {
@@ -52,8 +52,8 @@ impl ScoreBar {
     }
 }
 
-/// The label and description of a component of the score.
-fn named(component: &str) -> (&'static str, &'static str) {
+/// Label and description of a score component.
+fn label_and_description(component: &str) -> (&'static str, &'static str) {
     match component {
         "rating" => ("Overall rating", "how founders rate the firm as a whole"),
         "responsiveness" => ("Responsiveness", "how fast and how well it responds"),
@@ -63,7 +63,7 @@ fn named(component: &str) -> (&'static str, &'static str) {
     }
 }
 
-/// The label and mean of each dimension that is rated.
+/// Label and mean of each rated dimension.
 pub(super) fn ratings(firm: &Firm) -> Vec<(&'static str, f64)> {
     let means = &firm.ratings;
     let all = [
@@ -75,11 +75,11 @@ pub(super) fn ratings(firm: &Firm) -> Vec<(&'static str, f64)> {
     all.into_iter().filter_map(|(label, mean)| Some((label, mean?))).collect()
 }
 
-/// The scores of years, with their intervals on one axis.
+/// Scores by year, with their intervals on one axis.
 pub(super) struct Trend {
     /// `None` if no year has a score.
     pub(super) axis: Option<DotAxis>,
-    pub(super) years: Vec<(YearScore, Option<Dot>)>,
+    pub(super) years: Vec<(YearScore, Option<IntervalDot>)>,
 }
 
 impl Trend {

@@ -1,4 +1,4 @@
-//! Properties of records, and their values for a list of ids (data extension).
+//! Data extension: properties of records, and their values for a list of ids.
 
 use serde_json::{Map, Value, json};
 
@@ -9,10 +9,10 @@ use data::field::JsonType;
 
 use super::{MAX_BATCH, Refusal, manifest, too_many};
 
-/// Fields that are lists of records or identifiers, and the record of a person's organization.
+/// Offered fields with objects as values: lists of records or identifiers, and a person's organization.
 const OF_OBJECTS: [&str; 3] = ["organization", "investors", "identifiers"];
 
-/// The properties of a table: its fields whose values are texts, numbers, records or identifiers.
+/// The properties of a table: fields of texts, numbers, records or identifiers.
 fn properties(table: Table) -> impl Iterator<Item = &'static str> {
     let is_plain = |json: &JsonType| !matches!(json.item(), JsonType::Object(_) | JsonType::Map(_) | JsonType::Record);
     let fields = table.fields().iter();
@@ -30,21 +30,22 @@ fn property(name: &str) -> Value {
     json!({ "id": name, "name": label(name) })
 }
 
-/// The properties of a type, or of all.
+/// The properties of a type, or of all types.
 pub(super) fn proposals(kind: &str) -> Result<Value, Refusal> {
     let tables = Item::tables_of(kind).map_err(|error| Refusal::Invalid(error.detail))?;
-    let properties: Vec<Value> = all(&tables).into_iter().map(property).collect();
+    let properties: Vec<Value> = property_names(&tables).into_iter().map(property).collect();
     Ok(json!({ "limit": properties.len(), "type": kind, "properties": properties }))
 }
 
-/// The properties whose names begin with a text.
-pub(super) fn suggested(prefix: &str) -> Value {
+/// Suggests properties by the beginning of their labels.
+pub(super) fn suggest_properties(prefix: &str) -> Value {
     let prefix = prefix.to_lowercase();
-    let found = all(&Item::TABLES).into_iter().filter(|name| label(name).to_lowercase().starts_with(&prefix));
+    let found =
+        property_names(&Item::TABLES).into_iter().filter(|name| label(name).to_lowercase().starts_with(&prefix));
     json!({ "result": found.map(property).collect::<Vec<_>>() })
 }
 
-fn all(tables: &[Table]) -> Vec<&'static str> {
+fn property_names(tables: &[Table]) -> Vec<&'static str> {
     let mut names: Vec<&'static str> = Vec::new();
     for name in tables.iter().flat_map(|table| properties(*table)) {
         if !names.contains(&name) {
@@ -54,10 +55,10 @@ fn all(tables: &[Table]) -> Vec<&'static str> {
     names
 }
 
-/// A request for values.
+/// A data extension request.
 pub(super) struct Extension {
     pub ids: Vec<String>,
-    /// Names of properties.
+    /// Names of the requested properties.
     properties: Vec<String>,
 }
 
@@ -71,7 +72,7 @@ impl Extension {
         if ids.len() > MAX_BATCH {
             return Err(too_many("ids", ids.len()));
         }
-        let known = all(&Item::TABLES);
+        let known = property_names(&Item::TABLES);
         let mut names = Vec::new();
         for property in properties {
             let name = property["id"].as_str().or_else(|| property.as_str()).unwrap_or_default();
@@ -97,7 +98,7 @@ impl Extension {
         Value::Object(self.properties.iter().map(of_record).collect())
     }
 
-    /// The answer with the values of all records by id.
+    /// The response; `rows` has the values of all records by id.
     pub(super) fn answer(&self, rows: Map<String, Value>) -> Value {
         let meta = self.properties.iter().map(|name| {
             let mut meta = property(name);
@@ -110,7 +111,7 @@ impl Extension {
     }
 }
 
-/// The values of a property of a record; none if they are unknown or the table has no such property.
+/// The values of a record's property; empty if unknown, or if the table has no such property.
 pub(super) fn values(catalog: &Catalog, table: Table, row: u32, name: &str) -> Vec<Value> {
     if !properties(table).any(|known| known == name) {
         return Vec::new();
@@ -122,7 +123,7 @@ pub(super) fn values(catalog: &Catalog, table: Table, row: u32, name: &str) -> V
     }
 }
 
-/// A value in the form of the protocol.
+/// A value in the format of the protocol.
 fn value(value: &Value) -> Option<Value> {
     let text = |name: &str| value[name].as_str();
     Some(match value {
@@ -143,7 +144,7 @@ fn value(value: &Value) -> Option<Value> {
     })
 }
 
-/// `YYYY-MM-DD`.
+/// True for `YYYY-MM-DD`.
 fn is_day(text: &str) -> bool {
     text.len() == 10
         && text

@@ -1,4 +1,4 @@
-//! What the service is and which types it has.
+//! The manifest of the service, and its types.
 
 use serde_json::{Value, json};
 
@@ -39,8 +39,8 @@ pub(super) fn manifest(catalog: &Catalog, service: &BrandName, base: &str) -> Va
     })
 }
 
-/// The types whose names begin with a text.
-pub(super) fn suggested_types(prefix: &str) -> Value {
+/// Suggests types by the beginning of their names.
+pub(super) fn suggest_types(prefix: &str) -> Value {
     let prefix = prefix.to_lowercase();
     let found = Item::TABLES.map(Table::noun).into_iter().filter(|noun| noun.starts_with(&prefix));
     json!({ "result": found.map(kind).collect::<Vec<_>>() })

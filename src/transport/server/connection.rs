@@ -22,30 +22,30 @@ use crate::headers::REQUEST_ID;
 use crate::server::connection_error::ConnectionError;
 use crate::server::streamed_body::StreamedBody;
 use crate::server::timeout_stream::ConnectionPhase;
-use crate::telemetry::Finished;
+use crate::telemetry::FinishedRequest;
 use crate::{BodyTimeout, Handler, Peer, RequestId, RequestIds, RequestParts, RequestTrace};
 use platform::metrics::panics::{self, Panic};
 
 pub type RequestBody = TimedBody<Incoming>;
 
-/// The body of a response: in memory, or made by a filter, possibly while it is sent.
+/// The body of a response: in memory, or created by a filter, possibly while it is sent.
 pub type ResponseBody = Either<Full<Bytes>, BoxBody<Bytes, BodyError>>;
 
-/// A handler as one connection sees it: each of its requests gets a response, even if the handler panics.
-pub(crate) struct Connection<H> {
+/// A handler as seen by one connection: every request gets a response, even if the handler panics.
+pub(crate) struct ConnectionService<H> {
     pub(crate) handler: H,
     pub(crate) peer: Peer,
     pub(crate) phase: ConnectionPhase,
     pub(crate) ids: Arc<RequestIds>,
     pub(crate) body_timeout: Duration,
     pub(crate) head_bytes: usize,
-    /// Whether the connection is above the limits: it gets a health check or a 503, and ends.
+    /// The connection is above the limits: it gets a health check or a 503, and ends.
     pub(crate) is_reserved: bool,
-    /// Whether the server is stopping: each response ends its connection.
+    /// The server is stopping: each response ends its connection.
     pub(crate) stopping: Arc<AtomicBool>,
 }
 
-impl<H: Handler> Service<Request<Incoming>> for Connection<H> {
+impl<H: Handler> Service<Request<Incoming>> for ConnectionService<H> {
     type Response = Response<ResponseBody>;
     type Error = Infallible;
     type Future = future::Either<
@@ -55,13 +55,13 @@ impl<H: Handler> Service<Request<Incoming>> for Connection<H> {
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
         let started = Instant::now();
-        let id = self.ids.of(request.headers());
+        let id = self.ids.for_request(request.headers());
         let trace = RequestTrace::default();
-        // Above the limits a connection ends at once.
+        // A connection above the limits ends at once.
         self.phase.set_unread_body(!request.body().is_end_stream() && !self.is_reserved);
         let pending = match self.respond(&request, id, &trace) {
             Ok(mut response) => {
-                self.phase.idle();
+                self.phase.set_idle();
                 close(response.headers_mut(), self.is_reserved || self.phase.has_unread_body(), &self.stopping);
                 let bytes = Some(response.body().len() as u64);
                 finish(&self.handler, id, request.method(), started, response.status(), bytes, &trace);
@@ -69,7 +69,7 @@ impl<H: Handler> Service<Request<Incoming>> for Connection<H> {
             }
             Err(pending) => pending,
         };
-        self.phase.busy();
+        self.phase.set_busy();
         let phase = self.phase.clone();
         let (handler, is_reserved, stopping) = (self.handler.clone(), self.is_reserved, Arc::clone(&self.stopping));
         let (method, uri) = (request.method().clone(), request.uri().clone());
@@ -91,28 +91,34 @@ impl<H: Handler> Service<Request<Incoming>> for Connection<H> {
                 response = error.response(uri.path(), id, &handler.error_context(uri.path())).map(in_memory);
             }
             response.headers_mut().entry(REQUEST_ID).or_insert_with(|| id.header_value());
-            // One that is read while the response is written is read to its end.
+            // A body read while its response is written is read to its end.
             let is_unread = phase.has_unread_body() && !trace.streams_body();
             close(response.headers_mut(), is_reserved || is_unread, &stopping);
             let status = response.status();
             let Some(bytes) = response.body().size_hint().exact() else {
                 let duration = started.elapsed();
                 let report = move |bytes, cut: Option<&BodyError>| {
-                    phase.idle();
-                    let finished =
-                        Finished { id, method: Some(&method), status, duration, bytes: Some(bytes), trace: &trace };
-                    handler.telemetry().into_iter().for_each(|telemetry| telemetry.streamed(&finished, cut));
+                    phase.set_idle();
+                    let finished = FinishedRequest {
+                        id,
+                        method: Some(&method),
+                        status,
+                        duration,
+                        bytes: Some(bytes),
+                        trace: &trace,
+                    };
+                    handler.telemetry().into_iter().for_each(|telemetry| telemetry.record_streamed(&finished, cut));
                 };
                 return Ok(response.map(|body| Either::Right(StreamedBody::new(body, report).boxed())));
             };
-            phase.idle();
+            phase.set_idle();
             finish(&handler, id, &method, started, status, Some(bytes), &trace);
             Ok(response)
         }))
     }
 }
 
-impl<H: Handler> Connection<H> {
+impl<H: Handler> ConnectionService<H> {
     fn respond(
         &self,
         request: &Request<Incoming>,
@@ -139,7 +145,7 @@ impl<H: Handler> Connection<H> {
     }
 }
 
-/// Records a request that has its response.
+/// Records an answered request.
 fn finish<H: Handler>(
     handler: &H,
     id: RequestId,
@@ -152,13 +158,13 @@ fn finish<H: Handler>(
     if let Some(telemetry) = handler.telemetry() {
         let duration = started.elapsed();
         let bytes = if method == Method::HEAD { Some(0) } else { bytes };
-        telemetry.finished(&Finished { id, method: Some(method), status, duration, bytes, trace });
+        telemetry.record(&FinishedRequest { id, method: Some(method), status, duration, bytes, trace });
     }
 }
 
-/// Ends the connection with this response, if it is the last one or the server is stopping. It is the last one above the limits
-/// and where the body of the request is unread: unless all of it is there already hyper ends the connection anyhow, and a
-/// client that is not told sends its next request in vain.
+/// Ends the connection with this response if it is the last one or the server is stopping. A response is the last one
+/// above the limits, and where the body of the request is unread: hyper ends the connection anyway unless the whole
+/// body has arrived, and a client that is not told sends its next request in vain.
 fn close(headers: &mut HeaderMap, is_last: bool, stopping: &AtomicBool) {
     if is_last || stopping.load(Ordering::Relaxed) {
         headers.insert(CONNECTION, HeaderValue::from_static("close"));
@@ -169,7 +175,7 @@ fn in_memory(body: Bytes) -> ResponseBody {
     Either::Left(Full::new(body))
 }
 
-/// What is wrong with a request's head. hyper itself only rejects a head that it could not read at once.
+/// Checks the head of a request. hyper itself only rejects a head that it could not read at once.
 fn head_error(request: &Request<Incoming>, head_bytes: usize) -> Option<ConnectionError> {
     // A target without a path is meant for a proxy.
     if request.uri().path().is_empty() {
@@ -205,10 +211,10 @@ fn panic_response<H: Handler>(
     ConnectionError::InternalError.response(path, id, &handler.error_context(path))
 }
 
-/// A request body that ends with [`BodyTimeout`] if it takes too long in total, or between two of its parts if it is
-/// processed while it arrives.
+/// A request body that fails with [`BodyTimeout`] if it takes too long in total, or, if it is processed while it
+/// arrives, between two of its chunks.
 ///
-/// The time starts when the body is first waited for, so a request without a body needs no timer.
+/// The time starts when the body is first awaited, so a request without a body needs no timer.
 pub struct TimedBody<B> {
     inner: B,
     timeout: Duration,
@@ -248,7 +254,7 @@ where
         let timeout = this.timeout;
         let timer = this.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(timeout)));
         std::task::ready!(timer.as_mut().poll(cx));
-        // Its client has had its time.
+        // The client has had its time.
         this.phase.set_unread_body(false);
         Poll::Ready(Some(Err(BodyTimeout.into())))
     }

@@ -1,18 +1,20 @@
-//! Responses that no route makes: to invalid requests, to connections above the limit, to requests whose route panicked.
+//! Responses that no route makes: to invalid requests, to connections above the limit, to requests on which a route
+//! panicked.
 //!
-//! They have the shape and the headers of every other response. The key has not been checked, so the quota is reported as 0.
+//! They have the shape and headers of every other response. The key has not been checked, so the quota is reported as
+//! 0.
 
 use bytes::Bytes;
 use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use http::{HeaderMap, Response, StatusCode};
 
-use crate::headers::{Caching, CommonHeaders, Scheme};
+use crate::headers::{Caching, CommonHeaders, PublicScheme};
 use crate::problem::{Code, Problem};
 use crate::{ErrorContext, RequestId};
 use auth::quota::Quota;
 use data::Date;
 
-/// Why a request gets a response that no route makes.
+/// Reason for a response that no route makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConnectionError {
     /// The route panicked.
@@ -23,7 +25,7 @@ pub enum ConnectionError {
     Misdirected,
     /// The bytes are not an HTTP request.
     NotHttp,
-    /// The length of the response is not known beforehand, and the client speaks HTTP/1.0: it could not tell whether it is
+    /// The length of the response is unknown and the client speaks HTTP/1.0, so it could not tell if the response is
     /// complete.
     OldHttp,
     UrlTooLong,
@@ -84,7 +86,7 @@ impl ConnectionError {
         response
     }
 
-    /// The full response, head and body, for a connection that ends with it.
+    /// The complete response, head and body, for a connection that ends with it.
     pub(crate) fn bytes(self, id: RequestId, context: &ErrorContext<'_>) -> Bytes {
         let body = self.body("/", id, context);
         let mut headers = self.headers(id, context);
@@ -103,7 +105,7 @@ impl ConnectionError {
     }
 
     fn body(self, path: &str, id: RequestId, context: &ErrorContext<'_>) -> Vec<u8> {
-        // A path that may be most of a head is not repeated.
+        // Do not repeat a path that may fill most of a head.
         let instance = if matches!(self, Self::UrlTooLong | Self::HeadTooLarge) { "/" } else { path };
         self.problem().body(context.public_url, instance, &id.to_string())
     }
@@ -126,7 +128,7 @@ impl ConnectionError {
             api_version: context.api_version,
             caching: Some(Caching::Never),
             is_cross_origin: true,
-            scheme: Some(Scheme::of(context.public_url)),
+            scheme: Some(PublicScheme::from_url(context.public_url)),
             ..CommonHeaders::default()
         };
         common.write(&mut headers);

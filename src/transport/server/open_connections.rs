@@ -1,4 +1,4 @@
-//! The open connections: how many in all and of each address, and which has been idle for longest.
+//! Counts open connections, in total and per address, and finds the one idle for longest.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -12,58 +12,58 @@ use crate::server::timeout_stream::ConnectionPhase;
 use crate::telemetry::Excess;
 use auth::quota::{ClientNetwork, client_networks};
 
-/// Connections above the limits that are served: health checks as ever, all else with a 503.
+/// Connections served above the limits: health checks as usual, everything else with a 503.
 const RESERVED: usize = 64;
-/// Of these, those of one address, so that no address takes them all.
+/// Share of [`RESERVED`] for one address, so that no address takes them all.
 const RESERVED_PER_ADDRESS: usize = 8;
-/// A connection that has been idle for less is not closed for another: its client may be sending the next request.
+/// Connections idle for less are not closed in favor of another: their client may be sending the next request.
 const MIN_IDLE: Duration = Duration::from_millis(100);
 
-/// A place for a connection.
+/// A slot granted to a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct ConnectionSlot {
     address: IpAddr,
-    /// Which limit the connection is above.
+    /// The limit that the connection exceeds, if any.
     pub(super) excess: Option<Excess>,
-    /// Whether an idle connection ends for this one.
+    /// True if an idle connection is closed in favor of this one.
     pub(super) evicts: bool,
 }
 
-struct Open {
-    place: Place,
+struct OpenConnection {
+    slot: ConnectionSlot,
     phase: ConnectionPhase,
-    /// Tells the connection to end; `None` once it was told.
+    /// Tells the connection to end; `None` once told.
     evict: Option<Arc<Notify>>,
 }
 
 #[derive(Clone, Copy, Default)]
-struct Counts {
+struct OpenCounts {
     regular: usize,
     reserved: usize,
 }
 
-impl Counts {
-    fn of(&mut self, place: Place) -> &mut usize {
-        if place.excess.is_some() { &mut self.reserved } else { &mut self.regular }
+impl OpenCounts {
+    fn count_of(&mut self, slot: ConnectionSlot) -> &mut usize {
+        if slot.excess.is_some() { &mut self.reserved } else { &mut self.regular }
     }
 }
 
 pub(super) struct OpenConnections {
     limit: usize,
     per_address: usize,
-    open: HashMap<task::Id, Open>,
-    total: Counts,
-    by_network: HashMap<ClientNetwork, Counts>,
+    open: HashMap<task::Id, OpenConnection>,
+    total: OpenCounts,
+    by_network: HashMap<ClientNetwork, OpenCounts>,
 }
 
 impl OpenConnections {
     pub(super) fn new(limit: usize, per_address: usize) -> Self {
-        Self { limit, per_address, open: HashMap::new(), total: Counts::default(), by_network: HashMap::new() }
+        Self { limit, per_address, open: HashMap::new(), total: OpenCounts::default(), by_network: HashMap::new() }
     }
 
-    /// A place for a connection of `address`; an error if even those for a 503 are taken. At the limit the connection that has
-    /// been idle for longest is ended.
-    pub(super) fn place(&mut self, address: IpAddr, is_trusted: bool) -> Result<Place, Excess> {
+    /// Admits a connection from `address`; an error if even the reserve for 503 responses is full. At the limit, the
+    /// connection idle for longest is closed.
+    pub(super) fn admit(&mut self, address: IpAddr, is_trusted: bool) -> Result<ConnectionSlot, Excess> {
         let (mut has_share, mut has_reserve) = (true, self.total.reserved < RESERVED);
         for (network, multiple) in client_networks(address).into_iter().flatten().filter(|_| !is_trusted) {
             let open = self.by_network.get(&network).copied().unwrap_or_default();
@@ -72,30 +72,34 @@ impl OpenConnections {
         }
         let is_full = self.total.regular >= self.limit;
         if has_share && (!is_full || self.evict_idle()) {
-            return Ok(Place { address, excess: None, evicts: is_full });
+            return Ok(ConnectionSlot { address, excess: None, evicts: is_full });
         }
         let excess = if has_share { Excess::Total } else { Excess::Address };
-        if has_reserve { Ok(Place { address, excess: Some(excess), evicts: false }) } else { Err(Excess::Reserve) }
+        if has_reserve {
+            Ok(ConnectionSlot { address, excess: Some(excess), evicts: false })
+        } else {
+            Err(Excess::Reserve)
+        }
     }
 
-    /// Adds a connection; `evict` tells it to end.
-    pub(super) fn insert(&mut self, id: task::Id, place: Place, phase: ConnectionPhase, evict: Arc<Notify>) {
-        *self.total.of(place) += 1;
-        for (network, _) in client_networks(place.address).into_iter().flatten() {
-            *self.by_network.entry(network).or_default().of(place) += 1;
+    /// Adds an admitted connection; `evict` tells it to end.
+    pub(super) fn insert(&mut self, id: task::Id, slot: ConnectionSlot, phase: ConnectionPhase, evict: Arc<Notify>) {
+        *self.total.count_of(slot) += 1;
+        for (network, _) in client_networks(slot.address).into_iter().flatten() {
+            *self.by_network.entry(network).or_default().count_of(slot) += 1;
         }
-        self.open.insert(id, Open { place, phase, evict: Some(evict) });
+        self.open.insert(id, OpenConnection { slot, phase, evict: Some(evict) });
     }
 
     pub(super) fn remove(&mut self, id: task::Id) {
-        let Some(Open { place, evict, .. }) = self.open.remove(&id) else { return };
-        // The place of an evicted connection is in use again.
+        let Some(OpenConnection { slot, evict, .. }) = self.open.remove(&id) else { return };
+        // The slot of an evicted connection was already given to another.
         if evict.is_some() {
-            *self.total.of(place) -= 1;
+            *self.total.count_of(slot) -= 1;
         }
-        for (network, _) in client_networks(place.address).into_iter().flatten() {
+        for (network, _) in client_networks(slot.address).into_iter().flatten() {
             if let Some(open) = self.by_network.get_mut(&network) {
-                *open.of(place) -= 1;
+                *open.count_of(slot) -= 1;
                 if open.regular + open.reserved == 0 {
                     self.by_network.remove(&network);
                 }
@@ -103,9 +107,9 @@ impl OpenConnections {
         }
     }
 
-    /// Ends the connection that has been idle for longest; false if none is idle.
+    /// Closes the connection idle for longest; false if none is idle.
     fn evict_idle(&mut self) -> bool {
-        let idle = self.open.values_mut().filter(|open| open.evict.is_some() && open.place.excess.is_none());
+        let idle = self.open.values_mut().filter(|open| open.evict.is_some() && open.slot.excess.is_none());
         let longest = idle.filter_map(|open| Some((open.phase.idle_time()?, open))).max_by_key(|(time, _)| *time);
         let Some((_, open)) = longest.filter(|(time, _)| *time >= MIN_IDLE) else { return false };
         let evict = open.evict.take().expect("only those that were not told");
@@ -123,10 +127,10 @@ mod tests {
     async fn an_ipv6_customer_does_not_hold_all_connections() {
         let mut connections = OpenConnections::new(1_000, 2);
         let mut connect = async |address: &str, is_trusted: bool| {
-            let place =
-                connections.place(address.parse().unwrap(), is_trusted).ok().filter(|place| place.excess.is_none())?;
+            let slot =
+                connections.admit(address.parse().unwrap(), is_trusted).ok().filter(|slot| slot.excess.is_none())?;
             let id = tokio::spawn(async {}).id();
-            connections.insert(id, place, ConnectionPhase::default(), Arc::default());
+            connections.insert(id, slot, ConnectionPhase::default(), Arc::default());
             Some(id)
         };
         let mut open = Vec::new();

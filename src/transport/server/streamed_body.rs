@@ -1,4 +1,4 @@
-//! The body of a response that is made while it is sent.
+//! Streamed response bodies.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -8,8 +8,8 @@ use hyper::body::{Body, Frame, SizeHint};
 
 use crate::body::BodyError;
 
-/// A body that is reported once it has ended, or its client has left: how many bytes of it were sent, and why it ended early,
-/// if the server is at fault.
+/// A body that reports its end, or the departure of its client: the number of bytes sent, and the error that ended it
+/// early if the server is at fault.
 pub(crate) struct StreamedBody<B, R: FnOnce(u64, Option<&BodyError>)> {
     inner: B,
     bytes: u64,
@@ -71,7 +71,7 @@ mod tests {
 
     use super::*;
 
-    /// Reads `frames` frames of a body of two parts and a fault; returns what was reported.
+    /// Reads `frames` frames of a body that has two chunks and a fault, and returns the report.
     fn reported(frames: usize) -> (u64, Option<String>) {
         let parts = stream::iter([Ok(Bytes::from("four")), Ok(Bytes::from("six...")), Err("a fault".into())]);
         let (report, reports) = std::sync::mpsc::channel();

@@ -1,4 +1,4 @@
-//! The accept loop over real sockets.
+//! Tests of the accept loop over real sockets.
 
 use crate::{BodyTimeout, ErrorContext, RequestId, RequestParts};
 use bytes::Bytes;
@@ -13,7 +13,7 @@ use warp::{Filter, Reply};
 
 use crate::server::*;
 
-/// A server on a port of its own.
+/// A server on its own port.
 struct Running {
     address: SocketAddr,
     stop: mpsc::UnboundedSender<()>,
@@ -42,7 +42,7 @@ impl Running {
     }
 }
 
-/// Routes of which `/who` is a health check.
+/// Test routes; `/who` is a health check.
 #[derive(Clone)]
 struct Routes(BoxedFilter<(warp::reply::Response,)>);
 
@@ -99,7 +99,7 @@ fn routes(started: Arc<Notify>, proceed: Arc<Notify>) -> BoxedFilter<(warp::repl
             if is_first {
                 return Some((Ok("part "), false));
             }
-            // What is not yet written when a body breaks is lost.
+            // Data not yet written when a body fails is lost.
             tokio::time::sleep(MOMENT).await;
             Some((Err(io::Error::other("a disk that fails")), false))
         });
@@ -140,16 +140,16 @@ where
     Ok(format!("{taken} bytes"))
 }
 
-/// Short enough to wait for. Each test shortens only the limit that it tests, so that a loaded machine never reaches
-/// another.
+/// A timeout short enough to wait for. Each test shortens only the limit under test, so that a loaded machine never
+/// hits another one.
 const MOMENT: Duration = Duration::from_millis(200);
 
-/// Waits for what must happen soon.
+/// Awaits an event that must happen soon.
 async fn soon<F: Future>(future: F) -> F::Output {
     tokio::time::timeout(Duration::from_secs(10), future).await.expect("waited too long")
 }
 
-/// Reads one response: its head, and as many bytes as `content-length` says.
+/// Reads one response: its head and `content-length` bytes.
 async fn response(socket: &mut TcpStream) -> (String, String) {
     let mut read = Vec::new();
     let head = loop {
@@ -171,7 +171,7 @@ async fn get(socket: &mut TcpStream, path: &str) -> (String, String) {
     response(socket).await
 }
 
-/// Everything until the other end closes.
+/// Reads until the other end closes.
 async fn rest(socket: &mut TcpStream) -> String {
     let mut rest = Vec::new();
     let _ = soon(socket.read_to_end(&mut rest)).await;
@@ -205,7 +205,7 @@ async fn pipelined_requests_get_responses_in_order() {
 
 #[tokio::test]
 async fn a_slow_head_closes_the_connection() {
-    // The time of the first head starts with the connection, that of a later head with its first byte.
+    // The timeout of the first head starts with the connection, that of a later head with its first byte.
     for first in [false, true] {
         let head = if first { Duration::from_secs(1) } else { MOMENT };
         let (server, ..) = Running::start(Limits { head, ..Limits::default() }).await;
@@ -291,7 +291,7 @@ async fn a_client_that_does_not_read_its_response_is_disconnected() {
     let (server, ..) = Running::start(limits).await;
     let mut socket = server.connect().await;
     socket.write_all(b"GET /large HTTP/1.1\r\nHost: here\r\n\r\n").await.unwrap();
-    // Once it is disconnected, another connection is served.
+    // Once this client is disconnected, another connection is served.
     soon(async {
         loop {
             let mut other = server.connect().await;
@@ -326,7 +326,7 @@ async fn a_response_that_breaks_has_no_proper_end() {
     socket.write_all(b"GET /breaks HTTP/1.1\r\nHost: here\r\n\r\n").await.unwrap();
     let text = rest(&mut socket).await;
     assert!(text.contains("transfer-encoding: chunked") && !text.contains("0\r\n\r\n"), "{text}");
-    // In HTTP/1.0 the end of a body is the end of the connection, however it ends.
+    // In HTTP/1.0 a body ends with its connection, complete or not.
     let mut old = server.connect().await;
     old.write_all(b"GET /breaks HTTP/1.0\r\nHost: here\r\n\r\n").await.unwrap();
     let text = rest(&mut old).await;
@@ -391,7 +391,7 @@ async fn a_head_above_the_limit_is_rejected() {
     assert!(rejected.contains("connection: close\r\n"), "{rejected}");
 }
 
-/// Checks that an error has the headers of every other error, and a body that agrees with them.
+/// Asserts that an error has the headers common to all errors and a body that agrees with them.
 fn assert_problem(response: &str, code: &str) {
     let (head, body) = response.split_once("\r\n\r\n").unwrap();
     let header = |name: &str| {
@@ -429,7 +429,7 @@ async fn a_long_url_is_rejected_however_it_is_split() {
         let head = format!("GET /who HTTP/1.1\r\nHost: here\r\n\r\nGET /{} HTTP/1.1\r\n", "a".repeat(length));
         let (first, rest_of_it) = head.split_at(3_000);
         socket.write_all(first.as_bytes()).await.unwrap();
-        // After the first response, the first part has been read on its own.
+        // Getting the first response means that the first part was read on its own.
         let (response_head, _) = response(&mut socket).await;
         assert!(response_head.starts_with("http/1.1 200 ok\r\n"), "{response_head}");
         socket.write_all(rest_of_it.as_bytes()).await.unwrap();
@@ -457,7 +457,7 @@ async fn bytes_that_are_not_a_request_get_a_400() {
         assert!(rejected.starts_with("HTTP/1.1 400"), "{bytes}: {rejected}");
         assert_problem(&rejected, "invalid_request");
     }
-    // Also after a valid request on the same connection.
+    // The same after a valid request on the same connection.
     let mut socket = server.connect().await;
     assert!(get(&mut socket, "/who").await.0.starts_with("http/1.1 200"));
     socket.write_all(b"hello\r\n\r\n").await.unwrap();
@@ -480,7 +480,7 @@ async fn a_connection_above_the_limit_gets_a_503_or_a_health_check() {
     assert_eq!(rest(&mut health).await, "");
     proceed.notify_one();
     assert!(rest(&mut first).await.ends_with("done"));
-    // Its place is free once its task has ended.
+    // Its slot is free once its task has ended.
     soon(async { while get(&mut server.connect().await, "/takes").await.0.starts_with("http/1.1 503") {} }).await;
 }
 
@@ -490,7 +490,7 @@ async fn the_connection_that_has_been_idle_for_longest_is_closed_for_a_new_one()
     let (mut first, mut second) = (server.connect().await, server.connect().await);
     get(&mut first, "/who").await;
     get(&mut second, "/who").await;
-    // Until the two have been idle for a moment, a third is above the limit.
+    // Until the two have been idle for a moment, a third connection is above the limit.
     let third = soon(async {
         loop {
             let mut third = server.connect().await;
@@ -517,7 +517,7 @@ async fn an_address_that_is_not_a_trusted_proxy_has_a_share_of_the_connections()
     socket.bind("127.0.0.2:0".parse().unwrap()).unwrap();
     let mut other = socket.connect(server.address).await.unwrap();
     assert!(get(&mut other, "/takes").await.0.starts_with("http/1.1 200"), "another address is not affected");
-    // More than the places for a 503 are closed at once.
+    // Connections beyond the reserve for 503 responses are closed at once.
     let mut waiting = Vec::new();
     for _ in 0..20 {
         waiting.push(server.connect().await);
@@ -569,7 +569,7 @@ async fn before_it_stops_the_server_lets_connections_end() {
     assert!(head.starts_with("http/1.1 200") && head.contains("connection: close\r\n"), "{head}");
     proceed.notify_one();
     assert!(rest(&mut busy).await.ends_with("done"));
-    // A second signal ends the delay, and what is still running.
+    // A second signal ends the delay and all running requests.
     let mut waiting = server.connect().await;
     waiting.write_all(b"GET /waits HTTP/1.1\r\nHost: here\r\n\r\n").await.unwrap();
     soon(started.notified()).await;
@@ -582,7 +582,7 @@ async fn what_is_connected_when_the_server_stops_gets_a_response() {
     let address = server.address;
     let mut sockets = Vec::new();
     for _ in 0..100 {
-        // Blocking, so that the server accepts none of them before the signal.
+        // Blocking, so that the server accepts none of the connections before the signal.
         let mut socket = std::net::TcpStream::connect(address).unwrap();
         io::Write::write_all(&mut socket, b"GET /who HTTP/1.1\r\nHost: here\r\n\r\n").unwrap();
         socket.set_nonblocking(true).unwrap();

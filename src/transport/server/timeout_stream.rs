@@ -1,16 +1,17 @@
-//! A connection with timeouts: reads and writes that take too long end with an error, which closes the connection.
+//! A connection with timeouts: reads and writes that take too long fail with an error, which closes the connection.
 //!
-//! hyper has one timer for a request's head and none for an idle connection or for a client that does not read its
-//! response; here each has its own. The time for a head is counted from its first byte, so a byte now and then does not
-//! extend it; the idle time starts with the last byte of the response; a write may take any time as long as it makes
+//! hyper has one timer for the head of a request, and none for an idle connection or a client that does not read its
+//! response; here each has its own. The time for a head counts from its first byte, so a byte now and then does not
+//! extend it. The idle time starts with the last byte of the response. A write may take any time as long as it makes
 //! progress.
 //!
-//! Closing a socket with unread bytes makes the system reset the connection, and many clients, which read only when they have
-//! sent all, would never see the response. If a request was answered before it was read, the connection therefore only ends
-//! its sending side, and discards what arrives, within limits of time and size, until the client closes it.
+//! If a socket with unread bytes is closed, the system resets the connection, and many clients, which read only after
+//! sending everything, would never see the response. So if a request was answered before it was read, the connection
+//! only shuts down its sending side, and discards incoming bytes, within limits of time and size, until the client
+//! closes it.
 //!
-//! hyper's own error responses (malformed or oversized heads) have neither our body nor our headers. They are detected
-//! by the missing `X-Request-Id` and replaced.
+//! hyper's own error responses (malformed or oversized heads) have neither our body nor our headers. They are
+//! recognized by the missing `X-Request-Id` and replaced.
 
 use std::io;
 use std::pin::Pin;
@@ -25,16 +26,16 @@ use tokio::time::{Instant, Sleep};
 
 use crate::server::Limits;
 use crate::server::connection_error::ConnectionError;
-use crate::telemetry::Finished;
+use crate::telemetry::FinishedRequest;
 use crate::{Handler, RequestIds, RequestTrace};
 
 const HEAD: u64 = 0;
 const BUSY: u64 = 1;
 const IDLE: u64 = 2;
 
-/// What a connection is doing: reading a head, busy with a request, or idle; shared by its stream and its service.
+/// The phase of a connection, shared by its stream and its service: reading a head, busy with a request, or idle.
 ///
-/// The lower two bits are the phase, the others count finished requests, so that a request that started and finished
+/// The lower two bits are the phase. The others count finished requests, so that a request that started and finished
 /// between two polls is noticed.
 #[derive(Clone, Debug)]
 pub(crate) struct ConnectionPhase(Arc<PhaseState>);
@@ -43,9 +44,10 @@ pub(crate) struct ConnectionPhase(Arc<PhaseState>);
 struct PhaseState {
     phase: AtomicU64,
     opened: Instant,
-    /// When the last response was written, in microseconds since the connection was opened; the maximum if it is not.
+    /// Time of the last written response in microseconds since the connection was opened; the maximum if it is not yet
+    /// written.
     idle_since: AtomicU64,
-    /// Whether the body of the request is not read to its end.
+    /// True if the body of the request has not been read to its end.
     has_unread_body: AtomicBool,
 }
 
@@ -61,20 +63,20 @@ impl Default for ConnectionPhase {
 }
 
 impl ConnectionPhase {
-    /// A head has been read: from now on the limits of the request itself apply.
-    pub(crate) fn busy(&self) {
+    /// Notes that a head has been read: from now on the limits of the request itself apply.
+    pub(crate) fn set_busy(&self) {
         let count = self.0.phase.load(Ordering::Relaxed) & !3;
         self.0.phase.store(count | BUSY, Ordering::Relaxed);
     }
 
-    /// The request has its response.
-    pub(crate) fn idle(&self) {
+    /// Notes that the request has its response.
+    pub(crate) fn set_idle(&self) {
         let count = self.0.phase.load(Ordering::Relaxed) & !3;
         self.0.idle_since.store(u64::MAX, Ordering::Relaxed);
         self.0.phase.store((count + 4) | IDLE, Ordering::Relaxed);
     }
 
-    /// Notes whether the body of the request is yet to be read.
+    /// Notes if the body of the request is still to be read.
     pub(crate) fn set_unread_body(&self, is_unread: bool) {
         self.0.has_unread_body.store(is_unread, Ordering::Relaxed);
     }
@@ -83,14 +85,14 @@ impl ConnectionPhase {
         self.0.has_unread_body.load(Ordering::Relaxed)
     }
 
-    /// The response has been written.
-    fn written(&self) {
+    /// Notes that the response has been written.
+    fn set_written(&self) {
         if self.now() & 3 == IDLE && self.0.idle_since.load(Ordering::Relaxed) == u64::MAX {
             self.0.idle_since.store(self.age(), Ordering::Relaxed);
         }
     }
 
-    /// How long the connection has been idle; `None` if it is not.
+    /// Time for which the connection has been idle; `None` if it is not.
     pub(crate) fn idle_time(&self) -> Option<Duration> {
         let since = self.0.idle_since.load(Ordering::Relaxed);
         let age = (self.now() & 3 == IDLE).then(|| self.age().checked_sub(since))??;
@@ -102,8 +104,8 @@ impl ConnectionPhase {
         self.0.opened.elapsed().as_micros() as u64
     }
 
-    /// The first bytes of a head have arrived.
-    fn head(&self) {
+    /// Notes that the first bytes of a head have arrived.
+    fn set_reading_head(&self) {
         let count = self.0.phase.load(Ordering::Relaxed) & !3;
         self.0.phase.store(count | HEAD, Ordering::Relaxed);
     }
@@ -113,7 +115,7 @@ impl ConnectionPhase {
     }
 }
 
-/// A stream that gives up on a peer that is too slow.
+/// A stream that gives up on a slow peer.
 pub(crate) struct TimeoutStream<S, H> {
     inner: S,
     phase: ConnectionPhase,
@@ -121,7 +123,7 @@ pub(crate) struct TimeoutStream<S, H> {
     idle: Duration,
     write: Duration,
     body: Duration,
-    /// The phase that the read timer runs for; `None` if it does not run.
+    /// Phase timed by the read timer; `None` if the timer is not running.
     timed: Option<u64>,
     read_timer: Pin<Box<Sleep>>,
     write_timer: Option<Pin<Box<Sleep>>>,
@@ -132,7 +134,7 @@ pub(crate) struct TimeoutStream<S, H> {
     linger: Option<Linger>,
 }
 
-/// The first bytes of a head: enough to know the API version of a rejected request.
+/// The first bytes of a head: enough to recognize the API version of a rejected request.
 #[derive(Default)]
 struct HeadStart {
     bytes: [u8; 24],
@@ -152,7 +154,7 @@ impl HeadStart {
         self.line_ended = bytes.contains(&b'\n');
     }
 
-    /// The start of the request's path; empty if there is none or it is not text.
+    /// The start of the request's path; empty if it is missing or not text.
     fn path(&self) -> &str {
         let text = std::str::from_utf8(&self.bytes[..self.length]).unwrap_or("");
         let target = text.split([' ', '\r', '\n']).nth(1).unwrap_or("");
@@ -160,26 +162,26 @@ impl HeadStart {
     }
 }
 
-/// A response of ours that replaces one of hyper's.
+/// Our response in place of one of hyper's.
 struct Replacement {
     response: Bytes,
     written: usize,
 }
 
-/// How much a client may continue to send after its response.
+/// Remaining time and bytes for a client that keeps sending after its response.
 struct Linger {
     timer: Pin<Box<Sleep>>,
     bytes_left: usize,
 }
 
-/// How long a client may continue to send after the response to a head that could not be read. A body may take as long as if
-/// it were read.
+/// Time for which a client may keep sending after the response to an unreadable head. A body gets the timeout of a body
+/// that is read.
 const LINGER: Duration = Duration::from_secs(1);
-/// Bytes that are discarded: several times the largest body that is read as a whole.
+/// Maximum number of discarded bytes: several times the largest body that is read as a whole.
 const MAX_DISCARDED: usize = 16 * 1024 * 1024;
 
-/// The error that `bytes` report, if they start a response of hyper itself: it has no request id, every response of ours
-/// does. hyper does not report which part of a head is too long: if its first line has not ended, it is the URL.
+/// The error reported by `bytes`, if they start a response of hyper itself: it has no request id, all of ours do. hyper
+/// does not report which part of a head is too long; if its first line has not ended, it is the URL.
 fn hyper_error(bytes: &[u8], line_ended: bool) -> Option<ConnectionError> {
     let status = bytes.strip_prefix(b"HTTP/1.1 ")?.get(..3)?;
     let error = match status {
@@ -193,7 +195,7 @@ fn hyper_error(bytes: &[u8], line_ended: bool) -> Option<ConnectionError> {
 }
 
 impl<S, H: Handler> TimeoutStream<S, H> {
-    /// `head` is the time for the head of a request on this connection.
+    /// `head` is the timeout of request heads on this connection.
     pub(crate) fn new(
         inner: S,
         phase: ConnectionPhase,
@@ -238,7 +240,7 @@ impl<S, H: Handler> TimeoutStream<S, H> {
         self.read_timer.as_mut().poll(cx).map(|()| io::ErrorKind::TimedOut.into())
     }
 
-    /// The result of a write, or an error once writing has made no progress for too long.
+    /// Passes on the result of a write, or fails once writing has made no progress for too long.
     fn poll_write_timeout(
         &mut self,
         cx: &mut Context<'_>,
@@ -256,7 +258,7 @@ impl<S, H: Handler> TimeoutStream<S, H> {
 }
 
 impl<S: AsyncWrite + Unpin, H: Handler> TimeoutStream<S, H> {
-    /// Writes a response of ours instead of `bytes` if they are an error response of hyper; otherwise `None`.
+    /// Replaces `bytes` by our response if they are an error response of hyper; otherwise returns `None`.
     fn poll_replacement(
         &mut self,
         cx: &mut Context<'_>,
@@ -269,7 +271,7 @@ impl<S: AsyncWrite + Unpin, H: Handler> TimeoutStream<S, H> {
             let id = self.ids.next();
             let response = error.bytes(id, &context);
             if let Some(telemetry) = self.handler.telemetry() {
-                telemetry.finished(&Finished {
+                telemetry.record(&FinishedRequest {
                     id,
                     method: None,
                     status: error.status(),
@@ -300,7 +302,7 @@ impl<S: AsyncRead + Unpin, H: Handler> AsyncRead for TimeoutStream<S, H> {
             Poll::Pending => this.poll_read_timeout(cx).map(Err),
             ready => {
                 if this.phase.now() & 3 == IDLE {
-                    this.phase.head();
+                    this.phase.set_reading_head();
                     this.head_start = HeadStart::default();
                 }
                 this.head_start.extend(&buf.filled()[before..]);
@@ -338,14 +340,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin, H: Handler> AsyncWrite for TimeoutStream
         self.inner.is_write_vectored()
     }
 
-    /// Flushes, and starts the idle time: after a response hyper waits for bytes without polling again.
+    /// Flushes and starts the idle time: after a response, hyper waits for bytes without polling again.
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         if self.poll_read_timeout(cx).is_ready() {
             cx.waker().wake_by_ref();
         }
         let flushed = Pin::new(&mut self.inner).poll_flush(cx);
         if flushed.is_ready() {
-            self.phase.written();
+            self.phase.set_written();
         }
         flushed
     }
@@ -358,8 +360,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin, H: Handler> AsyncWrite for TimeoutStream
             (None, true) => this.body,
             (None, false) => return Poll::Ready(Ok(())),
         };
-        // It is not idle: a new connection could not take its place at once.
-        this.phase.busy();
+        // Mark it as not idle: a new connection could not take over its slot at once.
+        this.phase.set_busy();
         let linger = this
             .linger
             .get_or_insert_with(|| Linger { timer: Box::pin(tokio::time::sleep(allowed)), bytes_left: MAX_DISCARDED });

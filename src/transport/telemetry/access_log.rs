@@ -1,6 +1,7 @@
-//! The access log: one line for each request, written by a thread of its own.
+//! The access log: one line per request, written by its own thread.
 //!
-//! A request never waits for the disk: if the thread is behind by [`WAITING`] lines, further ones are dropped and counted.
+//! A request never waits for the disk: if the thread is behind by [`WAITING`] lines, further lines are dropped and
+//! counted.
 
 use std::io;
 use std::path::Path;
@@ -14,18 +15,18 @@ use http::Method;
 use serde::Serialize;
 
 use crate::RequestId;
-use crate::telemetry::{Api, Finished, RouteLabel, milliseconds};
+use crate::telemetry::{Api, FinishedRequest, RouteLabel, milliseconds};
 use auth::LogFile;
 use auth::quota::Tier;
 use data::rfc3339;
 
-/// Lines that may wait for the disk: some MiB, a fraction of a second of requests.
+/// Maximum number of lines queued for the disk: a few MiB, or requests of a fraction of a second.
 const WAITING: usize = 16_384;
 
-/// Bytes from which on lines are written, and not joined by further ones.
+/// Batch size in bytes at which lines are written without waiting for more.
 const BATCH: usize = 64 * 1024;
 
-/// The form of lines.
+/// Format of log lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LogFormat {
     #[default]
@@ -44,8 +45,8 @@ impl LogFormat {
     }
 }
 
-/// A request that has its response; the thread makes the line of it.
-struct Entry {
+/// A finished request; the thread formats its line.
+struct LogEntry {
     /// Unix seconds.
     time: i64,
     id: RequestId,
@@ -57,9 +58,9 @@ struct Entry {
     pub tier: Option<Tier>,
 }
 
-/// What a line says. Text has the same fields in the same order as `name=value`, without those that are null.
+/// Fields of a log line. The text format has the same fields in the same order as `name=value`, without null ones.
 #[derive(Serialize)]
-struct Line {
+struct LogLine {
     time: String,
     request_id: String,
     method: &'static str,
@@ -71,8 +72,8 @@ struct Line {
     tier: Option<&'static str>,
 }
 
-impl Line {
-    fn of(entry: &Entry) -> Self {
+impl LogLine {
+    fn from_entry(entry: &LogEntry) -> Self {
         Self {
             time: rfc3339(entry.time),
             request_id: entry.id.to_string(),
@@ -109,26 +110,26 @@ impl Line {
     }
 }
 
-/// A method that a client invents is not repeated.
+/// Returns a known method name; arbitrary methods are not logged.
 fn known_method(method: Option<&Method>) -> &'static str {
     const KNOWN: [&str; 8] = ["GET", "HEAD", "POST", "OPTIONS", "PUT", "DELETE", "PATCH", "TRACE"];
     KNOWN.into_iter().find(|known| method.is_some_and(|method| method == known)).unwrap_or("other")
 }
 
 pub struct AccessLog {
-    /// Returns Unix seconds.
+    /// Current time in Unix seconds.
     clock: fn() -> i64,
-    /// `None` once the log is being closed.
-    entries: Option<SyncSender<Entry>>,
+    /// `None` while the log is closing.
+    entries: Option<SyncSender<LogEntry>>,
     dropped: Arc<AtomicU64>,
     writer: Option<JoinHandle<()>>,
 }
 
 impl AccessLog {
-    /// Appends to a file, `-` for stderr.
+    /// Opens the log to append to a file; `-` means stderr.
     ///
     /// # Errors
-    /// If the file cannot be opened, or no thread be started.
+    /// If the file cannot be opened or the thread cannot be started.
     pub fn open(path: &Path, format: LogFormat, clock: fn() -> i64) -> io::Result<Self> {
         Self::to(LogFile::open(path)?, format, clock)
     }
@@ -142,8 +143,8 @@ impl AccessLog {
         Ok(Self { clock, entries: Some(entries), dropped, writer: Some(writer) })
     }
 
-    pub(super) fn write(&self, request: &Finished<'_>) {
-        let entry = Entry {
+    pub(super) fn write(&self, request: &FinishedRequest<'_>) {
+        let entry = LogEntry {
             time: (self.clock)(),
             id: request.id,
             method: known_method(request.method),
@@ -158,7 +159,7 @@ impl AccessLog {
         }
     }
 
-    /// Lines that were not written, because the disk is too slow or full.
+    /// Number of lines lost because the disk is too slow or full.
     pub fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }
@@ -174,14 +175,14 @@ impl Drop for AccessLog {
     }
 }
 
-/// Writes lines until the log is closed; many at a time if they arrive faster than the disk writes.
-fn write_lines(entries: &Receiver<Entry>, mut file: LogFile, format: LogFormat, not_written: &AtomicU64) {
+/// Writes lines until the log is closed, in batches if they arrive faster than the disk writes.
+fn write_lines(entries: &Receiver<LogEntry>, mut file: LogFile, format: LogFormat, not_written: &AtomicU64) {
     let (mut lines, mut is_failing) = (Vec::new(), false);
     while let Ok(first) = entries.recv() {
         lines.clear();
         let mut next = Some(first);
         while let Some(entry) = next {
-            Line::of(&entry).write(format, &mut lines);
+            LogLine::from_entry(&entry).write(format, &mut lines);
             next = if lines.len() < BATCH { entries.try_recv().ok() } else { None };
         }
         match file.append(&lines) {
@@ -213,9 +214,9 @@ mod tests {
     use crate::telemetry::{RequestTrace, RouteGroup};
 
     #[derive(Clone, Default)]
-    struct Lines(Arc<Mutex<Vec<u8>>>);
+    struct TestOutput(Arc<Mutex<Vec<u8>>>);
 
-    impl Write for Lines {
+    impl Write for TestOutput {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.0.lock().unwrap().extend_from_slice(bytes);
             Ok(bytes.len())
@@ -227,11 +228,18 @@ mod tests {
     }
 
     fn written(format: LogFormat, method: &Method, trace: &RequestTrace) -> String {
-        let lines = Lines::default();
+        let lines = TestOutput::default();
         let log = AccessLog::to(LogFile::Other(Box::new(lines.clone())), format, || 1_795_262_400).unwrap();
         let id = RequestIds::default().next();
         let duration = Duration::from_nanos(1_234_567);
-        log.write(&Finished { id, method: Some(method), status: StatusCode::OK, duration, bytes: Some(20), trace });
+        log.write(&FinishedRequest {
+            id,
+            method: Some(method),
+            status: StatusCode::OK,
+            duration,
+            bytes: Some(20),
+            trace,
+        });
         drop(log);
         let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
         text.strip_suffix('\n').expect("one line").replace(&id.to_string(), "ID")
@@ -272,8 +280,14 @@ mod tests {
         let (_continue, hung) = std::sync::mpsc::channel();
         let log = AccessLog::to(LogFile::Other(Box::new(Hung(hung))), LogFormat::Text, || 0).unwrap();
         let (id, trace) = (RequestIds::default().next(), RequestTrace::default());
-        let request =
-            Finished { id, method: None, status: StatusCode::OK, duration: Duration::ZERO, bytes: None, trace: &trace };
+        let request = FinishedRequest {
+            id,
+            method: None,
+            status: StatusCode::OK,
+            duration: Duration::ZERO,
+            bytes: None,
+            trace: &trace,
+        };
         for _ in 0..3 * WAITING {
             log.write(&request);
         }

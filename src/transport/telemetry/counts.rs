@@ -1,10 +1,10 @@
-//! Counts of requests and connections.
+//! Counters of requests and connections.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use http::StatusCode;
 
-use crate::telemetry::{Api, Finished, FrontEnd, RouteGroup};
+use crate::telemetry::{Api, FinishedRequest, FrontEnd, RouteGroup};
 use auth::quota::Tier;
 use platform::metrics::{Histogram, Observations, PerThread};
 
@@ -15,7 +15,7 @@ fn class_of(status: StatusCode) -> usize {
     usize::from(status.as_u16() / 100).clamp(2, 5) - 2
 }
 
-/// The tiers of requests; without a key there is none.
+/// Tiers of requests; `None` is a request without a key.
 pub const TIERS: [Option<Tier>; 4] = [None, Some(Tier::Free), Some(Tier::Pro), Some(Tier::Enterprise)];
 
 fn position_of(tier: Option<Tier>) -> usize {
@@ -38,7 +38,7 @@ struct ThreadCounts {
 }
 
 impl RequestCounts {
-    pub(super) fn add(&self, request: &Finished<'_>) {
+    pub(super) fn add(&self, request: &FinishedRequest<'_>) {
         let (counts, route) = (self.0.own(), request.trace.route());
         counts.by_group[route.group as usize][class_of(request.status)].fetch_add(1, Ordering::Relaxed);
         if let Some(api) = route.api {
@@ -47,12 +47,12 @@ impl RequestCounts {
         counts.durations[route.group.front_end() as usize].observe(request.duration);
     }
 
-    /// Requests in the order of [`STATUS_CLASSES`].
+    /// Number of requests per status class, in the order of [`STATUS_CLASSES`].
     pub fn by_status(&self, group: RouteGroup) -> [u64; STATUS_CLASSES.len()] {
         self.sum(|counts| &counts.by_group[group as usize])
     }
 
-    /// Requests in the order of [`TIERS`].
+    /// Number of requests per tier, in the order of [`TIERS`].
     pub fn by_tier(&self, api: Api) -> [u64; TIERS.len()] {
         self.sum(|counts| &counts.by_api[api as usize])
     }
@@ -70,14 +70,14 @@ impl RequestCounts {
     }
 }
 
-/// Why a connection was not served, or only with health checks.
+/// Reason for not serving a connection, or serving it health checks only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Excess {
-    /// The places of all addresses are taken.
+    /// The total limit is reached.
     Total,
-    /// The places of its address are taken.
+    /// The limit of its address is reached.
     Address,
-    /// Even those for a 503 are taken.
+    /// Even the reserve for 503 responses is full.
     Reserve,
 }
 
@@ -103,43 +103,43 @@ pub struct ConnectionCounts {
 }
 
 impl ConnectionCounts {
-    pub(crate) fn accepted(&self) {
+    pub(crate) fn add_accepted(&self) {
         self.accepted.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn closed(&self) {
+    pub(crate) fn add_closed(&self) {
         self.closed.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn evicted(&self) {
+    pub(crate) fn add_evicted(&self) {
         self.evicted.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn failed(&self) {
+    pub(crate) fn add_failed(&self) {
         self.failed.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn refused(&self, reason: Excess) {
+    pub(crate) fn add_refused(&self, reason: Excess) {
         self.refused[reason as usize].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Connections that were served, including those that only got health checks.
+    /// Number of connections served, including those that only got health checks.
     pub fn total(&self) -> u64 {
         self.accepted.load(Ordering::Relaxed)
     }
 
-    /// Connections that are open.
+    /// Number of open connections.
     pub fn open(&self) -> u64 {
         let closed = self.closed.load(Ordering::Acquire);
         self.total().saturating_sub(closed)
     }
 
-    /// Idle connections that were closed for others.
+    /// Number of idle connections closed in favor of others.
     pub fn total_evicted(&self) -> u64 {
         self.evicted.load(Ordering::Relaxed)
     }
 
-    /// Connections that the system did not hand over.
+    /// Number of connections that the system failed to hand over.
     pub fn total_failed(&self) -> u64 {
         self.failed.load(Ordering::Relaxed)
     }

@@ -1,9 +1,9 @@
-//! A limit of lines of one kind, so that a storm does not fill the disk.
+//! Rate limit for log lines of one kind, so that a storm does not fill the disk.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Admits some lines per window and counts the others.
+/// Admits a number of lines per window and counts the others.
 #[derive(Debug)]
 pub(crate) struct LogLimit {
     lines: u32,
@@ -20,12 +20,13 @@ struct Window {
 const WINDOW: Duration = Duration::from_secs(10);
 
 impl LogLimit {
-    /// `lines` per ten seconds.
+    /// Admits `lines` per ten seconds.
     pub(crate) const fn new(lines: u32) -> Self {
         Self { lines, window: Mutex::new(Window { start: None, admitted: 0, suppressed: 0 }) }
     }
 
-    /// Whether to write a line now: the number of lines that were not written since the last one, or `None`.
+    /// Admits a line and returns the number of lines suppressed since the last one, or `None` if this line is to be
+    /// suppressed too.
     pub(crate) fn admit(&self) -> Option<u64> {
         self.admit_at(Instant::now())
     }

@@ -1,6 +1,7 @@
-//! What is recorded of each request: metrics, and lines in the log and the access log.
+//! Metrics, log and access log of requests.
 //!
-//! No line contains a key, an address, an e-mail address, a query or the slug of a record: a path is shown as its route.
+//! No line contains a key, an address, an e-mail address, a query or the slug of a record: paths are logged as their
+//! route.
 
 mod access_log;
 mod counts;
@@ -20,15 +21,15 @@ pub use trace::{Api, FrontEnd, RequestTrace, RouteGroup, RouteLabel};
 use crate::RequestId;
 use crate::body::BodyError;
 
-/// A request that has its response.
-pub struct Finished<'a> {
+/// An answered request.
+pub struct FinishedRequest<'a> {
     pub id: RequestId,
     /// `None` if the request was not readable.
     pub method: Option<&'a Method>,
     pub status: StatusCode,
-    /// From the end of the head to the response, before it is sent.
+    /// Time from the end of the head to the response, before it is sent.
     pub duration: Duration,
-    /// Of the response's body as sent.
+    /// Size of the response body as sent.
     pub bytes: Option<u64>,
     pub trace: &'a RequestTrace,
 }
@@ -37,14 +38,14 @@ pub struct Finished<'a> {
 pub struct Telemetry {
     pub requests: RequestCounts,
     pub connections: ConnectionCounts,
-    /// Requests that take as long are logged.
+    /// Minimum duration of requests logged as slow.
     slow: Duration,
     pub access_log: Option<AccessLog>,
     failures: LogLimit,
     slow_requests: LogLimit,
     accept_failures: LogLimit,
-    cut: AtomicU64,
-    cut_responses: LogLimit,
+    aborted: AtomicU64,
+    aborted_lines: LogLimit,
 }
 
 impl Telemetry {
@@ -57,28 +58,28 @@ impl Telemetry {
             failures: LogLimit::new(100),
             slow_requests: LogLimit::new(100),
             accept_failures: LogLimit::new(1),
-            cut: AtomicU64::new(0),
-            cut_responses: LogLimit::new(100),
+            aborted: AtomicU64::new(0),
+            aborted_lines: LogLimit::new(100),
         }
     }
 
-    /// Records a request whose response was sent while it was made; `cut` is why the server ended it early.
-    pub(crate) fn streamed(&self, request: &Finished<'_>, cut: Option<&BodyError>) {
-        self.finished(request);
+    /// Records a request with a streamed response; `cut` is the error for which the server ended it early.
+    pub(crate) fn record_streamed(&self, request: &FinishedRequest<'_>, cut: Option<&BodyError>) {
+        self.record(request);
         let Some(cause) = cut else { return };
-        self.cut.fetch_add(1, Ordering::Relaxed);
-        if let Some(suppressed) = self.cut_responses.admit() {
+        self.aborted.fetch_add(1, Ordering::Relaxed);
+        if let Some(suppressed) = self.aborted_lines.admit() {
             let (id, route) = (request.id, request.trace.route());
             tracing::error!(request_id = %id, %route, %cause, suppressed, "response cut short");
         }
     }
 
-    /// Responses that the server ended early, because the rest of them could not be made.
-    pub fn cut(&self) -> u64 {
-        self.cut.load(Ordering::Relaxed)
+    /// Number of responses aborted mid-stream by an error.
+    pub fn aborted_responses(&self) -> u64 {
+        self.aborted.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn finished(&self, request: &Finished<'_>) {
+    pub(crate) fn record(&self, request: &FinishedRequest<'_>) {
         self.requests.add(request);
         if let Some(log) = &self.access_log {
             log.write(request);
@@ -91,9 +92,9 @@ impl Telemetry {
     }
 
     #[cold]
-    fn log_failure(&self, request: &Finished<'_>) {
+    fn log_failure(&self, request: &FinishedRequest<'_>) {
         let Some(suppressed) = self.failures.admit() else { return };
-        let Finished { id, status, duration, trace, .. } = request;
+        let FinishedRequest { id, status, duration, trace, .. } = request;
         let (route, status, duration_ms) = (trace.route(), status.as_u16(), milliseconds(*duration));
         let cause = trace.failure().unwrap_or(if status == 503 { "overloaded" } else { "see its response" });
         if status == 500 {
@@ -104,23 +105,23 @@ impl Telemetry {
     }
 
     #[cold]
-    fn log_slow(&self, request: &Finished<'_>) {
+    fn log_slow(&self, request: &FinishedRequest<'_>) {
         let Some(suppressed) = self.slow_requests.admit() else { return };
-        let Finished { id, status, duration, trace, .. } = request;
+        let FinishedRequest { id, status, duration, trace, .. } = request;
         let (route, status, duration_ms) = (trace.route(), status.as_u16(), milliseconds(*duration));
         tracing::warn!(request_id = %id, %route, status, duration_ms, suppressed, "slow request");
     }
 
-    /// Records that the system did not hand over a connection.
-    pub(crate) fn accept_failed(&self, error: &std::io::Error) {
-        self.connections.failed();
+    /// Records that the system failed to hand over a connection.
+    pub(crate) fn record_accept_failure(&self, error: &std::io::Error) {
+        self.connections.add_failed();
         if let Some(suppressed) = self.accept_failures.admit() {
             tracing::error!(suppressed, "cannot accept a connection, retrying: {error}");
         }
     }
 }
 
-/// The default of the shortest slow request.
+/// Default of the minimum duration of slow requests.
 pub const SLOW: Duration = Duration::from_secs(1);
 
 impl Default for Telemetry {
@@ -129,7 +130,7 @@ impl Default for Telemetry {
     }
 }
 
-/// With three decimal places.
+/// Milliseconds with three decimal places.
 fn milliseconds(duration: Duration) -> f64 {
     duration.as_micros() as f64 / 1e3
 }

@@ -1,4 +1,4 @@
-//! What the front ends find out about a request.
+//! Notes of the front ends about a request.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use auth::quota::Tier;
 
-/// What the front ends note about a request for its lines in the logs and for the metrics. The first note of each kind stays.
+/// Notes of the front ends about a request, for its log lines and the metrics. The first note of each kind stays.
 #[derive(Debug, Default)]
 pub struct RequestTrace {
     route: OnceLock<RouteLabel>,
@@ -20,17 +20,18 @@ impl RequestTrace {
         let _ = self.route.set(route);
     }
 
-    /// The tier of the caller's key.
+    /// Notes the tier of the caller's key.
     pub fn set_tier(&self, tier: Tier) {
         let _ = self.tier.set(tier);
     }
 
-    /// Why the service failed, without anything that the client sent.
+    /// Notes the cause of a failure of the service; it must not contain anything that the client sent.
     pub fn set_failure(&self, failure: &impl fmt::Display) {
         let _ = self.failure.set(failure.to_string());
     }
 
-    /// The body is processed while it arrives: each wait for a part of it is limited, not their sum.
+    /// Notes that the body is processed while it arrives: the timeout applies to each wait for a chunk, not to their
+    /// sum.
     pub fn set_streams_body(&self) {
         self.streams_body.store(true, Ordering::Relaxed);
     }
@@ -52,19 +53,19 @@ impl RequestTrace {
     }
 }
 
-/// What a path leads to, without what differs between its records: what logs and metrics show of a path.
+/// The route of a path, without the parts that differ between records; logs and metrics show it in place of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RouteLabel {
     pub group: RouteGroup,
     pub api: Option<Api>,
-    /// As `/vcs/{slug}`; of REST, below the version and without the slash.
+    /// A path such as `/vcs/{slug}`; for REST, relative to the version and without the leading slash.
     pub path: &'static str,
 }
 
 impl RouteLabel {
-    pub(crate) const UNKNOWN: Self = Self::of(RouteGroup::Unknown, "unknown");
+    pub(crate) const UNKNOWN: Self = Self::new(RouteGroup::Unknown, "unknown");
 
-    pub const fn of(group: RouteGroup, path: &'static str) -> Self {
+    pub const fn new(group: RouteGroup, path: &'static str) -> Self {
         Self { group, api: None, path }
     }
 }
@@ -78,7 +79,7 @@ impl fmt::Display for RouteLabel {
     }
 }
 
-/// An interface with quotas by key.
+/// An interface with quotas per key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Api {
     V1,
@@ -100,14 +101,14 @@ impl Api {
     }
 }
 
-/// Routes that the metrics count together.
+/// Routes counted together in metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RouteGroup {
     List,
     Record,
     /// Facets and aggregates.
     Counts,
-    /// What else REST has, and its errors without a route.
+    /// All other REST routes, and REST errors without a route.
     Rest,
     Mcp,
     Page,
@@ -158,13 +159,13 @@ impl RouteGroup {
     }
 }
 
-/// Route groups whose durations are measured together.
+/// Route groups that share a duration metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrontEnd {
     Rest,
     Mcp,
     Page,
-    /// Apart from other pages, because most hash a password.
+    /// Separate from other pages, because most account pages hash a password.
     Account,
     Other,
 }

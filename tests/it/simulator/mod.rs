@@ -16,7 +16,7 @@ use auth::account::{AccountId, CounterId, KeyId, KeyRecord, KeyRef};
 use auth::quota::Tier;
 use auth::{ApiKey, AuthError, AuthService, RateLimitConfig, SqliteStore, Store};
 use data::{Date, SnapshotVersion};
-use release::{Event, HasVersion, Starting, Watcher};
+use release::{HasVersion, ReleaseEvent, Starting, Watcher};
 use tokio::runtime::Runtime;
 
 use crate::harness::NOON;
@@ -67,7 +67,7 @@ struct World {
     store: Arc<SqliteStore>,
     faults: Arc<Mutex<Faults>>,
     source: Source,
-    events: Arc<Mutex<Vec<Event>>>,
+    events: Arc<Mutex<Vec<ReleaseEvent>>>,
     /// What was reported of each state of the index.
     reported: BTreeSet<(u64, String)>,
     accounts: Vec<AccountId>,
@@ -383,7 +383,7 @@ impl World {
             assert!(item.stamp <= folder.stamp && active.loaded(item.version()).is_some());
         }
         let events = std::mem::take(&mut *self.events.lock().unwrap());
-        for event in events.iter().filter(|event| !matches!(event, Event::Serving { .. })) {
+        for event in events.iter().filter(|event| !matches!(event, ReleaseEvent::Serving { .. })) {
             assert!(self.reported.insert((folder.stamp, event.to_string())), "reported again: {event}");
         }
         let served = program.served;

@@ -1,14 +1,14 @@
-//! Whether a short text abbreviates a name.
+//! Recognizes abbreviations of names.
 
-/// The longest abbreviation, in letters: longer ones are names.
+/// Longest abbreviation in letters; longer texts are names.
 const MAX_LETTERS: usize = 8;
 
-/// Names of more words are not abbreviated by parts of all of them.
+/// Longest name in words that is abbreviated by parts of all of its words.
 const MAX_WORDS: usize = 8;
 
-/// Whether `short` abbreviates a folded name: by its initials (`nea`), by those of compounds, too (`lsvp` of `lightspeed
-/// venture partners`), by the beginnings of its words (`sofi` of `social finance`) or by the number of letters left out
-/// (`a16z` of `andreessen horowitz`).
+/// True if `short` abbreviates a folded name: by its initials (`nea`), including those of compounds (`lsvp` for
+/// `lightspeed venture partners`), by the beginnings of its words (`sofi` for `social finance`), or by the number of
+/// omitted letters (`a16z` for `andreessen horowitz`).
 pub(super) fn abbreviates(short: &str, folded: &str) -> bool {
     let words: Vec<&str> =
         folded.split(' ').filter(|word| !matches!(*word, "and" | "of" | "the" | "for" | "")).collect();
@@ -23,12 +23,12 @@ pub(super) fn abbreviates(short: &str, folded: &str) -> bool {
             && short.len() >= words.len()
             && (joins_beginnings(short, &words) || joins_initials(short, &words))
     };
-    // `dcvc` of `data collective`: what kind of firm it is, is often added.
+    // `dcvc` for `data collective`: the kind of firm is often appended.
     let firm = short.strip_suffix("vc").filter(|firm| firm.len() >= 2);
     words.len() > 1 && (is_of_words(short) || firm.is_some_and(is_of_words))
 }
 
-/// Whether `short` is the first letter, the number of letters left out and the last letter of a text.
+/// True if `short` is the first letter, the number of omitted letters and the last letter of a text.
 fn is_numeronym(short: &str, joined: &str) -> bool {
     let number = short.get(1..short.len() - 1).and_then(|digits| digits.parse::<usize>().ok());
     number.is_some_and(|left_out| left_out > 1 && joined.len() == left_out + 2)
@@ -36,7 +36,7 @@ fn is_numeronym(short: &str, joined: &str) -> bool {
         && joined.ends_with(&short[short.len() - 1..])
 }
 
-/// Whether `short` is made of a beginning of each word; at most two words have more than one letter of it.
+/// True if `short` is made of a beginning of each word, with at most three letters from each.
 fn joins_beginnings(short: &str, words: &[&str]) -> bool {
     let Some((word, rest)) = words.split_first() else { return short.is_empty() };
     let common = word.bytes().zip(short.bytes()).take_while(|(left, right)| left == right).count();
@@ -45,7 +45,8 @@ fn joins_beginnings(short: &str, words: &[&str]) -> bool {
     (1..=longest).rev().any(|letters| joins_beginnings(&short[letters..], rest))
 }
 
-/// Whether `short` is made of the initials of all words and one further letter inside of them, as the initials of compounds are.
+/// True if `short` is made of the initials of all words and one further letter inside one of them, as the initials of
+/// compounds are.
 fn joins_initials(short: &str, words: &[&str]) -> bool {
     if short.len() != words.len() + 1 {
         return false;

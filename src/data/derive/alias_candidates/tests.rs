@@ -3,10 +3,10 @@ use super::*;
 /// The proposals for a startup, as `alias: source`.
 fn proposals(slug: &str, name: &str, website: Option<&str>) -> Vec<String> {
     let records = [
-        Named { slug, name, website, aliases: &[], size: 1 },
-        Named { slug: "taken-name", name: "Taken Name", website: None, aliases: &[], size: 1 },
+        AliasOwner { slug, name, website, aliases: &[], size: 1 },
+        AliasOwner { slug: "taken-name", name: "Taken Name", website: None, aliases: &[], size: 1 },
     ];
-    let found = reviewed(Table::Startups, &records, Vec::new());
+    let found = merge_proposals(Table::Startups, &records, Vec::new());
     let of_slug = found.into_iter().filter(|(candidate, _)| candidate.slug == slug);
     of_slug.map(|(found, _)| format!("{} {}: {}", found.sureness.name(), found.alias, found.source)).collect()
 }
@@ -55,6 +55,7 @@ fn spellings_and_states_are_no_candidates() {
 #[test]
 fn a_host_of_several_records_is_nobodys_name() {
     let website = Some("https://apps.platform.example/a");
-    let record = |slug, name| Named { slug, name, website, aliases: &[], size: 1 };
-    assert!(reviewed(Table::Startups, &[record("alder", "Alder"), record("birch", "Birch")], Vec::new()).is_empty());
+    let record = |slug, name| AliasOwner { slug, name, website, aliases: &[], size: 1 };
+    let records = [record("alder", "Alder"), record("birch", "Birch")];
+    assert!(merge_proposals(Table::Startups, &records, Vec::new()).is_empty());
 }

@@ -16,7 +16,7 @@ fn mains(records: &[NamedRecord<'_>]) -> Vec<Option<u32>> {
     near_duplicates(|row| records[row].clone(), &order).into_iter().map(|duplicate| Some(duplicate?.main)).collect()
 }
 
-/// Whether a record with one round and no other value is a near-duplicate of one with 400 rounds.
+/// True if a record with one round and no other value is a near-duplicate of one with 400 rounds.
 fn is_small_duplicate(small: &str, large: &str) -> bool {
     mains(&[NamedRecord { size: 400, ..in_ulm(large) }, record(small)])[1] == Some(0)
 }
@@ -101,7 +101,7 @@ fn near_duplicates_agree_in_something_and_contradict_in_nothing() {
 #[test]
 fn a_main_record_is_not_a_near_duplicate_itself() {
     let in_ulm = |name, size| NamedRecord { size, ..in_ulm(name) };
-    // The misspelling is like the second record only, which is a near-duplicate of the first.
+    // The misspelling is like the second record only, and that is a near-duplicate of the first.
     let records = [in_ulm("Alderway Partners", 9), in_ulm("Alderway", 5), in_ulm("Alderwya", 2)];
     assert_eq!(mains(&records), [None, Some(0), Some(0)]);
 }
@@ -114,7 +114,7 @@ fn a_name_of_many_records_takes_linear_work() {
     assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
 }
 
-/// All pairs, compared by the rules in words: no keys, no blocks, no squeezed texts.
+/// Compares all pairs by the plain rules: no keys, no blocks, no squeezed texts.
 mod oracle {
     const LEGAL: [&str; 4] = ["inc", "the", "and", "ltd"];
     const GENERIC: [&str; 4] = ["capital", "partner", "fund", "venture"];
@@ -135,7 +135,7 @@ mod oracle {
         (core, words.iter().filter(|word| is_generic(word)).map(|word| singular(word)).collect())
     }
 
-    /// Each text that is `text` with one misspelling less or more.
+    /// All texts that are `words` with one misspelling less or more.
     fn misspellings(words: &[String]) -> Vec<String> {
         let joined: Vec<char> = words.concat().chars().collect();
         let mut all = Vec::new();
@@ -176,8 +176,8 @@ mod oracle {
 }
 
 proptest! {
-    /// The words are short and of few letters, so that cores are often alike. A word has no two doubled letters, which count
-    /// as one misspelling.
+    /// The words are short and of few letters, so that cores are often alike. No word has two doubled letters, because
+    /// these count as one misspelling.
     #[test]
     fn exactly_the_pairs_that_are_alike_are_found(
         names in prop::collection::vec("(alder|aldder|adler|alders|rowan|way|wya|bo)( (alder|rowan|way|inc))?( (capital|partners|fund|the))?( (venture|ventures))?", 2..14)
@@ -190,7 +190,7 @@ proptest! {
             let is_larger = |main: usize| records[main].size > records[row].size;
             let is_main = |main: &usize| oracle::is_like(&names[row], &names[*main], is_larger(*main));
             let first = (0..row).find(is_main);
-            // The main record of a near-duplicate is that of the first record it is like.
+            // A near-duplicate has the main record of the first record that it is like.
             let root = first.map(|first| found[first].map_or(first as u32, |duplicate| duplicate.main));
             prop_assert_eq!(duplicate.map(|duplicate| duplicate.main), root, "{:?}", names);
         }
@@ -204,7 +204,7 @@ fn parts_of_keys_are_whole_blocks() {
     {
         let keys = sizes.iter().zip(0_u64..).flat_map(|(size, key)| vec![key; *size]);
         let keyed: Vec<(u64, u32)> = keys.zip(0..).collect();
-        let parts = whole_blocks(&keyed);
+        let parts = split_by_key(&keyed);
         assert_eq!((parts.len(), parts.concat() == keyed), (expected, true));
         assert!(parts.windows(2).all(|pair| pair[0].last().unwrap().0 < pair[1][0].0));
     }

@@ -1,37 +1,37 @@
-//! What each column of a file means.
+//! Guesses the meaning of each column of a file.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use crate::sources::EntityKind;
-use crate::sources::field::{Field, Form};
+use crate::sources::field::{FieldForm, SourceField};
 use crate::sources::guess::sample::Sample;
-use crate::sources::guess::{Described, quote, values};
+use crate::sources::guess::{FileDescription, quote, values};
 use crate::sources::mapping::date_format::DateFormat;
 use crate::sources::money;
 use data::fold::fold;
 use data::vocabulary::Vocabulary;
 use data::{Country, FirmKind, Stage, StartupStatus, identifier};
 
-/// What a file probably has.
+/// Guessed content of a file.
 #[derive(Clone, Debug)]
 pub(crate) struct Guess {
     pub kind: EntityKind,
     pub columns: Vec<ColumnGuess>,
-    /// Texts that mean an unknown value.
+    /// Texts that stand for an unknown value.
     pub none: Vec<String>,
-    /// Values of closed vocabularies that are not known, by field.
+    /// Unknown values of closed vocabularies, by field.
     pub vocabularies: BTreeMap<String, Vec<(String, String)>>,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct ColumnGuess {
     pub header: String,
-    /// The field it means; `None` if it is left out.
+    /// Field of the column; `None` if it is left out.
     pub field: Option<String>,
-    /// The line of the mapping.
+    /// Line of the mapping.
     pub line: Option<String>,
-    /// Why there is none.
+    /// Reason if there is no line.
     pub remark: String,
 }
 
@@ -44,8 +44,8 @@ impl Guess {
         self.header_of(field).is_some()
     }
 
-    /// Uses what is known of the columns.
-    fn apply(&mut self, described: &Described) {
+    /// Applies the description of the file.
+    fn apply(&mut self, described: &FileDescription) {
         for column in &mut self.columns {
             let is_date =
                 column.field.as_deref().is_some_and(|field| ["founded_year", "announced_on"].contains(&field));
@@ -55,7 +55,7 @@ impl Guess {
                 let (header, format) = (quote(&column.header), quote(format));
                 column.line = Some(format!("{field} = {{ column = {header}, dates = [{format}] }}"));
             }
-            // A key is made of all its columns.
+            // The primary key consists of all of its columns.
             if !described.key.is_empty() && column.field.as_deref() == Some("key") {
                 column.field = None;
                 column.line = None;
@@ -75,17 +75,17 @@ impl Guess {
         }
     }
 
-    /// The header of the first column that is used for a field.
+    /// Header of the first column that is used for a field.
     pub(super) fn header_of(&self, field: &str) -> Option<&str> {
         let is_used = |column: &&ColumnGuess| column.line.is_some() && column.field.as_deref() == Some(field);
         self.columns.iter().find(is_used).map(|column| &*column.header)
     }
 }
 
-/// Texts that lists have for an unknown value.
+/// Texts that lists use for an unknown value.
 const NONE: [&str; 12] = ["N/A", "n/a", "NA", "None", "NONE", "NULL", "null", "\\N", "-", "--", "unknown", "Unknown"];
 
-/// The words of a header: `Entity.LegalName` is `entity legal name`.
+/// Words of a header: `Entity.LegalName` becomes `entity legal name`.
 pub(super) fn words(header: &str) -> Vec<String> {
     let mut spaced = String::with_capacity(header.len() + 8);
     let mut after_small = false;
@@ -100,26 +100,26 @@ pub(super) fn words(header: &str) -> Vec<String> {
 }
 
 /// A header that means a field.
-struct Pattern {
+struct HeaderPattern {
     field: &'static str,
     words: Vec<&'static str>,
-    /// Whether other words may come first.
+    /// True if other words may come first.
     is_end: bool,
 }
 
-static PATTERNS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
+static PATTERNS: LazyLock<Vec<HeaderPattern>> = LazyLock::new(|| {
     let lines = include_str!("headers.txt").lines().filter(|line| !line.starts_with('#'));
     let patterns = lines.filter_map(|line| line.split_once(": ")).flat_map(|(field, headers)| {
         headers.split(", ").map(move |header| {
             let text = header.trim_start_matches('*');
-            Pattern { field, words: text.split(' ').collect(), is_end: text.len() < header.len() }
+            HeaderPattern { field, words: text.split(' ').collect(), is_end: text.len() < header.len() }
         })
     });
     patterns.collect()
 });
 
-impl Pattern {
-    /// How well a header matches, the more the better; whole headers before ends.
+impl HeaderPattern {
+    /// Score of a header's match; a whole header scores higher than an end with the same words.
     fn score(&self, header: &[String]) -> Option<usize> {
         let at = header.len().checked_sub(self.words.len())?;
         let is_match = header[at..].iter().zip(&self.words).all(|(left, right)| left == right);
@@ -131,7 +131,7 @@ impl Pattern {
     }
 }
 
-/// The fields that a header may mean, the best first.
+/// Fields that a header may mean with their scores, the best first.
 fn candidates(header: &[String]) -> Vec<(&'static str, usize)> {
     let scores = |header: &[String]| -> Vec<(&'static str, usize)> {
         PATTERNS.iter().filter_map(|pattern| Some((pattern.field, pattern.score(header)?))).collect()
@@ -147,7 +147,7 @@ fn candidates(header: &[String]) -> Vec<(&'static str, usize)> {
     found
 }
 
-/// Fields of patterns that are fields of a kind under another name, or no field.
+/// Maps the field of a pattern to a field of the kind, which may have another name; `None` if the kind has none.
 fn field_of(kind: EntityKind, pattern: &'static str) -> Option<&'static str> {
     let field = match (pattern, kind) {
         ("round_stage", EntityKind::Round) => "stage",
@@ -158,12 +158,12 @@ fn field_of(kind: EntityKind, pattern: &'static str) -> Option<&'static str> {
         ("key", _) => "key",
         ("location", EntityKind::Firm | EntityKind::Startup) => "location",
         (id, EntityKind::Firm | EntityKind::Startup) if id.starts_with("id.") => id,
-        (other, kind) => Field::named(kind, other)?.name,
+        (other, kind) => SourceField::named(kind, other)?.name,
     };
     Some(field)
 }
 
-/// The kind of a file's rows, by its name and its headers.
+/// Kind of a file's rows, by its name and headers.
 fn kind_of(path: &str, headers: &[Vec<String>]) -> EntityKind {
     let file = words(path.rsplit('/').next().unwrap_or_default()).join(" ");
     let has = |field: &str| {
@@ -191,8 +191,8 @@ fn kind_of(path: &str, headers: &[Vec<String>]) -> EntityKind {
 }
 
 /// Guesses the columns of a file.
-pub(crate) fn guess(path: &str, sample: &Sample, described: &Described) -> Guess {
-    // The unit of amounts is no word of what they are: `AUM ($M)`.
+pub(crate) fn guess(path: &str, sample: &Sample, described: &FileDescription) -> Guess {
+    // The unit of amounts is not part of the field's name: `AUM ($M)`.
     let bare = |header: &String| match money::unit_of_header(header) {
         Some((unit, _)) => words(&header.replace(unit, "")),
         None => words(header),
@@ -244,12 +244,13 @@ pub(crate) fn guess(path: &str, sample: &Sample, described: &Described) -> Guess
     guess
 }
 
-/// Of columns that mean one field with one value only the best is used.
+/// Keeps only the best of several columns for a field that takes one value.
 fn keep_the_best(guess: &mut Guess, headers: &[Vec<String>]) {
     let score = |index: usize| candidates(&headers[index]).first().map_or(0, |(_, score)| *score);
     for index in 0..guess.columns.len() {
         let Some(field) = guess.columns[index].field.clone() else { continue };
-        let is_list = field.starts_with("id.") || Field::named(guess.kind, &field).is_some_and(|known| known.is_list);
+        let is_list =
+            field.starts_with("id.") || SourceField::named(guess.kind, &field).is_some_and(|known| known.is_list);
         if is_list {
             continue;
         }
@@ -257,8 +258,8 @@ fn keep_the_best(guess: &mut Guess, headers: &[Vec<String>]) {
             (0..guess.columns.len()).filter(|other| guess.columns[*other].field.as_ref() == Some(&field)).collect();
         let best = same.iter().copied().max_by_key(|other| (score(*other), std::cmp::Reverse(*other)));
         for other in same.into_iter().filter(|other| Some(*other) != best) {
-            // A second name is another name.
-            let is_name = field == "name" && Field::named(guess.kind, "aliases").is_some();
+            // A second name becomes an alias.
+            let is_name = field == "name" && SourceField::named(guess.kind, "aliases").is_some();
             let column = &mut guess.columns[other];
             column.field = is_name.then(|| "aliases".to_owned());
             column.remark = format!("also `{field}`; left out");
@@ -266,11 +267,11 @@ fn keep_the_best(guess: &mut Guess, headers: &[Vec<String>]) {
     }
 }
 
-/// The line of a column; `Err` has the reason to leave it out.
+/// Mapping line of a column; `Err` has the reason to leave it out.
 fn line_of(guess: &mut Guess, index: usize, field: &str, values: &[&str]) -> Result<String, String> {
     let header = quote(&guess.columns[index].header);
     if let Some(scheme) = field.strip_prefix("id.") {
-        let valid = values.iter().filter(|value| identifier::normal(scheme, value).is_ok()).count();
+        let valid = values.iter().filter(|value| identifier::normalize(scheme, value).is_ok()).count();
         let is_weak = valid * 2 < values.len();
         let is_item = scheme == "wikidata" && values.is_empty();
         return match is_weak || is_item {
@@ -300,7 +301,7 @@ fn line_of(guess: &mut Guess, index: usize, field: &str, values: &[&str]) -> Res
             values::country_line(&header)
         ));
     }
-    let known = Field::named(guess.kind, field).ok_or("not a field")?;
+    let known = SourceField::named(guess.kind, field).ok_or("not a field")?;
     let split = if known.is_list { separator(values) } else { None };
     let split =
         split.map_or_else(String::new, |separator| format!(", do = [{}]", quote(&format!("split({separator})"))));
@@ -317,17 +318,17 @@ fn line_of(guess: &mut Guess, index: usize, field: &str, values: &[&str]) -> Res
     let table = |more: &str| format!("{field} = {{ column = {header}{split}{more} }}");
     let plain = || if split.is_empty() { format!("{field} = {header}") } else { table("") };
     match known.form {
-        Form::Line | Form::Text | Form::Sector => Ok(plain()),
-        Form::Website => match share(&|value| value.contains('.') && !value.contains(' ')) {
+        FieldForm::Line | FieldForm::Text | FieldForm::Sector => Ok(plain()),
+        FieldForm::Website => match share(&|value| value.contains('.') && !value.contains(' ')) {
             true => Ok(table(", unknown = \"drop\"")),
             false => Err("its values are not web addresses".to_owned()),
         },
-        Form::Country => match share(&|value| Country::read(value).is_some()) {
+        FieldForm::Country => match share(&|value| Country::read(value).is_some()) {
             true => Ok(table(", unknown = \"drop\"")),
             false if values::are_locations(values) => Ok(values::country_line(&header)),
             false => Err("its values are not countries".to_owned()),
         },
-        Form::Year | Form::Date => {
+        FieldForm::Year | FieldForm::Date => {
             let is_year = |value: &str| value.len() == 4 && value.bytes().all(|byte| byte.is_ascii_digit());
             let is_iso =
                 |value: &str| value.get(4..5).is_none_or(|char| char == "-") && value.get(..4).is_some_and(is_year);
@@ -342,11 +343,11 @@ fn line_of(guess: &mut Guess, index: usize, field: &str, values: &[&str]) -> Res
             let remark = if formats.len() > 1 { "  # the first that fits: keep the right one" } else { "" };
             Ok(format!("{}{remark}", table(&format!(", dates = [{}]", list.join(", ")))))
         }
-        Form::Dollars => values::amount_line(&guess.columns[index].header, field, &parts, &table),
-        Form::Stage => Ok(word_line::<Stage>(guess, field, &parts, &table)),
-        Form::FirmKind => Ok(word_line::<FirmKind>(guess, field, &parts, &table)),
-        Form::StartupStatus => Ok(word_line::<StartupStatus>(guess, field, &parts, &table)),
-        Form::Reference(kinds) => {
+        FieldForm::Dollars => values::amount_line(&guess.columns[index].header, field, &parts, &table),
+        FieldForm::Stage => Ok(word_line::<Stage>(guess, field, &parts, &table)),
+        FieldForm::FirmKind => Ok(word_line::<FirmKind>(guess, field, &parts, &table)),
+        FieldForm::StartupStatus => Ok(word_line::<StartupStatus>(guess, field, &parts, &table)),
+        FieldForm::Reference(kinds) => {
             let is_key = !parts.is_empty()
                 && parts.iter().all(|value| value.len() >= 16 && !value.contains(' ') && value.contains('-'));
             let by = if is_key { "" } else { ", by = \"name\", create = true" };
@@ -354,16 +355,16 @@ fn line_of(guess: &mut Guess, index: usize, field: &str, values: &[&str]) -> Res
                 if kinds.len() > 1 { format!(", kind = \"{}\"", EntityKind::Startup.name()) } else { String::new() };
             Ok(table(&format!("{kind}{by}")))
         }
-        Form::Identifier => Err("not a field".to_owned()),
+        FieldForm::Identifier => Err("not a field".to_owned()),
     }
 }
 
-/// The line of a field with a closed vocabulary; values that it does not have go into a vocabulary of the mapping.
+/// Mapping line of a field with a closed vocabulary. If values are unknown, the guess gets a vocabulary of the mapping.
 fn word_line<V: Vocabulary>(guess: &mut Guess, field: &str, values: &[&str], table: &dyn Fn(&str) -> String) -> String {
     let mut distinct: Vec<&str> = values.to_vec();
     distinct.sort_unstable();
     distinct.dedup();
-    // A round has a stage.
+    // A round must have a stage.
     let default = if guess.kind == EntityKind::Round { ", default = \"other\"" } else { "" };
     let unknown = distinct.iter().filter(|value| V::read(value).is_none()).count();
     if unknown == 0 || distinct.len() > 100 {
@@ -376,14 +377,14 @@ fn word_line<V: Vocabulary>(guess: &mut Guess, field: &str, values: &[&str], tab
     table(&format!(", map = {}, unknown = \"drop\"{default}", quote(field)))
 }
 
-/// What separates the values of cells, if several have it.
+/// Separator of several values in a cell, if any cell has one.
 fn separator(values: &[&str]) -> Option<&'static str> {
     let count = |separator: &str| values.iter().filter(|value| value.contains(separator)).count();
     let best = ["|", ";", ","].into_iter().rev().max_by_key(|separator| count(separator))?;
     (count(best) > 0).then_some(best)
 }
 
-/// The formats that fit all values.
+/// Date formats that fit all values.
 fn date_formats(values: &[&str]) -> Vec<&'static str> {
     const FORMATS: [&str; 12] = [
         "%m/%d/%Y",
@@ -405,7 +406,7 @@ fn date_formats(values: &[&str]) -> Vec<&'static str> {
     FORMATS.into_iter().filter(fits).collect()
 }
 
-/// Joins the columns of one field into one line: of lists, and of first and last names.
+/// Joins the columns of one field into one line: list fields, and first and last names.
 fn merge_lines(guess: &mut Guess) {
     let named = |guess: &Guess, field: &str| -> Vec<usize> {
         let has = |index: &usize| {
@@ -425,7 +426,7 @@ fn merge_lines(guess: &mut Guess) {
             guess.columns[*index].line = Some(format!("# {} is in the name", quote(&guess.columns[*index].header)));
         }
     }
-    for field in Field::of(guess.kind).iter().filter(|field| field.is_list) {
+    for field in SourceField::of_kind(guess.kind).iter().filter(|field| field.is_list) {
         let same = named(guess, field.name);
         if let [first, rest @ ..] = &*same
             && !rest.is_empty()

@@ -1,7 +1,7 @@
-//! A mapping to begin with: what the headers and the values of files probably mean.
+//! Guesses a first mapping from the headers and values of files.
 //!
-//! It is written as TOML with remarks, to be read and corrected before it is used. What is not sure is written as a remark: a
-//! currency is never guessed, and columns that look private are left out.
+//! The result is TOML with remarks, to be checked and corrected before use. Uncertain parts are written as remarks: a currency
+//! is never guessed, and columns that look private are left out.
 
 mod columns;
 pub(crate) mod package;
@@ -18,7 +18,7 @@ use crate::sources::{EntityKind, SourceError};
 use columns::guess;
 use sample::Sample;
 
-/// Writes a mapping of files.
+/// Writes a mapping for files.
 pub fn mapping(inputs: &[PathBuf]) -> Result<String, SourceError> {
     let members = Member::list(inputs)?;
     let tables: Vec<&Member> = members.iter().filter(|member| !member.ending().is_empty()).collect();
@@ -38,13 +38,13 @@ pub fn mapping(inputs: &[PathBuf]) -> Result<String, SourceError> {
     for member in tables {
         let sample = Sample::read(member)?;
         let name = free_name(&member.path, &names);
-        table(&mut text, &name, member, &sample, &Described::default());
+        table(&mut text, &name, member, &sample, &FileDescription::default());
         names.push(name);
     }
     Ok(text)
 }
 
-/// The name of an input that no other one has.
+/// Unused name for an input, made from its path.
 fn free_name(path: &str, names: &[String]) -> String {
     let file = path.rsplit('/').next().unwrap_or_default();
     let mut name = columns::words(file.rsplit_once('.').map_or(file, |(stem, _)| stem)).join("_");
@@ -54,19 +54,19 @@ fn free_name(path: &str, names: &[String]) -> String {
     name
 }
 
-/// What a description of a file says about it.
+/// Description of a file, from a data package.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Described {
+pub(crate) struct FileDescription {
     none: Vec<String>,
-    /// The decimal separator of all its numbers.
+    /// Decimal separator of all its numbers.
     decimal: Option<Decimal>,
     key: Vec<String>,
-    /// The formats of columns with dates.
+    /// Date formats by column.
     dates: BTreeMap<String, String>,
 }
 
-/// Adds a file: its input and the section of its rows.
-fn table(text: &mut String, name: &str, member: &Member, sample: &Sample, described: &Described) {
+/// Adds the input of a file and the section for its rows.
+fn table(text: &mut String, name: &str, member: &Member, sample: &Sample, described: &FileDescription) {
     let guess = guess(&member.path, sample, described);
     let mut line = |line: &str| {
         text.push_str(line);
@@ -111,11 +111,11 @@ fn table(text: &mut String, name: &str, member: &Member, sample: &Sample, descri
     if let (false, EntityKind::Firm | EntityKind::Startup, Some(header)) =
         (guess.has("key"), guess.kind, guess.header_of("name"))
     {
-        // So that other files can refer to it by name.
+        // Other files can refer to it by name.
         line(&format!("key = {{ column = {}, by = \"name\" }}", quote(header)));
     }
     if guess.kind == EntityKind::Round && !guess.has("key") {
-        // Without an id, a round is one of a startup, on a day, at a stage.
+        // Without an id, startup, day and stage identify a round.
         let parts = ["startup", "announced_on", "stage"].iter().filter_map(|field| guess.header_of(field));
         line(&format!("key = {{ columns = [{}], do = [\"fold\"] }}", parts.map(quote).collect::<Vec<_>>().join(", ")));
     }
@@ -130,7 +130,7 @@ fn table(text: &mut String, name: &str, member: &Member, sample: &Sample, descri
     }
 }
 
-/// A string of TOML.
+/// Quotes a text as a TOML string.
 pub(crate) fn quote(text: &str) -> String {
     toml::Value::String(text.to_owned()).to_string()
 }

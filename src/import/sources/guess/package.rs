@@ -1,18 +1,18 @@
-//! A mapping of a data package: `datapackage.json` (Frictionless Data Package v1) describes its files, and the headers say what
-//! the columns mean.
+//! Guesses the mapping of a data package. `datapackage.json` (Frictionless Data Package v1) describes the files; the meaning
+//! of the columns comes from their headers.
 
 use serde_json::Value;
 
 use crate::sources::guess::sample::Sample;
-use crate::sources::guess::{Described, free_name, quote, table};
-use crate::sources::input::{Encoding, Format, Member, Quote};
+use crate::sources::guess::{FileDescription, free_name, quote, table};
+use crate::sources::input::{Encoding, InputFormat, Member, Quote};
 use crate::sources::mapping::date_format::DateFormat;
 use crate::sources::money::Decimal;
 use crate::sources::{Source, SourceError};
 
 const FILE: &str = "datapackage.json";
 
-/// The mapping of the package among these files, as TOML.
+/// Mapping of the data package among these files, as TOML.
 pub(crate) fn mapping(members: &[Member]) -> Result<String, SourceError> {
     let Some(member) = members.iter().find(|member| member.path == FILE || member.path.ends_with("/datapackage.json"))
     else {
@@ -49,14 +49,14 @@ pub(crate) fn mapping(members: &[Member]) -> Result<String, SourceError> {
             return Err(member.error(1, format!("names the file {path:?}, which is not among the inputs")));
         };
         let schema = &resource["schema"];
-        let mut described = Described {
+        let mut described = FileDescription {
             none: texts(&schema["missingValues"]),
             key: texts(&schema["primaryKey"]),
-            ..Described::default()
+            ..FileDescription::default()
         };
         let mut decimals = Vec::new();
         for field in schema["fields"].as_array().into_iter().flatten() {
-            // Fields whose numbers are written in different ways are left to their values.
+            // If fields have different separators, the values of each field decide.
             if let Some(decimal) = Decimal::written(&text(field, "decimalChar")) {
                 decimals.push(decimal);
             }
@@ -68,11 +68,11 @@ pub(crate) fn mapping(members: &[Member]) -> Result<String, SourceError> {
         let dialect = &resource["dialect"];
         let is_one = decimals.windows(2).all(|pair| pair[0] == pair[1]);
         described.decimal = decimals.first().copied().filter(|_| is_one);
-        let format = Format {
+        let format = InputFormat {
             delimiter: dialect["delimiter"].as_str().and_then(|text| text.bytes().next()),
             quote: dialect["quoteChar"].as_str().and_then(Quote::named).unwrap_or_default(),
             encoding: Encoding::named(&text(resource, "encoding")).unwrap_or_default(),
-            ..Format::default()
+            ..InputFormat::default()
         };
         let name = free_name(path, &names);
         table(&mut mapping, &name, found, &Sample::read_as(found, format)?, &described);

@@ -1,31 +1,31 @@
-//! The first rows of a file.
+//! Sample of a file: its first rows, encoding and delimiter.
 
 use std::io::{BufRead, BufReader, Read};
 
 use crate::sources::SourceError;
-use crate::sources::input::{self, Encoding, Format, Member, Quote, Receiver, Row};
+use crate::sources::input::{self, Encoding, InputFormat, InputRow, Member, Quote, RowReceiver};
 use data::NoProgress;
 
-/// Rows that are looked at.
+/// Maximum number of rows in a sample.
 const MAX_ROWS: usize = 1_000;
 
-/// Bytes by which encoding and delimiter are found.
+/// Bytes from which encoding and delimiter are detected.
 const MAX_BYTES: u64 = 1 << 18;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sample {
     pub headers: Vec<String>,
-    /// The values of each column that are not empty.
+    /// Non-empty values of each column.
     pub values: Vec<Vec<String>>,
-    pub format: Format,
-    /// Whether a quoted cell is suspicious.
+    pub format: InputFormat,
+    /// True if a quoted cell is suspicious.
     pub is_doubtful: bool,
 }
 
 impl Sample {
     pub(crate) fn read(member: &Member) -> Result<Self, SourceError> {
         if !["csv", "tsv", "tab", "txt"].contains(&member.ending()) {
-            return Self::read_as(member, Format::default());
+            return Self::read_as(member, InputFormat::default());
         }
         let (format, beginning) = sniff(member)?;
         let sample = Self::read_as(member, format.clone());
@@ -34,17 +34,17 @@ impl Sample {
         {
             return sample;
         }
-        Self::read_as(member, Format { quote: Quote(None), ..format })
+        Self::read_as(member, InputFormat { quote: Quote(None), ..format })
     }
 
-    pub(crate) fn read_as(member: &Member, format: Format) -> Result<Self, SourceError> {
+    pub(crate) fn read_as(member: &Member, format: InputFormat) -> Result<Self, SourceError> {
         let mut sample = Self { format: format.clone(), ..Self::default() };
-        let result = input::read(member, &format, &NoProgress, &mut sample);
-        // The end of the sample is an error to the reader.
+        let result = input::read_rows(member, &format, &NoProgress, &mut sample);
+        // A full sample stops the reader with an error.
         if sample.is_full() { Ok(sample) } else { result.map(|()| sample) }
     }
 
-    /// The name of the encoding, if a mapping has to name it.
+    /// Name of the encoding, if a mapping has to name it.
     pub(crate) fn encoding(&self) -> Option<&'static str> {
         let encoding = self.format.encoding;
         (encoding != Encoding::Utf8)
@@ -56,8 +56,8 @@ impl Sample {
     }
 }
 
-/// Finds the encoding and the delimiter of a text; with the lines that it begins with.
-fn sniff(member: &Member) -> Result<(Format, Vec<u8>), SourceError> {
+/// Detects the encoding and the delimiter of a file. Also returns its first lines.
+fn sniff(member: &Member) -> Result<(InputFormat, Vec<u8>), SourceError> {
     let mut bytes = Vec::new();
     member.open(&mut |from: &mut dyn Read| {
         bytes.clear();
@@ -65,7 +65,7 @@ fn sniff(member: &Member) -> Result<(Format, Vec<u8>), SourceError> {
         from.fill_buf().map_err(|error| member.io(error))?;
         from.read_to_end(&mut bytes).map(drop).map_err(|error| member.io(error))
     })?;
-    let mut format = Format::default();
+    let mut format = InputFormat::default();
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
         format.encoding = Encoding::Utf16;
         bytes.retain(|byte| *byte != 0);
@@ -87,13 +87,13 @@ fn sniff(member: &Member) -> Result<(Format, Vec<u8>), SourceError> {
         format.delimiter = Some(most);
     }
     if bytes.len() as u64 == MAX_BYTES {
-        // The last line is not whole.
+        // Drop the last line, which is incomplete.
         bytes.truncate(bytes.iter().rposition(|byte| *byte == b'\n').unwrap_or(0));
     }
     Ok((format, bytes))
 }
 
-/// Whether the lines of a text are rows without quoting: all have as many cells as the first, and none is in quotation marks.
+/// True if the lines are rows without quoting: all have as many cells as the first, and no cell is in quotation marks.
 fn is_unquoted(text: &[u8], delimiter: u8) -> bool {
     let lines = text.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
     let lines = lines.filter(|line| !line.is_empty());
@@ -105,14 +105,14 @@ fn is_unquoted(text: &[u8], delimiter: u8) -> bool {
     })
 }
 
-impl Receiver for Sample {
+impl RowReceiver for Sample {
     fn header(&mut self, names: &[String]) -> Result<Vec<Option<usize>>, SourceError> {
         self.headers = names.to_vec();
         self.values = vec![Vec::new(); names.len()];
         Ok((0..names.len()).map(Some).collect())
     }
 
-    fn row(&mut self, row: &Row) -> Result<(), SourceError> {
+    fn row(&mut self, row: &InputRow) -> Result<(), SourceError> {
         for (index, values) in self.values.iter_mut().enumerate() {
             let value = row.get(index);
             if !value.is_empty() {

@@ -3,7 +3,7 @@ use std::fs;
 use super::sample::Sample;
 use super::*;
 
-/// Headers of public exports, each with what its columns mean; `-` is left out.
+/// Headers of public exports, with the fields of their columns; `-` means left out.
 const TRUTH: &str = include_str!("../../../../tests/fixtures/headers.txt");
 
 #[test]
@@ -15,13 +15,13 @@ fn nine_of_ten_columns_of_each_real_header_are_guessed_right() {
         let pairs: Vec<(&str, &str)> = lines.map(|line| line.rsplit_once(" = ").unwrap()).collect();
         let headers = pairs.iter().map(|(header, _)| (*header).to_owned()).collect();
         let sample = Sample { headers, values: vec![Vec::new(); pairs.len()], ..Sample::default() };
-        let guess = guess(path, &sample, &Described::default());
+        let guess = guess(path, &sample, &FileDescription::default());
         assert_eq!(guess.kind.to_string(), kind, "{path}");
         let wrong: Vec<String> = guess
             .columns
             .iter()
             .zip(&pairs)
-            // An amount without a currency is recognized, but not used: the currency is never guessed.
+            // An amount without a currency is recognized but not used: the currency is never guessed.
             .filter(|(column, (_, expected))| {
                 let is_amount = expected.ends_with("_usd") && column.remark.starts_with("an amount without");
                 !is_amount && column.field.as_deref().unwrap_or("-") != *expected

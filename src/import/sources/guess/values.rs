@@ -1,36 +1,36 @@
-//! Lines of columns whose values only the whole column explains: locations and amounts of money.
+//! Mapping lines for locations and amounts of money, which are guessed from the whole column.
 
 use crate::sources::guess::columns::words;
 use crate::sources::guess::quote;
 use crate::sources::location::{self, Codes};
-use crate::sources::money::{self, AmountForm, Cell, Notation};
+use crate::sources::money::{self, AmountForm, MoneyCell, Notation};
 
-/// Whether most values are locations whose countries can be read.
+/// True if the country of most values can be read, as in `Paris, France`.
 pub(super) fn are_locations(values: &[&str]) -> bool {
     let [mut known, mut seen] = [Codes::default(), Codes::default()];
-    values.iter().for_each(|value| drop(location::country("", value, &known, &mut seen)));
+    values.iter().for_each(|value| drop(location::read_country("", value, &known, &mut seen)));
     std::mem::swap(&mut known, &mut seen);
-    let is_read = |value: &&&str| value.contains(',') && location::country("", value, &known, &mut seen).is_ok();
+    let is_read = |value: &&&str| value.contains(',') && location::read_country("", value, &known, &mut seen).is_ok();
     values.is_empty() || values.iter().filter(is_read).count() * 10 >= values.len() * 6
 }
 
-/// The line of the country of a column with locations.
+/// Mapping line for the country of a column with locations.
 pub(super) fn country_line(header: &str) -> String {
     format!("country = {{ column = {header}, do = [\"split(,)\", \"last\"], unknown = \"drop\" }}")
 }
 
-/// The line of a field with amounts of money. What the values do not tell is left open.
+/// Mapping line for a field with amounts of money. `Err` has a remark if the values do not decide how to read them.
 pub(super) fn amount_line(
     header: &str,
     field: &str,
     values: &[&str],
     table: &dyn Fn(&str) -> String,
 ) -> Result<String, String> {
-    let cells: Vec<Cell> = values.iter().filter_map(|value| Cell::read(value)).collect();
+    let cells: Vec<MoneyCell> = values.iter().filter_map(|value| MoneyCell::read(value)).collect();
     if cells.len() * 10 < values.len() * 6 {
         return Err("its values are not amounts of money".to_owned());
     }
-    let step = match (cells.iter().any(|cell| matches!(cell, Cell::Range(..))), field) {
+    let step = match (cells.iter().any(|cell| matches!(cell, MoneyCell::Range(..))), field) {
         (true, "check_max_usd") => ", do = [\"max\"]",
         (true, _) => ", do = [\"min\"]",
         _ => "",

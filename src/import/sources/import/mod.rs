@@ -1,7 +1,7 @@
-//! An import: the rows of a source's files become statements.
+//! Imports the files of a source: turns their rows into statements.
 //!
-//! Memory does not depend on the size of the files: rows are joined, and the statements of an entity are brought together,
-//! by sorting on disk. A pass reads one input for all sections that are read from it with the same joins.
+//! Memory use does not depend on the size of the files: joining rows and grouping the statements of an entity sort on disk.
+//! A pass reads one input for all sections that use it with the same joins.
 
 mod pass;
 mod records;
@@ -9,10 +9,10 @@ mod summary;
 
 use std::path::{Path, PathBuf};
 
-use crate::sources::evidence::Evidence;
+use crate::sources::evidence::ImportEvidence;
 use crate::sources::guess::package;
 use crate::sources::input::Member;
-use crate::sources::input::archive::matches;
+use crate::sources::input::archive::matches_pattern;
 use crate::sources::mapping::Mapping;
 use crate::sources::money::Rates;
 use crate::sources::presets::Preset;
@@ -20,10 +20,10 @@ use crate::sources::{Extent, Source, SourceError, Update};
 use data::vocabulary::Vocabulary as _;
 use data::{Date, Progress};
 use pass::Pass;
-use records::Records;
-pub use summary::{FieldSummary, FileSummary, Reason, SectionSummary, Summary};
+use records::StatementCollector;
+pub use summary::{FieldSummary, FileSummary, ImportSummary, Omission, SectionSummary};
 
-/// What is imported, and how.
+/// An import: mapping, input files and options.
 pub struct Import {
     mapping: Mapping,
     inputs: Vec<PathBuf>,
@@ -31,7 +31,7 @@ pub struct Import {
 }
 
 impl Import {
-    /// With the mapping of a preset.
+    /// Creates an import with the mapping of a preset.
     pub fn preset(preset: &Preset, inputs: Vec<PathBuf>) -> Result<Self, SourceError> {
         let made;
         let text = match preset.mapping {
@@ -45,7 +45,7 @@ impl Import {
         Ok(Self { mapping, inputs, is_forced: false })
     }
 
-    /// With the mapping in a file.
+    /// Creates an import with the mapping in a file.
     pub fn mapping(file: &Path, inputs: Vec<PathBuf>) -> Result<Self, SourceError> {
         let text = std::fs::read_to_string(file).map_err(|error| SourceError::io(file, error))?;
         let folder = file.parent().unwrap_or(Path::new(""));
@@ -53,7 +53,7 @@ impl Import {
         Ok(Self { mapping, inputs, is_forced: false })
     }
 
-    /// Uses other values of the source than the mapping has.
+    /// Replaces values of the source that the mapping sets.
     pub fn with(mut self, values: SourceChanges) -> Result<Self, SourceError> {
         let SourceChanges { id, title, license, priority, extent, rates } = values;
         if let Some(id) = &id
@@ -73,14 +73,14 @@ impl Import {
         Ok(self)
     }
 
-    /// Whether a complete import may lack much of what the source had.
+    /// If set, a complete import may lack much of what the source had.
     #[must_use]
     pub fn forced(self, is_forced: bool) -> Self {
         Self { is_forced, ..self }
     }
 
-    /// Imports the files into the folder of sources. All of it is seen on the day `on`.
-    pub fn run(self, sources: &Path, on: Date, progress: &dyn Progress) -> Result<Summary, SourceError> {
+    /// Imports the files into the folder of sources. The statements are seen on the day `on`.
+    pub fn run(self, sources: &Path, on: Date, progress: &dyn Progress) -> Result<ImportSummary, SourceError> {
         run(self, sources, on, progress)
     }
 }
@@ -93,29 +93,29 @@ pub struct SourceChanges {
     pub license: Option<String>,
     pub priority: Option<u32>,
     pub extent: Option<Extent>,
-    /// A file with rates of currencies.
+    /// File with currency rates.
     pub rates: Option<PathBuf>,
 }
 
-fn run(import: Import, sources: &Path, on: Date, progress: &dyn Progress) -> Result<Summary, SourceError> {
+fn run(import: Import, sources: &Path, on: Date, progress: &dyn Progress) -> Result<ImportSummary, SourceError> {
     let Import { mut mapping, inputs, is_forced } = import;
     let members = Member::list(&inputs)?;
-    let files = assign(&mapping, &members)?;
+    let files = assign_files(&mapping, &members)?;
     let rates = mapping.rates.as_deref().map(Rates::read).transpose()?.unwrap_or_default();
     std::fs::create_dir_all(sources).map_err(|error| SourceError::io(sources, error))?;
     let mut passes = Pass::plan(&mut mapping);
-    let mut read = |evidence: &Evidence| {
-        let mut summary = Summary::of(&mapping, &members, &files);
-        let mut records = Records::new(&mapping, sources, evidence);
+    let mut read = |evidence: &ImportEvidence| {
+        let mut summary = ImportSummary::new(&mapping, &members, &files);
+        let mut records = StatementCollector::new(&mapping, sources, evidence);
         for pass in &mut passes {
             pass.run(&mapping, &members, &files, &rates, &mut records, &mut summary, sources, progress)?;
         }
         Ok::<_, SourceError>((records, summary))
     };
-    let (mut records, mut summary) = read(&Evidence::default())?;
-    // All cells of a column explain those of two meanings.
+    let (mut records, mut summary) = read(&ImportEvidence::default())?;
+    // The whole column decides ambiguous cells.
     let evidence = records.evidence(&mapping);
-    if evidence.decides_more_than(&Evidence::default()) {
+    if evidence.decides_more_than(&ImportEvidence::default()) {
         drop(records);
         (records, summary) = read(&evidence)?;
     }
@@ -140,21 +140,22 @@ fn run(import: Import, sources: &Path, on: Date, progress: &dyn Progress) -> Res
     Ok(summary)
 }
 
-/// The indexes of each input's files.
-fn assign(mapping: &Mapping, members: &[Member]) -> Result<Vec<Vec<usize>>, SourceError> {
+/// Finds the files of each input, as indexes of `members`.
+fn assign_files(mapping: &Mapping, members: &[Member]) -> Result<Vec<Vec<usize>>, SourceError> {
     let mut problems = Vec::new();
     let mut files = Vec::new();
     for input in &mapping.inputs {
-        let is_read = |member: &Member| input.file.as_ref().is_none_or(|pattern| matches(pattern, &member.path));
+        let is_read =
+            |member: &Member| input.file.as_ref().is_none_or(|pattern| matches_pattern(pattern, &member.path));
         let found: Vec<usize> = (0..members.len()).filter(|index| is_read(&members[*index])).collect();
         if found.is_empty() && !input.may_lack {
             let given: Vec<&str> = members.iter().take(20).map(|member| &*member.path).collect();
             let pattern = input.file.as_deref().unwrap_or("*");
-            let (name, place) = (&mapping.name, input.place);
+            let (name, position) = (&mapping.name, input.position);
             problems.push(format!(
                 "{name}:{}:{}: input {}: no file matches `{pattern}`; found: {}",
-                place.line,
-                place.column,
+                position.line,
+                position.column,
                 input.name,
                 if given.is_empty() { "none".to_owned() } else { given.join(", ") }
             ));

@@ -1,46 +1,46 @@
-//! One pass over an input, for all sections that are read from it with the same joins.
+//! A pass over an input, for all sections that use it with the same joins.
 
 use std::path::Path;
 
 use crate::sources::SourceError;
 use crate::sources::convert::meets;
-use crate::sources::import::records::Records;
-use crate::sources::import::summary::{FileSummary, Summary};
-use crate::sources::input::{self, Member, Receiver, Row, column_name};
-use crate::sources::mapping::document::Place;
-use crate::sources::mapping::{Column, Condition, Input, Mapping};
+use crate::sources::import::records::StatementCollector;
+use crate::sources::import::summary::{FileSummary, ImportSummary};
+use crate::sources::input::{self, InputRow, Member, RowReceiver, column_name};
+use crate::sources::mapping::document::LineColumn;
+use crate::sources::mapping::{ColumnRef, Condition, Mapping, MappingInput};
 use crate::sources::money::Rates;
-use crate::sources::sort::{Sorted, Sorter};
+use crate::sources::sort::{SortedRecords, Sorter};
 use data::Progress;
 
 pub(super) struct Pass {
-    from: Part,
-    /// Joins by one column each; the inputs of a group are joined together.
-    groups: Vec<Group>,
+    from: InputColumns,
+    /// Joins, each by one column. Inputs with the same column are joined together.
+    groups: Vec<JoinGroup>,
     sections: Vec<usize>,
 }
 
-/// The columns that are read of an input.
-struct Part {
+/// Columns that a pass reads from an input.
+struct InputColumns {
     input: usize,
-    columns: Vec<Column>,
+    columns: Vec<ColumnRef>,
     when: Vec<Condition>,
 }
 
-struct Group {
-    /// The position in the rows so far of the column with the keys.
+struct JoinGroup {
+    /// Position of the key column in the rows joined so far.
     column: usize,
-    /// Each with the position of its key.
-    parts: Vec<(Part, usize)>,
+    /// Joined inputs, each with the position of its key.
+    parts: Vec<(InputColumns, usize)>,
 }
 
-impl Part {
+impl InputColumns {
     fn new(input: usize) -> Self {
         Self { input, columns: Vec::new(), when: Vec::new() }
     }
 
-    /// The position of a column, which is added if it is new.
-    fn position(&mut self, column: &Column) -> usize {
+    /// Position of a column; a new column is added.
+    fn position(&mut self, column: &ColumnRef) -> usize {
         let name = column_name(&column.name);
         let known = self.columns.iter().position(|known| column_name(&known.name) == name);
         known.unwrap_or_else(|| {
@@ -49,7 +49,7 @@ impl Part {
         })
     }
 
-    fn read_conditions(&mut self, input: &Input) {
+    fn read_conditions(&mut self, input: &MappingInput) {
         let mut when = input.when.clone();
         for condition in &mut when {
             condition.column.index = self.position(&condition.column);
@@ -59,7 +59,7 @@ impl Part {
 }
 
 impl Pass {
-    /// The passes of a mapping, whose columns then know their positions in the rows.
+    /// Plans the passes of a mapping and sets the positions of its columns in the rows.
     pub(super) fn plan(mapping: &mut Mapping) -> Vec<Self> {
         let signature = |mapping: &Mapping, section: usize| {
             let section = &mapping.sections[section];
@@ -76,28 +76,28 @@ impl Pass {
                 None => passes.push(vec![section]),
             }
         }
-        passes.into_iter().map(|sections| Self::of(mapping, sections)).collect()
+        passes.into_iter().map(|sections| Self::new(mapping, sections)).collect()
     }
 
-    fn of(mapping: &mut Mapping, sections: Vec<usize>) -> Self {
+    fn new(mapping: &mut Mapping, sections: Vec<usize>) -> Self {
         let first = mapping.sections[sections[0]].clone();
-        let mut parts = vec![Part::new(first.from)];
+        let mut parts = vec![InputColumns::new(first.from)];
         let mut joins = first.joins;
         joins.sort_by_key(|join| (column_name(&join.column.name), join.input));
-        parts.extend(joins.iter().map(|join| Part::new(join.input)));
-        // Each input's rows begin with the columns that joins and conditions need.
+        parts.extend(joins.iter().map(|join| InputColumns::new(join.input)));
+        // The rows of each input begin with the columns that joins and conditions need.
         let keys: Vec<usize> = joins.iter().map(|join| parts[0].position(&join.column)).collect();
         let mut own_keys = Vec::new();
         for part in &mut parts[1..] {
             let input = &mapping.inputs[part.input];
-            let missing = Column { input: part.input, name: String::new(), place: input.place, index: 0 };
+            let missing = ColumnRef { input: part.input, name: String::new(), position: input.position, index: 0 };
             own_keys.push(part.position(input.key.as_ref().unwrap_or(&missing)));
         }
         for part in &mut parts {
             let input = &mapping.inputs[part.input];
             part.read_conditions(input);
         }
-        // The index of a part, and of a column in it.
+        // Index of a part, and position of a column in it.
         let mut positions = Vec::new();
         for section in &sections {
             for column in mapping.sections[*section].columns_mut() {
@@ -125,12 +125,12 @@ impl Pass {
             section.values_mut().into_iter().for_each(|value| value.none.extend(none.iter().cloned()));
         }
         let mut parts = parts.into_iter();
-        let from = parts.next().unwrap_or_else(|| Part::new(first.from));
-        let mut groups: Vec<Group> = Vec::new();
+        let from = parts.next().unwrap_or_else(|| InputColumns::new(first.from));
+        let mut groups: Vec<JoinGroup> = Vec::new();
         for ((part, own_key), column) in parts.zip(own_keys).zip(keys) {
             match groups.last_mut().filter(|group| group.column == column) {
                 Some(group) => group.parts.push((part, own_key)),
-                None => groups.push(Group { column, parts: vec![(part, own_key)] }),
+                None => groups.push(JoinGroup { column, parts: vec![(part, own_key)] }),
             }
         }
         Self { from, groups, sections }
@@ -143,22 +143,23 @@ impl Pass {
         members: &[Member],
         files: &[Vec<usize>],
         rates: &Rates,
-        records: &mut Records,
-        summary: &mut Summary,
+        records: &mut StatementCollector,
+        summary: &mut ImportSummary,
         folder: &Path,
         progress: &dyn Progress,
     ) -> Result<(), SourceError> {
-        let context = Context { mapping, members, files, progress };
+        let context = PassContext { mapping, members, files, progress };
         let io = |error| SourceError::io(folder, error);
         let Some(first) = self.groups.first() else {
             let sections = &self.sections;
-            context
-                .read(&self.from, summary, &mut |row, summary| records.add(mapping, sections, row, rates, summary))?;
+            context.read_input(&self.from, summary, &mut |row, summary| {
+                records.add(mapping, sections, row, rates, summary)
+            })?;
             return Ok(());
         };
         let mut bytes = Vec::new();
         let mut sorter = Sorter::new(folder);
-        context.read(&self.from, summary, &mut |row, _| {
+        context.read_input(&self.from, summary, &mut |row, _| {
             bytes.clear();
             row.encode(&mut bytes);
             sorter.push(row.get(first.column).as_bytes(), &bytes).map_err(io)
@@ -167,7 +168,7 @@ impl Pass {
             let mut lookups = Vec::new();
             for (part, key) in &group.parts {
                 let mut sorter = Sorter::new(folder);
-                context.read(part, summary, &mut |row, _| {
+                context.read_input(part, summary, &mut |row, _| {
                     bytes.clear();
                     row.encode(&mut bytes);
                     sorter.push(row.get(*key).as_bytes(), &bytes).map_err(io)
@@ -177,7 +178,7 @@ impl Pass {
             progress.step("join", 0);
             let next = self.groups.get(index + 1);
             let mut rows = std::mem::replace(&mut sorter, Sorter::new(folder)).finish().map_err(io)?;
-            let mut row = Row::default();
+            let mut row = InputRow::default();
             while let Some((key, value)) = rows.next().map_err(io)? {
                 row.decode(value);
                 for lookup in &mut lookups {
@@ -198,30 +199,29 @@ impl Pass {
     }
 }
 
-/// Rows of an input, read in the order of their keys.
+/// Rows of a joined input, read in the order of their keys.
 struct Lookup {
-    rows: Sorted,
-    /// The key and the row that is next or current.
+    rows: SortedRecords,
+    /// Key and bytes of the next or current row.
     current: Option<(Vec<u8>, Vec<u8>)>,
     width: usize,
 }
 
 impl Lookup {
-    fn new(mut rows: Sorted, width: usize) -> std::io::Result<Self> {
+    fn new(mut rows: SortedRecords, width: usize) -> std::io::Result<Self> {
         let current = rows.next()?.map(|(key, value)| (key.to_vec(), value.to_vec()));
         Ok(Self { rows, current, width })
     }
 
-    /// Adds the columns of the row with this key; empty ones if there is none. Of several rows the first is joined. Keys
-    /// ascend.
-    fn add(&mut self, key: &[u8], row: &mut Row) -> std::io::Result<()> {
+    /// Adds the columns of the first row with this key, or empty columns if there is none. Keys must ascend.
+    fn add(&mut self, key: &[u8], row: &mut InputRow) -> std::io::Result<()> {
         while let Some((known, value)) = &mut self.current {
             if known.as_slice() >= key {
                 break;
             }
             match self.rows.next()? {
                 Some((next, bytes)) => {
-                    // A second row of a key never becomes the current one.
+                    // Skip further rows of a key.
                     if next != known.as_slice() {
                         known.clear();
                         known.extend_from_slice(next);
@@ -240,29 +240,29 @@ impl Lookup {
     }
 }
 
-struct Context<'a> {
+struct PassContext<'a> {
     mapping: &'a Mapping,
     members: &'a [Member],
     files: &'a [Vec<usize>],
     progress: &'a dyn Progress,
 }
 
-impl Context<'_> {
+impl PassContext<'_> {
     /// Reads all files of an input.
-    fn read(
+    fn read_input(
         &self,
-        part: &Part,
-        summary: &mut Summary,
-        each: &mut dyn FnMut(&Row, &mut Summary) -> Result<(), SourceError>,
+        part: &InputColumns,
+        summary: &mut ImportSummary,
+        each: &mut dyn FnMut(&InputRow, &mut ImportSummary) -> Result<(), SourceError>,
     ) -> Result<(), SourceError> {
         let input = &self.mapping.inputs[part.input];
         for index in &self.files[part.input] {
             let member = &self.members[*index];
-            let mut reading =
-                Reading { mapping: self.mapping, input, member, part, counts: FileSummary::default(), summary, each };
-            reading.counts.file.clone_from(&member.name);
-            input::read(member, &input.format, self.progress, &mut reading)?;
-            let counts = reading.counts;
+            let counts = FileSummary::default();
+            let mut reader = InputReader { mapping: self.mapping, input, member, part, counts, summary, each };
+            reader.counts.file.clone_from(&member.name);
+            input::read_rows(member, &input.format, self.progress, &mut reader)?;
+            let counts = reader.counts;
             if let Some(file) = summary.file(&input.name, *index) {
                 (file.rows, file.left_out, file.bad) = (counts.rows, counts.left_out, counts.bad);
                 (file.warnings, file.more_warnings) = (counts.warnings, counts.more_warnings);
@@ -272,17 +272,17 @@ impl Context<'_> {
     }
 }
 
-struct Reading<'a> {
+struct InputReader<'a> {
     mapping: &'a Mapping,
-    input: &'a Input,
+    input: &'a MappingInput,
     member: &'a Member,
-    part: &'a Part,
+    part: &'a InputColumns,
     counts: FileSummary,
-    summary: &'a mut Summary,
-    each: &'a mut dyn FnMut(&Row, &mut Summary) -> Result<(), SourceError>,
+    summary: &'a mut ImportSummary,
+    each: &'a mut dyn FnMut(&InputRow, &mut ImportSummary) -> Result<(), SourceError>,
 }
 
-impl Receiver for Reading<'_> {
+impl RowReceiver for InputReader<'_> {
     fn header(&mut self, names: &[String]) -> Result<Vec<Option<usize>>, SourceError> {
         let known: Vec<String> = names.iter().map(|name| column_name(name)).collect();
         let mut problems = Vec::new();
@@ -299,7 +299,7 @@ impl Receiver for Reading<'_> {
                     || format!("; its columns: {}", names.join(", ")),
                     |near| format!("; did you mean `{near}`?"),
                 );
-                let Place { line, column: at } = column.place;
+                let LineColumn { line, column: at } = column.position;
                 problems.push(format!(
                     "{}:1: no column `{}`, which {}:{line}:{at} names{hint}",
                     self.member.name, column.name, self.mapping.name
@@ -310,7 +310,7 @@ impl Receiver for Reading<'_> {
         if problems.is_empty() { Ok(positions) } else { Err(SourceError::Problems(problems)) }
     }
 
-    fn row(&mut self, row: &Row) -> Result<(), SourceError> {
+    fn row(&mut self, row: &InputRow) -> Result<(), SourceError> {
         self.counts.rows += 1;
         if !meets(row, &self.part.when) {
             self.counts.left_out += 1;

@@ -1,55 +1,55 @@
-//! The statements of rows, brought together by entity.
+//! Collects the statements of rows and groups them by entity.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use crate::sources::convert::{Converter, Dropped, Said, meets, slug};
-use crate::sources::evidence::Evidence;
-use crate::sources::field::{Field, Form};
-use crate::sources::import::summary::Summary;
-use crate::sources::input::Row;
-use crate::sources::mapping::{KeyForm, Mapping, Section, Target};
+use crate::sources::convert::{ConvertedValue, Converter, Dropped, meets, slug};
+use crate::sources::evidence::ImportEvidence;
+use crate::sources::field::{FieldForm, SourceField};
+use crate::sources::import::summary::ImportSummary;
+use crate::sources::input::InputRow;
+use crate::sources::mapping::{FieldTarget, KeyForm, Mapping, MappingSection};
 use crate::sources::money::Rates;
 use crate::sources::sort::Sorter;
 use crate::sources::{EntityKind, NewStatement, SourceError, Update};
 use data::vocabulary::Vocabulary as _;
 
-/// Different sectors of a source; more are not sectors.
+/// Maximum number of sectors of a source. A column with more values does not contain sectors.
 const MAX_SECTORS: usize = 10_000;
 
-/// Entities that fields created and that are remembered, so that they are not created for each row.
+/// Maximum number of created entities to remember, so that they are not created again for each row.
 const MAX_CREATED: usize = 100_000;
 
-/// Follows the entity in keys; no text of a source has it.
+/// Terminator of the entity in sort keys. No text of a source contains it.
 const END: u8 = 0;
 
-/// The section of entities that a field created: sectors and those of `create`.
+/// Section of entities that fields create: sectors, and those of `create`.
 const CREATED: u16 = u16::MAX;
 
-pub(super) struct Records {
+pub(super) struct StatementCollector {
     folder: PathBuf,
-    /// The names of all fields in order; statements have their indexes.
+    /// Names of all fields, sorted. Statements refer to them by index.
     fields: Vec<String>,
-    /// For each section its fields: the index of the name, and what converts the texts.
+    /// Fields of each section: index of the name, and converter.
     converters: Vec<Vec<(u16, Converter)>>,
     sectors: HashSet<String>,
     created: HashSet<String>,
     sorter: Sorter,
     key: Vec<u8>,
     value: Vec<u8>,
-    said: Vec<Said>,
+    converted: Vec<ConvertedValue>,
     dropped: Vec<Dropped>,
 }
 
-impl Records {
-    pub(super) fn new(mapping: &Mapping, folder: &Path, evidence: &Evidence) -> Self {
+impl StatementCollector {
+    pub(super) fn new(mapping: &Mapping, folder: &Path, evidence: &ImportEvidence) -> Self {
         let names = mapping.sections.iter().flat_map(|section| &section.fields).map(|field| field.target.name());
         let mut fields: Vec<String> = names.chain(["name".to_owned()]).collect();
         fields.sort();
         fields.dedup();
         let index = |name: &str| fields.iter().position(|known| known == name).unwrap_or_default() as u16;
         let converters = mapping.sections.iter().map(|section| {
-            section.fields.iter().map(|field| (index(&field.target.name()), Converter::of(field, evidence))).collect()
+            section.fields.iter().map(|field| (index(&field.target.name()), Converter::new(field, evidence))).collect()
         });
         Self {
             folder: folder.to_owned(),
@@ -60,14 +60,14 @@ impl Records {
             sorter: Sorter::new(folder),
             key: Vec::new(),
             value: Vec::new(),
-            said: Vec::new(),
+            converted: Vec::new(),
             dropped: Vec::new(),
         }
     }
 
-    /// The evidence of all columns, as far as their cells were read.
-    pub(super) fn evidence(&self, mapping: &Mapping) -> Evidence {
-        let mut evidence = Evidence::default();
+    /// Evidence of all columns, from the cells read so far.
+    pub(super) fn evidence(&self, mapping: &Mapping) -> ImportEvidence {
+        let mut evidence = ImportEvidence::default();
         for (section, converters) in mapping.sections.iter().zip(&self.converters) {
             for (field, (_, converter)) in section.fields.iter().zip(converters) {
                 evidence.add(&field.value, &converter.seen);
@@ -76,14 +76,14 @@ impl Records {
         evidence
     }
 
-    /// Adds what a row says, by the sections of a pass.
+    /// Adds the statements of a row for the sections of a pass.
     pub(super) fn add(
         &mut self,
         mapping: &Mapping,
         sections: &[usize],
-        row: &Row,
+        row: &InputRow,
         rates: &Rates,
-        summary: &mut Summary,
+        summary: &mut ImportSummary,
     ) -> Result<(), SourceError> {
         for index in sections {
             let section = &mapping.sections[*index];
@@ -102,35 +102,35 @@ impl Records {
             let entity = format!("{}:{key}", section.kind);
             let source_key = section.source_key.as_ref().and_then(|value| value.text(row)).unwrap_or(text);
             self.value.clear();
-            put(&mut self.value, &source_key);
+            put_text(&mut self.value, &source_key);
             for (at, field) in section.fields.iter().enumerate() {
                 let (name, converter) = &mut self.converters[*index][at];
                 let name = *name;
-                self.said.clear();
-                converter.values(field, row, rates, &mut self.said, &mut self.dropped);
-                // A sum without one of its amounts is another amount.
-                if field.is_sum && self.said.is_empty() && !self.dropped.is_empty() {
+                self.converted.clear();
+                converter.values(field, row, rates, &mut self.converted, &mut self.dropped);
+                // A missing amount would falsify the sum; an empty value marks it as unknown.
+                if field.is_sum && self.converted.is_empty() && !self.dropped.is_empty() {
                     self.value.extend_from_slice(&name.to_le_bytes());
-                    put(&mut self.value, "");
-                    put(&mut self.value, "");
+                    put_text(&mut self.value, "");
+                    put_text(&mut self.value, "");
                 }
                 for dropped in self.dropped.drain(..) {
-                    summary.drop(*index, at, row, dropped);
+                    summary.add_dropped(*index, at, row, dropped);
                 }
                 let form = match &field.target {
-                    Target::Field(Field { form, .. }) => *form,
-                    Target::Identifier(_) => Form::Identifier,
+                    FieldTarget::Field(SourceField { form, .. }) => *form,
+                    FieldTarget::Identifier(_) => FieldForm::Identifier,
                 };
-                let said = std::mem::take(&mut self.said);
-                for Said { value, original } in &said {
+                let converted = std::mem::take(&mut self.converted);
+                for ConvertedValue { value, original } in &converted {
                     let mut value = value.as_str();
                     let reference;
-                    if form == Form::Sector {
+                    if form == FieldForm::Sector {
                         match self.sector(value)? {
                             Ok(sector) => reference = sector,
                             Err(reason) => {
                                 let dropped = Dropped { text: value.to_owned(), reason: reason.into() };
-                                summary.drop(*index, at, row, dropped);
+                                summary.add_dropped(*index, at, row, dropped);
                                 continue;
                             }
                         }
@@ -144,11 +144,11 @@ impl Records {
                         self.create(value, name)?;
                     }
                     self.value.extend_from_slice(&name.to_le_bytes());
-                    put(&mut self.value, value);
-                    put(&mut self.value, original);
+                    put_text(&mut self.value, value);
+                    put_text(&mut self.value, original);
                     summary.sections[*index].fields[at].values += 1;
                 }
-                self.said = said;
+                self.converted = converted;
             }
             self.key.clear();
             self.key.extend_from_slice(entity.as_bytes());
@@ -157,7 +157,7 @@ impl Records {
             if let Some(latest_by) = &section.latest_by {
                 self.key.extend_from_slice(latest_by.order(row).as_bytes());
             }
-            // Of equal rows in the order of the files: joins change it.
+            // Equal rows keep the order of the files, which joins change.
             self.key.push(END);
             self.key.extend_from_slice(&row.file.to_be_bytes());
             self.key.extend_from_slice(&row.line.to_be_bytes());
@@ -166,8 +166,14 @@ impl Records {
         Ok(())
     }
 
-    /// The key of a row's entity, and the text that it was made from.
-    fn key(&mut self, index: usize, section: &Section, row: &Row, rates: &Rates) -> Result<(String, String), String> {
+    /// Key of a row's entity, and the text from which it was made.
+    fn key(
+        &mut self,
+        index: usize,
+        section: &MappingSection,
+        row: &InputRow,
+        rates: &Rates,
+    ) -> Result<(String, String), String> {
         if let Some((value, form)) = &section.key {
             let mut dropped = Vec::new();
             let text = value.texts(row, &mut dropped).into_iter().next();
@@ -175,7 +181,7 @@ impl Records {
                 Some(Dropped { reason, .. }) => format!("its key {reason}"),
                 None => "its key is empty".to_owned(),
             })?;
-            let key = form.key(&text.value).map_err(|reason| format!("its key {reason}"))?;
+            let key = form.make_key(&text.value).map_err(|reason| format!("its key {reason}"))?;
             return Ok((key, text.value.into_owned()));
         }
         let field = |name: &str| section.fields.iter().position(|field| field.target.name() == name);
@@ -186,12 +192,12 @@ impl Records {
             let converter = &mut self.converters[index][at].1;
             converter.values(&section.fields[at], row, rates, &mut country, &mut Vec::new());
         }
-        let country = country.first().map_or("", |said| &said.value);
-        let key = KeyForm::Name.key(&name).map_err(|reason| format!("its name {reason}"))?;
+        let country = country.first().map_or("", |converted| &converted.value);
+        let key = KeyForm::Name.make_key(&name).map_err(|reason| format!("its name {reason}"))?;
         Ok((format!("{key}|{country}"), name))
     }
 
-    /// The entity of a sector, which is created if it is new.
+    /// Entity of a sector; a new one is created. The inner error is the reason to drop the value.
     fn sector(&mut self, name: &str) -> Result<Result<String, String>, SourceError> {
         let Some(slug) = slug(name) else { return Ok(Err("has no letter or digit".to_owned())) };
         let entity = format!("{}:{slug}", EntityKind::Sector);
@@ -222,10 +228,10 @@ impl Records {
         key.push(END);
         key.extend_from_slice(&CREATED.to_be_bytes());
         let mut value = Vec::new();
-        put(&mut value, entity.split_once(':').map_or("", |(_, key)| key));
+        put_text(&mut value, entity.split_once(':').map_or("", |(_, key)| key));
         value.extend_from_slice(&field.to_le_bytes());
-        put(&mut value, name);
-        put(&mut value, "");
+        put_text(&mut value, name);
+        put_text(&mut value, "");
         self.sorter.push(&key, &value).map_err(|error| SourceError::io(&self.folder, error))
     }
 
@@ -238,7 +244,7 @@ impl Records {
         self,
         mapping: &Mapping,
         update: &mut Update,
-        summary: &mut Summary,
+        summary: &mut ImportSummary,
     ) -> Result<(), SourceError> {
         let Self { folder, fields, sorter, converters, .. } = self;
         let io = |error| SourceError::io(&folder, error);
@@ -248,7 +254,7 @@ impl Records {
             sums.extend(summed.map(|(_, (name, _))| *name));
         }
         let mut sorted = sorter.finish().map_err(io)?;
-        let mut entity = Entity { sums, ..Entity::default() };
+        let mut entity = EntityStatements { sums, ..EntityStatements::default() };
         while let Some((key, value)) = sorted.next().map_err(io)? {
             let end = key.iter().position(|byte| *byte == END).unwrap_or(key.len());
             let (name, rest) = key.split_at(end);
@@ -264,7 +270,7 @@ impl Records {
                 entity.replace(value);
             } else {
                 entity.section = Some(section);
-                entity.first = entity.said.len();
+                entity.first = entity.spans.len();
                 entity.add(value);
             }
         }
@@ -272,48 +278,49 @@ impl Records {
     }
 }
 
-/// What is said of an entity.
+/// Statements about one entity.
 #[derive(Default)]
-struct Entity {
+struct EntityStatements {
     name: String,
     bytes: Vec<u8>,
-    said: Vec<Entry>,
-    /// The section of the last row, and the first entry of it.
+    spans: Vec<StatementSpan>,
+    /// Section of the last row.
     section: Option<u16>,
+    /// Index of the first span of that section.
     first: usize,
-    /// Fields whose amounts are added.
+    /// Fields that add up their amounts.
     sums: HashSet<u16>,
-    /// The number of entries from which duplicates are removed: an entity of many rows says the same again and again.
+    /// Number of spans at which duplicates are removed, because many rows of an entity repeat the same statements.
     limit: usize,
 }
 
-/// A statement; the ranges are of `Entity::bytes`.
+/// A statement as ranges of `EntityStatements::bytes`.
 #[derive(Clone, Copy)]
-struct Entry {
+struct StatementSpan {
     field: u16,
-    value: Range,
-    original: Range,
-    source_key: Range,
+    value: TextSpan,
+    original: TextSpan,
+    source_key: TextSpan,
 }
 
 #[derive(Clone, Copy)]
-struct Range {
+struct TextSpan {
     start: usize,
     end: usize,
 }
 
-impl Entity {
-    /// Adds what a later row says, in place of what the earlier rows of its section say of the same fields.
+impl EntityStatements {
+    /// Adds a later row, which replaces the fields of earlier rows of its section.
     fn replace(&mut self, value: &[u8]) {
-        let earlier = self.said.split_off(self.first);
+        let earlier = self.spans.split_off(self.first);
         self.add(value);
-        let later = self.said.split_off(self.first);
-        let is_kept = |entry: &Entry| later.iter().all(|known| known.field != entry.field);
-        self.said.extend(earlier.into_iter().filter(is_kept));
-        self.said.extend(later);
+        let later = self.spans.split_off(self.first);
+        let is_kept = |span: &StatementSpan| later.iter().all(|known| known.field != span.field);
+        self.spans.extend(earlier.into_iter().filter(is_kept));
+        self.spans.extend(later);
     }
 
-    /// Adds what a row says.
+    /// Adds the statements of a row.
     fn add(&mut self, value: &[u8]) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(value);
@@ -323,57 +330,62 @@ impl Entity {
             let field = u16::from_le_bytes([field[0], field[1]]);
             at += 2;
             let (Some(value), Some(original)) = (self.text(&mut at), self.text(&mut at)) else { return };
-            self.said.push(Entry { field, value, original, source_key });
+            self.spans.push(StatementSpan { field, value, original, source_key });
         }
-        if self.said.len() > self.limit.max(10_000) {
+        if self.spans.len() > self.limit.max(10_000) {
             self.sort();
             let mut kept = Vec::new();
             let mut bytes = Vec::new();
-            for entry in &self.said {
-                let mut keep = |range: Range| {
+            for span in &self.spans {
+                let mut keep = |range: TextSpan| {
                     let start = bytes.len();
                     bytes.extend_from_slice(&self.bytes[range.start..range.end]);
-                    Range { start, end: bytes.len() }
+                    TextSpan { start, end: bytes.len() }
                 };
-                let [value, original, source_key] = [entry.value, entry.original, entry.source_key].map(&mut keep);
-                kept.push(Entry { field: entry.field, value, original, source_key });
+                let [value, original, source_key] = [span.value, span.original, span.source_key].map(&mut keep);
+                kept.push(StatementSpan { field: span.field, value, original, source_key });
             }
-            (self.said, self.bytes) = (kept, bytes);
-            self.limit = self.said.len() * 2;
-            self.first = self.said.len();
+            (self.spans, self.bytes) = (kept, bytes);
+            self.limit = self.spans.len() * 2;
+            self.first = self.spans.len();
         }
     }
 
-    /// The text at a position, which moves behind it.
-    fn text(&self, at: &mut usize) -> Option<Range> {
+    /// Reads the text at a position and advances the position.
+    fn text(&self, at: &mut usize) -> Option<TextSpan> {
         let length = self.bytes.get(*at..)?.first_chunk::<4>()?;
         let start = *at + 4;
         let end = start + u32::from_le_bytes(*length) as usize;
         *at = end;
-        (end <= self.bytes.len()).then_some(Range { start, end })
+        (end <= self.bytes.len()).then_some(TextSpan { start, end })
     }
 
-    /// Sorts the entries by field and value; of equal ones the first stays, unless their amounts are added.
+    /// Sorts the spans by field and value. Duplicates are removed, except in fields that add up their amounts.
     fn sort(&mut self) {
-        let Self { bytes, said, sums, .. } = self;
-        let key = |entry: &Entry| (entry.field, &bytes[entry.value.start..entry.value.end]);
-        said.sort_by(|left, right| key(left).cmp(&key(right)));
-        said.dedup_by(|second, first| key(second) == key(first) && !sums.contains(&first.field));
+        let Self { bytes, spans, sums, .. } = self;
+        let key = |span: &StatementSpan| (span.field, &bytes[span.value.start..span.value.end]);
+        spans.sort_by(|left, right| key(left).cmp(&key(right)));
+        spans.dedup_by(|second, first| key(second) == key(first) && !sums.contains(&first.field));
     }
 
-    fn str(&self, range: Range) -> &str {
+    fn str(&self, range: TextSpan) -> &str {
         std::str::from_utf8(&self.bytes[range.start..range.end]).unwrap_or_default()
     }
 
-    /// Writes the statements in order and begins with the next entity.
-    fn write(&mut self, fields: &[String], update: &mut Update, summary: &mut Summary) -> Result<(), SourceError> {
+    /// Writes the statements in order and resets for the next entity.
+    fn write(
+        &mut self,
+        fields: &[String],
+        update: &mut Update,
+        summary: &mut ImportSummary,
+    ) -> Result<(), SourceError> {
         self.sort();
         let mut index = 0;
-        while let Some(entry) = self.said.get(index) {
-            let same = self.said[index..].iter().take_while(|other| other.field == entry.field).count();
-            let is_sum = self.sums.contains(&entry.field);
+        while let Some(span) = self.spans.get(index) {
+            let same = self.spans[index..].iter().take_while(|other| other.field == span.field).count();
+            let is_sum = self.sums.contains(&span.field);
             let count = if is_sum { same } else { 1 };
-            let values = self.said[index..index + count].iter().map(|entry| self.str(entry.value));
+            let values = self.spans[index..index + count].iter().map(|span| self.str(span.value));
             index += count;
             let sum = match is_sum {
                 true if values.clone().any(str::is_empty) => continue,
@@ -382,27 +394,27 @@ impl Entity {
             };
             update.add(NewStatement {
                 entity: &self.name,
-                field: &fields[usize::from(entry.field)],
-                value: if is_sum { &sum } else { self.str(entry.value) },
-                original: if count > 1 { "" } else { self.str(entry.original) },
-                source_key: self.str(entry.source_key),
+                field: &fields[usize::from(span.field)],
+                value: if is_sum { &sum } else { self.str(span.value) },
+                original: if count > 1 { "" } else { self.str(span.original) },
+                source_key: self.str(span.source_key),
             })?;
         }
-        if !self.said.is_empty()
+        if !self.spans.is_empty()
             && let Some(kind) = self.name.split_once(':').and_then(|(kind, _)| EntityKind::read(kind))
         {
             summary.count_entity(kind);
         }
         self.name.clear();
         self.bytes.clear();
-        self.said.clear();
+        self.spans.clear();
         (self.section, self.first, self.limit) = (None, 0, 0);
         Ok(())
     }
 }
 
-/// Adds a text with its length.
-fn put(bytes: &mut Vec<u8>, text: &str) {
+/// Adds a text, prefixed with its length.
+fn put_text(bytes: &mut Vec<u8>, text: &str) {
     bytes.extend_from_slice(&(text.len() as u32).to_le_bytes());
     bytes.extend_from_slice(text.as_bytes());
 }

@@ -1,41 +1,41 @@
-//! What an import read, what it mapped, and what it left out and why.
+//! Summary of an import: rows read, values mapped, and omissions with their reasons.
 
 use std::borrow::Cow;
 
 use serde::Serialize;
 
 use crate::sources::convert::Dropped;
-use crate::sources::input::{Member, Row};
+use crate::sources::input::{InputRow, Member};
 use crate::sources::mapping::{Mapping, Unknown};
-use crate::sources::update::Changes;
+use crate::sources::update::StatementChanges;
 use crate::sources::{EntityKind, SourceError};
 use data::Date;
 use data::import::diagnostics::quoted;
 use data::vocabulary::Vocabulary as _;
 
-/// Different reasons that are kept for a field; further ones count as the last.
+/// Maximum number of reasons per field; further ones count towards the last.
 const MAX_REASONS: usize = 20;
 
-/// Warnings that are kept for a file.
+/// Maximum number of warnings per file.
 const MAX_WARNINGS: usize = 20;
 
-/// Places of a reason that are kept in addition to the first.
+/// Maximum number of places per reason, in addition to the first.
 const MAX_PLACES: usize = 100;
 
-/// A field is read wrongly if at least so many values are left out, and more than one of so many.
+/// A mapping is wrong if a field drops at least this many values, and more than one in `MAX_SHARE`.
 const MIN_DROPPED: u64 = 10;
 const MAX_SHARE: u64 = 5;
 
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Summary {
+pub struct ImportSummary {
     pub files: Vec<FileSummary>,
     pub sections: Vec<SectionSummary>,
-    /// Entities of each kind.
+    /// Number of entities of each kind.
     pub entities: Vec<(&'static str, u64)>,
     /// `complete` or `increment`.
     pub extent: &'static str,
-    pub statements: Changes,
-    /// The latest day of an earlier import, if that is after the day of this one, which decides.
+    pub statements: StatementChanges,
+    /// Latest day of an earlier import, if it is after the day of this one. This import decides anyway.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub later_import: Option<Date>,
     /// Files that no input of the mapping reads.
@@ -52,11 +52,11 @@ pub struct FileSummary {
     /// Rows that the input's `when` leaves out.
     pub left_out: u64,
     /// Rows that cannot be read.
-    pub bad: Vec<Reason>,
-    /// Rows that are probably not read as they were meant, each with its place; the first [`MAX_WARNINGS`].
+    pub bad: Vec<Omission>,
+    /// Rows that are probably misread, each with its place. At most [`MAX_WARNINGS`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// The number of further ones.
+    /// Number of further warnings.
     #[serde(skip_serializing_if = "is_zero")]
     pub more_warnings: u64,
     #[serde(skip)]
@@ -75,9 +75,9 @@ pub struct SectionSummary {
     pub rows: u64,
     /// Rows that `when` leaves out.
     pub left_out: u64,
-    /// Rows whose entity has no key.
-    pub without_key: Vec<Reason>,
-    /// Rows that were replaced by a later one of the same entity, or completed by it.
+    /// Rows without a key for their entity.
+    pub without_key: Vec<Omission>,
+    /// Rows that a later row of the same entity replaced or completed.
     pub replaced: u64,
     pub fields: Vec<FieldSummary>,
 }
@@ -86,37 +86,37 @@ pub struct SectionSummary {
 pub struct FieldSummary {
     pub field: String,
     pub values: u64,
-    pub dropped: Vec<Reason>,
+    pub dropped: Vec<Omission>,
 }
 
-/// Why something was left out, how often, and where.
+/// Reason for leaving something out, with the number of cases and their places.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Reason {
+pub struct Omission {
     pub reason: Cow<'static, str>,
     pub count: u64,
-    /// File, line and value.
+    /// File, line and value of the first case.
     pub first: String,
-    /// Of the next cases.
+    /// Same for the next cases, at most `MAX_PLACES`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<String>,
 }
 
-fn add(reasons: &mut Vec<Reason>, reason: Cow<'static, str>, place: impl FnOnce() -> String) {
+fn add_omission(reasons: &mut Vec<Omission>, reason: Cow<'static, str>, place: impl FnOnce() -> String) {
     let known = reasons.iter().position(|known| known.reason == reason);
     match known.or_else(|| (reasons.len() >= MAX_REASONS).then_some(MAX_REASONS - 1)) {
         Some(known) => {
-            let Reason { count, others, .. } = &mut reasons[known];
+            let Omission { count, others, .. } = &mut reasons[known];
             *count += 1;
             if others.len() < MAX_PLACES {
                 others.push(place());
             }
         }
-        None => reasons.push(Reason { reason, count: 1, first: place(), others: Vec::new() }),
+        None => reasons.push(Omission { reason, count: 1, first: place(), others: Vec::new() }),
     }
 }
 
-impl Summary {
-    pub(super) fn of(mapping: &Mapping, members: &[Member], files: &[Vec<usize>]) -> Self {
+impl ImportSummary {
+    pub(super) fn new(mapping: &Mapping, members: &[Member], files: &[Vec<usize>]) -> Self {
         let sections = mapping.sections.iter().map(|section| SectionSummary {
             kind: section.kind.name(),
             from: mapping.inputs[section.from].name.clone(),
@@ -137,7 +137,7 @@ impl Summary {
         }
     }
 
-    /// The summary of a file of an input. A file that is read in several passes is counted once.
+    /// Adds the summary of a file. Returns `None` if an earlier pass added it already, so that it is counted once.
     pub(super) fn file(&mut self, input: &str, index: usize) -> Option<&mut FileSummary> {
         let is_known = self.files.iter().any(|file| file.index == index && file.input == input);
         if is_known {
@@ -148,18 +148,18 @@ impl Summary {
         self.files.last_mut()
     }
 
-    pub(super) fn drop(&mut self, section: usize, field: usize, row: &Row, dropped: Dropped) {
+    pub(super) fn add_dropped(&mut self, section: usize, field: usize, row: &InputRow, dropped: Dropped) {
         let place = &self.places[row.file as usize];
         let first = || format!("{place}:{}: {}", row.line, quoted(&dropped.text));
-        add(&mut self.sections[section].fields[field].dropped, dropped.reason, first);
+        add_omission(&mut self.sections[section].fields[field].dropped, dropped.reason, first);
     }
 
-    pub(super) fn without_key(&mut self, section: usize, row: &Row, reason: Cow<'static, str>) {
+    pub(super) fn without_key(&mut self, section: usize, row: &InputRow, reason: Cow<'static, str>) {
         let place = &self.places[row.file as usize];
-        add(&mut self.sections[section].without_key, reason, || format!("{place}:{}", row.line));
+        add_omission(&mut self.sections[section].without_key, reason, || format!("{place}:{}", row.line));
     }
 
-    /// Rejects an import that leaves out many values of a field: then the mapping is wrong, not a few values.
+    /// Rejects an import that drops many values of a field, because then the mapping is wrong.
     pub(super) fn check(&self, mapping: &Mapping) -> Result<(), SourceError> {
         let mut problems = Vec::new();
         for (section, summary) in mapping.sections.iter().zip(&self.sections) {
@@ -173,7 +173,7 @@ impl Summary {
                 problems.push(format!(
                     "{}:{}:{}: {}: {dropped} of {all} values cannot be used, the first at {} {}; correct the mapping, or \
                      accept it with `unknown = \"drop\"`",
-                    mapping.name, field.place.line, field.place.column, counts.field, most.first, most.reason
+                    mapping.name, field.position.line, field.position.column, counts.field, most.first, most.reason
                 ));
             }
         }
@@ -190,7 +190,7 @@ impl Summary {
         }
     }
 
-    /// The rows that were read.
+    /// Number of rows read.
     #[must_use]
     pub fn rows(&self) -> u64 {
         self.files.iter().map(|file| file.rows).sum()
@@ -200,7 +200,7 @@ impl Summary {
 impl FileSummary {
     pub(super) fn bad_row(&mut self, line: u64, problem: String) {
         let place = format!("{}:{line}", self.file);
-        add(&mut self.bad, problem.into(), || place);
+        add_omission(&mut self.bad, problem.into(), || place);
     }
 
     pub(super) fn doubt(&mut self, line: u64, problem: String) {
@@ -213,7 +213,7 @@ impl FileSummary {
 }
 
 impl SectionSummary {
-    /// The number of rows whose entity has no key.
+    /// Number of rows without a key.
     #[must_use]
     pub fn without_key(&self) -> u64 {
         self.without_key.iter().map(|reason| reason.count).sum()

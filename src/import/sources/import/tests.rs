@@ -50,7 +50,7 @@ fn statements(folder: &Path) -> Vec<(String, String, String)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Joins, amendments and sums next to a naive computation in memory.
+    /// Joins, amendments and sums, compared with a naive computation in memory.
     #[test]
     fn rows_are_joined_replaced_and_added(
         filings in proptest::collection::vec((0..5_u8, 0..5_u8, 0..4_u8, 1..9_u8, 0..100_u32), 1..30),
@@ -71,7 +71,7 @@ proptest! {
         fs::write(path("places.csv"), format!("CODE,NAME\n{}", lines.concat())).unwrap();
         fs::write(path("map.toml"), MAPPING).unwrap();
 
-        // The first row of a key is joined; of the rows of a company the latest counts, field by field.
+        // The first row of a key is joined. The latest row of a company counts, field by field.
         let offer_of = |id: u8| offers.iter().position(|(known, live)| *known == id && *live);
         let place_of = |code: u8| places.iter().position(|known| *known == code);
         let mut order: Vec<usize> = (0..filings.len()).filter(|row| offer_of(filings[*row].1).is_some()).collect();

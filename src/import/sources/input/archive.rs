@@ -1,4 +1,4 @@
-//! The files that an import is given: files, folders, and the members of `.zip`, `.tar`, `.tar.gz` and `.gz` archives.
+//! Lists the input files of an import: files, folders, and members of `.zip`, `.tar`, `.tar.gz` and `.gz` archives.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -11,13 +11,13 @@ use crate::sources::SourceError;
 /// A file, or a member of an archive.
 #[derive(Clone, Debug)]
 pub(crate) struct Member {
-    /// Its position in the list.
+    /// Position in the list.
     pub index: u32,
-    /// As it is named in messages: `2026q1_d.zip/ISSUERS.tsv`.
+    /// Name in messages, such as `2026q1_d.zip/ISSUERS.tsv`.
     pub name: String,
-    /// Its path in the folder or archive that was given, by which mappings find it.
+    /// Path within the given folder or archive. Mappings find files by it.
     pub path: String,
-    /// Its size, unpacked; 0 if it is unknown.
+    /// Uncompressed size in bytes; 0 if unknown.
     pub size: u64,
     file: PathBuf,
     container: Container,
@@ -32,7 +32,7 @@ enum Container {
 }
 
 impl Member {
-    /// All files of the given ones, in their order; those of a folder or an archive by path.
+    /// Lists all files of the inputs, in the order of the inputs. Files of a folder or an archive are sorted by path.
     pub(crate) fn list(inputs: &[PathBuf]) -> Result<Vec<Self>, SourceError> {
         let mut members = Vec::new();
         for input in inputs {
@@ -112,7 +112,7 @@ impl Member {
         Ok(())
     }
 
-    /// The ending of its name in lowercase, without the dot.
+    /// Known file extension in lowercase, without the dot; empty for any other.
     pub(crate) fn ending(&self) -> &'static str {
         const ENDINGS: [&str; 12] =
             ["tsv", "tab", "csv", "txt", "json", "jsonl", "ndjson", "xlsx", "xlsm", "xlsb", "xls", "ods"];
@@ -120,7 +120,7 @@ impl Member {
         ENDINGS.iter().find(|known| known.eq_ignore_ascii_case(ending)).copied().unwrap_or("")
     }
 
-    /// Hands the content to `read`.
+    /// Opens the file and passes its content to `read`.
     pub(crate) fn open(
         &self,
         read: &mut dyn FnMut(&mut dyn Read) -> Result<(), SourceError>,
@@ -142,7 +142,7 @@ impl Member {
         }
     }
 
-    /// A problem of a line.
+    /// Error in a line of the file.
     pub(crate) fn error(&self, line: u64, problem: impl std::fmt::Display) -> SourceError {
         SourceError::at_line(Path::new(&self.name), line, problem)
     }
@@ -170,9 +170,9 @@ fn bad_archive(file: &Path, error: impl std::fmt::Display) -> SourceError {
     SourceError::invalid(file, format!("cannot be read as an archive: {error}"))
 }
 
-/// Whether a path matches a pattern, in any letter case: `*` is any text in one folder, `**/` any folders or none, `?` one
-/// character.
-pub(crate) fn matches(pattern: &str, path: &str) -> bool {
+/// True if a path matches a pattern, in any letter case. `*` matches any text within a folder, `**/` any number of folders,
+/// and `?` one character.
+pub(crate) fn matches_pattern(pattern: &str, path: &str) -> bool {
     fn rest(pattern: &[u8], path: &[u8]) -> bool {
         if let Some(after) = pattern.strip_prefix(b"**/") {
             let folders = (0..path.len()).filter(|at| path[*at] == b'/').map(|at| at + 1);
@@ -208,7 +208,7 @@ mod tests {
             ("Basic*-20??-*.csv", "BasicCompanyData-2026-11-01.csv", true),
             ("Basic*-20??-*.csv", "BasicCompanyData-202-11-01.csv", false),
         ] {
-            assert_eq!(matches(pattern, path), expected, "{pattern} {path}");
+            assert_eq!(matches_pattern(pattern, path), expected, "{pattern} {path}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Rows of text with delimiters.
+//! Reads rows of delimited text.
 
 use std::io::Read;
 
@@ -6,36 +6,41 @@ use csv::ByteRecord;
 use encoding_rs_io::DecodeReaderBytesBuilder;
 
 use crate::sources::SourceError;
-use crate::sources::input::{Encoding, Format, Member, Receiver, Row};
+use crate::sources::input::{Encoding, InputFormat, InputRow, Member, RowReceiver};
 pub(super) use data::import::csv_reader::{CsvError, CsvReader};
 
 pub(super) fn read(
     member: &Member,
     from: &mut dyn Read,
-    format: &Format,
-    to: &mut dyn Receiver,
+    format: &InputFormat,
+    to: &mut dyn RowReceiver,
 ) -> Result<(), SourceError> {
     match format.encoding {
-        // Not decoded: a field that is not UTF-8 is reported with its line.
+        // Without decoding, a field that is not UTF-8 can be reported with its line.
         Encoding::Utf8 => read_bytes(member, from, format, to),
         Encoding::Windows1252 => read_decoded(encoding_rs::WINDOWS_1252, member, from, format, to),
         Encoding::Utf16 => read_decoded(encoding_rs::UTF_16LE, member, from, format, to),
     }
 }
 
-/// Reads a file in this encoding, unless its first bytes name another one.
+/// Reads a file in this encoding, unless a byte order mark names another one.
 fn read_decoded(
     encoding: &'static encoding_rs::Encoding,
     member: &Member,
     from: &mut dyn Read,
-    format: &Format,
-    to: &mut dyn Receiver,
+    format: &InputFormat,
+    to: &mut dyn RowReceiver,
 ) -> Result<(), SourceError> {
     let mut decoded = DecodeReaderBytesBuilder::new().encoding(Some(encoding)).build(from);
     read_bytes(member, &mut decoded, format, to)
 }
 
-fn read_bytes(member: &Member, from: &mut dyn Read, format: &Format, to: &mut dyn Receiver) -> Result<(), SourceError> {
+fn read_bytes(
+    member: &Member,
+    from: &mut dyn Read,
+    format: &InputFormat,
+    to: &mut dyn RowReceiver,
+) -> Result<(), SourceError> {
     let mut csv = CsvReader::new(from, format.dialect(member));
     let mut raw = ByteRecord::new();
     for _ in 0..=format.skip {
@@ -45,10 +50,10 @@ fn read_bytes(member: &Member, from: &mut dyn Read, format: &Format, to: &mut dy
     }
     let names: Vec<String> = raw.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
     let (width, positions) = (raw.len(), to.header(&names)?);
-    let mut row = Row { file: member.index, ..Row::default() };
+    let mut row = InputRow { file: member.index, ..InputRow::default() };
     while read_row(&mut csv, &mut raw, width, member, to)? {
         let line = csv.line();
-        // Spreadsheets leave out empty fields at the end, and leave empty lines.
+        // Spreadsheets omit empty fields at the end, and write empty lines. Only extra values are an error.
         if raw.len() > width && raw.iter().skip(width).any(|field| !field.is_empty()) {
             to.bad_row(line, format!("{} fields, the header has {width}", raw.len()));
             continue;
@@ -75,13 +80,13 @@ fn read_bytes(member: &Member, from: &mut dyn Read, format: &Format, to: &mut dy
     Ok(())
 }
 
-/// Reads the next row, of which it reports what is suspicious; false at the end.
+/// Reads the next row and reports suspicious quoting; false at the end.
 fn read_row<R: Read>(
     csv: &mut CsvReader<R>,
     raw: &mut ByteRecord,
     width: usize,
     member: &Member,
-    to: &mut dyn Receiver,
+    to: &mut dyn RowReceiver,
 ) -> Result<bool, SourceError> {
     let is_read = csv.read(raw, width).map_err(|error| {
         let remedy = match error {

@@ -1,6 +1,6 @@
-//! Rows of JSON: an array of objects, or one object on each line.
+//! Reads rows of JSON: an array of objects, or one object per line.
 //!
-//! The columns are the paths in the objects: `location.city`. Lists of texts are joined with `|`.
+//! Columns are paths in the objects, such as `location.city`. Lists of texts are joined with `|`.
 
 use std::fmt;
 use std::io::{BufRead, BufReader, Read};
@@ -9,16 +9,16 @@ use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
 use serde_json::Value;
 
 use crate::sources::SourceError;
-use crate::sources::input::{Member, Receiver, Row};
+use crate::sources::input::{InputRow, Member, RowReceiver};
 
-pub(super) fn read(member: &Member, from: &mut dyn Read, to: &mut dyn Receiver) -> Result<(), SourceError> {
+pub(super) fn read(member: &Member, from: &mut dyn Read, to: &mut dyn RowReceiver) -> Result<(), SourceError> {
     let mut from = BufReader::with_capacity(1 << 16, from);
     let wanted = to.wanted();
     if !wanted.is_empty() {
         to.header(&wanted)?;
     }
-    let mut rows =
-        Rows { columns: wanted, number: 0, row: Row { file: member.index, ..Row::default() }, to, problem: None };
+    let row = InputRow { file: member.index, ..InputRow::default() };
+    let mut rows = JsonRows { columns: wanted, number: 0, row, to, problem: None };
     let is_array = loop {
         match from.fill_buf().map_err(|error| member.io(error))?.first() {
             None => return Err(member.error(1, "file is empty; an array of objects is expected")),
@@ -41,16 +41,16 @@ pub(super) fn read(member: &Member, from: &mut dyn Read, to: &mut dyn Receiver) 
     }
 }
 
-struct Rows<'a> {
+struct JsonRows<'a> {
     columns: Vec<String>,
     number: u64,
-    row: Row,
-    to: &'a mut dyn Receiver,
-    /// Why the receiver stopped.
+    row: InputRow,
+    to: &'a mut dyn RowReceiver,
+    /// Error with which the receiver stopped.
     problem: Option<SourceError>,
 }
 
-impl Rows<'_> {
+impl JsonRows<'_> {
     fn add(&mut self, value: &Value) -> Result<(), String> {
         self.number += 1;
         if !value.is_object() {
@@ -75,7 +75,7 @@ impl Rows<'_> {
     }
 }
 
-/// The paths of an object, if nothing else says what its columns are.
+/// Collects the paths of an object, which become the columns if the receiver names none.
 fn paths(value: &Value, above: &str, found: &mut Vec<String>) {
     for (name, value) in value.as_object().into_iter().flatten() {
         let path = format!("{above}{name}");
@@ -86,7 +86,7 @@ fn paths(value: &Value, above: &str, found: &mut Vec<String>) {
     }
 }
 
-/// The value at a path. A name that contains a dot comes before a path.
+/// Value at a path. A name that contains a dot takes precedence over a path.
 fn field<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
     let object = value.as_object()?;
     object.get(path).or_else(|| {
@@ -104,7 +104,7 @@ fn text(value: &Value) -> String {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for &mut Rows<'_> {
+impl<'de> DeserializeSeed<'de> for &mut JsonRows<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -112,7 +112,7 @@ impl<'de> DeserializeSeed<'de> for &mut Rows<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for &mut Rows<'_> {
+impl<'de> Visitor<'de> for &mut JsonRows<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,4 +1,4 @@
-//! Files of a source, read as rows of text: CSV, Excel and JSON, alone, in folders or in archives.
+//! Reads files of a source as rows of text: CSV, Excel and JSON, alone, in folders or in archives.
 
 pub(crate) mod archive;
 mod csv_rows;
@@ -10,9 +10,9 @@ use std::io::{self, Read};
 use crate::sources::SourceError;
 pub(crate) use crate::sources::input::archive::Member;
 use data::Progress;
-use data::import::csv_reader::Dialect;
+use data::import::csv_reader::CsvDialect;
 
-/// How the text of a file is encoded.
+/// Text encoding of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Encoding {
     #[default]
@@ -35,7 +35,7 @@ impl Encoding {
     }
 }
 
-/// The mark around cells that contain delimiters or line breaks. `None`: it is text, wherever it is.
+/// Mark around cells that contain delimiters or line breaks. `None`: no cell is quoted, and marks are text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Quote(pub Option<u8>);
 
@@ -46,7 +46,7 @@ impl Default for Quote {
 }
 
 impl Quote {
-    /// What a mapping calls `None`.
+    /// Name of `None` in mappings.
     pub(crate) const NONE: &str = "none";
 
     /// Reads one character or [`Quote::NONE`].
@@ -62,39 +62,39 @@ impl Quote {
     }
 }
 
-/// How a file is read.
+/// Options for reading a file.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Format {
-    /// By default a tab in files that end in `.tsv` or `.tab`, otherwise a comma.
+pub(crate) struct InputFormat {
+    /// Defaults to a tab in files that end in `.tsv` or `.tab`, otherwise to a comma.
     pub delimiter: Option<u8>,
     pub quote: Quote,
     pub encoding: Encoding,
-    /// The sheet of a workbook; by default the first.
+    /// Sheet of a workbook; defaults to the first.
     pub sheet: Option<String>,
     /// Lines before the header.
     pub skip: usize,
 }
 
-impl Format {
-    /// How the text of a file separates and quotes cells.
-    pub(crate) fn dialect(&self, member: &Member) -> Dialect {
+impl InputFormat {
+    /// Delimiter and quotation mark for a file.
+    pub(crate) fn dialect(&self, member: &Member) -> CsvDialect {
         let default = if ["tsv", "tab"].contains(&member.ending()) { b'\t' } else { b',' };
-        Dialect { delimiter: self.delimiter.unwrap_or(default), quote: self.quote.0 }
+        CsvDialect { delimiter: self.delimiter.unwrap_or(default), quote: self.quote.0 }
     }
 }
 
-/// The columns of a row that are of use, as text without white space around it.
+/// Wanted columns of a row, as text without surrounding white space.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Row {
-    /// The number of the row's first line in its file, or its number in a file without lines.
+pub(crate) struct InputRow {
+    /// Number of the row's first line, or of the row in a file without lines.
     pub line: u64,
-    /// The index of its file.
+    /// Index of the file.
     pub file: u32,
     text: String,
     ends: Vec<usize>,
 }
 
-impl Row {
+impl InputRow {
     pub(crate) fn clear(&mut self, line: u64) {
         self.line = line;
         self.text.clear();
@@ -111,7 +111,7 @@ impl Row {
         &self.text[start..self.ends[index]]
     }
 
-    /// Adds the row to `bytes`; [`Row::decode`] reads it.
+    /// Appends the encoded row to `bytes`; [`InputRow::decode`] reads it.
     pub(crate) fn encode(&self, bytes: &mut Vec<u8>) {
         bytes.extend_from_slice(&self.line.to_le_bytes());
         bytes.extend_from_slice(&self.file.to_le_bytes());
@@ -122,7 +122,7 @@ impl Row {
         }
     }
 
-    /// Replaces the row by one that was encoded.
+    /// Replaces the row by an encoded one.
     pub(crate) fn decode(&mut self, bytes: &[u8]) {
         self.clear(0);
         if let Some((line, rest)) = bytes.split_first_chunk::<8>()
@@ -134,7 +134,7 @@ impl Row {
         }
     }
 
-    /// Adds the fields of another encoded row.
+    /// Appends the fields of another encoded row.
     pub(crate) fn append(&mut self, bytes: &[u8]) {
         self.push_encoded(bytes.get(12..).unwrap_or_default());
     }
@@ -150,42 +150,41 @@ impl Row {
 }
 
 /// Receives the rows of a file.
-pub(crate) trait Receiver {
-    /// The names of the file's columns. Returns for each column that is wanted its position in the file; `None` for one that
-    /// the file need not have.
+pub(crate) trait RowReceiver {
+    /// Takes the names of the file's columns. Returns the position in the file of each wanted column; `None` for an optional
+    /// column that the file lacks.
     fn header(&mut self, names: &[String]) -> Result<Vec<Option<usize>>, SourceError>;
 
-    /// A row with the wanted columns.
-    fn row(&mut self, row: &Row) -> Result<(), SourceError>;
+    /// Takes a row with the wanted columns.
+    fn row(&mut self, row: &InputRow) -> Result<(), SourceError>;
 
-    /// A row that cannot be read.
+    /// Takes a problem with a row that cannot be read.
     fn bad_row(&mut self, line: u64, problem: String);
 
-    /// A row that is read, but probably not as it was meant.
+    /// Takes a problem with a row that is read, but probably not as intended.
     fn doubt(&mut self, line: u64, problem: String);
 
-    /// The columns whose names are wanted, for files whose rows have names of their own (JSON); none for those of the first
-    /// row.
+    /// Names of the wanted columns, for files with named values in each row (JSON). If empty, the first row decides.
     fn wanted(&self) -> Vec<String>;
 }
 
-/// The name of a column as it is compared: in lowercase, with one space for white space and line breaks.
+/// Name of a column for comparison: in lowercase, with single spaces for white space and line breaks.
 pub(crate) fn column_name(name: &str) -> String {
     let name = name.trim_start_matches('\u{feff}').to_lowercase();
     name.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Reads a file row by row.
-pub(crate) fn read(
+pub(crate) fn read_rows(
     member: &Member,
-    format: &Format,
+    format: &InputFormat,
     progress: &dyn Progress,
-    to: &mut dyn Receiver,
+    to: &mut dyn RowReceiver,
 ) -> Result<(), SourceError> {
     progress.step(&member.path, member.size);
     let ending = member.ending();
     let result = member.open(&mut |from: &mut dyn Read| {
-        let mut from = Counted { from, done: 0, progress };
+        let mut from = ProgressReader { from, done: 0, progress };
         match ending {
             "xlsx" | "xlsm" | "xlsb" | "xls" | "ods" => sheet_rows::read(member, &mut from, format, to),
             "json" | "jsonl" | "ndjson" => json_rows::read(member, &mut from, to),
@@ -196,14 +195,14 @@ pub(crate) fn read(
     result
 }
 
-/// Reports how much was read.
-struct Counted<'a> {
+/// Reader that reports the number of bytes read.
+struct ProgressReader<'a> {
     from: &'a mut dyn Read,
     done: u64,
     progress: &'a dyn Progress,
 }
 
-impl Read for Counted<'_> {
+impl Read for ProgressReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.from.read(buffer)?;
         self.done += read as u64;

@@ -1,18 +1,18 @@
-//! Rows of workbooks: Excel and OpenDocument.
+//! Reads rows of workbooks: Excel and OpenDocument.
 
 use std::io::{Cursor, Read};
 
 use calamine::{Data, Reader, open_workbook_auto_from_rs};
 
 use crate::sources::SourceError;
-use crate::sources::input::{Format, Member, Receiver, Row};
+use crate::sources::input::{InputFormat, InputRow, Member, RowReceiver};
 
-/// A workbook is read as a whole; its format bounds a sheet to about a million rows.
+/// Reads a whole workbook into memory. The file formats limit a sheet to about a million rows.
 pub(super) fn read(
     member: &Member,
     from: &mut dyn Read,
-    format: &Format,
-    to: &mut dyn Receiver,
+    format: &InputFormat,
+    to: &mut dyn RowReceiver,
 ) -> Result<(), SourceError> {
     let mut bytes = Vec::new();
     from.read_to_end(&mut bytes).map_err(|error| member.io(error))?;
@@ -32,7 +32,7 @@ pub(super) fn read(
     let mut rows = range.rows().zip(first..).skip(format.skip);
     let Some((header, _)) = rows.next() else { return Err(member.error(1, "sheet is empty; the header is missing")) };
     let positions = to.header(&header.iter().map(text).collect::<Vec<_>>())?;
-    let mut row = Row { file: member.index, ..Row::default() };
+    let mut row = InputRow { file: member.index, ..InputRow::default() };
     for (cells, line) in rows {
         if cells.iter().all(|cell| *cell == Data::Empty) {
             continue;
@@ -46,7 +46,7 @@ pub(super) fn read(
     Ok(())
 }
 
-/// A cell as it would be in CSV: dates as `YYYY-MM-DD`, whole numbers without a fraction, an error as nothing.
+/// Text of a cell as in CSV: dates as `YYYY-MM-DD`, whole numbers without a fraction, errors as an empty text.
 fn text(cell: &Data) -> String {
     match cell {
         Data::DateTime(time) if !time.is_duration() => {

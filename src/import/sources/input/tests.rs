@@ -10,20 +10,20 @@ use data::NoProgress;
 
 /// Collects rows as `line: a|b`.
 #[derive(Default)]
-struct Rows {
+struct CollectedRows {
     wanted: Vec<&'static str>,
     rows: Vec<String>,
     bad: Vec<String>,
     doubts: Vec<u64>,
 }
 
-impl Receiver for Rows {
+impl RowReceiver for CollectedRows {
     fn header(&mut self, names: &[String]) -> Result<Vec<Option<usize>>, SourceError> {
         let names: Vec<String> = names.iter().map(|name| column_name(name)).collect();
         Ok(self.wanted.iter().map(|wanted| names.iter().position(|name| name == wanted)).collect())
     }
 
-    fn row(&mut self, row: &Row) -> Result<(), SourceError> {
+    fn row(&mut self, row: &InputRow) -> Result<(), SourceError> {
         let fields: Vec<&str> = (0..self.wanted.len()).map(|index| row.get(index)).collect();
         self.rows.push(format!("{}: {}", row.line, fields.join("|")));
         Ok(())
@@ -42,10 +42,10 @@ impl Receiver for Rows {
     }
 }
 
-fn rows(path: &Path, format: &Format, wanted: &[&'static str]) -> (Vec<String>, Vec<String>) {
-    let mut rows = Rows { wanted: wanted.to_vec(), ..Rows::default() };
+fn rows(path: &Path, format: &InputFormat, wanted: &[&'static str]) -> (Vec<String>, Vec<String>) {
+    let mut rows = CollectedRows { wanted: wanted.to_vec(), ..CollectedRows::default() };
     for member in Member::list(&[path.to_owned()]).unwrap() {
-        read(&member, format, &NoProgress, &mut rows).unwrap();
+        read_rows(&member, format, &NoProgress, &mut rows).unwrap();
     }
     (rows.rows, rows.bad)
 }
@@ -60,7 +60,8 @@ fn file(folder: &tempfile::TempDir, name: &str, content: &[u8]) -> std::path::Pa
 fn columns_are_found_by_name_and_bad_rows_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let text = b"\xef\xbb\xbfName,\"Main\n Office  City\",Other\n A ,Oslo,x\n\"B\nC\",Rome\nD,E,F,G\nH,\xff,I\nJ,K,\xff\nL,M,,\n\n";
-    let (found, bad) = rows(&file(&folder, "a.csv", text), &Format::default(), &["main office city", "name", "none"]);
+    let wanted = ["main office city", "name", "none"];
+    let (found, bad) = rows(&file(&folder, "a.csv", text), &InputFormat::default(), &wanted);
     assert_eq!(found, ["3: Oslo|A|", "4: Rome|B\nC|", "8: K|J|", "9: M|L|"]);
     assert_eq!(bad[0], "6: 4 fields, the header has 3");
     assert!(bad[1].starts_with("7: Main\n Office  City: is not UTF-8"), "{bad:?}");
@@ -69,7 +70,7 @@ fn columns_are_found_by_name_and_bad_rows_are_reported() {
 #[test]
 fn encodings_are_decoded() {
     let folder = tempfile::tempdir().unwrap();
-    let format = |encoding| Format { encoding, delimiter: Some(b';'), skip: 1, ..Format::default() };
+    let format = |encoding| InputFormat { encoding, delimiter: Some(b';'), skip: 1, ..InputFormat::default() };
     let path = file(&folder, "a.csv", b"Report of today\nname;city\nCaf\xe9;Li\xe8ge\n");
     assert_eq!(rows(&path, &format(Encoding::Windows1252), &["name", "city"]).0, ["3: Café|Liège"]);
     let utf16: Vec<u8> =
@@ -91,14 +92,14 @@ fn json_objects_are_rows() {
     let array = file(&folder, "a.json", format!("\n [{}]", objects.join(",\n")).as_bytes());
     let lines = file(&folder, "a.jsonl", objects.join("\n").as_bytes());
     for path in [array, lines] {
-        let (found, bad) = rows(&path, &Format::default(), &wanted);
+        let (found, bad) = rows(&path, &InputFormat::default(), &wanted);
         assert_eq!(found, expected);
         assert_eq!(bad, ["3: is not an object"]);
     }
     let broken = file(&folder, "b.json", b"[{\"name\": \"A\"},\n{\"name\": }]");
-    let mut to = Rows { wanted: vec!["name"], ..Rows::default() };
+    let mut to = CollectedRows { wanted: vec!["name"], ..CollectedRows::default() };
     let member = &Member::list(&[broken]).unwrap()[0];
-    let error = read(member, &Format::default(), &NoProgress, &mut to).unwrap_err().to_string();
+    let error = read_rows(member, &InputFormat::default(), &NoProgress, &mut to).unwrap_err().to_string();
     assert!(error.contains("b.json:2: cannot be read as JSON"), "{error}");
 }
 
@@ -127,16 +128,16 @@ fn archives_and_folders_are_lists_of_files() {
     let members = Member::list(&[folder.path().to_owned()]).unwrap();
     let paths: Vec<&str> = members.iter().map(|member| &*member.path).collect();
     assert_eq!(paths, ["d.csv", "export/c.csv", "in/a.tsv", "in/b.tsv"]);
-    let (found, _) = rows(folder.path(), &Format::default(), &["name", "city"]);
+    let (found, _) = rows(folder.path(), &InputFormat::default(), &["name", "city"]);
     assert_eq!(found, ["2: D|Kyiv", "2: C|Bonn", "2: A|Oslo", "2: B|Rome"]);
 }
 
 #[test]
 fn an_encoded_row_is_decoded_as_it_was() {
-    let mut row = Row { file: 3, ..Row::default() };
+    let mut row = InputRow { file: 3, ..InputRow::default() };
     row.line = 7;
     ["a", "", " bé "].iter().for_each(|field| row.push(field));
-    let (mut bytes, mut other) = (Vec::new(), Row::default());
+    let (mut bytes, mut other) = (Vec::new(), InputRow::default());
     row.encode(&mut bytes);
     other.decode(&bytes);
     other.append(&bytes);
@@ -144,7 +145,7 @@ fn an_encoded_row_is_decoded_as_it_was() {
     assert_eq!([0, 1, 2, 3, 4, 5].map(|index| other.get(index)), ["a", "", "bé", "a", "", "bé"]);
 }
 
-/// A workbook of one sheet, as small as the format allows; the style 1 is a date.
+/// Writes a minimal workbook with one sheet. Style 1 is a date.
 fn workbook(path: &Path, cells: &str) {
     let mut zip = zip::ZipWriter::new(File::create(path).unwrap());
     let main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
@@ -207,11 +208,11 @@ fn workbooks_are_rows_with_dates_and_whole_numbers() {
         text("A5", "Birch"),
     );
     workbook(&path, &cells);
-    let (found, _) = rows(&path, &Format::default(), &["fund", "since", "size"]);
+    let (found, _) = rows(&path, &InputFormat::default(), &["fund", "since", "size"]);
     assert_eq!(found, ["3: Alder|2024-01-01|2500000", "5: Birch||0.5"]);
-    let format = Format { sheet: Some("Deals".to_owned()), ..Format::default() };
-    let mut to = Rows { wanted: vec!["fund"], ..Rows::default() };
+    let format = InputFormat { sheet: Some("Deals".to_owned()), ..InputFormat::default() };
+    let mut to = CollectedRows { wanted: vec!["fund"], ..CollectedRows::default() };
     let member = &Member::list(&[path]).unwrap()[0];
-    let error = read(member, &format, &NoProgress, &mut to).unwrap_err().to_string();
+    let error = read_rows(member, &format, &NoProgress, &mut to).unwrap_err().to_string();
     assert!(error.contains("has no sheet \"Deals\"; its sheets are: Funds"), "{error}");
 }

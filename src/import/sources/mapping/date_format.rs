@@ -1,20 +1,20 @@
-//! Formats of dates, with the codes of `strftime`: a source is read with the formats that its mapping names.
+//! Date formats with the codes of `strftime`. A mapping names the formats of its source.
 
 use data::{Date, PartialDate};
 
 #[derive(Clone, Debug)]
 pub(crate) struct DateFormat {
     text: String,
-    tokens: Vec<Token>,
+    tokens: Vec<DateToken>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Token {
+enum DateToken {
     Year,
-    /// `69`–`99` are of the last century, as in POSIX.
+    /// Two digits; `69`–`99` are in the last century, as in POSIX.
     ShortYear,
     Month,
-    /// In English, three letters or all, in any letter case.
+    /// English name, in full or with three letters, in any letter case.
     MonthName,
     Day,
     /// Seconds since 1970.
@@ -43,25 +43,25 @@ impl DateFormat {
         let mut chars = text.chars();
         while let Some(char) = chars.next() {
             tokens.push(match (char, if char == '%' { chars.next() } else { None }) {
-                ('%', Some('Y')) => Token::Year,
-                ('%', Some('y')) => Token::ShortYear,
-                ('%', Some('m')) => Token::Month,
-                ('%', Some('b' | 'B')) => Token::MonthName,
-                ('%', Some('d')) => Token::Day,
-                ('%', Some('s')) => Token::Unix,
-                ('%', Some('%')) => Token::Char('%'),
+                ('%', Some('Y')) => DateToken::Year,
+                ('%', Some('y')) => DateToken::ShortYear,
+                ('%', Some('m')) => DateToken::Month,
+                ('%', Some('b' | 'B')) => DateToken::MonthName,
+                ('%', Some('d')) => DateToken::Day,
+                ('%', Some('s')) => DateToken::Unix,
+                ('%', Some('%')) => DateToken::Char('%'),
                 ('%', code) => {
                     let code = code.map(String::from).unwrap_or_default();
                     return Err(format!("unknown code `%{code}` in {text:?} (known: %Y %y %m %b %d %s %%)"));
                 }
-                (char, _) => Token::Char(char),
+                (char, _) => DateToken::Char(char),
             });
         }
-        let has = |token: &[Token]| tokens.iter().any(|known| token.contains(known));
-        if !has(&[Token::Year, Token::ShortYear, Token::Unix]) {
+        let has = |token: &[DateToken]| tokens.iter().any(|known| token.contains(known));
+        if !has(&[DateToken::Year, DateToken::ShortYear, DateToken::Unix]) {
             return Err(format!("{text:?} has no year; write a format such as \"%Y-%m-%d\""));
         }
-        if has(&[Token::Day]) && !has(&[Token::Month, Token::MonthName]) {
+        if has(&[DateToken::Day]) && !has(&[DateToken::Month, DateToken::MonthName]) {
             return Err(format!("{text:?} has a day without a month; write a format such as \"%Y-%m-%d\""));
         }
         Ok(Self { text: text.to_owned(), tokens })
@@ -71,20 +71,20 @@ impl DateFormat {
         &self.text
     }
 
-    /// The date of a text. A time of day may follow it.
+    /// Reads the date of a text. A time of day may follow.
     pub(crate) fn read(&self, text: &str) -> Option<PartialDate> {
         let mut rest = text;
         let (mut year, mut month, mut day) = (None, None, None);
         for token in &self.tokens {
             match token {
-                Token::Year => year = Some(number(&mut rest, 4, 4)?),
-                Token::ShortYear => {
-                    let short = number(&mut rest, 2, 2)?;
+                DateToken::Year => year = Some(take_number(&mut rest, 4, 4)?),
+                DateToken::ShortYear => {
+                    let short = take_number(&mut rest, 2, 2)?;
                     year = Some(if short < 69 { 2000 + short } else { 1900 + short });
                 }
-                Token::Month => month = Some(number(&mut rest, 1, 2)?),
-                Token::Day => day = Some(number(&mut rest, 1, 2)?),
-                Token::MonthName => {
+                DateToken::Month => month = Some(take_number(&mut rest, 1, 2)?),
+                DateToken::Day => day = Some(take_number(&mut rest, 1, 2)?),
+                DateToken::MonthName => {
                     let length = rest.bytes().take_while(u8::is_ascii_alphabetic).count();
                     let name = rest[..length].to_ascii_lowercase();
                     let index =
@@ -92,11 +92,11 @@ impl DateFormat {
                     month = Some(index? as u32 + 1);
                     rest = &rest[length..];
                 }
-                Token::Unix => {
+                DateToken::Unix => {
                     let seconds: i64 = rest.parse().ok()?;
                     return Some(PartialDate::from(Date::from_unix(seconds)));
                 }
-                Token::Char(char) => rest = rest.strip_prefix(*char)?,
+                DateToken::Char(char) => rest = rest.strip_prefix(*char)?,
             }
         }
         let is_time =
@@ -114,7 +114,7 @@ impl DateFormat {
 }
 
 /// Takes a number of `min` to `max` digits from the start.
-fn number(rest: &mut &str, min: usize, max: usize) -> Option<u32> {
+fn take_number(rest: &mut &str, min: usize, max: usize) -> Option<u32> {
     let digits = rest.bytes().take(max).take_while(u8::is_ascii_digit).count();
     if digits < min {
         return None;
@@ -124,8 +124,8 @@ fn number(rest: &mut &str, min: usize, max: usize) -> Option<u32> {
     number.parse().ok()
 }
 
-/// The formats of dates if a mapping names none: `2026-11-20`, `2026-11` and `2026`.
-pub(crate) fn iso() -> Vec<DateFormat> {
+/// Default date formats: `2026-11-20`, `2026-11` and `2026`.
+pub(crate) fn iso_formats() -> Vec<DateFormat> {
     ["%Y-%m-%d", "%Y-%m", "%Y"].iter().filter_map(|text| DateFormat::parse(text).ok()).collect()
 }
 

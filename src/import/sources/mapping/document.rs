@@ -1,4 +1,4 @@
-//! A TOML document whose values know their place, so that each mistake in it is reported with line and column.
+//! A TOML document with positions, so that each mistake in it is reported with line and column.
 
 use std::cell::RefCell;
 
@@ -9,20 +9,20 @@ use crate::sources::SourceError;
 use data::import::diagnostics::quoted;
 use search::nearest;
 
-/// Line and column in a mapping, from 1.
+/// Line and column in a mapping, counted from 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct LineColumn {
     pub line: usize,
     pub column: usize,
 }
 
-pub(crate) type Node<'a> = Spanned<DeValue<'a>>;
+pub(crate) type TomlNode<'a> = Spanned<DeValue<'a>>;
 
 pub(crate) struct Document<'a> {
-    /// The name of the file in messages.
+    /// Name of the file in messages.
     pub name: &'a str,
     text: &'a str,
-    problems: RefCell<Vec<(Place, String)>>,
+    problems: RefCell<Vec<(LineColumn, String)>>,
 }
 
 impl<'a> Document<'a> {
@@ -32,59 +32,66 @@ impl<'a> Document<'a> {
 
     pub(crate) fn parse(&self) -> Result<Spanned<DeTable<'a>>, SourceError> {
         DeTable::parse(self.text).map_err(|error| {
-            let place = self.place(error.span().map_or(0, |span| span.start));
-            SourceError::Problems(vec![self.message(place, error.message())])
+            let position = self.position(error.span().map_or(0, |span| span.start));
+            SourceError::Problems(vec![self.message(position, error.message())])
         })
     }
 
-    pub(crate) fn place(&self, at: usize) -> Place {
+    pub(crate) fn position(&self, at: usize) -> LineColumn {
         let before = &self.text[..at.min(self.text.len())];
         let line_start = before.rfind('\n').map_or(0, |end| end + 1);
-        Place { line: before.matches('\n').count() + 1, column: before[line_start..].chars().count() + 1 }
+        LineColumn { line: before.matches('\n').count() + 1, column: before[line_start..].chars().count() + 1 }
     }
 
-    pub(crate) fn place_of(&self, node: &Node<'_>) -> Place {
-        self.place(node.span().start)
+    pub(crate) fn position_of(&self, node: &TomlNode<'_>) -> LineColumn {
+        self.position(node.span().start)
     }
 
-    pub(crate) fn message(&self, place: Place, problem: &str) -> String {
-        format!("{}:{}:{}: {problem}", self.name, place.line, place.column)
+    pub(crate) fn message(&self, position: LineColumn, problem: &str) -> String {
+        format!("{}:{}:{}: {problem}", self.name, position.line, position.column)
     }
 
-    /// Adds a problem; reading goes on, so that all are reported.
-    pub(crate) fn problem(&self, place: Place, problem: impl Into<String>) {
-        self.problems.borrow_mut().push((place, problem.into()));
+    /// Adds a problem. Reading goes on, so that all problems are reported.
+    pub(crate) fn problem(&self, position: LineColumn, problem: impl Into<String>) {
+        self.problems.borrow_mut().push((position, problem.into()));
     }
 
-    /// The problems in the order of the document; `Ok` if there are none.
+    /// Returns the problems in document order; `Ok` if there are none.
     pub(crate) fn finish(self) -> Result<(), SourceError> {
         let mut problems = self.problems.take();
-        problems.sort_by_key(|(place, _)| (place.line, place.column));
+        problems.sort_by_key(|(position, _)| (position.line, position.column));
         if problems.is_empty() {
             return Ok(());
         }
-        Err(SourceError::Problems(problems.iter().map(|(place, problem)| self.message(*place, problem)).collect()))
+        let messages = problems.iter().map(|(position, problem)| self.message(*position, problem));
+        Err(SourceError::Problems(messages.collect()))
     }
 
     /// Reports a name that is not one of `known`.
-    pub(crate) fn unknown<'k>(&self, place: Place, noun: &str, name: &str, known: impl IntoIterator<Item = &'k str>) {
+    pub(crate) fn unknown<'k>(
+        &self,
+        position: LineColumn,
+        noun: &str,
+        name: &str,
+        known: impl IntoIterator<Item = &'k str>,
+    ) {
         let known: Vec<&str> = known.into_iter().collect();
         let hint =
             nearest(name, known.iter().copied()).map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
         let list = if known.len() > 40 { String::new() } else { format!(" (known: {})", known.join(", ")) };
-        self.problem(place, format!("unknown {noun} {}{hint}{list}", quoted(name)));
+        self.problem(position, format!("unknown {noun} {}{hint}{list}", quoted(name)));
     }
 
-    /// The entries of a table, whose keys are among `known`; others are reported.
-    pub(crate) fn table<'t>(&self, node: &'t Node<'a>, known: &[&str]) -> Option<&'t DeTable<'a>> {
+    /// Reads a table. Reports keys that are not in `known`.
+    pub(crate) fn table<'t>(&self, node: &'t TomlNode<'a>, known: &[&str]) -> Option<&'t DeTable<'a>> {
         let table = self.any_table(node)?;
         for key in table.keys().filter(|key| !known.contains(&&**key.get_ref())) {
-            self.unknown(self.place(key.span().start), "key", key.get_ref(), known.iter().copied());
+            self.unknown(self.position(key.span().start), "key", key.get_ref(), known.iter().copied());
         }
         Some(table)
     }
 
-    pub(crate) fn any_table<'t>(&self, node: &'t Node<'a>) -> Option<&'t DeTable<'a>> {
+    pub(crate) fn any_table<'t>(&self, node: &'t TomlNode<'a>) -> Option<&'t DeTable<'a>> {
         let table = node.get_ref().as_table();
         if table.is_none() {
             self.expected(node, "a table, such as `{ column = \"NAME\" }`");
@@ -92,12 +99,12 @@ impl<'a> Document<'a> {
         table
     }
 
-    pub(crate) fn expected(&self, node: &Node<'_>, what: &str) {
+    pub(crate) fn expected(&self, node: &TomlNode<'_>, what: &str) {
         let found = node.get_ref().type_str();
-        self.problem(self.place_of(node), format!("is of type {found}; expected {what}"));
+        self.problem(self.position_of(node), format!("is of type {found}; expected {what}"));
     }
 
-    pub(crate) fn text(&self, node: &Node<'a>) -> Option<String> {
+    pub(crate) fn text(&self, node: &TomlNode<'a>) -> Option<String> {
         let text = node.get_ref().as_str();
         if text.is_none() {
             self.expected(node, "a string in quotes");
@@ -105,16 +112,16 @@ impl<'a> Document<'a> {
         text.map(str::to_owned)
     }
 
-    /// One string, or several in an array.
-    pub(crate) fn texts(&self, node: &Node<'a>) -> Vec<(String, Place)> {
-        let nodes: Vec<&Node<'a>> = match node.get_ref().as_array() {
+    /// Reads one string, or an array of strings, with their positions.
+    pub(crate) fn texts(&self, node: &TomlNode<'a>) -> Vec<(String, LineColumn)> {
+        let nodes: Vec<&TomlNode<'a>> = match node.get_ref().as_array() {
             Some(array) => array.iter().collect(),
             None => vec![node],
         };
-        nodes.into_iter().filter_map(|node| Some((self.text(node)?, self.place_of(node)))).collect()
+        nodes.into_iter().filter_map(|node| Some((self.text(node)?, self.position_of(node)))).collect()
     }
 
-    pub(crate) fn truth(&self, node: &Node<'a>) -> bool {
+    pub(crate) fn truth(&self, node: &TomlNode<'a>) -> bool {
         let truth = node.get_ref().as_bool();
         if truth.is_none() {
             self.expected(node, "true or false without quotes");
@@ -122,7 +129,7 @@ impl<'a> Document<'a> {
         truth.unwrap_or_default()
     }
 
-    pub(crate) fn number(&self, node: &Node<'a>) -> Option<u32> {
+    pub(crate) fn number(&self, node: &TomlNode<'a>) -> Option<u32> {
         let number = node.get_ref().as_integer().and_then(|number| number.as_str().parse().ok());
         if number.is_none() {
             self.expected(node, "a whole number without quotes, from 0");

@@ -1,4 +1,4 @@
-//! Reading a mapping from TOML.
+//! Reads a mapping from TOML.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -7,14 +7,14 @@ use std::sync::Arc;
 use regex::RegexBuilder;
 use toml::de::DeTable;
 
-use crate::sources::field::{Field, Form};
-use crate::sources::input::{Encoding, Format, Quote, column_name};
+use crate::sources::field::{FieldForm, SourceField};
+use crate::sources::input::{Encoding, InputFormat, Quote, column_name};
 use crate::sources::mapping::date_format::DateFormat;
-use crate::sources::mapping::document::{Document, Node, Place};
+use crate::sources::mapping::document::{Document, LineColumn, TomlNode};
 use crate::sources::mapping::transform::Transform;
 use crate::sources::mapping::{
-    Column, Condition, Currency, FieldValue, Input, Join, KeyForm, Mapping, Reference, Section, SourceValues, Target,
-    Test, Unknown, Value, Vocabulary,
+    CellTest, ColumnRef, Condition, Currency, EntityReference, FieldTarget, FieldValue, Join, KeyForm, MappedValue,
+    Mapping, MappingInput, MappingSection, MappingVocabulary, SourceValues, Unknown,
 };
 use crate::sources::money::{self, AmountForm, Decimal, End};
 use crate::sources::{EntityKind, Extent, Source, SourceError, presets};
@@ -23,7 +23,7 @@ use data::import::diagnostics::quoted;
 use data::vocabulary::Vocabulary as _;
 use search::nearest;
 
-/// Priority of a source whose mapping has none.
+/// Default priority of a source.
 const PRIORITY: u32 = 50;
 
 const VALUE_KEYS: [&str; 11] =
@@ -34,18 +34,18 @@ const FIELD_KEYS: [&str; 9] = ["currency", "rate_on", "sum", "decimal", "unit", 
 const SECTION_KEYS: [&str; 7] = ["from", "join", "when", "key", "latest_by", "source_key", "id"];
 
 impl Mapping {
-    /// Reads a mapping. `folder` is where its file of rates is.
+    /// Reads a mapping. `folder` contains its file of rates.
     pub(crate) fn read(name: &str, text: &str, folder: &Path) -> Result<Self, SourceError> {
         let document = Document::new(name, text);
         let parsed = document.parse()?;
-        let start = document.place(0);
+        let start = document.position(0);
         let table = parsed.get_ref();
         let kinds = EntityKind::ALL.iter().map(|kind| kind.name());
         let known: Vec<&str> = ["source", "input", "vocabulary", "rates"].into_iter().chain(kinds).collect();
         for key in table.keys().filter(|key| !known.contains(&&**key.get_ref())) {
-            document.unknown(document.place(key.span().start), "key", key.get_ref(), known.iter().copied());
+            document.unknown(document.position(key.span().start), "key", key.get_ref(), known.iter().copied());
         }
-        let reader = Reader {
+        let reader = MappingReader {
             document: &document,
             inputs: read_names(table),
             vocabularies: read_vocabularies(&document, table),
@@ -83,7 +83,7 @@ impl Mapping {
         for join in sections.iter().flat_map(|section| &section.joins) {
             if let Some(input) = inputs.get(join.input).filter(|input| input.key.is_none()) {
                 let problem = format!("input {} is joined but has no `key`; add `key = \"COLUMN\"`", input.name);
-                document.problem(input.place, problem);
+                document.problem(input.position, problem);
             }
         }
         let rates = table.get("rates").and_then(|node| document.text(node)).map(|file| folder.join(file));
@@ -92,18 +92,18 @@ impl Mapping {
     }
 }
 
-/// The names of the inputs, in the order of `Mapping::inputs`.
+/// Names of the inputs, in the order of `Mapping::inputs`.
 fn read_names(table: &DeTable<'_>) -> Vec<String> {
     let inputs = table.get("input").and_then(|node| node.get_ref().as_table());
     inputs.into_iter().flat_map(|inputs| inputs.keys()).map(|name| name.get_ref().clone().into_owned()).collect()
 }
 
-fn read_vocabularies<'a>(document: &Document<'a>, table: &DeTable<'a>) -> HashMap<String, Arc<Vocabulary>> {
+fn read_vocabularies<'a>(document: &Document<'a>, table: &DeTable<'a>) -> HashMap<String, Arc<MappingVocabulary>> {
     let mut vocabularies = HashMap::new();
     let Some(tables) = table.get("vocabulary").and_then(|node| document.any_table(node)) else { return vocabularies };
     for (name, node) in tables {
         let Some(words) = document.any_table(node) else { continue };
-        let mut vocabulary = Vocabulary::new();
+        let mut vocabulary = MappingVocabulary::new();
         for (word, node) in words {
             let texts = document.texts(node).into_iter().map(|(text, _)| text).filter(|text| !text.is_empty());
             vocabulary.insert(word.get_ref().trim().to_lowercase(), texts.collect());
@@ -113,14 +113,14 @@ fn read_vocabularies<'a>(document: &Document<'a>, table: &DeTable<'a>) -> HashMa
     vocabularies
 }
 
-struct Reader<'d, 'a> {
+struct MappingReader<'d, 'a> {
     document: &'d Document<'a>,
     inputs: Vec<String>,
-    vocabularies: HashMap<String, Arc<Vocabulary>>,
+    vocabularies: HashMap<String, Arc<MappingVocabulary>>,
 }
 
-impl<'a> Reader<'_, 'a> {
-    fn source(&self, node: &Node<'a>) -> SourceValues {
+impl<'a> MappingReader<'_, 'a> {
+    fn source(&self, node: &TomlNode<'a>) -> SourceValues {
         let document = self.document;
         let Some(table) = document.table(node, &["id", "title", "license", "url", "priority", "import"]) else {
             return SourceValues::default();
@@ -129,8 +129,8 @@ impl<'a> Reader<'_, 'a> {
         let required = |key: &str, example: &str| {
             let value = text(key).filter(|value| !value.trim().is_empty());
             if value.is_none() {
-                document
-                    .problem(document.place_of(node), format!("no `{key}`; add it, such as `{key} = \"{example}\"`"));
+                let problem = format!("no `{key}`; add it, such as `{key} = \"{example}\"`");
+                document.problem(document.position_of(node), problem);
             }
             value.unwrap_or_default()
         };
@@ -144,21 +144,21 @@ impl<'a> Reader<'_, 'a> {
         };
         if let Some(id) = table.get("id").filter(|_| !source.id.is_empty() && !Source::is_id(&source.id)) {
             let problem = format!("{} is not an id: lowercase letters, digits and single `-`", quoted(&source.id));
-            document.problem(document.place_of(id), problem);
+            document.problem(document.position_of(id), problem);
         }
         source
     }
 
-    fn extent(&self, node: &Node<'a>) -> Option<Extent> {
+    fn extent(&self, node: &TomlNode<'a>) -> Option<Extent> {
         let name = self.document.text(node)?;
         let extent = Extent::read(&name);
         if extent.is_none() {
-            self.document.unknown(self.document.place_of(node), "value", &name, Extent::names());
+            self.document.unknown(self.document.position_of(node), "value", &name, Extent::names());
         }
         extent
     }
 
-    fn input(&self, name: &str, node: &Node<'a>) -> Input {
+    fn input(&self, name: &str, node: &TomlNode<'a>) -> MappingInput {
         const KEYS: [&str; 13] = [
             "file",
             "delimiter",
@@ -183,11 +183,11 @@ impl<'a> Reader<'_, 'a> {
             let texts = table.get(key).map(|node| document.texts(node)).unwrap_or_default();
             texts.into_iter().map(|(text, _)| text).collect()
         };
-        let mut format = Format { sheet: text("sheet"), ..Format::default() };
+        let mut format = InputFormat { sheet: text("sheet"), ..InputFormat::default() };
         if let (Some(delimiter), Some(node)) = (text("delimiter"), table.get("delimiter")) {
             match *delimiter.as_bytes() {
                 [byte] => format.delimiter = Some(byte),
-                _ => document.problem(document.place_of(node), "is not one character, such as `;`"),
+                _ => document.problem(document.position_of(node), "is not one character, such as `;`"),
             }
         }
         if let (Some(quote), Some(node)) = (text("quote"), table.get("quote")) {
@@ -199,7 +199,7 @@ impl<'a> Reader<'_, 'a> {
                         quoted(&quote),
                         Quote::NONE
                     );
-                    document.problem(document.place_of(node), problem);
+                    document.problem(document.position_of(node), problem);
                 }
             }
         }
@@ -208,62 +208,63 @@ impl<'a> Reader<'_, 'a> {
                 Some(encoding) => format.encoding = encoding,
                 None => {
                     let names = Encoding::ALL.map(|(name, _)| name);
-                    document.unknown(document.place_of(node), "encoding", &encoding, names);
+                    document.unknown(document.position_of(node), "encoding", &encoding, names);
                 }
             }
         }
         if let Some(skip) = table.get("skip").and_then(|node| document.number(node)) {
             format.skip = skip as usize;
         }
-        let key = table.get("key").and_then(|node| Some((document.text(node)?, document.place_of(node))));
+        let key = table.get("key").and_then(|node| Some((document.text(node)?, document.position_of(node))));
         let names = table.get("names").and_then(|node| document.any_table(node)).into_iter().flatten();
         let names = names.map(|(name, node)| {
             (name.get_ref().clone().into_owned(), document.texts(node).into_iter().map(|(text, _)| text).collect())
         });
-        Input {
+        MappingInput {
             name: name.to_owned(),
             file: text("file"),
             format,
-            key: key.map(|(name, place)| Column { input: index, name, place, index: 0 }),
+            key: key.map(|(name, position)| ColumnRef { input: index, name, position, index: 0 }),
             none: texts("none"),
             optional: texts("optional").iter().map(|name| column_name(name)).collect(),
             names: names.collect(),
             when: table.get("when").map(|node| self.conditions(node, index, &[])).unwrap_or_default(),
             may_lack: table.get("may_lack").is_some_and(|node| document.truth(node)),
             decimal: table.get("decimal").and_then(|node| self.decimal(node)),
-            place: document.place_of(node),
+            position: document.position_of(node),
         }
     }
 
-    fn section(&self, kind: EntityKind, node: &Node<'a>) -> Option<Section> {
+    fn section(&self, kind: EntityKind, node: &TomlNode<'a>) -> Option<MappingSection> {
         let document = self.document;
-        let fields = Field::of(kind).iter().map(|field| field.name);
+        let fields = SourceField::of_kind(kind).iter().map(|field| field.name);
         let known: Vec<&str> = SECTION_KEYS.into_iter().chain(fields).collect();
         let table = document.table(node, &known)?;
-        let place = document.place_of(node);
+        let position = document.position_of(node);
         let from = match table.get("from") {
             Some(node) => self.input_named(node)?,
             None if self.inputs.len() == 1 => 0,
             None => {
                 let inputs = self.inputs.join(", ");
-                document.problem(place, format!("no `from`; name the input that the {kind}s are read from: {inputs}"));
+                let problem = format!("no `from`; name the input that the {kind}s are read from: {inputs}");
+                document.problem(position, problem);
                 return None;
             }
         };
         let mut joins = Vec::new();
         for (name, node) in table.get("join").and_then(|node| document.any_table(node)).into_iter().flatten() {
-            let place = document.place(name.span().start);
+            let position = document.position(name.span().start);
             let Some(input) = self.inputs.iter().position(|input| *input == **name.get_ref()) else {
-                document.unknown(place, "input", name.get_ref(), self.inputs.iter().map(String::as_str));
+                document.unknown(position, "input", name.get_ref(), self.inputs.iter().map(String::as_str));
                 continue;
             };
             let Some(column) = document.text(node) else { continue };
-            let place = document.place_of(node);
-            joins.push(Join { input, column: Column { input: from, name: column, place, index: 0 } });
+            let position = document.position_of(node);
+            joins.push(Join { input, column: ColumnRef { input: from, name: column, position, index: 0 } });
         }
         let joined: Vec<usize> = joins.iter().map(|join| join.input).collect();
         let value = |key: &str| Some(self.value(table.get(key)?, from, &joined, &[])?.0);
-        let mut section = Section {
+        let mut section = MappingSection {
             kind,
             from,
             when: table.get("when").map(|node| self.conditions(node, from, &joined)).unwrap_or_default(),
@@ -282,29 +283,32 @@ impl<'a> Reader<'_, 'a> {
         {
             key.join.get_or_insert("|".to_owned());
         }
-        for field in Field::of(kind) {
+        for field in SourceField::of_kind(kind) {
             let Some(node) = table.get(field.name) else { continue };
-            section.fields.extend(self.field(Target::Field(field), node, from, &joined));
+            section.fields.extend(self.field(FieldTarget::Field(field), node, from, &joined));
         }
         for (scheme, node) in table.get("id").and_then(|node| document.any_table(node)).into_iter().flatten() {
-            let place = document.place(scheme.span().start);
-            self.check_scheme(scheme.get_ref(), place);
+            let position = document.position(scheme.span().start);
+            self.check_scheme(scheme.get_ref(), position);
             if !is_identified(kind) {
-                document.problem(place, format!("a {kind} has no identifiers; remove `id`"));
+                document.problem(position, format!("a {kind} has no identifiers; remove `id`"));
             }
-            let target = Target::Identifier(scheme.get_ref().clone().into_owned());
+            let target = FieldTarget::Identifier(scheme.get_ref().clone().into_owned());
             section.fields.extend(self.field(target, node, from, &joined));
         }
         let is_named = section.fields.iter().any(|field| field.target.name() == "name");
         if section.key.is_none() && !is_named {
-            document.problem(place, format!("a {kind} has neither `key` nor `name`; add `key = \"COLUMN\"`"));
+            document.problem(position, format!("a {kind} has neither `key` nor `name`; add `key = \"COLUMN\"`"));
         }
-        // The key of an entity is one of its identifiers.
+        // A key with a scheme is also an identifier of the entity.
         if let Some((key, KeyForm::Scheme(scheme))) = &section.key
             && is_identified(kind)
-            && !section.fields.iter().any(|field| matches!(&field.target, Target::Identifier(known) if known == scheme))
+            && !section
+                .fields
+                .iter()
+                .any(|field| matches!(&field.target, FieldTarget::Identifier(known) if known == scheme))
         {
-            let (target, value) = (Target::Identifier(scheme.clone()), key.clone());
+            let (target, value) = (FieldTarget::Identifier(scheme.clone()), key.clone());
             section.fields.push(FieldValue {
                 target,
                 value,
@@ -313,36 +317,44 @@ impl<'a> Reader<'_, 'a> {
                 amount: AmountForm::default(),
                 reference: None,
                 is_sum: false,
-                place,
+                position,
             });
         }
         Some(section)
     }
 
-    fn input_named(&self, node: &Node<'a>) -> Option<usize> {
+    fn input_named(&self, node: &TomlNode<'a>) -> Option<usize> {
         let name = self.document.text(node)?;
         let index = self.inputs.iter().position(|input| *input == name);
         if index.is_none() {
-            let place = self.document.place_of(node);
-            self.document.unknown(place, "input", &name, self.inputs.iter().map(String::as_str));
+            let position = self.document.position_of(node);
+            self.document.unknown(position, "input", &name, self.inputs.iter().map(String::as_str));
         }
         index
     }
 
-    fn field(&self, target: Target, node: &Node<'a>, from: usize, joined: &[usize]) -> Option<FieldValue> {
+    fn field(&self, target: FieldTarget, node: &TomlNode<'a>, from: usize, joined: &[usize]) -> Option<FieldValue> {
         let document = self.document;
         let (value, table) = self.value(node, from, joined, &FIELD_KEYS)?;
-        let place = document.place_of(node);
+        let position = document.position_of(node);
         let get = |key: &str| table.and_then(|table| table.get(key));
         let form = match &target {
-            Target::Field(field) => field.form,
-            Target::Identifier(_) => Form::Identifier,
+            FieldTarget::Field(field) => field.form,
+            FieldTarget::Identifier(_) => FieldForm::Identifier,
         };
         let amount = AmountForm::default();
-        let mut field =
-            FieldValue { target, value, currency: None, rate_on: None, amount, reference: None, is_sum: false, place };
+        let mut field = FieldValue {
+            target,
+            value,
+            currency: None,
+            rate_on: None,
+            amount,
+            reference: None,
+            is_sum: false,
+            position,
+        };
         match form {
-            Form::Dollars => {
+            FieldForm::Dollars => {
                 field.currency = get("currency").and_then(|node| self.currency(node, from, joined));
                 field.rate_on = get("rate_on").and_then(|node| Some(self.value(node, from, joined, &[])?.0));
                 field.is_sum = get("sum").is_some_and(|node| document.truth(node));
@@ -350,17 +362,17 @@ impl<'a> Reader<'_, 'a> {
                 if get("currency").is_none() {
                     let problem = "no `currency`; write `currency = \"USD\"`, or `currency = { column = \"CURRENCY\" }` and \
                                    `rates = \"rates.csv\"`: it is never guessed";
-                    document.problem(place, problem);
+                    document.problem(position, problem);
                 }
             }
-            Form::Reference(kinds) => {
+            FieldForm::Reference(kinds) => {
                 let kind = match (get("kind"), kinds) {
                     (Some(node), _) => {
                         let name = document.text(node)?;
                         let kind = kinds.iter().copied().find(|kind| kind.name() == name);
                         if kind.is_none() {
                             document.unknown(
-                                document.place_of(node),
+                                document.position_of(node),
                                 "kind",
                                 &name,
                                 kinds.iter().map(|kind| kind.name()),
@@ -372,43 +384,45 @@ impl<'a> Reader<'_, 'a> {
                     (None, _) => {
                         let names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
                         document.problem(
-                            place,
+                            position,
                             format!("no `kind`; write `kind = \"{}\"` (known: {})", names[0], names.join(", ")),
                         );
                         return None;
                     }
                 };
-                if field.value.columns.len() > 1 && !matches!(&field.target, Target::Field(field) if field.is_list) {
+                if field.value.columns.len() > 1 && !matches!(&field.target, FieldTarget::Field(field) if field.is_list)
+                {
                     field.value.join.get_or_insert("|".to_owned());
                 }
                 let is_created = get("create").is_some_and(|node| document.truth(node));
-                field.reference = Some(Reference { kind, key: self.key_form(table), is_created });
+                field.reference = Some(EntityReference { kind, key: self.key_form(table), is_created });
             }
             _ => {}
         }
         let allowed: &[&str] = match form {
-            Form::Dollars => &["currency", "rate_on", "sum", "decimal", "unit"],
-            Form::Reference(_) => &["scheme", "by", "kind", "create"],
+            FieldForm::Dollars => &["currency", "rate_on", "sum", "decimal", "unit"],
+            FieldForm::Reference(_) => &["scheme", "by", "kind", "create"],
             _ => &[],
         };
         for (key, _) in table.into_iter().flatten() {
             if FIELD_KEYS.contains(&&**key.get_ref()) && !allowed.contains(&&**key.get_ref()) {
-                let place = document.place(key.span().start);
-                document.problem(place, format!("`{}` has no meaning for this field; remove it", key.get_ref()));
+                let position = document.position(key.span().start);
+                document.problem(position, format!("`{}` has no meaning for this field; remove it", key.get_ref()));
             }
         }
         Some(field)
     }
 
-    /// How the amounts of a field are written. The end of a range is chosen when its unit and currency are known.
-    fn amount_form(&self, value: &mut Value, table: Option<&DeTable<'a>>) -> AmountForm {
+    /// Notation of a field's amounts. Removes a final `min` or `max` step, because the end of a range is chosen only when its
+    /// unit and currency are known.
+    fn amount_form(&self, value: &mut MappedValue, table: Option<&DeTable<'a>>) -> AmountForm {
         let get = |key: &str| table.and_then(|table| table.get(key));
         let unit = get("unit").and_then(|node| {
             let text = self.document.text(node)?;
             let unit = money::unit(&text);
             if unit.is_none() {
                 let problem = format!("{} is not a unit, such as \"million\", \"k\" or \"Mio.\"", quoted(&text));
-                self.document.problem(self.document.place_of(node), problem);
+                self.document.problem(self.document.position_of(node), problem);
             }
             unit
         });
@@ -425,17 +439,17 @@ impl<'a> Reader<'_, 'a> {
         AmountForm { decimal, unit, lacks_unit: unit.is_none() && has_unit, end }
     }
 
-    fn decimal(&self, node: &Node<'a>) -> Option<Decimal> {
+    fn decimal(&self, node: &TomlNode<'a>) -> Option<Decimal> {
         let text = self.document.text(node)?;
         let decimal = Decimal::written(&text);
         if decimal.is_none() {
             let problem = format!("{} is not a decimal separator: \".\" or \",\"", quoted(&text));
-            self.document.problem(self.document.place_of(node), problem);
+            self.document.problem(self.document.position_of(node), problem);
         }
         decimal
     }
 
-    fn currency(&self, node: &Node<'a>, from: usize, joined: &[usize]) -> Option<Currency> {
+    fn currency(&self, node: &TomlNode<'a>, from: usize, joined: &[usize]) -> Option<Currency> {
         match node.get_ref().as_str() {
             Some(code) if code.len() == 3 && code.bytes().all(|byte| byte.is_ascii_uppercase()) => {
                 Some(Currency::Code(code.to_owned()))
@@ -445,7 +459,7 @@ impl<'a> Reader<'_, 'a> {
                     "{} is not an ISO 4217 code, such as \"USD\"; a column is written `{{ column = \"CURRENCY\" }}`",
                     quoted(code)
                 );
-                self.document.problem(self.document.place_of(node), problem);
+                self.document.problem(self.document.position_of(node), problem);
                 None
             }
             None => Some(Currency::Of(self.value(node, from, joined, &[])?.0)),
@@ -458,7 +472,7 @@ impl<'a> Reader<'_, 'a> {
         if let Some(node) = get("scheme")
             && let Some(scheme) = document.text(node)
         {
-            self.check_scheme(&scheme, document.place_of(node));
+            self.check_scheme(&scheme, document.position_of(node));
             return KeyForm::Scheme(scheme);
         }
         if let Some(node) = get("by")
@@ -467,63 +481,63 @@ impl<'a> Reader<'_, 'a> {
             if by == "name" {
                 return KeyForm::Name;
             }
-            document.unknown(document.place_of(node), "value", &by, ["name"]);
+            document.unknown(document.position_of(node), "value", &by, ["name"]);
         }
         KeyForm::Plain
     }
 
-    /// Reports a scheme of identifiers that is a known one mistyped. Others are allowed: operators have their own.
-    fn check_scheme(&self, scheme: &str, place: Place) {
+    /// Reports an identifier scheme that looks like a mistyped known one. Unknown schemes are allowed: operators have their own.
+    fn check_scheme(&self, scheme: &str, position: LineColumn) {
         let known = || identifier::SCHEMES.iter().map(|scheme| scheme.name);
         if identifier::scheme(scheme).is_none() && nearest(scheme, known()).is_some() {
-            self.document.unknown(place, "scheme", scheme, known());
+            self.document.unknown(position, "scheme", scheme, known());
         }
     }
 
-    /// A value, and the table that it is written in. A string is the name of a column.
+    /// Reads a value and returns the table in which it is written, if any. A string is the name of a column.
     fn value<'n>(
         &self,
-        node: &'n Node<'a>,
+        node: &'n TomlNode<'a>,
         from: usize,
         joined: &[usize],
         others: &[&str],
-    ) -> Option<(Value, Option<&'n DeTable<'a>>)> {
+    ) -> Option<(MappedValue, Option<&'n DeTable<'a>>)> {
         let document = self.document;
-        // The name of a column, or the names of several.
+        // One column name, or several.
         if node.get_ref().is_str() || node.get_ref().is_array() {
             let columns = document.texts(node).into_iter();
-            let columns = columns.map(|(name, place)| self.column(&name, place, from, joined)).collect();
-            return Some((Value { columns, ..Value::default() }, None));
+            let columns = columns.map(|(name, position)| self.column(&name, position, from, joined)).collect();
+            return Some((MappedValue { columns, ..MappedValue::default() }, None));
         }
         let known: Vec<&str> = VALUE_KEYS.iter().chain(others).copied().collect();
         let table = document.table(node, &known)?;
         let get = |key: &str| table.get(key);
         let texts = |key: &str| get(key).map(|node| document.texts(node)).unwrap_or_default();
-        let place = document.place_of(node);
-        let mut value = Value {
+        let position = document.position_of(node);
+        let mut value = MappedValue {
             constant: get("value").and_then(|node| document.text(node)),
             join: get("join").and_then(|node| document.text(node)),
             default: get("default").and_then(|node| document.text(node)),
             none: texts("none").into_iter().map(|(text, _)| text).collect(),
             when: get("when").map(|node| self.conditions(node, from, joined)).unwrap_or_default(),
-            ..Value::default()
+            ..MappedValue::default()
         };
-        for (name, place) in texts("column").into_iter().chain(texts("columns")) {
-            value.columns.push(self.column(&name, place, from, joined));
+        for (name, position) in texts("column").into_iter().chain(texts("columns")) {
+            value.columns.push(self.column(&name, position, from, joined));
         }
         if value.columns.is_empty() && value.constant.is_none() {
-            document.problem(place, "has neither `column` nor `value`; write `column = \"NAME\"`");
+            document.problem(position, "has neither `column` nor `value`; write `column = \"NAME\"`");
         }
-        for (step, place) in texts("do") {
+        for (step, position) in texts("do") {
             match Transform::parse(&step) {
                 Ok(step) => value.steps.push(step),
-                Err(problem) => document.problem(place, problem),
+                Err(problem) => document.problem(position, problem),
             }
         }
-        for (format, place) in texts("dates") {
+        for (format, position) in texts("dates") {
             match DateFormat::parse(&format) {
                 Ok(format) => value.dates.push(format),
-                Err(problem) => document.problem(place, problem),
+                Err(problem) => document.problem(position, problem),
             }
         }
         if let Some(node) = get("map")
@@ -534,7 +548,7 @@ impl<'a> Reader<'_, 'a> {
                 let mut known: Vec<&str> = self.vocabularies.keys().map(String::as_str).collect();
                 presets::vocabularies().for_each(|name| known.push(name));
                 known.sort_unstable();
-                document.unknown(document.place_of(node), "vocabulary", &name, known);
+                document.unknown(document.position_of(node), "vocabulary", &name, known);
             }
         }
         if let Some(node) = get("unknown")
@@ -544,31 +558,32 @@ impl<'a> Reader<'_, 'a> {
                 "report" => value.unknown = Unknown::Report,
                 "drop" => value.unknown = Unknown::Drop,
                 "keep" => value.unknown = Unknown::Keep,
-                _ => document.unknown(document.place_of(node), "value", &name, ["report", "drop", "keep"]),
+                _ => document.unknown(document.position_of(node), "value", &name, ["report", "drop", "keep"]),
             }
         }
         Some((value, Some(table)))
     }
 
-    /// The column that a name means: `offering.SALE_DATE` is of the joined input `offering`.
-    fn column(&self, name: &str, place: Place, from: usize, joined: &[usize]) -> Column {
+    /// Resolves the name of a column: `offering.SALE_DATE` is a column of the joined input `offering`.
+    fn column(&self, name: &str, position: LineColumn, from: usize, joined: &[usize]) -> ColumnRef {
         if let Some((input, column)) = name.split_once('.')
             && let Some(input) =
                 joined.iter().copied().find(|index| self.inputs.get(*index).is_some_and(|known| known == input))
         {
-            return Column { input, name: column.to_owned(), place, index: 0 };
+            return ColumnRef { input, name: column.to_owned(), position, index: 0 };
         }
-        Column { input: from, name: name.to_owned(), place, index: 0 }
+        ColumnRef { input: from, name: name.to_owned(), position, index: 0 }
     }
 
-    fn conditions(&self, node: &Node<'a>, from: usize, joined: &[usize]) -> Vec<Condition> {
+    fn conditions(&self, node: &TomlNode<'a>, from: usize, joined: &[usize]) -> Vec<Condition> {
         let document = self.document;
         let mut conditions = Vec::new();
         for (name, node) in document.any_table(node).into_iter().flatten() {
-            let column = self.column(name.get_ref(), document.place(name.span().start), from, joined);
-            let lower = |texts: Vec<(String, Place)>| texts.into_iter().map(|(text, _)| text.to_lowercase()).collect();
+            let column = self.column(name.get_ref(), document.position(name.span().start), from, joined);
+            let lower =
+                |texts: Vec<(String, LineColumn)>| texts.into_iter().map(|(text, _)| text.to_lowercase()).collect();
             if node.get_ref().as_table().is_none() {
-                conditions.push(Condition { column, test: Test::OneOf(lower(document.texts(node))) });
+                conditions.push(Condition { column, test: CellTest::OneOf(lower(document.texts(node))) });
                 continue;
             }
             let Some(table) = document.table(node, &["is", "not", "present", "matches", "matches_not"]) else {
@@ -576,17 +591,17 @@ impl<'a> Reader<'_, 'a> {
             };
             for (key, node) in table {
                 let test = match &**key.get_ref() {
-                    "is" => Test::OneOf(lower(document.texts(node))),
-                    "not" => Test::NoneOf(lower(document.texts(node))),
-                    "present" => Test::Present(document.truth(node)),
+                    "is" => CellTest::OneOf(lower(document.texts(node))),
+                    "not" => CellTest::NoneOf(lower(document.texts(node))),
+                    "present" => CellTest::Present(document.truth(node)),
                     other => {
                         let Some(pattern) = document.text(node) else { continue };
                         match RegexBuilder::new(&pattern).case_insensitive(true).build() {
-                            Ok(pattern) if other == "matches" => Test::Matches(pattern),
-                            Ok(pattern) => Test::MatchesNot(pattern),
+                            Ok(pattern) if other == "matches" => CellTest::Matches(pattern),
+                            Ok(pattern) => CellTest::MatchesNot(pattern),
                             Err(error) => {
                                 let problem = format!("{} is not a regular expression: {error}", quoted(&pattern));
-                                document.problem(document.place_of(node), problem);
+                                document.problem(document.position_of(node), problem);
                                 continue;
                             }
                         }
@@ -599,7 +614,7 @@ impl<'a> Reader<'_, 'a> {
     }
 }
 
-/// Whether entities of a kind have identifiers.
+/// True if entities of the kind have identifiers.
 fn is_identified(kind: EntityKind) -> bool {
     matches!(kind, EntityKind::Firm | EntityKind::Startup | EntityKind::Person)
 }

@@ -1,4 +1,4 @@
-//! The steps that change a text on its way from a column to a field. The set is closed: a mapping has no code.
+//! Steps that transform a text between a column and a field. The set is closed: a mapping contains no code.
 
 use std::borrow::Cow;
 
@@ -9,20 +9,20 @@ use data::fold::fold;
 use data::import::website;
 use search::nearest;
 
-/// A text on its way to a field, and what it was in the source: a column, or a part of it that was split off.
+/// A text with its original in the source: a column, or a part of it that was split off.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Text<'a> {
+pub(crate) struct MappedText<'a> {
     pub value: Cow<'a, str>,
     pub original: Cow<'a, str>,
 }
 
-impl<'a> From<&'a str> for Text<'a> {
+impl<'a> From<&'a str> for MappedText<'a> {
     fn from(text: &'a str) -> Self {
         Self { value: Cow::Borrowed(text), original: Cow::Borrowed(text.trim()) }
     }
 }
 
-impl From<String> for Text<'_> {
+impl From<String> for MappedText<'_> {
     fn from(text: String) -> Self {
         Self { original: Cow::Owned(text.trim().to_owned()), value: Cow::Owned(text) }
     }
@@ -34,28 +34,28 @@ pub(crate) enum Transform {
     Fold,
     Lower,
     Upper,
-    /// `NEW YORK` → `New York`; a text that has small letters stays as it is.
+    /// `NEW YORK` → `New York`; a text with lowercase letters stays unchanged.
     Title,
-    /// As `title`, for names of companies: `ALDER LABS LLC` → `Alder Labs LLC`.
+    /// Like `title`, for company names: `ALDER LABS LLC` → `Alder Labs LLC`.
     LegalCase,
     Split(String),
     First,
     Last,
     Prefix(String),
-    /// Removes the text at the start, if it is there.
+    /// Removes this text from the start, if present.
     StripPrefix(String),
     /// Removes these characters from the start.
     StripLeft(String),
-    /// The first group of the expression, or all that it matches; a text that it does not match is dropped.
+    /// First group of the expression, or the whole match. A text without a match is dropped.
     Capture(Regex),
-    /// The host of a web address, without `www.`.
+    /// Host of a web address, without `www.`.
     Domain,
-    /// The lower amount of a range: `$250K – $2M` → `$250K`.
+    /// Lower amount of a range: `$250K – $2M` → `$250K`.
     Min,
     Max,
 }
 
-/// The names of the transforms, and whether they take an argument.
+/// Names of the transforms; true if they take an argument.
 pub(crate) const NAMES: [(&str, bool); 15] = [
     ("fold", false),
     ("lower", false),
@@ -117,14 +117,14 @@ impl Transform {
     }
 
     /// Applies the step to the values of one row.
-    pub(crate) fn apply(&self, values: &mut Vec<Text<'_>>) {
+    pub(crate) fn apply(&self, values: &mut Vec<MappedText<'_>>) {
         match self {
             Self::Split(separator) => {
                 for text in std::mem::take(values) {
                     match text.value {
-                        Cow::Borrowed(value) => values.extend(value.split(&**separator).map(Text::from)),
+                        Cow::Borrowed(value) => values.extend(value.split(&**separator).map(MappedText::from)),
                         Cow::Owned(value) => {
-                            values.extend(value.split(&**separator).map(|part| Text::from(part.to_owned())));
+                            values.extend(value.split(&**separator).map(|part| MappedText::from(part.to_owned())));
                         }
                     }
                 }
@@ -160,31 +160,31 @@ impl Transform {
             Self::Fold => fold(text),
             Self::Lower => text.to_lowercase(),
             Self::Upper => text.to_uppercase(),
-            Self::Title if is_capitals(text) => words(text, title_word),
-            Self::LegalCase if is_capitals(text) => words(text, company_word),
+            Self::Title if is_capitals(text) => change_words(text, title_word),
+            Self::LegalCase if is_capitals(text) => change_words(text, company_word),
             Self::Prefix(prefix) => format!("{prefix}{text}"),
             Self::StripPrefix(prefix) => text.strip_prefix(&**prefix)?.to_owned(),
             Self::StripLeft(chars) => text.trim_start_matches(|char| chars.contains(char)).to_owned(),
             Self::Domain => website::host(text),
-            Self::Min => money::ends(text).0.to_owned(),
-            Self::Max => money::ends(text).1.to_owned(),
+            Self::Min => money::range_ends(text).0.to_owned(),
+            Self::Max => money::range_ends(text).1.to_owned(),
             _ => return None,
         })
     }
 }
 
-/// Whether a text has capital letters and no small ones.
+/// True if a text has capital letters and no lowercase ones.
 fn is_capitals(text: &str) -> bool {
     text.chars().any(char::is_uppercase) && !text.chars().any(char::is_lowercase)
 }
 
-fn words(text: &str, change: fn(&str, bool) -> String) -> String {
+fn change_words(text: &str, change: fn(&str, bool) -> String) -> String {
     let words: Vec<String> =
         text.split_whitespace().enumerate().map(|(index, word)| change(word, index == 0)).collect();
     words.join(" ")
 }
 
-/// Words that are small inside of a title.
+/// Words that are lowercase within a title.
 const SMALL: [&str; 12] = ["OF", "AND", "THE", "FOR", "IN", "ON", "DE", "LA", "DU", "DES", "UND", "VAN"];
 
 fn title_word(word: &str, is_first: bool) -> String {
@@ -199,7 +199,7 @@ fn title_word(word: &str, is_first: bool) -> String {
         } else {
             title.extend(char.to_lowercase());
         }
-        // `O'NEILL-SMITH` has three capitals, `LEVI'S` one.
+        // `O'NEILL-SMITH` keeps three capitals, `LEVI'S` one.
         starts = match char {
             '-' | '.' | '(' | '/' | '&' => true,
             '\'' | '’' => title.chars().count() == 2,
@@ -209,7 +209,7 @@ fn title_word(word: &str, is_first: bool) -> String {
     title
 }
 
-/// Legal forms and other words of company names that are not written as titles.
+/// Legal forms and other words of company names that do not follow title case.
 const FORMS: [(&str, &str); 31] = [
     ("LLC", "LLC"),
     ("L.L.C.", "L.L.C."),
@@ -251,7 +251,7 @@ fn company_word(word: &str, is_first: bool) -> String {
         return format!("{form}{comma}");
     }
     let is_roman = !bare.is_empty() && bare.chars().all(|char| "IVX".contains(char));
-    // Letters without a vowel are an abbreviation: `QRS`.
+    // A word without vowels is an abbreviation: `QRS`.
     let is_short = bare.len() <= 4 && !bare.contains(['A', 'E', 'I', 'O', 'U', 'Y']);
     let has_digit = bare.bytes().any(|byte| byte.is_ascii_digit());
     if is_roman || is_short || has_digit {
@@ -265,7 +265,7 @@ mod tests {
     use super::*;
 
     fn applied(step: &str, text: &str) -> String {
-        let mut values = vec![Text::from(text)];
+        let mut values = vec![MappedText::from(text)];
         Transform::parse(step).unwrap().apply(&mut values);
         values.iter().map(|text| &*text.value).collect::<Vec<_>>().join("|")
     }
@@ -300,7 +300,7 @@ mod tests {
         ] {
             assert_eq!(applied(step, text), expected, "{step} of {text}");
         }
-        let mut values = vec![Text::from("a"), Text::from("b, C")];
+        let mut values = vec![MappedText::from("a"), MappedText::from("b, C")];
         for step in ["last", "split(,)", "lower"] {
             Transform::parse(step).unwrap().apply(&mut values);
         }

@@ -1,5 +1,5 @@
-//! Amounts of money as people write them. A currency is never guessed, nor is what a point or a comma means: either the number
-//! tells, or the other amounts of its column do, or the mapping.
+//! Reads amounts of money as people write them. Neither the currency nor the meaning of a point or comma is ever guessed: the
+//! number itself decides, or the other amounts of its column, or the mapping.
 
 mod number;
 mod rates;
@@ -8,74 +8,74 @@ mod words;
 use std::borrow::Cow;
 
 pub(crate) use number::Decimal;
-use number::Number;
+use number::ParsedNumber;
 pub(crate) use rates::Rates;
 use words::read_words;
 pub(crate) use words::{Sign, name_of_unit, unit, unit_of_header};
 
-/// An amount as it is written.
+/// An amount as written.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Amount {
-    /// The number with a decimal point, and with a decimal comma; one of them at least.
-    numbers: [Option<Number>; 2],
-    /// The factor of its unit.
+pub(crate) struct WrittenAmount {
+    /// The number read with a decimal point, and with a decimal comma. At least one is present.
+    numbers: [Option<ParsedNumber>; 2],
+    /// Factor of the unit.
     unit: Option<f64>,
     sign: Option<Sign>,
 }
 
-/// One amount, or the ends of a range.
+/// A cell with one amount, or a range.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Cell {
-    One(Amount),
-    Range(Amount, Amount),
+pub(crate) enum MoneyCell {
+    One(WrittenAmount),
+    Range(WrittenAmount, WrittenAmount),
 }
 
-/// An end of a range.
+/// End of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Low,
     High,
 }
 
-/// How the amounts of a field are written, as far as the mapping says.
+/// Notation of a field's amounts, as far as the mapping defines it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct AmountForm {
     pub decimal: Option<Decimal>,
-    /// The unit of amounts that have none.
+    /// Unit of amounts without one.
     pub unit: Option<f64>,
-    /// Whether the header of the column has a unit, which the mapping does not repeat.
+    /// True if the header of the column has a unit that the mapping does not repeat.
     pub lacks_unit: bool,
     pub end: Option<End>,
 }
 
-/// Evidence of a column about how its amounts are written.
+/// Evidence from a column about the notation of its amounts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Notation {
     has_point: bool,
     has_comma: bool,
-    /// Whether there are numbers that only the others explain.
-    has_open: bool,
-    /// Whether there are numbers that lack their unit.
+    /// True if there are ambiguous numbers, which only others can decide.
+    has_ambiguous: bool,
+    /// True if there are numbers that lack their unit.
     lacks_unit: bool,
-    /// Whether there are numbers below 1,000 without a unit.
+    /// True if there are numbers below 1,000 without a unit.
     has_small: bool,
 }
 
-/// An amount without its unit is below this.
+/// Upper bound of numbers that may lack their unit.
 const SMALL: f64 = 1_000.0;
 
-/// A number from here on has no unit that it shares with the other end of its range: `500k – 1000000`.
+/// Numbers from this one on do not share the unit of the other end of their range: `500k – 1000000`.
 const IN_FULL: f64 = 10_000.0;
 
-/// Larger amounts are no money.
+/// Upper bound of plausible amounts.
 const MAX: f64 = 9e15;
 
 impl Notation {
     /// Adds the evidence of a cell.
-    pub(crate) fn add(&mut self, cell: &Cell, form: &AmountForm) {
+    pub(crate) fn add(&mut self, cell: &MoneyCell, form: &AmountForm) {
         let (amounts, is_range) = match cell {
-            Cell::One(amount) => (vec![amount], false),
-            Cell::Range(low, high) => (vec![low, high], true),
+            MoneyCell::One(amount) => (vec![amount], false),
+            MoneyCell::Range(low, high) => (vec![low, high], true),
         };
         let has_unit =
             form.unit.is_some() || form.lacks_unit || (is_range && amounts.iter().any(|amount| amount.unit.is_some()));
@@ -83,7 +83,7 @@ impl Notation {
             match (amount.decimal(), amount.numbers) {
                 (Some(Decimal::Point), _) => self.has_point = true,
                 (Some(Decimal::Comma), _) => self.has_comma = true,
-                (None, [Some(point), Some(comma)]) => self.has_open |= point != comma,
+                (None, [Some(point), Some(comma)]) => self.has_ambiguous |= point != comma,
                 (None, _) => {}
             }
             let number = amount.number(form.decimal).filter(|_| !has_unit && amount.unit.is_none());
@@ -96,12 +96,12 @@ impl Notation {
     pub(crate) fn merge(&mut self, other: &Self) {
         self.has_point |= other.has_point;
         self.has_comma |= other.has_comma;
-        self.has_open |= other.has_open;
+        self.has_ambiguous |= other.has_ambiguous;
         self.lacks_unit |= other.lacks_unit;
         self.has_small |= other.has_small;
     }
 
-    /// The decimal separator of all unambiguous numbers, if they agree.
+    /// Decimal separator of the unambiguous numbers, if all agree.
     fn decimal(&self) -> Option<Decimal> {
         match (self.has_point, self.has_comma) {
             (true, false) => Some(Decimal::Point),
@@ -110,48 +110,48 @@ impl Notation {
         }
     }
 
-    /// Whether this evidence decides more than the known one.
+    /// True if this evidence decides more than the known evidence.
     pub(crate) fn decides_more_than(&self, known: &Self) -> bool {
-        let is_decided = self.has_open && self.decimal() != known.decimal();
+        let is_decided = self.has_ambiguous && self.decimal() != known.decimal();
         is_decided || (self.has_small && self.lacks_unit != known.lacks_unit)
     }
 
-    /// Whether amounts without a unit are too small to be whole ones.
+    /// True if amounts without a unit are too small to be complete.
     pub(crate) fn lacks_unit(&self) -> bool {
         self.lacks_unit
     }
 
-    /// Whether there are numbers of two meanings that no other one explains.
+    /// True if there are ambiguous numbers that no other number decides.
     pub(crate) fn is_undecided(&self) -> bool {
-        self.has_open && self.decimal().is_none()
+        self.has_ambiguous && self.decimal().is_none()
     }
 }
 
-impl Amount {
+impl WrittenAmount {
     /// Reads `1,500,000`, `$1.5M`, `EUR 250k`, `2,5 Mio. €` or `750'000.-`.
     fn read(text: &str) -> Option<Self> {
         let start = text.find(|char: char| char.is_ascii_digit())?;
         let end = text.rfind(|char: char| char.is_ascii_digit())? + 1;
         let before = read_words(&text[..start])?;
-        // A dash in place of cents.
+        // A dash may stand for the cents.
         let behind = text[end..].trim_start();
         let dashes = behind.strip_prefix(['.', ',']).filter(|rest| rest.starts_with(['-', '–', '—']));
         let behind = dashes.map_or(behind, |rest| rest.trim_start_matches(['-', '–', '—']));
         let behind = read_words(behind)?;
-        // A unit is in front with its currency only: `TEUR 250`.
+        // A unit comes before the number only together with a currency: `TEUR 250`.
         let unit = match (before.unit, behind.unit) {
             (Some(_), Some(_)) => return None,
             (Some(_), None) if before.sign.is_none() => return None,
             (before, behind) => before.or(behind),
         };
-        let sign = Sign::of_both(before.sign, behind.sign).ok()?;
+        let sign = Sign::combine(before.sign, behind.sign).ok()?;
         let digits: Option<String> = text[start..end].chars().map(digit_or_separator).collect();
         let numbers = Decimal::ALL.map(|decimal| decimal.read(digits.as_deref()?));
         let is_amount = numbers.iter().flatten().any(|number| number.value * unit.unwrap_or(1.0) < MAX);
         is_amount.then_some(Self { numbers, unit, sign })
     }
 
-    /// The decimal separator, if the form of the number implies it. Three digits after a comma are never the cents of dollars.
+    /// Decimal separator, if the form of the number implies it. Three digits after a comma are never cents of a dollar.
     fn decimal(&self) -> Option<Decimal> {
         match self.numbers {
             [Some(point), Some(comma)] if point.decimals == 0 && comma.decimals > 0 && self.unit.is_none() => {
@@ -163,8 +163,8 @@ impl Amount {
         }
     }
 
-    /// The number in the given notation, or in the one that its form tells.
-    fn number(&self, decimal: Option<Decimal>) -> Option<Number> {
+    /// The number in the given notation, or in the one that its form implies.
+    fn number(&self, decimal: Option<Decimal>) -> Option<ParsedNumber> {
         let [point, comma] = self.numbers;
         match decimal.or_else(|| self.decimal()) {
             Some(Decimal::Point) => point,
@@ -174,13 +174,13 @@ impl Amount {
         }
     }
 
-    /// The number by all that is known: `other` is the other end of its range.
+    /// The number by all available evidence. `other` is the other end of its range.
     fn known_number(
         &self,
         other: Option<&Self>,
         form: &AmountForm,
         notation: &Notation,
-    ) -> Result<Number, Cow<'static, str>> {
+    ) -> Result<ParsedNumber, Cow<'static, str>> {
         let decimal = form.decimal.or_else(|| self.decimal()).or_else(|| other?.decimal());
         let decimal = decimal.or_else(|| notation.decimal());
         self.number(decimal).ok_or_else(|| match form.decimal {
@@ -197,7 +197,7 @@ impl Amount {
     }
 }
 
-/// The characters of numbers, with one space and one apostrophe for several.
+/// Normalizes a character of a number: all kinds of spaces and apostrophes become one. `None` for other characters.
 fn digit_or_separator(char: char) -> Option<char> {
     match char {
         '0'..='9' | '.' | ',' | '_' => Some(char),
@@ -207,30 +207,30 @@ fn digit_or_separator(char: char) -> Option<char> {
     }
 }
 
-/// Separators of the ends of a range.
+/// Separators between the ends of a range.
 const BETWEEN: [&str; 14] =
     ["–", "—", "‒", "−", "〜", "～", " - ", " to ", " bis ", " à ", " a ", " до ", " tot ", "-"];
 
-/// The two ends of a text such as `1 to 5 million`; a text that is no range is both.
-pub(crate) fn ends(text: &str) -> (&str, &str) {
+/// Both ends of a range such as `1 to 5 million`. A text that is no range is returned twice.
+pub(crate) fn range_ends(text: &str) -> (&str, &str) {
     let mut splits = BETWEEN.iter().filter_map(|between| text.split_once(between));
     let ends = splits.find(|(low, high)| !low.trim().is_empty() && !high.trim().is_empty());
     ends.map_or((text, text), |(low, high)| (low.trim(), high.trim()))
 }
 
-impl Cell {
+impl MoneyCell {
     pub(crate) fn read(text: &str) -> Option<Self> {
         let text = text.trim();
-        if let Some(amount) = Amount::read(text) {
+        if let Some(amount) = WrittenAmount::read(text) {
             return Some(Self::One(amount));
         }
         BETWEEN.iter().find_map(|between| {
             let (low, high) = text.split_once(between)?;
-            Some(Self::Range(Amount::read(low.trim())?, Amount::read(high.trim())?))
+            Some(Self::Range(WrittenAmount::read(low.trim())?, WrittenAmount::read(high.trim())?))
         })
     }
 
-    /// The amount that a field takes, and its currency, with what is known of the column.
+    /// Amount for a field, and its currency. `notation` is the evidence of the column.
     pub(crate) fn amount(
         &self,
         form: &AmountForm,
@@ -247,7 +247,7 @@ impl Cell {
                 Err("is a range; take an end of it with `do = [\"min\"]` or `do = [\"max\"]`".into())
             }
             (Self::Range(low, high), Some(end)) => {
-                let sign = Sign::of_both(low.sign.clone(), high.sign.clone())
+                let sign = Sign::combine(low.sign.clone(), high.sign.clone())
                     .map_err(|()| "is a range of two currencies; give both ends one")?;
                 let [low, high] = [(low, high), (high, low)].map(|(amount, other)| {
                     let number = amount.known_number(Some(other), form, notation)?;
@@ -269,8 +269,8 @@ impl Cell {
     }
 }
 
-/// The unit of an end of a range, which it may have from the other end: `0.5–2M`.
-fn shared_unit(number: Number, own: Option<f64>, other: Option<f64>) -> Result<Option<f64>, Cow<'static, str>> {
+/// Unit of one end of a range, which it may share with the other end: `0.5–2M`.
+fn shared_unit(number: ParsedNumber, own: Option<f64>, other: Option<f64>) -> Result<Option<f64>, Cow<'static, str>> {
     match (own, other) {
         (None, Some(_)) if number.value >= IN_FULL => Ok(Some(1.0)),
         (None, Some(_)) if number.value >= SMALL => {
@@ -280,15 +280,15 @@ fn shared_unit(number: Number, own: Option<f64>, other: Option<f64>) -> Result<O
     }
 }
 
-/// Whether a number without a unit is none of dollars: nobody invests 1.5 of them, or 5 to 10.
-fn lacks_unit(number: Number, is_range: bool) -> bool {
+/// True if a number without a unit cannot be dollars: nobody invests 1.5 dollars, or 5 to 10.
+fn lacks_unit(number: ParsedNumber, is_range: bool) -> bool {
     let is_unusual = number.value.fract() != 0.0 || number.decimals > 2 || (is_range && number.value > 0.0);
     number.value < SMALL && is_unusual
 }
 
-/// Refuses an amount whose unit is missing.
+/// Refuses an amount that lacks its unit.
 fn check_unit(
-    number: Number,
+    number: ParsedNumber,
     unit: Option<f64>,
     form: &AmountForm,
     lacks_own: bool,

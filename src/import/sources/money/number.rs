@@ -1,6 +1,6 @@
-//! Digits with separators, of which some group and one may divide.
+//! Reads numbers with group separators and a decimal separator.
 
-/// The sign before the fraction of a number.
+/// Decimal separator of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Decimal {
     /// `1,500.25`
@@ -9,11 +9,11 @@ pub(crate) enum Decimal {
     Comma,
 }
 
-/// A number as one of the two notations has it.
+/// A number as read in one of the two notations.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Number {
+pub(crate) struct ParsedNumber {
     pub value: f64,
-    /// The number of digits of its fraction.
+    /// Number of decimal places.
     pub decimals: usize,
 }
 
@@ -32,9 +32,9 @@ impl Decimal {
         Self::ALL.into_iter().find(|decimal| separator.chars().eq([decimal.separator()]))
     }
 
-    /// Reads a number. Groups have three digits, those of India two but for the last; their separator is the same all over:
-    /// a space, an apostrophe or the sign that does not divide.
-    pub(crate) fn read(self, text: &str) -> Option<Number> {
+    /// Reads a number. Groups have three digits; Indian groups have two, except for the last. All groups have the same
+    /// separator: a space, an apostrophe, `_`, or the sign that is not the decimal separator.
+    pub(crate) fn read(self, text: &str) -> Option<ParsedNumber> {
         let (whole, fraction) = match text.split_once(self.separator()) {
             Some((whole, fraction)) if !fraction.is_empty() => (whole, fraction),
             Some(_) => return None,
@@ -48,7 +48,7 @@ impl Decimal {
         }
         match separator {
             None => {}
-            // Three digits behind a comma are another group, perhaps.
+            // Three digits after the decimal separator might be another group.
             Some(' ' | '\'' | '_') if fraction.len() == 3 => return None,
             Some(' ' | '\'' | '_') if !are_groups(&groups, false) => return None,
             Some(' ' | '\'' | '_') => {}
@@ -56,7 +56,7 @@ impl Decimal {
             Some(_) => {}
         }
         let value = format!("{}.{fraction}0", groups.concat()).parse().ok()?;
-        Some(Number { value, decimals: fraction.len() })
+        Some(ParsedNumber { value, decimals: fraction.len() })
     }
 }
 

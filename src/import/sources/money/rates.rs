@@ -1,4 +1,4 @@
-//! Rates of currencies to US dollars.
+//! Currency rates to US dollars.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -7,19 +7,19 @@ use std::path::Path;
 use csv::StringRecord;
 
 use crate::sources::SourceError;
-use data::import::csv_reader::{CsvReader, Dialect};
+use data::import::csv_reader::{CsvDialect, CsvReader};
 use data::import::diagnostics::quoted;
 use data::{Date, PartialDate};
 
-/// US dollars for one unit of a currency, by day.
+/// US dollars per unit of a currency, by day.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rates(HashMap<String, Vec<(Option<Date>, f64)>>);
 
 impl Rates {
-    /// Reads a CSV file with the columns `currency`, `date` (empty: any day) and `usd`.
+    /// Reads a CSV file with the columns `currency`, `date` (empty for any day) and `usd`.
     pub(crate) fn read(path: &Path) -> Result<Self, SourceError> {
         let file = File::open(path).map_err(|error| SourceError::io(path, error))?;
-        let mut csv = CsvReader::new(file, Dialect::COMMAS);
+        let mut csv = CsvReader::new(file, CsvDialect::COMMAS);
         let mut rates: HashMap<String, Vec<(Option<Date>, f64)>> = HashMap::new();
         let mut header = StringRecord::new();
         csv.read_text(&mut header, 0).map_err(|error| SourceError::at_line(path, csv.line(), error))?;
@@ -53,8 +53,8 @@ impl Rates {
         Ok(Self(rates))
     }
 
-    /// The rate of a currency on a day, which is that of the last day with one.
-    pub(crate) fn on(&self, currency: &str, day: Option<PartialDate>) -> Result<f64, String> {
+    /// Rate of a currency on a day: the latest one up to that day.
+    pub(crate) fn rate_on(&self, currency: &str, day: Option<PartialDate>) -> Result<f64, String> {
         if currency == "USD" {
             return Ok(1.0);
         }
@@ -83,7 +83,7 @@ mod tests {
         let path = folder.path().join("rates.csv");
         std::fs::write(&path, "currency,date,usd\nEUR,2024-01-01,1.1\nEUR,2024-02-01,1.2\nGBP,,1.5\n").unwrap();
         let rates = Rates::read(&path).unwrap();
-        let on = |currency: &str, day: &str| rates.on(currency, day.parse().ok());
+        let on = |currency: &str, day: &str| rates.rate_on(currency, day.parse().ok());
         assert_eq!(on("EUR", "2024-01-31"), Ok(1.1));
         assert_eq!(on("EUR", "2024-02"), Ok(1.2));
         assert_eq!(on("GBP", ""), Ok(1.5));

@@ -2,13 +2,13 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// The amounts of a column of dollars, read as an import reads them: once more if they decide something. `end` is of ranges.
+/// Amounts of a column of dollars, read as an import does: once more if the evidence decides something.
 fn column_of(cells: &[&str], form: AmountForm) -> Vec<Result<f64, String>> {
     let mut known = Notation::default();
     loop {
         let mut seen = Notation::default();
         let read = |text: &&str| {
-            let cell = Cell::read(text).ok_or("is not an amount of money")?;
+            let cell = MoneyCell::read(text).ok_or("is not an amount of money")?;
             seen.add(&cell, &form);
             cell.amount(&form, &known).map(|(amount, _)| amount).map_err(Cow::into_owned)
         };
@@ -63,7 +63,7 @@ fn amounts_are_read_as_people_write_them() {
         ("300万元", 3_000_000.0, Some("CNY")),
         ("1.5億円", 150_000_000.0, Some("JPY")),
     ] {
-        let cell = Cell::read(text).unwrap_or_else(|| panic!("{text} is not read"));
+        let cell = MoneyCell::read(text).unwrap_or_else(|| panic!("{text} is not read"));
         let (found, sign) =
             cell.amount(&AmountForm::default(), &Notation::default()).unwrap_or_else(|error| panic!("{text} {error}"));
         let sign = sign.as_ref().map(|sign| match sign {
@@ -91,14 +91,14 @@ fn amounts_are_read_as_people_write_them() {
         "1-2-3",
         "5-10%",
     ] {
-        assert_eq!(Cell::read(text), None, "{text}");
+        assert_eq!(MoneyCell::read(text), None, "{text}");
     }
 }
 
 #[test]
 fn a_number_of_two_meanings_is_read_by_the_others_of_its_column() {
     for (cells, amounts) in [
-        // Nothing tells.
+        // Nothing decides.
         (&["1.234", "12.345", "2.500"][..], &[None, None, None][..]),
         (&["1,234", "12,345"], &[None, None]),
         (&["1.234M", "5"], &[None, Some(5.0)]),
@@ -108,11 +108,11 @@ fn a_number_of_two_meanings_is_read_by_the_others_of_its_column() {
         (&["250,000", "1.7M"], &[Some(250_000.0), Some(1_700_000.0)]),
         (&["250,000", "1,000,000"], &[Some(250_000.0), Some(1_000_000.0)]),
         (&["250,000", "$50,000"], &[Some(250_000.0), Some(50_000.0)]),
-        // Both notations: what is unambiguous is read.
+        // Both notations occur: only unambiguous numbers are read.
         (&["250.000", "1.500,00", "1,500.00"], &[None, Some(1_500.0), Some(1_500.0)]),
-        // Groups of three digits and no amount of dollars.
+        // With a decimal point, `500.000` is no plausible amount of dollars: its digits may be grouped.
         (&["500.000", "1.7M"], &[None, Some(1_700_000.0)]),
-        // Missing units
+        // Missing units.
         (&["1.5", "1,5", "120.5", "$0.75"], &[None, None, None, None]),
         (&["85.5", "120", "2500"], &[None, None, Some(2_500.0)]),
         (&["120", "2500", "950.00"], &[Some(120.0), Some(2_500.0), Some(950.0)]),
@@ -159,7 +159,7 @@ fn the_ends_of_a_range_share_unit_and_currency() {
         let read = |end| column_of(&[text], form(end)).remove(0);
         assert_eq!((read(End::Low), read(End::High)), (Ok(low), Ok(high)), "{text}");
     }
-    let sign = Cell::read("€250k – 1.5M").unwrap().amount(&form(End::High), &Notation::default()).unwrap().1;
+    let sign = MoneyCell::read("€250k – 1.5M").unwrap().amount(&form(End::High), &Notation::default()).unwrap().1;
     assert_eq!(sign, Some(Sign::Code("EUR".to_owned())));
     for (text, reason) in [
         ("2M - 500k", "first end is above the second"),
@@ -176,10 +176,10 @@ fn the_ends_of_a_range_share_unit_and_currency() {
         assert!(error.contains(reason), "{text}: {error}");
     }
     assert!(column_of(&["1-2M"], AmountForm::default()).remove(0).unwrap_err().contains("do = [\"min\"]"));
-    assert_eq!(ends("2019 – 2021"), ("2019", "2021"));
+    assert_eq!(range_ends("2019 – 2021"), ("2019", "2021"));
 }
 
-/// A number of cents in one of five notations.
+/// Writes a number of cents in one of five notations.
 fn written(cents: u64, notation: usize, has_cents: bool) -> String {
     let digits = (cents / 100).to_string();
     let groups = |separator: &str| {
@@ -203,7 +203,7 @@ fn written(cents: u64, notation: usize, has_cents: bool) -> String {
 }
 
 proptest! {
-    /// The oracle knows what was written: it is read as that, or not at all.
+    /// A cell is read as the written number or not at all.
     #[test]
     fn no_amount_is_read_as_another(
         amounts in proptest::collection::vec((0..100_000_000_000_u64, any::<bool>(), 0..4_usize), 1..12),
@@ -221,7 +221,7 @@ proptest! {
         }
     }
 
-    /// A column that has one number with groups and a fraction is read as a whole, but for amounts without their unit.
+    /// One number with groups and a fraction decides the whole column, except for amounts without their unit.
     #[test]
     fn one_number_explains_its_column(
         amounts in proptest::collection::vec((100_000..100_000_000_000_u64, any::<bool>()), 1..12),

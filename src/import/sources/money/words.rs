@@ -1,19 +1,19 @@
-//! Units and currencies next to amounts.
+//! Reads units and currencies next to amounts.
 
 use std::sync::LazyLock;
 
-/// The currency that is written next to an amount.
+/// Currency next to an amount.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Sign {
-    /// An ISO 4217 code.
+    /// ISO 4217 code.
     Code(String),
-    /// A sign such as `$`, which several currencies have.
+    /// A sign of several currencies, such as `$`, with their codes.
     Shared(&'static str, &'static [&'static str]),
 }
 
 impl Sign {
-    /// The currency of two that are written next to one amount, or at the ends of a range: `$1.5M USD`.
-    pub(super) fn of_both(one: Option<Self>, other: Option<Self>) -> Result<Option<Self>, ()> {
+    /// Combines two currencies next to one amount, or at the ends of a range: `$1.5M USD`. An error if they disagree.
+    pub(super) fn combine(one: Option<Self>, other: Option<Self>) -> Result<Option<Self>, ()> {
         match (one, other) {
             (one, None) => Ok(one),
             (None, other) => Ok(other),
@@ -31,7 +31,7 @@ impl Sign {
         }
     }
 
-    /// Whether amounts in it are written with a decimal point by those who use it.
+    /// True if its users write amounts with a decimal point.
     pub(super) fn has_decimal_point(&self) -> bool {
         match self {
             Self::Code(code) => ["USD", "GBP"].contains(&&**code),
@@ -40,17 +40,17 @@ impl Sign {
     }
 }
 
-enum Meaning {
+enum MoneyWord {
     Unit(f64),
     Currency(Vec<&'static str>),
 }
 
-/// The words and what they mean, the longest first.
-static WORDS: LazyLock<Vec<(&'static str, Meaning)>> = LazyLock::new(|| {
+/// Words with their meanings, the longest first.
+static WORDS: LazyLock<Vec<(&'static str, MoneyWord)>> = LazyLock::new(|| {
     let lines = include_str!("words.txt").lines().filter(|line| !line.starts_with('#'));
     let meaning_of = |text: &'static str| match text.parse() {
-        Ok(unit) => Meaning::Unit(unit),
-        Err(_) => Meaning::Currency(text.split(' ').collect()),
+        Ok(unit) => MoneyWord::Unit(unit),
+        Err(_) => MoneyWord::Currency(text.split(' ').collect()),
     };
     let words = lines.filter_map(|line| line.split_once(": "));
     let words = words.flat_map(|(meaning, words)| words.split(", ").map(move |word| (word, meaning_of(meaning))));
@@ -59,7 +59,7 @@ static WORDS: LazyLock<Vec<(&'static str, Meaning)>> = LazyLock::new(|| {
     words
 });
 
-/// Units and currencies before or behind a number.
+/// Unit and currency before or after a number.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Words {
     pub unit: Option<f64>,
@@ -69,54 +69,54 @@ pub(super) struct Words {
 /// Reads at most one unit, and currencies that agree; `None` if there is anything else.
 pub(super) fn read_words(text: &str) -> Option<Words> {
     let lower = text.to_lowercase();
-    // Codes of currencies are in capitals, unless the lowercase text has other positions.
+    // Currency codes are recognized in capitals. If lowercasing shifts positions, only the lowercase text is used.
     let text = if lower.len() == text.len() { text } else { &lower };
     let mut at = lower.len() - lower.trim_start().len();
     let mut words = Words::default();
     while at < lower.trim_end().len() {
-        let (length, unit, sign) = next(&lower[at..], text.get(at..)?)?;
+        let (length, unit, sign) = next_word(&lower[at..], text.get(at..)?)?;
         if unit.is_some() && words.unit.is_some() {
             return None;
         }
         words.unit = words.unit.or(unit);
-        words.sign = Sign::of_both(words.sign, sign).ok()?;
+        words.sign = Sign::combine(words.sign, sign).ok()?;
         let is_word = lower[at..at + length].ends_with(char::is_alphabetic);
         at += length;
-        // Of an abbreviation.
+        // Skip the point of an abbreviation.
         at += usize::from(is_word && lower[at..].starts_with('.'));
         at += lower[at..].len() - lower[at..].trim_start().len();
     }
     Some(words)
 }
 
-/// The word at the beginning of a text in lower case: its length, and the unit or currency that it means.
-fn next(lower: &str, text: &str) -> Option<(usize, Option<f64>, Option<Sign>)> {
+/// Reads the first word of a text: its length, and its unit or currency. `lower` is the text in lowercase.
+fn next_word(lower: &str, text: &str) -> Option<(usize, Option<f64>, Option<Sign>)> {
     let unit = WORDS.iter().find_map(|(word, meaning)| match meaning {
-        Meaning::Unit(unit) => lower.starts_with(word).then_some((*word, *unit)),
-        Meaning::Currency(_) => None,
+        MoneyWord::Unit(unit) => lower.starts_with(word).then_some((*word, *unit)),
+        MoneyWord::Currency(_) => None,
     });
     let ends =
         |word: &str| !word.ends_with(char::is_alphabetic) || !lower[word.len()..].starts_with(char::is_alphabetic);
-    let currency_here = currency(lower, text);
-    // `b$` is no billion.
+    let currency_here = read_currency(lower, text);
+    // `b$` is not a billion.
     let is_longer = |word: &str| currency_here.as_ref().is_some_and(|(length, _)| *length > word.len());
     match (unit, &currency_here) {
         (Some((word, unit)), _) if ends(word) && !is_longer(word) => Some((word.len(), Some(unit), None)),
         (_, Some((length, sign))) => Some((*length, None, Some(sign.clone()))),
-        // `M€`, `MEUR` and `万元` are a unit and a currency.
+        // `M€`, `MEUR` and `万元` consist of a unit and a currency.
         (unit, None) => {
             let (word, unit) = unit.or_else(|| lower.starts_with('t').then_some(("t", 1e3)))?;
-            let is_joined = currency(&lower[word.len()..], text.get(word.len()..)?).is_some();
+            let is_joined = read_currency(&lower[word.len()..], text.get(word.len()..)?).is_some();
             is_joined.then_some((word.len(), Some(unit), None))
         }
     }
 }
 
-/// The currency at the beginning, and the length of its word.
-fn currency(lower: &str, text: &str) -> Option<(usize, Sign)> {
+/// Reads the currency at the beginning of a text, with the length of its word.
+fn read_currency(lower: &str, text: &str) -> Option<(usize, Sign)> {
     let is_end = |rest: &str| !rest.starts_with(char::is_alphabetic);
     let known = WORDS.iter().find_map(|(word, meaning)| {
-        let Meaning::Currency(codes) = meaning else { return None };
+        let MoneyWord::Currency(codes) = meaning else { return None };
         let rest = lower.strip_prefix(word)?;
         (is_end(rest) || !word.ends_with(char::is_alphabetic)).then_some((*word, codes))
     });
@@ -131,12 +131,12 @@ fn currency(lower: &str, text: &str) -> Option<(usize, Sign)> {
     is_end(&text[3..]).then(|| (3, Sign::Code(code.to_owned())))
 }
 
-/// The factor of a unit.
+/// Factor of a unit.
 pub(crate) fn unit(text: &str) -> Option<f64> {
     read_words(text).filter(|words| words.sign.is_none())?.unit
 }
 
-/// The part of a header that says the unit of its column, and the factor: `($M)` of `AUM ($M)`, `USD mn` of `AUM USD mn`.
+/// Part of a header with the unit of its column, and the factor: `($M)` in `AUM ($M)`, `USD mn` in `AUM USD mn`.
 pub(crate) fn unit_of_header(header: &str) -> Option<(&str, f64)> {
     let read = |part: &str| {
         let text = part.trim_matches(|char: char| !char.is_alphanumeric() && char != '$' && char != '€' && char != '£');
@@ -153,14 +153,14 @@ pub(crate) fn unit_of_header(header: &str) -> Option<(&str, f64)> {
     let tails = header.char_indices().filter(|(_, char)| !char.is_alphanumeric()).map(|(at, _)| &header[at..]);
     let tails = tails.filter_map(|part| {
         let words = read(part)?;
-        // A letter alone may mean anything.
+        // A single letter may mean anything.
         let is_letter = words.sign.is_none() && part.chars().filter(|char| char.is_alphanumeric()).count() < 2;
         words.unit.filter(|_| !is_letter).map(|unit| (part, unit))
     });
     in_brackets.chain(tails).next()
 }
 
-/// The English word of a unit.
+/// English word for a unit.
 pub(crate) fn name_of_unit(factor: f64) -> Option<&'static str> {
     ["thousand", "lakh", "million", "crore", "billion"].into_iter().find(|name| unit(name) == Some(factor))
 }
@@ -177,11 +177,11 @@ mod tests {
         for (word, meaning) in WORDS.iter() {
             assert_eq!(*word, word.to_lowercase());
             match (meaning, read_words(word).unwrap_or_else(|| panic!("{word} is not read"))) {
-                (Meaning::Unit(factor), Words { unit, sign: None }) => assert_eq!(unit, Some(*factor), "{word}"),
-                (Meaning::Currency(codes), Words { unit: None, sign: Some(Sign::Code(code)) }) => {
+                (MoneyWord::Unit(factor), Words { unit, sign: None }) => assert_eq!(unit, Some(*factor), "{word}"),
+                (MoneyWord::Currency(codes), Words { unit: None, sign: Some(Sign::Code(code)) }) => {
                     assert_eq!(*codes, [code], "{word}");
                 }
-                (Meaning::Currency(codes), Words { unit: None, sign: Some(Sign::Shared(_, known)) }) => {
+                (MoneyWord::Currency(codes), Words { unit: None, sign: Some(Sign::Shared(_, known)) }) => {
                     assert_eq!(codes, known, "{word}");
                 }
                 (_, words) => panic!("{word}: {words:?}"),

@@ -1,22 +1,22 @@
-//! Mappings of well-known formats, and vocabularies that mappings may use.
+//! Mappings for well-known formats, and vocabularies that mappings may use.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
-use crate::sources::mapping::Vocabulary;
+use crate::sources::mapping::MappingVocabulary;
 
-/// A mapping that comes with the program.
+/// A built-in mapping.
 #[derive(Debug)]
 pub struct Preset {
     pub name: &'static str,
     pub title: &'static str,
-    /// The mapping; `None` if the files have a description from which it is made.
+    /// The mapping; `None` if it is made from a description among the files.
     pub(crate) mapping: Option<&'static str>,
 }
 
 macro_rules! presets {
     ($($name:literal: $title:literal, $mapping:expr;)*) => {
-        /// The presets by name.
+        /// Presets in order of their names.
         pub const PRESETS: &[Preset] = &[$(Preset { name: $name, title: $title, mapping: $mapping }),*];
     };
 }
@@ -35,16 +35,16 @@ presets! {
     "yc": "Companies of Y Combinator (yc-oss, JSON)", Some(include_str!("yc.toml"));
 }
 
-/// A preset by name.
+/// Finds a preset by name.
 #[must_use]
 pub fn preset(name: &str) -> Option<&'static Preset> {
     PRESETS.iter().find(|preset| preset.name == name)
 }
 
-/// Vocabularies for all mappings, in lines of a value and the texts that mean it.
+/// Built-in vocabularies. Each line has a value and the texts that mean it.
 const VOCABULARIES: [(&str, &str); 1] = [("edgar-places", include_str!("edgar-places.txt"))];
 
-static PARSED: LazyLock<HashMap<&'static str, Arc<Vocabulary>>> = LazyLock::new(|| {
+static PARSED: LazyLock<HashMap<&'static str, Arc<MappingVocabulary>>> = LazyLock::new(|| {
     let parse = |text: &'static str| {
         let lines = text.lines().filter(|line| !line.starts_with('#'));
         let pairs = lines
@@ -55,12 +55,12 @@ static PARSED: LazyLock<HashMap<&'static str, Arc<Vocabulary>>> = LazyLock::new(
     VOCABULARIES.iter().map(|(name, text)| (*name, parse(text))).collect()
 });
 
-/// A vocabulary that comes with the program.
-pub(crate) fn vocabulary(name: &str) -> Option<Arc<Vocabulary>> {
+/// Finds a built-in vocabulary by name.
+pub(crate) fn vocabulary(name: &str) -> Option<Arc<MappingVocabulary>> {
     PARSED.get(name).cloned()
 }
 
-/// The names of the vocabularies that come with the program.
+/// Names of the built-in vocabularies.
 pub(crate) fn vocabularies() -> impl Iterator<Item = &'static str> {
     VOCABULARIES.iter().map(|(name, _)| *name)
 }

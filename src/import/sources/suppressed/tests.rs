@@ -7,7 +7,7 @@ fn entity(text: &str) -> EntityId {
     text.parse().unwrap()
 }
 
-/// A folder with a source of these entities.
+/// Creates a folder with a source of these entities.
 fn source(id: &str, entities: &[&str]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let source = Source {
@@ -42,7 +42,7 @@ fn lines_name_entities_by_key_or_by_the_digest_of_a_key() {
     assert!(people.iter().all(|(source, entity)| suppressed.names(source, entity)));
     assert!(!suppressed.names("crm", &entity("person:ann")) && !suppressed.names("other", &people[0].1));
     assert_eq!(suppressed.add(folder.path(), &people, on, "").unwrap(), 0, "they are known");
-    // Without the other columns, in any order, and with capitals of a digest.
+    // Columns may be missing or reordered, and digests may have capital letters.
     fs::write(
         folder.path().join(FILE),
         format!(
@@ -74,7 +74,7 @@ fn the_cluster_of_a_named_entity_is_covered() {
     let covers = |source, key| suppressed.covers(source, &entity(key));
     assert!(covers("a", "person:1") && covers("b", "person:x"));
     assert!(!covers("b", "person:y") && !covers("c", "person:1"));
-    let whole = clusters.whole(vec![("b".to_owned(), entity("person:x")), ("c".to_owned(), entity("person:q"))]);
+    let whole = clusters.expand(vec![("b".to_owned(), entity("person:x")), ("c".to_owned(), entity("person:q"))]);
     let whole: Vec<String> = whole.iter().map(|(source, entity)| format!("{source}/{entity}")).collect();
     assert_eq!(whole, ["a/person:1", "b/person:x", "c/person:q"]);
 }
@@ -104,7 +104,7 @@ fn a_line_of_nothing_is_reported_with_the_nearest_entity_and_stays_valid() {
                  our-list/person:zyx\n";
     fs::write(folder.path().join(FILE), lines).unwrap();
     let sources = Source::list(folder.path()).unwrap();
-    let messages = Suppressed::read(folder.path()).unwrap().unknown(folder.path(), &sources).unwrap();
+    let messages = Suppressed::read(folder.path()).unwrap().find_unknown(folder.path(), &sources).unwrap();
     let messages: Vec<&str> =
         messages.iter().map(|message| message.rsplit_once("suppressed.csv:").unwrap().1).collect();
     let expected = [

@@ -17,9 +17,9 @@ fn source(on: &str) -> Source {
     }
 }
 
-type Said<'a> = (&'a str, &'a str, &'a str);
+type StatementText<'a> = (&'a str, &'a str, &'a str);
 
-fn update(folder: &Path, on: &str, extent: Extent, statements: &[Said<'_>]) -> Update {
+fn update(folder: &Path, on: &str, extent: Extent, statements: &[StatementText<'_>]) -> Update {
     let mut update = Update::begin(folder, source(on), extent).unwrap();
     for (entity, field, value) in statements {
         update.add(NewStatement { entity, field, value, original: "", source_key: "k" }).unwrap();
@@ -27,8 +27,8 @@ fn update(folder: &Path, on: &str, extent: Extent, statements: &[Said<'_>]) -> U
     update
 }
 
-/// A complete import.
-fn import(folder: &Path, on: &str, statements: &[Said<'_>]) -> Changes {
+/// Runs a complete import.
+fn import(folder: &Path, on: &str, statements: &[StatementText<'_>]) -> StatementChanges {
     update(folder, on, Extent::Complete, statements).finish(true).unwrap()
 }
 
@@ -44,7 +44,7 @@ fn kept(folder: &Path) -> Vec<String> {
     kept.collect()
 }
 
-/// What counts, as entity, field and value.
+/// Current statements as entity, field and value.
 fn current(folder: &Path) -> BTreeSet<String> {
     let current = all(folder).into_iter().filter(|statement| statement.standing == Standing::Current);
     current.map(|Statement { entity, field, value, .. }| format!("{entity} {field} {value}")).collect()
@@ -55,10 +55,10 @@ fn a_second_import_keeps_what_was_first_seen_and_what_is_gone() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
     let first = [("firm:a", "city", "Oslo"), ("firm:a", "name", "A, \"B\"\nC"), ("startup:z", "name", "Z")];
-    assert_eq!(import(path, "2026-01-01", &first), Changes { new: 3, ..Changes::default() });
+    assert_eq!(import(path, "2026-01-01", &first), StatementChanges { new: 3, ..StatementChanges::default() });
     let second = [("firm:a", "city", "Rome"), ("firm:a", "name", "A, \"B\"\nC"), ("firm:b", "name", "B")];
     let changes = import(path, "2026-02-01", &second);
-    assert_eq!(changes, Changes { new: 2, known: 1, gone: 2, gone_records: 1 });
+    assert_eq!(changes, StatementChanges { new: 2, known: 1, gone: 2, gone_records: 1 });
     let expected = [
         "firm:a city Oslo 2026-01-01 2026-01-01 1",
         "firm:a city Rome 2026-02-01 2026-02-01 2",
@@ -69,9 +69,9 @@ fn a_second_import_keeps_what_was_first_seen_and_what_is_gone() {
     assert_eq!(kept(path), expected);
     let imported = |on, imports| Source { imports, last_complete: imports, ..source(on) };
     assert_eq!(Source::list(path).unwrap(), [imported("2026-02-01", 2)]);
-    // What is gone is not gone again.
-    assert_eq!(import(path, "2026-02-01", &second), Changes { known: 3, ..Changes::default() });
-    // An import of an older state decides, too, and makes nothing older.
+    // Statements that are gone are not counted as gone again.
+    assert_eq!(import(path, "2026-02-01", &second), StatementChanges { known: 3, ..StatementChanges::default() });
+    // An import of an older state also decides, and keeps later days of `last_seen`.
     let older = update(path, "2025-12-01", Extent::Complete, &first);
     assert_eq!(older.later_day(), Some("2026-02-01".parse().unwrap()));
     older.finish(true).unwrap();
@@ -87,7 +87,7 @@ fn a_correction_on_the_same_day_counts() {
     let path = folder.path();
     import(path, "2026-01-01", &[("firm:a", "aliases", "WRONG"), ("firm:a", "city", "Rome"), ("firm:a", "name", "A")]);
     let corrected = [("firm:a", "city", "Oslo"), ("firm:a", "name", "A")];
-    assert_eq!(import(path, "2026-01-01", &corrected), Changes { new: 1, known: 1, gone: 2, gone_records: 0 });
+    assert_eq!(import(path, "2026-01-01", &corrected), StatementChanges { new: 1, known: 1, gone: 2, gone_records: 0 });
     assert_eq!(current(path), ["firm:a city Oslo", "firm:a name A"].map(str::to_owned).into());
 }
 
@@ -107,27 +107,28 @@ fn a_complete_import_that_lacks_more_than_a_fifth_of_a_kind_is_refused_and_chang
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
     let names: Vec<String> = (0..10).map(|number| format!("firm:{number}")).collect();
-    let said = |firms: usize, people: usize, sectors: usize| -> Vec<Said<'_>> {
+    let statements = |firms: usize, people: usize, sectors: usize| -> Vec<StatementText<'_>> {
         let firms = names.iter().take(firms).map(|name| (&**name, "name", "N"));
         let people = ["person:1", "person:2"].into_iter().take(people).map(|name| (name, "name", "P"));
         let sectors = ["sector:1", "sector:2", "sector:3"].into_iter().take(sectors).map(|name| (name, "name", "S"));
         firms.chain(people).chain(sectors).collect()
     };
-    let complete = |said: &[Said<'_>]| update(path, "2026-01-02", Extent::Complete, said).finish(false);
-    complete(&said(10, 2, 3)).unwrap();
+    let complete =
+        |statements: &[StatementText<'_>]| update(path, "2026-01-02", Extent::Complete, statements).finish(false);
+    complete(&statements(10, 2, 3)).unwrap();
     let before = kept(path);
-    let refused = complete(&said(7, 2, 3)).unwrap_err().to_string();
+    let refused = complete(&statements(7, 2, 3)).unwrap_err().to_string();
     let message = "our-list: the import lacks more than a fifth of what the source had (3 of 10 of kind firm), and";
     assert!(refused.starts_with(message), "{refused}");
-    let refused = complete(&said(10, 0, 3)).unwrap_err().to_string();
+    let refused = complete(&statements(10, 0, 3)).unwrap_err().to_string();
     assert!(refused.contains("(2 of 2 of kind person)"), "{refused}");
     assert_eq!((kept(path), Source::list(path).unwrap()[0].imports), (before, 1));
-    // An increment has only what is new.
-    update(path, "2026-01-02", Extent::Increment, &said(1, 0, 0)).finish(false).unwrap();
-    // A fifth may go, one record of a small list, and the sectors of what is gone.
-    assert_eq!(complete(&said(8, 1, 0)).unwrap().gone_records, 3);
+    // An increment has new data only.
+    update(path, "2026-01-02", Extent::Increment, &statements(1, 0, 0)).finish(false).unwrap();
+    // A fifth may go, one record of a small list, and the sectors of lost records.
+    assert_eq!(complete(&statements(8, 1, 0)).unwrap().gone_records, 3);
     assert_eq!(current(path).len(), 9);
-    assert_eq!(import(path, "2026-01-03", &said(2, 0, 0)).gone_records, 7);
+    assert_eq!(import(path, "2026-01-03", &statements(2, 0, 0)).gone_records, 7);
 }
 
 #[test]
@@ -137,7 +138,7 @@ fn an_import_that_was_interrupted_is_no_part_of_the_next_one() {
     import(path, "2026-01-01", &[("firm:a", "name", "A"), ("firm:b", "name", "B")]);
     let source = Source::list(path).unwrap().remove(0);
     import(path, "2026-01-02", &[("firm:a", "name", "A"), ("firm:c", "name", "C")]);
-    // Its statements are on disk, and its number is taken.
+    // Its statements are on disk and its number is used up.
     Source { imports: 2, ..source }.write(&path.join("our-list")).unwrap();
     import(path, "2026-01-03", &[("firm:a", "name", "A"), ("firm:b", "name", "B")]);
     assert_eq!(current(path), ["firm:a name A", "firm:b name B"].map(str::to_owned).into());
@@ -156,7 +157,7 @@ fn a_source_of_an_earlier_version_is_imported_again() {
                       firm:a,name,A,,k,2026-01-01,2026-02-01\nfirm:b,name,B,,k,2026-01-01,2026-01-01\n";
     fs::write(old.join("statements.csv"), statements).unwrap();
     let changes = update(folder.path(), "2026-02-01", Extent::Increment, &[("firm:a", "city", "Oslo")]).finish(false);
-    assert_eq!(changes.unwrap(), Changes { new: 1, known: 0, gone: 1, gone_records: 0 });
+    assert_eq!(changes.unwrap(), StatementChanges { new: 1, known: 0, gone: 1, gone_records: 0 });
     let expected = ["firm:a city Oslo", "firm:a name A", "firm:b name B"].map(str::to_owned);
     assert_eq!(current(folder.path()), expected.into());
     assert_eq!(import(folder.path(), "2026-02-01", &[("firm:b", "name", "B")]).gone_records, 1);
@@ -209,7 +210,7 @@ fn lines_are_added_to_a_file_that_people_edit() {
     let file = folder.path().join("list.csv");
     append(&file, "a,b", &[&["1", "x, y"]]).unwrap();
     assert_eq!(fs::read_to_string(&file).unwrap(), "a,b\n1,\"x, y\"\n");
-    // Without an end of the last line, and with a header as a spreadsheet writes it.
+    // The last line has no line break, and a spreadsheet wrote the header.
     fs::write(&file, "\u{feff}a,b\r\n1,2").unwrap();
     append(&file, "a,b", &[&["3", "4"]]).unwrap();
     assert_eq!(fs::read_to_string(&file).unwrap(), "\u{feff}a,b\r\n1,2\n3,4\n");
@@ -222,7 +223,7 @@ fn lines_are_added_to_a_file_that_people_edit() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Any imports in any order of days, next to a model that has only what counts.
+    /// Imports in any order of days, compared with a model of the current statements.
     #[test]
     fn what_counts_is_what_a_list_that_is_replaced_or_amended_has(
         imports in proptest::collection::vec(
@@ -234,29 +235,31 @@ proptest! {
         const FIELDS: [&str; 3] = ["aliases", "city", "name"];
         let folder = tempfile::tempdir().unwrap();
         let mut model: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
-        for (is_complete, day, said) in &imports {
-            let said: Vec<Said<'_>> =
-                said.iter().map(|(entity, field, value)| (ENTITIES[*entity], FIELDS[*field], ["1", "2", "3"][*value])).collect();
+        for (is_complete, day, statements) in &imports {
+            let statements: Vec<StatementText<'_>> = statements
+                .iter()
+                .map(|(entity, field, value)| (ENTITIES[*entity], FIELDS[*field], ["1", "2", "3"][*value]))
+                .collect();
             let records = |model: &BTreeMap<(&str, &str), BTreeSet<&str>>| -> BTreeSet<String> {
                 model.keys().map(|(entity, _)| (*entity).to_owned()).collect()
             };
             let before = records(&model);
             match is_complete {
                 true => model.clear(),
-                false => said.iter().for_each(|(entity, field, _)| drop(model.remove(&(*entity, *field)))),
+                false => statements.iter().for_each(|(entity, field, _)| drop(model.remove(&(*entity, *field)))),
             }
-            for (entity, field, value) in &said {
+            for (entity, field, value) in &statements {
                 model.entry((*entity, *field)).or_default().insert(value);
             }
             let extent = if *is_complete { Extent::Complete } else { Extent::Increment };
-            let changes = update(folder.path(), &format!("2026-01-0{day}"), extent, &said).finish(true).unwrap();
+            let changes = update(folder.path(), &format!("2026-01-0{day}"), extent, &statements).finish(true).unwrap();
             let expected: BTreeSet<String> = model
                 .iter()
                 .flat_map(|((entity, field), values)| values.iter().map(move |value| format!("{entity} {field} {value}")))
                 .collect();
             prop_assert_eq!(current(folder.path()), expected);
             prop_assert_eq!(changes.gone_records, before.difference(&records(&model)).count() as u64);
-            prop_assert_eq!(changes.new + changes.known, said.len() as u64);
+            prop_assert_eq!(changes.new + changes.known, statements.len() as u64);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The entities of all sources, their records and their slugs.
+//! Entities of all sources with their records and slugs.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -11,33 +11,34 @@ use data::Date;
 use data::vocabulary::Vocabulary as _;
 
 pub(super) struct Entities {
-    /// Those of one source together, in the order of its statements.
-    entities: Vec<Entity>,
-    /// The first entity of each source, and the end.
+    /// Grouped by source, in the order of its statements.
+    entities: Vec<ViewEntity>,
+    /// First entity of each source, and the end.
     starts: Vec<usize>,
-    /// The record of each entity: its place in the order of kinds and slugs.
-    places: Vec<u32>,
-    /// The kind and the slug of each record.
+    /// Record of each entity, as a number in the order of kinds and slugs.
+    record_numbers: Vec<u32>,
+    /// Kind and slug of each record.
     records: Vec<(EntityKind, String)>,
-    /// Whether each record has anything that its sources say now, and whether a name is among it.
+    /// True for each record with a current statement.
     current: Vec<bool>,
+    /// True for each record with a current name.
     named: Vec<bool>,
     suppressed: Vec<bool>,
-    /// The slug of each entity: that of its record, or one that was merged away.
+    /// Slug of each entity: that of its record, or one that was merged away.
     slugs: Vec<String>,
 }
 
-struct Entity {
+struct ViewEntity {
     id: EntityId,
     first_seen: Date,
-    /// The name by which it was first known.
+    /// Name by which it was first known.
     name: Option<Box<str>>,
     is_current: bool,
     is_named: bool,
     is_suppressed: bool,
 }
 
-/// Slugs that are paths of the API.
+/// Reserved slugs, which are paths of the API.
 const RESERVED: [&str; 2] = ["aggregate", "facets"];
 
 impl Entities {
@@ -47,7 +48,7 @@ impl Entities {
         clusters: &Clusters,
         suppressed: &Suppressed,
     ) -> Result<Self, SourceError> {
-        let mut entities: Vec<Entity> = Vec::new();
+        let mut entities: Vec<ViewEntity> = Vec::new();
         let mut starts = Vec::new();
         for source in sources {
             starts.push(entities.len());
@@ -57,7 +58,7 @@ impl Entities {
                 let statement = statement?;
                 if entities.len() == first || entities.last().is_some_and(|entity| entity.id != statement.entity) {
                     first_named = None;
-                    entities.push(Entity {
+                    entities.push(ViewEntity {
                         is_suppressed: suppressed.covers(&source.id, &statement.entity),
                         id: statement.entity,
                         first_seen: statement.first_seen,
@@ -72,7 +73,7 @@ impl Entities {
                 entity.is_current |= is_current;
                 if statement.field == "name" {
                     entity.is_named |= is_current;
-                    // Of two names of one day, the one that was corrected was the first.
+                    // Of two names of the same day, the earlier import has the first; the other is a correction.
                     let order = (statement.first_seen, statement.last_import);
                     if first_named.is_none_or(|first| order < first) {
                         first_named = Some(order);
@@ -85,20 +86,20 @@ impl Entities {
         let mut all = Self {
             entities,
             starts,
-            places: Vec::new(),
+            record_numbers: Vec::new(),
             records: Vec::new(),
             current: Vec::new(),
             named: Vec::new(),
             suppressed: Vec::new(),
             slugs: Vec::new(),
         };
-        all.name(sources, clusters);
+        all.assign_slugs(sources, clusters);
         Ok(all)
     }
 
-    /// Gives each entity a slug and a record. Slugs are given in the order in which entities were first seen, so that later
-    /// ones do not change those of earlier ones.
-    fn name(&mut self, sources: &[Source], clusters: &Clusters) {
+    /// Assigns each entity a slug and a record. Entities that were first seen earlier choose first, so that later ones do not
+    /// change their slugs.
+    fn assign_slugs(&mut self, sources: &[Source], clusters: &Clusters) {
         let mut order: Vec<(usize, usize)> = Vec::with_capacity(self.entities.len());
         for source in 0..sources.len() {
             order.extend((self.starts[source]..self.starts[source + 1]).map(|entity| (source, entity)));
@@ -109,7 +110,7 @@ impl Entities {
         });
         let mut taken: HashMap<EntityKind, HashMap<String, u32>> = HashMap::new();
         self.slugs = vec![String::new(); self.entities.len()];
-        // The first entity of each cluster, and of each sector.
+        // First entity of each cluster, and of each sector.
         let mut firsts: HashMap<(EntityKind, u32), usize> = HashMap::new();
         let mut sectors: HashMap<&str, usize> = HashMap::new();
         let mut owners: Vec<usize> = (0..self.entities.len()).collect();
@@ -118,7 +119,7 @@ impl Entities {
             let first = match known.id.kind {
                 EntityKind::Sector => Some(*sectors.entry(&known.id.key).or_insert(entity)),
                 kind => clusters
-                    .of(&sources[source].id, &known.id)
+                    .cluster_of(&sources[source].id, &known.id)
                     .map(|cluster| *firsts.entry((kind, cluster)).or_insert(entity)),
             };
             owners[entity] = first.unwrap_or(entity);
@@ -127,113 +128,111 @@ impl Entities {
             }
             let name = known.name.as_deref().filter(|_| known.id.kind != EntityKind::Round).and_then(slug);
             let name = name.or_else(|| slug(&known.id.key)).unwrap_or_else(|| known.id.kind.name().to_owned());
-            self.slugs[entity] = free(taken.entry(known.id.kind).or_default(), name);
+            self.slugs[entity] = claim_slug(taken.entry(known.id.kind).or_default(), name);
         }
         let mut records: Vec<usize> = (0..self.entities.len()).filter(|entity| owners[*entity] == *entity).collect();
         records.sort_by(|left, right| {
             let key = |entity: &usize| (self.entities[*entity].id.kind, &self.slugs[*entity]);
             key(left).cmp(&key(right))
         });
-        let mut places = vec![0; self.entities.len()];
-        for (place, entity) in records.iter().enumerate() {
-            places[*entity] = place as u32;
+        let mut numbers = vec![0; self.entities.len()];
+        for (number, entity) in records.iter().enumerate() {
+            numbers[*entity] = number as u32;
         }
-        self.places = owners.iter().map(|owner| places[*owner]).collect();
+        self.record_numbers = owners.iter().map(|owner| numbers[*owner]).collect();
         self.records =
             records.iter().map(|entity| (self.entities[*entity].id.kind, self.slugs[*entity].clone())).collect();
         let none = vec![false; self.records.len()];
         (self.current, self.named, self.suppressed) = (none.clone(), none.clone(), none);
-        for (entity, place) in self.entities.iter().zip(&self.places) {
-            let place = *place as usize;
-            self.current[place] |= entity.is_current;
-            self.named[place] |= entity.is_named;
-            self.suppressed[place] |= entity.is_suppressed;
+        for (entity, number) in self.entities.iter().zip(&self.record_numbers) {
+            let number = *number as usize;
+            self.current[number] |= entity.is_current;
+            self.named[number] |= entity.is_named;
+            self.suppressed[number] |= entity.is_suppressed;
         }
     }
 
-    /// The index of the first entity of a source.
+    /// Index of the first entity of a source.
     pub(super) fn first_of(&self, source: usize) -> usize {
         self.starts[source]
     }
 
-    /// The index of an entity of a source, which is most often `at` or the next.
+    /// Index of an entity of a source, usually `at` or the next one.
     pub(super) fn advance(&self, source: usize, at: usize, id: &EntityId) -> Option<usize> {
         let near = (at..at + 2).find(|index| self.entities.get(*index).is_some_and(|entity| entity.id == *id));
         near.filter(|index| *index < self.starts[source + 1]).or_else(|| self.find(source, id))
     }
 
-    /// The entity of a source, by id.
+    /// Finds an entity of a source by its id.
     pub(super) fn find(&self, source: usize, id: &EntityId) -> Option<usize> {
         let of_source = &self.entities[self.starts[source]..self.starts[source + 1]];
         of_source.binary_search_by(|entity| entity.id.cmp(id)).ok().map(|index| self.starts[source] + index)
     }
 
-    pub(super) fn is_suppressed(&self, place: u32) -> bool {
-        self.suppressed[place as usize]
+    pub(super) fn is_suppressed(&self, number: u32) -> bool {
+        self.suppressed[number as usize]
     }
 
-    /// Whether a source has the record, and it is not suppressed. It may be incomplete.
-    pub(super) fn is_published(&self, place: u32) -> bool {
-        self.current[place as usize] && !self.is_suppressed(place)
+    /// True if a source has the record and it is not suppressed. The record may be incomplete.
+    pub(super) fn is_published(&self, number: u32) -> bool {
+        self.current[number as usize] && !self.is_suppressed(number)
     }
 
-    /// Whether a record has a name, too, without which it is not in the view.
-    pub(super) fn is_named(&self, place: u32) -> bool {
-        self.named[place as usize] && !self.is_suppressed(place)
+    /// True if the record has a current name and is not suppressed. Without a name it is not in the view.
+    pub(super) fn is_named(&self, number: u32) -> bool {
+        self.named[number as usize] && !self.is_suppressed(number)
     }
 
-    /// The number of records that no source has any more, and of those that are suppressed.
+    /// Number of records that no source has any more, and number of suppressed ones.
     pub(super) fn left_out(&self) -> (u64, u64) {
-        let places = || 0..self.records.len() as u32;
-        let is_record = |place: &u32| self.kind(*place) != EntityKind::Sector;
-        let gone = places().filter(|place| !self.current[*place as usize]).filter(is_record);
-        let suppressed = places().filter(|place| self.current[*place as usize] && self.is_suppressed(*place));
+        let numbers = || 0..self.records.len() as u32;
+        let is_record = |number: &u32| self.kind(*number) != EntityKind::Sector;
+        let gone = numbers().filter(|number| !self.current[*number as usize]).filter(is_record);
+        let suppressed = numbers().filter(|number| self.current[*number as usize] && self.is_suppressed(*number));
         (gone.count() as u64, suppressed.count() as u64)
     }
 
-    /// The entities of the record with a slug, or with one that was merged away.
+    /// Entities of the record with a slug, or with one that was merged away.
     pub(super) fn of_slug(&self, sources: &[Source], kind: EntityKind, slug: &str) -> Vec<(String, EntityId)> {
         let entities = || self.entities.iter().enumerate().filter(|(_, entity)| entity.id.kind == kind);
-        let Some(place) = entities().find(|(index, _)| self.slugs[*index] == slug).map(|(index, _)| self.places[index])
-        else {
-            return Vec::new();
-        };
-        let of_record = entities().filter(|(index, _)| self.places[*index] == place);
+        let first = entities().find(|(index, _)| self.slugs[*index] == slug);
+        let Some(number) = first.map(|(index, _)| self.record_numbers[index]) else { return Vec::new() };
+        let of_record = entities().filter(|(index, _)| self.record_numbers[*index] == number);
         let source = |index: usize| self.starts.partition_point(|start| *start <= index) - 1;
         of_record.map(|(index, entity)| (sources[source(index)].id.clone(), entity.id.clone())).collect()
     }
 
-    /// The slugs of a kind of records.
+    /// Slugs of the records of a kind.
     pub(super) fn slugs(&self, kind: EntityKind) -> impl Iterator<Item = &str> {
         self.records.iter().filter(move |(known, _)| *known == kind).map(|(_, slug)| slug.as_str())
     }
 
-    pub(super) fn place(&self, entity: usize) -> u32 {
-        self.places[entity]
+    pub(super) fn record_number(&self, entity: usize) -> u32 {
+        self.record_numbers[entity]
     }
 
-    /// The number of records, with those that turn out to be incomplete.
-    pub(super) fn records(&self) -> usize {
+    /// Number of records, including incomplete ones.
+    pub(super) fn record_count(&self) -> usize {
         self.records.len()
     }
 
-    pub(super) fn kind(&self, place: u32) -> EntityKind {
-        self.records[place as usize].0
+    pub(super) fn kind(&self, number: u32) -> EntityKind {
+        self.records[number as usize].0
     }
 
-    pub(super) fn slug(&self, place: u32) -> &str {
-        &self.records[place as usize].1
+    pub(super) fn slug(&self, number: u32) -> &str {
+        &self.records[number as usize].1
     }
 
-    /// The slugs that were merged away, each with its kind and the slug of its record, in order. Rounds have none: nobody
+    /// Slugs that were merged away, each with its kind and the slug of its record, sorted. Rounds have none, because nobody
     /// keeps their addresses.
     pub(super) fn redirects(&self, is_written: &[bool]) -> Vec<(EntityKind, &str, &str)> {
         let mut redirects: Vec<(EntityKind, &str, &str)> = Vec::new();
         for (index, entity) in self.entities.iter().enumerate() {
-            let (place, slug) = (self.places[index], &self.slugs[index]);
-            let target = self.slug(place);
+            let (number, slug) = (self.record_numbers[index], &self.slugs[index]);
+            let target = self.slug(number);
             let has_page = !matches!(entity.id.kind, EntityKind::Sector | EntityKind::Round);
-            if has_page && slug != target && is_written[place as usize] {
+            if has_page && slug != target && is_written[number as usize] {
                 redirects.push((entity.id.kind, slug, target));
             }
         }
@@ -242,8 +241,8 @@ impl Entities {
     }
 }
 
-/// The next free slug: `name`, `name-2`, …
-fn free(taken: &mut HashMap<String, u32>, name: String) -> String {
+/// Claims the next free slug: `name`, `name-2`, …
+fn claim_slug(taken: &mut HashMap<String, u32>, name: String) -> String {
     let is_free = |taken: &HashMap<String, u32>, slug: &str| !taken.contains_key(slug) && !RESERVED.contains(&slug);
     if is_free(taken, &name) {
         taken.insert(name.clone(), 2);

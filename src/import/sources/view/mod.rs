@@ -1,12 +1,11 @@
-//! The view of sources: the dataset that they make together.
+//! The view of sources: the dataset that they form together.
 //!
-//! A record is composed of the statements about its entities, of one source or of several. Of the fields with one value the
-//! best statement counts: of the source with the highest priority, then the one seen last, then by id of the source and by
-//! value. Lists are unions in this order. What a source does not state any more does not count, but is kept in the provenance
-//! of a record that another source has. An entity that no source has any more keeps its slug: no other one gets it.
+//! A record is composed of the statements about its entities, from one or several sources. A field with one value takes the
+//! best statement: highest priority of the source, then seen last, then first by id of the source and by value. Lists are
+//! unions in this order. Statements that a source no longer makes do not count, but stay in the provenance of a record that
+//! another source has. The slug of an entity that no source has any more stays reserved.
 //!
-//! The view is a pure function of the sources, the clusters and what is suppressed: a source that is removed leaves nothing
-//! behind.
+//! The view is a pure function of the sources, the clusters and the suppressed entities: a removed source leaves no trace.
 
 mod entities;
 mod files;
@@ -21,33 +20,34 @@ use serde::Serialize;
 use crate::sources::sort::Sorter;
 use crate::sources::{EntityId, EntityKind, Source, SourceError, Suppressed};
 use data::import::diagnostics::quoted;
-use data::import::meta::{self, Meta};
+use data::import::meta::{self, SnapshotMeta};
 use data::vocabulary::Vocabulary as _;
 use data::{Progress, SnapshotVersion};
 use entities::Entities;
 use files::Files;
-use record::{Record, Said, Unsaid};
+use record::{StatementExclusion, ViewRecord, ViewStatement};
 use search::nearest;
 
-/// Which entities of the sources are one record. An entity without a cluster is a record of its own.
+/// Clusters of entities that form one record. An entity without a cluster is a record of its own.
 #[derive(Clone, Debug, Default)]
 pub struct Clusters(HashMap<String, HashMap<EntityId, u32>>);
 
 impl Clusters {
-    /// Puts an entity of a source into a cluster. All entities of a cluster are of one kind.
+    /// Adds an entity of a source to a cluster. All entities of a cluster must have the same kind.
     pub fn add(&mut self, source: &str, entity: EntityId, cluster: u32) {
         self.0.entry(source.to_owned()).or_default().insert(entity, cluster);
     }
 
     #[must_use]
-    pub fn of(&self, source: &str, entity: &EntityId) -> Option<u32> {
+    pub fn cluster_of(&self, source: &str, entity: &EntityId) -> Option<u32> {
         self.0.get(source)?.get(entity).copied()
     }
 
-    /// Entities and all that are in a cluster with one of them, in order.
+    /// Adds all entities that share a cluster with a given one. Sorted.
     #[must_use]
-    pub fn whole(&self, mut entities: Vec<(String, EntityId)>) -> Vec<(String, EntityId)> {
-        let clusters: HashSet<u32> = entities.iter().filter_map(|(source, entity)| self.of(source, entity)).collect();
+    pub fn expand(&self, mut entities: Vec<(String, EntityId)>) -> Vec<(String, EntityId)> {
+        let clusters: HashSet<u32> =
+            entities.iter().filter_map(|(source, entity)| self.cluster_of(source, entity)).collect();
         let others = self.iter().filter(|(.., cluster)| clusters.contains(cluster));
         entities.extend(others.map(|(source, entity, _)| (source.to_owned(), entity.clone())));
         entities.sort_unstable();
@@ -55,38 +55,38 @@ impl Clusters {
         entities
     }
 
-    /// The entities that are in a cluster, each with its source.
+    /// Entities that are in a cluster, with source and cluster.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &EntityId, u32)> {
         let sources = self.0.iter();
         sources.flat_map(|(source, of)| of.iter().map(move |(entity, cluster)| (source.as_str(), entity, *cluster)))
     }
 }
 
-/// The files that a view writes.
+/// Files that a view writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// The tables of a dataset and its identifiers.
+    /// Tables of a dataset and its identifiers.
     Tables,
-    /// Also where each value is from.
+    /// Also the provenance of each value.
     Provenance,
 }
 
-/// What a view has, and what it leaves out.
+/// Counts of records in a view, and of omissions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ViewSummary {
-    /// Records of each kind.
+    /// Number of records of each kind.
     pub records: Vec<(&'static str, u64)>,
-    /// Entities of which something required is unknown: a name, the startup of a round, the organization of a person.
+    /// Records that lack a required value: a name, the startup of a round, the organization of a person.
     pub incomplete: u64,
     /// References to entities that are not in the view.
     pub dangling: u64,
-    /// Records that their sources do not have any more.
+    /// Records that no source has any more.
     pub gone: u64,
-    /// Records that are suppressed, and those that need one of them: the rounds of a startup, the people of an organization.
+    /// Suppressed records, and records that depend on one: rounds of a startup, people of an organization.
     pub suppressed: u64,
 }
 
-/// The entities of the record that has a slug in the view, or had it before it was merged; each with its source.
+/// Finds the entities of the record with a slug in the view, or with one that was merged away. Each with its source.
 pub fn entities_of(
     folder: &Path,
     sources: &[Source],
@@ -105,7 +105,7 @@ pub fn entities_of(
     Ok(found)
 }
 
-/// Writes the dataset of the sources in `folder` to the folder `to`, which exists.
+/// Writes the dataset of the sources in `folder` to the existing folder `to`.
 pub fn write(
     folder: &Path,
     sources: &[Source],
@@ -122,7 +122,7 @@ pub fn write(
     let mut bytes = Vec::new();
     let (gone, hidden) = entities.left_out();
     let mut summary = ViewSummary { gone, suppressed: hidden, ..ViewSummary::default() };
-    // Records whose startup or organization is suppressed.
+    // Records with a suppressed startup or organization.
     let mut orphans: HashSet<u32> = HashSet::new();
     for (index, source) in sources.iter().enumerate() {
         let mut at = entities.first_of(index);
@@ -131,36 +131,36 @@ pub fn write(
             let changed =
                 || SourceError::invalid(&folder.join(&source.id), "was changed while it was read; build again");
             at = entities.advance(index, at, &statement.entity).ok_or_else(changed)?;
-            let place = entities.place(at);
-            if !entities.is_published(place) {
+            let number = entities.record_number(at);
+            if !entities.is_published(number) {
                 continue;
             }
-            match Said::of(index, statement, &entities) {
-                Ok(said) => {
+            match ViewStatement::from_statement(index, statement, &entities) {
+                Ok(statement) => {
                     bytes.clear();
-                    said.encode(&mut bytes);
-                    sorter.push(&place.to_be_bytes(), &bytes).map_err(io)?;
+                    statement.encode(&mut bytes);
+                    sorter.push(&number.to_be_bytes(), &bytes).map_err(io)?;
                 }
-                Err(Unsaid::Dangling) => summary.dangling += 1,
-                Err(Unsaid::Orphaned) => drop(orphans.insert(place)),
-                Err(Unsaid::Irrelevant) => {}
+                Err(StatementExclusion::Dangling) => summary.dangling += 1,
+                Err(StatementExclusion::Orphaned) => drop(orphans.insert(number)),
+                Err(StatementExclusion::Irrelevant) => {}
             }
         }
     }
     progress.step("write dataset", 0);
     let mut sorted = sorter.finish().map_err(io)?;
     let mut files = Files::new(to, sources, detail);
-    let mut record: Option<Record> = None;
-    let mut is_written = vec![false; entities.records()];
-    let mut finish = |record: Option<Record>, summary: &mut ViewSummary| -> Result<(), SourceError> {
+    let mut record: Option<ViewRecord> = None;
+    let mut is_written = vec![false; entities.record_count()];
+    let mut finish = |record: Option<ViewRecord>, summary: &mut ViewSummary| -> Result<(), SourceError> {
         let Some(mut record) = record else { return Ok(()) };
         if record.write(&entities, sources, &mut files)? {
-            is_written[record.place as usize] = true;
+            is_written[record.number as usize] = true;
             match summary.records.iter_mut().find(|(kind, _)| *kind == record.kind.name()) {
                 Some((_, count)) => *count += 1,
                 None => summary.records.push((record.kind.name(), 1)),
             }
-        } else if orphans.contains(&record.place) {
+        } else if orphans.contains(&record.number) {
             summary.suppressed += 1;
         } else {
             summary.incomplete += 1;
@@ -168,22 +168,22 @@ pub fn write(
         Ok(())
     };
     while let Some((key, value)) = sorted.next().map_err(io)? {
-        let place = key.first_chunk::<4>().map_or(0, |bytes| u32::from_be_bytes(*bytes));
-        if record.as_ref().is_none_or(|record| record.place != place) {
+        let number = key.first_chunk::<4>().map_or(0, |bytes| u32::from_be_bytes(*bytes));
+        if record.as_ref().is_none_or(|record| record.number != number) {
             finish(record.take(), &mut summary)?;
         }
-        let record = record.get_or_insert_with(|| Record::new(place, entities.kind(place)));
-        record.said.extend(Said::decode(value));
+        let record = record.get_or_insert_with(|| ViewRecord::new(number, entities.kind(number)));
+        record.statements.extend(ViewStatement::decode(value));
     }
     finish(record, &mut summary)?;
-    files.redirects(entities.redirects(&is_written))?;
+    files.write_redirects(entities.redirects(&is_written))?;
     files.finish()?;
     write_meta(folder, sources, to)?;
     progress.done();
     Ok(summary)
 }
 
-/// Writes `snapshot.toml`: that of the folder of sources, or one that is made of the sources.
+/// Writes `snapshot.toml`: a copy from the folder of sources, or one made from the sources.
 fn write_meta(folder: &Path, sources: &[Source], to: &Path) -> Result<(), SourceError> {
     let file = to.join(meta::FILE);
     let given = folder.join(meta::FILE);
@@ -200,7 +200,7 @@ fn write_meta(folder: &Path, sources: &[Source], to: &Path) -> Result<(), Source
         }
         distinct.join(separator).chars().take(1_000).collect::<String>()
     };
-    let meta = Meta {
+    let meta = SnapshotMeta {
         version: SnapshotVersion { date: imported_on, counter: 1 },
         released_on: imported_on,
         title: joined(&mut sources.iter().map(|source| &*source.title), "; "),
@@ -212,7 +212,7 @@ fn write_meta(folder: &Path, sources: &[Source], to: &Path) -> Result<(), Source
     fs::write(&file, text).map_err(|error| SourceError::io(&file, error))
 }
 
-/// The sources whose license is allowed; all if none is named. Reports a license that no source has.
+/// Filters sources by license; an empty `allowed` keeps all. A license that no source has is an error.
 pub fn licensed(sources: Vec<Source>, allowed: &[String]) -> Result<Vec<Source>, SourceError> {
     if allowed.is_empty() {
         return Ok(sources);
@@ -231,7 +231,7 @@ pub fn licensed(sources: Vec<Source>, allowed: &[String]) -> Result<Vec<Source>,
     Ok(sources.into_iter().filter(|source| allowed.contains(&source.license)).collect())
 }
 
-/// The kinds whose records have provenance and redirects.
+/// True if records of the kind have provenance and redirects.
 fn is_described(kind: EntityKind) -> bool {
     kind != EntityKind::Sector
 }

@@ -1,9 +1,9 @@
-//! One record of the view, composed of statements.
+//! A record of the view, composed of statements.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-use crate::sources::field::{Field, Form};
+use crate::sources::field::{FieldForm, SourceField};
 use crate::sources::view::entities::Entities;
 use crate::sources::view::files::Files;
 use crate::sources::{EntityId, EntityKind, Source, SourceError, Standing, Statement};
@@ -12,12 +12,13 @@ use data::identifier;
 use data::import::csv_row::MAX_VALUES;
 use data::vocabulary::Vocabulary as _;
 
-/// A statement about a record. A reference has the place of the record that it means, in front of its text.
+/// A statement about a record of the view.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Said {
+pub(super) struct ViewStatement {
     pub source: u16,
-    /// Whether the source says so now.
+    /// True if the source makes the statement now.
     pub is_current: bool,
+    /// Number of the record to which the value refers.
     pub reference: Option<u32>,
     pub first_seen: Date,
     pub last_seen: Date,
@@ -27,40 +28,45 @@ pub(super) struct Said {
     pub source_key: String,
 }
 
-/// Why a statement is not part of a view.
+/// Reason why a statement is not part of a view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unsaid {
-    /// It refers to something that is not in the view.
+pub(super) enum StatementExclusion {
+    /// It refers to a record that is not in the view.
     Dangling,
-    /// It names the startup or organization of the record, which is suppressed.
+    /// It refers to the startup or organization of the record, which is suppressed.
     Orphaned,
-    /// It refers to something else that is suppressed, does not count any more, or its field is not known.
+    /// It refers to another suppressed record, is an outdated reference to a record that is not in the view, or has an
+    /// unknown field.
     Irrelevant,
 }
 
-impl Said {
-    /// A statement of a source.
-    pub(super) fn of(source: usize, statement: Statement, entities: &Entities) -> Result<Self, Unsaid> {
+impl ViewStatement {
+    /// Resolves the reference of a source's statement.
+    pub(super) fn from_statement(
+        source: usize,
+        statement: Statement,
+        entities: &Entities,
+    ) -> Result<Self, StatementExclusion> {
         let Statement { entity, field, value, original, source_key, first_seen, last_seen, standing, .. } = statement;
         let is_current = standing == Standing::Current;
-        let known = Field::named(entity.kind, &field);
+        let known = SourceField::named(entity.kind, &field);
         let mut reference = None;
-        if known.is_some_and(|field| matches!(field.form, Form::Reference(_) | Form::Sector)) {
+        if known.is_some_and(|field| matches!(field.form, FieldForm::Reference(_) | FieldForm::Sector)) {
             let target = value.parse::<EntityId>().ok().and_then(|id| entities.find(source, &id));
-            let target = target.map(|target| entities.place(target));
-            if target.is_some_and(|place| entities.is_named(place)) {
+            let target = target.map(|target| entities.record_number(target));
+            if target.is_some_and(|number| entities.is_named(number)) {
                 reference = target;
             } else {
-                let is_suppressed = target.is_some_and(|place| entities.is_suppressed(place));
+                let is_suppressed = target.is_some_and(|number| entities.is_suppressed(number));
                 return Err(match &*field {
-                    _ if !is_current => Unsaid::Irrelevant,
-                    "startup" | "organization" if is_suppressed => Unsaid::Orphaned,
-                    _ if is_suppressed => Unsaid::Irrelevant,
-                    _ => Unsaid::Dangling,
+                    _ if !is_current => StatementExclusion::Irrelevant,
+                    "startup" | "organization" if is_suppressed => StatementExclusion::Orphaned,
+                    _ if is_suppressed => StatementExclusion::Irrelevant,
+                    _ => StatementExclusion::Dangling,
                 });
             }
         } else if known.is_none() && !field.starts_with(identifier::FIELD) {
-            return Err(Unsaid::Irrelevant);
+            return Err(StatementExclusion::Irrelevant);
         }
         let source = source as u16;
         Ok(Self { source, is_current, reference, first_seen, last_seen, field, value, original, source_key })
@@ -69,7 +75,7 @@ impl Said {
     pub(super) fn encode(&self, bytes: &mut Vec<u8>) {
         bytes.extend_from_slice(&self.source.to_le_bytes());
         bytes.push(u8::from(self.is_current));
-        bytes.extend_from_slice(&self.reference.map_or(u32::MAX, |place| place).to_le_bytes());
+        bytes.extend_from_slice(&self.reference.map_or(u32::MAX, |number| number).to_le_bytes());
         bytes.extend_from_slice(&self.first_seen.days().to_le_bytes());
         bytes.extend_from_slice(&self.last_seen.days().to_le_bytes());
         for text in [&self.field, &self.value, &self.original, &self.source_key] {
@@ -94,7 +100,7 @@ impl Said {
         Some(Self {
             source: u16::from_le_bytes(*source),
             is_current: *is_current == 1,
-            reference: Some(u32::from_le_bytes(*reference)).filter(|place| *place != u32::MAX),
+            reference: Some(u32::from_le_bytes(*reference)).filter(|number| *number != u32::MAX),
             first_seen: Date::from_days(i32::from_le_bytes(*first_seen)),
             last_seen: Date::from_days(i32::from_le_bytes(*last_seen)),
             field,
@@ -104,9 +110,9 @@ impl Said {
         })
     }
 
-    /// The best first.
+    /// Orders statements of a field, the best first.
     fn rank(&self, other: &Self, sources: &[Source]) -> Ordering {
-        let priority = |said: &Self| sources[usize::from(said.source)].priority;
+        let priority = |statement: &Self| sources[usize::from(statement.source)].priority;
         priority(other)
             .cmp(&priority(self))
             .then_with(|| other.last_seen.cmp(&self.last_seen))
@@ -115,35 +121,36 @@ impl Said {
     }
 }
 
-pub(super) struct Record {
-    pub place: u32,
+pub(super) struct ViewRecord {
+    pub number: u32,
     pub kind: EntityKind,
-    pub said: Vec<Said>,
+    pub statements: Vec<ViewStatement>,
 }
 
-impl Record {
-    pub(super) fn new(place: u32, kind: EntityKind) -> Self {
-        Self { place, kind, said: Vec::new() }
+impl ViewRecord {
+    pub(super) fn new(number: u32, kind: EntityKind) -> Self {
+        Self { number, kind, statements: Vec::new() }
     }
 
-    /// Writes the record; `false` if something required is unknown.
+    /// Writes the record. Returns `false` if a required value is missing.
     pub(super) fn write(
         &mut self,
         entities: &Entities,
         sources: &[Source],
         files: &mut Files,
     ) -> Result<bool, SourceError> {
-        self.said.sort_by(|left, right| left.field.cmp(&right.field).then_with(|| left.rank(right, sources)));
+        self.statements.sort_by(|left, right| left.field.cmp(&right.field).then_with(|| left.rank(right, sources)));
         self.add_aliases();
-        let slug = entities.slug(self.place);
+        let slug = entities.slug(self.number);
         let mut row = vec![slug.to_owned()];
-        for field in Field::of(self.kind) {
-            let said = self.said.iter().filter(|said| said.is_current && said.field == field.name);
+        for field in SourceField::of_kind(self.kind) {
+            let statements =
+                self.statements.iter().filter(|statement| statement.is_current && statement.field == field.name);
             let mut values: Vec<&str> = Vec::new();
             let mut kind = "";
-            for said in said.take(if field.is_list { usize::MAX } else { 1 }) {
-                let value = said.reference.map_or(&*said.value, |place| entities.slug(place));
-                kind = said.reference.map_or("", |place| entities.kind(place).name());
+            for statement in statements.take(if field.is_list { usize::MAX } else { 1 }) {
+                let value = statement.reference.map_or(&*statement.value, |number| entities.slug(number));
+                kind = statement.reference.map_or("", |number| entities.kind(number).name());
                 if values.len() < MAX_VALUES && !values.contains(&value) {
                     values.push(value);
                 }
@@ -160,40 +167,41 @@ impl Record {
             }
             row.push(values.join("|"));
         }
-        files.row(self.kind, &row)?;
-        let identifiers = self.said.iter().filter(|said| said.is_current);
-        let identifiers =
-            identifiers.filter_map(|said| Some((said.field.strip_prefix(identifier::FIELD)?, &*said.value)));
+        files.write_row(self.kind, &row)?;
+        let identifiers = self.statements.iter().filter(|statement| statement.is_current);
+        let identifiers = identifiers
+            .filter_map(|statement| Some((statement.field.strip_prefix(identifier::FIELD)?, &*statement.value)));
         for (scheme, value) in identifiers.collect::<BTreeSet<_>>() {
-            files.identifier(self.kind, slug, scheme, value)?;
+            files.write_identifier(self.kind, slug, scheme, value)?;
         }
-        for said in &self.said {
-            let Some(place) = said.reference else {
-                files.provenance(self.kind, slug, said, &said.value, &said.original)?;
+        for statement in &self.statements {
+            let Some(number) = statement.reference else {
+                files.write_provenance(self.kind, slug, statement, &statement.value, &statement.original)?;
                 continue;
             };
-            if said.field == "organization" {
-                let kind = Said { field: "organization_kind".to_owned(), ..said.clone() };
-                files.provenance(self.kind, slug, &kind, entities.kind(place).name(), "")?;
+            if statement.field == "organization" {
+                let kind = ViewStatement { field: "organization_kind".to_owned(), ..statement.clone() };
+                files.write_provenance(self.kind, slug, &kind, entities.kind(number).name(), "")?;
             }
-            let key = said.value.split_once(':').map_or("", |(_, key)| key);
-            let original = if said.original.is_empty() { key } else { &said.original };
-            files.provenance(self.kind, slug, said, entities.slug(place), original)?;
+            let key = statement.value.split_once(':').map_or("", |(_, key)| key);
+            let original = if statement.original.is_empty() { key } else { &statement.original };
+            files.write_provenance(self.kind, slug, statement, entities.slug(number), original)?;
         }
         Ok(true)
     }
 
-    /// Adds the names that are not the record's as aliases, and removes the name from the aliases.
+    /// Turns further names into aliases, and removes the record's name from the aliases.
     fn add_aliases(&mut self) {
-        if Field::named(self.kind, "aliases").is_none() {
+        if SourceField::named(self.kind, "aliases").is_none() {
             return;
         }
-        let mut names = self.said.iter().filter(|said| said.is_current && said.field == "name");
-        let Some(name) = names.next().map(|said| said.value.clone()) else { return };
-        let others: Vec<Said> = names.map(|said| Said { field: "aliases".to_owned(), ..said.clone() }).collect();
-        self.said.retain(|said| said.field != "aliases" || said.value != name);
-        // Before `city` and the other fields, which come in the order of their names.
-        let end = self.said.partition_point(|said| *said.field <= *"aliases");
-        self.said.splice(end..end, others.into_iter().filter(|said| said.value != name));
+        let mut names = self.statements.iter().filter(|statement| statement.is_current && statement.field == "name");
+        let Some(name) = names.next().map(|statement| statement.value.clone()) else { return };
+        let alias = |statement: &ViewStatement| ViewStatement { field: "aliases".to_owned(), ..statement.clone() };
+        let others: Vec<ViewStatement> = names.map(alias).collect();
+        self.statements.retain(|statement| statement.field != "aliases" || statement.value != name);
+        // Fields are sorted by name: insert after `aliases`.
+        let end = self.statements.partition_point(|statement| *statement.field <= *"aliases");
+        self.statements.splice(end..end, others.into_iter().filter(|statement| statement.value != name));
     }
 }

@@ -7,7 +7,7 @@ use super::*;
 use crate::sources::{Extent, NewStatement, Update};
 use data::NoProgress;
 
-type Line = (&'static str, &'static str, String);
+type StatementLine = (&'static str, &'static str, String);
 
 /// Imports statements into a source.
 fn import(folder: &Path, id: &str, priority: u32, on: &str, lines: &[(&str, &str, &str)]) {
@@ -34,7 +34,7 @@ fn view(folder: &Path, clusters: &Clusters) -> BTreeMap<String, String> {
     view_without(folder, clusters, "").1
 }
 
-/// Without what the lines of `suppressed.csv` name.
+/// Writes the view with these lines of `suppressed.csv`.
 fn view_without(folder: &Path, clusters: &Clusters, lines: &str) -> (ViewSummary, BTreeMap<String, String>) {
     let to = tempfile::tempdir().unwrap();
     let sources = Source::list(folder).unwrap();
@@ -47,7 +47,7 @@ fn view_without(folder: &Path, clusters: &Clusters, lines: &str) -> (ViewSummary
     (summary, files)
 }
 
-/// The lines of a file without the header.
+/// Lines of a file without the header.
 fn lines<'a>(files: &'a BTreeMap<String, String>, file: &str) -> Vec<&'a str> {
     files.get(file).map_or_else(Vec::new, |text| text.lines().skip(1).collect())
 }
@@ -87,13 +87,13 @@ fn the_best_statement_counts_and_lists_are_unions() {
         ],
     );
     let files = view(path, &together(&[("a", "firm:1"), ("b", "firm:x")]));
-    // The name of the source with the higher priority; the other one is an alias; the slug is that of the first.
+    // The name comes from the source with the higher priority, the other one becomes an alias. The first slug stays.
     assert_eq!(lines(&files, "firms.csv"), ["alder-capital,Alder Capital,Alder,,,,NO,Oslo,,growth|seed,,,,"]);
     assert_eq!(lines(&files, "redirects.csv"), ["firm,alder,alder-capital"]);
     let provenance = lines(&files, "provenance.csv");
     assert!(provenance.contains(&"firm,alder-capital,name,Alder,,a,k,2026-01-02,2026-01-02"), "{provenance:?}");
     assert!(provenance.contains(&"firm,alder-capital,aliases,Alder,,a,k,2026-01-02,2026-01-02"), "{provenance:?}");
-    // Apart again, each has the slug that it had.
+    // Without the cluster, each has its former slug again.
     let files = view(path, &Clusters::default());
     let slugs: Vec<&str> = lines(&files, "firms.csv").iter().map(|line| line.split(',').next().unwrap()).collect();
     assert_eq!((slugs, files.get("redirects.csv")), (vec!["alder", "alder-capital"], None));
@@ -116,7 +116,7 @@ fn what_the_last_import_lacks_does_not_count_and_slugs_stay() {
             ("firm:4", "name", "Elder"),
         ],
     );
-    // On the same day: a correction. Of two names, the first one made the slug, though the other comes first in order.
+    // A correction on the same day. The first name made the slug, although the other one sorts before it.
     let corrected = [
         ("firm:1", "name", "Acer"),
         ("firm:3", "name", "Alder"),
@@ -133,7 +133,7 @@ fn what_the_last_import_lacks_does_not_count_and_slugs_stay() {
     assert!(provenance.contains(&"firm,alder,city,Oslo,,a,k,2026-01-01,2026-01-01"), "{provenance:?}");
     assert!(provenance.iter().all(|line| !line.contains("birch")), "{provenance:?}");
 
-    // Another source still has what is gone: with the slug that it had.
+    // Another source still has the lost entity, which keeps its slug.
     import(path, "b", 90, "2026-02-01", &[("firm:x", "name", "Birch Capital")]);
     let files = view(path, &together(&[("a", "firm:2"), ("b", "firm:x")]));
     assert_eq!(lines(&files, "firms.csv")[2], "birch,Birch Capital,,,,,,,,,,,,");
@@ -167,7 +167,7 @@ fn what_is_suppressed_is_in_no_file() {
     let clusters = together(&[("a", "firm:1"), ("b", "firm:x")]);
     let whole = view(path, &clusters);
     assert!(whole["redirects.csv"].contains("alder-capital") && whole["identifiers.csv"].contains("320193"));
-    // The record is left out as a whole, whichever of its entities is named; and who belongs to it.
+    // Any of its entities suppresses the whole record and the people who belong to it.
     for line in ["a/firm:1,,", "b/firm:x,,"] {
         let (summary, files) = view_without(path, &clusters, line);
         assert_eq!((summary.suppressed, summary.dangling, summary.incomplete), (2, 0, 0), "{line}");
@@ -180,7 +180,7 @@ fn what_is_suppressed_is_in_no_file() {
     let (summary, files) = view_without(path, &clusters, "a/startup:1,2026-11-27,\"a, b\"\na/person:1,,");
     assert_eq!((summary.suppressed, files.get("funding_rounds.csv"), files.get("startups.csv")), (3, None, None));
     assert_eq!(lines(&files, "people.csv").len(), 1);
-    // A later import does not undo it, and what is not suppressed keeps its slug.
+    // A later import does not undo the suppression, and the other record keeps its slug.
     import(path, "a", 10, "2026-01-03", &[("firm:1", "name", "Alder"), ("firm:7", "name", "Alder")]);
     let (_, files) = view_without(path, &clusters, "a/firm:1,,");
     assert_eq!(lines(&files, "firms.csv"), ["alder-2,Alder,,,,,,,,,,,,"]);
@@ -216,23 +216,22 @@ fn what_is_incomplete_or_refers_to_nothing_is_left_out_and_counted() {
     assert_eq!(summary.records, [("firm", 1), ("round", 1), ("startup", 1)]);
     assert_eq!((summary.incomplete, summary.dangling), (3, 3));
     let files = view(folder.path(), &Clusters::default());
-    // A path of the API is no slug; a name without letters is replaced by the key.
+    // A path of the API is not used as a slug. The key replaces a name without letters.
     assert_eq!(lines(&files, "funding_rounds.csv"), ["1,1,seed,,,,aggregate-2"]);
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Removing a source and building again equals never having had it, whatever the sources say; and the order in which they
-    /// were imported changes nothing.
+    /// Removing a source and building again equals never having had it. The order of imports changes nothing.
     #[test]
     fn a_removed_source_leaves_nothing_behind(
-        said in proptest::collection::vec((0..4_usize, 0..3_usize, 0..4_usize, 0..4_usize, 1..4_u32), 1..40),
+        statements in proptest::collection::vec((0..4_usize, 0..3_usize, 0..4_usize, 0..4_usize, 1..4_u32), 1..40),
         removed in 0..4_usize,
     ) {
         const IDS: [&str; 4] = ["a", "b", "c", "d"];
         const ENTITIES: [&str; 4] = ["firm:1", "firm:2", "sector:x", "startup:1"];
-        let line = |entity: usize, field: usize, value: usize| -> Line {
+        let line = |entity: usize, field: usize, value: usize| -> StatementLine {
             let field = ["name", "aliases", "city"][field];
             let field = if ENTITIES[entity].starts_with("sector") { "name" } else { field };
             (ENTITIES[entity], field, ["Alder", "Birch", "alder", "Ünder"][value].to_owned())
@@ -241,8 +240,9 @@ proptest! {
             let folder = tempfile::tempdir().unwrap();
             for source in order.iter().filter(|source| Some(**source) != skipped) {
                 for day in 1..4_u32 {
-                    let of_day = said.iter().filter(|said| said.0 == *source && said.4 == day);
-                    let lines: Vec<Line> = of_day.map(|said| line(said.2, said.1, said.3)).collect();
+                    let of_day = statements.iter().filter(|statement| statement.0 == *source && statement.4 == day);
+                    let lines: Vec<StatementLine> =
+                        of_day.map(|statement| line(statement.2, statement.1, statement.3)).collect();
                     let lines: Vec<_> = lines.iter().map(|(entity, field, value)| (*entity, *field, &**value)).collect();
                     if !lines.is_empty() {
                         import(folder.path(), IDS[*source], *source as u32 % 2, &format!("2026-01-0{day}"), &lines);

@@ -116,7 +116,7 @@ fn the_most_prominent_of_many_are_kept() {
     assert_eq!(prominence("cap al"), [0; 0]);
 }
 
-/// What `text` completes among these names of lowercase letters, found by reading all of them.
+/// The completions of `text` among names of lowercase letters, found by reading all of them.
 fn by_reading(names: &[(String, String, u32)], text: &str) -> Vec<(Completion, u32)> {
     let typed: Vec<&str> = text.split_whitespace().collect();
     let (last, whole) = typed.split_last().unwrap();

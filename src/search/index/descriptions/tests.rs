@@ -1,7 +1,7 @@
-use crate::index::descriptions::{Described, DescriptionIndex, ENOUGH, marks};
+use crate::index::descriptions::{DescriptionIndex, DescriptionMatches, ENOUGH, marks};
 use data::Names;
 
-/// Rows of a description and what is around it.
+/// Rows of a description and a context.
 struct Records(Vec<(&'static str, &'static str)>);
 
 impl Names for Records {
@@ -61,7 +61,7 @@ fn words_are_found_by_their_stem_in_the_language_of_the_text() {
         ("reservations", vec![3]),
         ("hotel", vec![6, 3]),
         ("payment", vec![4]),
-        // Stop words and what no row has.
+        // Stop words, and a word that no row has.
         ("for the of and", vec![]),
         ("submarine", vec![]),
         ("", vec![]),
@@ -69,7 +69,7 @@ fn words_are_found_by_their_stem_in_the_language_of_the_text() {
         assert_eq!(found(&stored, text), rows, "{text}");
         assert_eq!(found(&in_memory, text), rows, "{text}");
     }
-    // All or most words, in whichever field, before fewer.
+    // Rows with all or most words, in any field, precede those with fewer.
     for text in ["booking software in Berlin", "software paris dentist"] {
         assert_eq!(found(&stored, text)[0], 0, "{text}");
     }
@@ -80,12 +80,12 @@ fn rows_with_more_words_come_first_and_few_are_followed_by_others() {
     let texts = ["solar power", "solar", "power", "wind"];
     let records = Records((0..40).map(|row| (texts[row % 2], "")).chain([("power plants", "")]).collect());
     let index = DescriptionIndex::in_memory(&records).unwrap();
-    let Described { rows, complete } = index.search(&records, "solar power", 100);
+    let DescriptionMatches { rows, complete } = index.search(&records, "solar power", 100);
     assert_eq!(complete, rows.len());
     assert!(rows.len() >= ENOUGH && rows.iter().all(|row| row % 2 == 0 && *row < 40), "{rows:?}");
     let few = Records(vec![("wind", ""), ("solar power", ""), ("solar", ""), ("power", "")]);
     let index = DescriptionIndex::in_memory(&few).unwrap();
-    let Described { mut rows, complete } = index.search(&few, "solar power", 100);
+    let DescriptionMatches { mut rows, complete } = index.search(&few, "solar power", 100);
     assert_eq!(complete, 1);
     assert_eq!(rows.remove(0), 1);
     rows.sort_unstable();
@@ -97,12 +97,12 @@ fn a_frequent_word_alone_is_no_match_if_others_are_missing() {
     let texts = (0..40).map(|row| (["solar", "solar panels"][row % 2], "")).chain([("dentist", "")]);
     let records = Records(texts.collect());
     let index = DescriptionIndex::in_memory(&records).unwrap();
-    assert_eq!(index.search(&records, "solar dentist", 100), Described { rows: vec![40], complete: 0 });
+    assert_eq!(index.search(&records, "solar dentist", 100), DescriptionMatches { rows: vec![40], complete: 0 });
     assert_eq!(index.search(&records, "solar panels", 100).rows.len(), 20);
     assert_eq!(index.search(&records, "solar", 100).rows.len(), 40);
-    // A word twice is one word.
+    // A repeated word counts once.
     assert_eq!(index.search(&records, "panels panel panels", 100), index.search(&records, "panels", 100));
-    // Of more, the first rows.
+    // Of more rows than fit, the first.
     let mut first = index.search(&records, "solar", 7).rows;
     first.sort_unstable();
     assert_eq!(first, [0, 1, 2, 3, 4, 5, 6]);

@@ -1,4 +1,4 @@
-//! Sends messages to receivers.
+//! HTTP client that sends messages to webhook receivers.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -18,38 +18,38 @@ use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
 use crate::alerts::webhook::{Networks, WebhookSecret, WebhookUrl};
 use platform::tls;
 
-/// From the look-up of the name to the end of the response.
+/// Timeout from the name look-up to the end of the response.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// What is read of the body of a response, in bytes.
+/// Maximum number of bytes read from a response body.
 const MAX_RESPONSE: u64 = 64 * 1024;
-/// As many as the client tries, in the order of the look-up.
+/// Maximum number of resolved addresses: as many as the HTTP client tries.
 const MAX_ADDRESSES: usize = 16;
 
-/// What a receiver gets.
+/// A message to a receiver.
 #[derive(Clone, Copy, Debug)]
-pub struct Message<'a> {
-    /// The same at each attempt, so that a receiver recognizes a message that it has. Letters, digits, `_` and `-`.
+pub struct WebhookMessage<'a> {
+    /// The same for each attempt, so that a receiver recognizes duplicates. Letters, digits, `_` and `-`.
     pub id: &'a str,
-    /// Of this attempt, in Unix seconds: receivers reject old ones.
+    /// Time of this attempt in Unix seconds: receivers reject old ones.
     pub timestamp: i64,
     /// JSON.
     pub body: &'a [u8],
-    /// At least one; two while a new secret replaces an old one.
+    /// Not empty; two while a new secret replaces an old one.
     pub secrets: &'a [WebhookSecret],
 }
 
-/// What the receiver responded. `Display` is a reason for pages and logs.
+/// Response of the receiver. `Display` gives a reason for pages and logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// 200 to 299.
+pub enum DeliveryOutcome {
+    /// Status 200 to 299.
     Delivered,
-    /// 410: the receiver wants no more messages.
+    /// Status 410: the receiver wants no more messages.
     Gone,
     /// Any other status.
     Refused(u16),
 }
 
-impl fmt::Display for Outcome {
+impl fmt::Display for DeliveryOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Delivered => f.write_str("delivered"),
@@ -62,7 +62,8 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// Why there is no response. `Display` is a reason for pages and logs, without the URL and the addresses of its host.
+/// Reason for a missing response. `Display` gives a reason for pages and logs, without the URL or the addresses of its
+/// host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {
     #[error("timeout: the receiver must respond within {} seconds, and may process the message later", TIMEOUT.as_secs())]
@@ -81,17 +82,17 @@ pub enum SendError {
     InvalidId,
 }
 
-/// Addresses of a host and a port.
+/// Resolves a host and a port to addresses.
 type LookUp = dyn Fn(&str, u16) -> io::Result<Vec<SocketAddr>> + Send + Sync;
 
-/// Sends messages, each on a connection of its own, without redirects and proxies.
+/// Sends each message on a new connection, without redirects or proxies.
 #[derive(Clone, Debug)]
-pub struct Client {
+pub struct WebhookClient {
     agent: Agent,
 }
 
-impl Client {
-    /// Reads the certificates of the system, which takes some milliseconds: share the client.
+impl WebhookClient {
+    /// Loads the system's certificates, which takes some milliseconds: share the client.
     pub fn new(networks: Networks) -> Self {
         let look_up = |host: &str, port: u16| Ok((host, port).to_socket_addrs()?.collect());
         Self::with(networks, tls::system_roots(), Arc::new(look_up), TIMEOUT)
@@ -102,9 +103,9 @@ impl Client {
             .https_only(true)
             .http_status_as_error(false)
             .max_redirects(0)
-            // A proxy would look the name up itself.
+            // A proxy would resolve the name itself.
             .proxy(None)
-            // Addresses are checked for each message, so no connection outlives one.
+            // No connection is reused, so that addresses are checked for each message.
             .max_idle_connections(0)
             .timeout_global(Some(timeout))
             .user_agent(concat!("VentureDex/", env!("CARGO_PKG_VERSION")))
@@ -114,13 +115,13 @@ impl Client {
         Self { agent: Agent::with_parts(config, DefaultConnector::default(), resolver) }
     }
 
-    /// Sends a message once. Blocks for at most ten seconds, so it is for a thread that may wait.
+    /// Sends a message once. Blocks for at most ten seconds, so call it on a thread that may wait.
     ///
     /// # Errors
     ///
     /// If the receiver did not respond, whether or not it got the message.
-    pub fn send(&self, url: &WebhookUrl, message: &Message<'_>) -> Result<Outcome, SendError> {
-        let Message { id, timestamp, body, secrets } = *message;
+    pub fn send(&self, url: &WebhookUrl, message: &WebhookMessage<'_>) -> Result<DeliveryOutcome, SendError> {
+        let WebhookMessage { id, timestamp, body, secrets } = *message;
         let signatures: Vec<String> = secrets.iter().map(|secret| secret.sign(id, timestamp, body)).collect();
         let request = Request::post(url.uri())
             .header(CONTENT_TYPE, "application/json")
@@ -129,20 +130,21 @@ impl Client {
             .header("webhook-signature", signatures.join(" "))
             .body(body)
             .map_err(|_| SendError::InvalidId)?;
-        let response = self.agent.run(request).map_err(|error| SendError::of(&error))?;
+        let response = self.agent.run(request).map_err(|error| SendError::from_ureq(&error))?;
         let outcome = match response.status().as_u16() {
-            200..300 => Outcome::Delivered,
-            410 => Outcome::Gone,
-            status => Outcome::Refused(status),
+            200..300 => DeliveryOutcome::Delivered,
+            410 => DeliveryOutcome::Gone,
+            status => DeliveryOutcome::Refused(status),
         };
-        // A receiver that cannot send its response may log the message as failed. The status holds even if the body does not come.
+        // Read the body, because a receiver that cannot send its response may log the message as failed. The status
+        // counts even if the body breaks off.
         let _ = io::copy(&mut response.into_body().into_reader().take(MAX_RESPONSE), &mut io::sink());
         Ok(outcome)
     }
 }
 
 impl SendError {
-    fn of(error: &ureq::Error) -> Self {
+    fn from_ureq(error: &ureq::Error) -> Self {
         match error {
             ureq::Error::Timeout(_) => Self::Timeout,
             ureq::Error::HostNotFound => Self::NoAddress,
@@ -154,8 +156,8 @@ impl SendError {
     }
 }
 
-/// Returns the addresses of a host only if each of them is allowed. The client connects to these, without another look-up, which
-/// might have another result.
+/// Resolves a host only if each of its addresses is allowed. The client connects to these without another look-up,
+/// which might give a different result.
 struct CheckedResolver {
     networks: Networks,
     look_up: Arc<LookUp>,
@@ -169,7 +171,7 @@ impl Resolver for CheckedResolver {
             Ok(address) => vec![SocketAddr::new(address, port)],
             Err(_) => self.look_up(host.to_owned(), port, timeout)?,
         };
-        // Not only the allowed ones: a name with both kinds is a mistake or an attack.
+        // Reject even partly allowed results: a name with both kinds of addresses is a mistake or an attack.
         if !found.iter().all(|address| self.networks.allow(address.ip())) {
             return Err(ureq::Error::Other(Box::new(SendError::NotPublic)));
         }
@@ -182,7 +184,8 @@ impl Resolver for CheckedResolver {
 }
 
 impl CheckedResolver {
-    /// On a thread, because the look-up of the system has no timeout; a thread that is not waited for ends with its look-up.
+    /// Resolves on a separate thread, because the system's look-up has no timeout; a thread that is given up ends with
+    /// its look-up.
     fn look_up(&self, host: String, port: u16, timeout: NextTimeout) -> Result<Vec<SocketAddr>, ureq::Error> {
         let (sender, receiver) = mpsc::sync_channel(1);
         let look_up = Arc::clone(&self.look_up);

@@ -1,9 +1,9 @@
 //! Webhooks: messages to HTTPS servers of users, signed as in the [Standard Webhooks](https://www.standardwebhooks.com)
 //! specification.
 //!
-//! Users choose the address, so a request must not reach what only this server can reach: loopback, the operator's network, the
-//! metadata service of a cloud. [`WebhookUrl`] rejects such an address when it is entered. A name may have another address at each
-//! look-up, so [`Client`] checks those of the look-up that it connects to, each time.
+//! Users choose the address, so a request must not reach hosts that only this server can reach: loopback, the
+//! operator's network, the metadata service of a cloud. [`WebhookUrl`] rejects such an address on input. A name may
+//! resolve to a different address each time, so [`WebhookClient`] also checks the addresses that it connects to.
 
 mod client;
 mod network;
@@ -12,7 +12,7 @@ mod secret;
 mod tests;
 mod url;
 
-pub use client::{Client, Message, Outcome, SendError};
+pub use client::{DeliveryOutcome, SendError, WebhookClient, WebhookMessage};
 pub use network::Networks;
 pub use secret::WebhookSecret;
 pub use url::{WebhookUrl, WebhookUrlError};

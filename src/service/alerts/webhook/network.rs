@@ -1,10 +1,10 @@
-//! Which addresses receivers of webhooks may have.
+//! Address ranges allowed for webhook receivers.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use auth::quota::IpRange;
 
-/// The addresses that receivers may have: public ones, and those in the ranges that the operator adds.
+/// Allowed receiver addresses: public ones, and ranges added by the operator.
 #[derive(Clone, Debug, Default)]
 pub struct Networks {
     further: Vec<IpRange>,
@@ -21,7 +21,7 @@ impl Networks {
     }
 }
 
-/// Not public, from the IANA registry of special-purpose addresses.
+/// Ranges that are not public, from the IANA registry of special-purpose addresses.
 const SPECIAL_V4: [(Ipv4Addr, u32); 16] = [
     // This network.
     (Ipv4Addr::new(0, 0, 0, 0), 8),
@@ -29,13 +29,13 @@ const SPECIAL_V4: [(Ipv4Addr, u32); 16] = [
     (Ipv4Addr::new(10, 0, 0, 0), 8),
     (Ipv4Addr::new(172, 16, 0, 0), 12),
     (Ipv4Addr::new(192, 168, 0, 0), 16),
-    // Networks of carriers.
+    // Carrier-grade NAT.
     (Ipv4Addr::new(100, 64, 0, 0), 10),
     // Loopback.
     (Ipv4Addr::new(127, 0, 0, 0), 8),
-    // Link-local; the metadata services of clouds.
+    // Link-local, including the metadata services of clouds.
     (Ipv4Addr::new(169, 254, 0, 0), 16),
-    // The host agent of Azure. The range is public, but this address is answered in each virtual machine.
+    // The host agent of Azure. The range is public, but this address is served inside each virtual machine.
     (Ipv4Addr::new(168, 63, 129, 16), 32),
     // Protocol assignments.
     (Ipv4Addr::new(192, 0, 0, 0), 24),
@@ -43,9 +43,9 @@ const SPECIAL_V4: [(Ipv4Addr, u32); 16] = [
     (Ipv4Addr::new(192, 0, 2, 0), 24),
     (Ipv4Addr::new(198, 51, 100, 0), 24),
     (Ipv4Addr::new(203, 0, 113, 0), 24),
-    // Relays to IPv6.
+    // 6to4 relays.
     (Ipv4Addr::new(192, 88, 99, 0), 24),
-    // Benchmarks.
+    // Benchmarking.
     (Ipv4Addr::new(198, 18, 0, 0), 15),
     // Multicast.
     (Ipv4Addr::new(224, 0, 0, 0), 4),
@@ -53,18 +53,18 @@ const SPECIAL_V4: [(Ipv4Addr, u32); 16] = [
     (Ipv4Addr::new(240, 0, 0, 0), 4),
 ];
 
-/// The part of IPv6 that is allocated. Loopback, local and multicast addresses are outside of it, and so are those that contain an
-/// IPv4 address (mapped, compatible, NAT64).
+/// The allocated part of IPv6. Loopback, local and multicast addresses are outside of it, as are addresses that embed
+/// an IPv4 address (mapped, compatible, NAT64).
 const GLOBAL_V6: (Ipv6Addr, u32) = (Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3);
 
-/// Not public, in [`GLOBAL_V6`].
+/// Ranges within [`GLOBAL_V6`] that are not public.
 const SPECIAL_V6: [(Ipv6Addr, u32); 4] = [
-    // Protocol assignments, such as Teredo, which contains an IPv4 address.
+    // Protocol assignments such as Teredo, which embeds an IPv4 address.
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23),
     // Documentation.
     (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32),
     (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20),
-    // 6to4, which contains an IPv4 address.
+    // 6to4, which embeds an IPv4 address.
     (Ipv6Addr::new(0x2002, 0, 0, 0, 0, 0, 0, 0), 16),
 ];
 

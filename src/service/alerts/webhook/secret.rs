@@ -1,4 +1,4 @@
-//! The secret that a receiver checks messages with.
+//! The secret with which a receiver verifies messages.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 
 use auth::{StoreError, random};
 
-/// 32 random bytes, which sign the messages to one receiver. `Debug` hides them; their memory is cleared.
+/// 32 random bytes that sign the messages to one receiver. `Debug` hides them; their memory is cleared on drop.
 #[derive(Clone, PartialEq, Eq)]
 pub struct WebhookSecret(Zeroizing<[u8; 32]>);
 
@@ -23,17 +23,17 @@ impl WebhookSecret {
         Self(Zeroizing::new(bytes))
     }
 
-    /// For the store.
+    /// The raw bytes, for the store.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 
-    /// `whsec_` and the bytes in Base64, as libraries of Standard Webhooks expect them; for the owner of the receiver.
+    /// `whsec_` and the bytes in Base64, as Standard Webhooks libraries expect them; for the receiver's owner.
     pub fn reveal(&self) -> String {
         format!("whsec_{}", STANDARD.encode(*self.0))
     }
 
-    /// The signature of a message: `v1,` and an HMAC-SHA-256 in Base64. `timestamp` is in Unix seconds.
+    /// Signs a message: `v1,` and an HMAC-SHA-256 in Base64. `timestamp` is in Unix seconds.
     pub fn sign(&self, id: &str, timestamp: i64, body: &[u8]) -> String {
         signature(&*self.0, id, timestamp, body)
     }
@@ -63,7 +63,7 @@ mod tests {
         assert_eq!(signed, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
     }
 
-    /// Expected values are from the Python library `standardwebhooks` 1.1.
+    /// Expected values come from the Python library `standardwebhooks` 1.1.
     #[test]
     fn a_secret_is_shown_and_signs_as_the_libraries_read_it() {
         let secret = WebhookSecret::from_bytes(std::array::from_fn(|index| index as u8));

@@ -1,4 +1,4 @@
-//! The address of a receiver.
+//! The URL of a webhook receiver.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -9,19 +9,20 @@ use url::{Host, Url};
 
 use crate::alerts::webhook::Networks;
 
-/// In bytes, as entered and with its percent-encoding.
+/// Maximum length in bytes, both as entered and percent-encoded.
 const MAX_LENGTH: usize = 2_000;
 const MAX_NAME: usize = 253;
 const MAX_LABEL: usize = 63;
 
-/// The ends of names that only a local network knows: RFC 6761, RFC 6762 (appendix G), RFC 8375, `.internal` of ICANN.
+/// Suffixes of names that only a local network knows: RFC 6761, RFC 6762 (appendix G), RFC 8375, ICANN's `.internal`.
 const LOCAL_NAMES: [&str; 10] =
     ["localhost", "localdomain", "local", "internal", "intranet", "private", "corp", "home", "lan", "home.arpa"];
 
-/// An `https` URL whose host is a name of the public DNS or an allowed address, in the spelling of the WHATWG URL standard:
-/// `https://HOOKS.example.com:443/a b` is `https://hooks.example.com/a%20b`, and `https://3221226219/` is `https://192.0.2.235/`.
+/// An `https` URL that has a public DNS name or an allowed address as its host, normalized by the WHATWG URL standard:
+/// `https://HOOKS.example.com:443/a b` becomes `https://hooks.example.com/a%20b`, and `https://3221226219/` becomes
+/// `https://192.0.2.235/`.
 ///
-/// `Debug` shows the host only: the path of a receiver is often its password.
+/// `Debug` only shows the host: the path of a receiver is often its password.
 #[derive(Clone, PartialEq, Eq)]
 pub struct WebhookUrl {
     text: String,
@@ -64,8 +65,9 @@ pub enum WebhookUrlError {
 }
 
 impl WebhookUrl {
-    /// Accepted: `https`, a host with a dot or an address that `networks` allow, port 443 or from 1024 (below are other services,
-    /// such as mail), a path, a query; at most 2,000 bytes. The name is not looked up.
+    /// Parses and checks a URL of at most 2,000 bytes: `https`, a host with a dot or an address allowed by `networks`,
+    /// port 443 or at least 1024 (lower ones belong to other services, such as mail), a path, a query. The name is not
+    /// looked up.
     pub fn parse(text: &str, networks: &Networks) -> Result<Self, WebhookUrlError> {
         let text = text.trim();
         if text.len() > MAX_LENGTH {
@@ -75,7 +77,8 @@ impl WebhookUrl {
         if !scheme.eq_ignore_ascii_case("https") {
             return Err(WebhookUrlError::Scheme);
         }
-        // Browsers ignore tabs and further slashes, and read `\` as `/`: another host than a person, or another parser, sees.
+        // Browsers ignore tabs and extra slashes and read `\` as `/`, so the host would differ from the one that a
+        // person or another parser sees.
         if rest.starts_with('/') || text.contains(|char: char| char.is_control() || char == '\\') {
             return Err(WebhookUrlError::Malformed);
         }
@@ -131,13 +134,14 @@ impl fmt::Debug for WebhookUrl {
     }
 }
 
-/// `name` is in ASCII and lower case.
+/// Checks a name, which must be lower-case ASCII.
 fn check_name(name: &str) -> Result<(), WebhookUrlError> {
     let is_label = |label: &str| {
         let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
         (1..=MAX_LABEL).contains(&label.len()) && label.bytes().all(is_part)
     };
-    // The system's look-up might read a number that is not one for browsers; no domain of the top level begins with a digit.
+    // Reject numeric top-level labels, which no domain has: the system's look-up might read a number that browsers do
+    // not.
     let is_number = name.rsplit('.').next().is_some_and(|top| top.starts_with(|char: char| char.is_ascii_digit()));
     if name.len() > MAX_NAME || is_number || !name.split('.').all(is_label) {
         return Err(WebhookUrlError::Host);

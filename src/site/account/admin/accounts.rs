@@ -1,10 +1,10 @@
-//! Accounts: all of them by address, and one with its keys.
+//! The list of accounts, searchable by e-mail address, and the page of one account with its keys.
 
 use askama::Template;
 use http::StatusCode;
 
-use crate::account::overview::{DAYS, KeyRow, chart};
-use crate::account::{AccountRequest, Reply};
+use crate::account::overview::{DAYS, KeyUsageRow, chart};
+use crate::account::{AccountReply, AccountRequest};
 use crate::browse::{PER_PAGE, Pager, read_page};
 use crate::charts::Bars;
 use crate::error_page::{PageError, sentence};
@@ -21,11 +21,11 @@ struct AccountsPage {
     layout: PageLayout,
     q: String,
     total: u32,
-    rows: Vec<AccountRow>,
+    rows: Vec<AdminAccountRow>,
     pager: Pager,
 }
 
-struct AccountRow {
+struct AdminAccountRow {
     account: Account,
     created: String,
     requests: u64,
@@ -33,7 +33,7 @@ struct AccountRow {
 
 #[derive(Template)]
 #[template(path = "admin_account.html")]
-struct AccountPage {
+struct AdminAccountPage {
     layout: PageLayout,
     account: Account,
     created: String,
@@ -44,20 +44,20 @@ struct AccountPage {
     blocked: String,
     tiers: Vec<(&'static str, bool)>,
     chart: Bars,
-    keys: Vec<KeyRow>,
-    ended: Vec<KeyRow>,
+    keys: Vec<KeyUsageRow>,
+    ended: Vec<KeyUsageRow>,
     error: String,
 }
 
-/// `GET /admin/accounts`: by a part of their addresses.
-pub(super) async fn list(request: AccountRequest<'_>) -> Result<Reply, Reply> {
+/// `GET /admin/accounts`: accounts with `q` in their e-mail address.
+pub(super) async fn list(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
     let auth = &request.page.state.auth;
     let (params, page) = read_page(request.page.query);
     let q = params.into_iter().find(|(name, _)| name == "q").map_or_else(String::new, |(_, q)| q.trim().to_owned());
     let start = u32::try_from((page - 1).saturating_mul(PER_PAGE)).unwrap_or(u32::MAX);
     let (total, accounts) = auth.find_accounts(&q, start, PER_PAGE as u32).await?;
     let usage = auth.service_usage(DAYS, request.now).await?.accounts;
-    let row = |account: Account| AccountRow {
+    let row = |account: Account| AdminAccountRow {
         created: format::day_of(account.created_at),
         requests: usage.iter().find(|(id, _)| *id == account.id).map_or(0, |(_, requests)| *requests),
         account,
@@ -71,21 +71,21 @@ pub(super) async fn list(request: AccountRequest<'_>) -> Result<Reply, Reply> {
         rows: accounts.into_iter().map(row).collect(),
         pager: Pager::new(&link, page, total.into()),
     };
-    Ok(Reply::Page(StatusCode::OK, page.render()?))
+    Ok(AccountReply::Page(StatusCode::OK, page.render()?))
 }
 
-async fn found(request: AccountRequest<'_>, account: AccountId) -> Result<Account, Reply> {
+async fn load_account(request: AccountRequest<'_>, account: AccountId) -> Result<Account, AccountReply> {
     let found = request.page.state.auth.find_account(account).await?;
     found.ok_or(PageError::UnknownPage.into())
 }
 
-/// `GET /admin/accounts/{id}`; `error` is why a change was refused.
+/// `GET /admin/accounts/{id}`; `error` is the reason for which a change was refused.
 pub(super) async fn page(
     request: AccountRequest<'_>,
     account: AccountId,
     error: Option<String>,
-) -> Result<Reply, Reply> {
-    let account = found(request, account).await?;
+) -> Result<AccountReply, AccountReply> {
+    let account = load_account(request, account).await?;
     let auth = &request.page.state.auth;
     let usage = auth.usage(account.id, DAYS, request.now).await?;
     let year = auth.usage(account.id, USAGE_DAYS as u16, request.now).await?;
@@ -96,7 +96,7 @@ pub(super) async fn page(
     let catalog = request.page.state.releases.current();
     let layout = request.layout(catalog.snapshot(), "Account", "An account with its keys.");
     let status = if error.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
-    let page = AccountPage {
+    let page = AdminAccountPage {
         layout: PageLayout { path: path_of(account.id), ..layout },
         created: format::day_of(account.created_at),
         verified: account.verified_at.map_or_else(String::new, format::day_of),
@@ -104,30 +104,30 @@ pub(super) async fn page(
         blocked: account.blocked_at.map_or_else(String::new, format::day_of),
         tiers: Tier::ALL.iter().map(|tier| (tier.name(), *tier == account.tier)).collect(),
         chart: chart(&usage),
-        keys: active.iter().map(|usage| KeyRow::new(usage, is_rotated(usage), &year)).collect(),
-        ended: ended.iter().map(|usage| KeyRow::new(usage, false, &year)).collect(),
+        keys: active.iter().map(|usage| KeyUsageRow::new(usage, is_rotated(usage), &year)).collect(),
+        ended: ended.iter().map(|usage| KeyUsageRow::new(usage, false, &year)).collect(),
         error: error.map_or_else(String::new, |error| sentence(&error)),
         account,
     };
-    Ok(Reply::Page(status, page.render()?))
+    Ok(AccountReply::Page(status, page.render()?))
 }
 
 fn path_of(account: AccountId) -> String {
     format!("/admin/accounts/{}", account.0)
 }
 
-fn back(account: AccountId) -> Reply {
-    Reply::Redirect(path_of(account).into(), Vec::new())
+fn back_to_account(account: AccountId) -> AccountReply {
+    AccountReply::Redirect(path_of(account).into(), Vec::new())
 }
 
-/// `POST /admin/accounts/{id}/tier`. As with the command, only an account whose owner is known gets another tier.
+/// `POST /admin/accounts/{id}/tier`. As with the command, only a verified account can change its tier.
 pub(super) async fn set_tier(
     request: AccountRequest<'_>,
     operator: AccountId,
     account: AccountId,
     tier: &str,
-) -> Result<Reply, Reply> {
-    let changed = found(request, account).await?;
+) -> Result<AccountReply, AccountReply> {
+    let changed = load_account(request, account).await?;
     let Ok(tier) = tier.parse::<Tier>() else {
         return page(request, account, Some("choose one of the tiers".to_owned())).await;
     };
@@ -136,7 +136,7 @@ pub(super) async fn set_tier(
         return page(request, account, Some(error.to_owned())).await;
     }
     match request.page.state.auth.set_tier_for(operator, &changed, tier).await {
-        Ok(()) => Ok(back(account)),
+        Ok(()) => Ok(back_to_account(account)),
         Err(AccountError::Store(error @ StoreError::TooManyKeys { .. })) => {
             page(request, account, Some(error.to_string())).await
         }
@@ -149,10 +149,10 @@ pub(super) async fn verify(
     request: AccountRequest<'_>,
     operator: AccountId,
     account: AccountId,
-) -> Result<Reply, Reply> {
-    let account = found(request, account).await?.id;
+) -> Result<AccountReply, AccountReply> {
+    let account = load_account(request, account).await?.id;
     request.page.state.auth.verify_for(operator, account, request.now).await?;
-    Ok(back(account))
+    Ok(back_to_account(account))
 }
 
 /// `POST /admin/accounts/{id}/block` and `/unblock`. Operators cannot lock themselves out.
@@ -161,15 +161,15 @@ pub(super) async fn set_blocked(
     operator: AccountId,
     account: AccountId,
     is_blocked: bool,
-) -> Result<Reply, Reply> {
-    let account = found(request, account).await?.id;
+) -> Result<AccountReply, AccountReply> {
+    let account = load_account(request, account).await?.id;
     if is_blocked && account == operator {
         let error =
             "this is your own account; another operator, or the command `venturedex account block`, can block it";
         return page(request, account, Some(error.to_owned())).await;
     }
     request.page.state.auth.set_blocked_for(operator, account, is_blocked, request.now).await?;
-    Ok(back(account))
+    Ok(back_to_account(account))
 }
 
 /// `POST /admin/accounts/{id}/keys/{key}/revoke`.
@@ -178,8 +178,8 @@ pub(super) async fn revoke_key(
     operator: AccountId,
     account: AccountId,
     key: KeyId,
-) -> Result<Reply, Reply> {
-    let account = found(request, account).await?.id;
+) -> Result<AccountReply, AccountReply> {
+    let account = load_account(request, account).await?.id;
     request.page.state.auth.revoke_key(account, key, Some(operator), request.now).await?;
-    Ok(back(account))
+    Ok(back_to_account(account))
 }

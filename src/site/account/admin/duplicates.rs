@@ -1,9 +1,9 @@
-//! The records of the served release that are probably one and the same, for review.
+//! Probable duplicates among the records of the served release, for review.
 
 use askama::Template;
 use http::StatusCode;
 
-use crate::account::{AccountRequest, Reply};
+use crate::account::{AccountReply, AccountRequest};
 use crate::browse::{PER_PAGE, Pager, read_page};
 use crate::error_page::{PageError, path_of};
 use crate::format;
@@ -14,35 +14,35 @@ use catalog::Catalog;
 use data::model::{Firm, Person, Startup};
 use data::{Names, Table};
 
-/// The tables whose records can be near-duplicates, with their headings.
+/// Tables with detection of near-duplicates, and their headings.
 const TABLES: [(Table, &str); 3] = [(Table::Firms, "Firms"), (Table::Startups, "Startups"), (Table::People, "People")];
 
 #[derive(Template)]
 #[template(path = "admin_duplicates.html")]
 struct DuplicatesPage {
     layout: PageLayout,
-    /// Label, number of pairs, address, and whether it is shown.
+    /// Label, number of pairs, path; true for the table shown.
     tables: Vec<(&'static str, usize, String, bool)>,
-    pairs: Vec<Pair>,
+    pairs: Vec<DuplicatePair>,
     pager: Pager,
 }
 
-/// A record and the more prominent one that it is probably the same as.
-struct Pair {
-    record: Entry,
-    main: Entry,
-    /// Both side by side; `None` for people, who cannot be compared.
+/// A record and the more prominent record that it probably duplicates.
+struct DuplicatePair {
+    record: DuplicateRecord,
+    main: DuplicateRecord,
+    /// Path of the comparison; `None` for people, who cannot be compared.
     compare: Option<String>,
 }
 
-struct Entry {
+struct DuplicateRecord {
     name: String,
     href: String,
-    /// What tells records of one name apart.
+    /// Facts that tell records of the same name apart.
     facts: String,
 }
 
-impl Entry {
+impl DuplicateRecord {
     fn new(catalog: &Catalog, table: Table, row: u32) -> Result<Self, PageError> {
         let (name, facts) = match table {
             Table::Firms => {
@@ -68,7 +68,7 @@ impl Entry {
     }
 }
 
-/// The near-duplicates of a table with their main records, by the main record.
+/// Pairs of main record and near-duplicate, sorted.
 fn pairs_of(catalog: &Catalog, table: Table) -> Vec<(u32, u32)> {
     let names = catalog.snapshot().names(table);
     let rows = 0..catalog.snapshot().rows(table);
@@ -77,13 +77,13 @@ fn pairs_of(catalog: &Catalog, table: Table) -> Vec<(u32, u32)> {
     pairs
 }
 
-/// The number of pairs of the release.
+/// Number of pairs in the release.
 pub(super) fn count(catalog: &Catalog) -> usize {
     TABLES.iter().map(|(table, _)| pairs_of(catalog, *table).len()).sum()
 }
 
-/// `GET /admin/duplicates`: of one table.
-pub(super) fn page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
+/// `GET /admin/duplicates`: the pairs of one table.
+pub(super) fn page(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
     let catalog = request.page.state.releases.current();
     let (params, page) = read_page(request.page.query);
     let found = TABLES.map(|(table, label)| (table, label, pairs_of(&catalog, table)));
@@ -100,9 +100,9 @@ pub(super) fn page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
     let of_page = pairs.iter().skip(start).take(PER_PAGE as usize).map(|(main, row)| {
         let slugs = [*main, *row].map(|row| catalog.snapshot().slug(*table, row));
         let compare = Link::new("/compare", Vec::new()).with(table.noun(), &slugs.join(",")).href();
-        Ok(Pair {
-            record: Entry::new(&catalog, *table, *row)?,
-            main: Entry::new(&catalog, *table, *main)?,
+        Ok(DuplicatePair {
+            record: DuplicateRecord::new(&catalog, *table, *row)?,
+            main: DuplicateRecord::new(&catalog, *table, *main)?,
             compare: (*table != Table::People).then_some(compare),
         })
     });
@@ -115,5 +115,5 @@ pub(super) fn page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
             .collect(),
         pager: Pager::new(&link(*table), page, pairs.len() as u64),
     };
-    Ok(Reply::Page(StatusCode::OK, page.render()?))
+    Ok(AccountReply::Page(StatusCode::OK, page.render()?))
 }

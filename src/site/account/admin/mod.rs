@@ -1,7 +1,7 @@
 //! Pages of operators: accounts, keys, usage, releases and likely duplicates.
 //!
-//! A command makes an account an operator. For everybody else there is nothing at these paths. Who entered the password more
-//! than 12 hours ago enters it again, and before a change after 4 hours, as on the account page.
+//! Operators are appointed by a command; for everybody else these paths are 404. The password is required again 12
+//! hours after it was entered, and after 4 hours before a change, as on the account page.
 
 mod accounts;
 mod duplicates;
@@ -12,14 +12,14 @@ pub(crate) use route::AdminRoute;
 
 use crate::account::confirm::{confirm, request_password};
 use crate::account::form::FormData;
-use crate::account::{AccountRequest, Reply};
+use crate::account::{AccountReply, AccountRequest};
 use crate::error_page::PageError;
 use auth::Visitor;
 
-/// Where the password is sent if it is required again.
+/// Target of the form that asks for the password again.
 const HOME: &str = "/admin";
 
-pub(super) async fn read(route: AdminRoute, request: AccountRequest<'_>) -> Result<Reply, Reply> {
+pub(super) async fn get_page(route: AdminRoute, request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
     let operator = operator(request).await?;
     if !operator.may_operate(request.now) {
         return request_password(request, &operator, HOME, "open the administration", Vec::new(), String::new());
@@ -37,7 +37,11 @@ pub(super) async fn read(route: AdminRoute, request: AccountRequest<'_>) -> Resu
     }
 }
 
-pub(super) async fn change(route: AdminRoute, request: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
+pub(super) async fn post_form(
+    route: AdminRoute,
+    request: AccountRequest<'_>,
+    form: &FormData,
+) -> Result<AccountReply, AccountReply> {
     let operator = operator(request).await?;
     let (purpose, fields): (_, &[&str]) = match route {
         AdminRoute::Overview => ("open the administration", &[]),
@@ -59,13 +63,13 @@ pub(super) async fn change(route: AdminRoute, request: AccountRequest<'_>, form:
         AdminRoute::Unblock(account) => accounts::set_blocked(request, operator, account, false).await,
         AdminRoute::RevokeKey(account, key) => accounts::revoke_key(request, operator, account, key).await,
         AdminRoute::Overview | AdminRoute::Duplicates | AdminRoute::Accounts | AdminRoute::Account(_) => {
-            Ok(Reply::Redirect(HOME.into(), Vec::new()))
+            Ok(AccountReply::Redirect(HOME.into(), Vec::new()))
         }
     }
 }
 
-/// The operator who is signed in; for everybody else there is no page.
-async fn operator(request: AccountRequest<'_>) -> Result<Visitor, Reply> {
+/// The signed-in operator; a 404 for everybody else.
+async fn operator(request: AccountRequest<'_>) -> Result<Visitor, AccountReply> {
     let visitor = request.visitor().await?;
     visitor.filter(|visitor| visitor.account.is_operator).ok_or(PageError::UnknownPage.into())
 }

@@ -1,19 +1,19 @@
-//! The first page: the usage of all accounts, the releases, and how many records are likely duplicates.
+//! The start page: usage of all accounts, the releases, and the number of likely duplicates.
 
 use askama::Template;
 use http::StatusCode;
 
 use crate::account::admin::duplicates;
 use crate::account::overview::DAYS;
-use crate::account::{AccountRequest, Reply};
-use crate::charts::{Bars, Head, Item, Unit};
+use crate::account::{AccountReply, AccountRequest};
+use crate::charts::{Bars, ChartHead, ChartItem, ChartUnit};
 use crate::format;
 use crate::layout::PageLayout;
 use auth::account::AccountId;
 use data::SnapshotVersion;
 use service::State;
 
-/// Accounts with most requests that are listed.
+/// Listed accounts with the most requests.
 const MAX_ACCOUNTS: usize = 10;
 
 #[derive(Template)]
@@ -25,41 +25,42 @@ struct OverviewPage {
     today: u64,
     total: u64,
     chart: Bars,
-    /// Number, address and requests.
+    /// Account id, e-mail address and requests.
     most_active: Vec<(i64, String, u64)>,
     releases: Vec<ReleaseRow>,
     served_since: String,
     swaps: u64,
     rejections: u64,
     file_changes: u64,
-    /// When and why the last release was rejected.
+    /// Time and reason of the last rejection of a release.
     last_rejection: Option<(String, String)>,
     duplicates: usize,
 }
 
 struct ReleaseRow {
     version: SnapshotVersion,
-    /// Empty if it is not known.
+    /// Empty if unknown.
     built: String,
     is_served: bool,
-    /// Whether it is in memory.
+    /// True if the release is in memory.
     is_held: bool,
     is_on_disk: bool,
 }
 
 /// `GET /admin`.
-pub(super) async fn page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
+pub(super) async fn page(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
     let state = request.page.state;
     let usage = state.auth.service_usage(DAYS, request.now).await?;
     let (accounts, _) = state.auth.find_accounts("", 0, 0).await?;
     let total: u64 = usage.days.iter().map(|(_, requests)| requests).sum();
-    let items = usage.days.iter().map(|(day, requests)| Item::new(format::short_day(day), Some(*requests))).collect();
+    let items =
+        usage.days.iter().map(|(day, requests)| ChartItem::new(format::short_day(day), Some(*requests))).collect();
     let summary = format!(
         "{} of {} in {DAYS} days, keys of deleted accounts included.",
         format::counted(total, "request", "requests"),
         format::counted(usage.accounts.len(), "account", "accounts"),
     );
-    let head = Head::new("usage", "Requests of all keys", summary);
+    let head = ChartHead::new("usage", "Requests of all keys", summary);
     let releases = &state.releases;
     let catalog = releases.current();
     let page = OverviewPage {
@@ -68,7 +69,7 @@ pub(super) async fn page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
         active: usage.accounts.len(),
         today: usage.days.last().map_or(0, |(_, requests)| *requests),
         total,
-        chart: Bars::new(head, ["Day (UTC)", "Requests"], Unit::Count("request", "requests"), items),
+        chart: Bars::new(head, ["Day (UTC)", "Requests"], ChartUnit::Count("request", "requests"), items),
         most_active: most_active(state, &usage.accounts).await?,
         releases: release_rows(state).await,
         served_since: format::instant(releases.served_since()),
@@ -78,13 +79,13 @@ pub(super) async fn page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
         duplicates: duplicates::count(&catalog),
         last_rejection: releases.last_rejection().map(|rejection| (format::instant(rejection.at), rejection.reason)),
     };
-    Ok(Reply::Page(StatusCode::OK, page.render()?))
+    Ok(AccountReply::Page(StatusCode::OK, page.render()?))
 }
 
-async fn most_active(state: &State, usage: &[(AccountId, u64)]) -> Result<Vec<(i64, String, u64)>, Reply> {
+async fn most_active(state: &State, usage: &[(AccountId, u64)]) -> Result<Vec<(i64, String, u64)>, AccountReply> {
     let mut accounts = Vec::new();
     for (id, requests) in usage.iter().take(MAX_ACCOUNTS) {
-        // It may have been deleted in the meantime.
+        // The account may have been deleted in the meantime.
         if let Some(account) = state.auth.find_account(*id).await? {
             accounts.push((id.0, account.email.to_string(), *requests));
         }
@@ -100,7 +101,7 @@ fn minute(time: &str) -> String {
 /// The releases in memory and on disk, newest first.
 async fn release_rows(state: &State) -> Vec<ReleaseRow> {
     let served = state.releases.current().version();
-    let held: Vec<SnapshotVersion> = state.releases.all().iter().map(|catalog| catalog.version()).collect();
+    let loaded: Vec<SnapshotVersion> = state.releases.all().iter().map(|catalog| catalog.version()).collect();
     let on_disk: Vec<(SnapshotVersion, String)> = match state.index.clone() {
         None => Vec::new(),
         Some(index) => {
@@ -115,7 +116,7 @@ async fn release_rows(state: &State) -> Vec<ReleaseRow> {
         }
     };
     let mut versions: Vec<SnapshotVersion> =
-        held.iter().copied().chain(on_disk.iter().map(|(version, _)| *version)).collect();
+        loaded.iter().copied().chain(on_disk.iter().map(|(version, _)| *version)).collect();
     versions.sort_unstable_by(|a, b| b.cmp(a));
     versions.dedup();
     let row = |version: SnapshotVersion| {
@@ -124,7 +125,7 @@ async fn release_rows(state: &State) -> Vec<ReleaseRow> {
             version,
             built: built.map_or_else(String::new, |(_, built)| built.clone()),
             is_served: version == served,
-            is_held: held.contains(&version),
+            is_held: loaded.contains(&version),
             is_on_disk: built.is_some(),
         }
     };

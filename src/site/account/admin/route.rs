@@ -16,7 +16,7 @@ pub enum AdminRoute {
 }
 
 impl AdminRoute {
-    pub(crate) fn of(path: &str) -> Option<Self> {
+    pub(crate) fn parse(path: &str) -> Option<Self> {
         let mut segments = path.strip_prefix("/admin")?.split('/');
         let number = |text: &str| text.parse().ok().filter(|id: &i64| id.to_string() == text);
         // Before the first slash.
@@ -57,12 +57,12 @@ impl AdminRoute {
         }
     }
 
-    /// Whether a form can be sent to this page.
+    /// True if the page accepts POST.
     pub(crate) fn takes_forms(self) -> bool {
         !matches!(self, Self::Duplicates | Self::Accounts | Self::Account(_))
     }
 
-    /// Whether this page can be read with GET.
+    /// True if the page can be read with GET.
     pub(crate) fn is_read(self) -> bool {
         matches!(self, Self::Overview | Self::Duplicates | Self::Accounts | Self::Account(_))
     }
@@ -96,7 +96,7 @@ mod tests {
             ("/admin/accounts/7/keys/3", None),
             ("/admin/accounts/7/keys/3/revoke/x", None),
         ] {
-            assert_eq!(AdminRoute::of(path), route, "{path}");
+            assert_eq!(AdminRoute::parse(path), route, "{path}");
         }
     }
 }

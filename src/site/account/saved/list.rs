@@ -1,14 +1,15 @@
-//! Saving a list, or adding to one: records are named in a text or a file. What is named by slug, id or page is added as it is; what
-//! has to be looked up is shown first, with what it may mean, and nothing is saved until each line has a record or is left out.
+//! Saving a list, or adding to one, from a text or file that names records. Records named by slug, id or page are added
+//! directly. Other lines are looked up and shown with their candidates; nothing is saved until each of them has a
+//! record or is left out.
 
 use std::collections::HashSet;
 
 use askama::Template;
 
 use crate::account::form::FormData;
-use crate::account::saved::{SAVED, in_turn, name_of, own, value_of};
+use crate::account::saved::{SAVED, own_watch, parse_name, query_value, run_in_turn};
 use crate::account::sign::{form_error, form_status};
-use crate::account::{AccountRequest, Reply};
+use crate::account::{AccountReply, AccountRequest};
 use crate::error_page::{PageError, sentence};
 use crate::format;
 use crate::layout::PageLayout;
@@ -22,47 +23,47 @@ use data::vocabulary::Vocabulary;
 use data::{LookUpStatus, Table};
 use service::alerts::save::table_of;
 
-/// Lines of a form that are looked up: names take a search each.
+/// Maximum number of lines looked up per form; each takes a search.
 const LOOK_UPS: usize = 300;
-/// Look-ups that count as a page.
+/// Look-ups charged as one page.
 const PER_PAGE: usize = 10;
 const CANDIDATES: usize = 5;
-/// The choice to leave a line out. No slug is like it.
+/// The choice that leaves a line out. It is not a valid slug.
 const LEFT_OUT: &str = "-";
 
 #[derive(Template)]
 #[template(path = "saved_list.html")]
-struct ListPage {
+struct SaveListPage {
     layout: PageLayout,
-    /// Where the form is sent.
+    /// Target of the form.
     action: String,
-    /// The list that is added to; empty for a new one.
+    /// Name of the list that is extended; empty for a new list.
     added_to: String,
     name: String,
-    /// The path of the list of the table.
+    /// Path segment of the table.
     table: &'static str,
     tables: Vec<(&'static str, String)>,
     text: String,
-    /// Slugs or ids that are settled.
+    /// Slugs or ids of the records that are already identified.
     records: Vec<String>,
     lines: Vec<LineView>,
-    /// Other lists that the record can be added to: number and name.
+    /// Id and name of existing lists that the record can be added to instead.
     lists: Vec<(i64, String)>,
     look_ups: usize,
     error: String,
 }
 
 struct LineView {
-    /// The line, as the form sends it again.
+    /// The line as encoded by [`OpenLine::value`], for the form to send again.
     value: String,
     number: u64,
     text: String,
-    /// Slug and name; none if nothing is like it.
+    /// Slug and name; empty if nothing is similar.
     candidates: Vec<(String, String)>,
     choice: String,
 }
 
-/// A line that is not settled: what it may mean, and what was chosen.
+/// A line that does not identify a record: its candidates, and the choice among them.
 struct OpenLine {
     number: u64,
     text: String,
@@ -71,8 +72,8 @@ struct OpenLine {
 }
 
 impl OpenLine {
-    /// As [`OpenLine::value`] writes it.
-    fn read(value: &str, choice: &str) -> Option<Self> {
+    /// Decodes the format of [`OpenLine::value`].
+    fn parse(value: &str, choice: &str) -> Option<Self> {
         let mut parts = value.splitn(3, '\t');
         let (number, candidates, text) = (parts.next()?.parse().ok()?, parts.next()?, parts.next()?);
         let candidates = candidates.split(',').filter(|slug| !slug.is_empty()).map(str::to_owned).collect();
@@ -84,18 +85,18 @@ impl OpenLine {
     }
 }
 
-/// What is to be saved.
-struct Draft {
+/// The list as edited so far.
+struct ListDraft {
     name: String,
     table: Table,
     text: String,
     records: Vec<String>,
     lines: Vec<OpenLine>,
-    /// The list that is added to.
+    /// The list that is extended; `None` for a new one.
     watch: Option<Watch>,
 }
 
-impl Draft {
+impl ListDraft {
     fn new(table: Table, watch: Option<Watch>) -> Self {
         Self { name: String::new(), table, text: String::new(), records: Vec::new(), lines: Vec::new(), watch }
     }
@@ -105,16 +106,21 @@ impl Draft {
     }
 }
 
-/// `GET /account/saved/list?table=vcs&record=alder-capital`: the form, with the lists that the record can be added to.
-pub(super) async fn page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
+/// `GET /account/saved/list?table=vcs&record=alder-capital`: the form, and the lists that the record can be added to.
+pub(super) async fn page(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
     let visitor = request.signed_in_to_return().await?;
-    let table = value_of(request, "table").and_then(|table| table_of(table.trim()));
-    let mut draft = Draft::new(table.unwrap_or(Table::Firms), None);
-    draft.text = value_of(request, "record").unwrap_or_default();
+    let table = query_value(request, "table").and_then(|table| table_of(table.trim()));
+    let mut draft = ListDraft::new(table.unwrap_or(Table::Firms), None);
+    draft.text = query_value(request, "record").unwrap_or_default();
     show(request, &visitor, draft, "").await
 }
 
-async fn show(request: AccountRequest<'_>, visitor: &Visitor, draft: Draft, error: &str) -> Result<Reply, Reply> {
+async fn show(
+    request: AccountRequest<'_>,
+    visitor: &Visitor,
+    draft: ListDraft,
+    error: &str,
+) -> Result<AccountReply, AccountReply> {
     let (account, table) = (visitor.account.id, draft.table);
     let is_new = draft.watch.is_none() && draft.lines.is_empty() && !draft.text.is_empty() && error.is_empty();
     let lists = match is_new {
@@ -130,7 +136,7 @@ async fn show(request: AccountRequest<'_>, visitor: &Visitor, draft: Draft, erro
     let title = if draft.watch.is_some() { "Add to a list" } else { "New list" };
     let path_of = |table: &Table| Resource::of_table(*table).path();
     let named = |slug: &String| {
-        let name = catalog.find(table, slug).map_or_else(|| slug.clone(), |row| described(&catalog, table, row));
+        let name = catalog.find(table, slug).map_or_else(|| slug.clone(), |row| name_with_place(&catalog, table, row));
         (slug.clone(), name)
     };
     let view = |line: &OpenLine| LineView {
@@ -144,7 +150,7 @@ async fn show(request: AccountRequest<'_>, visitor: &Visitor, draft: Draft, erro
         Some(watch) => format!("{SAVED}/{}/add", watch.id.0),
         None => format!("{SAVED}/list"),
     };
-    let page = ListPage {
+    let page = SaveListPage {
         layout: request.layout(catalog.snapshot(), title, "Save a list of records to hear what changes."),
         action,
         added_to: draft.watch.as_ref().map_or_else(String::new, |watch| watch.name.as_str().to_owned()),
@@ -158,11 +164,11 @@ async fn show(request: AccountRequest<'_>, visitor: &Visitor, draft: Draft, erro
         look_ups: LOOK_UPS,
         error: sentence(error),
     };
-    Ok(Reply::Page(form_status(error), page.render()?))
+    Ok(AccountReply::Page(form_status(error), page.render()?))
 }
 
-/// A record's name and place.
-fn described(catalog: &Catalog, table: Table, row: u32) -> String {
+/// A record's name, with its place in parentheses.
+fn name_with_place(catalog: &Catalog, table: Table, row: u32) -> String {
     let name = service::alerts::record_name(catalog.snapshot(), table, row);
     if table == Table::Rounds {
         return name;
@@ -182,10 +188,10 @@ pub(super) async fn send(
     request: AccountRequest<'_>,
     added_to: Option<WatchId>,
     form: &FormData,
-) -> Result<Reply, Reply> {
+) -> Result<AccountReply, AccountReply> {
     let visitor = request.signed_in().await?;
     let watch = match added_to {
-        Some(id) => Some(own(request, &visitor, id).await?),
+        Some(id) => Some(own_watch(request, &visitor, id).await?),
         None => None,
     };
     if watch.as_ref().is_some_and(|watch| watch.query.is_some()) {
@@ -195,9 +201,9 @@ pub(super) async fn send(
         Some(watch) => watch.table,
         None => table_of(&form.text("table")).unwrap_or(Table::Firms),
     };
-    let mut draft = Draft::new(table, watch);
+    let mut draft = ListDraft::new(table, watch);
     draft.name = form.text("name").into_owned();
-    // A file takes precedence.
+    // A file takes precedence over the text.
     let file = form.file("file");
     draft.text = match file.trim_ascii().is_empty() {
         true => form.text("text").into_owned(),
@@ -205,20 +211,20 @@ pub(super) async fn send(
     };
     let name = match &draft.watch {
         Some(watch) => watch.name.clone(),
-        None => match name_of(form) {
+        None => match parse_name(form) {
             Ok(name) => name,
             Err(error) => {
-                settle(request, &mut draft, form);
+                read_choices(request, &mut draft, form);
                 return show(request, &visitor, draft, &error).await;
             }
         },
     };
     if std::str::from_utf8(file).is_err() {
-        settle(request, &mut draft, form);
+        read_choices(request, &mut draft, form);
         draft.text.clear();
         return show(request, &visitor, draft, "the file is not UTF-8; save it as text or CSV in UTF-8").await;
     }
-    let is_undecided = settle(request, &mut draft, form);
+    let is_undecided = read_choices(request, &mut draft, form);
     match read_text(request, &mut draft).await? {
         Err(error) => return show(request, &visitor, draft, &error).await,
         Ok(()) if is_undecided => {
@@ -239,8 +245,8 @@ pub(super) async fn send(
     save(request, &visitor, draft, name, records).await
 }
 
-/// Whether a line has a choice that its sender has not seen.
-fn has_guesses(draft: &Draft, form: &FormData) -> bool {
+/// True if a line was preselected that the sender has not seen yet.
+fn has_guesses(draft: &ListDraft, form: &FormData) -> bool {
     draft.lines.len() > form.texts("open").len()
 }
 
@@ -249,9 +255,9 @@ fn distinct(keys: impl Iterator<Item = String>) -> Vec<String> {
     keys.filter(|key| known.insert(key.clone())).collect()
 }
 
-/// Reads what was settled before, and the choices; true if one is missing. A record that the release no longer has is a line
-/// again.
-fn settle(request: AccountRequest<'_>, draft: &mut Draft, form: &FormData) -> bool {
+/// Reads identified records and choices from the form; true if a choice is missing. A record that is no longer in the
+/// release becomes an open line again.
+fn read_choices(request: AccountRequest<'_>, draft: &mut ListDraft, form: &FormData) -> bool {
     let catalog = request.page.state.releases.current();
     let table = draft.table;
     let key_of = |text: &str| catalog.find(table, text).map(|row| catalog.snapshot().slug(table, row).to_owned());
@@ -269,7 +275,7 @@ fn settle(request: AccountRequest<'_>, draft: &mut Draft, form: &FormData) -> bo
     let (open, choices) = (form.texts("open"), form.texts("choice"));
     for (index, value) in open.iter().enumerate() {
         let choice = choices.get(index).map_or("", |choice| choice.trim());
-        let Some(mut line) = OpenLine::read(value, choice) else { continue };
+        let Some(mut line) = OpenLine::parse(value, choice) else { continue };
         if choice != LEFT_OUT {
             line.choice = key_of(choice).unwrap_or_default();
         }
@@ -278,16 +284,16 @@ fn settle(request: AccountRequest<'_>, draft: &mut Draft, form: &FormData) -> bo
     draft.lines.iter().any(|line| line.choice.is_empty())
 }
 
-/// Reads the text: what is named exactly is settled, everything else becomes a line with what it may mean. The inner error is a
-/// message.
-async fn read_text(request: AccountRequest<'_>, draft: &mut Draft) -> Result<Result<(), String>, Reply> {
+/// Reads the text: exactly named records are added, every other line becomes an open line with candidates. The inner
+/// error is a message.
+async fn read_text(request: AccountRequest<'_>, draft: &mut ListDraft) -> Result<Result<(), String>, AccountReply> {
     if draft.text.trim().is_empty() {
         return Ok(Ok(()));
     }
     let state = request.page.state;
     let catalog = state.releases.current();
     let table = draft.table;
-    let read = in_turn(request, || {
+    let read = run_in_turn(request, || {
         let lines = ListedLines::read(&draft.text, table, &state.public_url, CANDIDATES);
         let named: Vec<Option<u32>> = (0..lines.len()).map(|index| lines.named(&catalog, index)).collect();
         (lines, named)
@@ -336,10 +342,10 @@ fn look_up(catalog: &Catalog, table: Table, lines: &ListedLines, index: usize) -
 async fn save(
     request: AccountRequest<'_>,
     visitor: &Visitor,
-    draft: Draft,
+    draft: ListDraft,
     name: KeyName,
     records: Vec<String>,
-) -> Result<Reply, Reply> {
+) -> Result<AccountReply, AccountReply> {
     let (account, table, now) = (visitor.account.id, draft.table, request.now);
     let served = request.page.state.releases.current().version();
     let id = draft.watch.as_ref().map(|watch| watch.id);
@@ -353,7 +359,7 @@ async fn save(
         }
     });
     match saved.await {
-        Ok(watch) => Ok(Reply::Redirect(format!("{SAVED}/{}", watch.id.0).into(), Vec::new())),
+        Ok(watch) => Ok(AccountReply::Redirect(format!("{SAVED}/{}", watch.id.0).into(), Vec::new())),
         Err(error) => show(request, visitor, draft, &form_error(error)?).await,
     }
 }

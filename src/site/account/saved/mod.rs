@@ -1,4 +1,4 @@
-//! Saved searches and lists: what each release brings them, and who gets it.
+//! Saved searches and lists: their alerts, and where alerts are sent.
 
 mod list;
 mod one;
@@ -13,7 +13,7 @@ use http::StatusCode;
 
 use crate::account::form::FormData;
 use crate::account::saved::view::{AlertSummary, conditions, host_of};
-use crate::account::{AccountRequest, Reply};
+use crate::account::{AccountReply, AccountRequest};
 use crate::browse::Pager;
 use crate::error_page::PageError;
 use crate::format;
@@ -22,9 +22,9 @@ use auth::account::{KeyName, ParseKeyNameError};
 use auth::watch::{Watch, WatchId};
 use auth::{StoreError, Visitor};
 
-/// Searches and lists of a page.
+/// Searches and lists per page.
 const PER_PAGE: usize = 25;
-/// Alerts of each that the overview names.
+/// Alerts of each search or list named in the overview.
 const NEWEST: u32 = 3;
 
 const SAVED: &str = "/account/saved";
@@ -38,7 +38,7 @@ pub enum SavedRoute {
     One(WatchId, Action),
 }
 
-/// What is done with a search or list.
+/// An action on a search or list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     Show,
@@ -55,7 +55,7 @@ pub enum Action {
 }
 
 impl SavedRoute {
-    /// What follows the number, and the whole path without the number.
+    /// Path segment after the id, label of the path, and action.
     const ACTIONS: [(&str, &str, Action); 8] = [
         ("", "/account/saved/{id}", Action::Show),
         ("name", "/account/saved/{id}/name", Action::Rename),
@@ -67,13 +67,13 @@ impl SavedRoute {
         ("delete", "/account/saved/{id}/delete", Action::Delete),
     ];
 
-    pub(super) fn of(path: &str) -> Option<Self> {
+    pub(super) fn parse(path: &str) -> Option<Self> {
         match path.strip_prefix(SAVED)? {
             "" => Some(Self::All),
             "/new" => Some(Self::NewSearch),
             "/list" => Some(Self::NewList),
             rest => {
-                let (id, name) = numbered(rest)?;
+                let (id, name) = split_number(rest)?;
                 let (.., action) = Self::ACTIONS.into_iter().find(|(known, ..)| *known == name)?;
                 Some(Self::One(WatchId(id), action))
             }
@@ -105,15 +105,15 @@ impl SavedRoute {
     }
 }
 
-/// The number after a slash, and what follows it.
-fn numbered(rest: &str) -> Option<(i64, &str)> {
+/// Splits `/7/name` into the number and the rest.
+fn split_number(rest: &str) -> Option<(i64, &str)> {
     let rest = rest.strip_prefix('/')?;
     let (number, name) = rest.split_once('/').unwrap_or((rest, ""));
     let id = number.parse().ok().filter(|id: &i64| id.to_string() == number)?;
     (!(name.is_empty() && rest.ends_with('/'))).then_some((id, name))
 }
 
-pub(super) async fn read(route: SavedRoute, request: AccountRequest<'_>) -> Result<Reply, Reply> {
+pub(super) async fn get_page(route: SavedRoute, request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
     match route {
         SavedRoute::All => page(request).await,
         SavedRoute::NewSearch => search::page(request).await,
@@ -123,12 +123,16 @@ pub(super) async fn read(route: SavedRoute, request: AccountRequest<'_>) -> Resu
     }
 }
 
-pub(super) async fn change(route: SavedRoute, request: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
+pub(super) async fn post_form(
+    route: SavedRoute,
+    request: AccountRequest<'_>,
+    form: &FormData,
+) -> Result<AccountReply, AccountReply> {
     match route {
         SavedRoute::All => search::save(request, form).await,
         SavedRoute::NewList => list::send(request, None, form).await,
         SavedRoute::One(id, Action::Add) => list::send(request, Some(id), form).await,
-        SavedRoute::One(id, action) => one::change(request, id, action, form).await,
+        SavedRoute::One(id, action) => one::post_form(request, id, action, form).await,
         SavedRoute::NewSearch => Err(PageError::UnknownPage.into()),
     }
 }
@@ -141,7 +145,7 @@ struct SavedPage {
     count: String,
     rows: Vec<SavedRow>,
     pager: Pager,
-    /// Whether no release is published, so that nothing can be new.
+    /// True if no release is published, so that there can be no alerts.
     is_bundled: bool,
 }
 
@@ -152,17 +156,17 @@ struct SavedRow {
     evaluated: String,
     problem: String,
     emails: bool,
-    /// The host of its webhook; empty if it has none.
+    /// Host of its webhook; empty if it has none.
     webhook: String,
     alerts: Vec<AlertSummary>,
 }
 
 /// `GET /account/saved`.
-async fn page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
+async fn page(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
     let visitor = request.signed_in().await?;
     let state = request.page.state;
     let account = visitor.account.id;
-    let page = number_of(request, "page").unwrap_or(1).max(1);
+    let page = query_number(request, "page").unwrap_or(1).max(1);
     let first = usize::try_from(page - 1).unwrap_or(usize::MAX).saturating_mul(PER_PAGE);
     let read = state.auth.blocking(move |service| {
         let store = service.store().watch_store();
@@ -171,7 +175,7 @@ async fn page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
         let shown = watches.into_iter().skip(first).take(PER_PAGE);
         let shown = shown.map(|watch| {
             let alerts = store.alerts(watch.id, None, NEWEST)?;
-            let alerts: Vec<AlertSummary> = alerts.iter().map(|alert| AlertSummary::of(&watch, alert)).collect();
+            let alerts: Vec<AlertSummary> = alerts.iter().map(|alert| AlertSummary::new(&watch, alert)).collect();
             Ok((watch, alerts))
         });
         let shown = shown.collect::<Result<Vec<_>, StoreError>>()?;
@@ -200,20 +204,20 @@ async fn page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
         pager: pager(SAVED, "page", page, total, PER_PAGE),
         is_bundled: catalog.is_bundled(),
     };
-    Ok(Reply::Page(StatusCode::OK, page.render()?))
+    Ok(AccountReply::Page(StatusCode::OK, page.render()?))
 }
 
-/// A number in the query of a page.
-fn number_of(request: AccountRequest<'_>, name: &str) -> Option<u64> {
-    value_of(request, name)?.trim().parse().ok()
+/// A numeric parameter of the page's query.
+fn query_number(request: AccountRequest<'_>, name: &str) -> Option<u64> {
+    query_value(request, name)?.trim().parse().ok()
 }
 
-fn value_of(request: AccountRequest<'_>, name: &str) -> Option<String> {
+fn query_value(request: AccountRequest<'_>, name: &str) -> Option<String> {
     let mut pairs = form_urlencoded::parse(request.page.query.as_bytes());
     pairs.find(|(known, _)| known == name).map(|(_, value)| value.into_owned())
 }
 
-/// The pages of a list of `total` rows.
+/// The pager for `total` rows.
 fn pager(path: &str, name: &str, page: u64, total: usize, per_page: usize) -> Pager {
     let pages = total.div_ceil(per_page) as u64;
     let at = |page: u64| if page > 1 { format!("{path}?{name}={page}") } else { path.to_owned() };
@@ -230,19 +234,19 @@ fn pager(path: &str, name: &str, page: u64, total: usize, per_page: usize) -> Pa
     }
 }
 
-/// A search or list of the account; that of another is unknown.
-async fn own(request: AccountRequest<'_>, visitor: &Visitor, id: WatchId) -> Result<Watch, Reply> {
+/// A search or list of the account; one of another account is reported as unknown.
+async fn own_watch(request: AccountRequest<'_>, visitor: &Visitor, id: WatchId) -> Result<Watch, AccountReply> {
     let watch = request.page.state.auth.blocking(move |service| service.store().watch_store().watch(id)).await?;
     if watch.account == visitor.account.id { Ok(watch) } else { Err(PageError::UnknownPage.into()) }
 }
 
-/// Runs what may search, when it is its turn.
-async fn in_turn<T>(request: AccountRequest<'_>, work: impl FnOnce() -> T) -> Result<T, Reply> {
+/// Queues work that may search the catalog, and runs it when it is its turn.
+async fn run_in_turn<T>(request: AccountRequest<'_>, work: impl FnOnce() -> T) -> Result<T, AccountReply> {
     request.page.state.work.run(work).await.map_err(|_| PageError::Overloaded.into())
 }
 
 /// The name of a search or list; the error is a message.
-fn name_of(form: &FormData) -> Result<KeyName, String> {
+fn parse_name(form: &FormData) -> Result<KeyName, String> {
     form.text("name").parse().map_err(|_: ParseKeyNameError| {
         "invalid name; use 1 to 100 visible characters on one line, and not an API key".to_owned()
     })

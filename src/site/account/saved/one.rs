@@ -3,11 +3,11 @@
 use askama::Template;
 
 use crate::account::form::FormData;
-use crate::account::keys::Choice;
+use crate::account::keys::SelectOption;
 use crate::account::saved::view::{AlertView, conditions, host_of};
-use crate::account::saved::{Action, SAVED, name_of, number_of, own, pager};
+use crate::account::saved::{Action, SAVED, own_watch, pager, parse_name, query_number};
 use crate::account::sign::{form_error, form_status};
-use crate::account::{AccountRequest, CSV, Reply};
+use crate::account::{AccountReply, AccountRequest, CSV};
 use crate::browse::Pager;
 use crate::error_page::{PageError, sentence};
 use crate::format;
@@ -20,11 +20,11 @@ use catalog::{Catalog, Resource};
 use data::Table;
 use service::alerts::{record_name, record_page};
 
-/// Alerts of a page.
+/// Alerts per page.
 const ALERTS: u32 = 10;
-/// Records of each alert, unless only that one is shown.
+/// Records shown per alert, unless the page shows a single alert.
 const RECORDS: usize = 25;
-/// Records of a list that a page shows.
+/// Records of a list per page.
 const LISTED: usize = 100;
 
 #[derive(Template)]
@@ -35,21 +35,21 @@ struct OnePage {
     name: String,
     is_list: bool,
     conditions: String,
-    /// The page of the list that a search finds; empty if there is none.
+    /// Path of the page that shows the results of a search; empty if there is none.
     href: String,
-    /// The address of the API of a search; empty for a list.
+    /// API URL of a search; empty for a list.
     api: String,
     evaluated: String,
     problem: String,
     alerts: Vec<AlertView>,
-    /// Whether only one alert is shown.
+    /// True if the page shows a single alert.
     is_single: bool,
-    /// The page with earlier alerts.
+    /// Path of the page with earlier alerts.
     older: String,
     emails: bool,
-    /// Why no e-mail is sent, whatever is chosen; empty if it is.
+    /// The reason for which no e-mail can be sent; empty if it can.
     no_mail: &'static str,
-    webhooks: Vec<Choice>,
+    webhooks: Vec<SelectOption>,
     feeds: [String; 2],
     records: Vec<RecordRow>,
     pager: Pager,
@@ -58,13 +58,13 @@ struct OnePage {
 
 struct RecordRow {
     key: String,
-    /// Empty if the release does not have the record.
+    /// Empty if the record is not in the release.
     name: String,
     page: String,
 }
 
-/// What the store has of a search or list.
-struct Stored {
+/// A search or list with its alerts and records, as loaded from the store.
+struct WatchDetails {
     watch: Watch,
     alerts: Vec<AlertView>,
     older: Option<AlertId>,
@@ -72,16 +72,22 @@ struct Stored {
     webhooks: Vec<Webhook>,
 }
 
-/// `GET /account/saved/{id}`, with `before` for earlier alerts, `alert` for all records of one, `page` for those of a list.
-pub(super) async fn page(request: AccountRequest<'_>, id: WatchId) -> Result<Reply, Reply> {
+/// `GET /account/saved/{id}`. Parameters: `before` for earlier alerts, `alert` for all records of one alert, `page` for
+/// further records of a list.
+pub(super) async fn page(request: AccountRequest<'_>, id: WatchId) -> Result<AccountReply, AccountReply> {
     let visitor = request.signed_in().await?;
-    let watch = own(request, &visitor, id).await?;
+    let watch = own_watch(request, &visitor, id).await?;
     show(request, &visitor, watch, "").await
 }
 
-async fn show(request: AccountRequest<'_>, visitor: &Visitor, watch: Watch, error: &str) -> Result<Reply, Reply> {
+async fn show(
+    request: AccountRequest<'_>,
+    visitor: &Visitor,
+    watch: Watch,
+    error: &str,
+) -> Result<AccountReply, AccountReply> {
     let state = request.page.state;
-    let alert_id = |name| number_of(request, name).and_then(|id| i64::try_from(id).ok());
+    let alert_id = |name| query_number(request, name).and_then(|id| i64::try_from(id).ok());
     let (before, single) = (alert_id("before").map(AlertId), alert_id("alert"));
     let stored = state.auth.blocking(move |service| {
         let store = service.store().watch_store();
@@ -94,8 +100,8 @@ async fn show(request: AccountRequest<'_>, visitor: &Visitor, watch: Watch, erro
         let has_older = single.is_none() && alerts.len() > ALERTS as usize;
         alerts.truncate(ALERTS as usize);
         let older = alerts.last().filter(|_| has_older).map(|alert| alert.id);
-        let views = alerts.iter().map(|alert| AlertView::of(&watch, alert, records));
-        Ok(Stored {
+        let views = alerts.iter().map(|alert| AlertView::new(&watch, alert, records));
+        Ok(WatchDetails {
             older,
             alerts: views.collect::<Result<_, StoreError>>()?,
             records: if watch.query.is_none() { store.listed(watch.id)? } else { Vec::new() },
@@ -103,13 +109,13 @@ async fn show(request: AccountRequest<'_>, visitor: &Visitor, watch: Watch, erro
             watch,
         })
     });
-    let Stored { watch, alerts, older, records, webhooks } = stored.await?;
+    let WatchDetails { watch, alerts, older, records, webhooks } = stored.await?;
     if single.is_some() && alerts.is_empty() {
         return Err(PageError::UnknownPage.into());
     }
     let catalog = state.releases.current();
     let path = format!("{SAVED}/{}", watch.id.0);
-    let page = number_of(request, "page").unwrap_or(1).max(1);
+    let page = query_number(request, "page").unwrap_or(1).max(1);
     let first = usize::try_from(page - 1).unwrap_or(usize::MAX).saturating_mul(LISTED);
     let shown = records.iter().skip(first).take(LISTED);
     let list = Resource::of_table(watch.table).path();
@@ -143,11 +149,11 @@ async fn show(request: AccountRequest<'_>, visitor: &Visitor, watch: Watch, erro
         pager: pager(&path, "page", page, records.len(), LISTED),
         error: sentence(error),
     };
-    Ok(Reply::Page(form_status(error), page.render()?))
+    Ok(AccountReply::Page(form_status(error), page.render()?))
 }
 
-fn choice(webhook: &Webhook, chosen: Option<WebhookId>) -> Choice {
-    Choice {
+fn choice(webhook: &Webhook, chosen: Option<WebhookId>) -> SelectOption {
+    SelectOption {
         value: webhook.id.0.to_string(),
         text: host_of(&webhook.url).to_owned(),
         is_selected: Some(webhook.id) == chosen,
@@ -164,9 +170,9 @@ fn record(catalog: &Catalog, table: Table, key: &str) -> RecordRow {
 }
 
 /// `GET /account/saved/{id}/records.csv`.
-pub(super) async fn download(request: AccountRequest<'_>, id: WatchId) -> Result<Reply, Reply> {
+pub(super) async fn download(request: AccountRequest<'_>, id: WatchId) -> Result<AccountReply, AccountReply> {
     let visitor = request.signed_in().await?;
-    let watch = own(request, &visitor, id).await?;
+    let watch = own_watch(request, &visitor, id).await?;
     if watch.query.is_some() {
         return Err(PageError::UnknownPage.into());
     }
@@ -178,10 +184,10 @@ pub(super) async fn download(request: AccountRequest<'_>, id: WatchId) -> Result
         let page = if page.is_empty() { page } else { format!("{}{page}", state.public_url) };
         [key, name, page]
     });
-    Ok(Reply::File(format!("list-{}.csv", id.0), CSV, csv_of(rows)))
+    Ok(AccountReply::File(format!("list-{}.csv", id.0), CSV, csv_of(rows)))
 }
 
-/// A change of [`WatchChange`], with what it contains.
+/// An owned form of [`WatchChange`].
 enum Change {
     Name(KeyName),
     Notify(bool, Option<WebhookId>),
@@ -189,19 +195,19 @@ enum Change {
     RenewFeed,
 }
 
-/// The forms of the page.
-pub(super) async fn change(
+/// Handles the forms of the page.
+pub(super) async fn post_form(
     request: AccountRequest<'_>,
     id: WatchId,
     action: Action,
     form: &FormData,
-) -> Result<Reply, Reply> {
+) -> Result<AccountReply, AccountReply> {
     let visitor = request.signed_in().await?;
-    let watch = own(request, &visitor, id).await?;
+    let watch = own_watch(request, &visitor, id).await?;
     let account = visitor.account.id;
     let auth = &request.page.state.auth;
     let change = match action {
-        Action::Rename => match name_of(form) {
+        Action::Rename => match parse_name(form) {
             Ok(name) => Change::Name(name),
             Err(error) => return show(request, &visitor, watch, &error).await,
         },
@@ -217,7 +223,7 @@ pub(super) async fn change(
         Action::Remove => Change::Remove(form.texts("record").into_iter().map(Into::into).collect()),
         Action::Delete => {
             auth.blocking(move |service| service.store().watch_store().delete_watch(account, id)).await?;
-            return Ok(Reply::Redirect(SAVED.into(), Vec::new()));
+            return Ok(AccountReply::Redirect(SAVED.into(), Vec::new()));
         }
         Action::Show | Action::Add | Action::Download => return Err(PageError::UnknownPage.into()),
     };
@@ -231,7 +237,7 @@ pub(super) async fn change(
         service.store().watch_store().change_watch(account, id, change)
     });
     match changed.await {
-        Ok(_) => Ok(Reply::Redirect(format!("{SAVED}/{}", id.0).into(), Vec::new())),
+        Ok(_) => Ok(AccountReply::Redirect(format!("{SAVED}/{}", id.0).into(), Vec::new())),
         Err(error) => show(request, &visitor, watch, &form_error(error)?).await,
     }
 }

@@ -1,12 +1,12 @@
-//! Saving a search: a page shows what its query means, and a form saves it.
+//! Saving a search: a preview of the query in words, with a form that saves it.
 
 use askama::Template;
 
 use crate::account::form::FormData;
 use crate::account::saved::view::filters;
-use crate::account::saved::{SAVED, in_turn, name_of, value_of};
+use crate::account::saved::{SAVED, parse_name, query_value, run_in_turn};
 use crate::account::sign::{form_error, form_status};
-use crate::account::{AccountRequest, Reply};
+use crate::account::{AccountReply, AccountRequest};
 use crate::error_page::sentence;
 use crate::format;
 use crate::layout::PageLayout;
@@ -15,24 +15,24 @@ use catalog::{Catalog, ListPosition, ParameterError, Resource};
 use data::Table;
 use service::alerts::save::{SavableSearch, list_of_address, table_of};
 
-/// Characters of a name that is proposed.
+/// Maximum length of a proposed name in characters.
 const MAX_NAME: usize = 100;
 
 #[derive(Template)]
 #[template(path = "saved_search.html")]
-struct SearchPage {
+struct SaveSearchPage {
     layout: PageLayout,
     address: String,
     name: String,
     /// `None` if there is nothing to save yet.
     search: Option<SearchView>,
-    /// What is wrong with the query.
+    /// Errors in the query.
     errors: Vec<ParameterError>,
     error: String,
 }
 
 struct SearchView {
-    /// The path of the list.
+    /// Path segment of the list.
     table: &'static str,
     query: String,
     conditions: String,
@@ -40,20 +40,20 @@ struct SearchView {
     notes: Vec<String>,
 }
 
-/// What the form of a search has.
+/// The fields of the form.
 #[derive(Default)]
-struct Draft {
+struct SearchDraft {
     address: String,
     name: String,
     list: Option<(Table, String)>,
     error: String,
 }
 
-/// `GET /account/saved/new?table=vcs&…`: the other parameters are the filters; or `?address=` with the URL of a list.
-pub(super) async fn page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
+/// `GET /account/saved/new?table=vcs&…`, where the other parameters are filters; or `?address=` with the URL of a list.
+pub(super) async fn page(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
     request.signed_in_to_return().await?;
-    let address = value_of(request, "address").unwrap_or_default();
-    let table = value_of(request, "table").unwrap_or_default();
+    let address = query_value(request, "address").unwrap_or_default();
+    let table = query_value(request, "table").unwrap_or_default();
     let list = match (address.trim(), table.trim()) {
         ("", "") => Ok(None),
         ("", table) => table_of(table).map(|table| Some((table, filters_of(request)))).ok_or("table"),
@@ -68,7 +68,7 @@ pub(super) async fn page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
         }
         Ok(_) => String::new(),
     };
-    show(request, Draft { address, list: list.ok().flatten(), error, ..Draft::default() }).await
+    show(request, SearchDraft { address, list: list.ok().flatten(), error, ..SearchDraft::default() }).await
 }
 
 /// The query without the parameters of this page.
@@ -78,9 +78,9 @@ fn filters_of(request: AccountRequest<'_>) -> String {
     form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish()
 }
 
-async fn show(request: AccountRequest<'_>, draft: Draft) -> Result<Reply, Reply> {
+async fn show(request: AccountRequest<'_>, draft: SearchDraft) -> Result<AccountReply, AccountReply> {
     let catalog = request.page.state.releases.current();
-    let parsed = in_turn(request, || draft.list.map(|(table, query)| preview(&catalog, table, &query))).await?;
+    let parsed = run_in_turn(request, || draft.list.map(|(table, query)| preview(&catalog, table, &query))).await?;
     let (search, errors) = match parsed {
         None => (None, Vec::new()),
         Some(Ok(search)) => (Some(search), Vec::new()),
@@ -91,7 +91,7 @@ async fn show(request: AccountRequest<'_>, draft: Draft) -> Result<Reply, Reply>
         let name = format!("{}: {}", format::word(search.table_name()), search.conditions);
         name.chars().take(MAX_NAME).collect()
     });
-    let page = SearchPage {
+    let page = SaveSearchPage {
         layout: request.layout(catalog.snapshot(), "Save a search", "Save a search to hear what is new."),
         address: draft.address,
         name: if draft.name.is_empty() { proposed } else { draft.name },
@@ -99,7 +99,7 @@ async fn show(request: AccountRequest<'_>, draft: Draft) -> Result<Reply, Reply>
         errors,
         error: sentence(&draft.error),
     };
-    Ok(Reply::Page(form_status(if is_wrong { "wrong" } else { "" }), page.render()?))
+    Ok(AccountReply::Page(form_status(if is_wrong { "wrong" } else { "" }), page.render()?))
 }
 
 impl SearchView {
@@ -122,22 +122,22 @@ fn preview(catalog: &Catalog, table: Table, query: &str) -> Result<SearchView, V
 }
 
 /// `POST /account/saved`: saves a search.
-pub(super) async fn save(request: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
+pub(super) async fn save(request: AccountRequest<'_>, form: &FormData) -> Result<AccountReply, AccountReply> {
     let visitor = request.signed_in().await?;
     let (table, query) = (table_of(&form.text("table")), form.text("query").into_owned());
-    let Some(table) = table else { return Ok(Reply::Redirect(format!("{SAVED}/new").into(), Vec::new())) };
-    let draft = |error: String| Draft {
+    let Some(table) = table else { return Ok(AccountReply::Redirect(format!("{SAVED}/new").into(), Vec::new())) };
+    let draft = |error: String| SearchDraft {
         name: form.text("name").into_owned(),
         list: Some((table, query.clone())),
         error,
-        ..Draft::default()
+        ..SearchDraft::default()
     };
-    let name = match name_of(form) {
+    let name = match parse_name(form) {
         Ok(name) => name,
         Err(error) => return show(request, draft(error)).await,
     };
     let catalog = request.page.state.releases.current();
-    let Ok(search) = in_turn(request, || SavableSearch::parse(&catalog, table, &query)).await? else {
+    let Ok(search) = run_in_turn(request, || SavableSearch::parse(&catalog, table, &query)).await? else {
         return show(request, draft(String::new())).await;
     };
     let (account, served, now, text) = (visitor.account.id, catalog.version(), request.now, search.text());
@@ -146,7 +146,7 @@ pub(super) async fn save(request: AccountRequest<'_>, form: &FormData) -> Result
         service.store().watch_store().add_watch(account, watch, now)
     });
     match saved.await {
-        Ok(watch) => Ok(Reply::Redirect(format!("{SAVED}/{}", watch.id.0).into(), Vec::new())),
+        Ok(watch) => Ok(AccountReply::Redirect(format!("{SAVED}/{}", watch.id.0).into(), Vec::new())),
         Err(error) => show(request, draft(form_error(error)?)).await,
     }
 }

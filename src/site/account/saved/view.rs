@@ -9,7 +9,7 @@ use catalog::Catalog;
 use data::vocabulary::Vocabulary;
 use service::alerts::{AlertEntry, AlertReason, entries};
 
-/// What a search or list contains.
+/// The content of a search or list in words.
 pub(super) fn conditions(catalog: &Catalog, watch: &Watch) -> String {
     match &watch.query {
         Some(query) => {
@@ -21,20 +21,20 @@ pub(super) fn conditions(catalog: &Catalog, watch: &Watch) -> String {
     }
 }
 
-/// Filters as the pages of lists show them.
+/// Filters in words, as on the pages of lists.
 pub(super) fn filters(catalog: &Catalog, pairs: Vec<(String, String)>) -> String {
     let labels = active_filters(catalog, &Link::new("", pairs)).into_iter().map(|(label, _)| label);
     let labels: Vec<String> = labels.collect();
     if labels.is_empty() { "all".to_owned() } else { labels.join(" · ") }
 }
 
-/// The host of a URL that was checked.
+/// The host of a validated URL.
 pub(super) fn host_of(url: &str) -> &str {
     url.split('/').nth(2).unwrap_or(url)
 }
 
 /// The number of an alert's records in words.
-pub(crate) fn counted(watch: &Watch, alert: &Alert) -> String {
+pub(crate) fn count_in_words(watch: &Watch, alert: &Alert) -> String {
     match watch.query {
         Some(_) => format::counted(alert.total, "new match", "new matches"),
         None => format::counted(alert.total, "record changed", "records changed"),
@@ -49,8 +49,8 @@ pub(super) struct AlertSummary {
 }
 
 impl AlertSummary {
-    pub(super) fn of(watch: &Watch, alert: &Alert) -> Self {
-        Self { id: alert.id.0, counted: counted(watch, alert), version: alert.version.to_string() }
+    pub(super) fn new(watch: &Watch, alert: &Alert) -> Self {
+        Self { id: alert.id.0, counted: count_in_words(watch, alert), version: alert.version.to_string() }
     }
 }
 
@@ -62,9 +62,9 @@ pub(super) struct AlertView {
     pub version: String,
     pub created: String,
     pub rows: Vec<EntryView>,
-    /// Records that are not shown.
+    /// Number of records not shown.
     pub left_out: u32,
-    /// What came of sending it; empty if nothing was sent.
+    /// Outcome of sending the alert; empty if nothing was sent.
     pub outcome: String,
 }
 
@@ -76,12 +76,12 @@ pub(super) struct EntryView {
 }
 
 impl AlertView {
-    /// With at most `max` records.
-    pub(super) fn of(watch: &Watch, alert: &Alert, max: usize) -> Result<Self, StoreError> {
-        let rows: Vec<EntryView> = entries(alert)?.into_iter().take(max).map(EntryView::of).collect();
+    /// Shows at most `max` records.
+    pub(super) fn new(watch: &Watch, alert: &Alert, max: usize) -> Result<Self, StoreError> {
+        let rows: Vec<EntryView> = entries(alert)?.into_iter().take(max).map(EntryView::from_entry).collect();
         Ok(Self {
             id: alert.id.0,
-            counted: counted(watch, alert),
+            counted: count_in_words(watch, alert),
             since: alert.since.to_string(),
             version: alert.version.to_string(),
             created: format::instant(alert.created_at),
@@ -93,14 +93,14 @@ impl AlertView {
 }
 
 impl EntryView {
-    fn of(entry: AlertEntry) -> Self {
-        let what = words(&entry);
+    fn from_entry(entry: AlertEntry) -> Self {
+        let what = reason_in_words(&entry);
         Self { name: entry.name, page: entry.page.unwrap_or_default(), what }
     }
 }
 
-/// What happened to a record.
-pub(crate) fn words(entry: &AlertEntry) -> String {
+/// The reason of an entry in words, such as `added`.
+pub(crate) fn reason_in_words(entry: &AlertEntry) -> String {
     match AlertReason::ALL.iter().find(|reason| reason.name() == entry.reason) {
         Some(AlertReason::Match) => "new match".to_owned(),
         Some(AlertReason::Add) => "added".to_owned(),

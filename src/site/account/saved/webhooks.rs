@@ -1,4 +1,4 @@
-//! Webhooks of an account, and their secrets.
+//! The webhooks of an account, and their secrets.
 
 use askama::Template;
 use http::StatusCode;
@@ -6,22 +6,22 @@ use serde_json::json;
 
 use crate::account::confirm::confirm;
 use crate::account::form::FormData;
-use crate::account::saved::numbered;
+use crate::account::saved::split_number;
 use crate::account::saved::view::host_of;
 use crate::account::sign::{form_error, form_status};
-use crate::account::{AccountRequest, Reply};
+use crate::account::{AccountReply, AccountRequest};
 use crate::error_page::{PageError, sentence};
 use crate::format;
 use crate::layout::PageLayout;
 use auth::Visitor;
 use auth::watch::{MAX_WEBHOOKS, Webhook, WebhookChange, WebhookId};
 use data::rfc3339;
-use service::alerts::webhook::{Client, Message, Outcome, WebhookUrl};
+use service::alerts::webhook::{DeliveryOutcome, WebhookClient, WebhookMessage, WebhookUrl};
 
 const WEBHOOKS: &str = "/account/webhooks";
-/// Seconds for which the secret before signs, too.
+/// Seconds for which the previous secret also signs after a rotation.
 const OVERLAP: i64 = 24 * 3_600;
-/// What a test message counts as.
+/// Pages charged for a test message.
 const TEST_PAGES: usize = 20;
 const IS_OFF: &str = "the operator of this service has not turned webhooks on";
 
@@ -33,18 +33,18 @@ pub enum WebhookRoute {
     Secret(WebhookId),
     Rotate(WebhookId),
     Resume(WebhookId),
-    /// Sends a message that is no alert.
+    /// Sends a test message.
     Test(WebhookId),
     Delete(WebhookId),
 }
 
 impl WebhookRoute {
-    pub(in crate::account) fn of(path: &str) -> Option<Self> {
+    pub(in crate::account) fn parse(path: &str) -> Option<Self> {
         let rest = path.strip_prefix(WEBHOOKS)?;
         if rest.is_empty() {
             return Some(Self::All);
         }
-        let (id, name) = numbered(rest)?;
+        let (id, name) = split_number(rest)?;
         let id = WebhookId(id);
         match name {
             "secret" => Some(Self::Secret(id)),
@@ -72,7 +72,7 @@ impl WebhookRoute {
 #[template(path = "webhooks.html")]
 struct WebhooksPage {
     layout: PageLayout,
-    /// Whether the operator has turned webhooks on.
+    /// True if the operator has turned webhooks on.
     is_on: bool,
     webhooks: Vec<WebhookRow>,
     max: u32,
@@ -86,7 +86,7 @@ struct WebhookRow {
     host: String,
     url: String,
     created: String,
-    /// Until when the secret before signs, too; empty if it does not.
+    /// End of the time in which the previous secret also signs; empty if it does not.
     overlap_ends: String,
     stopped: Option<String>,
 }
@@ -101,18 +101,18 @@ struct SecretPage {
 }
 
 /// `GET /account/webhooks`.
-pub(in crate::account) async fn page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
+pub(in crate::account) async fn page(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
     let visitor = request.signed_in().await?;
     show(request, &visitor, "", Ok("")).await
 }
 
-/// `url` is that of the form; then what to say above it.
+/// `url` is the value of the form field; `message` is shown above it, as a success or an error.
 async fn show(
     request: AccountRequest<'_>,
     visitor: &Visitor,
     url: &str,
     message: Result<&str, &str>,
-) -> Result<Reply, Reply> {
+) -> Result<AccountReply, AccountReply> {
     let error = message.err().unwrap_or_default();
     let state = request.page.state;
     let catalog = state.releases.current();
@@ -125,10 +125,10 @@ async fn show(
         success: sentence(message.unwrap_or_default()),
         error: sentence(error),
     };
-    Ok(Reply::Page(form_status(error), page.render()?))
+    Ok(AccountReply::Page(form_status(error), page.render()?))
 }
 
-async fn webhooks(request: AccountRequest<'_>, visitor: &Visitor) -> Result<Vec<Webhook>, Reply> {
+async fn webhooks(request: AccountRequest<'_>, visitor: &Visitor) -> Result<Vec<Webhook>, AccountReply> {
     let account = visitor.account.id;
     Ok(request.page.state.auth.blocking(move |service| service.store().watch_store().webhooks(account)).await?)
 }
@@ -148,7 +148,11 @@ fn overlap_ends(webhook: &Webhook, now: i64) -> String {
     if webhook.previous_until > now { format::instant(webhook.previous_until) } else { String::new() }
 }
 
-fn secret_page(request: AccountRequest<'_>, webhook: &Webhook, status: StatusCode) -> Result<Reply, Reply> {
+fn secret_page(
+    request: AccountRequest<'_>,
+    webhook: &Webhook,
+    status: StatusCode,
+) -> Result<AccountReply, AccountReply> {
     let catalog = request.page.state.releases.current();
     let page = SecretPage {
         layout: request.layout(
@@ -160,15 +164,15 @@ fn secret_page(request: AccountRequest<'_>, webhook: &Webhook, status: StatusCod
         secret: request.page.state.alerts.secrets.webhook_secret(webhook).reveal(),
         overlap_ends: overlap_ends(webhook, request.now),
     };
-    Ok(Reply::Page(status, page.render()?))
+    Ok(AccountReply::Page(status, page.render()?))
 }
 
-/// The forms of the page.
-pub(in crate::account) async fn change(
+/// Handles the forms of the page.
+pub(in crate::account) async fn post_form(
     route: WebhookRoute,
     request: AccountRequest<'_>,
     form: &FormData,
-) -> Result<Reply, Reply> {
+) -> Result<AccountReply, AccountReply> {
     let visitor = request.signed_in().await?;
     let (account, now) = (visitor.account.id, request.now);
     let auth = &request.page.state.auth;
@@ -188,7 +192,7 @@ pub(in crate::account) async fn change(
         WebhookRoute::Delete(id) => {
             let deleted = auth.blocking(move |service| service.store().watch_store().delete_webhook(account, id));
             return match deleted.await? {
-                true => Ok(Reply::Redirect(WEBHOOKS.into(), Vec::new())),
+                true => Ok(AccountReply::Redirect(WEBHOOKS.into(), Vec::new())),
                 false => Err(PageError::UnknownPage.into()),
             };
         }
@@ -202,12 +206,12 @@ pub(in crate::account) async fn change(
     let webhook = changed.await?;
     match route {
         WebhookRoute::Rotate(_) => secret_page(request, &webhook, StatusCode::OK),
-        _ => Ok(Reply::Redirect(WEBHOOKS.into(), Vec::new())),
+        _ => Ok(AccountReply::Redirect(WEBHOOKS.into(), Vec::new())),
     }
 }
 
 /// `POST /account/webhooks`: adds a webhook and shows its secret.
-async fn add(request: AccountRequest<'_>, visitor: &Visitor, form: &FormData) -> Result<Reply, Reply> {
+async fn add(request: AccountRequest<'_>, visitor: &Visitor, form: &FormData) -> Result<AccountReply, AccountReply> {
     let state = request.page.state;
     let text = form.text("url");
     let Some(networks) = &state.alerts.networks else {
@@ -227,9 +231,9 @@ async fn add(request: AccountRequest<'_>, visitor: &Visitor, form: &FormData) ->
     }
 }
 
-/// `POST /account/webhooks/{id}/test`: sends a message and waits for the response. It counts as many pages, since it makes this
-/// server send requests to others.
-async fn test(request: AccountRequest<'_>, visitor: &Visitor, webhook: Webhook) -> Result<Reply, Reply> {
+/// `POST /account/webhooks/{id}/test`: sends a message and waits for the response. Charged as [`TEST_PAGES`] pages,
+/// since it makes this server send requests to others.
+async fn test(request: AccountRequest<'_>, visitor: &Visitor, webhook: Webhook) -> Result<AccountReply, AccountReply> {
     let state = request.page.state;
     let Some(networks) = state.alerts.networks.clone() else {
         return show(request, visitor, "", Err(IS_OFF)).await;
@@ -251,9 +255,9 @@ async fn test(request: AccountRequest<'_>, visitor: &Visitor, webhook: Webhook) 
         };
         let id = format!("test_{}_{now}", webhook.id.0);
         let body = body.to_string();
-        let message = Message { id: &id, timestamp: now, body: body.as_bytes(), secrets: &[secret] };
-        Ok(match Client::new(networks).send(&url, &message) {
-            Ok(Outcome::Delivered) => Ok(()),
+        let message = WebhookMessage { id: &id, timestamp: now, body: body.as_bytes(), secrets: &[secret] };
+        Ok(match WebhookClient::new(networks).send(&url, &message) {
+            Ok(DeliveryOutcome::Delivered) => Ok(()),
             Ok(outcome) => Err(outcome.to_string()),
             Err(error) => Err(error.to_string()),
         })

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use catalog::{Catalog, Texts};
 use data::archive::AlignedBytes;
-use data::{Checksums, NoProgress, Records, Snapshot, Table, compile};
+use data::{Checksums, NoProgress, RecordStore, Snapshot, Table, compile};
 use http::HeaderValue;
 use release::Checksum;
 use search::{IndexFiles, IndexPart, TextIndex};
@@ -90,7 +90,7 @@ fn seal(archive: &mut [u8]) {
 }
 
 fn open(bytes: &[u8]) -> Option<Snapshot> {
-    let records = Records::Memory(Arc::new(original().1.as_slice()));
+    let records = RecordStore::Memory(Arc::new(original().1.as_slice()));
     Snapshot::open(Arc::new(AlignedBytes::copy(bytes)), records, Checksums::Verify).ok()
 }
 

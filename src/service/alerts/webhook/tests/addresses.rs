@@ -241,8 +241,8 @@ fn the_operator_adds_addresses_but_no_names_and_no_schemes() {
     }
 }
 
-/// The first and the last address of each range that is not public are rejected; their neighbours, unless they are in another
-/// such range, are accepted.
+/// The first and last address of each range that is not public are rejected; their neighbors are accepted unless they
+/// are in another such range.
 #[test]
 fn ranges_end_where_they_should() {
     let v4 = [

@@ -10,24 +10,26 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use ureq::tls::{Certificate, TlsConfig};
 
-use crate::alerts::webhook::{Client, Message, Networks, Outcome, SendError, WebhookSecret, WebhookUrl};
+use crate::alerts::webhook::{
+    DeliveryOutcome, Networks, SendError, WebhookClient, WebhookMessage, WebhookSecret, WebhookUrl,
+};
 use platform::tls;
 
-/// A receiver that responds sooner is waited for.
+/// Timeout for receivers that respond.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// For receivers that never respond.
+/// Timeout for receivers that never respond.
 const NO_PATIENCE: Duration = Duration::from_millis(300);
 
 type Stream = StreamOwned<ServerConnection, TcpStream>;
 
-/// A TLS server on loopback. After each request it does what `respond` does.
-struct Receiver {
+/// A TLS server on loopback that calls `respond` after each request.
+struct TestReceiver {
     port: u16,
-    /// Heads and bodies.
+    /// Heads and bodies of requests.
     requests: mpsc::Receiver<(String, Vec<u8>)>,
 }
 
-impl Receiver {
+impl TestReceiver {
     fn start(respond: impl Fn(&mut Stream) -> io::Result<()> + Send + 'static) -> Self {
         Self::with_certificate("receiver.pem", "receiver-key.pem", respond)
     }
@@ -106,32 +108,32 @@ fn secrets() -> [WebhookSecret; 2] {
 
 const BODY: &[u8] = r#"{"name":"Zoë"}"#.as_bytes();
 
-fn send(client: &Client, url: &WebhookUrl) -> Result<Outcome, SendError> {
-    client.send(url, &Message { id: "msg_1", timestamp: 1_751_328_000, body: BODY, secrets: &secrets() })
+fn send(client: &WebhookClient, url: &WebhookUrl) -> Result<DeliveryOutcome, SendError> {
+    client.send(url, &WebhookMessage { id: "msg_1", timestamp: 1_751_328_000, body: BODY, secrets: &secrets() })
 }
 
-/// A client that trusts `receiver.test`, may connect to loopback, and finds these addresses.
-fn client_finding(addresses: &'static [&'static str]) -> Client {
+/// A client that trusts `receiver.test`, may connect to loopback, and resolves names to `addresses`.
+fn client_finding(addresses: &'static [&'static str]) -> WebhookClient {
     let look_up = move |host: &str, port: u16| {
         assert_eq!(host, "receiver.test");
         Ok(addresses.iter().map(|text| SocketAddr::new(text.parse().unwrap(), port)).collect())
     };
-    Client::with(loopback(), trusting(&["receiver.pem"]), Arc::new(look_up), PATIENCE)
+    WebhookClient::with(loopback(), trusting(&["receiver.pem"]), Arc::new(look_up), PATIENCE)
 }
 
-fn client() -> Client {
+fn client() -> WebhookClient {
     client_finding(&["127.0.0.1"])
 }
 
-fn impatient_client() -> Client {
+fn impatient_client() -> WebhookClient {
     let look_up = |_: &str, port| Ok(vec![SocketAddr::from((Ipv4Addr::LOCALHOST, port))]);
-    Client::with(loopback(), trusting(&["receiver.pem"]), Arc::new(look_up), NO_PATIENCE)
+    WebhookClient::with(loopback(), trusting(&["receiver.pem"]), Arc::new(look_up), NO_PATIENCE)
 }
 
 #[test]
 fn a_message_is_delivered_with_a_signature_of_each_secret() {
-    let receiver = Receiver::responding("HTTP/1.1 204 No Content\r\n\r\n");
-    assert_eq!(send(&client(), &receiver.url()), Ok(Outcome::Delivered));
+    let receiver = TestReceiver::responding("HTTP/1.1 204 No Content\r\n\r\n");
+    assert_eq!(send(&client(), &receiver.url()), Ok(DeliveryOutcome::Delivered));
     let (head, body) = receiver.requests.recv().unwrap();
     assert_eq!(body, BODY);
     assert!(head.starts_with("POST /hook?key=1 HTTP/1.1\r\n"), "{head}");
@@ -149,38 +151,38 @@ fn a_message_is_delivered_with_a_signature_of_each_secret() {
 #[test]
 fn the_status_decides_and_redirects_are_not_followed() {
     for (response, expected) in [
-        ("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok", Outcome::Delivered),
-        ("HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n", Outcome::Delivered),
-        // Without the rest of its body.
-        ("HTTP/1.1 200 OK\r\ncontent-length: 200\r\n\r\nok", Outcome::Delivered),
-        ("HTTP/1.1 410 Gone\r\ncontent-length: 0\r\n\r\n", Outcome::Gone),
-        ("HTTP/1.1 304 Not Modified\r\n\r\n", Outcome::Refused(304)),
-        ("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n", Outcome::Refused(404)),
-        ("HTTP/1.1 500 Internal Server Error\r\ncontent-length: 0\r\n\r\n", Outcome::Refused(500)),
+        ("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok", DeliveryOutcome::Delivered),
+        ("HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n", DeliveryOutcome::Delivered),
+        // The body breaks off.
+        ("HTTP/1.1 200 OK\r\ncontent-length: 200\r\n\r\nok", DeliveryOutcome::Delivered),
+        ("HTTP/1.1 410 Gone\r\ncontent-length: 0\r\n\r\n", DeliveryOutcome::Gone),
+        ("HTTP/1.1 304 Not Modified\r\n\r\n", DeliveryOutcome::Refused(304)),
+        ("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n", DeliveryOutcome::Refused(404)),
+        ("HTTP/1.1 500 Internal Server Error\r\ncontent-length: 0\r\n\r\n", DeliveryOutcome::Refused(500)),
     ] {
-        assert_eq!(send(&client(), &Receiver::responding(response).url()), Ok(expected), "{response}");
+        assert_eq!(send(&client(), &TestReceiver::responding(response).url()), Ok(expected), "{response}");
     }
     for status in [301, 302, 303, 307, 308] {
-        let receiver = Receiver::start(move |stream| {
+        let receiver = TestReceiver::start(move |stream| {
             let port = stream.sock.local_addr()?.port();
             write!(
                 stream,
                 "HTTP/1.1 {status} Moved\r\nlocation: https://receiver.test:{port}/\r\ncontent-length: 0\r\n\r\n"
             )
         });
-        assert_eq!(send(&client(), &receiver.url()), Ok(Outcome::Refused(status)));
+        assert_eq!(send(&client(), &receiver.url()), Ok(DeliveryOutcome::Refused(status)));
         assert_eq!(receiver.requests.try_iter().count(), 1);
     }
-    assert!(Outcome::Refused(302).to_string().contains("302: redirects are not followed"));
-    assert!(Outcome::Refused(500).to_string().contains("500: it must respond with 200 to 299"));
+    assert!(DeliveryOutcome::Refused(302).to_string().contains("302: redirects are not followed"));
+    assert!(DeliveryOutcome::Refused(500).to_string().contains("500: it must respond with 200 to 299"));
 }
 
 #[test]
 fn a_receiver_that_does_not_respond_in_time_is_given_up() {
-    let receiver = Receiver::start(|stream| stream.read(&mut [0]).map(drop));
+    let receiver = TestReceiver::start(|stream| stream.read(&mut [0]).map(drop));
     assert_eq!(send(&impatient_client(), &receiver.url()), Err(SendError::Timeout));
-    // One line of a header after the other.
-    let receiver = Receiver::start(|stream| {
+    // A header that never ends.
+    let receiver = TestReceiver::start(|stream| {
         stream.write_all(b"HTTP/1.1 200 OK\r\n")?;
         loop {
             stream.write_all(b"a: b\r\n")?;
@@ -188,16 +190,16 @@ fn a_receiver_that_does_not_respond_in_time_is_given_up() {
         }
     });
     assert_eq!(send(&impatient_client(), &receiver.url()), Err(SendError::Timeout));
-    // No handshake.
+    // No TLS handshake.
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let text = format!("https://receiver.test:{}/", listener.local_addr().unwrap().port());
     let url = WebhookUrl::parse(&text, &Networks::default()).unwrap();
     assert_eq!(send(&impatient_client(), &url), Err(SendError::Timeout));
-    // No answer of the name server.
+    // The name server does not answer.
     let (_sender, receiver) = mpsc::channel::<Vec<SocketAddr>>();
     let receiver = std::sync::Mutex::new(receiver);
     let look_up = move |_: &str, _| Ok(receiver.lock().unwrap().recv().unwrap_or_default());
-    let client = Client::with(loopback(), trusting(&["receiver.pem"]), Arc::new(look_up), NO_PATIENCE);
+    let client = WebhookClient::with(loopback(), trusting(&["receiver.pem"]), Arc::new(look_up), NO_PATIENCE);
     assert_eq!(send(&client, &url), Err(SendError::Timeout));
 }
 
@@ -205,15 +207,15 @@ fn a_receiver_that_does_not_respond_in_time_is_given_up() {
 fn a_large_body_is_not_read_whole() {
     const LENGTH: usize = 64 << 20;
     let (sender, written) = mpsc::channel();
-    let receiver = Receiver::start(move |stream| {
+    let receiver = TestReceiver::start(move |stream| {
         write!(stream, "HTTP/1.1 200 OK\r\ncontent-length: {LENGTH}\r\n\r\n")?;
         let part = [b'a'; 16 * 1024];
         let parts = (0..LENGTH / part.len()).take_while(|_| stream.write_all(&part).is_ok()).count();
         sender.send(parts * part.len()).unwrap();
         Ok(())
     });
-    assert_eq!(send(&client(), &receiver.url()), Ok(Outcome::Delivered));
-    // Buffers of the system take some megabytes.
+    assert_eq!(send(&client(), &receiver.url()), Ok(DeliveryOutcome::Delivered));
+    // Socket buffers take some megabytes.
     assert!(written.recv().unwrap() < LENGTH / 2);
 }
 
@@ -223,22 +225,22 @@ fn a_certificate_must_be_trusted_and_of_the_host() {
     let look_up = || Arc::new(|_: &str, port| Ok(vec![SocketAddr::from((Ipv4Addr::LOCALHOST, port))]));
     let both = trusting(&["receiver.pem", "certificate.pem"]);
     let other = |certificate: &str, key: &str| {
-        Receiver::with_certificate(certificate, key, |stream| stream.write_all(OK.as_bytes()))
+        TestReceiver::with_certificate(certificate, key, |stream| stream.write_all(OK.as_bytes()))
     };
     let localhost = other("certificate.pem", "key.pem");
-    let trusts_both = Client::with(loopback(), both, look_up(), PATIENCE);
+    let trusts_both = WebhookClient::with(loopback(), both, look_up(), PATIENCE);
     assert_eq!(send(&trusts_both, &localhost.url()), Err(SendError::Tls), "the certificate of another name");
-    let receiver = Receiver::responding(OK);
-    let trusts_other = Client::with(loopback(), trusting(&["certificate.pem"]), look_up(), PATIENCE);
+    let receiver = TestReceiver::responding(OK);
+    let trusts_other = WebhookClient::with(loopback(), trusting(&["certificate.pem"]), look_up(), PATIENCE);
     assert_eq!(send(&trusts_other, &receiver.url()), Err(SendError::Tls), "not trusted");
-    let trusts_system = Client::with(loopback(), tls::system_roots(), look_up(), PATIENCE);
+    let trusts_system = WebhookClient::with(loopback(), tls::system_roots(), look_up(), PATIENCE);
     assert_eq!(send(&trusts_system, &receiver.url()), Err(SendError::Tls), "not trusted by the system");
-    assert_eq!(send(&trusts_both, &receiver.url()), Ok(Outcome::Delivered));
+    assert_eq!(send(&trusts_both, &receiver.url()), Ok(DeliveryOutcome::Delivered));
     assert_eq!(localhost.requests.try_iter().count(), 0);
     assert_eq!(receiver.requests.try_iter().count(), 1);
 }
 
-/// A server without TLS that writes `response`, whatever the client sends, and ends.
+/// A server without TLS that writes `response` to any request and ends.
 fn plain(response: &'static str) -> WebhookUrl {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -254,20 +256,20 @@ fn plain(response: &'static str) -> WebhookUrl {
 fn what_is_no_web_server_with_tls_fails() {
     assert_eq!(send(&client(), &plain("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")), Err(SendError::Tls));
     assert_eq!(send(&client(), &plain("")), Err(SendError::NoConnection));
-    assert_eq!(send(&client(), &Receiver::start(|_| Ok(())).url()), Err(SendError::NoConnection));
-    let babbling = Receiver::responding("220 mail.example.com ESMTP\r\n\r\n");
+    assert_eq!(send(&client(), &TestReceiver::start(|_| Ok(())).url()), Err(SendError::NoConnection));
+    let babbling = TestReceiver::responding("220 mail.example.com ESMTP\r\n\r\n");
     assert_eq!(send(&client(), &babbling.url()), Err(SendError::InvalidResponse));
     let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
     let closed = WebhookUrl::parse(&format!("https://receiver.test:{port}/"), &Networks::default()).unwrap();
     assert_eq!(send(&client(), &closed), Err(SendError::NoConnection));
     let url = babbling.url();
-    let message = Message { id: "a\nb", timestamp: 0, body: BODY, secrets: &secrets() };
+    let message = WebhookMessage { id: "a\nb", timestamp: 0, body: BODY, secrets: &secrets() };
     assert_eq!(client().send(&url, &message), Err(SendError::InvalidId));
 }
 
 #[test]
 fn one_address_that_is_not_allowed_refuses_all() {
-    let receiver = Receiver::responding("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
+    let receiver = TestReceiver::responding("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
     for addresses in [
         ["127.0.0.1", "10.0.0.1"].as_slice(),
         &["10.0.0.1", "127.0.0.1"],
@@ -275,7 +277,7 @@ fn one_address_that_is_not_allowed_refuses_all() {
         &["127.0.0.1", "::1"],
         &["127.0.0.1", "64:ff9b::a00:1"],
         &["192.168.0.1"],
-        // More than the client would try.
+        // More addresses than the client would try.
         &[
             "127.0.0.1",
             "8.8.8.1",
@@ -301,14 +303,14 @@ fn one_address_that_is_not_allowed_refuses_all() {
     assert_eq!(receiver.requests.try_iter().count(), 0);
     assert_eq!(send(&client_finding(&[]), &receiver.url()), Err(SendError::NoAddress));
     let fails = Arc::new(|_: &str, _| Err(io::Error::other("no such host")));
-    let client = Client::with(loopback(), trusting(&["receiver.pem"]), fails, PATIENCE);
+    let client = WebhookClient::with(loopback(), trusting(&["receiver.pem"]), fails, PATIENCE);
     assert_eq!(send(&client, &receiver.url()), Err(SendError::NoAddress));
 }
 
-/// The name has an allowed address once, and another at each further look-up.
+/// The name resolves to an allowed address once, then to another one.
 #[test]
 fn the_connection_goes_to_the_address_that_was_checked() {
-    let receiver = Receiver::responding("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
+    let receiver = TestReceiver::responding("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
     let count = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&count);
     let look_up = move |_: &str, port| {
@@ -318,25 +320,25 @@ fn the_connection_goes_to_the_address_that_was_checked() {
         };
         Ok(vec![SocketAddr::new(address, port)])
     };
-    let client = Client::with(loopback(), trusting(&["receiver.pem"]), Arc::new(look_up), PATIENCE);
-    assert_eq!(send(&client, &receiver.url()), Ok(Outcome::Delivered));
+    let client = WebhookClient::with(loopback(), trusting(&["receiver.pem"]), Arc::new(look_up), PATIENCE);
+    assert_eq!(send(&client, &receiver.url()), Ok(DeliveryOutcome::Delivered));
     assert_eq!(count.load(Ordering::Relaxed), 1);
-    // The next message has a look-up and a check of its own.
+    // The next message is looked up and checked anew.
     assert_eq!(send(&client, &receiver.url()), Err(SendError::NotPublic));
     assert_eq!(count.load(Ordering::Relaxed), 2);
     assert_eq!(receiver.requests.try_iter().count(), 1);
 }
 
-/// An address in the URL is not looked up, but checked: the operator may have removed its range since it was stored.
+/// An address in the URL needs no look-up, but a check: the operator may have removed its range since it was stored.
 #[test]
 fn an_address_in_the_url_is_checked_too() {
-    let receiver = Receiver::responding("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
+    let receiver = TestReceiver::responding("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
     let url = WebhookUrl::parse(&format!("https://127.0.0.1:{}/", receiver.port), &loopback()).unwrap();
     let with = |networks| {
         let look_up = |_: &str, _| panic!("an address is looked up");
-        Client::with(networks, trusting(&["receiver.pem"]), Arc::new(look_up), PATIENCE)
+        WebhookClient::with(networks, trusting(&["receiver.pem"]), Arc::new(look_up), PATIENCE)
     };
-    assert_eq!(send(&with(loopback()), &url), Ok(Outcome::Delivered));
+    assert_eq!(send(&with(loopback()), &url), Ok(DeliveryOutcome::Delivered));
     assert_eq!(send(&with(Networks::default()), &url), Err(SendError::NotPublic));
     let loopback_v6 = Networks::new(vec!["::1".parse().unwrap()]);
     let url = WebhookUrl::parse("https://[::1]:8443/", &loopback_v6).unwrap();

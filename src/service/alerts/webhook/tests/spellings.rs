@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::addresses::parse;
 use crate::alerts::webhook::WebhookUrlError;
 
-/// The opinion of the standard library, and of the registries, spelled in another way than the code.
+/// Oracle from the standard library and the registries, written differently from the code.
 fn is_special(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => {
@@ -49,7 +49,7 @@ fn is_special(address: IpAddr) -> bool {
     }
 }
 
-/// How an IPv4 address may be written as a host.
+/// Spellings of an IPv4 address as a host.
 fn spellings(address: Ipv4Addr) -> Vec<String> {
     let [a, b, c, d] = address.octets();
     let bits = address.to_bits();
@@ -75,7 +75,7 @@ fn spellings(address: Ipv4Addr) -> Vec<String> {
     ]
 }
 
-/// How an IPv4 address may be contained in an IPv6 address.
+/// IPv6 addresses that embed an IPv4 address.
 fn embedded(address: Ipv4Addr) -> [String; 6] {
     let [a, b, c, d] = address.octets();
     let (high, low) = (address.to_bits() >> 16, address.to_bits() & 0xffff);
@@ -160,7 +160,7 @@ proptest! {
         }
     }
 
-    /// Whatever is accepted has an allowed host and is read in the same way once more.
+    /// Any accepted URL has an allowed host and parses to itself.
     #[test]
     fn any_text_is_rejected_or_stable(text in r"(https://)?[a-z0-9x.:\[\]@/?#%\\ ～１。-]{0,40}") {
         if let Ok(url) = parse(&text) {
