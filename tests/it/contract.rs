@@ -233,7 +233,8 @@ fn leaderboards_rank_by_the_documented_values() {
     let peers = peers();
     let ranked: BTreeSet<&str> =
         peers.iter().filter(|(_, peer)| peer.count >= 5).map(|(firm, _)| firm.as_str()).collect();
-    let boards: [(&str, fn(&Peer) -> f64, f64); 5] = [
+    type Board<'a> = (&'a str, fn(&Peer) -> f64, f64);
+    let boards: [Board<'_>; 5] = [
         ("health_score", |peer| peer.total() - peer.se, 0.1),
         ("responsiveness", |peer| peer.r[1], 1e-6),
         ("fairness", |peer| peer.r[2], 1e-6),

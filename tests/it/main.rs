@@ -19,6 +19,7 @@ mod commands;
 mod completion;
 mod confirmation;
 mod contact;
+mod contract;
 mod cost;
 mod crash;
 mod data_page;

@@ -323,7 +323,7 @@ fn the_connection_goes_to_the_address_that_was_checked() {
     let client = WebhookClient::with(loopback(), trusting(&["receiver.pem"]), Arc::new(look_up), PATIENCE);
     assert_eq!(send(&client, &receiver.url()), Ok(DeliveryOutcome::Delivered));
     assert_eq!(count.load(Ordering::Relaxed), 1);
-    // The next message is looked up and checked anew.
+    // The next message is looked up and checked again.
     assert_eq!(send(&client, &receiver.url()), Err(SendError::NotPublic));
     assert_eq!(count.load(Ordering::Relaxed), 2);
     assert_eq!(receiver.requests.try_iter().count(), 1);
