@@ -122,26 +122,20 @@ command(
     extension=json.dumps({"properties": properties}),
     columnInsertIndex="1",
 )
-command(
-    "add-column",
-    project=project,
-    engine=engine,
-    baseColumnName="company",
-    expression='grel:if(cell.recon.judgment == "matched", cell.recon.match.id, "")',
-    newColumnName="found",
-    columnInsertIndex="1",
-    onError="set-to-blank",
-)
-command(
-    "add-column",
-    project=project,
-    engine=engine,
-    baseColumnName="company",
-    expression='grel:if(cell.recon.best == null, "", cell.recon.best.id)',
-    newColumnName="first",
-    columnInsertIndex="1",
-    onError="set-to-blank",
-)
+for name, expression in {
+    "found": 'if(cell.recon.judgment == "matched", cell.recon.match.id, "")',
+    "first": 'if(cell.recon.best == null, "", cell.recon.best.id)',
+}.items():
+    command(
+        "add-column",
+        project=project,
+        engine=engine,
+        baseColumnName="company",
+        expression=f"grel:{expression}",
+        newColumnName=name,
+        columnInsertIndex="1",
+        onError="set-to-blank",
+    )
 query = urllib.parse.urlencode({"project": project, "format": "csv", "engine": engine})
 _, exported = fetch(f"{REFINE}/command/core/export-rows/rows.csv?{query}", b"")
 rows = list(csv.DictReader(io.StringIO(exported)))

@@ -8,12 +8,12 @@ use auth::quota::Tier;
 use catalog::look_up::MAX_NAME_WORDS;
 use data::derive::score::{DIMENSIONS, GHOSTING, METHOD, PUBLISHED_FROM, RANKED_FROM};
 use data::import::csv_row::{MAX_LINE, MAX_TEXT, MAX_URL, MAX_VALUES};
-use data::{Date, PartialDate};
 use serde_json::{Value, json};
 
 use crate::docs::unescaped;
-use crate::harness::{Client, Server, bundled_folder, code};
+use crate::harness::{Client, Server, bundled_folder, code, grouped};
 use crate::lists::rows_of;
+use crate::records::days;
 
 /// A page with its tags, and a single space between words.
 fn page(client: &Client, path: &str) -> String {
@@ -29,33 +29,21 @@ fn assert_says(client: &Client, path: &str, texts: &[String]) {
     }
 }
 
-/// A number as the docs write it: `5,000`.
-fn with_commas(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 fn or_unlimited(number: Option<u32>) -> String {
-    number.map_or("unlimited".to_owned(), |number| with_commas(number.into()))
+    number.map_or("unlimited".to_owned(), |number| grouped(number.into()))
 }
 
 /// An approved review of the bundled dataset.
-struct Rated {
-    firm: String,
+pub struct Rated {
+    pub firm: String,
     /// Rating, responsiveness, fairness and value_add.
-    ratings: [Option<f64>; 4],
-    ghosted: Option<bool>,
+    pub ratings: [Option<f64>; 4],
+    pub ghosted: Option<bool>,
+    pub created_on: String,
     weight: f64,
 }
 
-/// What the docs page `score` says of a firm.
+/// The values of a firm by the formulas of `/docs/score`.
 struct Peer {
     count: u64,
     /// Smoothed means.
@@ -74,17 +62,15 @@ impl Peer {
     }
 }
 
-fn released_on() -> i32 {
-    "2026-11-20".parse::<Date>().unwrap().days()
-}
+const RELEASED_ON: &str = "2026-11-20";
 
-/// The first day that a cell may mean.
-fn first_day(cell: &str) -> Option<i32> {
-    Some(cell.parse::<PartialDate>().ok()?.first_day().days())
+/// The first day that a date, a month or a year may mean; `None` of an empty cell.
+fn first_day(cell: &str) -> Option<i64> {
+    (!cell.is_empty()).then(|| days(&format!("{cell}{}", &"0000-01-01"[cell.len()..])))
 }
 
 /// The approved reviews, in the order of their ids.
-fn rated() -> Vec<Rated> {
+pub fn rated() -> Vec<Rated> {
     let mut rows = rows_of(&bundled_folder(), "reviews.csv");
     rows.retain(|row| row["status"] == "approved");
     rows.sort_by(|a, b| a["id"].cmp(&b["id"]));
@@ -92,7 +78,8 @@ fn rated() -> Vec<Rated> {
         firm: row["firm"].clone(),
         ratings: ["rating", "responsiveness", "fairness", "value_add"].map(|column| row[column].parse().ok()),
         ghosted: row["ghosted"].parse().ok(),
-        weight: 0.5_f64.powf(f64::from((released_on() - first_day(&row["created_on"]).unwrap()).max(0)) / 730.0),
+        created_on: row["created_on"].clone(),
+        weight: 0.5_f64.powf((days(RELEASED_ON) - first_day(&row["created_on"]).unwrap()).max(0) as f64 / 730.0),
     };
     rows.iter().map(rated).collect()
 }
@@ -104,21 +91,26 @@ fn sums(reviews: &[&Rated], dimension: usize) -> (f64, f64) {
 }
 
 /// k and n.
-fn ghosted(reviews: &[&Rated]) -> (f64, f64) {
+pub fn ghosted(reviews: &[&Rated]) -> (f64, f64) {
     let answers = || reviews.iter().filter_map(|review| review.ghosted);
     (answers().filter(|ghosted| *ghosted).count() as f64, answers().count() as f64)
+}
+
+/// μ of each dimension and γ, of all approved reviews.
+pub fn priors(all: &[&Rated]) -> ([f64; 4], f64) {
+    let mu = std::array::from_fn(|dimension| {
+        let (weight, sum) = sums(all, dimension);
+        if weight > 0.0 { sum / weight } else { 3.0 }
+    });
+    let (k, n) = ghosted(all);
+    (mu, k / n)
 }
 
 /// The score of each firm with approved reviews, computed as the docs say.
 fn peers() -> BTreeMap<String, Peer> {
     let reviews = rated();
     let all: Vec<&Rated> = reviews.iter().collect();
-    let mu: [f64; 4] = std::array::from_fn(|dimension| {
-        let (weight, sum) = sums(&all, dimension);
-        sum / weight
-    });
-    let (k, n) = ghosted(&all);
-    let gamma = k / n;
+    let (mu, gamma) = priors(&all);
     let q = |review: &Rated| {
         let x: [f64; 4] = std::array::from_fn(|dimension| review.ratings[dimension].unwrap_or(mu[dimension]));
         25.0 * (0.4 * x[0] + 0.2 * (x[1] + x[2] + x[3]) - 1.0)
@@ -258,8 +250,8 @@ fn activity_counts_rounds_of_a_year_up_to_the_newest() {
     let server = Server::bundled();
     let rows = board(&server.client(Tier::Enterprise), "activity");
     let rounds = rows_of(&bundled_folder(), "funding_rounds.csv");
-    let days = rounds.iter().filter_map(|round| first_day(&round["announced_on"]));
-    let newest = days.filter(|day| *day <= released_on()).max().unwrap();
+    let announced = rounds.iter().filter_map(|round| first_day(&round["announced_on"]));
+    let newest = announced.filter(|day| *day <= days(RELEASED_ON)).max().unwrap();
     let mut joined: BTreeMap<&str, u64> = BTreeMap::new();
     for round in &rounds {
         if !first_day(&round["announced_on"]).is_some_and(|day| (0..=365).contains(&(newest - day))) {
@@ -477,7 +469,7 @@ fn the_docs_have_the_limits_of_the_tiers() {
     let new = Tier::Free.new_keys_per_day().unwrap();
     assert_eq!(Tier::Pro.new_keys_per_day(), Some(new));
     keys.push(format!("Free and pro accounts can create {new} keys per day"));
-    let [free, pro, enterprise] = Tier::ALL.map(|tier| with_commas(tier.watches().into()));
+    let [free, pro, enterprise] = Tier::ALL.map(|tier| grouped(tier.watches().into()));
     limits.push(format!("{free} per account of the free tier, {pro} of pro, {enterprise} of enterprise"));
     let RateLimitConfig { pages_per_minute, sign_ups_per_hour } = RateLimitConfig::default();
     limits.push(format!("{pages_per_minute} requests per minute and {sign_ups_per_hour} sign-ups per hour"));
@@ -495,11 +487,11 @@ fn the_docs_have_the_limits_of_lists_and_of_datasets() {
     let paging = [
         format!("A list returns {DEFAULT_LIMIT} records by default."),
         format!("up to {MAX_LIMIT}; a larger one returns {MAX_LIMIT}"),
-        format!("may set it to {}.", with_commas(MAX_PAID_LIMIT)),
+        format!("may set it to {}.", grouped(MAX_PAID_LIMIT)),
         format!("<tr><td><code>limit</code></td><td>all</td><td>1</td><td>{DEFAULT_LIMIT}</td></tr>"),
     ];
     assert_says(&client, "/docs/paging", &paging);
-    let [line, url, text, values] = [MAX_LINE, MAX_URL, MAX_TEXT, MAX_VALUES].map(|max| with_commas(max as u64));
+    let [line, url, text, values] = [MAX_LINE, MAX_URL, MAX_TEXT, MAX_VALUES].map(|max| grouped(max as u64));
     let dataset = [
         format!("At most {line} characters in a slug"),
         format!("{url} in a website, {text} in a description"),

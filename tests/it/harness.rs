@@ -47,6 +47,19 @@ pub fn wants_all() -> bool {
     std::env::var_os("VENTUREDEX_TEST_ALL").is_some_and(|all| all == "1")
 }
 
+/// An integer with separators between thousands: `5,000`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// Number of random inputs of a property: `all` if all tests must run, otherwise a `few`. Each run draws others.
 pub fn cases(all: u32, few: u32) -> u32 {
     if wants_all() { all } else { few }

@@ -10,7 +10,7 @@ use mcp::Tool;
 use serde_json::{Value, json};
 
 use crate::docs::unescaped;
-use crate::harness::{Client, Reply, Server};
+use crate::harness::{Client, Reply, Server, grouped};
 use crate::mcp::tools::TestTools;
 
 const LISTS: [(Tool, &str, &str); 3] = [
@@ -186,14 +186,6 @@ fn pages_twins_tools_and_the_api_read_a_text_alike() {
         }
     }
     assert!(read.iter().all(|count| *count > 20), "{read:?}");
-}
-
-/// An integer with separators between thousands.
-fn grouped(number: u64) -> String {
-    match number {
-        0..1_000 => number.to_string(),
-        _ => format!("{},{:03}", number / 1_000, number % 1_000),
-    }
 }
 
 #[test]

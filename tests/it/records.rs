@@ -7,6 +7,7 @@ use auth::quota::Tier;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::contract::{Rated, ghosted, priors, rated};
 use crate::harness::{Client, Server, bundled_folder, catalog_of, code, copy_as, real_catalog};
 
 /// Lists with the field that identifies a row.
@@ -269,16 +270,8 @@ fn spellings_of_include_share_an_etag_and_unknown_names_are_rejected() {
     }
 }
 
-/// Means of all approved reviews, each weighted by its age, as the contract defines them.
-struct Means {
-    rated: [f64; 4],
-    ghosting: f64,
-}
-
-const RATED: [&str; 4] = ["rating", "responsiveness", "fairness", "value_add"];
-
 /// Days since 1970-01-01 (the civil calendar of Howard Hinnant).
-fn days(date: &str) -> i64 {
+pub fn days(date: &str) -> i64 {
     let part = |range: std::ops::Range<usize>| date[range].parse::<i64>().unwrap();
     let (year, month, day) = (part(0..4), part(5..7), part(8..10));
     let year = if month <= 2 { year - 1 } else { year };
@@ -288,49 +281,28 @@ fn days(date: &str) -> i64 {
     era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
 }
 
-fn means(reviews: &[&HashMap<String, String>], released: &str) -> Means {
-    let weight = |review: &HashMap<String, String>| {
-        0.5_f64.powf((days(released) - days(&review["created_on"])).max(0) as f64 / 730.0)
-    };
-    let rated = RATED.map(|name| {
-        let (mut sum, mut weights) = (0.0, 0.0);
-        for review in reviews.iter().filter(|review| !review[name].is_empty()) {
-            sum += weight(review) * review[name].parse::<f64>().unwrap();
-            weights += weight(review);
-        }
-        if weights > 0.0 { sum / weights } else { 3.0 }
-    });
-    let stated = reviews.iter().filter(|review| !review["ghosted"].is_empty()).count();
-    let ghosted = reviews.iter().filter(|review| review["ghosted"] == "true").count();
-    Means { rated, ghosting: ghosted as f64 / stated as f64 }
-}
-
 #[test]
 fn the_score_by_year_is_that_of_the_years_own_reviews() {
     let server = Server::bundled();
     let client = server.client(Tier::Enterprise);
-    let reviews = csv("reviews.csv");
-    let approved: Vec<&HashMap<String, String>> =
-        reviews.iter().filter(|review| review["status"] == "approved").collect();
-    let released = server.state.releases.current().snapshot().released_on().to_string();
-    let means = means(&approved, &released);
+    let reviews = rated();
+    let (means, ghosting) = priors(&reviews.iter().collect::<Vec<_>>());
     let (mut scored, mut unscored) = (0, 0);
     for slug in client.get("/api/v3/vcs?limit=60&sort=-review_count").slugs() {
-        let own: Vec<&&HashMap<String, String>> = approved.iter().filter(|review| review["firm"] == slug).collect();
-        let years: BTreeSet<i32> = own.iter().map(|review| review["created_on"][..4].parse().unwrap()).collect();
+        let own: Vec<&Rated> = reviews.iter().filter(|review| review.firm == slug).collect();
+        let years: BTreeSet<i32> = own.iter().map(|review| review.created_on[..4].parse().unwrap()).collect();
         let mut expected = Vec::new();
         for year in years.first().copied().unwrap_or(1)..=years.last().copied().unwrap_or(0) {
-            let of_year: Vec<&&&HashMap<String, String>> =
-                own.iter().filter(|review| review["created_on"].starts_with(&year.to_string())).collect();
+            let is_of_year = |review: &&&Rated| review.created_on.starts_with(&year.to_string());
+            let of_year: Vec<&Rated> = own.iter().filter(is_of_year).copied().collect();
             let mut points = 0.0;
-            for ((name, max), mean) in RATED.iter().zip([30.0, 15.0, 15.0, 15.0]).zip(means.rated) {
-                let values: Vec<f64> = of_year.iter().filter_map(|review| review[*name].parse().ok()).collect();
+            for ((dimension, max), mean) in [30.0, 15.0, 15.0, 15.0].into_iter().enumerate().zip(means) {
+                let values: Vec<f64> = of_year.iter().filter_map(|review| review.ratings[dimension]).collect();
                 let rated = (5.0 * mean + values.iter().sum::<f64>()) / (5.0 + values.len() as f64);
                 points += max * (rated - 1.0) / 4.0;
             }
-            let stated = of_year.iter().filter(|review| !review["ghosted"].is_empty()).count() as f64;
-            let ghosted = of_year.iter().filter(|review| review["ghosted"] == "true").count() as f64;
-            points += 25.0 * (1.0 - (ghosted + 6.0 * means.ghosting) / (stated + 6.0));
+            let (ghosted, stated) = ghosted(&of_year);
+            points += 25.0 * (1.0 - (ghosted + 6.0 * ghosting) / (stated + 6.0));
             let score = (of_year.len() >= 3).then(|| (points + 0.5).floor() as u64);
             if score.is_some() {
                 scored += 1

@@ -205,7 +205,7 @@ async fn pipelined_requests_get_responses_in_order() {
 
 #[tokio::test]
 async fn a_slow_head_closes_the_connection() {
-    // The timeout of the first head starts with the connection, that of a later head with its first byte.
+    // The timer of the first head starts when the connection opens, the timer of later heads at their first byte.
     for first in [false, true] {
         let head = if first { Duration::from_secs(1) } else { MOMENT };
         let (server, ..) = Running::start(Limits { head, ..Limits::default() }).await;

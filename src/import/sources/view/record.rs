@@ -75,7 +75,7 @@ impl ViewStatement {
     pub(super) fn encode(&self, bytes: &mut Vec<u8>) {
         bytes.extend_from_slice(&self.source.to_le_bytes());
         bytes.push(u8::from(self.is_current));
-        bytes.extend_from_slice(&self.reference.map_or(u32::MAX, |number| number).to_le_bytes());
+        bytes.extend_from_slice(&self.reference.unwrap_or(u32::MAX).to_le_bytes());
         bytes.extend_from_slice(&self.first_seen.days().to_le_bytes());
         bytes.extend_from_slice(&self.last_seen.days().to_le_bytes());
         for text in [&self.field, &self.value, &self.original, &self.source_key] {
