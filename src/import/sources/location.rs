@@ -47,6 +47,8 @@ pub(crate) struct Codes {
     unproven: BTreeSet<String>,
     /// Codes of neither a state nor a country.
     unknown: BTreeSet<String>,
+    /// True if the column has codes of states that several countries have, such as `NT`.
+    has_shared_states: bool,
     /// True if the column has names of countries.
     has_names: bool,
     /// True if the column has locations that only its other locations can explain.
@@ -99,7 +101,7 @@ impl Codes {
                 self.unproven.insert(code.clone());
                 match (is_state, rival) {
                     (true, None) => drop(self.states.insert(*country)),
-                    (true, Some(_)) => self.has_ambiguous = true,
+                    (true, Some(_)) => (self.has_shared_states, self.has_ambiguous) = (true, true),
                     (false, _) => drop(self.countries.insert(code.clone())),
                 }
             }
@@ -115,13 +117,16 @@ impl Codes {
         self.countries.extend(other.countries.iter().cloned());
         self.unproven.extend(other.unproven.iter().cloned());
         self.unknown.extend(other.unknown.iter().cloned());
+        self.has_shared_states |= other.has_shared_states;
         self.has_names |= other.has_names;
         self.has_ambiguous |= other.has_ambiguous;
     }
 
     /// True if these codes decide more than the known ones.
     pub(crate) fn decide_more_than(&self, known: &Self) -> bool {
-        let for_ambiguous = |codes: &Self| (codes.states.clone(), codes.countries.clone(), codes.has_names);
+        let for_ambiguous = |codes: &Self| {
+            (codes.states.clone(), codes.has_shared_states, codes.countries.clone(), codes.has_names)
+        };
         self.are_others() != known.are_others() || (self.has_ambiguous && for_ambiguous(self) != for_ambiguous(known))
     }
 
@@ -163,7 +168,8 @@ impl Codes {
     fn decide_ambiguous(&self, code: &StateOrCountry) -> Option<Country> {
         let StateOrCountry { state, country, is_name, is_alone } = *code;
         let has_countries = !self.countries.is_empty() || (is_name && self.has_names);
-        if self.states.is_empty() && (is_alone || (has_countries && !self.are_others())) {
+        let has_states = self.has_shared_states || !self.states.is_empty();
+        if !has_states && (is_alone || (has_countries && !self.are_others())) {
             return Some(country);
         }
         let are_states = !is_alone && !has_countries && !self.are_others() && self.states.contains(&state);
@@ -439,6 +445,7 @@ mod tests {
             (&["Smallville, Georgia", "Oslo, Norway"], &[Some("GE"), Some("NO")]),
             (&["Smallville, Georgia", "Austin, TX"], &[Some("US"), Some("US")]),
             (&["Smallville, WA", "Sydney, NSW"], &[None, Some("AU")]),
+            (&["Smallville, TN", "Smallville, NT", "Smallville, BA"], &[None, Some("CA"), Some("BA")]),
             // Codes of states and countries without a city.
             (&["DE", "GA", "FR"], &[Some("DE"), Some("GA"), Some("FR")]),
             (&["DE", "GA", "TX"], &[None, None, None]),
