@@ -14,7 +14,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Response};
 
 use auth::Caller;
 use auth::quota::{Overloaded, Quota};
-use catalog::flat::{Column, CsvWriter, Formulas, list_columns};
+use catalog::flat::{FlatColumn, CsvWriter, Formulas, list_columns};
 use catalog::json::{FieldSet, Fields};
 use catalog::{ListPosition, ParameterError};
 use data::{Date, SnapshotVersion, rfc3339};
@@ -268,7 +268,7 @@ struct ExportWriter {
     next: Option<ListPosition>,
     rows_left: u64,
     /// Columns of a CSV file.
-    columns: Vec<Column>,
+    columns: Vec<FlatColumn>,
     has_header: bool,
     gzip: Option<GzipStream>,
     has_ended: bool,

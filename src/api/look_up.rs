@@ -62,7 +62,7 @@ impl LookUpRequest {
             canonical.extend(values.into_iter().map(|value| (name, value.to_owned())));
         }
         let limit = Limit::parse(url.values).map_err(|invalid| errors.extend(invalid)).ok();
-        let item = texts.read(url.catalog, &Item::TABLES).map_err(|invalid| errors.extend(invalid)).ok();
+        let item = texts.parse_item(url.catalog, &Item::TABLES).map_err(|invalid| errors.extend(invalid)).ok();
         match (item, limit) {
             (Some(item), Some(limit)) if errors.is_empty() => {
                 canonical.push(("limit", limit.candidates.to_string()));

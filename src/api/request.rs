@@ -9,7 +9,7 @@ use catalog::params::MAX_PARAMETERS;
 use catalog::parse::{is_empty_list, is_ignored};
 use catalog::{
     AggregateOptions, Catalog, Issue, Issues, ParameterError, ParseOptions, ParsedRequest, Query, Request, Resource,
-    Suggestion, Texts,
+    Suggestion, TextIndexes,
 };
 use data::vocabulary::Vocabulary;
 use data::{SnapshotVersion, Table};
@@ -260,7 +260,7 @@ impl ApiOperation {
             Self::Suggest { text, tables, window } => {
                 let text = std::iter::once(("q", text.clone()));
                 let kinds: Vec<&str> = tables.iter().map(|table| table.noun()).collect();
-                let kinds = (*tables != Texts::TABLES).then(|| ("kind", kinds.join(",")));
+                let kinds = (*tables != TextIndexes::TABLES).then(|| ("kind", kinds.join(",")));
                 text.chain(kinds).chain(window.canonical(SUGGESTIONS)).collect()
             }
         };

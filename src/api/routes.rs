@@ -14,7 +14,7 @@ use crate::saved::{AFTER, SAVED};
 
 #[derive(Debug)]
 pub struct Route {
-    /// The path below the version; `{slug}` or `{id}` stands for a record.
+    /// The path below the version; `{slug}` or `{id}` is that of a record.
     pub path: &'static str,
     pub since: Version,
     pub content: EndpointKind,

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{ArgError, Tool};
 use catalog::json::fields::snake_case;
-use catalog::params::{ParamType, Unit};
+use catalog::params::{ParamType, BoundUnit};
 use search::nearest;
 
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +49,7 @@ impl ArgType {
             | ParamType::Words
             | ParamType::Like(_)
             | ParamType::Metric
-            | ParamType::Range { unit: Unit::Date, .. } => Self::Text,
+            | ParamType::Range { unit: BoundUnit::Date, .. } => Self::Text,
             ParamType::Number { .. } | ParamType::Range { .. } => Self::Number,
             ParamType::Bool(_) => Self::Bool,
             _ => Self::Texts,

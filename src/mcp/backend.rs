@@ -253,7 +253,7 @@ impl ToolRelease {
         let (match_class, in_common) = (page.match_of(row), page.in_common(row));
         match (table, self.page_url(table, row)) {
             (Table::Firms, Some(url)) => {
-                let fit = page.fit_of(row).map(|fit| MatchFields::of(catalog.snapshot(), fit, page.max_points));
+                let fit = page.fit_of(row).map(|fit| MatchFields::new(catalog.snapshot(), fit, page.max_points));
                 computed::write_row(
                     &mut text,
                     catalog,

@@ -22,7 +22,7 @@ use catalog::relaxation::Relaxation;
 use catalog::similar::Similarity;
 use catalog::{
     AggregateOptions, Catalog, Cursor, FirmMatch, Issues, ListPosition, MatchQuery, Order, Page, ParameterError,
-    ParseOptions, Query, Reading, Request, Resource, SearchReading,
+    ParseOptions, Query, ReadingKind, Request, Resource, SearchReading,
 };
 use data::field::{Field, Model, model};
 use data::model::RelatedRole;
@@ -225,7 +225,7 @@ impl ListCall {
             |name: &str, value: &str| name == "group_by" || (is_grouped && name == "sort" && orders_groups(value));
         let (mut grouping, pairs): (Vec<_>, Vec<_>) = pairs.partition(|(name, value)| is_grouping(name, value));
         if is_grouped {
-            // The highest limit of items stands for the highest number of groups.
+            // The highest limit of items selects the highest number of groups.
             let groups = match call.count("limit") {
                 limit if limit >= MAX_ITEMS => MAX_GROUPS,
                 limit => limit.max(DEFAULT_GROUPS),
@@ -284,7 +284,7 @@ impl ListCall {
         let by_name = Self::parse(release, call, resource, None)?;
         let given: Vec<&str> = call.pairs.iter().map(|(name, _)| *name).collect();
         let search = release.catalog.read_search(resource, &given, &by_name.rows.query);
-        let list = match search.as_ref().filter(|search| search.reading != Reading::Name) {
+        let list = match search.as_ref().filter(|search| search.reading != ReadingKind::Name) {
             Some(search) => Self::parse(release, &call.with_meaning(search, resource), resource, cursor)?,
             None if cursor.is_some() => Self::parse(release, call, resource, cursor)?,
             None => by_name,

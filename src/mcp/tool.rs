@@ -153,7 +153,7 @@ impl Tool {
         }
     }
 
-    /// When to use the tool, what it returns, what to call next, and an example.
+    /// Use of the tool, its result, the tools to call next, and an example.
     pub fn description(self) -> &'static str {
         match self {
             Self::SearchVcs => {

@@ -169,7 +169,7 @@ fn stream_range(state: Arc<State>, file: Arc<BulkFile>, start: u64, end: u64, ta
             if position >= end {
                 return None;
             }
-            let chunk = tokio::task::spawn_blocking(move || file.read(position, end)).await;
+            let chunk = tokio::task::spawn_blocking(move || file.read_chunk(position, end)).await;
             let chunk = chunk.map_err(BodyError::from).and_then(|chunk| chunk.map_err(BodyError::from));
             let next = match &chunk {
                 Ok(chunk) => position + chunk.len() as u64,

@@ -232,7 +232,7 @@ fn parse_items(bytes: &[u8], catalog: &Catalog, tables: &[Table]) -> Result<Vec<
     for (index, item) in items.iter().enumerate() {
         let at = format!("items[{index}]");
         match item_texts(item, &at) {
-            Ok(texts) => read.push(texts.read(catalog, tables).map_err(|errors| locate_errors(errors, &at))),
+            Ok(texts) => read.push(texts.parse_item(catalog, tables).map_err(|errors| locate_errors(errors, &at))),
             Err(invalid) => errors.extend(invalid),
         }
     }

@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 use auth::Caller;
 use auth::quota::{BatchOwner, Denied, Quota};
 use catalog::Catalog;
-use catalog::look_up::sheet::{MAX_ROW, Row, RowEnds, Sheet, SheetOptions};
+use catalog::look_up::sheet::{MAX_ROW, SheetRow, RowEnds, Sheet, SheetOptions};
 use data::{Date, rfc3339};
 use platform::metrics::panics;
 use service::State;
@@ -122,7 +122,7 @@ impl Pipeline<'_> {
             text: rest,
             read: 0,
             row_end: 0,
-            ends: RowEnds::of(&sheet),
+            ends: RowEnds::for_sheet(&sheet),
             sheet,
             body,
             body_ended: false,
@@ -172,7 +172,7 @@ struct LookUpWriter {
     /// Bytes to send before anything else.
     ready: Vec<u8>,
     /// Rows that are parsed but not answered yet.
-    rows: std::vec::IntoIter<Row>,
+    rows: std::vec::IntoIter<SheetRow>,
     /// Received bytes: whole rows end at `row_end`, and the bytes before `read` have been scanned.
     text: Vec<u8>,
     read: usize,
@@ -229,7 +229,7 @@ impl LookUpWriter {
                 let reason = format!(
                     "a row is longer than {MAX_ROW} bytes; a quotation mark may be missing; the rows from here on are not answered"
                 );
-                let row = self.sheet.broken(&reason);
+                let row = self.sheet.error_row(&reason);
                 self.is_broken = true;
                 return Ok(row.into());
             } else {
@@ -278,9 +278,9 @@ impl LookUpWriter {
     fn answer_row(&mut self) -> Vec<u8> {
         let Some(row) = self.rows.next() else { return Vec::new() };
         match self.sheet.is_open(&row) {
-            false => self.sheet.kept(&row),
-            true if self.pay() => self.sheet.answered(&self.catalog, &row),
-            true => self.sheet.unanswered(&row, self.used_up.as_deref().unwrap_or_default()),
+            false => self.sheet.kept_row(&row),
+            true if self.pay() => self.sheet.answered_row(&self.catalog, &row),
+            true => self.sheet.unanswered_row(&row, self.used_up.as_deref().unwrap_or_default()),
         }
     }
 

@@ -16,7 +16,7 @@ use catalog::aggregate::{DEFAULT_GROUPS, MAX_GROUPS, group_bys};
 use catalog::ask::MAX_QUESTION_CHARS;
 use catalog::json::FieldSet;
 use catalog::json::fields::MAX_NAMES;
-use catalog::params::{MAX_TEXT_CHARS, ParamType, Unit};
+use catalog::params::{MAX_TEXT_CHARS, ParamType, BoundUnit};
 use catalog::parse::scalars::Bound;
 use catalog::{Catalog, Property, Resource, params};
 use data::vocabulary::Vocabulary;
@@ -155,11 +155,11 @@ fn filter(version: Version, resource: Resource, parameter: &params::Parameter, c
             let number = long(min).maximum(Some(max as f64 as i64));
             (builder, number.into(), example.parse::<u64>().expect("an example of a number is a number").into())
         }
-        ParamType::Range { unit: Unit::Number { min, max }, .. } => {
+        ParamType::Range { unit: BoundUnit::Number { min, max }, .. } => {
             let number = long(min).maximum(Some(max as f64 as i64));
             (builder, number.into(), example.parse::<u64>().expect("an example of a number is a number").into())
         }
-        ParamType::Range { unit: Unit::Percent, .. } => {
+        ParamType::Range { unit: BoundUnit::Percent, .. } => {
             let rate = ObjectBuilder::new()
                 .schema_type(Type::Number)
                 .format(Some(SchemaFormat::KnownFormat(KnownFormat::Double)))
@@ -167,7 +167,7 @@ fn filter(version: Version, resource: Resource, parameter: &params::Parameter, c
                 .maximum(Some(100));
             (builder, rate.into(), example.parse::<f64>().expect("an example of a rate is a number").into())
         }
-        ParamType::Range { unit: Unit::Date, bound, .. } => {
+        ParamType::Range { unit: BoundUnit::Date, bound, .. } => {
             let date = any_text().format(Some(SchemaFormat::KnownFormat(KnownFormat::Date)));
             let end = if bound == Bound::Min { "first" } else { "last" };
             doc.push_str(&format!(" A year, a quarter (`2026-Q2`) or a month is its {end} day."));

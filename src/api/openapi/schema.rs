@@ -21,7 +21,7 @@ use crate::record::{MatchedPart, ListedRelease, SuggestedName, Usage};
 use crate::{EndpointKind, Route, Version};
 use catalog::changes::ChangeFields;
 use catalog::json::computed::{CoInvestorFields, MatchFields, RankFields};
-use catalog::provenance::Statement;
+use catalog::provenance::ProvenanceStatement;
 use catalog::{Aggregate, LookUpAnswer, ParameterError, Resource, Totals};
 use data::Table;
 use data::field::{Definition, Model};
@@ -151,7 +151,7 @@ fn included_item(include: Include) -> &'static str {
         Include::ScoreByYear => YearScore::DEFINITION.name,
         Include::OtherRoles | Include::ProbableSame => <RelatedRole>::DEFINITION.name,
         Include::Sources => Source::DEFINITION.name,
-        Include::Provenance => Statement::DEFINITION.name,
+        Include::Provenance => ProvenanceStatement::DEFINITION.name,
     }
 }
 
@@ -189,7 +189,7 @@ fn data(version: Version) -> SchemaObjects {
             <ChangeFields<'_>>::DEFINITION,
             <RelatedRole>::DEFINITION,
             Source::DEFINITION,
-            Statement::DEFINITION,
+            ProvenanceStatement::DEFINITION,
             YearScore::DEFINITION,
             LookUpAnswer::DEFINITION,
             WatchRecord::DEFINITION,

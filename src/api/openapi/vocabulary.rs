@@ -9,10 +9,10 @@ use crate::{EndpointKind, Route, Version};
 use auth::watch::WATCHED;
 use catalog::aggregate::{GroupOrder, group_bys};
 use catalog::changes::{self, Operation};
-use catalog::matching::Reason;
+use catalog::matching::MatchReason;
 use catalog::params::ParamType;
 use catalog::similar::Common;
-use catalog::{Item, Property, Resource, Suggestion, Texts};
+use catalog::{Item, Property, Resource, Suggestion, TextIndexes};
 use data::vocabulary::{Vocabulary, values_of};
 use data::{LookUpStatus, Metric, Role, Table};
 use service::alerts::{AlertReason, WatchKind};
@@ -151,7 +151,7 @@ fn vocabularies() -> impl Iterator<Item = (&'static str, &'static str, Vec<&'sta
         ("Role", "What a person does, by the words of the title.", Role::names()),
         ("Metric", "A metric that firms are ranked by.", Metric::names()),
         ("Tier", "The tier of an account.", auth::quota::Tier::ALL.into_iter().map(|tier| tier.name()).collect()),
-        ("RecordKind", "A type of record.", Texts::TABLES.map(Table::noun).to_vec()),
+        ("RecordKind", "A type of record.", TextIndexes::TABLES.map(Table::noun).to_vec()),
         (
             "LookUpStatus",
             "Whether an item means the first candidate, may mean several or none for sure, means no likely record, or is invalid.",
@@ -168,7 +168,7 @@ fn vocabularies() -> impl Iterator<Item = (&'static str, &'static str, Vec<&'sta
         ("AlertReason", "Why a record is in an alert.", AlertReason::names()),
         ("WatchKind", "What an account keeps.", WatchKind::names()),
         ("WatchedTable", "A table whose records can be saved: the last segment of the path of its list.", watched()),
-        ("FitReasonName", "A criterion of the match.", Reason::ALL.into_iter().map(Reason::name).collect()),
+        ("FitReasonName", "A criterion of the match.", MatchReason::ALL.into_iter().map(MatchReason::name).collect()),
         (
             "SimilarityReasonName",
             "What two records have in common.",

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use api::{EndpointKind, Route, Version};
 use auth::quota::Tier;
 use catalog::Resource;
-use catalog::params::{ParamType, Unit};
+use catalog::params::{ParamType, BoundUnit};
 use data::Table;
 use serde_json::{Value, json};
 
@@ -210,10 +210,10 @@ fn numbers_are_accepted_exactly_within_their_ranges() {
     for resource in Resource::ALL {
         for parameter in resource.parameters() {
             let (min, max) = match parameter.kind {
-                ParamType::Number { min, max, .. } | ParamType::Range { unit: Unit::Number { min, max }, .. } => {
+                ParamType::Number { min, max, .. } | ParamType::Range { unit: BoundUnit::Number { min, max }, .. } => {
                     (min, max)
                 }
-                ParamType::Range { unit: Unit::Percent, .. } => (0, 100),
+                ParamType::Range { unit: BoundUnit::Percent, .. } => (0, 100),
                 _ => continue,
             };
             let status = |value: i128| {
