@@ -18,7 +18,7 @@ use auth::quota::Tier;
 use auth::watch::{NewWatch, WATCHED};
 use auth::{SqliteStore, Store};
 use catalog::comparison::SAVED;
-use catalog::{Catalog, Request, Resource, RowFilter, Texts};
+use catalog::{Catalog, Request, Resource, RowFilter, TextIndexes};
 use clock::Moment;
 use data::{NoProgress, Table, compile};
 use form_urlencoded::Serializer;
@@ -69,7 +69,7 @@ fn catalog(dataset: &Path) -> Catalog {
     let Ok(compiled) = compile(dataset, &NoProgress) else { panic!("the generated dataset is refused") };
     let snapshot = compiled.snapshot().expect("an archive");
     drop(compiled);
-    let texts = Texts::in_memory(&snapshot).expect("text indexes");
+    let texts = TextIndexes::in_memory(&snapshot).expect("text indexes");
     Catalog::new(snapshot, texts)
 }
 
@@ -175,7 +175,7 @@ fn count(catalog: &Catalog, table: Table, query: &str) -> u64 {
     let values: Vec<(String, String)> = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
     let Ok(parsed) = catalog.parse(Resource::of_table(table), &values, SAVED) else { return 0 };
     let Request::List(query) = parsed.request else { unreachable!("a plain list") };
-    let filter = RowFilter::of(catalog, table, &query.filters);
+    let filter = RowFilter::new(catalog, table, &query.filters);
     match &query.text {
         Some(text) => catalog.search(table, text).hits.iter().filter(|hit| filter.contains(hit.row)).count() as u64,
         None => filter.count(),

@@ -7,7 +7,7 @@ mod clock;
 use std::path::Path;
 
 use catalog::look_up::answer;
-use catalog::{Catalog, Item, Texts};
+use catalog::{Catalog, Item, TextIndexes};
 use data::{NoProgress, compile};
 
 use clock::Moment;
@@ -62,6 +62,6 @@ fn catalog(data: &Path) -> Catalog {
         panic!("{}", report.errors().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
     });
     let snapshot = compiled.snapshot().expect("a snapshot");
-    let texts = Texts::in_memory(&snapshot).expect("text indexes");
+    let texts = TextIndexes::in_memory(&snapshot).expect("text indexes");
     Catalog::new(snapshot, texts)
 }

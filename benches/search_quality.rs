@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::time::Duration;
 
-use catalog::{Catalog, ListPosition, ParseOptions, Query, Request, Resource, Texts};
+use catalog::{Catalog, ListPosition, ParseOptions, Query, Request, Resource, TextIndexes};
 use data::fold::fold;
 use data::{NoProgress, compile};
 use serde_json::Value;
@@ -63,7 +63,7 @@ fn catalog(data: &Path) -> Catalog {
         panic!("{}", report.errors().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
     });
     let snapshot = compiled.snapshot().expect("a snapshot");
-    let texts = Texts::in_memory(&snapshot).expect("text indexes");
+    let texts = TextIndexes::in_memory(&snapshot).expect("text indexes");
     Catalog::new(snapshot, texts)
 }
 

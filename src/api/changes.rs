@@ -1,4 +1,4 @@
-//! `GET /changes`: what differs between two loaded releases, for copies that are kept up to date.
+//! `GET /changes`: the differences between two loaded releases, for clients that keep a copy up to date.
 
 use std::sync::Arc;
 
@@ -58,12 +58,12 @@ impl ChangesRequest {
         }
     }
 
-    /// Whether another tier may have another response.
+    /// True if a key of another tier may get another response.
     pub(crate) fn depends_on_tier(&self) -> bool {
         self.window.depends_on_tier()
     }
 
-    /// Whether the releases are still to be compared, record by record.
+    /// True if the releases must still be compared, record by record.
     pub(crate) fn is_expensive(&self) -> bool {
         !self.to.has_changes_from(&self.from)
     }
@@ -80,14 +80,14 @@ impl ChangesRequest {
     }
 }
 
-/// The values with those of a cursor's query that are not given.
+/// The given values, plus those of the cursor's query that are not given.
 fn with_carried(values: &[(String, String)], cursor: &Cursor) -> Vec<(String, String)> {
     let is_given = |name: &str| values.iter().any(|(known, value)| known == name && !value.trim().is_empty());
     let carried = cursor.filters().into_iter().filter(|(name, _)| !is_given(name));
     values.iter().cloned().chain(carried).collect()
 }
 
-/// The loaded release that a parameter names; `None` if it is not given or not a version.
+/// Finds the loaded release that a parameter names; `None` if it is absent or not a version.
 fn release(
     url: &RequestUrl<'_>,
     name: &'static str,
@@ -125,8 +125,8 @@ pub(crate) fn respond(request: &ApiRequest<'_>, changes: &ChangesRequest) -> Res
     let has_more = next_cursor.is_some();
     let pagination = Pagination::V3(PaginationV3 { next_cursor, has_more, total: page.total, limit });
     append_member(&mut body, "pagination", &pagination);
-    append_meta(&mut body, request.version, &Meta::of(changes.to.snapshot(), &warnings));
-    // `meta.snapshot` is where a copy continues.
+    append_meta(&mut body, request.version, &Meta::new(changes.to.snapshot(), &warnings));
+    // The next update of a copy starts from `meta.snapshot`.
     Ok(ApiResponse { body, release: 0..0, snapshot: changes.to.version(), next_link })
 }
 

@@ -1,4 +1,4 @@
-//! What surrounds the data of a response: pagination and `meta`.
+//! The envelope of a response: pagination and `meta`.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -143,8 +143,8 @@ model! {
 }
 
 impl<'a> Meta<'a> {
-    /// The snapshot's part of `meta`, and warnings.
-    pub(crate) fn of(snapshot: &'a Snapshot, warnings: &'a [ParameterError]) -> Self {
+    /// `meta` with the snapshot's fields and warnings.
+    pub(crate) fn new(snapshot: &'a Snapshot, warnings: &'a [ParameterError]) -> Self {
         Self {
             snapshot: snapshot.version().to_string(),
             invented: snapshot.is_invented(),
@@ -161,7 +161,7 @@ impl<'a> Meta<'a> {
     }
 }
 
-/// Ends a body with `meta`, which v1 and v2 have only with warnings. Returns the bytes that name the release, if any.
+/// Ends a body with `meta`; v1 and v2 have it only for warnings. Returns the bytes that name the release, if any.
 pub(crate) fn append_meta(body: &mut Vec<u8>, version: Version, meta: &Meta<'_>) -> Range<usize> {
     let mut release = 0..0;
     match version {

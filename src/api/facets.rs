@@ -50,7 +50,7 @@ model! {
     }
 }
 
-/// Responds with the counts of the firms that a query finds; see [`catalog::FacetCounts`].
+/// Responds with the counts of the firms that match a query; see [`catalog::FacetCounts`].
 pub(crate) fn respond(
     request: &ApiRequest<'_>,
     query: &Query,
@@ -81,7 +81,7 @@ pub(crate) fn respond(
     json_response::<Facets<'_>>(request, &data, &warnings)
 }
 
-/// Responds with the counts and amounts of what a query finds.
+/// Responds with the counts and amounts of the records that match a query.
 pub(crate) fn aggregate(
     request: &ApiRequest<'_>,
     query: &Query,
@@ -99,7 +99,8 @@ pub(crate) fn aggregate(
     json_response::<Aggregate>(request, &*data, &warnings)
 }
 
-/// A warning that the text of a query is no name; `canonical` are its parameters, or else those that were sent are.
+/// A warning that the text of a query is not a name. `canonical` are the parameters of the query; without them those
+/// that were sent are used.
 fn other_meaning(
     request: &ApiRequest<'_>,
     query: &Query,
@@ -109,8 +110,8 @@ fn other_meaning(
         Some(canonical) => canonical.iter().map(|(name, value)| ((*name).into(), value.into())).collect(),
         None => request.values.iter().map(|(name, value)| (name.into(), value.into())).collect::<Vec<_>>(),
     };
-    // Counts have another order and another limit than lists.
-    ListAddress::of(request).other_meaning(&request.catalog, query, &parameters, &["sort", "limit"])
+    // Counts have an order and a limit of their own.
+    ListAddress::from_request(request).other_meaning(&request.catalog, query, &parameters, &["sort", "limit"])
 }
 
 fn vocabulary_name<V: Vocabulary>(counted: &ValueCount) -> &'static str {

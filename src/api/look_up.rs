@@ -1,4 +1,4 @@
-//! `/resolve`: the records that items mean. GET looks up one item, which the URL describes; POST many.
+//! `/resolve`: finds the records that items refer to. GET looks up one item, described by the URL; POST many.
 
 pub(crate) mod batch;
 pub(crate) mod table;
@@ -13,11 +13,11 @@ use crate::request::{Canonical, RequestError, RequestUrl};
 use crate::window::{PageWindow, single_value};
 use crate::{ApiRequest, ApiResponse, Version};
 
-/// Candidates of an item, by default and at most.
+/// Default and maximum number of candidates of an item.
 pub(crate) const CANDIDATES: u64 = 3;
 pub(crate) const MAX_CANDIDATES: u64 = 10;
 
-/// The greatest number of candidates that a request gives.
+/// Maximum number of candidates, as the request sets it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limit {
     pub candidates: usize,
@@ -41,7 +41,7 @@ impl Limit {
 pub(crate) struct LookUpRequest {
     item: Item,
     limit: Limit,
-    /// The values of the item as they were given.
+    /// The values of the item as sent.
     canonical: Canonical,
 }
 
@@ -62,7 +62,7 @@ impl LookUpRequest {
             canonical.extend(values.into_iter().map(|value| (name, value.to_owned())));
         }
         let limit = Limit::parse(url.values).map_err(|invalid| errors.extend(invalid)).ok();
-        let item = texts.read(url.catalog, &Item::TABLES).map_err(|invalid| errors.extend(invalid)).ok();
+        let item = texts.parse_item(url.catalog, &Item::TABLES).map_err(|invalid| errors.extend(invalid)).ok();
         match (item, limit) {
             (Some(item), Some(limit)) if errors.is_empty() => {
                 canonical.push(("limit", limit.candidates.to_string()));
@@ -84,7 +84,7 @@ pub(crate) fn respond(request: &ApiRequest<'_>, look_up: &LookUpRequest) -> Resu
     json_response::<LookUpAnswer>(request, &answer, &look_up.limit.warnings())
 }
 
-/// The answer to an item, or what is wrong with it.
+/// The answer to an item, or its errors.
 pub(crate) fn answer_to(
     catalog: &Catalog,
     item: Result<Item, Vec<ParameterError>>,
@@ -97,7 +97,7 @@ pub(crate) fn answer_to(
     }
 }
 
-/// The tables of items without a kind.
+/// The tables to search for items without a kind.
 pub(crate) fn default_tables(values: &[(String, String)], errors: &mut Vec<ParameterError>) -> Vec<Table> {
     let kind = single_value(values, "kind", errors).unwrap_or_default();
     Item::tables_of(kind).unwrap_or_else(|error| {

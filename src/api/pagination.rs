@@ -1,7 +1,7 @@
 //! List requests: parsed from the parameters of a URL, or continued from a cursor.
 //!
-//! A cursor carries the release that it belongs to, the query and the position of the next page. The parameters of the
-//! window ([`WINDOW`]) may change from page to page; filters and `sort`, if given, must agree with the cursor.
+//! A cursor carries its release, its query and the position of the next page. The parameters of the window ([`WINDOW`])
+//! may change from page to page; filters and `sort`, if given, must agree with the cursor.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use transport::problem::Code;
 
 use crate::ApiRequest;
 use crate::Version;
-use crate::asked::{ASK, Question};
+use crate::asked::{ASK, AskedQuestion};
 use crate::pin::PIN;
 use crate::request::{Canonical, RequestError, RequestUrl};
 use crate::routes::settled_by_path;
@@ -23,19 +23,19 @@ use crate::window::{DEFAULT_LIMIT, PageWindow, single_value};
 
 pub(crate) struct ListRequest {
     pub resource: Resource,
-    /// The release to list: that of the cursor, if there is one.
+    /// The release to list: the cursor's, if there is one.
     pub catalog: Arc<Catalog>,
     pub parsed: ParsedRequest,
     pub position: ListPosition,
     pub window: PageWindow,
-    /// Whether each match of a search is explained.
+    /// True if the score of each match is explained.
     pub explain: bool,
-    /// Whether the amounts of all matching rounds are summed up.
+    /// True if the amounts of all matching rounds are totaled.
     pub amounts: bool,
     /// The parameter `fields` of the request or of the cursor.
     pub fields: Vec<(String, String)>,
     /// The parameter `ask`.
-    pub question: Option<Question>,
+    pub question: Option<AskedQuestion>,
     /// The parameters that the path sets.
     pub fixed: Vec<&'static str>,
     cursor: Option<String>,
@@ -61,7 +61,7 @@ impl ListRequest {
         let settled = settled_by_path(resource, &fixed.iter().map(|(name, _)| *name).collect::<Vec<_>>());
         let question = match url.version {
             Version::V3 if resource.takes_questions() => {
-                issues.collect(Question::parse(&values, resource, &settled, catalog).map_err(Issues::from)).flatten()
+                issues.collect(AskedQuestion::parse(&values, resource, &settled, catalog).map_err(Issues::from)).flatten()
             }
             _ => None,
         };
@@ -98,7 +98,7 @@ impl ListRequest {
 
     /// The request in canonical names and values; `None` if it was not fully understood.
     pub(crate) fn canonical(&self, version: Version) -> Option<Canonical> {
-        // A warning about a value quotes it as it was written.
+        // Warnings quote values as written.
         if !self.parsed.warnings.is_empty() || self.parsed.notes.iter().any(ParameterError::depends_on_spelling) {
             return None;
         }
@@ -116,12 +116,12 @@ impl ListRequest {
         Some(canonical)
     }
 
-    /// Whether the question sets a parameter.
+    /// True if the question sets a parameter.
     pub(crate) fn asks_for(&self, name: &str) -> bool {
         self.question.iter().any(|question| question.interpretation.values().any(|(known, _)| known == name))
     }
 
-    /// The request without a question and a position.
+    /// The request without its question and position.
     pub(crate) fn query(&self, version: Version) -> impl Iterator<Item = (&'static str, String)> {
         let fields = fields::canonical(pairs(&self.fields)).filter(|fields| !fields.is_empty());
         let limit = self.window.limit;
@@ -135,22 +135,22 @@ impl ListRequest {
         self.without_defaults(version).chain(window)
     }
 
-    /// The same without what the path sets.
+    /// The same without the parameters that the path sets.
     pub(crate) fn parameters(&self, version: Version) -> Vec<(Cow<'static, str>, Cow<'static, str>)> {
         let given = self.query(version).filter(|(name, _)| !self.fixed.contains(name));
         given.map(|(name, value)| (name.into(), value.into())).collect()
     }
 
-    /// The address of these.
+    /// URL of the request with these parameters.
     pub(crate) fn url(&self, request: &ApiRequest<'_>) -> String {
         let given = self.query(request.version).filter(|(name, _)| !self.fixed.contains(name));
         address(request, request.path, given)
     }
 
-    /// The address of the counts that the question asks for.
+    /// URL of the counts that the question asks for.
     pub(crate) fn groups_url(&self, request: &ApiRequest<'_>) -> Option<String> {
         let groups = self.question.as_ref()?.interpretation.groups()?;
-        // A list within another has no counts of its own.
+        // A list below a record has no counts of its own.
         let path = Some(request.path).filter(|path| *path == self.resource.path())?;
         let filters = self.without_defaults(request.version).filter(|(name, _)| *name != "sort");
         Some(address(request, &format!("{path}/aggregate"), filters.chain([(GROUP_BY, groups.to_owned())])))
@@ -168,7 +168,7 @@ impl ListRequest {
         }
     }
 
-    /// The query without explicit defaults, so that they make no other cursor and no other `ETag`.
+    /// The query without explicit defaults, so that they change neither the cursor nor the `ETag`.
     fn without_defaults(&self, version: Version) -> impl Iterator<Item = (&'static str, String)> {
         let canonical = &self.parsed.canonical;
         let has_text = canonical.iter().any(|(name, _)| SEARCHES.contains(name));
@@ -179,7 +179,7 @@ impl ListRequest {
     }
 }
 
-/// The address of a path of the API with parameters.
+/// URL of a path of the API with parameters.
 fn address(request: &ApiRequest<'_>, path: &str, query: impl Iterator<Item = (&'static str, String)>) -> String {
     let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(query).finish();
     let separator = if query.is_empty() { "" } else { "?" };
@@ -221,14 +221,14 @@ pub(crate) fn open_cursor(
     }
 }
 
-/// The values of a request with the parameters of the cursor's window that the request omits.
+/// The values of a request, plus the window parameters of the cursor that the request omits.
 pub(crate) fn with_window<'v>(values: &'v [(String, String)], cursor: &Cursor) -> Cow<'v, [(String, String)]> {
     let is_given = |name: &str| values.iter().any(|(known, value)| known == name && !value.trim().is_empty());
     let carried = cursor.query.iter().filter(|(name, _)| WINDOW.contains(&name.as_str()) && !is_given(name));
     Cow::Owned(values.iter().chain(carried).cloned().collect())
 }
 
-/// Parses filters and `sort`: those of the cursor, if there is one, which given ones must agree with.
+/// Parses filters and `sort`. With a cursor, its own apply, and given ones must agree with them.
 fn parse_query(
     url: &RequestUrl<'_>,
     values: &[(String, String)],
@@ -251,7 +251,7 @@ fn parse_query(
         _ => Cow::Owned(values.iter().cloned().chain(fixed).collect()),
     };
     let mut given = catalog.parse(resource, &values, options).map_err(|issues| issues.not_accepting(settled))?;
-    // The path is no filter that the client chose.
+    // The client did not choose the filters of the path.
     let retain = |parsed: &mut ParsedRequest| {
         parsed.notes.retain(|note| !settled.contains(&note.parameter.as_str()));
     };
@@ -270,7 +270,7 @@ fn parse_query(
     Ok(parsed)
 }
 
-/// A parameter of v3 that is `true` or `false`, the default.
+/// A boolean parameter of v3, false by default.
 pub(crate) fn parse_flag(
     version: Version,
     values: &[(String, String)],

@@ -17,7 +17,7 @@ use crate::routes::Route;
 use crate::window::{MAX_LIMIT, PageWindow};
 use crate::{ApiRequest, ApiResponse, Version};
 
-/// The error that no record has a slug or id, with the most similar ones.
+/// The error for an unknown slug or id, with the most similar ones.
 pub(crate) fn not_found(catalog: &Catalog, table: Table, slug: &str) -> Problem {
     let (noun, key) = (table.noun(), table.key());
     let did_you_mean = catalog.nearest_slugs(table, slug, 3);
@@ -48,7 +48,7 @@ pub(crate) fn answer(
     Ok(finish(request, body, &warnings.report(&request.catalog)))
 }
 
-/// The response with `data`, cut to the selected fields.
+/// The response with `data`, reduced to the selected fields.
 pub(crate) fn json_response<M: Model>(
     request: &ApiRequest<'_>,
     data: &impl Serialize,
@@ -71,11 +71,11 @@ pub(crate) fn json_response<M: Model>(
 
 fn finish(request: &ApiRequest<'_>, mut body: Vec<u8>, warnings: &[ParameterError]) -> ApiResponse {
     let snapshot = request.catalog.version();
-    let release = append_meta(&mut body, request.version, &Meta::of(request.catalog.snapshot(), warnings));
+    let release = append_meta(&mut body, request.version, &Meta::new(request.catalog.snapshot(), warnings));
     ApiResponse { body, release, snapshot, next_link: None }
 }
 
-/// The same with the keys of `data` in alphabetical order, as in all releases of these endpoints.
+/// The same with the keys of `data` in alphabetical order, which these endpoints have always had.
 fn sorted_response<M: Model>(
     request: &ApiRequest<'_>,
     data: &impl Serialize,
@@ -128,7 +128,7 @@ model! {
 
     /// An available release of the data.
     #[derive(Serialize)]
-    pub(crate) struct Release<'a> {
+    pub(crate) struct ListedRelease<'a> as "Release" {
         /// The snapshot's version.
         version: String [pattern(SNAPSHOT)],
         /// Date of the release.
@@ -198,7 +198,7 @@ pub(crate) fn snapshots(request: &ApiRequest<'_>) -> Result<ApiResponse, Problem
     let serving = request.state.releases.serving().version();
     let releases = catalogs.iter().map(|catalog| {
         let snapshot = catalog.snapshot();
-        Release {
+        ListedRelease {
             version: snapshot.version().to_string(),
             released_on: snapshot.released_on(),
             title: snapshot.title(),
@@ -210,7 +210,7 @@ pub(crate) fn snapshots(request: &ApiRequest<'_>) -> Result<ApiResponse, Problem
             counts: Counts { reviews: catalog.totals().reviews, ..snapshot.counts() },
         }
     });
-    sorted_response::<Release<'_>>(request, &releases.collect::<Vec<_>>(), &[])
+    sorted_response::<ListedRelease<'_>>(request, &releases.collect::<Vec<_>>(), &[])
 }
 
 /// `GET /usage`: the caller's quota; not counted.
@@ -226,11 +226,11 @@ pub(crate) fn usage(request: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
     sorted_response::<Usage>(request, &usage, &[])
 }
 
-/// The error for a path that the version does not have, with the nearest one.
+/// The error for an unknown path, with the nearest known one.
 pub(crate) fn unknown_route(request: &ApiRequest<'_>) -> Problem {
     let (version, path) = (request.version.number(), request.path);
     let shown = shortened(path);
-    let routes: Vec<&str> = Route::of(request.version).map(|route| route.path).collect();
+    let routes: Vec<&str> = Route::all(request.version).map(|route| route.path).collect();
     let suggestion = Route::suggest(request.version, path);
     let near = suggestion.as_deref().or_else(|| nearest(path, routes.iter().copied()));
     let detail = match near {

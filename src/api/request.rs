@@ -1,7 +1,7 @@
-//! A request's URL, parsed once: routing, validation, cursors and execution use the result.
+//! The URL of a request, parsed once: routing, validation, cursors and execution use the result.
 //!
-//! Parsing happens before the quota is taken: a file counts as its rows. It costs no searches: suggestions for unknown names
-//! and values are computed when an error is reported ([`RequestError::problem`]).
+//! Parsing happens before the quota is charged, because the cost of a file depends on its rows. It runs no searches:
+//! suggestions for unknown names and values are computed when an error is reported ([`RequestError::problem`]).
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use catalog::params::MAX_PARAMETERS;
 use catalog::parse::{is_empty_list, is_ignored};
 use catalog::{
     AggregateOptions, Catalog, Issue, Issues, ParameterError, ParseOptions, ParsedRequest, Query, Request, Resource,
-    Suggestion, Texts,
+    Suggestion, TextIndexes,
 };
 use data::vocabulary::Vocabulary;
 use data::{SnapshotVersion, Table};
@@ -39,17 +39,17 @@ pub(crate) struct RequestUrl<'a> {
     pub version: Version,
     /// The path below the version, without a slash at either end.
     pub path: &'a str,
-    /// The query as it was sent.
+    /// The query as sent.
     pub query: &'a str,
     /// The decoded parameters.
     pub values: &'a [(String, String)],
-    /// Of a list.
+    /// Format of a list.
     pub format: Format,
-    /// Of a list as JSON; it depends on the tier.
+    /// Maximum `limit` of a list as JSON; it depends on the tier.
     pub max_limit: u64,
 }
 
-pub(crate) enum Operation {
+pub(crate) enum ApiOperation {
     List(Box<ListRequest>),
     /// A list as a file.
     Export(Arc<Export>),
@@ -59,21 +59,21 @@ pub(crate) enum Operation {
         include: Vec<Include>,
         warnings: Issues,
     },
-    /// Counts of the firms that a query finds, by facet.
+    /// Counts of the firms that match a query, by facet.
     Facets {
         query: Query,
         notes: Vec<ParameterError>,
-        /// `None` if a note quotes a value as it was written.
+        /// `None` if a note quotes a value as written.
         canonical: Option<Canonical>,
     },
-    /// Counts and amounts of the records that a query finds, by group.
+    /// Counts and amounts of the records that match a query, by group.
     Aggregate {
         query: Query,
         options: AggregateOptions,
         notes: Vec<ParameterError>,
-        /// As of `Facets`.
+        /// As for `Facets`.
         canonical: Option<Canonical>,
-        /// Whether it reads so many rows that it waits for a place in the queue.
+        /// True if it reads so many rows that it must wait in the queue.
         is_expensive: bool,
     },
     Stats,
@@ -94,16 +94,16 @@ pub(crate) enum Operation {
 pub(crate) enum RequestError {
     /// No record has this slug or id.
     NotFound(Table, String),
-    /// The record of this slug was merged into the one with another.
+    /// The record with the first slug was merged into the one with the second.
     Moved(Table, String, String),
     Parameters(Issues),
     CursorExpired(SnapshotVersion),
-    /// Another replica serves the release of the cursor already.
+    /// Another replica already serves the release of the cursor.
     NotYetHeld(SnapshotVersion),
-    /// A parameter names a release that is not among the loaded ones.
+    /// A parameter names a release that is not loaded.
     SnapshotNotHeld {
         parameter: &'static str,
-        /// The release, or that it is one of a day.
+        /// The version of the release, or a day ("of …").
         named: String,
         held: Vec<SnapshotVersion>,
     },
@@ -122,8 +122,8 @@ impl From<Vec<ParameterError>> for RequestError {
     }
 }
 
-impl Operation {
-    /// Parses a request for a route; `slug` is the one in the path.
+impl ApiOperation {
+    /// Parses a request for a route; `slug` comes from the path.
     pub(crate) fn parse(url: &RequestUrl<'_>, route: &Route, slug: Option<&str>) -> Result<Self, RequestError> {
         check_values(url)?;
         let mut empty = empty_values(url, route);
@@ -153,9 +153,9 @@ impl Operation {
             EndpointKind::List(resource, names) => {
                 let mut fixed: Vec<(&'static str, String)> = Vec::new();
                 if let Some(slug) = slug {
-                    let row = find(url, Table::Firms, slug)?;
+                    let row = find_row(url, Table::Firms, slug)?;
                     let slug = url.catalog.snapshot().slug(Table::Firms, row);
-                    // People are those of the firm: a startup may have the same slug.
+                    // The people of the firm only: a startup may have the same slug.
                     fixed.extend(names.iter().zip([slug, "firm"]).map(|(name, value)| (*name, value.to_owned())));
                 }
                 let list = ListRequest::parse(url, resource, &fixed)?;
@@ -165,7 +165,7 @@ impl Operation {
                 })
             }
             EndpointKind::Record(table) => {
-                let row = find(url, table, slug.expect("the path of a record has a slug"))?;
+                let row = find_row(url, table, slug.expect("the path of a record has a slug"))?;
                 let mut issues = Issues::default();
                 let warnings = issues.collect(unknown_names(url, route));
                 let include = match url.version {
@@ -199,8 +199,8 @@ impl Operation {
         }
     }
 
-    /// Whether the response takes a search of names, for its records or for suggestions in its warnings, reads many rounds, or
-    /// waits for the store.
+    /// True if the response needs a search of names, for its records or for suggestions in its warnings, reads many
+    /// rounds, or waits for the store.
     pub(crate) fn searches(&self) -> bool {
         match self {
             Self::List(list) => {
@@ -218,7 +218,7 @@ impl Operation {
                 };
                 searches || reads_many_rounds || !list.parsed.warnings.is_empty()
             }
-            // Each part of a file is work of the queue.
+            // Each part of a file is a job of the queue.
             Self::Export(_) => true,
             Self::Facets { query, .. } => query.is_ranked(),
             Self::Aggregate { query, is_expensive, .. } => query.is_ranked() || *is_expensive,
@@ -229,7 +229,7 @@ impl Operation {
         }
     }
 
-    /// Whether keys of some tiers get another response: free ones have shorter pages.
+    /// True if keys of some tiers get another response: free ones have shorter pages.
     pub(crate) fn depends_on_tier(&self) -> bool {
         match self {
             Self::List(list) => list.window.depends_on_tier(),
@@ -244,7 +244,7 @@ impl Operation {
             Self::List(list) => return list.canonical(url.version),
             Self::Export(export) => return export.canonical(),
             Self::Record { warnings, .. } if !warnings.is_empty() => return None,
-            // Two ids may differ in nothing but letter case.
+            // Ids may differ by letter case alone.
             Self::Record { table, row, include, .. } => {
                 let id = matches!(table, Table::Rounds | Table::Reviews)
                     .then(|| ("id", url.catalog.snapshot().slug(*table, *row).to_owned()));
@@ -260,7 +260,7 @@ impl Operation {
             Self::Suggest { text, tables, window } => {
                 let text = std::iter::once(("q", text.clone()));
                 let kinds: Vec<&str> = tables.iter().map(|table| table.noun()).collect();
-                let kinds = (*tables != Texts::TABLES).then(|| ("kind", kinds.join(",")));
+                let kinds = (*tables != TextIndexes::TABLES).then(|| ("kind", kinds.join(",")));
                 text.chain(kinds).chain(window.canonical(SUGGESTIONS)).collect()
             }
         };
@@ -274,13 +274,13 @@ impl Operation {
 }
 
 impl RequestError {
-    /// `version`, which `parameter` names, is not held.
+    /// The error that `version`, named by `parameter`, is not loaded.
     pub(crate) fn not_held(state: &State, parameter: &'static str, version: SnapshotVersion) -> Self {
         let held = state.releases.all().iter().map(|catalog| catalog.version()).collect();
         Self::SnapshotNotHeld { parameter, named: version.to_string(), held }
     }
 
-    /// Errors in a parameter, with those of the others.
+    /// Adds errors of a parameter to those of the others.
     pub(crate) fn joined(errors: Vec<ParameterError>, other: Option<Self>) -> Self {
         match other {
             Some(Self::Parameters(mut issues)) => {
@@ -335,7 +335,7 @@ fn check_values(url: &RequestUrl<'_>) -> Result<(), RequestError> {
         let detail = format!("a URL has at most {MAX_PARAMETERS} parameters, {} are given", url.values.len());
         return Err(vec![ParameterError::invalid(name, detail)].into());
     }
-    // Decoding replaces invalid bytes by U+FFFD, which is hardly ever sent itself.
+    // Decoding replaces invalid bytes by U+FFFD, which clients hardly ever send themselves.
     let replaced = url.values.iter().find(|(_, value)| value.contains(char::REPLACEMENT_CHARACTER));
     if let Some((name, _)) = replaced
         && !url.query.to_ascii_lowercase().contains("%ef%bf%bd")
@@ -346,8 +346,8 @@ fn check_values(url: &RequestUrl<'_>) -> Result<(), RequestError> {
     Ok(())
 }
 
-/// Known parameters without a value: errors in v3, else warnings. A client whose variable is empty would take all records
-/// for those that its filter finds. Only an empty search text is a usual state of an input field.
+/// Known parameters without a value: errors in v3, otherwise warnings. A client with an empty variable would mistake
+/// all records for the result of its filter. Only an empty search text is common, as the usual state of an input field.
 fn empty_values(url: &RequestUrl<'_>, route: &Route) -> Issues {
     let is_known = |name: &str| route.parameters(url.version).contains(&name);
     let empty = url.values.iter().filter(|(name, value)| is_empty_list(value) && name != "q" && is_known(name));
@@ -355,8 +355,8 @@ fn empty_values(url: &RequestUrl<'_>, route: &Route) -> Issues {
     empty.map(|(name, _)| Issue::Invalid(ParameterError::empty_value(name, strict))).collect()
 }
 
-/// The published record with a slug or id.
-fn find(url: &RequestUrl<'_>, table: Table, key: &str) -> Result<u32, RequestError> {
+/// Finds the published record with a slug or id.
+fn find_row(url: &RequestUrl<'_>, table: Table, key: &str) -> Result<u32, RequestError> {
     let row = url.catalog.find(table, key).filter(|row| url.catalog.is_published(table, *row));
     let row = row.ok_or_else(|| RequestError::NotFound(table, key.to_owned()))?;
     match url.catalog.moved_to(table, row, key) {
@@ -365,7 +365,7 @@ fn find(url: &RequestUrl<'_>, table: Table, key: &str) -> Result<u32, RequestErr
     }
 }
 
-/// Unknown parameters of an endpoint without filters: an error in v3, else warnings.
+/// Unknown parameters of an endpoint without filters: an error in v3, otherwise warnings.
 fn unknown_names(url: &RequestUrl<'_>, route: &Route) -> Result<Issues, Issues> {
     let accepted = route.parameters(url.version);
     let names = url.values.iter().map(|(name, _)| name);
@@ -376,7 +376,7 @@ fn unknown_names(url: &RequestUrl<'_>, route: &Route) -> Result<Issues, Issues> 
 }
 
 /// Facets take the filters of `/vcs`. Counts have no order, so `sort` is unknown.
-fn parse_facets(url: &RequestUrl<'_>) -> Result<Operation, RequestError> {
+fn parse_facets(url: &RequestUrl<'_>) -> Result<ApiOperation, RequestError> {
     const OTHERS: [&str; 3] = ["fields", SNAPSHOT, AS_OF];
     let options = ParseOptions { strict: true, review_statuses: &[], other_names: &OTHERS };
     let sort = url.values.iter().filter(|(name, _)| name == "sort");
@@ -388,17 +388,17 @@ fn parse_facets(url: &RequestUrl<'_>) -> Result<Operation, RequestError> {
     match parsed {
         Some(ParsedRequest { request: Request::List(query), canonical, notes, .. }) if issues.is_empty() => {
             let canonical = (!notes.iter().any(ParameterError::depends_on_spelling)).then_some(canonical);
-            Ok(Operation::Facets { query, notes, canonical })
+            Ok(ApiOperation::Facets { query, notes, canonical })
         }
         _ => Err(issues.not_accepting(&["sort"]).into()),
     }
 }
 
-/// A table with fewer rows is aggregated in less than a millisecond.
+/// Number of rows below which a table is aggregated in less than a millisecond.
 const EXPENSIVE_ROWS: u32 = 1 << 15;
 
-/// Aggregates take the filters of a list; `sort` and `limit` are those of groups.
-fn parse_aggregate(url: &RequestUrl<'_>, resource: Resource) -> Result<Operation, RequestError> {
+/// Aggregates take the filters of a list; their `sort` and `limit` apply to groups.
+fn parse_aggregate(url: &RequestUrl<'_>, resource: Resource) -> Result<ApiOperation, RequestError> {
     let is_option = |name: &str| AggregateOptions::NAMES.contains(&name);
     let filters: Vec<_> = url.values.iter().filter(|(name, _)| !is_option(name)).cloned().collect();
     let parse_options = ParseOptions {
@@ -416,13 +416,13 @@ fn parse_aggregate(url: &RequestUrl<'_>, resource: Resource) -> Result<Operation
             canonical.extend(options.canonical());
             let canonical = (!notes.iter().any(ParameterError::depends_on_spelling)).then_some(canonical);
             let is_expensive = url.catalog.snapshot().rows(query.table) > EXPENSIVE_ROWS;
-            Ok(Operation::Aggregate { query, options, notes, canonical, is_expensive })
+            Ok(ApiOperation::Aggregate { query, options, notes, canonical, is_expensive })
         }
         _ => Err(issues.into()),
     }
 }
 
-fn parse_suggest(url: &RequestUrl<'_>, route: &Route) -> Result<Operation, RequestError> {
+fn parse_suggest(url: &RequestUrl<'_>, route: &Route) -> Result<ApiOperation, RequestError> {
     unknown_names(url, route)?;
     let mut errors = Vec::new();
     let text = single_value(url.values, "q", &mut errors);
@@ -439,7 +439,7 @@ fn parse_suggest(url: &RequestUrl<'_>, route: &Route) -> Result<Operation, Reque
         window.limit = SUGGESTIONS;
     }
     match text {
-        Some(text) if errors.is_empty() => Ok(Operation::Suggest { text: text.to_owned(), tables, window }),
+        Some(text) if errors.is_empty() => Ok(ApiOperation::Suggest { text: text.to_owned(), tables, window }),
         _ => Err(errors.into()),
     }
 }

@@ -1,4 +1,4 @@
-//! The route table of the REST API: one row per path drives routing, the paths that errors suggest, and the documents.
+//! The route table of the REST API. One row per path drives routing, the paths that errors suggest, and the documents.
 
 use catalog::{AggregateOptions, ItemTexts, Resource};
 use data::Table;
@@ -26,7 +26,7 @@ pub struct Route {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndpointKind {
-    /// A list. These of its parameters are set by the path: the first by the slug.
+    /// A list. The path sets these of its parameters, the first one to the slug.
     List(Resource, &'static [&'static str]),
     /// One record with all its fields.
     Record(Table),
@@ -37,9 +37,9 @@ pub enum EndpointKind {
     Snapshots,
     Suggestions,
     Usage,
-    /// What differs between two releases.
+    /// Differences between two releases.
     Changes,
-    /// The record that an item means; with POST those that many items mean.
+    /// The record that an item refers to; with POST, the records of many items.
     LookUp,
     /// The saved searches and lists of the key's account.
     Saved,
@@ -48,7 +48,7 @@ pub enum EndpointKind {
 }
 
 impl EndpointKind {
-    /// The table whose records it returns.
+    /// The table of the records that it returns.
     pub fn table(self) -> Option<Table> {
         match self {
             Self::List(resource, _) => Some(resource.table()),
@@ -65,12 +65,12 @@ impl EndpointKind {
         if self == Self::LookUp { "GET, HEAD, POST, OPTIONS" } else { READS }
     }
 
-    /// Whether responses have an `ETag`.
+    /// True if responses have an `ETag`.
     pub fn is_cacheable(self) -> bool {
         !matches!(self, Self::Snapshots | Self::Usage) && !self.is_of_account()
     }
 
-    /// Whether the response is that of the key's account, so that a demo key has none.
+    /// True if the response belongs to the account of the key; demo keys get none.
     pub fn is_of_account(self) -> bool {
         matches!(self, Self::Saved | Self::Alerts)
     }
@@ -78,29 +78,29 @@ impl EndpointKind {
 
 impl Route {
     /// All routes of a version, in the order of the documents.
-    pub fn of(version: Version) -> impl Iterator<Item = &'static Self> {
+    pub fn all(version: Version) -> impl Iterator<Item = &'static Self> {
         ALL.iter().filter(move |route| route.since <= version)
     }
 
-    /// The route of a path below a version, with the slug or id in it.
+    /// Finds the route of a path below a version, and the slug or id in the path.
     pub(crate) fn find(version: Version, path: &str) -> Option<(&'static Self, Option<String>)> {
-        // A fixed path takes precedence: `vcs/facets` is not the firm `facets`, nor `vcs/aggregate` a firm.
-        if let Some(route) = Self::of(version).find(|route| route.path == path && route.placeholder().is_none()) {
+        // A fixed path takes precedence: `vcs/facets` and `vcs/aggregate` are not firms.
+        if let Some(route) = Self::all(version).find(|route| route.path == path && route.placeholder().is_none()) {
             return Some((route, None));
         }
-        Self::of(version).find_map(|route| {
+        Self::all(version).find_map(|route| {
             let (before, after) = route.around_placeholder()?;
             let slug = path.strip_prefix(before)?.strip_suffix(after).filter(|slug| !slug.contains('/'))?;
             Some((route, Some(decoded(slug))))
         })
     }
 
-    /// The path of a version that is most similar to `path`: with as many segments, each of them similar. Slugs are
+    /// The path of a version that is most similar to `path`: it has as many segments, each of them similar. Slugs are
     /// copied.
     pub(crate) fn suggest(version: Version, path: &str) -> Option<String> {
         let segments: Vec<&str> = path.split('/').collect();
         let mut best: Option<((f64, usize), String)> = None;
-        for route in Self::of(version).filter(|route| route.path.split('/').count() == segments.len()) {
+        for route in Self::all(version).filter(|route| route.path.split('/').count() == segments.len()) {
             let (mut lowest, mut fixed) = (1.0_f64, 0);
             let mut suggestion = Vec::with_capacity(segments.len());
             for (own, segment) in route.path.split('/').zip(&segments) {
@@ -111,7 +111,7 @@ impl Route {
                     lowest = lowest.min(similarity(segment, own).unwrap_or(0.0));
                 }
             }
-            // Of equally similar paths, the one with more fixed segments.
+            // Among equally similar paths, prefer the one with more fixed segments.
             let rank = (lowest, fixed);
             if lowest > 0.0 && best.as_ref().is_none_or(|(known, _)| rank > *known) {
                 best = Some((rank, suggestion.join("/")));
@@ -120,7 +120,7 @@ impl Route {
         best.map(|(_, path)| path)
     }
 
-    /// The table whose record the placeholder in its path names.
+    /// The table of the record that the placeholder names.
     pub fn subject(&self) -> Table {
         match self.content {
             EndpointKind::Record(table) => table,
@@ -171,7 +171,7 @@ impl Route {
             EndpointKind::Saved => vec!["fields"],
             EndpointKind::Alerts => vec![SAVED, AFTER, "limit", "fields"],
             EndpointKind::Changes => vec![FROM, TO, "table", "op", "fields", "limit", "cursor"],
-            EndpointKind::Record(table) if version == Version::V3 && !Include::of(table).is_empty() => {
+            EndpointKind::Record(table) if version == Version::V3 && !Include::of_table(table).is_empty() => {
                 vec!["fields", INCLUDE, SNAPSHOT, AS_OF]
             }
             _ if version == Version::V3 => vec!["fields", SNAPSHOT, AS_OF],
@@ -180,8 +180,8 @@ impl Route {
     }
 }
 
-/// The parameters that a list does not accept if its path sets those of `given`: these, `slug`, which is that in the path, and
-/// the exclusion of other values where a record has only one.
+/// The parameters that a list does not accept if its path sets the `given` ones: these, `slug` (which is in the path),
+/// and the exclusion of other values where a record has only one value.
 pub(crate) fn settled_by_path(resource: Resource, given: &[&'static str]) -> Vec<&'static str> {
     let exclusion = |name: &&'static str| {
         let has_several = resource.parameter(&format!("{name}_all")).is_some();
@@ -192,7 +192,7 @@ pub(crate) fn settled_by_path(resource: Resource, given: &[&'static str]) -> Vec
     given.iter().copied().chain(given.iter().filter_map(exclusion)).chain(in_path).collect()
 }
 
-const fn of(
+const fn route(
     since: Version,
     path: &'static str,
     content: EndpointKind,
@@ -209,11 +209,11 @@ const AGGREGATE: &str = "How many records match all filters and, of rounds and s
     `limit`, `unknown` those of which the property is not known.";
 
 const fn aggregate(path: &'static str, resource: Resource, operation: &'static str, summary: &'static str) -> Route {
-    of(Version::V3, path, EndpointKind::Aggregate(resource), operation, summary, AGGREGATE)
+    route(Version::V3, path, EndpointKind::Aggregate(resource), operation, summary, AGGREGATE)
 }
 
 const ALL: &[Route] = &[
-    of(
+    route(
         Version::V1,
         "vcs",
         EndpointKind::List(Resource::Firms, &[]),
@@ -221,7 +221,7 @@ const ALL: &[Route] = &[
         "List venture capital firms",
         "Firms that match all filters, by default in order of peer score.",
     ),
-    of(
+    route(
         Version::V1,
         "vcs/{slug}",
         EndpointKind::Record(Table::Firms),
@@ -230,7 +230,7 @@ const ALL: &[Route] = &[
         "The full profile of a firm: ratings, the peer score with its components and interval, and top co-investors. \
          The slug is case-insensitive.",
     ),
-    of(
+    route(
         Version::V1,
         "reviews",
         EndpointKind::List(Resource::Reviews, &[]),
@@ -239,7 +239,7 @@ const ALL: &[Route] = &[
         "Reviews by founders, latest first. A pending review shows only that it exists and waits, with `id`, `vc`, `status` \
          and the month; rejected reviews are never served.",
     ),
-    of(
+    route(
         Version::V1,
         "sectors",
         EndpointKind::List(Resource::Sectors, &[]),
@@ -247,7 +247,7 @@ const ALL: &[Route] = &[
         "List sectors",
         "Sectors with the number of firms and startups in each, its descendants included.",
     ),
-    of(
+    route(
         Version::V1,
         "leaderboard",
         EndpointKind::List(Resource::Leaderboard, &[]),
@@ -256,7 +256,7 @@ const ALL: &[Route] = &[
         "Firms in order of a metric, with `rank` and `rank_value`. Ties share a rank. Firms with fewer than 5 approved \
          reviews are not ranked, except by `activity`.",
     ),
-    of(
+    route(
         Version::V3,
         "vcs/facets",
         EndpointKind::Facets,
@@ -270,7 +270,7 @@ const ALL: &[Route] = &[
     aggregate("startups/aggregate", Resource::Startups, "aggregate_startups", "Aggregate startups"),
     aggregate("funding-rounds/aggregate", Resource::Rounds, "aggregate_funding_rounds", "Aggregate funding rounds"),
     aggregate("people/aggregate", Resource::People, "aggregate_people", "Aggregate people"),
-    of(
+    route(
         Version::V3,
         "vcs/{slug}/reviews",
         EndpointKind::List(Resource::Reviews, &["vc"]),
@@ -278,7 +278,7 @@ const ALL: &[Route] = &[
         "List a firm's reviews",
         "Reviews of one firm, latest first.",
     ),
-    of(
+    route(
         Version::V3,
         "vcs/{slug}/portfolio",
         EndpointKind::List(Resource::Startups, &["investor"]),
@@ -286,7 +286,7 @@ const ALL: &[Route] = &[
         "List a firm's portfolio",
         "Startups that the firm has invested in.",
     ),
-    of(
+    route(
         Version::V3,
         "vcs/{slug}/rounds",
         EndpointKind::List(Resource::Rounds, &["investor"]),
@@ -294,7 +294,7 @@ const ALL: &[Route] = &[
         "List a firm's rounds",
         "Funding rounds that the firm has joined, latest first.",
     ),
-    of(
+    route(
         Version::V3,
         "vcs/{slug}/people",
         EndpointKind::List(Resource::People, &["organization", "kind"]),
@@ -302,7 +302,7 @@ const ALL: &[Route] = &[
         "List a firm's people",
         "People who work at the firm.",
     ),
-    of(
+    route(
         Version::V3,
         "vcs/{slug}/co-investors",
         EndpointKind::List(Resource::CoInvestors, &["vc"]),
@@ -311,7 +311,7 @@ const ALL: &[Route] = &[
         "Firms that joined rounds with the firm, by number of shared rounds (descending), then slug; the first five are \
          `top_co_investors` of the firm.",
     ),
-    of(
+    route(
         Version::V3,
         "match",
         EndpointKind::List(Resource::Match, &[]),
@@ -321,7 +321,7 @@ const ALL: &[Route] = &[
          `stage`, `sector`, `country` and `raise_usd` is required. Deterministic, no model: \
          [how it is computed](/docs/match).",
     ),
-    of(
+    route(
         Version::V3,
         "startups",
         EndpointKind::List(Resource::Startups, &[]),
@@ -329,7 +329,7 @@ const ALL: &[Route] = &[
         "List startups",
         "Startups that match all filters, by default in order of the amount raised.",
     ),
-    of(
+    route(
         Version::V3,
         "startups/{slug}",
         EndpointKind::Record(Table::Startups),
@@ -337,7 +337,7 @@ const ALL: &[Route] = &[
         "Get one startup",
         "A startup with its rounds, its investors and its people.",
     ),
-    of(
+    route(
         Version::V3,
         "funding-rounds",
         EndpointKind::List(Resource::Rounds, &[]),
@@ -345,7 +345,7 @@ const ALL: &[Route] = &[
         "List funding rounds",
         "Funding rounds of startups, latest first.",
     ),
-    of(
+    route(
         Version::V3,
         "funding-rounds/{id}",
         EndpointKind::Record(Table::Rounds),
@@ -353,7 +353,7 @@ const ALL: &[Route] = &[
         "Get one funding round",
         "A funding round with its startup and its investors.",
     ),
-    of(
+    route(
         Version::V3,
         "reviews/{id}",
         EndpointKind::Record(Table::Reviews),
@@ -361,7 +361,7 @@ const ALL: &[Route] = &[
         "Get one review",
         "An approved review of a firm.",
     ),
-    of(
+    route(
         Version::V3,
         "sectors/{slug}",
         EndpointKind::Record(Table::Sectors),
@@ -369,7 +369,7 @@ const ALL: &[Route] = &[
         "Get one sector",
         "A sector with the number of firms and startups in it, its descendants included.",
     ),
-    of(
+    route(
         Version::V3,
         "people",
         EndpointKind::List(Resource::People, &[]),
@@ -377,7 +377,7 @@ const ALL: &[Route] = &[
         "List people",
         "People of firms and startups, by name.",
     ),
-    of(
+    route(
         Version::V3,
         "people/{slug}",
         EndpointKind::Record(Table::People),
@@ -385,7 +385,7 @@ const ALL: &[Route] = &[
         "Get one person",
         "A person with their organization.",
     ),
-    of(
+    route(
         Version::V3,
         "stats",
         EndpointKind::Stats,
@@ -393,7 +393,7 @@ const ALL: &[Route] = &[
         "Get totals",
         "The number of records of each type in the snapshot.",
     ),
-    of(
+    route(
         Version::V3,
         "snapshots",
         EndpointKind::Snapshots,
@@ -401,7 +401,7 @@ const ALL: &[Route] = &[
         "List the loaded releases",
         "Every loaded release of the data, latest first. Cursors of all of them are valid.",
     ),
-    of(
+    route(
         Version::V3,
         "suggest",
         EndpointKind::Suggestions,
@@ -411,7 +411,7 @@ const ALL: &[Route] = &[
          begin with it, those with a later word that begins so, each by prominence; if these are few, near ones. At most two \
          sectors, unless only they are requested, and one record of a name that is not typed entirely.",
     ),
-    of(
+    route(
         Version::V3,
         "resolve",
         EndpointKind::LookUp,
@@ -421,7 +421,7 @@ const ALL: &[Route] = &[
          `ambiguous` or `none`, and the candidates, each with the points of its evidence. A wrong match is worse than none. \
          With POST up to 500 items, or a CSV file of any length: [how it is decided](/docs/resolve).",
     ),
-    of(
+    route(
         Version::V3,
         "usage",
         EndpointKind::Usage,
@@ -429,7 +429,7 @@ const ALL: &[Route] = &[
         "Get your quota",
         "The daily quota of the key and how much of it is used. Not counted.",
     ),
-    of(
+    route(
         Version::V3,
         "changes",
         EndpointKind::Changes,
@@ -438,7 +438,7 @@ const ALL: &[Route] = &[
         "The records that differ between two loaded releases, by table, then by slug or id: a copy of release `from` to which \
          they are applied is a copy of release `to`. [How to keep a copy](/docs/changes).",
     ),
-    of(
+    route(
         Version::V3,
         "saved",
         EndpointKind::Saved,
@@ -446,7 +446,7 @@ const ALL: &[Route] = &[
         "List your saved searches and lists",
         "The saved searches and lists of the key's account, the newest first. [How they work](/docs/alerts).",
     ),
-    of(
+    route(
         Version::V3,
         "alerts",
         EndpointKind::Alerts,
@@ -458,7 +458,7 @@ const ALL: &[Route] = &[
     ),
 ];
 
-/// Splits a path under `/api`, or straight under `/`, into the version and what follows it.
+/// Splits a path under `/api`, or directly under `/`, into the version and the rest.
 pub(crate) fn split_version(path: &str) -> (Option<Version>, &str) {
     let below = path
         .strip_prefix("/api")
@@ -510,7 +510,7 @@ mod tests {
                 let slug = (path != route.path).then(|| "acme".to_owned());
                 let expected = match route.since <= version {
                     true => Some((route.path, slug)),
-                    // In versions without facets and aggregates, their names are slugs.
+                    // Versions without facets and aggregates treat these names as slugs.
                     false if matches!(path.as_str(), "vcs/facets" | "vcs/aggregate") => {
                         Some(("vcs/{slug}", path.split('/').nth(1).map(str::to_owned)))
                     }

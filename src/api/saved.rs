@@ -1,6 +1,7 @@
-//! `GET /saved` and `GET /alerts`: what the account of the key has saved, and what releases brought it.
+//! `GET /saved` and `GET /alerts`: the saved searches and lists of the key's account, and the alerts that releases
+//! raised for them.
 //!
-//! They are read from the store, and are of one account: they are never cached.
+//! They are read from the store and belong to one account, so they are never cached.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -22,9 +23,9 @@ use crate::{ApiRequest, ApiResponse, Version};
 pub(crate) const SAVED: &str = "saved";
 pub(crate) const AFTER: &str = "after";
 
-/// Alerts that are read at a time.
+/// Number of alerts read at a time.
 const BATCH: u32 = 10;
-/// Bytes of stored alerts from which a response has no further one.
+/// A response gets no further alerts once those it has take this many bytes in the store.
 const MAX_BYTES: usize = 4 << 20;
 
 pub(crate) struct AlertsRequest {

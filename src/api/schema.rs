@@ -2,7 +2,7 @@
 
 use crate::EndpointKind;
 use crate::facets::Facets;
-use crate::record::{Release, SuggestedName, Usage};
+use crate::record::{ListedRelease, SuggestedName, Usage};
 use catalog::json::FieldSet;
 use catalog::{Aggregate, LookUpAnswer, Totals};
 use service::alerts::{AlertRecord, WatchRecord};
@@ -15,7 +15,7 @@ impl EndpointKind {
             Self::Facets => FieldSet::of_model::<Facets<'_>>(),
             Self::Aggregate(_) => FieldSet::of_model::<Aggregate>(),
             Self::Stats => FieldSet::of_model::<Totals>(),
-            Self::Snapshots => FieldSet::of_model::<Release<'_>>(),
+            Self::Snapshots => FieldSet::of_model::<ListedRelease<'_>>(),
             Self::Suggestions => FieldSet::of_model::<SuggestedName<'_>>(),
             Self::Usage => FieldSet::of_model::<Usage>(),
             Self::LookUp => FieldSet::of_model::<LookUpAnswer>(),

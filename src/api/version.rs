@@ -1,4 +1,4 @@
-//! The versions of the REST API. A version is a value that decides how parameters are parsed and lists are written.
+//! The versions of the REST API. The version decides how parameters are parsed and lists are written.
 
 use catalog::{ParseOptions, Resource};
 use data::ReviewStatus;
@@ -20,12 +20,12 @@ pub enum Version {
 impl Version {
     pub const ALL: [Self; 3] = [Self::V1, Self::V2, Self::V3];
 
-    /// The version that a path segment names, `v1` to `v3`.
+    /// The version of a path segment, `v1` to `v3`.
     pub(crate) fn of_segment(segment: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|version| version.segment() == segment)
     }
 
-    /// The version in a full path, below `/api` or straight below `/`.
+    /// The version of a full path, below `/api` or directly below `/`.
     pub fn of_path(path: &str) -> Option<Self> {
         split_version(path).0
     }
@@ -43,12 +43,12 @@ impl Version {
         &self.segment()[1..]
     }
 
-    /// Whether unknown names and values are errors instead of warnings.
+    /// True if unknown names and values are errors instead of warnings.
     pub fn is_strict(self) -> bool {
         self == Self::V3
     }
 
-    /// The review statuses that are listed without the parameter `status`.
+    /// Review statuses that are listed without the parameter `status`.
     pub fn review_statuses(self) -> &'static [ReviewStatus] {
         match self {
             Self::V1 | Self::V2 => &[ReviewStatus::Pending, ReviewStatus::Approved],
@@ -56,7 +56,7 @@ impl Version {
         }
     }
 
-    /// How the parameters of a list are parsed.
+    /// Parse options of a list.
     pub(crate) fn parse_options(self, resource: Resource) -> ParseOptions {
         ParseOptions {
             strict: self.is_strict(),

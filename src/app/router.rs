@@ -74,7 +74,7 @@ impl<'a> AppRoute<'a> {
         if Version::of_path(path).is_some() {
             return Self::Api;
         }
-        if let Some(path) = McpPath::of(path) {
+        if let Some(path) = McpPath::parse(path) {
             return Self::Mcp(path);
         }
         if path == "/api" || path.starts_with("/api/") {
@@ -213,7 +213,7 @@ impl Handler for Router {
 
     fn admits_host(&self, path: &str, headers: &HeaderMap) -> bool {
         // Health probes use the machine's address; MCP has its own error.
-        self.front_ends.state.hosts.admit(headers).is_ok() || self.is_health_check(path) || McpPath::of(path).is_some()
+        self.front_ends.state.hosts.admit(headers).is_ok() || self.is_health_check(path) || McpPath::parse(path).is_some()
     }
 
     fn begin_shutdown(&self) {

@@ -23,7 +23,7 @@ use crate::app::router::is_own_path;
 use crate::app::settings::ServeSettings;
 use crate::app::{MetricsEndpoint, Router, metrics, now, telemetry};
 use auth::audit::AuditLog;
-use auth::mail::{Sender, Transport};
+use auth::mail::{MailSender, MailTransport};
 use auth::quota::Tier;
 use auth::{ApiKey, AuthService, DataLock, StoreError};
 use catalog::Catalog;
@@ -231,7 +231,7 @@ struct RouterParts {
     hosts: Hosts,
     well_known: WellKnown,
     /// The mail transport, if any.
-    mail: Option<Transport>,
+    mail: Option<MailTransport>,
     public_url: String,
     auth: Arc<AuthService>,
     telemetry: Arc<Telemetry>,
@@ -291,10 +291,10 @@ impl RouterParts {
 }
 
 /// The mail transport, if an SMTP server is configured.
-fn mail_transport(settings: &ServeSettings) -> Result<Option<Transport>, ServeError> {
+fn mail_transport(settings: &ServeSettings) -> Result<Option<MailTransport>, ServeError> {
     let (Some(server), Some(from)) = (&settings.smtp_url, &settings.mail_from) else { return Ok(None) };
-    let sender = Sender { name: settings.brand_name.to_string(), address: from.as_str().to_owned() };
-    Ok(Some(Transport::new(server, smtp_password(settings)?, sender)))
+    let sender = MailSender { name: settings.brand_name.to_string(), address: from.as_str().to_owned() };
+    Ok(Some(MailTransport::new(server, smtp_password(settings)?, sender)))
 }
 
 /// The password of the SMTP user, if any.

@@ -35,7 +35,7 @@ pub mod totp;
 pub mod watch;
 
 pub use api_key::{ApiKey, KEY_PREFIX, KeyDigest, MaskedKey};
-pub use data_lock::{DataLock, Holder};
+pub use data_lock::{DataLock, LockHolder};
 pub use error::{AccountError, AuthError, StoreError};
 pub use known_browser::BrowserToken;
 pub use log_file::{LogFile, NotWritten};
@@ -45,11 +45,11 @@ pub use service::accounts::{SignInOrigin, StartedSession, Visitor};
 pub use service::api_keys::{AccountUsage, KeyUsage, NewKey};
 pub use service::mails::link_mail;
 pub use service::random;
-pub use service::{AuthService, Caller, Subject, sends_key};
+pub use service::{AuthService, Caller, QuotaSubject, sends_key};
 pub use sqlite::SqliteStore;
 pub use sqlite::database_file::{DatabaseFile, StoreCounts, has_database, install_database};
 pub use sqlite::files as private_files;
 pub use store::{
-    Changes, CounterStore, Credentials, DayUsage, KeyState, PasswordVersion, REVOKED_NAME_DAYS, RevokedKeys, Store,
+    CounterStore, Credentials, DayUsage, KeyChanges, KeyState, PasswordVersion, REVOKED_NAME_DAYS, RevokedKeys, Store,
     StoreMeasurements, Totp, USAGE_DAYS,
 };

@@ -33,7 +33,7 @@ const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 #[derive(Clone, PartialEq, Eq)]
 pub struct TotpSecret(Zeroizing<[u8; SECRET_BYTES]>);
 
-/// What a person types: six digits or a recovery code, maybe with spaces.
+/// A code as a person types it: six digits or a recovery code, maybe with spaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SecondFactorCode {
     App(u32),
@@ -64,7 +64,7 @@ impl TotpSecret {
         Zeroizing::new(base32(self.0.as_slice()).to_ascii_uppercase())
     }
 
-    /// The code of a time (Unix seconds).
+    /// The code at a time (Unix seconds).
     pub fn code_at(&self, now: i64) -> u32 {
         self.code(now.div_euclid(STEP_SECONDS))
     }
@@ -78,7 +78,7 @@ impl TotpSecret {
         (word & 0x7fff_ffff) % 10_u32.pow(DIGITS)
     }
 
-    /// The step of a code that is valid at `now` (Unix seconds) and later than `used`, the last step accepted before.
+    /// The step of `code`, if it is valid at `now` (Unix seconds) and later than `used`, the last accepted step.
     pub(crate) fn step_of(&self, code: u32, used: i64, now: i64) -> Option<i64> {
         let current = now.div_euclid(STEP_SECONDS);
         (current - SKEW..=current + SKEW).find(|step| *step > used && self.code(*step) == code)
@@ -108,7 +108,7 @@ impl SecondFactorCode {
             return text.parse().ok().map(Self::App);
         }
         let code: [u8; RECOVERY_BYTES] = from_base32(&text)?;
-        Some(Self::Recovery(RecoveryDigest::of(&code)))
+        Some(Self::Recovery(RecoveryDigest::new(&code)))
     }
 }
 
@@ -130,7 +130,7 @@ impl RecoveryCode {
     }
 
     pub(crate) fn digest(&self) -> RecoveryDigest {
-        RecoveryDigest::of(&self.0)
+        RecoveryDigest::new(&self.0)
     }
 }
 
@@ -145,7 +145,7 @@ impl fmt::Debug for RecoveryCode {
 pub struct RecoveryDigest([u8; 32]);
 
 impl RecoveryDigest {
-    fn of(code: &[u8; RECOVERY_BYTES]) -> Self {
+    fn new(code: &[u8; RECOVERY_BYTES]) -> Self {
         Self(Sha256::digest(code).into())
     }
 

@@ -1,4 +1,4 @@
-//! Cursors: a position in a list of one release with the query it belongs to, authenticated by an HMAC.
+//! Cursors: a position in a list of one release, with its query, authenticated by an HMAC.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -11,7 +11,7 @@ use data::{Date, SnapshotVersion};
 /// Parameters of a cursor that a request may change from page to page; filters and `sort` may not.
 pub const WINDOW: [&str; 4] = ["limit", "fields", "explain", "amounts"];
 
-/// Parameters whose matches are ordered by relevance.
+/// Parameters with matches ordered by relevance.
 pub const SEARCHES: [&str; 3] = ["q", "text", "like"];
 
 const FORMAT: u8 = 1;
@@ -19,16 +19,16 @@ const FORMAT: u8 = 1;
 const TAG_LEN: usize = 16;
 /// Bytes of a cursor without path and query.
 const FIXED_LEN: usize = 30 + TAG_LEN;
-/// Maximum length of a cursor as text: the length of the URL that carries it is limited.
+/// Maximum length of a cursor as text, because the length of its URL is limited.
 const MAX_LEN: usize = 20_000;
 const NO_POSITION: u32 = u32::MAX;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cursor {
     pub snapshot: SnapshotVersion,
-    /// The checksum of the release, see `Snapshot::content`.
+    /// Checksum of the release, see `Snapshot::content`.
     pub content: u64,
-    /// The list that it belongs to: the path below the version, such as `vcs`, or the name of a tool.
+    /// The list of the cursor: the path below the version, such as `vcs`, or the name of a tool.
     pub path: String,
     /// The query in canonical names and values.
     pub query: Vec<(String, String)>,
@@ -36,19 +36,19 @@ pub struct Cursor {
 }
 
 impl Cursor {
-    /// The filters and `sort` that it carries.
+    /// The filters and `sort` of the cursor.
     pub fn filters(&self) -> Vec<(String, String)> {
         self.query.iter().filter(|(name, _)| !WINDOW.contains(&name.as_str())).cloned().collect()
     }
 
-    /// A parameter of [`WINDOW`] that it carries.
+    /// A parameter of [`WINDOW`] in the cursor.
     pub fn window(&self, name: &str) -> Option<&str> {
         let value = self.query.iter().find(|(known, _)| known == name && WINDOW.contains(&name));
         value.map(|(_, value)| value.as_str())
     }
 
-    /// Checks filters and `sort` that are given with the cursor, in canonical names and values. `default_of`: the value of a
-    /// parameter that the cursor does not carry, with or without a search text.
+    /// Checks filters and `sort` that are given with the cursor, in canonical names and values. `default_of` returns
+    /// the default of a parameter that is not in the cursor, with or without a search text.
     ///
     /// # Errors
     /// A parameter that differs from the cursor.
@@ -70,7 +70,7 @@ impl Cursor {
         Ok(())
     }
 
-    /// The cursor as URL-safe text with a tag made with `secret`; `None` if its query is too long for a URL.
+    /// The cursor as URL-safe text, signed with `secret`; `None` if its query is too long for a URL.
     pub fn seal(&self, secret: &[u8; 32]) -> Option<String> {
         let mut query = form_urlencoded::Serializer::new(String::with_capacity(128));
         query.extend_pairs(&self.query);
@@ -90,7 +90,7 @@ impl Cursor {
         Some(URL_SAFE_NO_PAD.encode(bytes)).filter(|text| text.len() <= MAX_LEN)
     }
 
-    /// Parses a sealed cursor; `None` if it was modified or made with another secret.
+    /// Parses a sealed cursor; `None` if it was modified or signed with another secret.
     pub fn open(text: &str, secret: &[u8; 32]) -> Option<Self> {
         if text.len() > MAX_LEN {
             return None;

@@ -1,6 +1,7 @@
-//! A search: its filters and order, the fields of its items, and where its page begins.
+//! A search: its filters and order, the fields of its items, and the position of its page.
 //!
-//! A cursor carries all of it but `count_by`: groups are those of all matches, on the first page. What is given with a cursor must agree with it, except for `limit` and `fields`.
+//! A cursor carries all of it except `count_by`: groups cover all matches and come with the first page. Arguments next
+//! to a cursor must agree with it, except for `limit` and `fields`.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +22,7 @@ use catalog::relaxation::Relaxation;
 use catalog::similar::Similarity;
 use catalog::{
     AggregateOptions, Catalog, Cursor, FirmMatch, Issues, ListPosition, MatchQuery, Order, Page, ParameterError,
-    ParseOptions, Query, Reading, Request, Resource, SearchReading,
+    ParseOptions, Query, ReadingKind, Request, Resource, SearchReading,
 };
 use data::field::{Field, Model, model};
 use data::model::RelatedRole;
@@ -35,15 +36,15 @@ pub(crate) const OPTIONS: ParseOptions = ParseOptions {
     other_names: &["limit", "fields", "cursor", RAISE],
 };
 
-/// Orders of rows by what they raised.
+/// Orders of rows by the amount raised.
 const BY_AMOUNT: [&str; 2] = ["-amount_usd", "-total_raised_usd"];
 
-/// Whether a value of `sort` orders groups, not rows.
+/// True if a value of `sort` orders groups, not rows.
 fn orders_groups(value: &str) -> bool {
     GroupOrder::ALL.iter().any(|(name, _)| *name == value.trim())
 }
 
-/// That groups are left out, and how to get them.
+/// A note that groups are left out, and how to get them.
 pub(crate) fn cut_groups(groups: &Grouping, may_grow: bool) -> Option<String> {
     let (listed, by) = (groups.values.len(), groups.by);
     let all = listed as u64 + groups.other_values;
@@ -100,7 +101,8 @@ model! {
     }
 }
 
-/// The fields of the items of a table; without their history, which would make the schemas longer than a model should read.
+/// The fields of the items of a table, without their history, which would make the schemas longer than a model should
+/// read.
 pub(crate) fn item_fields(table: Table) -> FieldSet {
     let computed: &'static [Field] = match table {
         Table::Firms => FirmItem::DEFINITION.fields,
@@ -118,42 +120,42 @@ pub(crate) struct ListCall {
     /// The argument `fields`.
     field_names: Vec<(String, String)>,
     pub(crate) limit: usize,
-    /// By what the matches are counted (`count_by`).
+    /// Properties by which the matches are counted (`count_by`).
     pub(crate) group_by: AggregateOptions,
-    /// The meaning of `query`, if it is no name.
+    /// The meaning of `query`, if it is not a name.
     pub(crate) search: Option<SearchReading>,
     start: ListPosition,
 }
 
-/// Which rows a search lists, and in which order.
+/// The rows of a search and their order.
 pub(crate) struct RowQuery {
     pub(crate) query: Query,
-    /// What the firms are matched with.
+    /// The startup that the firms are matched with.
     fit: Option<MatchQuery>,
     /// Filters and `sort` in canonical names and values.
     canonical: Vec<(&'static str, String)>,
-    /// How values were interpreted.
+    /// Notes on how values were interpreted.
     pub(crate) notes: Vec<ParameterError>,
 }
 
 /// One page of a search.
 #[derive(Default)]
-pub(crate) struct ListPage {
+pub(crate) struct ListCallPage {
     pub(crate) rows: Vec<u32>,
     pub(crate) total: u64,
     pub(crate) next: Option<ListPosition>,
     pub(crate) did_you_mean: Vec<u32>,
-    /// What a model should know about the matches of a search.
+    /// Notes to the model on the matches of a search.
     pub(crate) notes: Vec<ParameterError>,
-    /// How the rows match a search, in their order; empty without one.
+    /// Match classes of the rows, in their order; empty without a search.
     pub(crate) match_classes: Vec<MatchClass>,
-    /// What the rows have in common with the record that they are like, in their order; empty without one.
+    /// Properties that the rows share with the record of `like`, in their order; empty without one.
     in_common: Vec<String>,
     fits: Vec<FirmMatch>,
     pub(crate) max_points: u8,
 }
 
-impl ListPage {
+impl ListCallPage {
     pub(crate) fn match_of(&self, row: u32) -> Option<&'static str> {
         self.rows.iter().zip(&self.match_classes).find(|(known, _)| **known == row).map(|(_, class)| class.name())
     }
@@ -168,8 +170,8 @@ impl ListPage {
 }
 
 impl ToolRelease {
-    /// The release and the cursor that a call continues from; this release without a cursor.
-    pub(crate) fn continued(&self, call: &ToolCall) -> Result<(Self, Option<Cursor>), Vec<ParameterError>> {
+    /// Finds the release and the cursor that a call continues from; without a cursor, this release.
+    pub(crate) fn open_cursor(&self, call: &ToolCall) -> Result<(Self, Option<Cursor>), Vec<ParameterError>> {
         let Some(text) = call.value("cursor") else { return Ok((self.clone(), None)) };
         let invalid = |detail: String| vec![ParameterError::invalid("cursor", detail)];
         let cursor = Cursor::open(text.trim(), &self.cursor_secret).filter(|cursor| cursor.path == call.tool.name());
@@ -223,13 +225,13 @@ impl ListCall {
             |name: &str, value: &str| name == "group_by" || (is_grouped && name == "sort" && orders_groups(value));
         let (mut grouping, pairs): (Vec<_>, Vec<_>) = pairs.partition(|(name, value)| is_grouping(name, value));
         if is_grouped {
-            // The highest limit of items gives all groups that there are at most.
+            // The highest limit of items selects the highest number of groups.
             let groups = match call.count("limit") {
                 limit if limit >= MAX_ITEMS => MAX_GROUPS,
                 limit => limit.max(DEFAULT_GROUPS),
             };
             grouping.push(("limit".to_owned(), groups.to_string()));
-            // The order of rows by amount is that of groups by sum.
+            // An order of rows by amount also orders the groups, by sum.
             if pairs.iter().any(|(name, value)| name == "sort" && BY_AMOUNT.contains(&value.trim())) {
                 grouping.push(("sort".to_owned(), "-sum_usd".to_owned()));
             }
@@ -267,14 +269,14 @@ impl ListCall {
         }
     }
 
-    /// The call as it is or, if its `query` is no name, with what it means.
-    pub(crate) fn read(
+    /// Parses a call. If its `query` is not a name, its meaning is parsed instead.
+    pub(crate) fn interpret(
         release: &ToolRelease,
         call: &ToolCall,
         resource: Resource,
         cursor: Option<&Cursor>,
     ) -> Result<Self, Vec<ParameterError>> {
-        // The pages after the first are of the same reading.
+        // All pages of a search share the reading of the first.
         let is_by_name = cursor.is_some_and(|cursor| cursor.query.iter().any(|(name, _)| name == "q"));
         if call.value("q").is_none() || is_by_name {
             return Self::parse(release, call, resource, cursor);
@@ -282,8 +284,8 @@ impl ListCall {
         let by_name = Self::parse(release, call, resource, None)?;
         let given: Vec<&str> = call.pairs.iter().map(|(name, _)| *name).collect();
         let search = release.catalog.read_search(resource, &given, &by_name.rows.query);
-        let list = match search.as_ref().filter(|search| search.reading != Reading::Name) {
-            Some(search) => Self::parse(release, &call.meaning(search, resource), resource, cursor)?,
+        let list = match search.as_ref().filter(|search| search.reading != ReadingKind::Name) {
+            Some(search) => Self::parse(release, &call.with_meaning(search, resource), resource, cursor)?,
             None if cursor.is_some() => Self::parse(release, call, resource, cursor)?,
             None => by_name,
         };
@@ -295,19 +297,19 @@ impl ListCall {
         self.rows.canonical.iter().map(|(name, value)| (*name, value.as_str())).collect()
     }
 
-    /// The condition of a search without a match to drop.
+    /// Finds a condition to drop from a search without a match.
     pub(crate) fn relaxation(&self, catalog: &Catalog) -> Option<Relaxation> {
         let canonical = &self.rows.canonical;
         self.rows.fit.is_none().then(|| catalog.relaxation(self.resource, canonical, OPTIONS, |_| true))?
     }
 
-    pub(crate) fn page(&self, catalog: &Catalog, limit: usize) -> ListPage {
+    pub(crate) fn page(&self, catalog: &Catalog, limit: usize) -> ListCallPage {
         match &self.rows.fit {
             Some(fit) => {
                 let page = catalog.matches(fit, self.start, limit);
                 let rows = page.matches.iter().map(|fit| fit.row).collect();
                 let (total, next, max_points) = (page.total, page.next, page.max_points);
-                ListPage { rows, total, next, max_points, fits: page.matches, ..ListPage::default() }
+                ListCallPage { rows, total, next, max_points, fits: page.matches, ..ListCallPage::default() }
             }
             None => {
                 let query = &self.rows.query;
@@ -317,15 +319,15 @@ impl ListCall {
                 let match_classes = classes.unwrap_or_default();
                 let similarities = catalog.similarities_of(query, &rows);
                 let in_common = similarities.iter().map(Similarity::in_words).collect();
-                ListPage { rows, total, next, did_you_mean, notes, match_classes, in_common, ..ListPage::default() }
+                ListCallPage { rows, total, next, did_you_mean, notes, match_classes, in_common, ..ListCallPage::default() }
             }
         }
     }
 }
 
 impl ToolCall {
-    /// The call with what its `query` means in place of it.
-    fn meaning(&self, search: &SearchReading, resource: Resource) -> Self {
+    /// The call with the meaning of its `query` in place of it.
+    fn with_meaning(&self, search: &SearchReading, resource: Resource) -> Self {
         let mut call = self.clone();
         call.pairs.retain(|(name, _)| *name != "q");
         for (name, value) in search.values() {

@@ -10,7 +10,7 @@ use crate::alerts::Alerts;
 use crate::well_known::WellKnown;
 use crate::{BulkAccess, Operator};
 use auth::AuthService;
-use auth::audit::Origin;
+use auth::audit::RequestOrigin;
 use auth::quota::{IpRange, WorkQueue, client_address};
 use catalog::Catalog;
 use data::Date;
@@ -77,9 +77,9 @@ impl State {
     }
 
     /// Origin of a request, for the audit log.
-    pub fn origin(&self, request: &RequestParts<'_>) -> Origin {
+    pub fn origin(&self, request: &RequestParts<'_>) -> RequestOrigin {
         let address = self.client(request.peer, request.headers);
-        Origin { request: request.id.to_string(), address }
+        RequestOrigin { request: request.id.to_string(), address }
     }
 
     /// Current time in Unix seconds.

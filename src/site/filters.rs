@@ -6,7 +6,7 @@ use crate::conditions::label_of;
 use crate::format;
 use crate::link::Link;
 use catalog::params::ParamType;
-use catalog::{Catalog, Filter, ListPosition, ParameterError, Query, Request, Resource, Rows};
+use catalog::{Catalog, Filter, ListPosition, ParameterError, Query, Request, Resource, MatchedRows};
 use data::vocabulary::Vocabulary;
 use data::{Country, Date, Facet, FirmKind, OrganizationKind, PartialDate, Stage, StartupStatus, Table};
 
@@ -162,7 +162,7 @@ fn is_known(catalog: &Catalog, resource: Resource, name: &str) -> bool {
 /// A query and its rows.
 struct FilteredRows {
     query: Query,
-    rows: Rows,
+    rows: MatchedRows,
 }
 
 impl FilteredRows {

@@ -18,7 +18,7 @@ use crate::records::{record, records};
 use crate::round_rows::RoundRows;
 use crate::{PageRequest, format, respond_with};
 use catalog::params::MAX_TEXT_CHARS;
-use catalog::{Catalog, Filter, LeaderboardQuery, ListPosition, Order, Query, Ranking, Resource, Texts, Totals};
+use catalog::{Catalog, Filter, LeaderboardQuery, ListPosition, Order, Query, Ranking, Resource, TextIndexes, Totals};
 use data::model::{Firm, Person, Startup};
 use data::{Direction, Metric, Table};
 use transport::headers::{Caching, CommonHeaders, set};
@@ -291,7 +291,7 @@ pub(crate) fn suggest_to_browser(catalog: &Catalog, request: PageRequest<'_>) ->
     let text = search_text(request.query);
     let (snapshot, base) = (catalog.snapshot(), &request.state.public_url);
     let (mut names, mut notes, mut addresses) = (Vec::new(), Vec::new(), Vec::new());
-    for suggestion in catalog.suggest(&text, &Texts::TABLES, MAX_SUGGESTIONS) {
+    for suggestion in catalog.suggest(&text, &TextIndexes::TABLES, MAX_SUGGESTIONS) {
         names.push(snapshot.name(suggestion.table, suggestion.row));
         notes.push(suggestion.note.unwrap_or_default());
         let path = path_of(suggestion.table, snapshot.slug(suggestion.table, suggestion.row));
@@ -322,7 +322,7 @@ struct NameSuggestion {
 pub(crate) fn suggest(catalog: &Catalog, request: PageRequest<'_>) -> Response<Vec<u8>> {
     let text = search_text(request.query);
     let snapshot = catalog.snapshot();
-    let names = catalog.suggest(&text, &Texts::TABLES, MAX_SUGGESTIONS);
+    let names = catalog.suggest(&text, &TextIndexes::TABLES, MAX_SUGGESTIONS);
     let names = names.into_iter().map(|suggestion| NameSuggestion {
         name: snapshot.name(suggestion.table, suggestion.row).to_owned(),
         kind: suggestion.table.noun(),

@@ -233,7 +233,7 @@ fn grouping<'a>(aggregate: &'a Aggregate, by: &str) -> Option<&'a Grouping> {
 fn total(catalog: &Catalog, resource: Resource, values: &[(String, String)]) -> u64 {
     let parsed = catalog.parse(resource, values, OPTIONS);
     let Ok(Request::List(query)) = parsed.map(|parsed| parsed.request) else { return 0 };
-    RowFilter::of(catalog, query.table, &query.filters).count()
+    RowFilter::new(catalog, query.table, &query.filters).count()
 }
 
 /// All rounds by year; a year that the data does not cover is unknown.
@@ -321,7 +321,7 @@ fn by_stage_and_year(catalog: &Catalog, query: &Query, (first, last): (i32, i32)
     let snapshot = catalog.snapshot();
     let years = (last - first + 1) as usize;
     let mut counts = vec![[0_u64; Stage::ALL.len()]; years];
-    RowFilter::of(catalog, Table::Rounds, &query.filters).each(|round| {
+    RowFilter::new(catalog, Table::Rounds, &query.filters).each(|round| {
         let year = snapshot.round_date(round).map(|date| date.year() - first);
         if let Some(counts) = year.and_then(|year| counts.get_mut(usize::try_from(year).ok()?)) {
             counts[snapshot.round_stage(round).index()] += 1;

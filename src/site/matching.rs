@@ -12,7 +12,7 @@ use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::records::{record, records};
 use crate::{PageRequest, format};
-use catalog::matching::Reason;
+use catalog::matching::MatchReason;
 use catalog::{
     Catalog, Filter, FirmMatch, ListPosition, MatchPage, MatchQuery, ParseOptions, Property, Query, Request, Resource,
     RowFilter,
@@ -215,7 +215,7 @@ impl Listing<'_> {
 }
 
 /// A reason with points and explanation, preceded by its index among the reasons of the query.
-type IndexedReason<'a> = (usize, &'a (Reason, u8, String));
+type IndexedReason<'a> = (usize, &'a (MatchReason, u8, String));
 
 fn all_reasons(firm: &FirmMatch) -> impl Iterator<Item = IndexedReason<'_>> {
     firm.reasons.iter().enumerate()
@@ -229,7 +229,7 @@ fn shared_reasons(firms: &[FirmMatch]) -> Vec<usize> {
     if others.is_empty() { Vec::new() } else { all_reasons(first).filter(is_alike).map(|(index, _)| index).collect() }
 }
 
-fn segment((reason, points, detail): &(Reason, u8, String)) -> Segment {
+fn segment((reason, points, detail): &(MatchReason, u8, String)) -> Segment {
     Segment {
         label: label(*reason).to_owned(),
         detail: detail.clone(),
@@ -244,18 +244,18 @@ fn full_reason((index, reason): IndexedReason<'_>) -> (usize, String) {
 }
 
 /// A reason in a few words, with its points unless it has the maximum.
-fn short_reason((reason, points, detail): &(Reason, u8, String), firm: &Firm) -> String {
+fn short_reason((reason, points, detail): &(MatchReason, u8, String), firm: &Firm) -> String {
     let words = match reason {
-        Reason::Stage | Reason::Sector | Reason::Country => detail.clone(),
-        Reason::CheckSize => match format::usd_range(&firm.check_min_usd, &firm.check_max_usd) {
+        MatchReason::Stage | MatchReason::Sector | MatchReason::Country => detail.clone(),
+        MatchReason::CheckSize => match format::usd_range(&firm.check_min_usd, &firm.check_max_usd) {
             range if range.is_empty() => "check size unknown".to_owned(),
             range => format!("checks {range}"),
         },
-        Reason::Activity => match &firm.last_investment_on {
+        MatchReason::Activity => match &firm.last_investment_on {
             Some(date) => format!("last invested {}", format::on_date(date)),
             None => "no dated investment".to_owned(),
         },
-        Reason::Responsiveness => match &firm.ghosting_rate {
+        MatchReason::Responsiveness => match &firm.ghosting_rate {
             Some(rate) => format!("{} % ghosted", format::tenths(rate)),
             None => "ghosting unknown".to_owned(),
         },
@@ -274,14 +274,14 @@ fn order_of_equals(catalog: &Catalog) -> &'static str {
     }
 }
 
-fn label(reason: Reason) -> &'static str {
+fn label(reason: MatchReason) -> &'static str {
     match reason {
-        Reason::Stage => "Stage",
-        Reason::Sector => "Sector",
-        Reason::Country => "Country",
-        Reason::CheckSize => "Check size",
-        Reason::Activity => "Activity",
-        Reason::Responsiveness => "Responses",
+        MatchReason::Stage => "Stage",
+        MatchReason::Sector => "Sector",
+        MatchReason::Country => "Country",
+        MatchReason::CheckSize => "Check size",
+        MatchReason::Activity => "Activity",
+        MatchReason::Responsiveness => "Responses",
     }
 }
 
@@ -290,7 +290,7 @@ fn label(reason: Reason) -> &'static str {
 pub(crate) fn count_led(catalog: &Catalog, firm: u32, filters: &[Filter]) -> Option<(u64, u64)> {
     let count = |more: &[Filter]| {
         let filters: Vec<Filter> = filters.iter().chain(more).cloned().collect();
-        RowFilter::of(catalog, Table::Rounds, &filters).count()
+        RowFilter::new(catalog, Table::Rounds, &filters).count()
     };
     let joined = Filter::AnyOf(Facet::Investor, vec![firm]);
     let named = count(&[joined, Filter::Known(Property::Facet(Facet::Lead))]);

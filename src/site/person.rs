@@ -6,7 +6,7 @@ use crate::error_page::{PageError, path_of};
 use crate::layout::PageLayout;
 use crate::records::{record, records};
 use crate::{PageRequest, format, linked_data};
-use catalog::provenance::Statement;
+use catalog::provenance::ProvenanceStatement;
 use catalog::{Catalog, Filter, ListPosition, Query, RelatedRoles};
 use data::model::{Firm, Investor, Organization, Person, RelatedRole, Startup};
 use data::vocabulary::Vocabulary;
@@ -52,7 +52,7 @@ struct PersonPage {
     colleague_count: u64,
     /// People of the same name with nothing else in common.
     namesakes: Vec<Person>,
-    statements: Vec<Statement>,
+    statements: Vec<ProvenanceStatement>,
     api: String,
 }
 

@@ -7,7 +7,7 @@ use crate::format;
 use crate::link::Link;
 use catalog::ask::GROUP_BY;
 use catalog::{
-    AggregateOptions, Catalog, Interpretation, ListPosition, Query, Reading, Request, Resource, SearchReading,
+    AggregateOptions, Catalog, Interpretation, ListPosition, Query, ReadingKind, Request, Resource, SearchReading,
 };
 use data::Table;
 use data::fold::fold;
@@ -112,7 +112,7 @@ impl SearchQuestion {
             Chip { words: part.text.clone(), meaning, without: of_list(Some(index)).href() }
         });
         Ok(Some(Self {
-            is_read: search.reading == Reading::Question,
+            is_read: search.reading == ReadingKind::Question,
             chips: chips.collect(),
             unread: unread.clone(),
             suggested,

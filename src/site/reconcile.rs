@@ -256,9 +256,9 @@ fn answer_query(catalog: &Catalog, key: &str, query: &Value, base: &str) -> Resu
     let mut texts = ItemTexts::default();
     values.iter().for_each(|(name, text)| texts.set(name, text));
     // With an invalid property, only the name is looked up.
-    let item = texts.read(catalog, &tables).or_else(|_| {
+    let item = texts.parse_item(catalog, &tables).or_else(|_| {
         let name = ItemTexts { name: texts.name, ..ItemTexts::default() };
-        name.read(catalog, &tables)
+        name.parse_item(catalog, &tables)
     });
     let item = match item {
         Ok(item) => item,

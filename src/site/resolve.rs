@@ -13,7 +13,7 @@ use crate::error_page::PageError;
 use crate::layout::PageLayout;
 use crate::{PageRequest, fail, form_data, format, respond, respond_with};
 use auth::quota::BatchOwner;
-use catalog::look_up::sheet::{Row, RowEnds, Sheet, SheetOptions};
+use catalog::look_up::sheet::{SheetRow, RowEnds, Sheet, SheetOptions};
 use catalog::{Catalog, Item, LookUpAnswer, ParameterError};
 use data::Table;
 use transport::headers::set;
@@ -70,7 +70,7 @@ impl ResolveForm {
     }
 
     /// Parses the text into a sheet and its rows: as CSV if the first line names columns, otherwise one name per line.
-    fn sheet(&self, base: &str) -> Result<(Sheet, Vec<Row>), Vec<ParameterError>> {
+    fn sheet(&self, base: &str) -> Result<(Sheet, Vec<SheetRow>), Vec<ParameterError>> {
         let tables: Vec<Table> = Item::tables_of(&self.kind).map_err(|error| vec![error])?;
         let options = SheetOptions { tables, candidates: CANDIDATES, base: base.to_owned() };
         let mut ends = RowEnds::default();
@@ -136,7 +136,7 @@ async fn answer_form(
     if form.is_download {
         let mut csv = sheet.header();
         for row in &rows {
-            csv.extend(turns.run(|| sheet.answered(catalog, row)).await);
+            csv.extend(turns.run(|| sheet.answered_row(catalog, row)).await);
         }
         let mut response = respond_with(request, StatusCode::OK, csv, "text/csv; charset=utf-8; header=present");
         let name = format!("attachment; filename=\"resolved-{}.csv\"", catalog.version());

@@ -12,7 +12,7 @@ use crate::similar::SimilarRecords;
 use crate::startup_charts::{funding, investors};
 use crate::{PageRequest, format, linked_data};
 use catalog::matching::scorer::next_stage;
-use catalog::provenance::Statement;
+use catalog::provenance::ProvenanceStatement;
 use catalog::{Catalog, Filter, ListPosition, Query};
 use data::model::{FundingRound, Person, Startup};
 use data::vocabulary::Vocabulary;
@@ -41,7 +41,7 @@ struct StartupPage {
     similar_startups: Vec<(Startup, String)>,
     /// The next round in words, and the path of matching firms.
     next_round: Option<(String, String)>,
-    statements: Vec<Statement>,
+    statements: Vec<ProvenanceStatement>,
     api: String,
 }
 

@@ -20,7 +20,7 @@ use serde_json::Value;
 use sha2::Sha256;
 
 use auth::account::AccountId;
-use auth::mail::Transport;
+use auth::mail::MailTransport;
 use auth::quota::Tier;
 use auth::watch::{AlertId, NewWatch, WATCHED, Watch, WatchChange, WatchId, WatchStore};
 use auth::{SqliteStore, Store};
@@ -431,7 +431,7 @@ fn one_email_has_all_alerts_of_an_account() {
     let sink = Sink::start(&["451 try again"]);
     let transport = |sink: &Sink| {
         let url = format!("smtp://{}", sink.address).parse().unwrap();
-        Some(Transport::new(&url, None, crate::mail::sender("alerts@example.com")))
+        Some(MailTransport::new(&url, None, crate::mail::sender("alerts@example.com")))
     };
     let sender = |mail, clock| AlertSender::new(Arc::clone(&server.state.alerts), mail, client.base.clone(), clock);
     let send = |sender: AlertSender| sender.send_due(watches, &|| false).unwrap();

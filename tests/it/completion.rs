@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::fs;
 
 use auth::quota::Tier;
-use catalog::{Catalog, Suggestion, Texts};
+use catalog::{Catalog, Suggestion, TextIndexes};
 use data::fold::fold;
 use data::{Names, Table};
 use search::MatchClass;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::harness::{Server, bundled, bundled_folder, catalog_of, code, copy_as, real_catalog};
 
 fn suggest(catalog: &Catalog, text: &str, limit: usize) -> Vec<Suggestion> {
-    catalog.suggest(text, &Texts::TABLES, limit)
+    catalog.suggest(text, &TextIndexes::TABLES, limit)
 }
 
 fn name<'c>(catalog: &'c Catalog, suggestion: &Suggestion) -> &'c str {
@@ -24,7 +24,7 @@ fn name<'c>(catalog: &'c Catalog, suggestion: &Suggestion) -> &'c str {
 fn some_names(catalog: &Catalog, step: u32) -> Vec<(Table, String)> {
     let rows = |table: Table| (step / 2..catalog.snapshot().rows(table)).step_by(step as usize);
     let of_table = |table: Table| rows(table).map(move |row| (table, catalog.snapshot().name(table, row).to_owned()));
-    Texts::TABLES.into_iter().flat_map(of_table).collect()
+    TextIndexes::TABLES.into_iter().flat_map(of_table).collect()
 }
 
 /// Types each name letter by letter: once it is in the list, only names, aliases and initials that equal the text, and the
@@ -141,7 +141,7 @@ fn records_of_one_name_have_different_notes_once_it_is_typed() {
     }
     fs::write(&people, text).unwrap();
     let catalog = catalog_of(folder.path());
-    let found = |text: &str| catalog.suggest(text, &Texts::TABLES, 10);
+    let found = |text: &str| catalog.suggest(text, &TextIndexes::TABLES, 10);
     let mut notes: Vec<Option<String>> = found("quilla  VERDANE").into_iter().map(|found| found.note).collect();
     let prominence = |slug: &str| {
         let row = catalog.find(Table::Firms, slug).unwrap();

@@ -34,7 +34,7 @@ fn every_endpoint_has_a_page_with_its_parameters_fields_and_an_answer() {
     let client = server.anonymous();
     let index = unescaped(&client.get("/docs/reference").text);
     let (sitemap, llms) = (client.get("/sitemap.xml").text, client.get("/llms.txt").text);
-    for endpoint in Route::of(Version::V3) {
+    for endpoint in Route::all(Version::V3) {
         let page = page_of(&client, endpoint.operation, "");
         let path = format!("/docs/reference/{}", endpoint.operation);
         assert!(page.contains(&format!("<code>/api/v3/{}</code>", endpoint.path)), "{path}");
@@ -100,7 +100,7 @@ fn codes(client: &Client, language: &str) -> Vec<(&'static str, String)> {
         let mut codes = snippets(&page_of(client, endpoint.operation, ""));
         (endpoint.operation, codes.remove(language).unwrap())
     };
-    Route::of(Version::V3).map(code).collect()
+    Route::all(Version::V3).map(code).collect()
 }
 
 /// Runs a program that runs the code of every endpoint, and compares the answers with those of the API.

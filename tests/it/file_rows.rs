@@ -52,7 +52,7 @@ fn lines(reply: &Reply) -> Result<Vec<String>, (u16, String)> {
 /// The lists of v3 with their paths; those of a firm for an example and for the first firm.
 fn lists(catalog: &Catalog) -> Vec<(&'static Route, String)> {
     let firms = [catalog.example_slug(Table::Firms), catalog.snapshot().slug(Table::Firms, 0).to_owned()];
-    let lists = Route::of(Version::V3).filter(|route| matches!(route.content, EndpointKind::List(..)));
+    let lists = Route::all(Version::V3).filter(|route| matches!(route.content, EndpointKind::List(..)));
     let mut paths: Vec<_> =
         lists.flat_map(|route| firms.iter().map(move |firm| (route, route.path_of(firm)))).collect();
     paths.dedup_by(|one, other| one.1 == other.1);

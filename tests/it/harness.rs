@@ -11,7 +11,7 @@ use auth::account::KeyName;
 use auth::quota::Tier;
 use auth::watch::{Evaluation, NewWatch};
 use auth::{AuthService, RateLimitConfig};
-use catalog::{Catalog, Texts};
+use catalog::{Catalog, TextIndexes};
 use data::{NoProgress, Table, compile};
 use futures_util::stream;
 use mcp::McpQuota;
@@ -133,7 +133,7 @@ pub fn catalog_of(folder: &Path) -> Catalog {
         Err(report) => panic!("{}", report.errors().map(ToString::to_string).collect::<Vec<_>>().join("\n")),
     };
     let snapshot = compiled.snapshot().unwrap();
-    let texts = Texts::in_memory(&snapshot).unwrap();
+    let texts = TextIndexes::in_memory(&snapshot).unwrap();
     Catalog::new(snapshot, texts)
 }
 

@@ -17,7 +17,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use auth::audit::AuditLog;
-use auth::mail::{self, Transport};
+use auth::mail::{MailSender, MailTransport};
 use auth::totp::TotpSecret;
 use service::alerts;
 
@@ -129,14 +129,14 @@ fn next_line(stream: &mut impl BufRead) -> std::io::Result<Option<String>> {
 }
 
 /// Who sends the e-mails of tests.
-pub fn sender(address: &str) -> mail::Sender {
-    mail::Sender { name: "VentureDex".to_owned(), address: address.to_owned() }
+pub fn sender(address: &str) -> MailSender {
+    MailSender { name: "VentureDex".to_owned(), address: address.to_owned() }
 }
 
 /// What sends the links of a server to a sink.
 fn sender_to(server: &Server, sink: &Sink, clock: fn() -> i64) -> alerts::AlertSender {
     let url = format!("smtp://{}", sink.address).parse().unwrap();
-    let transport = Transport::new(&url, None, sender("noreply@venturedex.example"));
+    let transport = MailTransport::new(&url, None, sender("noreply@venturedex.example"));
     let base = format!("http://{}", server.address);
     alerts::AlertSender::new(Arc::clone(&server.state.alerts), Some(transport), base, clock)
 }

@@ -106,7 +106,7 @@ fn request_all(server: &Server) {
     let catalog = server.state.releases.current();
     let slug = |table: Table| catalog.snapshot().slug(table, 0).to_owned();
     for version in Version::ALL {
-        for route in Route::of(version) {
+        for route in Route::all(version) {
             let path = route.path_of(&slug(route.subject()));
             assert_ne!(client.get(&format!("/api/{}/{path}", version.segment())).status, 404, "{path}");
         }

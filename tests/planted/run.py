@@ -60,11 +60,11 @@ FAULTS = [
         "        let mut count = self.counts.entry(id).or_default();\n        let used = count.total();\n"
         "        let after = used.saturating_add(requests);\n"
         "        if limit.is_some_and(|limit| after > limit) {\n"
-        "            return Err(Quota::of(limit, used, today));\n        }\n",
+        "            return Err(Quota::new(limit, used, today));\n        }\n",
         "        let used = self.counts.get(&id).map_or(0, |count| count.total());\n"
         "        let after = used.saturating_add(requests);\n"
         "        if limit.is_some_and(|limit| after > limit) {\n"
-        "            return Err(Quota::of(limit, used, today));\n        }\n"
+        "            return Err(Quota::new(limit, used, today));\n        }\n"
         "        std::thread::yield_now();\n"
         "        let mut count = self.counts.entry(id).or_default();\n",
         "auth",

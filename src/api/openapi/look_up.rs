@@ -21,11 +21,11 @@ use catalog::{Catalog, ItemTexts, Resource};
 use data::Table;
 use transport::problem::Code;
 
-/// The schemas of an item and of many answers.
+/// Names of the schemas of an item and of many answers.
 const ITEM: &str = "LookUpItem";
 pub(super) const ANSWERS: &str = "LookUpList";
 
-/// A value of an item, or the number of candidates; `None` for another parameter.
+/// The parameter for a value of an item or for the number of candidates; `None` for other names.
 pub(super) fn parameter(name: &str, catalog: &Catalog) -> Option<Parameter> {
     let (doc, schema) = value(name)?;
     let is_list = ItemTexts::is_list(name);
@@ -108,12 +108,12 @@ fn example(name: &str, catalog: &Catalog) -> Value {
     }
 }
 
-/// An object of a body: unknown names are rejected.
+/// An object of a request body: unknown names are rejected.
 fn closed_object() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::Object).additional_properties(Some(AdditionalProperties::FreeForm(false)))
 }
 
-/// Adds what only the operation with a body has.
+/// Adds the schemas that only the operation with a body uses.
 pub(super) fn add_schemas(schemas: &mut Schemas) {
     let item =
         closed_object().description(Some("An item to look up. At least one of `name`, `website` and `id` is given."));
@@ -148,7 +148,8 @@ fn csv(doc: &str) -> Content {
     ContentBuilder::new().schema(Some(text)).build()
 }
 
-/// The parameter that names the column of a value. OpenAPI cannot tie a parameter to a media type, so its text does.
+/// The parameter that names the column of a value. OpenAPI cannot tie a parameter to a media type, so the description
+/// does.
 fn column(name: &str) -> Parameter {
     let value = name.trim_end_matches("_column");
     let doc = format!(
@@ -164,7 +165,7 @@ fn column(name: &str) -> Parameter {
         .build()
 }
 
-/// `POST /resolve`, which is GET with a body in place of the item's parameters.
+/// `POST /resolve`: the GET operation with a body in place of the item's parameters.
 pub(super) fn post(route: &Route, get: &Operation, examples: &Examples, base: &str) -> Operation {
     let items = ArrayBuilder::new()
         .items(Ref::from_schema_name(ITEM))
@@ -194,7 +195,7 @@ pub(super) fn post(route: &Route, get: &Operation, examples: &Examples, base: &s
         known
     });
     let mut responses = get.responses.clone();
-    // It has no `ETag`.
+    // Responses to POST have no `ETag`.
     responses.responses.remove("304");
     if let Some(RefOr::T(success)) = responses.responses.get_mut("200") {
         success.description = "The answers, in the order of the items".to_owned();

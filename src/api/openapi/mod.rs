@@ -82,7 +82,7 @@ fn absolute(text: &str, base: &str) -> String {
     text.replace("](/", &format!("]({base}/"))
 }
 
-/// Adds how to reach the operator, and the operator's terms.
+/// Adds the operator's contact and terms.
 pub fn name_operator(document: &mut OpenApi, operator: &Operator) {
     let info = &mut document.info;
     info.terms_of_service.clone_from(&operator.terms_url);
@@ -100,16 +100,16 @@ pub fn name_operator(document: &mut OpenApi, operator: &Operator) {
 /// The document of a version. `base` is the base URL of the service.
 pub fn document(version: Version, base: &str, catalog: &Catalog) -> OpenApi {
     let examples = Examples::bundled();
-    let schemas = schema::of(version);
+    let schemas = schema::of_version(version);
     let mut paths = PathsBuilder::new();
-    for route in Route::of(version) {
+    for route in Route::all(version) {
         let operation = OperationBuilder::new()
             .operation_id(Some(route.operation))
             .tag(tag(route.content))
             .summary(Some(route.summary))
             .description(Some(absolute(route.description, base)))
-            .parameters(Some(parameter::of(version, route, &schemas, catalog)))
-            .responses(response::of(version, route, &examples, base))
+            .parameters(Some(parameter::of_route(version, route, &schemas, catalog)))
+            .responses(response::of_route(version, route, &examples, base))
             .build();
         let post = (route.content == EndpointKind::LookUp).then(|| look_up::post(route, &operation, &examples, base));
         let mut item = PathItem::new(HttpMethod::Get, operation);
@@ -131,7 +131,7 @@ pub fn document(version: Version, base: &str, catalog: &Catalog) -> OpenApi {
     for (name, header) in response::headers(version) {
         components = components.header(name, header);
     }
-    let used: Vec<&str> = Route::of(version).map(|route| tag(route.content)).collect();
+    let used: Vec<&str> = Route::all(version).map(|route| tag(route.content)).collect();
     let tags = TAGS.iter().filter(|(name, _)| used.contains(name));
     OpenApiBuilder::new()
         .info(

@@ -16,7 +16,7 @@ use catalog::aggregate::{DEFAULT_GROUPS, MAX_GROUPS, group_bys};
 use catalog::ask::MAX_QUESTION_CHARS;
 use catalog::json::FieldSet;
 use catalog::json::fields::MAX_NAMES;
-use catalog::params::{MAX_TEXT_CHARS, ParamType, Unit};
+use catalog::params::{MAX_TEXT_CHARS, ParamType, BoundUnit};
 use catalog::parse::scalars::Bound;
 use catalog::{Catalog, Property, Resource, params};
 use data::vocabulary::Vocabulary;
@@ -33,7 +33,7 @@ const ASK_DOC: &str = "A question in words, such as `AI startups in Berlin that 
      was not understood.";
 
 /// The parameters of an endpoint, path parameters first.
-pub(crate) fn of(version: Version, route: &Route, schemas: &Schemas, catalog: &Catalog) -> Vec<Parameter> {
+pub(crate) fn of_route(version: Version, route: &Route, schemas: &Schemas, catalog: &Catalog) -> Vec<Parameter> {
     let mut parameters = Vec::new();
     if let Some(name) = route.placeholder() {
         parameters.push(path_parameter(route, name, catalog));
@@ -56,8 +56,8 @@ fn query(version: Version, name: &str, doc: &str) -> ParameterBuilder {
         .extensions((!version.is_strict() || name == "q").then(empty_is_absent))
 }
 
-/// Forms also send empty fields: an empty value counts as absent; in v3 only that of a search. The builder has no setter
-/// for this.
+/// Marks an empty value as absent, because forms also send empty fields; in v3 only an empty search. The builder has no
+/// setter for this.
 fn empty_is_absent() -> Extensions {
     [("allowEmptyValue".to_owned(), Value::from(true))].into_iter().collect()
 }
@@ -79,7 +79,7 @@ fn path_parameter(route: &Route, name: &str, catalog: &Catalog) -> Parameter {
         .build()
 }
 
-/// The example value of a parameter, as written in a query.
+/// Example value of a parameter, as written in a query.
 pub fn example_of(route: &Route, name: &str, catalog: &Catalog) -> Option<String> {
     match (filter_of(route, name), name) {
         (_, name) if route.placeholder() == Some(name) => Some(catalog.example_slug(route.subject())),
@@ -96,12 +96,12 @@ pub fn example_of(route: &Route, name: &str, catalog: &Catalog) -> Option<String
     }
 }
 
-/// The list whose filter or sort parameter has this name.
+/// The list that has a filter or sort parameter of this name.
 fn filter_of(route: &Route, name: &str) -> Option<(Resource, &'static params::Parameter)> {
     let resource = match route.content {
         EndpointKind::List(resource, _) => resource,
         EndpointKind::Facets => Resource::Firms,
-        // The order of groups is not that of records.
+        // Groups have another order than records.
         EndpointKind::Aggregate(resource) if name != "sort" => resource,
         _ => return None,
     };
@@ -133,7 +133,8 @@ fn filter(version: Version, resource: Resource, parameter: &params::Parameter, c
             (listed(builder), many(version, word(version, &(terms.names)()), parameter.max_values()), values(&example))
         }
         ParamType::Metric => {
-            // Not the schema's `default`: clients that send defaults would send it with a cursor of another metric.
+            // The default is not in the schema: clients that send defaults would send it with a cursor of another
+            // metric.
             doc.push_str(&format!(" Default: `{}`.", Metric::HealthScore.name()));
             (builder, word(version, &Metric::names()), example.into())
         }
@@ -145,7 +146,7 @@ fn filter(version: Version, resource: Resource, parameter: &params::Parameter, c
             (listed(builder), many(version, codes, parameter.max_values()), values(&example))
         }
         ParamType::Listed(..) | ParamType::Records(..) | ParamType::Organizations | ParamType::Rows(_) => {
-            // Not only commas and spaces, which are as empty as no text.
+            // Rejects a text of only commas and spaces, which counts as empty.
             let name = any_text().pattern(version.is_strict().then_some(r"[^\s,]"));
             (listed(builder), many(version, name.into(), parameter.max_values()), values(&example))
         }
@@ -154,11 +155,11 @@ fn filter(version: Version, resource: Resource, parameter: &params::Parameter, c
             let number = long(min).maximum(Some(max as f64 as i64));
             (builder, number.into(), example.parse::<u64>().expect("an example of a number is a number").into())
         }
-        ParamType::Range { unit: Unit::Number { min, max }, .. } => {
+        ParamType::Range { unit: BoundUnit::Number { min, max }, .. } => {
             let number = long(min).maximum(Some(max as f64 as i64));
             (builder, number.into(), example.parse::<u64>().expect("an example of a number is a number").into())
         }
-        ParamType::Range { unit: Unit::Percent, .. } => {
+        ParamType::Range { unit: BoundUnit::Percent, .. } => {
             let rate = ObjectBuilder::new()
                 .schema_type(Type::Number)
                 .format(Some(SchemaFormat::KnownFormat(KnownFormat::Double)))
@@ -166,7 +167,7 @@ fn filter(version: Version, resource: Resource, parameter: &params::Parameter, c
                 .maximum(Some(100));
             (builder, rate.into(), example.parse::<f64>().expect("an example of a rate is a number").into())
         }
-        ParamType::Range { unit: Unit::Date, bound, .. } => {
+        ParamType::Range { unit: BoundUnit::Date, bound, .. } => {
             let date = any_text().format(Some(SchemaFormat::KnownFormat(KnownFormat::Date)));
             let end = if bound == Bound::Min { "first" } else { "last" };
             doc.push_str(&format!(" A year, a quarter (`2026-Q2`) or a month is its {end} day."));
@@ -228,7 +229,7 @@ fn takes_words(parameter: &params::Parameter) -> bool {
     )
 }
 
-/// A parameter that is not a filter or the order of a list.
+/// A parameter other than the filters and the order of a list.
 fn other(version: Version, route: &Route, name: &str, schemas: &Schemas, catalog: &Catalog) -> Parameter {
     if route.content == EndpointKind::LookUp
         && let Some(parameter) = look_up::parameter(name, catalog)
@@ -287,7 +288,7 @@ fn other(version: Version, route: &Route, name: &str, schemas: &Schemas, catalog
     }
 }
 
-/// A parameter of pagination, of field selection or of a service route.
+/// A parameter of pagination, field selection or a service route.
 fn paging(version: Version, route: &Route, name: &str, schemas: &Schemas, catalog: &Catalog) -> Parameter {
     match name {
         "limit" => {
@@ -334,7 +335,7 @@ fn paging(version: Version, route: &Route, name: &str, schemas: &Schemas, catalo
         .build(),
         INCLUDE => {
             let table = route.subject();
-            let included = Include::of(table)[0];
+            let included = Include::of_table(table)[0];
             let default = if table == Table::People { " Default: all, unless `fields` is given." } else { "" };
             let doc = format!(
                 "Related lists to return in `included`, each with its `total` and its first {INCLUDED_ROWS} rows.{default}"
@@ -431,8 +432,8 @@ fn long(min: u64) -> ObjectBuilder {
     integer(min).format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
 }
 
-/// A value of a vocabulary; any text in v1 and v2, which accept unknown values with a warning: a client with a closed
-/// type would be stricter than the service.
+/// A value of a vocabulary. In v1 and v2 any text, because they accept unknown values with a warning: a client with a
+/// closed type would be stricter than the service.
 fn word(version: Version, known: &[&str]) -> RefOr<Schema> {
     match vocabulary_of(known) {
         _ if !version.is_strict() => any_text().into(),
@@ -445,7 +446,7 @@ fn any_text() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::String)
 }
 
-/// The known values as a sentence.
+/// Lists the known values in a sentence.
 fn known(words: &[impl std::fmt::Display]) -> String {
     let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
     format!(" Known values: {}.", words.join(", "))

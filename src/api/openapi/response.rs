@@ -88,7 +88,7 @@ enum HeaderSchema {
     Count,
 }
 
-/// The headers that responses of a version refer to.
+/// Headers that responses of a version refer to.
 pub(crate) fn headers(version: Version) -> impl Iterator<Item = (&'static str, Header)> {
     let headers = HEADERS.into_iter().filter(move |(name, ..)| version == Version::V3 || !FILE.contains(name));
     headers.map(|(name, doc, schema)| {
@@ -138,7 +138,7 @@ pub(crate) fn shared(version: Version, examples: &Examples, base: &str) -> Vec<(
         let response = ResponseBuilder::new()
             .description(format!("{doc} Codes: {}.", codes.join(", ")))
             .content("application/problem+json", content);
-        // These are sent before the path is parsed, so without its successor.
+        // These are sent before the path is parsed, so they cannot link to its successor.
         let (vary, link): (&[&str], _) = if matches!(status, 414 | 431) { (&[], &[][..]) } else { (&["Vary"], link) };
         let names = ALWAYS.iter().chain(&QUOTA).chain(extra).chain(vary).chain(link);
         shared.push((name, with_headers(response, names).build()));
@@ -156,7 +156,7 @@ fn with_headers<'a>(response: ResponseBuilder, names: impl Iterator<Item = &'a &
     names.fold(response, |response, name| response.header_ref(*name, Ref::new(format!("#/components/headers/{name}"))))
 }
 
-pub(crate) fn of(version: Version, route: &Route, examples: &Examples, base: &str) -> Responses {
+pub(crate) fn of_route(version: Version, route: &Route, examples: &Examples, base: &str) -> Responses {
     let mut responses = ResponsesBuilder::new().response("200", success(version, route, examples, base));
     for (name, status, ..) in ERRORS {
         let applies = match status {
@@ -167,7 +167,7 @@ pub(crate) fn of(version: Version, route: &Route, examples: &Examples, base: &st
             403 => route.content.is_of_account(),
             404 => route.placeholder().is_some(),
             410 => version == Version::V3,
-            // Reading the quota is not counted.
+            // Requests for the quota are not counted.
             429 => route.content != EndpointKind::Usage,
             _ => true,
         };

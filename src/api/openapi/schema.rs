@@ -1,10 +1,10 @@
 //! The schemas of a version's responses, generated from the declared types ([`data::field`]) and the route table.
 //!
-//! v1 and v2 return fixed sets of fields, so each is required. In v3 `fields` selects fields, and none is required. Objects
-//! allow other properties: a client that rejects unknown ones would break with every field that is added. (Tests check
-//! responses against exactly what is described.)
+//! v1 and v2 return fixed sets of fields, so each field is required. In v3 `fields` selects fields, and none is
+//! required. Objects allow other properties: a client that rejects unknown ones would break with every added field.
+//! (Tests check responses against exactly the described properties.)
 //!
-//! A vocabulary is one named schema, so that generators make one type of it.
+//! Each vocabulary is one named schema, so that generators create one type for it.
 
 use std::collections::BTreeMap;
 
@@ -15,13 +15,13 @@ use utoipa::openapi::{Object, Ref, RefOr, Schema};
 use crate::envelope::{Meta, PaginationV1, PaginationV2, PaginationV3, Warnings};
 use crate::facets::Facets;
 use crate::include::Include;
-use crate::openapi::definition::{self, Objects};
+use crate::openapi::definition::{self, SchemaObjects};
 use crate::openapi::{look_up, vocabulary};
-use crate::record::{MatchedPart, Release, SuggestedName, Usage};
+use crate::record::{MatchedPart, ListedRelease, SuggestedName, Usage};
 use crate::{EndpointKind, Route, Version};
 use catalog::changes::ChangeFields;
 use catalog::json::computed::{CoInvestorFields, MatchFields, RankFields};
-use catalog::provenance::Statement;
+use catalog::provenance::ProvenanceStatement;
 use catalog::{Aggregate, LookUpAnswer, ParameterError, Resource, Totals};
 use data::Table;
 use data::field::{Definition, Model};
@@ -33,16 +33,16 @@ use transport::problem::{Code, ProblemBody};
 
 pub(crate) type Schemas = BTreeMap<String, RefOr<Schema>>;
 
-pub(crate) fn of(version: Version) -> Schemas {
+pub(crate) fn of_version(version: Version) -> Schemas {
     let mut schemas = Schemas::new();
     for (name, object) in envelope(version) {
         schemas.insert(name, RefOr::T(Schema::Object(object)));
     }
-    // A type that is also in the envelope (`Amounts`) is described by what `fields` leaves of it.
+    // A type that is also in the envelope (`Amounts`) gets the schema that `fields` may cut.
     for (name, object) in data(version) {
         schemas.insert(name, RefOr::T(Schema::Object(selectable(object, version))));
     }
-    for route in Route::of(version) {
+    for route in Route::all(version) {
         schemas.insert(response_name(route.content), response(version, route.content));
     }
     if version == Version::V3 {
@@ -57,7 +57,7 @@ pub(crate) fn response_name(content: EndpointKind) -> String {
     format!("{}{suffix}", item_name(Version::V3, content))
 }
 
-/// Whether `data` is a list.
+/// True if `data` is a list.
 fn is_list(content: EndpointKind) -> bool {
     matches!(
         content,
@@ -70,7 +70,7 @@ fn is_list(content: EndpointKind) -> bool {
     )
 }
 
-/// The name of the type in `data`, or of its items.
+/// Name of the type of `data`, or of its items.
 pub(crate) fn item_name(version: Version, content: EndpointKind) -> &'static str {
     match content {
         EndpointKind::List(Resource::Firms, _) if version != Version::V3 => FIRM_SUMMARY,
@@ -82,7 +82,7 @@ pub(crate) fn item_name(version: Version, content: EndpointKind) -> &'static str
         EndpointKind::Facets => Facets::DEFINITION.name,
         EndpointKind::Aggregate(_) => Aggregate::DEFINITION.name,
         EndpointKind::Stats => Totals::DEFINITION.name,
-        EndpointKind::Snapshots => Release::DEFINITION.name,
+        EndpointKind::Snapshots => ListedRelease::DEFINITION.name,
         EndpointKind::Suggestions => SuggestedName::DEFINITION.name,
         EndpointKind::Usage => Usage::DEFINITION.name,
         EndpointKind::Changes => <ChangeFields<'_>>::DEFINITION.name,
@@ -108,7 +108,7 @@ fn response(version: Version, content: EndpointKind) -> RefOr<Schema> {
         object = object.property("pagination", Ref::from_schema_name("Pagination")).required("pagination");
     }
     if let (Version::V3, EndpointKind::Record(table)) = (version, content)
-        && !Include::of(table).is_empty()
+        && !Include::of_table(table).is_empty()
     {
         object = object.property("included", included(table));
     }
@@ -119,10 +119,10 @@ fn response(version: Version, content: EndpointKind) -> RefOr<Schema> {
     RefOr::T(Schema::Object(object.build()))
 }
 
-/// The lists that a record of a table can include.
+/// The lists that records of a table can include.
 fn included(table: Table) -> Object {
     let lists = ObjectBuilder::new().schema_type(Type::Object).description(Some("The lists that `include` names."));
-    let lists = Include::of(table).iter().fold(lists, |lists, include| {
+    let lists = Include::of_table(table).iter().fold(lists, |lists, include| {
         let total = ObjectBuilder::new()
             .schema_type(Type::Integer)
             .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
@@ -151,12 +151,12 @@ fn included_item(include: Include) -> &'static str {
         Include::ScoreByYear => YearScore::DEFINITION.name,
         Include::OtherRoles | Include::ProbableSame => <RelatedRole>::DEFINITION.name,
         Include::Sources => Source::DEFINITION.name,
-        Include::Provenance => Statement::DEFINITION.name,
+        Include::Provenance => ProvenanceStatement::DEFINITION.name,
     }
 }
 
-/// An object in `data`: with all of its properties, or in v3 with those that are selected: at least one, unless it is one that
-/// may be absent.
+/// An object in `data`. In v1 and v2 it has all of its properties; in v3 the selected ones, at least one unless the
+/// object may be absent.
 fn selectable(mut object: Object, version: Version) -> Object {
     match version {
         Version::V1 | Version::V2 => {
@@ -173,8 +173,8 @@ fn selectable(mut object: Object, version: Version) -> Object {
 }
 
 /// The types of `data`.
-fn data(version: Version) -> Objects {
-    let mut objects = Objects::new();
+fn data(version: Version) -> SchemaObjects {
+    let mut objects = SchemaObjects::new();
     let mut types = vec![Table::Firms.model(), Table::Reviews.model(), Table::Sectors.model()];
     if version == Version::V3 {
         types.extend([
@@ -182,14 +182,14 @@ fn data(version: Version) -> Objects {
             Facets::DEFINITION,
             Aggregate::DEFINITION,
             Totals::DEFINITION,
-            Release::DEFINITION,
+            ListedRelease::DEFINITION,
             SuggestedName::DEFINITION,
             MatchedPart::DEFINITION,
             Usage::DEFINITION,
             <ChangeFields<'_>>::DEFINITION,
             <RelatedRole>::DEFINITION,
             Source::DEFINITION,
-            Statement::DEFINITION,
+            ProvenanceStatement::DEFINITION,
             YearScore::DEFINITION,
             LookUpAnswer::DEFINITION,
             WatchRecord::DEFINITION,
@@ -209,7 +209,7 @@ fn data(version: Version) -> Objects {
 }
 
 /// Adds the firms of lists, each with its computed fields.
-fn add_firm_rows(objects: &mut Objects, version: Version) {
+fn add_firm_rows(objects: &mut SchemaObjects, version: Version) {
     let firm = match version {
         Version::V1 | Version::V2 => Table::Firms.default_fields(),
         Version::V3 => Table::Firms.model().fields,
@@ -229,8 +229,8 @@ fn add_firm_rows(objects: &mut Objects, version: Version) {
 }
 
 /// The types around `data`, and errors.
-fn envelope(version: Version) -> Objects {
-    let mut objects = Objects::new();
+fn envelope(version: Version) -> SchemaObjects {
+    let mut objects = SchemaObjects::new();
     let (pagination, meta) = match version {
         Version::V1 => (PaginationV1::DEFINITION, Warnings::DEFINITION),
         Version::V2 => (PaginationV2::DEFINITION, Warnings::DEFINITION),
@@ -250,7 +250,7 @@ fn envelope(version: Version) -> Objects {
 }
 
 /// Lists the current values of a property in its description.
-fn describe_values(objects: &mut Objects, definition: &Definition, property: &str, values: &[&str]) {
+fn describe_values(objects: &mut SchemaObjects, definition: &Definition, property: &str, values: &[&str]) {
     let object = objects.get_mut(definition.name).expect("the type was added");
     let Some(RefOr::T(Schema::Object(property))) = object.properties.get_mut(property) else {
         panic!("{} has no property `{property}` of its own type", definition.name);

@@ -1,4 +1,4 @@
-//! Vocabularies as named schemas, of which generators make one type each.
+//! Vocabularies as named schemas; generators create one type for each.
 
 use serde_json::Value;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
@@ -9,10 +9,10 @@ use crate::{EndpointKind, Route, Version};
 use auth::watch::WATCHED;
 use catalog::aggregate::{GroupOrder, group_bys};
 use catalog::changes::{self, Operation};
-use catalog::matching::Reason;
+use catalog::matching::MatchReason;
 use catalog::params::ParamType;
 use catalog::similar::Common;
-use catalog::{Item, Property, Resource, Suggestion, Texts};
+use catalog::{Item, Property, Resource, Suggestion, TextIndexes};
 use data::vocabulary::{Vocabulary, values_of};
 use data::{LookUpStatus, Metric, Role, Table};
 use service::alerts::{AlertReason, WatchKind};
@@ -23,25 +23,25 @@ use search::MatchClass;
 /// Adds the vocabularies of a version's document: selectable fields, sort keys, and values of records.
 pub(crate) fn add(version: Version, schemas: &mut Schemas) {
     if version == Version::V3 {
-        for route in Route::of(version).filter(|route| route.parameters(version).contains(&"fields")) {
+        for route in Route::all(version).filter(|route| route.parameters(version).contains(&"fields")) {
             let item = item_name(version, route.content);
             let mut names = route.content.field_set().paths();
             names.push("*".to_owned());
             let doc = format!("A field of `{item}`, or `*` for all.");
             schemas.insert(field_name(item), vocabulary_with_names(&doc, &names));
         }
-        for resource in Route::of(version).filter_map(|route| match route.content {
+        for resource in Route::all(version).filter_map(|route| match route.content {
             EndpointKind::Aggregate(resource) => Some(resource),
             _ => None,
         }) {
             let names: Vec<&str> = group_bys(resource).into_iter().map(|(name, _)| name).collect();
             schemas.insert(group_name(resource), vocabulary("A property to group by.", &names));
         }
-        for table in Route::of(version).filter_map(|route| match route.content {
-            EndpointKind::Record(table) if !Include::of(table).is_empty() => Some(table),
+        for table in Route::all(version).filter_map(|route| match route.content {
+            EndpointKind::Record(table) if !Include::of_table(table).is_empty() => Some(table),
             _ => None,
         }) {
-            let names: Vec<&str> = Include::of(table).iter().map(|include| include.name()).collect();
+            let names: Vec<&str> = Include::of_table(table).iter().map(|include| include.name()).collect();
             schemas.insert(include_name(table), vocabulary("A related list.", &names));
         }
         let orders = GroupOrder::ALL.map(|(name, _)| name.to_owned());
@@ -70,13 +70,13 @@ pub(crate) fn add(version: Version, schemas: &mut Schemas) {
     }
 }
 
-/// The schema of one of `words`.
+/// The schema of a value out of `words`.
 fn vocabulary(doc: &str, words: &[impl AsRef<str>]) -> RefOr<Schema> {
     let words = words.iter().map(|word| Value::from(word.as_ref()));
     ObjectBuilder::new().schema_type(Type::String).description(Some(doc)).enum_values(Some(words)).into()
 }
 
-/// The same with a constant name for each word, for generators.
+/// The same, with a constant name for each word, for generators.
 fn vocabulary_with_names(doc: &str, words: &[String]) -> RefOr<Schema> {
     let mut schema = vocabulary(doc, words);
     if let RefOr::T(Schema::Object(object)) = &mut schema {
@@ -86,7 +86,7 @@ fn vocabulary_with_names(doc: &str, words: &[String]) -> RefOr<Schema> {
     schema
 }
 
-/// The constant name of a word: `-name` → `NAME_DESCENDING`, `score.value` → `SCORE_VALUE`.
+/// Constant name of a word: `-name` → `NAME_DESCENDING`, `score.value` → `SCORE_VALUE`.
 fn constant(word: &str) -> String {
     match (word, word.strip_prefix('-')) {
         ("*", _) => "ALL".to_owned(),
@@ -95,31 +95,31 @@ fn constant(word: &str) -> String {
     }
 }
 
-/// The values of `sort`: each key in both directions, and `relevance`.
+/// Values of `sort`: each key in both directions, and `relevance`.
 pub(crate) fn sort_values(keys: &[&str], relevance: bool) -> Vec<String> {
     let both = keys.iter().flat_map(|key| [(*key).to_owned(), format!("-{key}")]);
     relevance.then(|| "relevance".to_owned()).into_iter().chain(both).collect()
 }
 
-/// The name of the schema of a list's sort keys.
+/// Name of the schema of a list's sort keys.
 pub(crate) fn sort_name(resource: Resource) -> String {
     format!("{}Sort", resource.table().model().name)
 }
 
-/// The name of the schema of a table's properties that can be required to be known.
+/// Name of the schema of the properties that records of a table can be required to have.
 pub(crate) fn property_name(table: Table) -> String {
     format!("{}Property", table.model().name)
 }
 
-/// The name of the schema of the lists that a record can include.
+/// Name of the schema of the lists that a record can include.
 pub(crate) fn include_name(table: Table) -> String {
     format!("{}Include", table.model().name)
 }
 
-/// The name of the schema of the orders of groups.
+/// Name of the schema of the orders of groups.
 pub(crate) const GROUP_ORDER: &str = "GroupOrder";
 
-/// The name of the schema of the properties that a list can be grouped by.
+/// Name of the schema of the properties that group a list.
 pub(crate) fn group_name(resource: Resource) -> String {
     format!("{}GroupBy", resource.table().model().name)
 }
@@ -151,7 +151,7 @@ fn vocabularies() -> impl Iterator<Item = (&'static str, &'static str, Vec<&'sta
         ("Role", "What a person does, by the words of the title.", Role::names()),
         ("Metric", "A metric that firms are ranked by.", Metric::names()),
         ("Tier", "The tier of an account.", auth::quota::Tier::ALL.into_iter().map(|tier| tier.name()).collect()),
-        ("RecordKind", "A type of record.", Texts::TABLES.map(Table::noun).to_vec()),
+        ("RecordKind", "A type of record.", TextIndexes::TABLES.map(Table::noun).to_vec()),
         (
             "LookUpStatus",
             "Whether an item means the first candidate, may mean several or none for sure, means no likely record, or is invalid.",
@@ -168,7 +168,7 @@ fn vocabularies() -> impl Iterator<Item = (&'static str, &'static str, Vec<&'sta
         ("AlertReason", "Why a record is in an alert.", AlertReason::names()),
         ("WatchKind", "What an account keeps.", WatchKind::names()),
         ("WatchedTable", "A table whose records can be saved: the last segment of the path of its list.", watched()),
-        ("FitReasonName", "A criterion of the match.", Reason::ALL.into_iter().map(Reason::name).collect()),
+        ("FitReasonName", "A criterion of the match.", MatchReason::ALL.into_iter().map(MatchReason::name).collect()),
         (
             "SimilarityReasonName",
             "What two records have in common.",
@@ -218,7 +218,7 @@ pub(crate) fn vocabulary_of(words: &[&str]) -> Option<&'static str> {
     vocabularies().find(|(.., known)| known == words).map(|(name, ..)| name)
 }
 
-/// The name of the schema of a type's selectable fields.
+/// Name of the schema of a type's selectable fields.
 pub(crate) fn field_name(item: &str) -> String {
     format!("{item}Field")
 }

@@ -17,15 +17,15 @@ fn a_range_of_values_has_the_rows_whose_value_is_in_it() {
         for (low, high) in [(0, 10), (0, 1), (1, 9), (4, 5), (9, 10), (10, 10)] {
             for filters in [vec![], vec![seed.clone()]] {
                 let in_range = |row: u32| of(row).is_some_and(|value| (at(low)..=at(high)).contains(&value));
-                let others = RowFilter::of(&catalog, table, &filters);
+                let others = RowFilter::new(&catalog, table, &filters);
                 let expected: Vec<u32> =
                     (0..snapshot.rows(table)).filter(|row| in_range(*row) && others.contains(*row)).collect();
                 let range = Filter::Range { key, min: at(low), max: at(high) };
-                check(&RowFilter::of(&catalog, table, &[vec![range], filters].concat()), &expected);
+                check(&RowFilter::new(&catalog, table, &[vec![range], filters].concat()), &expected);
             }
         }
         let unknown: Vec<u32> = (0..snapshot.rows(table)).filter(|row| ranks[*row as usize] == NONE_U32).collect();
-        check(&RowFilter::of(&catalog, table, &[Filter::Unknown(Property::Key(key))]), &unknown);
+        check(&RowFilter::new(&catalog, table, &[Filter::Unknown(Property::Key(key))]), &unknown);
     }
 }
 

@@ -17,7 +17,7 @@ use crate::app::settings::{
     AccountCommand, AuditFilter, BackupOptions, CommandOptions, KeyCommand, RestoreOptions, StoreCommand, StoreSettings,
 };
 use auth::account::{Account, AccountRef, KeyRecord, ParseKeyRefError};
-use auth::audit::{AuditLog, Entry, Event};
+use auth::audit::{AuditEntry, AuditEvent, AuditLog};
 use auth::password::WeakPassword;
 use auth::{Store, StoreError};
 use data::rfc3339;
@@ -45,14 +45,14 @@ struct CommandContext<'a> {
 }
 
 impl CommandContext<'_> {
-    fn audit(&self, entry: Entry) {
+    fn audit(&self, entry: AuditEntry) {
         if let Some(log) = &self.audit_log {
-            log.write(Entry { by_operator: true, ..entry }, None);
+            log.write(AuditEntry { by_operator: true, ..entry }, None);
         }
     }
 
-    fn audit_key(&self, event: Event, key: &KeyRecord) {
-        self.audit(Entry { key: Some(key.id), ..Entry::new(event, Some(key.account)) });
+    fn audit_key(&self, event: AuditEvent, key: &KeyRecord) {
+        self.audit(AuditEntry { key: Some(key.id), ..AuditEntry::new(event, Some(key.account)) });
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::cli::doctor::finding::{Findings, Status};
 use crate::cli::doctor::machine;
 use crate::cli::indexer::format;
-use auth::{DataLock, DatabaseFile, Holder, StoreError};
+use auth::{DataLock, DatabaseFile, LockHolder, StoreError};
 use data::rfc3339;
 
 /// Write-ahead log size, in bytes, that shows that it is no longer moved into the database.
@@ -19,7 +19,7 @@ const AS_OWNER: &str =
 #[derive(Default)]
 pub(super) struct DataFolderState {
     /// The running server of the folder.
-    pub holder: Option<Holder>,
+    pub holder: Option<LockHolder>,
     /// The latest time in the database.
     pub newest_time: Option<i64>,
 }
@@ -54,8 +54,8 @@ pub(super) fn check(folder: &Path, is_shared: bool, findings: &mut Findings) -> 
     match DataLock::holder(folder) {
         Ok(holder) => {
             let detail = match &holder {
-                Some(Holder { process: Some(process) }) => format!("running (process {process})"),
-                Some(Holder { process: None }) => "running".to_owned(),
+                Some(LockHolder { process: Some(process) }) => format!("running (process {process})"),
+                Some(LockHolder { process: None }) => "running".to_owned(),
                 None => "not running".to_owned(),
             };
             findings.ok("data.server", detail);

@@ -14,7 +14,7 @@ use crate::cli::doctor::data_folder::DataFolderState;
 use crate::cli::doctor::finding::Findings;
 use crate::cli::doctor::releases::IndexState;
 use crate::cli::indexer::format;
-use auth::Holder;
+use auth::LockHolder;
 use catalog;
 use data::{Date, rfc3339};
 
@@ -92,7 +92,7 @@ fn check_user(user: u32, findings: &mut Findings) {
     }
 }
 
-fn check_port(listen: SocketAddr, holder: Option<&Holder>, findings: &mut Findings) {
+fn check_port(listen: SocketAddr, holder: Option<&LockHolder>, findings: &mut Findings) {
     const CHECK: &str = "process.port";
     if listen.port() == 0 {
         return findings.ok(CHECK, "the system chooses a free port");

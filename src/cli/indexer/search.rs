@@ -7,7 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
 
 use crate::cli::indexer::{CommandError, IndexerExit, Style, format};
-use catalog::{Catalog, Texts};
+use catalog::{Catalog, TextIndexes};
 use data::{SnapshotVersion, Table};
 use release::ReleaseStore;
 use search::Explanation;
@@ -29,8 +29,8 @@ pub(crate) struct SearchArgs {
 
 /// Parses the name of a table with named rows.
 fn named_table() -> impl TypedValueParser<Value = Table> {
-    let table = |name: String| Texts::TABLES.into_iter().find(|table| table.name() == name);
-    PossibleValuesParser::new(Texts::TABLES.map(Table::name)).map(move |name| table(name).expect("a possible value"))
+    let table = |name: String| TextIndexes::TABLES.into_iter().find(|table| table.name() == name);
+    PossibleValuesParser::new(TextIndexes::TABLES.map(Table::name)).map(move |name| table(name).expect("a possible value"))
 }
 
 #[derive(Serialize)]

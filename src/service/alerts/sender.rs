@@ -14,8 +14,8 @@ use crate::alerts::webhook::{DeliveryOutcome, WebhookClient, WebhookMessage, Web
 use crate::alerts::{Alerts, Channel};
 use auth::account::Email;
 use auth::link_mail;
-use auth::mail::{Mail, Transport};
-use auth::watch::{Delivery, DeliveryId, DueDeliveries, DueLink, Settled, WatchStore, Webhook, WebhookChange};
+use auth::mail::{Mail, MailTransport};
+use auth::watch::{Delivery, DeliveryId, DeliveryResult, DueDeliveries, DueLink, WatchStore, Webhook, WebhookChange};
 use auth::{Store, StoreError};
 use data::rfc3339;
 use data::vocabulary::Vocabulary;
@@ -49,7 +49,7 @@ pub struct AlertSender {
     /// `None` if the operator has not turned webhooks on.
     client: Option<WebhookClient>,
     /// `None` if the operator has not set up e-mail.
-    mail: Option<Transport>,
+    mail: Option<MailTransport>,
     /// Without a trailing slash.
     public_url: String,
     /// Current time in Unix seconds.
@@ -57,7 +57,7 @@ pub struct AlertSender {
 }
 
 impl AlertSender {
-    pub fn new(alerts: Arc<Alerts>, mail: Option<Transport>, public_url: String, clock: fn() -> i64) -> Self {
+    pub fn new(alerts: Arc<Alerts>, mail: Option<MailTransport>, public_url: String, clock: fn() -> i64) -> Self {
         let client = alerts.networks.clone().map(WebhookClient::new);
         Self { alerts, client, mail, public_url, clock }
     }
@@ -119,7 +119,7 @@ impl AlertSender {
     fn send_links_of(
         &self,
         store: &dyn Store,
-        transport: &Transport,
+        transport: &MailTransport,
         links: &[DueLink],
         is_stopping: IsStopping<'_>,
     ) -> Result<usize, StoreError> {
@@ -133,7 +133,7 @@ impl AlertSender {
             }
             let (outcome, due_at) = self.send_link(store, transport, link, now)?;
             sent += usize::from(outcome == SENT);
-            store.watch_store().settle(&[Settled { id: link.id, outcome, due_at }])?;
+            store.watch_store().settle(&[DeliveryResult { id: link.id, outcome, due_at }])?;
         }
         Ok(sent)
     }
@@ -142,7 +142,7 @@ impl AlertSender {
     fn send_link(
         &self,
         store: &dyn Store,
-        transport: &Transport,
+        transport: &MailTransport,
         link: &DueLink,
         now: i64,
     ) -> Result<(String, Option<i64>), StoreError> {
@@ -224,7 +224,7 @@ impl AlertSender {
         let (Some(transport), Some(email)) = (&self.mail, email) else {
             let reason =
                 if self.mail.is_some() { "your address is not verified" } else { "this service sends no e-mail" };
-            let settled: Vec<Settled> = deliveries
+            let settled: Vec<DeliveryResult> = deliveries
                 .iter()
                 .map(|delivery| settlement(delivery, &format!("e-mail: not sent, {reason}"), None))
                 .collect();
@@ -244,7 +244,7 @@ impl AlertSender {
             }
         };
         let due_at = wait.map(|wait| now.saturating_add(*wait));
-        let settled: Vec<Settled> = deliveries.iter().map(|delivery| settlement(delivery, &outcome, due_at)).collect();
+        let settled: Vec<DeliveryResult> = deliveries.iter().map(|delivery| settlement(delivery, &outcome, due_at)).collect();
         store.settle(&settled)?;
         Ok(delivered)
     }
@@ -272,8 +272,8 @@ fn in_parallel<T: Sync>(
     })
 }
 
-fn settlement(delivery: &Delivery, outcome: &str, due_at: Option<i64>) -> Settled {
-    Settled { id: delivery.id, outcome: outcome.to_owned(), due_at }
+fn settlement(delivery: &Delivery, outcome: &str, due_at: Option<i64>) -> DeliveryResult {
+    DeliveryResult { id: delivery.id, outcome: outcome.to_owned(), due_at }
 }
 
 /// The body of a webhook message in the format of Standard Webhooks.

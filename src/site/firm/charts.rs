@@ -5,7 +5,7 @@ use crate::charts::{
     TimelineEvent,
 };
 use crate::format;
-use catalog::{Catalog, CoInvestor, History};
+use catalog::{Catalog, CoInvestorRow, History};
 use data::vocabulary::Vocabulary;
 use data::{Facet, Stage, Table};
 
@@ -194,10 +194,10 @@ fn stages() -> Vec<Series> {
 }
 
 /// A graph of the firms that share the most rounds with a firm.
-pub(crate) fn co_investors(catalog: &Catalog, firm: u32, firms: &[CoInvestor]) -> Option<Graph> {
+pub(crate) fn co_investors(catalog: &Catalog, firm: u32, firms: &[CoInvestorRow]) -> Option<Graph> {
     let snapshot = catalog.snapshot();
     let own = snapshot.slug(Table::Firms, firm);
-    let neighbor = |other: &CoInvestor| {
+    let neighbor = |other: &CoInvestorRow| {
         let slug = snapshot.slug(Table::Firms, other.row);
         let name = snapshot.name(Table::Firms, other.row);
         Neighbor {

@@ -20,7 +20,7 @@ use crate::matching::count_led;
 use crate::records::{record, records};
 use crate::similar::SimilarRecords;
 use crate::{PageRequest, format, linked_data};
-use catalog::provenance::Statement;
+use catalog::provenance::ProvenanceStatement;
 use catalog::{Catalog, Filter, ListPosition, Query, RowFilter};
 use data::model::{Firm, Person, Review};
 use data::{Facet, Table};
@@ -67,7 +67,7 @@ struct FirmPage {
     review_url: Option<String>,
     /// Years for which the data names hardly any investors.
     years_without_investors: Option<String>,
-    statements: Vec<Statement>,
+    statements: Vec<ProvenanceStatement>,
     api: String,
 }
 
@@ -139,7 +139,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
         SimilarFirm {
             slug: snapshot.slug(Table::Firms, *other).to_owned(),
             name: snapshot.name(Table::Firms, *other).to_owned(),
-            shared: RowFilter::of(catalog, Table::Startups, &shared).count(),
+            shared: RowFilter::new(catalog, Table::Startups, &shared).count(),
             in_common: in_common.clone(),
         }
     };

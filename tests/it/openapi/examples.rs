@@ -39,7 +39,7 @@ fn responses(server: &Server) -> BTreeMap<String, String> {
     let saver = server.account_client(Tier::Pro);
     let mut responses = BTreeMap::new();
     for version in Version::ALL {
-        for endpoint in Route::of(version) {
+        for endpoint in Route::all(version) {
             let query = match endpoint.content {
                 EndpointKind::List(..) => "limit=2".to_owned(),
                 EndpointKind::Aggregate(resource) => format!("limit=2&group_by={}", group_bys(resource)[0].0),
@@ -104,7 +104,7 @@ fn every_example_fits_its_schema() {
     let examples = Examples::bundled();
     for version in Version::ALL {
         let document = document(&server, version);
-        for endpoint in Route::of(version) {
+        for endpoint in Route::all(version) {
             let text = examples.text(version, endpoint).unwrap_or_else(|| panic!("{} has no example", endpoint.path));
             for (status, response) in operation(&document, endpoint)["responses"].as_object().unwrap() {
                 let response = resolved(&document, response);

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use api::{EndpointKind, Route, Version};
 use auth::quota::Tier;
 use catalog::Resource;
-use catalog::params::{ParamType, Unit};
+use catalog::params::{ParamType, BoundUnit};
 use data::Table;
 use serde_json::{Value, json};
 
@@ -53,10 +53,10 @@ fn each_document_describes_exactly_what_is_served() {
         assert_eq!(document["servers"][0]["url"], format!("{}/api/{}", client.base, version.segment()));
         let described: Vec<&str> =
             document["paths"].as_object().unwrap().keys().map(|path| path.trim_start_matches('/')).collect();
-        let mut served: Vec<&str> = Route::of(version).map(|endpoint| endpoint.path).collect();
+        let mut served: Vec<&str> = Route::all(version).map(|endpoint| endpoint.path).collect();
         served.sort_unstable();
         assert_eq!(described, served);
-        for endpoint in Route::of(Version::V3) {
+        for endpoint in Route::all(Version::V3) {
             let reply = client.get(&request(&server, version, endpoint, ""));
             if endpoint.since <= version {
                 assert_eq!(reply.status, 200, "{}: {}", endpoint.path, reply.text);
@@ -76,7 +76,7 @@ fn each_document_describes_the_accepted_parameters() {
     let client = server.account_client(Tier::Enterprise);
     for version in Version::ALL {
         let document = document(&server, version);
-        for endpoint in Route::of(version) {
+        for endpoint in Route::all(version) {
             let reply = client.get(&request(&server, version, endpoint, "no_such_parameter=1")).json();
             let error = match version {
                 Version::V3 => &reply["errors"][0],
@@ -100,7 +100,7 @@ fn the_example_of_each_parameter_finds_something() {
     let client = server.account_client(Tier::Enterprise);
     for version in Version::ALL {
         let document = document(&server, version);
-        for endpoint in Route::of(version) {
+        for endpoint in Route::all(version) {
             for parameter in operation(&document, endpoint)["parameters"].as_array().unwrap() {
                 let name = parameter["name"].as_str().unwrap();
                 let schema = &parameter["schema"];
@@ -156,7 +156,7 @@ fn a_parameter_may_be_empty_exactly_where_its_schema_allows_it() {
     let client = server.account_client(Tier::Enterprise);
     for version in Version::ALL {
         let document = document(&server, version);
-        for endpoint in Route::of(version) {
+        for endpoint in Route::all(version) {
             let parameters = operation(&document, endpoint)["parameters"].as_array().unwrap().iter();
             for parameter in parameters.filter(|parameter| parameter["in"] == "query") {
                 let (name, schema) = (parameter["name"].as_str().unwrap(), &parameter["schema"]);
@@ -188,7 +188,7 @@ fn lists_of_a_closed_vocabulary_take_exactly_its_words() {
     let server = Server::bundled();
     let client = server.account_client(Tier::Enterprise);
     let document = document(&server, Version::V3);
-    for endpoint in Route::of(Version::V3) {
+    for endpoint in Route::all(Version::V3) {
         for parameter in operation(&document, endpoint)["parameters"].as_array().unwrap() {
             let (name, schema) = (parameter["name"].as_str().unwrap(), &parameter["schema"]);
             if !["known", "unknown", "include", "group_by"].contains(&name) {
@@ -210,10 +210,10 @@ fn numbers_are_accepted_exactly_within_their_ranges() {
     for resource in Resource::ALL {
         for parameter in resource.parameters() {
             let (min, max) = match parameter.kind {
-                ParamType::Number { min, max, .. } | ParamType::Range { unit: Unit::Number { min, max }, .. } => {
+                ParamType::Number { min, max, .. } | ParamType::Range { unit: BoundUnit::Number { min, max }, .. } => {
                     (min, max)
                 }
-                ParamType::Range { unit: Unit::Percent, .. } => (0, 100),
+                ParamType::Range { unit: BoundUnit::Percent, .. } => (0, 100),
                 _ => continue,
             };
             let status = |value: i128| {
@@ -231,7 +231,7 @@ fn every_documented_field_can_be_selected() {
     let server = Server::bundled();
     let client = server.account_client(Tier::Enterprise);
     let document = document(&server, Version::V3);
-    for endpoint in Route::of(Version::V3) {
+    for endpoint in Route::all(Version::V3) {
         let parameters = operation(&document, endpoint)["parameters"].as_array().unwrap();
         let fields = parameters.iter().find(|parameter| parameter["name"] == "fields").unwrap();
         let fields = resolved(&document, &fields["schema"]["items"])["enum"].as_array().unwrap();
@@ -299,7 +299,7 @@ fn check_all(server: &Server, client: &Client) {
         let document = document(server, version);
         let snapshot = server.state.releases.current();
         let slug = |table| snapshot.example_slug(table);
-        for endpoint in Route::of(version) {
+        for endpoint in Route::all(version) {
             let table = endpoint.subject();
             let path = format!("/api/{}/{}", version.segment(), endpoint.path_of(&slug(table)));
             let mut queries = vec![""];
@@ -392,7 +392,7 @@ fn responses_to_an_exhausted_key_match_the_documents() {
     while client.get("/api/v3/stats").status == 200 {}
     for version in Version::ALL {
         let document = document(&server, version);
-        for endpoint in Route::of(version).filter(|endpoint| endpoint.content != EndpointKind::Usage) {
+        for endpoint in Route::all(version).filter(|endpoint| endpoint.content != EndpointKind::Usage) {
             let path = request(&server, version, endpoint, "");
             let reply = client.get(&path);
             assert_eq!(reply.status, 429);
@@ -431,7 +431,7 @@ fn the_documents_suit_client_generators() {
                 assert_eq!(schema["format"], "int64", "{schema:?}");
             }
         }
-        for endpoint in Route::of(version) {
+        for endpoint in Route::all(version) {
             for parameter in operation(&document, endpoint)["parameters"].as_array().unwrap() {
                 let (name, schema) = (&parameter["name"], &parameter["schema"]);
                 let is_plain = schema["type"].is_string() || schema["$ref"].is_string();
@@ -479,7 +479,7 @@ fn every_reference_resolves_and_every_component_is_used() {
             }
         }
         let mut operations = BTreeSet::new();
-        for endpoint in Route::of(version) {
+        for endpoint in Route::all(version) {
             let operation = operation(&document, endpoint);
             assert!(operations.insert(operation["operationId"].as_str().unwrap().to_owned()));
             for part in ["summary", "description"] {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use catalog::Resource;
-use catalog::params::{Mode, ParamType, Parameter, Unit};
+use catalog::params::{Mode, ParamType, Parameter, BoundUnit};
 use catalog::parse::scalars::Bound;
 
 use super::dataset::{Row, days_of};
@@ -113,7 +113,7 @@ pub fn condition(parameter: &Parameter, rows: &[Row], random: &mut Random) -> Op
     if let ParamType::Range { bound, unit, .. } = parameter.kind {
         let mut number = *known.number.get(property)?;
         let text = match unit {
-            Unit::Date => {
+            BoundUnit::Date => {
                 // The date itself, its month, its year, or its first day.
                 number = match random.below(4) {
                     0 => number / 10_000 * 10_000,

@@ -294,8 +294,8 @@ async fn read_text(request: AccountRequest<'_>, draft: &mut ListDraft) -> Result
     let catalog = state.releases.current();
     let table = draft.table;
     let read = run_in_turn(request, || {
-        let lines = ListedLines::read(&draft.text, table, &state.public_url, CANDIDATES);
-        let named: Vec<Option<u32>> = (0..lines.len()).map(|index| lines.named(&catalog, index)).collect();
+        let lines = ListedLines::parse(&draft.text, table, &state.public_url, CANDIDATES);
+        let named: Vec<Option<u32>> = (0..lines.len()).map(|index| lines.row(&catalog, index)).collect();
         (lines, named)
     });
     let (lines, named) = read.await?;
