@@ -1,5 +1,6 @@
 //! `GET /changes`: the differences between two loaded releases, for clients that keep a copy up to date.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use catalog::param_error::shortened;
@@ -9,7 +10,7 @@ use transport::problem::Problem;
 
 use crate::envelope::{Meta, Pagination, PaginationV3, append_member, append_meta};
 use crate::list;
-use crate::pagination::{open_cursor, with_window};
+use crate::pagination::{open_cursor, with_omitted};
 use crate::request::{Canonical, RequestError, RequestUrl};
 use crate::window::{DEFAULT_LIMIT, PageWindow, single_value};
 use crate::{ApiRequest, ApiResponse};
@@ -34,8 +35,11 @@ impl ChangesRequest {
         let cursor = open_cursor(url, &mut issues)?;
         let cursor = cursor.as_ref().map(|(cursor, catalog)| (cursor, catalog));
         let values = match cursor {
-            Some((cursor, _)) => with_carried(&with_window(url.values, cursor), cursor),
-            None => url.values.to_vec(),
+            Some((cursor, _)) => {
+                let carried: Vec<_> = cursor.options.iter().chain(&cursor.filters).cloned().collect();
+                with_omitted(url.values, &carried)
+            }
+            None => Cow::Borrowed(url.values),
         };
         let window = issues.collect(PageWindow::parse(url.version, &values, url.max_limit));
         let filter = issues.collect(ChangeFilter::parse(&values));
@@ -78,13 +82,6 @@ impl ChangesRequest {
         let start = (self.start > 0).then(|| ("cursor", self.start.to_string()));
         self.query().into_iter().chain(self.window.canonical(DEFAULT_LIMIT)).chain(start).collect()
     }
-}
-
-/// The given values, plus those of the cursor's query that are not given.
-fn with_carried(values: &[(String, String)], cursor: &Cursor) -> Vec<(String, String)> {
-    let is_given = |name: &str| values.iter().any(|(known, value)| known == name && !value.trim().is_empty());
-    let carried = cursor.filters().into_iter().filter(|(name, _)| !is_given(name));
-    values.iter().cloned().chain(carried).collect()
 }
 
 /// Finds the loaded release that a parameter names; `None` if it is absent or not a version.
@@ -138,7 +135,8 @@ fn cursor_at(request: &ApiRequest<'_>, changes: &ChangesRequest, position: u64) 
         snapshot: changes.to.version(),
         content: changes.to.snapshot().content(),
         path: request.path.to_ascii_lowercase(),
-        query: query.chain(limit).chain(changes.fields.clone()).collect(),
+        filters: query.collect(),
+        options: limit.into_iter().chain(changes.fields.clone()).collect(),
         position: ListPosition::after(position),
     };
     list::seal(request, &cursor)

@@ -67,13 +67,11 @@ pub(crate) struct Export {
 impl Export {
     /// Parses the rest of a request after its list.
     pub(crate) fn parse(url: &RequestUrl<'_>, mut list: ListRequest, format: Format) -> Result<Self, RequestError> {
-        for (name, is_set) in [("explain", list.explain), ("amounts", list.amounts)] {
-            if is_set {
-                let detail = format!(
-                    "a file has no `meta`: omit `{name}`, or pass `{name}=false` with a cursor that carries it"
-                );
-                return Err(vec![ParameterError::invalid(name, detail)].into());
-            }
+        // All flags are about `meta`.
+        if let Some(name) = list.flags().first() {
+            let detail =
+                format!("a file has no `meta`: omit `{name}`, or pass `{name}=false` with a cursor that carries it");
+            return Err(vec![ParameterError::invalid(name, detail)].into());
         }
         // The limit of a cursor is a page length, so only an explicit `limit` counts.
         let limit = single_value(url.values, "limit", &mut Vec::new()).map(|_| list.window.limit);

@@ -16,6 +16,7 @@ pub mod include;
 pub mod list;
 pub(crate) mod look_up;
 pub mod openapi;
+pub mod options;
 mod other_meaning;
 mod pagination;
 pub(crate) mod pin;

@@ -12,6 +12,7 @@ use crate::envelope::{
     ExplainedRow, Meta, Pagination, PaginationV1, PaginationV2, PaginationV3, Suggested, append_member, append_meta,
 };
 use crate::other_meaning::ListAddress;
+use crate::options::{AMOUNTS, EXPLAIN};
 use crate::pagination::ListRequest;
 use crate::window::WindowStart;
 use crate::{ApiRequest, ApiResponse, Version};
@@ -106,7 +107,7 @@ pub(crate) fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<Ap
         rows.write(&mut body, list, index, &fields);
     }
     if let ListRows::Plain(page) = &rows {
-        if list.explain {
+        if list.is_set(EXPLAIN) {
             explained = explain(catalog, &list.parsed.request, &page.rows);
         }
         let snapshot = catalog.snapshot();
@@ -119,7 +120,7 @@ pub(crate) fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<Ap
     append_member(&mut body, "pagination", &pagination);
     let snapshot = catalog.version();
     let amounts = match &list.parsed.request {
-        Request::List(query) if list.amounts => Some(catalog.amounts(&query.filters)),
+        Request::List(query) if list.is_set(AMOUNTS) => Some(catalog.amounts(&query.filters)),
         _ => None,
     };
     let (snippets, similar) = match (&rows, &list.parsed.request) {

@@ -1,13 +1,13 @@
 //! List requests: parsed from the parameters of a URL, or continued from a cursor.
 //!
-//! A cursor carries its release, its query and the position of the next page. The parameters of the window ([`WINDOW`])
+//! A cursor carries its release, its query and the position of the next page. The parameters of the window ([`options::is_page_option`])
 //! may change from page to page; filters and `sort`, if given, must agree with the cursor.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use catalog::ask::GROUP_BY;
-use catalog::cursor::{SEARCHES, WINDOW};
+use catalog::cursor::SEARCHES;
 use catalog::json::fields;
 use catalog::param_error::shortened;
 use catalog::{Catalog, Cursor, Issues, ListPosition, ParameterError, ParsedRequest, Resource};
@@ -16,6 +16,7 @@ use transport::problem::Code;
 use crate::ApiRequest;
 use crate::Version;
 use crate::asked::{ASK, AskedQuestion};
+use crate::options;
 use crate::pin::PIN;
 use crate::request::{Canonical, RequestError, RequestUrl};
 use crate::routes::settled_by_path;
@@ -28,10 +29,8 @@ pub(crate) struct ListRequest {
     pub parsed: ParsedRequest,
     pub position: ListPosition,
     pub window: PageWindow,
-    /// True if the score of each match is explained.
-    pub explain: bool,
-    /// True if the amounts of all matching rounds are totaled.
-    pub amounts: bool,
+    /// The flags that are `true`.
+    flags: Vec<&'static str>,
     /// The parameter `fields` of the request or of the cursor.
     pub fields: Vec<(String, String)>,
     /// The parameter `ask`.
@@ -54,7 +53,7 @@ impl ListRequest {
             Version::V1 | Version::V2 => None,
         };
         let values = match &cursor {
-            Some((cursor, _)) => with_window(url.values, cursor),
+            Some((cursor, _)) => with_omitted(url.values, &cursor.options),
             None => Cow::Borrowed(url.values),
         };
         let catalog = cursor.as_ref().map_or(url.catalog, |(_, catalog)| catalog);
@@ -70,20 +69,18 @@ impl ListRequest {
             None => values,
         };
         let window = issues.collect(PageWindow::parse(url.version, &values, url.max_limit));
-        let explain = issues.collect(parse_flag(url.version, &values, "explain"));
-        let amounts = issues.collect(parse_flag(url.version, &values, "amounts"));
+        let flags = issues.collect(parse_flags(options::flags(url.version, resource), &values));
         let offset = window.as_ref().map_or(0, PageWindow::offset);
         let cursor_query = cursor.as_ref().map(|(cursor, _)| cursor);
         let parsed = issues.collect(parse_query(url, &values, resource, fixed, &settled, catalog, cursor_query));
-        match (window, explain.zip(amounts), parsed) {
-            (Some(window), Some((explain, amounts)), Some(parsed)) if issues.is_empty() => Ok(Self {
+        match (window, flags, parsed) {
+            (Some(window), Some(flags), Some(parsed)) if issues.is_empty() => Ok(Self {
                 resource,
                 catalog: Arc::clone(catalog),
                 parsed,
                 position: cursor.as_ref().map_or(ListPosition::after(offset), |(cursor, _)| cursor.position),
                 window,
-                explain,
-                amounts,
+                flags,
                 fields: values.iter().filter(|(name, _)| name == "fields").cloned().collect(),
                 question,
                 fixed: fixed.iter().map(|(name, _)| *name).collect(),
@@ -110,8 +107,7 @@ impl ListRequest {
         };
         canonical.extend(self.window.canonical(DEFAULT_LIMIT));
         canonical.extend((!fields.is_empty()).then_some(("fields", fields)));
-        canonical.extend(self.explain.then(|| ("explain", "true".to_owned())));
-        canonical.extend(self.amounts.then(|| ("amounts", "true".to_owned())));
+        canonical.extend(self.flags.iter().map(|name| (*name, "true".to_owned())));
         canonical.extend(self.question.as_ref().map(|question| (ASK, question.text.clone())));
         Some(canonical)
     }
@@ -121,18 +117,29 @@ impl ListRequest {
         self.question.iter().any(|question| question.interpretation.values().any(|(known, _)| known == name))
     }
 
+    /// True if the request sets a flag.
+    pub(crate) fn is_set(&self, flag: &str) -> bool {
+        self.flags.contains(&flag)
+    }
+
+    /// The flags that the request sets.
+    pub(crate) fn flags(&self) -> &[&'static str] {
+        &self.flags
+    }
+
     /// The request without its question and position.
     pub(crate) fn query(&self, version: Version) -> impl Iterator<Item = (&'static str, String)> {
+        self.without_defaults(version).chain(self.page_options())
+    }
+
+    /// The options that each page may change, without defaults.
+    fn page_options(&self) -> impl Iterator<Item = (&'static str, String)> {
         let fields = fields::canonical(pairs(&self.fields)).filter(|fields| !fields.is_empty());
         let limit = self.window.limit;
-        let window = [
-            ("limit", (limit != DEFAULT_LIMIT).then(|| limit.to_string())),
-            ("fields", fields),
-            ("explain", self.explain.then(|| "true".to_owned())),
-            ("amounts", self.amounts.then(|| "true".to_owned())),
-        ];
-        let window = window.into_iter().filter_map(|(name, value)| Some((name, value?)));
-        self.without_defaults(version).chain(window)
+        let limit = (limit != DEFAULT_LIMIT).then(|| ("limit", limit.to_string()));
+        let fields = fields.map(|fields| ("fields", fields));
+        let flags = self.flags.iter().map(|name| (*name, "true".to_owned()));
+        limit.into_iter().chain(fields).chain(flags)
     }
 
     /// The same without the parameters that the path sets.
@@ -158,12 +165,12 @@ impl ListRequest {
 
     /// The cursor of the page at `position`, for the same path and query.
     pub(crate) fn cursor_at(&self, position: ListPosition, version: Version, path: &str) -> Cursor {
-        let query = self.query(version).map(|(name, value)| (name.to_owned(), value));
         Cursor {
             snapshot: self.catalog.version(),
             content: self.catalog.snapshot().content(),
             path: path.to_ascii_lowercase(),
-            query: query.collect(),
+            filters: self.without_defaults(version).map(owned).collect(),
+            options: self.page_options().map(owned).collect(),
             position,
         }
     }
@@ -198,7 +205,7 @@ pub(crate) fn open_cursor(
         return Ok(None);
     }
     let Some(text) = text else { return Ok(None) };
-    let cursor = Cursor::open(text, url.state.auth.cursor_secret());
+    let cursor = Cursor::open(text, url.state.auth.cursor_secret(), options::is_page_option);
     let Some(cursor) = cursor.filter(|cursor| cursor.path.eq_ignore_ascii_case(url.path)) else {
         let detail = "invalid cursor for this list; pass `pagination.next_cursor` unmodified or omit `cursor`";
         issues.extend(vec![with_code(Code::InvalidCursor, "cursor", detail)].into());
@@ -221,10 +228,13 @@ pub(crate) fn open_cursor(
     }
 }
 
-/// The values of a request, plus the window parameters of the cursor that the request omits.
-pub(crate) fn with_window<'v>(values: &'v [(String, String)], cursor: &Cursor) -> Cow<'v, [(String, String)]> {
+/// The values of a request, plus the carried ones that the request omits.
+pub(crate) fn with_omitted<'v>(
+    values: &'v [(String, String)],
+    carried: &[(String, String)],
+) -> Cow<'v, [(String, String)]> {
     let is_given = |name: &str| values.iter().any(|(known, value)| known == name && !value.trim().is_empty());
-    let carried = cursor.query.iter().filter(|(name, _)| WINDOW.contains(&name.as_str()) && !is_given(name));
+    let carried = carried.iter().filter(|(name, _)| !is_given(name));
     Cow::Owned(values.iter().chain(carried).cloned().collect())
 }
 
@@ -265,28 +275,33 @@ fn parse_query(
     };
     let default_of = |name: &str, has_text| options.default_of(resource, name, has_text);
     cursor.check(&given.canonical, default_of).map_err(|error| vec![error])?;
-    let mut parsed = catalog.parse(resource, &cursor.filters(), options)?;
+    let mut parsed = catalog.parse(resource, &cursor.filters, options)?;
     retain(&mut parsed);
     Ok(parsed)
 }
 
-/// A boolean parameter of v3, false by default.
-pub(crate) fn parse_flag(
-    version: Version,
+/// The flags that are `true`.
+fn parse_flags(
+    flags: impl Iterator<Item = &'static str>,
     values: &[(String, String)],
-    name: &str,
-) -> Result<bool, Vec<ParameterError>> {
+) -> Result<Vec<&'static str>, Vec<ParameterError>> {
     let mut errors = Vec::new();
-    let value = if version == Version::V3 { single_value(values, name, &mut errors) } else { None };
-    match value {
-        _ if !errors.is_empty() => Err(errors),
-        None | Some("0" | "false") => Ok(false),
-        Some("1" | "true") => Ok(true),
-        Some(other) => {
-            let detail = format!("`{}` is neither `true` nor `false`", shortened(other));
-            Err(vec![ParameterError::invalid(name, detail)])
+    let mut set = Vec::new();
+    for name in flags {
+        match single_value(values, name, &mut errors) {
+            None | Some("0" | "false") => {}
+            Some("1" | "true") => set.push(name),
+            Some(other) => {
+                let detail = format!("`{}` is neither `true` nor `false`", shortened(other));
+                errors.push(ParameterError::invalid(name, detail));
+            }
         }
     }
+    if errors.is_empty() { Ok(set) } else { Err(errors) }
+}
+
+fn owned((name, value): (&'static str, String)) -> (String, String) {
+    (name.to_owned(), value)
 }
 
 fn with_code(code: Code, parameter: &str, detail: impl Into<String>) -> ParameterError {

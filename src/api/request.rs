@@ -21,8 +21,8 @@ use crate::changes::{ChangesRequest, FROM};
 use crate::export::Export;
 use crate::include::{self, INCLUDE, Include};
 use crate::look_up::LookUpRequest;
+use crate::options::{self, AMOUNTS, EXPLAIN};
 use crate::pagination::ListRequest;
-use crate::pin::{AS_OF, SNAPSHOT};
 use crate::routes::{EndpointKind, Route};
 use crate::saved::AlertsRequest;
 use crate::window::{MAX_LIMIT, PageWindow, single_value};
@@ -206,14 +206,14 @@ impl ApiOperation {
             Self::List(list) => {
                 let searches = match &list.parsed.request {
                     Request::List(Query { text: Some(text), table, .. }) => {
-                        list.explain || !list.catalog.has_names(*table, text)
+                        list.is_set(EXPLAIN) || !list.catalog.has_names(*table, text)
                     }
                     Request::List(query) => query.is_ranked(),
                     Request::Match(_) => true,
                     Request::Leaderboard(_) | Request::CoInvestors(_) => false,
                 };
                 let reads_many_rounds = match &list.parsed.request {
-                    Request::List(query) => list.amounts || query.reads_rounds(),
+                    Request::List(query) => list.is_set(AMOUNTS) || query.reads_rounds(),
                     _ => false,
                 };
                 searches || reads_many_rounds || !list.parsed.warnings.is_empty()
@@ -377,10 +377,10 @@ fn unknown_names(url: &RequestUrl<'_>, route: &Route) -> Result<Issues, Issues> 
 
 /// Facets take the filters of `/vcs`. Counts have no order, so `sort` is unknown.
 fn parse_facets(url: &RequestUrl<'_>) -> Result<ApiOperation, RequestError> {
-    const OTHERS: [&str; 3] = ["fields", SNAPSHOT, AS_OF];
-    let options = ParseOptions { strict: true, review_statuses: &[], other_names: &OTHERS };
+    let other_names = options::names(url.version, EndpointKind::Facets);
+    let options = ParseOptions { strict: true, review_statuses: &[], other_names };
     let sort = url.values.iter().filter(|(name, _)| name == "sort");
-    let names = Resource::Firms.parameters().iter().map(|parameter| parameter.name).chain(OTHERS);
+    let names = Resource::Firms.parameters().iter().map(|parameter| parameter.name).chain(other_names.iter().copied());
     let mut issues: Issues = sort
         .map(|(name, _)| Issue::UnknownParameter { name: name.clone(), accepted: names.clone().collect() })
         .collect();
@@ -404,7 +404,7 @@ fn parse_aggregate(url: &RequestUrl<'_>, resource: Resource) -> Result<ApiOperat
     let parse_options = ParseOptions {
         strict: true,
         review_statuses: url.version.review_statuses(),
-        other_names: &["group_by", "limit", "fields", SNAPSHOT, AS_OF],
+        other_names: options::names(url.version, EndpointKind::Aggregate(resource)),
     };
     let mut issues = Issues::default();
     let options = issues.collect(AggregateOptions::parse(resource, url.values));

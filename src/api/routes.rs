@@ -1,16 +1,12 @@
 //! The route table of the REST API. One row per path drives routing, the paths that errors suggest, and the documents.
 
-use catalog::{AggregateOptions, ItemTexts, Resource};
+use catalog::{ItemTexts, Resource};
 use data::Table;
 use search::similarity;
 use transport::headers::READS;
 use transport::url::decoded;
 
-use crate::Version;
-use crate::changes::{FROM, TO};
-use crate::include::{INCLUDE, Include};
-use crate::pin::{AS_OF, SNAPSHOT};
-use crate::saved::{AFTER, SAVED};
+use crate::{Version, options};
 
 #[derive(Debug)]
 pub struct Route {
@@ -24,7 +20,7 @@ pub struct Route {
     pub description: &'static str,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EndpointKind {
     /// A list. The path sets these of its parameters, the first one to the slug.
     List(Resource, &'static [&'static str]),
@@ -57,6 +53,14 @@ impl EndpointKind {
             Self::Aggregate(resource) => Some(resource.table()),
             Self::Stats | Self::Snapshots | Self::Suggestions | Self::Usage | Self::Changes | Self::LookUp => None,
             Self::Saved | Self::Alerts => None,
+        }
+    }
+
+    /// The kind without the parameters that the path sets.
+    pub(crate) fn general(self) -> Self {
+        match self {
+            Self::List(resource, _) => Self::List(resource, &[]),
+            other => other,
         }
     }
 
@@ -146,37 +150,21 @@ impl Route {
         Some((before, rest.split_once('}')?.1))
     }
 
+    /// The names of its parameters in a version: filters and `sort`, then the options.
     pub fn parameters(&self, version: Version) -> Vec<&'static str> {
-        match self.content {
+        let filters = |resource: Resource| resource.parameters().iter().map(|parameter| parameter.name);
+        let own: Vec<&'static str> = match self.content {
             EndpointKind::List(resource, given) => {
                 let settled = settled_by_path(resource, given);
-                let own = resource.parameters().iter().map(|parameter| parameter.name);
-                let own = own.filter(|name| !settled.contains(name));
-                own.chain(version.window_parameters(resource).iter().copied()).collect()
+                filters(resource).filter(|name| !settled.contains(name)).collect()
             }
-            // Counts have no order.
-            EndpointKind::Facets => {
-                let own = Resource::Firms.parameters().iter().map(|parameter| parameter.name);
-                own.filter(|name| *name != "sort").chain(["fields", SNAPSHOT, AS_OF]).collect()
-            }
-            EndpointKind::Aggregate(resource) => {
-                let own = resource.parameters().iter().map(|parameter| parameter.name);
-                own.filter(|name| *name != "sort")
-                    .chain(AggregateOptions::NAMES)
-                    .chain(["fields", SNAPSHOT, AS_OF])
-                    .collect()
-            }
-            EndpointKind::Suggestions => vec!["q", "kind", "limit", "fields", SNAPSHOT, AS_OF],
-            EndpointKind::LookUp => ItemTexts::NAMES.into_iter().chain(["limit", "fields", SNAPSHOT, AS_OF]).collect(),
-            EndpointKind::Saved => vec!["fields"],
-            EndpointKind::Alerts => vec![SAVED, AFTER, "limit", "fields"],
-            EndpointKind::Changes => vec![FROM, TO, "table", "op", "fields", "limit", "cursor"],
-            EndpointKind::Record(table) if version == Version::V3 && !Include::of_table(table).is_empty() => {
-                vec!["fields", INCLUDE, SNAPSHOT, AS_OF]
-            }
-            _ if version == Version::V3 => vec!["fields", SNAPSHOT, AS_OF],
+            // Counts have no order, and groups another one than records.
+            EndpointKind::Facets => filters(Resource::Firms).filter(|name| *name != "sort").collect(),
+            EndpointKind::Aggregate(resource) => filters(resource).filter(|name| *name != "sort").collect(),
+            EndpointKind::LookUp => ItemTexts::NAMES.to_vec(),
             _ => Vec::new(),
-        }
+        };
+        own.into_iter().chain(options::names(version, self.content).iter().copied()).collect()
     }
 }
 

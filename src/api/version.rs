@@ -3,9 +3,8 @@
 use catalog::{ParseOptions, Resource};
 use data::ReviewStatus;
 
-use crate::asked::ASK;
-use crate::pin::{AS_OF, SNAPSHOT};
-use crate::routes::split_version;
+use crate::options;
+use crate::routes::{EndpointKind, split_version};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Version {
@@ -61,19 +60,12 @@ impl Version {
         ParseOptions {
             strict: self.is_strict(),
             review_statuses: self.review_statuses(),
-            other_names: self.window_parameters(resource),
+            other_names: self.list_options(resource),
         }
     }
 
-    /// The parameters of paging and field selection of a list.
-    pub fn window_parameters(self, resource: Resource) -> &'static [&'static str] {
-        match self {
-            Self::V1 => &["limit", "offset"],
-            Self::V2 => &["limit", "page"],
-            Self::V3 if resource == Resource::Rounds => &["limit", "cursor", "fields", ASK, "amounts", SNAPSHOT, AS_OF],
-            Self::V3 if resource.takes_questions() => &["limit", "cursor", "fields", ASK, "explain", SNAPSHOT, AS_OF],
-            Self::V3 if resource.is_searchable() => &["limit", "cursor", "fields", "explain", SNAPSHOT, AS_OF],
-            Self::V3 => &["limit", "cursor", "fields", SNAPSHOT, AS_OF],
-        }
+    /// The names of the options of a list, such as `limit`.
+    pub fn list_options(self, resource: Resource) -> &'static [&'static str] {
+        options::names(self, EndpointKind::List(resource, &[]))
     }
 }

@@ -113,7 +113,8 @@ impl Catalog {
                 None if place >= MAX_PARAMETERS => {}
                 None => {
                     let own = resource.parameters().iter().map(|parameter| parameter.name);
-                    let accepted = own.chain(options.other_names.iter().copied()).collect();
+                    let others = options.other_names.iter().filter(|name| resource.parameter(name).is_none());
+                    let accepted = own.chain(others.copied()).collect();
                     parser.unknown(Issue::UnknownParameter { name: name.clone(), accepted });
                 }
             }

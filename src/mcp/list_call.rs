@@ -13,7 +13,6 @@ use crate::tool_result::MAX_VALUE_BYTES;
 use crate::{Tool, ToolCall};
 use catalog::aggregate::{DEFAULT_GROUPS, GroupOrder, Grouping, MAX_GROUPS};
 use catalog::ask::GROUP_BY;
-use catalog::cursor::WINDOW;
 use catalog::json::computed::MatchFields;
 use catalog::json::{FieldSet, Fields, fields};
 use catalog::param_error::shortened;
@@ -35,6 +34,11 @@ pub(crate) const OPTIONS: ParseOptions = ParseOptions {
     review_statuses: &[ReviewStatus::Approved],
     other_names: &["limit", "fields", "cursor", RAISE],
 };
+
+/// True for arguments that each page may change; a cursor carries them as defaults.
+fn is_page_option(name: &str) -> bool {
+    ["limit", "fields"].contains(&name)
+}
 
 /// Orders of rows by the amount raised.
 const BY_AMOUNT: [&str; 2] = ["-amount_usd", "-total_raised_usd"];
@@ -174,7 +178,7 @@ impl ToolRelease {
     pub(crate) fn open_cursor(&self, call: &ToolCall) -> Result<(Self, Option<Cursor>), Vec<ParameterError>> {
         let Some(text) = call.value("cursor") else { return Ok((self.clone(), None)) };
         let invalid = |detail: String| vec![ParameterError::invalid("cursor", detail)];
-        let cursor = Cursor::open(text.trim(), &self.cursor_secret).filter(|cursor| cursor.path == call.tool.name());
+        let cursor = Cursor::open(text.trim(), &self.cursor_secret, is_page_option).filter(|cursor| cursor.path == call.tool.name());
         let cursor = cursor.ok_or_else(|| {
             invalid("pass `next_cursor` of the previous result of this tool unmodified, or omit `cursor`".to_owned())
         })?;
@@ -193,17 +197,18 @@ impl ToolRelease {
     /// The sealed cursor of the page at `position`; `None` if the arguments are too long for one.
     pub(crate) fn cursor_at(&self, tool: Tool, list: &ListCall, position: ListPosition) -> Option<String> {
         let selected = list.field_names.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        let window = [
+        let options = [
             ("limit", Some(list.limit.to_string())),
             ("fields", fields::canonical(selected).filter(|names| !names.is_empty())),
         ];
-        let window = window.into_iter().filter_map(|(name, value)| Some((name, value?)));
-        let query = list.rows.canonical.iter().cloned().chain(window);
+        let options = options.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        let filters = list.rows.canonical.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
         let cursor = Cursor {
             snapshot: self.catalog.version(),
             content: self.catalog.snapshot().content(),
             path: tool.name().to_owned(),
-            query: query.map(|(name, value)| (name.to_owned(), value)).collect(),
+            filters: filters.collect(),
+            options: options.collect(),
             position,
         };
         cursor.seal(&self.cursor_secret).filter(|cursor| cursor.len() <= MAX_VALUE_BYTES / 2)
@@ -236,8 +241,8 @@ impl ListCall {
                 grouping.push(("sort".to_owned(), "-sum_usd".to_owned()));
             }
         }
-        let (window, filters): (Vec<_>, Vec<_>) =
-            pairs.into_iter().partition(|(name, _)| WINDOW.contains(&name.as_str()) || name == "cursor");
+        let (options, filters): (Vec<_>, Vec<_>) =
+            pairs.into_iter().partition(|(name, _)| is_page_option(name) || name == "cursor");
         let catalog = &release.catalog;
         let mut issues = Issues::default();
         let group_by = issues.collect(AggregateOptions::parse(resource, &grouping));
@@ -246,13 +251,13 @@ impl ListCall {
             Some(cursor) => {
                 let default_of = |name: &str, has_text| OPTIONS.default_of(resource, name, has_text);
                 cursor.check(&given.canonical, default_of).map_err(|error| vec![error])?;
-                RowQuery::parse(catalog, resource, &cursor.filters())
+                RowQuery::parse(catalog, resource, &cursor.filters)
             }
         });
         let parsed = issues.collect(parsed);
         let mut errors = issues.report(catalog);
-        let carried = |name: &str| cursor.and_then(|cursor| cursor.window(name));
-        let mut field_names: Vec<_> = window.into_iter().filter(|(name, _)| name == "fields").collect();
+        let carried = |name: &str| cursor.and_then(|cursor| cursor.option(name));
+        let mut field_names: Vec<_> = options.into_iter().filter(|(name, _)| name == "fields").collect();
         if let Some(names) = carried("fields").filter(|_| field_names.is_empty()) {
             field_names.push(("fields".to_owned(), names.to_owned()));
         }
@@ -277,7 +282,7 @@ impl ListCall {
         cursor: Option<&Cursor>,
     ) -> Result<Self, Vec<ParameterError>> {
         // All pages of a search share the reading of the first.
-        let is_by_name = cursor.is_some_and(|cursor| cursor.query.iter().any(|(name, _)| name == "q"));
+        let is_by_name = cursor.is_some_and(|cursor| cursor.filters.iter().any(|(name, _)| name == "q"));
         if call.value("q").is_none() || is_by_name {
             return Self::parse(release, call, resource, cursor);
         }

@@ -65,7 +65,7 @@ fn queries(route: &Route, catalog: &Catalog) -> Vec<String> {
     let names = route.parameters(Version::V3);
     // Of `match`, every request names the startup that the firms fit.
     let always = if resource == Resource::Match { "stage=seed" } else { "" };
-    let window = Version::V3.window_parameters(resource);
+    let window = Version::V3.list_options(resource);
     let filters = names.iter().filter(|name| !window.contains(name) && **name != "sort" && !always.starts_with(**name));
     let filters: Vec<(&str, String)> =
         filters.filter_map(|name| Some((*name, example_of(route, name, catalog)?))).collect();
