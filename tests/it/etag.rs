@@ -243,7 +243,7 @@ fn said(reply: &Reply) -> Value {
 
 #[test]
 fn what_a_release_does_not_change_keeps_its_etag() {
-    let (server, client) = two_releases(5);
+    let (server, client) = two_releases();
     let pinned = |path: &str, version: &str| {
         let mark = if path.contains('?') { '&' } else { '?' };
         client.get(&format!("{path}{mark}snapshot={version}"))

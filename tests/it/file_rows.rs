@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::harness::{Client, Reply, Server, code, real_catalog};
+use crate::harness::{Client, Reply, Server, cases, code, real_catalog};
 
 const NDJSON: [(&str, &str); 1] = [("accept", "application/x-ndjson")];
 
@@ -119,13 +119,15 @@ fn compare(server: &Server, most: usize) -> usize {
 
 #[test]
 fn a_file_has_the_records_of_the_list_line_by_line() {
-    assert!(compare(&Server::bundled(), 10_000) > 20_000);
+    let most = cases(10_000, 300) as usize;
+    assert!(compare(&Server::bundled(), most) > 2 * most);
 }
 
 #[test]
 fn a_file_has_the_records_of_the_list_line_by_line_in_real_data() {
     let Some(catalog) = real_catalog() else { return };
-    assert!(compare(&Server::of(catalog), 1_500) > 50_000);
+    let most = cases(1_500, 150) as usize;
+    assert!(compare(&Server::of(catalog), most) > 30 * most);
 }
 
 /// Compares every cell of CSV with what the records say.

@@ -65,6 +65,14 @@ pub fn cases(all: u32, few: u32) -> u32 {
     if wants_all() { all } else { few }
 }
 
+/// Whether tests that take long run, as far as shorter ones hold nearly the same. `false` skips a test.
+pub fn runs_long_tests() -> bool {
+    if !wants_all() {
+        eprintln!("skipped: it takes long; VENTUREDEX_TEST_ALL=1 runs it");
+    }
+    wants_all()
+}
+
 /// How often something is repeated: `all` times as `.ci/full releases` does it, otherwise a `few` times.
 pub fn rounds(all: usize, few: usize) -> usize {
     if wants_rounds() { all } else { few }

@@ -11,7 +11,7 @@ use release::ReleaseStore;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::harness::{bundled_folder, copy_as, real_data, resident, rounds, wants_rounds};
+use crate::harness::{bundled_folder, copy_as, real_data, resident, rounds, runs_long_tests, wants_rounds};
 use crate::releases::overwrite;
 
 fn small() -> PathBuf {
@@ -450,6 +450,9 @@ fn others_cannot_write_to_a_release_whatever_the_umask() {
 #[test]
 fn the_real_data_compiles_without_an_error() {
     let Some(folder) = real_data() else { return };
+    if !runs_long_tests() {
+        return;
+    }
     let index = Index::new();
     let built = index.build_json(&folder);
     let counts = serde_json::json!({

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use auth::quota::Tier;
 
-use crate::harness::{Client, Server, bundled_folder, catalog_of, copy_as, real_data};
+use crate::harness::{Client, Server, bundled_folder, catalog_of, copy_as, real_catalog, real_data, runs_long_tests};
 
 /// Pages through a list to its end; `between` runs after each page.
 fn walk(
@@ -228,8 +228,11 @@ fn a_cursor_carries_limit_fields_and_explain() {
 
 #[test]
 fn cursors_return_the_real_release_once_during_a_swap() {
-    let Some(folder) = real_data() else { return };
-    let server = Server::of(catalog_of(&folder));
+    let (Some(folder), Some(catalog)) = (real_data(), real_catalog()) else { return };
+    if !runs_long_tests() {
+        return;
+    }
+    let server = Server::of(catalog);
     let client = server.client(Tier::Enterprise);
     let copy = copy_as(&folder, "2026-11-21.2");
     let other = Arc::new(catalog_of(copy.path()));

@@ -101,13 +101,13 @@ fn check_many(catalog: &Catalog, cases: u32) {
 
 #[test]
 fn a_filter_only_removes_rows_from_a_search() {
-    check_many(&bundled(), cases(600, 100));
+    check_many(&bundled(), cases(600, 40));
 }
 
 #[test]
 fn a_filter_only_removes_rows_from_a_search_of_the_real_data() {
     let Some(catalog) = real_catalog() else { return };
-    check_many(&catalog, cases(5_000, 300));
+    check_many(&catalog, cases(5_000, 60));
 
     // A walk gives every firm that has the word, far more than are ranked.
     let query = Query { text: Some("capital".to_owned()), order: Order::Relevance, ..Query::all(Table::Firms) };

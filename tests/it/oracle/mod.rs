@@ -9,6 +9,7 @@ mod hostile;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use catalog::aggregate::group_bys;
@@ -19,7 +20,7 @@ use data::fold::fold;
 
 use self::condition::{Condition, SKIPPED, condition};
 use self::dataset::{Oracle, Row};
-use crate::harness::{bundled_folder, catalog_of, real_data};
+use crate::harness::{bundled, bundled_folder, cases, catalog_of, real_catalog, real_data};
 
 /// An error that the oracle makes on purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -267,15 +268,15 @@ fn difference(catalog: &Catalog, oracle: &Oracle, random: &mut Random, planted: 
 }
 
 /// Compares `default` requests, or fewer in a slow build: those of twenty seconds.
-fn agree(folder: &Path, default: usize) {
-    let (catalog, oracle, mut random) = (catalog_of(folder), Oracle::read(folder), Random(7));
+fn agree(folder: &Path, catalog: &Catalog, default: usize) {
+    let (oracle, mut random) = (Oracle::read(folder), Random(7));
     let wanted = std::env::var("VENTUREDEX_ORACLE_REQUESTS").ok().and_then(|text| text.parse().ok());
     let began = Instant::now();
     for request in 0..wanted.unwrap_or(default) {
         if wanted.is_none() && request >= MIN_REQUESTS && began.elapsed() > MAX_TIME {
             break;
         }
-        if let Some(difference) = difference(&catalog, &oracle, &mut random, Planted::Nothing) {
+        if let Some(difference) = difference(catalog, &oracle, &mut random, Planted::Nothing) {
             panic!("request {request}: {difference}");
         }
     }
@@ -283,27 +284,28 @@ fn agree(folder: &Path, default: usize) {
 
 #[test]
 fn every_list_and_aggregate_of_the_bundled_dataset_is_that_of_the_oracle() {
-    agree(&bundled_folder(), 400);
+    agree(&bundled_folder(), &bundled(), cases(400, 150) as usize);
 }
 
 #[test]
 fn every_list_and_aggregate_of_a_hostile_dataset_is_that_of_the_oracle() {
     let folder = tempfile::tempdir().unwrap();
     hostile::write(folder.path());
-    agree(folder.path(), 1_000);
+    agree(folder.path(), &catalog_of(folder.path()), cases(1_000, 400) as usize);
 }
 
 #[test]
 fn every_list_and_aggregate_of_the_real_dataset_is_that_of_the_oracle() {
-    let Some(folder) = real_data() else { return };
-    agree(&folder, 400);
+    let (Some(folder), Some(catalog)) = (real_data(), real_catalog()) else { return };
+    agree(&folder, &catalog, cases(400, 60) as usize);
 }
 
 #[test]
 fn errors_planted_in_the_oracle_are_found() {
     let hostile = tempfile::tempdir().unwrap();
     hostile::write(hostile.path());
-    let datasets = [hostile.path(), &bundled_folder()].map(|folder| (catalog_of(folder), Oracle::read(folder)));
+    let hostile = (Arc::new(catalog_of(hostile.path())), Oracle::read(hostile.path()));
+    let datasets = [hostile, (bundled(), Oracle::read(&bundled_folder()))];
     for planted in ERRORS {
         let found = datasets.iter().find_map(|(catalog, oracle)| {
             let mut random = Random(11);
