@@ -10,8 +10,9 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::commands::{GOOD, can_sign_in};
-use crate::harness::{Client, agent, bundled_folder, files_below};
+use crate::harness::{Client, agent, files_below};
 use crate::program::{Process, run};
+use crate::releases::small;
 
 pub fn text(path: &Path) -> &str {
     path.to_str().unwrap()
@@ -219,7 +220,7 @@ fn a_release_is_backed_up_and_restored_with_the_index() {
     let folder = tempfile::tempdir().unwrap();
     let [index, restored_index, from, target] =
         ["index", "restored-index", "backup", "data"].map(|name| folder.path().join(name));
-    indexer(&["build", "--dataset", text(&bundled_folder()), "--index", text(&index)]);
+    indexer(&["build", "--dataset", text(&small()), "--index", text(&index)]);
     let named = folder.path().join("named");
     json(data.path(), &["backup", text(&named), "--index", text(&index)]);
     let (code, detail) = refused(&target, &["restore", text(&named), "--with-index", "--index", text(&restored_index)]);
