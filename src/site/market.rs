@@ -293,24 +293,11 @@ fn by_year(catalog: &Catalog, years: &Aggregate, (first, last): (i32, i32), link
             format!("in the years from {first} to {last} that the data covers. Hatched: too few rounds are known.")
         }
     };
-    (
-        Bars::new(
-            ChartHead::new(
-                "rounds",
-                "Rounds per year",
-                format!("{} {period}", format::counted(rounds, "round", "rounds")),
-            ),
-            ["Year", "Rounds"],
-            ROUNDS,
-            items(&count),
-        ),
-        Bars::new(
-            ChartHead::new("raised", "Raised per year", format!("{} of known amounts {period}", format::usd(&usd))),
-            ["Year", "US dollars"],
-            ChartUnit::Usd,
-            items(&raised),
-        ),
-    )
+    let rounds = format!("{} {period}", format::counted(rounds, "round", "rounds"));
+    let rounds = ChartHead::new("rounds", "Rounds per year", rounds);
+    let usd = ChartHead::new("raised", "Raised per year", format!("{} of known amounts {period}", format::usd(&usd)));
+    let rounds = Bars::new(rounds, ["Year", "Rounds"], ROUNDS, items(&count));
+    (rounds, Bars::new(usd, ["Year", "US dollars"], ChartUnit::Usd, items(&raised)))
 }
 
 /// Rounds by stage and year; `None` if the page is limited to one stage or there is only one year.

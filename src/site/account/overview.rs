@@ -198,22 +198,16 @@ pub(crate) async fn show(
 }
 
 pub(crate) fn chart(usage: &AccountUsage) -> Bars {
-    let totals = usage.totals();
-    let days = usage.days.iter().map(format::short_day).zip(totals);
-    let items = days.map(|(day, total)| ChartItem::new(day, Some(total))).collect();
-    requests_chart(format!("Requests of all keys in the last {DAYS} days"), items)
+    requests_chart(format!("Requests of all keys in the last {DAYS} days"), usage.days.iter().zip(usage.totals()))
 }
 
 /// A chart of requests over the last [`DAYS`].
-pub(crate) fn requests_chart(title: String, items: Vec<ChartItem>) -> Bars {
+pub(crate) fn requests_chart<'d>(title: String, days: impl Iterator<Item = (&'d Date, u64)>) -> Bars {
+    let items: Vec<ChartItem> = days.map(|(day, count)| ChartItem::new(format::short_day(day), Some(count))).collect();
     let sum = items.iter().filter_map(ChartItem::value).sum::<u64>();
     let summary = format!("{} in {DAYS} days.", format::counted(sum, "request", "requests"));
-    Bars::new(
-        ChartHead::new("usage", title, summary),
-        ["Day (UTC)", "Requests"],
-        ChartUnit::Count("request", "requests"),
-        items,
-    )
+    let head = ChartHead::new("usage", title, summary);
+    Bars::new(head, ["Day (UTC)", "Requests"], ChartUnit::Count("request", "requests"), items)
 }
 
 fn has_others(usage: &AccountUsage) -> bool {
