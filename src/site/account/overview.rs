@@ -6,7 +6,7 @@ use crate::account::form::FormData;
 use crate::account::keys::{SelectOption, last_used_of, lifetimes};
 use crate::account::sign::{form_error, form_status};
 use crate::account::{AccountReply, AccountRequest, cookie};
-use crate::charts::{Bars, ChartHead, ChartItem, ChartUnit, Sparkline};
+use crate::charts::{Bars, ChartHead, ChartItem, ChartUnit};
 use crate::error_page::sentence;
 use crate::format;
 use crate::layout::PageLayout;
@@ -88,7 +88,7 @@ pub(crate) struct KeyUsageRow {
     /// Remaining requests today, in words; empty if unlimited.
     pub(crate) left: String,
     pub(crate) total: u64,
-    pub(crate) sparkline: Sparkline,
+    pub(crate) sparkline: Bars,
 }
 
 struct SessionRow {
@@ -124,7 +124,7 @@ impl KeyUsageRow {
             used: format::number(usage.today.used),
             left: usage.today.remaining.map_or_else(String::new, |left| format!("{} left", format::number(left))),
             total: counts.iter().sum(),
-            sparkline: Sparkline::new(&counts),
+            sparkline: Bars::spark(&counts),
         }
     }
 }
