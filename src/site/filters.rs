@@ -1,7 +1,7 @@
 //! The filters of a list as one form: checkboxes with counts, ranges with histograms, and text fields.
 
 use crate::browse::{BrowseConfig, PARSE_OPTIONS, problem_of};
-use crate::charts::{ChartHead, ChartItem, ChartUnit, RangeHistogram};
+use crate::charts::{Bars, ChartHead, ChartItem, ChartUnit};
 use crate::conditions::label_of;
 use crate::format;
 use crate::link::Link;
@@ -75,7 +75,7 @@ pub(crate) struct FacetOption {
 
 pub(crate) struct RangeFilter {
     pub label: &'static str,
-    pub histogram: Option<RangeHistogram>,
+    pub histogram: Option<Bars>,
     pub ends: [TextField; 2],
 }
 
@@ -271,7 +271,7 @@ fn histogram(
     range: &RangeConfig,
     given: &QueryInput<'_>,
     all: &FilteredRows,
-) -> Option<RangeHistogram> {
+) -> Option<Bars> {
     let (table, link) = (config.resource.table(), given.link);
     let [from, to] = [range.from.name, range.to.name];
     let bins = bins(catalog, table, range.bins)?;
@@ -294,7 +294,7 @@ fn histogram(
     let nouns = nouns(table);
     let title = format!("{} by {}", format::word(nouns.1), range.label.to_lowercase());
     let heads = [range.label, &format::word(nouns.1)];
-    RangeHistogram::new(ChartHead::new(from, title, ""), heads, ChartUnit::Count(nouns.0, nouns.1), items.collect())
+    Bars::range(ChartHead::new(from, title, ""), heads, ChartUnit::Count(nouns.0, nouns.1), items)
 }
 
 fn nouns(table: Table) -> (&'static str, &'static str) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use askama::Template;
 
-use crate::charts::{Bars, Breakdown, ChartHead, ChartItem, ChartMark, ChartUnit, HeatRow, Heatmap, TileMap, Treemap};
+use crate::charts::{Bars, ChartHead, ChartItem, ChartMark, ChartRow, ChartUnit, Heatmap, TileMap, Treemap};
 use crate::conditions::label_of;
 use crate::error_page::PageError;
 use crate::layout::PageLayout;
@@ -91,7 +91,7 @@ struct MarketPage {
     investors: Vec<MarketInvestor>,
     /// True if the number of rounds led is known for any of the investors.
     shows_led: bool,
-    breakdowns: Vec<Breakdown>,
+    breakdowns: Vec<Bars>,
     newest: RoundRows,
     all_rounds: String,
     all_startups: String,
@@ -293,24 +293,11 @@ fn by_year(catalog: &Catalog, years: &Aggregate, (first, last): (i32, i32), link
             format!("in the years from {first} to {last} that the data covers. Hatched: too few rounds are known.")
         }
     };
-    (
-        Bars::new(
-            ChartHead::new(
-                "rounds",
-                "Rounds per year",
-                format!("{} {period}", format::counted(rounds, "round", "rounds")),
-            ),
-            ["Year", "Rounds"],
-            ROUNDS,
-            items(&count),
-        ),
-        Bars::new(
-            ChartHead::new("raised", "Raised per year", format!("{} of known amounts {period}", format::usd(&usd))),
-            ["Year", "US dollars"],
-            ChartUnit::Usd,
-            items(&raised),
-        ),
-    )
+    let rounds = format!("{} {period}", format::counted(rounds, "round", "rounds"));
+    let rounds = ChartHead::new("rounds", "Rounds per year", rounds);
+    let usd = ChartHead::new("raised", "Raised per year", format!("{} of known amounts {period}", format::usd(&usd)));
+    let rounds = Bars::new(rounds, ["Year", "Rounds"], ROUNDS, items(&count));
+    (rounds, Bars::new(usd, ["Year", "US dollars"], ChartUnit::Usd, items(&raised)))
 }
 
 /// Rounds by stage and year; `None` if the page is limited to one stage or there is only one year.
@@ -329,7 +316,7 @@ fn by_stage_and_year(catalog: &Catalog, query: &Query, (first, last): (i32, i32)
     });
     let is_known = |year: usize| catalog.covers(first + year as i32);
     let rows = Stage::ALL.iter().filter(|stage| counts.iter().any(|counts| counts[stage.index()] > 0));
-    let rows: Vec<HeatRow> = rows
+    let rows: Vec<ChartRow> = rows
         .map(|stage| {
             let of_stage = link.with("stage", stage.name());
             let cell = |year: usize| {
@@ -337,7 +324,7 @@ fn by_stage_and_year(catalog: &Catalog, query: &Query, (first, last): (i32, i32)
                 let href = (count > 0).then(|| year_href(&of_stage, first + year as i32));
                 ChartMark { value: is_known(year).then_some(count), href }
             };
-            HeatRow {
+            ChartRow {
                 label: format::word(stage.name()),
                 href: Some(of_stage.href()),
                 cells: (0..years).map(cell).collect(),
@@ -417,7 +404,7 @@ fn investors(catalog: &Catalog, rounds: &Aggregate, filters: &[Filter]) -> Vec<M
 
 /// Rounds by sector and country, except for a property that the page is limited to. The page of all markets has maps
 /// instead.
-fn breakdowns(catalog: &Catalog, filters: &[Filter], market: MarketScope<'_>, link: &Link) -> Vec<Breakdown> {
+fn breakdowns(catalog: &Catalog, filters: &[Filter], market: MarketScope<'_>, link: &Link) -> Vec<Bars> {
     if market == MarketScope::All {
         return Vec::new();
     }
@@ -429,7 +416,7 @@ fn breakdowns(catalog: &Catalog, filters: &[Filter], market: MarketScope<'_>, li
         let groups = grouping(&rounds, name)?.values.iter();
         let items =
             groups.map(|group| ChartItem::linked(&group.name, Some(group.count), link.with(name, &group.value).href()));
-        Breakdown::new(title, [head, "Rounds"], items.collect())
+        Bars::breakdown(title, [head, "Rounds"], ROUNDS, items.collect(), None)
     };
     open.filter_map(breakdown).collect()
 }

@@ -9,7 +9,7 @@ mod score;
 
 use askama::Template;
 
-use crate::charts::{Breakdown, Graph, Heatmap, StackedBars, Timeline};
+use crate::charts::{Bars, Graph, Heatmap, Timeline};
 use crate::error_page::PageError;
 use crate::firm::charts::{Rounds, co_investors};
 use crate::firm::news::FirmNews;
@@ -49,11 +49,11 @@ struct FirmPage {
     ratings: Vec<(&'static str, f64)>,
     /// Name of each sector, and path of its firms.
     sectors: Vec<(String, String)>,
-    years: Option<StackedBars>,
+    years: Option<Bars>,
     stages: Option<Heatmap>,
     timeline: Option<Timeline>,
-    portfolio_sectors: Option<Breakdown>,
-    portfolio_countries: Option<Breakdown>,
+    portfolio_sectors: Option<Bars>,
+    portfolio_countries: Option<Bars>,
     portfolio: Vec<PortfolioRow>,
     portfolio_properties: Vec<PortfolioProperty>,
     graph: Option<Graph>,
