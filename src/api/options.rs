@@ -5,8 +5,8 @@
 //! the code that asks [`ListRequest::is_set`](crate::pagination::ListRequest::is_set).
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
-use once_cell::sync::Lazy;
 use serde_json::json;
 use utoipa::openapi::path::ParameterBuilder;
 use utoipa::openapi::{Ref, Required};
@@ -62,7 +62,7 @@ const fn row(
     RequestOption { name, scope, is_taken, document }
 }
 
-static ALL: [RequestOption; 23] = [
+static ALL: &[RequestOption] = &[
     row(
         FROM,
         OptionScope::Records,
@@ -328,7 +328,7 @@ pub fn is_representation(name: &str) -> bool {
 
 /// The names of the options that an endpoint takes, in the order of the documents.
 pub(crate) fn names(version: Version, endpoint: EndpointKind) -> &'static [&'static str] {
-    static NAMES: Lazy<HashMap<(Version, EndpointKind), Vec<&str>>> = Lazy::new(|| {
+    static NAMES: LazyLock<HashMap<(Version, EndpointKind), Vec<&str>>> = LazyLock::new(|| {
         let endpoints =
             Version::ALL.into_iter().flat_map(|version| Route::all(version).map(move |route| (version, route.content)));
         let taken = |version, endpoint| {
