@@ -69,14 +69,10 @@ static ALL: &[RequestOption] = &[
         |_, endpoint| endpoint.list().is_some(),
         |of| {
             let doc = match of.version {
-                Version::V1 | Version::V2 => {
-                    format!("Above {MAX_LIMIT} it is reduced to {MAX_LIMIT}, with a warning.")
-                }
+                Version::V1 | Version::V2 => format!("Above {MAX_LIMIT} it is reduced to {MAX_LIMIT}, with a warning."),
                 Version::V3 => {
-                    format!(
-                        "{} As CSV and NDJSON there is no maximum, and by default all results are returned.",
-                        max_by_tier()
-                    )
+                    let of_files = "As CSV and NDJSON there is no maximum, and by default all results are returned.";
+                    format!("{} {of_files}", max_by_tier())
                 }
             };
             of.limit(&format!("Maximum number of results. {doc}"), DEFAULT_LIMIT)
