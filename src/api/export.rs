@@ -14,7 +14,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Response};
 
 use auth::Caller;
 use auth::quota::{Overloaded, Quota};
-use catalog::flat::{FlatColumn, CsvWriter, Formulas, list_columns};
+use catalog::flat::{CsvWriter, FlatColumn, Formulas, list_columns};
 use catalog::json::{FieldSet, Fields};
 use catalog::{ListPosition, ParameterError};
 use data::{Date, SnapshotVersion, rfc3339};
@@ -26,13 +26,17 @@ use transport::negotiation::{Format, GzipStream, accepts_gzip};
 use transport::problem::Problem;
 use transport::warnings::{MAX_HEADER, write_warnings};
 
-use crate::list::{self, ListRows};
+use crate::endpoint::ApiOperation;
+use crate::endpoints::list::{self, ListRows};
 use crate::other_meaning::ListAddress;
 use crate::pagination::ListRequest;
 use crate::request::{Canonical, RequestError, RequestUrl};
-use crate::routes::{EndpointKind, Route, split_version};
+use crate::routes::{Route, split_version};
 use crate::window::{DEFAULT_LIMIT, single_value};
-use crate::{MAX_HEADERS, PipelineOutcome, Parsed, Pipeline, Version, catch_panic, shared_headers};
+use crate::{
+    ApiRequest, ApiResponse, MAX_HEADERS, Parsed, Pipeline, PipelineOutcome, Version, catch_panic, precondition_failed,
+    shared_headers,
+};
 
 /// Number of rows of a file that cost one request.
 pub const ROWS_PER_REQUEST: u64 = 1_000;
@@ -50,7 +54,7 @@ pub(crate) fn split_format(version: Option<Version>, path: &str) -> (&str, Optio
     let of_list = |format: Format| {
         let path = path.strip_suffix(format.extension())?.strip_suffix('.')?;
         let (route, _) = Route::find(Version::V3, path)?;
-        matches!(route.content, EndpointKind::List(..)).then_some((path, Some(format)))
+        route.list().map(|_| (path, Some(format)))
     };
     let formats = [Format::Csv, Format::Ndjson].into_iter().filter(|_| version == Some(Version::V3));
     formats.filter_map(of_list).next().unwrap_or((path, None))
@@ -100,6 +104,22 @@ impl Export {
         let mut warnings = list::warnings(address, &self.list, &page);
         warnings.extend(list::nothing_found(&self.list, &page));
         Ok(OpenExport { export: Arc::clone(self), fields, page, rows, is_part: rows < after, warnings })
+    }
+}
+
+impl ApiOperation for Arc<Export> {
+    /// Each part of the file is a job of the queue.
+    fn searches(&self) -> bool {
+        true
+    }
+
+    /// The response to a request that `If-Match` excludes; others get the file before this.
+    fn respond(&self, _request: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
+        Err(precondition_failed())
+    }
+
+    fn export(&self) -> Option<&Arc<Export>> {
+        Some(self)
     }
 }
 
@@ -172,7 +192,13 @@ impl OpenExport {
     }
 
     /// The response, with a body that produces the remaining rows.
-    fn response(self, state: &Arc<State>, taken: FileCharge, is_gzipped: bool, headers: HeaderMap) -> Response<Payload> {
+    fn response(
+        self,
+        state: &Arc<State>,
+        taken: FileCharge,
+        is_gzipped: bool,
+        headers: HeaderMap,
+    ) -> Response<Payload> {
         let columns = match self.export.format {
             Format::Csv => list_columns(self.export.list.resource, &self.fields),
             _ => Vec::new(),

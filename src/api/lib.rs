@@ -7,31 +7,25 @@
 #![warn(unreachable_pub)]
 
 pub(crate) mod asked;
-pub(crate) mod changes;
+mod endpoint;
+mod endpoints;
 pub mod envelope;
 mod etag;
 mod export;
-pub mod facets;
 pub mod include;
-pub mod list;
-pub(crate) mod look_up;
 pub mod openapi;
 pub mod options;
 mod other_meaning;
 mod pagination;
 pub(crate) mod pin;
 mod present;
-pub mod record;
 mod request;
 pub mod routes;
-pub(crate) mod saved;
-mod schema;
 pub mod version;
 pub mod window;
 
 pub use export::ROWS_PER_REQUEST;
-pub use record::SUGGESTIONS;
-pub use routes::{EndpointKind, Route};
+pub use routes::Route;
 pub use version::Version;
 pub use window::{DEFAULT_LIMIT, MAX_LIMIT, MAX_PAID_LIMIT};
 
@@ -64,12 +58,13 @@ use transport::telemetry::{Api, RouteGroup, RouteLabel};
 use transport::url::{KEY_IN_URL, has_key, with_slug};
 use transport::{RequestParts, RequestTrace};
 
+use crate::endpoint::ParsedOperation;
 use crate::etag::FileETag;
 use crate::export::{Export, quota_exceeded, split_format};
 use crate::pin::{Pin, PinError};
 use crate::present::write_successor;
-use crate::request::{ApiOperation, RequestError, RequestUrl};
-use crate::routes::split_version;
+use crate::request::{RequestError, RequestUrl};
+use crate::routes::{split_version, unknown_path};
 
 /// Capacity for the headers of a response.
 const MAX_HEADERS: usize = 24;
@@ -185,7 +180,7 @@ struct Pipeline<'a> {
 struct Parsed {
     route: &'static Route,
     format: Format,
-    operation: Result<ApiOperation, RequestError>,
+    operation: ParsedOperation,
     /// The `ETag` of a file. Other responses get theirs once they are computed.
     file_etag: Option<FileETag>,
 }
@@ -193,15 +188,12 @@ struct Parsed {
 impl Parsed {
     /// The list to send as a file.
     fn export(&self) -> Option<&Arc<Export>> {
-        match &self.operation {
-            Ok(ApiOperation::Export(export)) => Some(export),
-            _ => None,
-        }
+        self.operation.as_ref().ok()?.export()
     }
 
     /// True if the response needs a search of names, for its records or for suggestions.
     fn searches(&self) -> bool {
-        self.operation.as_ref().map_or(true, ApiOperation::searches)
+        self.operation.as_ref().map_or(true, |operation| operation.searches())
     }
 }
 
@@ -243,7 +235,12 @@ impl<'a> Pipeline<'a> {
     }
 
     /// Runs the stages in the order of the contract; sets `quota` to the one that the response reports.
-    fn run(&self, caller: Result<Caller, AuthError>, may_search: bool, quota: &mut Quota) -> Result<PipelineOutcome, Problem> {
+    fn run(
+        &self,
+        caller: Result<Caller, AuthError>,
+        may_search: bool,
+        quota: &mut Quota,
+    ) -> Result<PipelineOutcome, Problem> {
         let request = self.request;
         let route = match (&self.cached, self.version) {
             (None, Some(version)) => Route::find(version, self.path),
@@ -282,7 +279,9 @@ impl<'a> Pipeline<'a> {
             let known = known.filter(|_| accepts_json(request.headers));
             let file = parsed.as_ref().and_then(|parsed| parsed.file_etag.as_ref());
             let file = file.filter(|etag| etag.matches(request.headers)).map(|etag| etag.value.clone());
-            if let Some(outcome) = known.map(PipelineOutcome::NotModified).or(file.map(PipelineOutcome::FileNotModified)) {
+            if let Some(outcome) =
+                known.map(PipelineOutcome::NotModified).or(file.map(PipelineOutcome::FileNotModified))
+            {
                 *quota = self.state.auth.peek(&caller, quota.day);
                 return Ok(outcome);
             }
@@ -322,7 +321,7 @@ impl<'a> Pipeline<'a> {
         quota: &mut Quota,
     ) -> Result<Arc<CachedResponse>, Problem> {
         let left = self.state.auth.peek(caller, quota.day);
-        let is_free = parsed.is_some_and(|parsed| parsed.route.content == EndpointKind::Usage);
+        let is_free = parsed.is_some_and(|parsed| !parsed.route.endpoint.is_counted());
         let is_open = is_conditional && parsed.is_some_and(|parsed| left.remaining != Some(0) || !parsed.searches());
         *quota = if is_free || is_open { left } else { self.charge_quota(caller, 1, quota)? };
         let trace = self.request.trace;
@@ -342,7 +341,7 @@ impl<'a> Pipeline<'a> {
 
     /// True if the request has a body.
     fn is_batch(&self) -> bool {
-        let takes_body = |(route, _): (&Route, _)| route.content == EndpointKind::LookUp;
+        let takes_body = |(route, _): (&Route, _)| route.endpoint.takes_items();
         *self.request.method == Method::POST
             && self.version.and_then(|version| Route::find(version, self.path)).is_some_and(takes_body)
     }
@@ -386,17 +385,17 @@ impl<'a> Pipeline<'a> {
         max_limit: u64,
     ) -> Parsed {
         let (state, catalog, path, query) = (self.state, self.catalog, self.path, self.request.query);
-        let format = if matches!(route.content, EndpointKind::List(..)) { self.format } else { Format::Json };
+        let format = if route.list().is_some() { self.format } else { Format::Json };
         let max_limit = if format == Format::Json { max_limit } else { u64::MAX };
-        let url = RequestUrl { state, catalog, version, path, query, values, format, max_limit };
-        let operation = catch_panic(self.request.trace, || ApiOperation::parse(&url, route, slug).map_err(Some));
+        let url = RequestUrl { state, catalog, version, route, slug, path, query, values, format, max_limit };
+        let operation = catch_panic(self.request.trace, || url.parse().map_err(Some));
         let operation = operation.map_err(|error| error.unwrap_or(RequestError::Panic));
         let operation = match self.pin_error {
             Some(error) => Err(error.join_error(operation.err())),
             None => operation,
         };
-        let file = operation.as_ref().ok().filter(|operation| matches!(operation, ApiOperation::Export(_)));
-        let file_etag = file.map(|file| FileETag::new(&url, file.canonical(&url).as_ref()));
+        let file = operation.as_ref().ok().and_then(|operation| operation.export());
+        let file_etag = file.map(|file| FileETag::new(&url, file.canonical().as_ref()));
         Parsed { route, format, operation, file_etag }
     }
 
@@ -417,9 +416,9 @@ impl<'a> Pipeline<'a> {
         let catalog = Arc::clone(self.catalog);
         let account = caller.account;
         let api_request = ApiRequest { state: self.state, catalog, version, path, values, quota, account };
-        let Some(parsed) = parsed else { return Err(record::unknown_route(&api_request)) };
+        let Some(parsed) = parsed else { return Err(unknown_path(version, path)) };
         if !request.is_read() {
-            let methods = parsed.route.content.methods();
+            let methods = parsed.route.methods();
             let known = match methods {
                 READS => "is read-only: use GET or HEAD",
                 _ => "takes GET, HEAD and POST",
@@ -437,8 +436,8 @@ impl<'a> Pipeline<'a> {
             };
             Problem { location, ..api_request.reject(parsed.route, error) }
         })?;
-        let response = api_request.execute(operation)?;
-        let is_cacheable = parsed.route.content.is_cacheable();
+        let response = operation.respond(&api_request)?;
+        let is_cacheable = parsed.route.endpoint.is_cacheable();
         let cached = Arc::new(api_request.finish(request.trace.route(), is_cacheable, response));
         // The release of a cursor may be unloaded at any time, so such responses are not cached.
         let is_shared = is_cacheable && !operation.depends_on_tier();
@@ -452,34 +451,11 @@ impl<'a> Pipeline<'a> {
 }
 
 impl ApiRequest<'_> {
-    fn execute(&self, operation: &ApiOperation) -> Result<ApiResponse, Problem> {
-        match operation {
-            ApiOperation::List(list) => list::respond(self, list),
-            // Other file requests are sent before this.
-            ApiOperation::Export(_) => Err(precondition_failed()),
-            ApiOperation::Record { table, row, include, warnings } => {
-                record::answer(self, *table, *row, include, warnings)
-            }
-            ApiOperation::Facets { query, notes, canonical } => facets::respond(self, query, notes, canonical.as_deref()),
-            ApiOperation::Aggregate { query, options, notes, canonical, .. } => {
-                facets::aggregate(self, query, options, notes, canonical.as_deref())
-            }
-            ApiOperation::Stats => record::stats(self),
-            ApiOperation::Snapshots => record::snapshots(self),
-            ApiOperation::Suggest { text, tables, window } => record::suggest(self, text, tables, window),
-            ApiOperation::Usage => record::usage(self),
-            ApiOperation::Changes(changes) => changes::respond(self, changes),
-            ApiOperation::LookUp(request) => look_up::respond(self, request),
-            ApiOperation::Saved => saved::saved(self),
-            ApiOperation::Alerts(alerts) => saved::alerts(self, alerts),
-        }
-    }
-
     /// The error response to a request that could not be parsed.
     fn reject(&self, route: &Route, error: &RequestError) -> Problem {
-        match (error, route.content, self.version) {
+        match (error, route.list(), self.version) {
             // Errors of `fields` are reported together with the others.
-            (RequestError::Parameters(issues), EndpointKind::List(resource, _), Version::V3) => {
+            (RequestError::Parameters(issues), Some(resource), Version::V3) => {
                 let mut errors = issues.report(&self.catalog);
                 errors.extend(Fields::parse(self.values, FieldSet::of_list(resource)).err().into_iter().flatten());
                 Problem::of_parameters(errors)
@@ -508,7 +484,7 @@ impl ApiRequest<'_> {
 
 /// The value of `Allow` of a path.
 fn methods_of(route: Option<&(&'static Route, Option<String>)>) -> &'static str {
-    route.map_or(READS, |(route, _)| route.content.methods())
+    route.map_or(READS, |(route, _)| route.methods())
 }
 
 /// Headers of a successful response that do not depend on the caller.
@@ -566,12 +542,7 @@ fn label(version: Option<Version>, route: Option<&Route>) -> RouteLabel {
         Version::V2 => Api::V2,
         Version::V3 => Api::V3,
     });
-    let group = match route.map(|route| route.content) {
-        Some(EndpointKind::List(..)) => RouteGroup::List,
-        Some(EndpointKind::Record(_)) => RouteGroup::Record,
-        Some(EndpointKind::Facets | EndpointKind::Aggregate(_)) => RouteGroup::Counts,
-        _ => RouteGroup::Rest,
-    };
+    let group = route.map_or(RouteGroup::Rest, |route| route.endpoint.group());
     RouteLabel { group, api, path: route.map_or("unknown", |route| route.path) }
 }
 

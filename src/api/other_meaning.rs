@@ -48,3 +48,18 @@ impl<'a> ListAddress<'a> {
         Some(ParameterError::no_name(search.other_meaning(&address)?, search.is_partly_named))
     }
 }
+
+/// A warning that the text of a query whose matches are counted is not a name. `canonical` are the parameters of the
+/// query; without them those that were sent are used.
+pub(crate) fn of_counts(
+    request: &ApiRequest<'_>,
+    query: &Query,
+    canonical: Option<&[(&'static str, String)]>,
+) -> Option<ParameterError> {
+    let parameters = match canonical {
+        Some(canonical) => canonical.iter().map(|(name, value)| ((*name).into(), value.into())).collect(),
+        None => request.values.iter().map(|(name, value)| (name.into(), value.into())).collect::<Vec<_>>(),
+    };
+    // Counts have an order and a limit of their own.
+    ListAddress::from_request(request).other_meaning(&request.catalog, query, &parameters, &["sort", "limit"])
+}

@@ -1,7 +1,7 @@
 //! List requests: parsed from the parameters of a URL, or continued from a cursor.
 //!
-//! A cursor carries its release, its query and the position of the next page. The parameters of the window ([`options::is_page_option`])
-//! may change from page to page; filters and `sort`, if given, must agree with the cursor.
+//! A cursor carries its release, its query and the position of the next page. Some options may change from page to page
+//! ([`options::is_page_option`]); filters and `sort`, if given, must agree with the cursor.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -19,7 +19,6 @@ use crate::asked::{ASK, AskedQuestion};
 use crate::options;
 use crate::pin::PIN;
 use crate::request::{Canonical, RequestError, RequestUrl};
-use crate::routes::settled_by_path;
 use crate::window::{DEFAULT_LIMIT, PageWindow, single_value};
 
 pub(crate) struct ListRequest {
@@ -59,9 +58,9 @@ impl ListRequest {
         let catalog = cursor.as_ref().map_or(url.catalog, |(_, catalog)| catalog);
         let settled = settled_by_path(resource, &fixed.iter().map(|(name, _)| *name).collect::<Vec<_>>());
         let question = match url.version {
-            Version::V3 if resource.takes_questions() => {
-                issues.collect(AskedQuestion::parse(&values, resource, &settled, catalog).map_err(Issues::from)).flatten()
-            }
+            Version::V3 if resource.takes_questions() => issues
+                .collect(AskedQuestion::parse(&values, resource, &settled, catalog).map_err(Issues::from))
+                .flatten(),
             _ => None,
         };
         let values = match &question {
@@ -69,7 +68,7 @@ impl ListRequest {
             None => values,
         };
         let window = issues.collect(PageWindow::parse(url.version, &values, url.max_limit));
-        let flags = issues.collect(parse_flags(options::flags(url.version, resource), &values));
+        let flags = issues.collect(parse_flags(options::flags(url.version, url.route), &values));
         let offset = window.as_ref().map_or(0, PageWindow::offset);
         let cursor_query = cursor.as_ref().map(|(cursor, _)| cursor);
         let parsed = issues.collect(parse_query(url, &values, resource, fixed, &settled, catalog, cursor_query));
@@ -179,11 +178,23 @@ impl ListRequest {
     fn without_defaults(&self, version: Version) -> impl Iterator<Item = (&'static str, String)> {
         let canonical = &self.parsed.canonical;
         let has_text = canonical.iter().any(|(name, _)| SEARCHES.contains(name));
-        let options = version.parse_options(self.resource);
+        let options = version.parse_options(&[]);
         let is_default =
             move |name: &str, value: &String| options.default_of(self.resource, name, has_text).as_ref() == Some(value);
         canonical.iter().filter(move |(name, value)| !value.is_empty() && !is_default(name, value)).cloned()
     }
+}
+
+/// The parameters that a list does not accept if its path sets the `given` ones: these, `slug` (which is in the path),
+/// and the exclusion of other values where a record has only one value.
+pub(crate) fn settled_by_path(resource: Resource, given: &[&'static str]) -> Vec<&'static str> {
+    let exclusion = |name: &&'static str| {
+        let has_several = resource.parameter(&format!("{name}_all")).is_some();
+        let exclusion = resource.parameter(&format!("not_{name}")).filter(|_| !has_several);
+        exclusion.map(|parameter| parameter.name)
+    };
+    let in_path = (!given.is_empty()).then_some("slug");
+    given.iter().copied().chain(given.iter().filter_map(exclusion)).chain(in_path).collect()
 }
 
 /// URL of a path of the API with parameters.
@@ -248,7 +259,7 @@ fn parse_query(
     catalog: &Arc<Catalog>,
     cursor: Option<&Cursor>,
 ) -> Result<ParsedRequest, Issues> {
-    let options = url.version.parse_options(resource);
+    let options = url.version.parse_options(options::names(url.version, url.route));
     let invalid = |name: &str, detail: String| Issues::from(vec![ParameterError::invalid(name, detail)]);
     for name in settled {
         if url.values.iter().any(|(known, _)| known == name) {

@@ -15,12 +15,15 @@ use transport::negotiation::{accepts_gzip, compressed};
 use transport::problem::{Code, Problem};
 use transport::response_cache::CachedResponse;
 
-use crate::{PipelineOutcome, Pipeline, Version};
+use crate::{Pipeline, PipelineOutcome, Version};
 
 impl Pipeline<'_> {
     /// The response, with the headers that every response has.
     pub(super) fn present(&self, outcome: Result<PipelineOutcome, Problem>, quota: &Quota) -> Response<Payload> {
-        let has_common_headers = matches!(&outcome, Ok(PipelineOutcome::Found(_) | PipelineOutcome::NotModified(_) | PipelineOutcome::File(_)));
+        let has_common_headers = matches!(
+            &outcome,
+            Ok(PipelineOutcome::Found(_) | PipelineOutcome::NotModified(_) | PipelineOutcome::File(_))
+        );
         // A path that contains a key is not repeated.
         let may_link = !matches!(&outcome, Err(problem) if problem.code == Code::KeyInUrl);
         let caching = match &outcome {

@@ -1,10 +1,9 @@
 //! The versions of the REST API. The version decides how parameters are parsed and lists are written.
 
-use catalog::{ParseOptions, Resource};
+use catalog::ParseOptions;
 use data::ReviewStatus;
 
-use crate::options;
-use crate::routes::{EndpointKind, split_version};
+use crate::routes::split_version;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Version {
@@ -55,17 +54,8 @@ impl Version {
         }
     }
 
-    /// Parse options of a list.
-    pub(crate) fn parse_options(self, resource: Resource) -> ParseOptions {
-        ParseOptions {
-            strict: self.is_strict(),
-            review_statuses: self.review_statuses(),
-            other_names: self.list_options(resource),
-        }
-    }
-
-    /// The names of the options of a list, such as `limit`.
-    pub fn list_options(self, resource: Resource) -> &'static [&'static str] {
-        options::names(self, EndpointKind::List(resource, &[]))
+    /// Parse options of filters; `other_names` are parameters that are not filters.
+    pub(crate) fn parse_options(self, other_names: &'static [&'static str]) -> ParseOptions {
+        ParseOptions { strict: self.is_strict(), review_statuses: self.review_statuses(), other_names }
     }
 }

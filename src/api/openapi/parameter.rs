@@ -6,21 +6,15 @@ use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn, ParameterS
 use utoipa::openapi::schema::{ArrayBuilder, KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{Ref, RefOr, Required, Schema};
 
-use crate::changes::{FROM, TO};
-use crate::{EndpointKind, Route, Version, options};
-use catalog::aggregate::group_bys;
-use catalog::json::FieldSet;
-use catalog::params::{MAX_TEXT_CHARS, ParamType, BoundUnit};
+use crate::{MAX_LIMIT, MAX_PAID_LIMIT, Route, Version, options};
+use catalog::params::{BoundUnit, MAX_TEXT_CHARS, ParamType};
 use catalog::parse::scalars::Bound;
 use catalog::{Catalog, Property, Resource, params};
+use data::Metric;
 use data::vocabulary::Vocabulary;
-use data::{self, Metric, Table};
 
-use crate::openapi::look_up;
-use crate::openapi::schema::{Schemas, item_name};
-use crate::openapi::vocabulary::{
-    field_name, property_name, sort_name, sort_values, vocabulary_of,
-};
+use crate::openapi::schema::Schemas;
+use crate::openapi::vocabulary::{field_name, property_name, sort_name, sort_values, vocabulary_of};
 
 /// The parameters of an endpoint, path parameters first.
 pub(crate) fn of_route(version: Version, route: &Route, schemas: &Schemas, catalog: &Catalog) -> Vec<Parameter> {
@@ -74,28 +68,16 @@ pub fn example_of(route: &Route, name: &str, catalog: &Catalog) -> Option<String
     match (filter_of(route, name), name) {
         (_, name) if route.placeholder() == Some(name) => Some(catalog.example_slug(route.subject())),
         (Some((resource, parameter)), _) => Some(catalog.example(resource, parameter)),
-        (None, "q" | "name") => Some(catalog.example_name(Table::Firms)),
         (None, "limit") => Some("5".to_owned()),
-        (None, "group_by") => {
-            let EndpointKind::Aggregate(resource) = route.content else { return None };
-            Some(group_bys(resource)[0].0.to_owned())
-        }
-        (None, "sort") => Some("-count".to_owned()),
-        (None, FROM | TO) => Some(catalog.version().to_string()),
-        _ => None,
+        (None, name) => route.endpoint.example(name, catalog),
     }
 }
 
 /// The list that has a filter or sort parameter of this name.
 fn filter_of(route: &Route, name: &str) -> Option<(Resource, &'static params::Parameter)> {
-    let resource = match route.content {
-        EndpointKind::List(resource, _) => resource,
-        EndpointKind::Facets => Resource::Firms,
-        // Groups have another order than records.
-        EndpointKind::Aggregate(resource) if name != "sort" => resource,
-        _ => return None,
-    };
-    Some((resource, resource.parameter(name)?))
+    let resource = route.endpoint.filters()?;
+    let is_own = route.endpoint.own_parameters().contains(&name);
+    Some((resource, resource.parameter(name).filter(|_| !is_own)?))
 }
 
 /// A filter or sort parameter of a list.
@@ -224,7 +206,7 @@ pub(crate) struct DocumentedOption<'a> {
     pub(crate) version: Version,
     pub(crate) route: &'a Route,
     pub(crate) catalog: &'a Catalog,
-    name: &'a str,
+    pub(crate) name: &'a str,
     schemas: &'a Schemas,
 }
 
@@ -249,49 +231,33 @@ impl DocumentedOption<'_> {
             .example(Some(self.catalog.version().to_string().into()))
     }
 
-    /// The list whose records an aggregate counts.
-    pub(crate) fn aggregated(&self) -> Resource {
-        match self.route.content {
-            EndpointKind::Aggregate(resource) => resource,
-            _ => unreachable!("only aggregates have groups"),
-        }
+    /// The parameter `limit`.
+    pub(crate) fn limit(&self, doc: &str, default: u64) -> ParameterBuilder {
+        self.query(doc).schema(Some(integer(1).default(Some(default.into())))).example(Some(5.into()))
     }
 
     /// The vocabulary of the fields of the endpoint, and two of them.
     pub(crate) fn field_names(&self) -> (String, Value) {
-        let names = field_name(item_name(self.version, self.route.content));
+        let names = field_name(self.route.endpoint.item_name(self.version));
         let example: Vec<&Value> = match self.schemas.get(&names) {
             Some(RefOr::T(Schema::Object(words))) => words.enum_values.iter().flatten().take(2).collect(),
             _ => Vec::new(),
         };
         (names, json!(example))
     }
-
-    /// The fields without the parameter `fields` as a sentence.
-    pub(crate) fn default_fields(&self) -> String {
-        match self.route.content {
-            EndpointKind::List(resource, _) => {
-                let computed = FieldSet::of_list(resource).computed();
-                let defaults = resource.table().default_fields().iter().chain(computed);
-                let defaults: Vec<String> = defaults.map(|field| format!("`{}`", field.name)).collect();
-                format!("Default: {}.", defaults.join(", "))
-            }
-            EndpointKind::Changes => {
-                "Default: all. A change of none of these fields, and a table that has none, is left out.".to_owned()
-            }
-            _ => "Default: all.".to_owned(),
-        }
-    }
 }
 
 /// A parameter of an endpoint other than a filter or the order of a list.
 fn other(version: Version, route: &Route, name: &'static str, schemas: &Schemas, catalog: &Catalog) -> Parameter {
-    if route.content == EndpointKind::LookUp
-        && let Some(parameter) = look_up::parameter(name, catalog)
-    {
-        return parameter;
-    }
-    options::document(&DocumentedOption { version, route, catalog, name, schemas }, name).build()
+    let of = DocumentedOption { version, route, catalog, name, schemas };
+    route.endpoint.document(&of).unwrap_or_else(|| options::document(&of)).build()
+}
+
+/// The maximum of `limit`, if it depends on the tier, as a sentence.
+pub(crate) fn max_by_tier() -> String {
+    format!(
+        "Above {MAX_LIMIT} (with keys of the tiers pro and enterprise {MAX_PAID_LIMIT}) it is reduced to that, with a warning."
+    )
 }
 
 pub(crate) fn flag() -> ObjectBuilder {

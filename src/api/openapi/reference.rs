@@ -301,7 +301,9 @@ fn request(version: Version, catalog: &Catalog, route: &Route, parameters: &[&Pa
         true => &["q", "limit"],
         false => &["name", "from", "stage", "country", "metric", "since", "raise_usd", "limit"],
     };
-    let pairs = parameters.iter().filter(|parameter| !is_path(parameter) && shown.contains(&parameter.name.as_str()));
+    let is_shown =
+        |parameter: &&&Parameter| parameter.required == Required::True || shown.contains(&parameter.name.as_str());
+    let pairs = parameters.iter().filter(|parameter| !is_path(parameter) && is_shown(parameter));
     let pairs = pairs.filter_map(|parameter| Some((parameter.name.clone(), example(parameter)?)));
     ExampleRequest { path: format!("/api/{}/{path}", version.segment()), query: pairs.take(3).collect() }
 }

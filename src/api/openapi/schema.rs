@@ -12,23 +12,20 @@ use http::StatusCode;
 use utoipa::openapi::schema::{Array, KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{Object, Ref, RefOr, Schema};
 
+use crate::endpoint::ApiEndpoint;
 use crate::envelope::{Meta, PaginationV1, PaginationV2, PaginationV3, Warnings};
-use crate::facets::Facets;
 use crate::include::Include;
 use crate::openapi::definition::{self, SchemaObjects};
-use crate::openapi::{look_up, vocabulary};
-use crate::record::{MatchedPart, ListedRelease, SuggestedName, Usage};
-use crate::{EndpointKind, Route, Version};
-use catalog::changes::ChangeFields;
+use crate::openapi::vocabulary;
+use crate::{Route, Version};
+use catalog::ParameterError;
 use catalog::json::computed::{CoInvestorFields, MatchFields, RankFields};
 use catalog::provenance::ProvenanceStatement;
-use catalog::{Aggregate, LookUpAnswer, ParameterError, Resource, Totals};
 use data::Table;
 use data::field::{Definition, Model};
 use data::import::provenance::Source;
 use data::model::{RelatedRole, YearScore};
 use data::vocabulary::Vocabulary;
-use service::alerts::{AlertRecord, WatchRecord};
 use transport::problem::{Code, ProblemBody};
 
 pub(crate) type Schemas = BTreeMap<String, RefOr<Schema>>;
@@ -43,74 +40,37 @@ pub(crate) fn of_version(version: Version) -> Schemas {
         schemas.insert(name, RefOr::T(Schema::Object(selectable(object, version))));
     }
     for route in Route::all(version) {
-        schemas.insert(response_name(route.content), response(version, route.content));
-    }
-    if version == Version::V3 {
-        look_up::add_schemas(&mut schemas);
+        schemas.insert(response_name(route.endpoint), response(version, route.endpoint));
+        if version == Version::V3 {
+            route.endpoint.add_schemas(&mut schemas);
+        }
     }
     vocabulary::add(version, &mut schemas);
     schemas
 }
 
-pub(crate) fn response_name(content: EndpointKind) -> String {
-    let suffix = if is_list(content) { "List" } else { "Answer" };
-    format!("{}{suffix}", item_name(Version::V3, content))
-}
-
-/// True if `data` is a list.
-fn is_list(content: EndpointKind) -> bool {
-    matches!(
-        content,
-        EndpointKind::List(..)
-            | EndpointKind::Snapshots
-            | EndpointKind::Suggestions
-            | EndpointKind::Changes
-            | EndpointKind::Saved
-            | EndpointKind::Alerts
-    )
-}
-
-/// Name of the type of `data`, or of its items.
-pub(crate) fn item_name(version: Version, content: EndpointKind) -> &'static str {
-    match content {
-        EndpointKind::List(Resource::Firms, _) if version != Version::V3 => FIRM_SUMMARY,
-        EndpointKind::List(Resource::Leaderboard, _) => RankFields::DEFINITION.name,
-        EndpointKind::List(Resource::CoInvestors, _) => CoInvestorFields::DEFINITION.name,
-        EndpointKind::List(Resource::Match, _) => MatchFields::DEFINITION.name,
-        EndpointKind::List(resource, _) => resource.table().model().name,
-        EndpointKind::Record(table) => table.model().name,
-        EndpointKind::Facets => Facets::DEFINITION.name,
-        EndpointKind::Aggregate(_) => Aggregate::DEFINITION.name,
-        EndpointKind::Stats => Totals::DEFINITION.name,
-        EndpointKind::Snapshots => ListedRelease::DEFINITION.name,
-        EndpointKind::Suggestions => SuggestedName::DEFINITION.name,
-        EndpointKind::Usage => Usage::DEFINITION.name,
-        EndpointKind::Changes => <ChangeFields<'_>>::DEFINITION.name,
-        EndpointKind::LookUp => LookUpAnswer::DEFINITION.name,
-        EndpointKind::Saved => WatchRecord::DEFINITION.name,
-        EndpointKind::Alerts => AlertRecord::DEFINITION.name,
-    }
+pub(crate) fn response_name(endpoint: &dyn ApiEndpoint) -> String {
+    let suffix = if endpoint.is_list() { "List" } else { "Answer" };
+    format!("{}{suffix}", endpoint.item_name(Version::V3))
 }
 
 /// A firm with the default fields of lists.
-const FIRM_SUMMARY: &str = "FirmSummary";
+pub(crate) const FIRM_SUMMARY: &str = "FirmSummary";
 
 /// A response body: the data in its envelope.
-fn response(version: Version, content: EndpointKind) -> RefOr<Schema> {
-    let name = item_name(version, content);
+fn response(version: Version, endpoint: &dyn ApiEndpoint) -> RefOr<Schema> {
+    let name = endpoint.item_name(version);
     let item = Ref::from_schema_name(name);
     let object = ObjectBuilder::new().schema_type(Type::Object).required("data");
-    let mut object = match is_list(content) {
+    let mut object = match endpoint.is_list() {
         true => object.description(Some(format!("A list of `{name}`."))).property("data", Array::new(item)),
         false => object.description(Some(format!("One `{name}`."))).property("data", item),
     };
-    if matches!(content, EndpointKind::List(..) | EndpointKind::Changes) {
+    if endpoint.is_paged() {
         object = object.property("pagination", Ref::from_schema_name("Pagination")).required("pagination");
     }
-    if let (Version::V3, EndpointKind::Record(table)) = (version, content)
-        && !Include::of_table(table).is_empty()
-    {
-        object = object.property("included", included(table));
+    if version == Version::V3 && !endpoint.includes().is_empty() {
+        object = object.property("included", included(endpoint.includes()));
     }
     object = object.property("meta", Ref::from_schema_name("Meta"));
     if version == Version::V3 {
@@ -119,10 +79,10 @@ fn response(version: Version, content: EndpointKind) -> RefOr<Schema> {
     RefOr::T(Schema::Object(object.build()))
 }
 
-/// The lists that records of a table can include.
-fn included(table: Table) -> Object {
+/// What a record can include.
+fn included(includes: &[Include]) -> Object {
     let lists = ObjectBuilder::new().schema_type(Type::Object).description(Some("The lists that `include` names."));
-    let lists = Include::of_table(table).iter().fold(lists, |lists, include| {
+    let lists = includes.iter().fold(lists, |lists, include| {
         let total = ObjectBuilder::new()
             .schema_type(Type::Integer)
             .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
@@ -175,26 +135,10 @@ fn selectable(mut object: Object, version: Version) -> Object {
 /// The types of `data`.
 fn data(version: Version) -> SchemaObjects {
     let mut objects = SchemaObjects::new();
-    let mut types = vec![Table::Firms.model(), Table::Reviews.model(), Table::Sectors.model()];
+    let mut types: Vec<&'static Definition> = Route::all(version).map(|route| route.endpoint.item()).collect();
     if version == Version::V3 {
-        types.extend([
-            Table::Startups.model(),
-            Facets::DEFINITION,
-            Aggregate::DEFINITION,
-            Totals::DEFINITION,
-            ListedRelease::DEFINITION,
-            SuggestedName::DEFINITION,
-            MatchedPart::DEFINITION,
-            Usage::DEFINITION,
-            <ChangeFields<'_>>::DEFINITION,
-            <RelatedRole>::DEFINITION,
-            Source::DEFINITION,
-            ProvenanceStatement::DEFINITION,
-            YearScore::DEFINITION,
-            LookUpAnswer::DEFINITION,
-            WatchRecord::DEFINITION,
-            AlertRecord::DEFINITION,
-        ]);
+        types.extend([<RelatedRole>::DEFINITION, Source::DEFINITION]);
+        types.extend([ProvenanceStatement::DEFINITION, YearScore::DEFINITION]);
     }
     types.iter().for_each(|definition| definition::add(&mut objects, definition));
     if version != Version::V3 {

@@ -4,48 +4,26 @@ use serde_json::Value;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 
-use crate::include::Include;
-use crate::{EndpointKind, Route, Version};
-use auth::watch::WATCHED;
-use catalog::aggregate::{GroupOrder, group_bys};
-use catalog::changes::{self, Operation};
+use crate::openapi::schema::Schemas;
+use crate::{Route, Version};
 use catalog::matching::MatchReason;
 use catalog::params::ParamType;
 use catalog::similar::Common;
-use catalog::{Item, Property, Resource, Suggestion, TextIndexes};
+use catalog::{Property, Resource, TextIndexes};
 use data::vocabulary::{Vocabulary, values_of};
-use data::{LookUpStatus, Metric, Role, Table};
-use service::alerts::{AlertReason, WatchKind};
-
-use crate::openapi::schema::{Schemas, item_name};
+use data::{Metric, Role, Table};
 use search::MatchClass;
 
 /// Adds the vocabularies of a version's document: selectable fields, sort keys, and values of records.
 pub(crate) fn add(version: Version, schemas: &mut Schemas) {
     if version == Version::V3 {
         for route in Route::all(version).filter(|route| route.parameters(version).contains(&"fields")) {
-            let item = item_name(version, route.content);
-            let mut names = route.content.field_set().paths();
+            let item = route.endpoint.item_name(version);
+            let mut names = route.endpoint.field_set().paths();
             names.push("*".to_owned());
             let doc = format!("A field of `{item}`, or `*` for all.");
             schemas.insert(field_name(item), vocabulary_with_names(&doc, &names));
         }
-        for resource in Route::all(version).filter_map(|route| match route.content {
-            EndpointKind::Aggregate(resource) => Some(resource),
-            _ => None,
-        }) {
-            let names: Vec<&str> = group_bys(resource).into_iter().map(|(name, _)| name).collect();
-            schemas.insert(group_name(resource), vocabulary("A property to group by.", &names));
-        }
-        for table in Route::all(version).filter_map(|route| match route.content {
-            EndpointKind::Record(table) if !Include::of_table(table).is_empty() => Some(table),
-            _ => None,
-        }) {
-            let names: Vec<&str> = Include::of_table(table).iter().map(|include| include.name()).collect();
-            schemas.insert(include_name(table), vocabulary("A related list.", &names));
-        }
-        let orders = GroupOrder::ALL.map(|(name, _)| name.to_owned());
-        schemas.insert(GROUP_ORDER.to_owned(), vocabulary_with_names("An order of groups.", &orders));
         for resource in Resource::ALL {
             for parameter in resource.parameters() {
                 match parameter.kind {
@@ -71,13 +49,13 @@ pub(crate) fn add(version: Version, schemas: &mut Schemas) {
 }
 
 /// The schema of a value out of `words`.
-fn vocabulary(doc: &str, words: &[impl AsRef<str>]) -> RefOr<Schema> {
+pub(crate) fn vocabulary(doc: &str, words: &[impl AsRef<str>]) -> RefOr<Schema> {
     let words = words.iter().map(|word| Value::from(word.as_ref()));
     ObjectBuilder::new().schema_type(Type::String).description(Some(doc)).enum_values(Some(words)).into()
 }
 
 /// The same, with a constant name for each word, for generators.
-fn vocabulary_with_names(doc: &str, words: &[String]) -> RefOr<Schema> {
+pub(crate) fn vocabulary_with_names(doc: &str, words: &[String]) -> RefOr<Schema> {
     let mut schema = vocabulary(doc, words);
     if let RefOr::T(Schema::Object(object)) = &mut schema {
         let names: Vec<Value> = words.iter().map(|word| Value::from(constant(word))).collect();
@@ -116,14 +94,6 @@ pub(crate) fn include_name(table: Table) -> String {
     format!("{}Include", table.model().name)
 }
 
-/// Name of the schema of the orders of groups.
-pub(crate) const GROUP_ORDER: &str = "GroupOrder";
-
-/// Name of the schema of the properties that group a list.
-pub(crate) fn group_name(resource: Resource) -> String {
-    format!("{}GroupBy", resource.table().model().name)
-}
-
 /// The vocabularies of records: name, description.
 const OF_RECORDS: [(&str, &str); 10] = [
     ("Country", "A country, ISO 3166-1 alpha-2."),
@@ -152,22 +122,6 @@ fn vocabularies() -> impl Iterator<Item = (&'static str, &'static str, Vec<&'sta
         ("Metric", "A metric that firms are ranked by.", Metric::names()),
         ("Tier", "The tier of an account.", auth::quota::Tier::ALL.into_iter().map(|tier| tier.name()).collect()),
         ("RecordKind", "A type of record.", TextIndexes::TABLES.map(Table::noun).to_vec()),
-        (
-            "LookUpStatus",
-            "Whether an item means the first candidate, may mean several or none for sure, means no likely record, or is invalid.",
-            LookUpStatus::names(),
-        ),
-        ("LookUpKind", "A type of record that is looked up.", Item::TABLES.map(Table::noun).to_vec()),
-        (
-            "SuggestedKind",
-            "A type of record to suggest; `vc` is a firm.",
-            Suggestion::KINDS.map(|(name, _)| name).to_vec(),
-        ),
-        ("ChangedTable", "A table of records: the last segment of the path of its list.", changes::paths()),
-        ("ChangeOperation", "What happened to a record between two releases.", Operation::names()),
-        ("AlertReason", "Why a record is in an alert.", AlertReason::names()),
-        ("WatchKind", "What an account keeps.", WatchKind::names()),
-        ("WatchedTable", "A table whose records can be saved: the last segment of the path of its list.", watched()),
         ("FitReasonName", "A criterion of the match.", MatchReason::ALL.into_iter().map(MatchReason::name).collect()),
         (
             "SimilarityReasonName",
@@ -178,10 +132,6 @@ fn vocabularies() -> impl Iterator<Item = (&'static str, &'static str, Vec<&'sta
     let of_records =
         OF_RECORDS.into_iter().map(|(name, doc)| (name, doc, values_of(name).expect("fields have the vocabulary")));
     of_records.chain(of_requests)
-}
-
-fn watched() -> Vec<&'static str> {
-    WATCHED.into_iter().map(|table| Resource::of_table(table).path()).collect()
 }
 
 /// The vocabularies that a version's document refers to. v1 and v2 accept any text in parameters, with a warning.
@@ -195,17 +145,9 @@ fn used_vocabularies(version: Version) -> impl Iterator<Item = &'static str> {
             "Role",
             "Metric",
             "RecordKind",
-            "LookUpKind",
-            "LookUpStatus",
-            "SuggestedKind",
             "FitReasonName",
             "SimilarityReasonName",
             "MatchClass",
-            "ChangedTable",
-            "ChangeOperation",
-            "AlertReason",
-            "WatchKind",
-            "WatchedTable",
         ],
     };
     ["Country", "Stage", "FirmKind", "ReviewStatus", "Tier", "ScoreStatus", "ScoreComponentName", "IdentifierStrength"]

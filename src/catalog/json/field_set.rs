@@ -5,7 +5,7 @@ use once_cell::sync::Lazy;
 use crate::Resource;
 use crate::json::computed::{CoInvestorFields, MatchFields, RankFields};
 use data::Table;
-use data::field::{Field, Model};
+use data::field::{Definition, Field, Model};
 
 /// Fields of an item: those of a record, then computed ones. The index of a field is its position in this sequence.
 #[derive(Clone, Copy, Debug)]
@@ -43,8 +43,8 @@ impl FieldSet {
         Self { record: &FIELDS, computed: &[], has_history: true }
     }
 
-    pub fn of_model<M: Model>() -> Self {
-        Self { record: M::DEFINITION.fields, computed: &[], has_history: true }
+    pub fn of_definition(definition: &'static Definition) -> Self {
+        Self { record: definition.fields, computed: &[], has_history: true }
     }
 
     /// Fields of the records of a table, then computed ones.

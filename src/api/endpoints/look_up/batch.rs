@@ -21,11 +21,11 @@ use transport::body::{self, BodyReadError, Payload};
 use transport::negotiation::{Format, accepts_json, has_content_type};
 use transport::problem::{Code, Problem};
 
+use crate::envelope::json_response;
 use crate::pin::{AS_OF, SNAPSHOT};
-use crate::record::json_response;
 use crate::request::RequestError;
 use crate::routes::Route;
-use crate::{ApiRequest, PipelineOutcome, Pipeline, Version, catch_panic, label, not_acceptable};
+use crate::{ApiRequest, Pipeline, PipelineOutcome, Version, catch_panic, label, not_acceptable};
 
 use super::{Limit, answer_to, default_tables};
 
@@ -159,7 +159,8 @@ impl Pipeline<'_> {
             let look_up = || catch_panic(trace, || Ok(answer_to(self.catalog, item, base, limit)));
             answers.push(turns.run(look_up).await.map_err(failed)?);
         }
-        let present = || catch_panic(trace, || self.present_answers(&answers, limit, cost, values, quota).map_err(Some));
+        let present =
+            || catch_panic(trace, || self.present_answers(&answers, limit, cost, values, quota).map_err(Some));
         turns.run(present).await.map_err(failed)
     }
 
@@ -208,7 +209,11 @@ pub(super) fn unread(error: BodyReadError) -> Problem {
 }
 
 /// Parses the items of a JSON body: `{"items": [{"name": …}, …]}`.
-fn parse_items(bytes: &[u8], catalog: &Catalog, tables: &[Table]) -> Result<Vec<Result<Item, Vec<ParameterError>>>, Problem> {
+fn parse_items(
+    bytes: &[u8],
+    catalog: &Catalog,
+    tables: &[Table],
+) -> Result<Vec<Result<Item, Vec<ParameterError>>>, Problem> {
     let example = "`{\"items\": [{\"name\": \"Alder Capital\"}]}`";
     let body: Value = serde_json::from_slice(bytes)
         .map_err(|error| Problem::new(Code::InvalidJson, format!("the body is not JSON: {error}; send {example}")))?;

@@ -1,25 +1,127 @@
 //! Lists: a page of rows, with the pagination of the API version.
 
+use std::sync::Arc;
+
+use catalog::json::computed::{CoInvestorFields, MatchFields, RankFields};
 use catalog::json::{FieldSet, Fields, computed, record};
+use catalog::param_error::too_narrow;
 use catalog::{
-    Catalog, CoInvestorPage, Cursor, LeaderboardPage, ListPosition, MatchPage, Page, ParameterError, ParseOptions,
-    Query, Request,
+    Catalog, CoInvestorPage, Cursor, Issues, LeaderboardPage, ListPosition, MatchPage, Page, ParameterError,
+    ParseOptions, Query, Request, Resource,
 };
+use data::Table;
+use data::field::{Definition, Model};
+use transport::negotiation::Format;
 use transport::problem::{Code, Problem};
+use transport::telemetry::RouteGroup;
 
 use crate::asked::ASK;
+use crate::endpoint::{ApiEndpoint, ApiOperation, ParsedOperation};
 use crate::envelope::{
     ExplainedRow, Meta, Pagination, PaginationV1, PaginationV2, PaginationV3, Suggested, append_member, append_meta,
 };
-use crate::other_meaning::ListAddress;
+use crate::export::Export;
+use crate::openapi::schema::FIRM_SUMMARY;
 use crate::options::{AMOUNTS, EXPLAIN};
-use crate::pagination::ListRequest;
+use crate::other_meaning::ListAddress;
+use crate::pagination::{ListRequest, settled_by_path};
+use crate::request::RequestUrl;
 use crate::window::WindowStart;
 use crate::{ApiRequest, ApiResponse, Version};
-use catalog::param_error::too_narrow;
 
 /// Longest `Link` in bytes: proxies reject responses with long headers, and the body has the cursor, too.
 const MAX_LINK: usize = 2 * 1024;
+
+/// A list. The path sets these of its parameters, the first one to the slug.
+pub(super) struct ListEndpoint(pub(super) Resource, pub(super) &'static [&'static str]);
+
+impl ApiEndpoint for ListEndpoint {
+    fn parse(&self, url: &RequestUrl<'_>) -> ParsedOperation {
+        let Self(resource, names) = *self;
+        let mut fixed: Vec<(&'static str, String)> = Vec::new();
+        if let Some(slug) = url.slug {
+            let row = url.find_row(Table::Firms, slug)?;
+            let slug = url.catalog.snapshot().slug(Table::Firms, row);
+            // The people of the firm only: a startup may have the same slug.
+            fixed.extend(names.iter().zip([slug, "firm"]).map(|(name, value)| (*name, value.to_owned())));
+        }
+        let list = ListRequest::parse(url, resource, &fixed)?;
+        match url.format {
+            Format::Json => Ok(Box::new(list)),
+            format => Ok(Box::new(Arc::new(Export::parse(url, list, format)?))),
+        }
+    }
+
+    fn item(&self) -> &'static Definition {
+        self.0.table().model()
+    }
+
+    fn item_name(&self, version: Version) -> &'static str {
+        match self.0 {
+            Resource::Firms if version != Version::V3 => FIRM_SUMMARY,
+            Resource::Leaderboard => RankFields::DEFINITION.name,
+            Resource::CoInvestors => CoInvestorFields::DEFINITION.name,
+            Resource::Match => MatchFields::DEFINITION.name,
+            _ => self.item().name,
+        }
+    }
+
+    fn field_set(&self) -> FieldSet {
+        FieldSet::of_list(self.0)
+    }
+
+    fn default_fields(&self) -> String {
+        let fields = self.0.table().default_fields().iter().chain(self.field_set().computed());
+        let names: Vec<String> = fields.map(|field| format!("`{}`", field.name)).collect();
+        format!("Default: {}.", names.join(", "))
+    }
+
+    fn is_paged(&self) -> bool {
+        true
+    }
+
+    fn list(&self) -> Option<Resource> {
+        Some(self.0)
+    }
+
+    fn excluded(&self) -> Vec<&'static str> {
+        settled_by_path(self.0, self.1)
+    }
+
+    fn group(&self) -> RouteGroup {
+        RouteGroup::List
+    }
+}
+
+impl ApiOperation for ListRequest {
+    fn searches(&self) -> bool {
+        let searches = match &self.parsed.request {
+            Request::List(Query { text: Some(text), table, .. }) => {
+                self.is_set(EXPLAIN) || !self.catalog.has_names(*table, text)
+            }
+            Request::List(query) => query.is_ranked(),
+            Request::Match(_) => true,
+            Request::Leaderboard(_) | Request::CoInvestors(_) => false,
+        };
+        let reads_many_rounds = match &self.parsed.request {
+            Request::List(query) => self.is_set(AMOUNTS) || query.reads_rounds(),
+            _ => false,
+        };
+        searches || reads_many_rounds || !self.parsed.warnings.is_empty()
+    }
+
+    fn respond(&self, request: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
+        respond(request, self)
+    }
+
+    fn depends_on_tier(&self) -> bool {
+        self.window.depends_on_tier()
+    }
+
+    fn add_warnings(&mut self, issues: Issues) {
+        self.parsed.warnings.extend(issues);
+    }
+}
 
 /// A page of a list.
 pub(crate) enum ListRows {
@@ -73,7 +175,7 @@ impl ListRows {
     }
 }
 
-pub(crate) fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<ApiResponse, Problem> {
+fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<ApiResponse, Problem> {
     let (version, resource, catalog) = (request.version, list.resource, &list.catalog);
     let fields = match version {
         Version::V3 => Fields::parse(&list.fields, FieldSet::of_list(resource)).map_err(Problem::of_parameters)?,
@@ -91,8 +193,12 @@ pub(crate) fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<Ap
     let limit = list.window.limit;
     let pagination = match list.window.start {
         WindowStart::Offset(offset) => Pagination::V1(PaginationV1 { total, limit, offset }),
-        WindowStart::Page(page) => Pagination::V2(PaginationV2 { page, total_pages: total.div_ceil(limit), total, limit }),
-        WindowStart::Cursor => Pagination::V3(PaginationV3 { has_more: next_cursor.is_some(), next_cursor, total, limit }),
+        WindowStart::Page(page) => {
+            Pagination::V2(PaginationV2 { page, total_pages: total.div_ceil(limit), total, limit })
+        }
+        WindowStart::Cursor => {
+            Pagination::V3(PaginationV3 { has_more: next_cursor.is_some(), next_cursor, total, limit })
+        }
     };
 
     let table = resource.table();

@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 use auth::Caller;
 use auth::quota::{BatchOwner, Denied, Quota};
 use catalog::Catalog;
-use catalog::look_up::sheet::{MAX_ROW, SheetRow, RowEnds, Sheet, SheetOptions};
+use catalog::look_up::sheet::{MAX_ROW, RowEnds, Sheet, SheetOptions, SheetRow};
 use data::{Date, rfc3339};
 use platform::metrics::panics;
 use service::State;
@@ -27,7 +27,7 @@ use transport::negotiation::{Format, accepts};
 use transport::problem::{Code, Problem, QUOTA_UNKNOWN, SLOW_DOWN};
 
 use crate::pin::{AS_OF, SNAPSHOT};
-use crate::{MAX_HEADERS, PipelineOutcome, Pipeline, Version, not_acceptable, shared_headers};
+use crate::{MAX_HEADERS, Pipeline, PipelineOutcome, Version, not_acceptable, shared_headers};
 
 use super::batch::{ITEMS_PER_REQUEST, unread};
 use super::{Limit, default_tables};
