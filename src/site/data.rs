@@ -14,7 +14,7 @@ use crate::market::rounds_by_year;
 use crate::{PageRequest, format, linked_data};
 use catalog::round_years::spans;
 use catalog::{Catalog, Property, Totals};
-pub use data::Table;
+use data::Table;
 use service::{BulkAccess, bulk};
 
 #[derive(Template)]

@@ -6,7 +6,7 @@ use crate::conditions::label_of;
 use crate::format;
 use crate::link::Link;
 use catalog::params::ParamType;
-use catalog::{Catalog, Filter, ListPosition, ParameterError, Query, Request, Resource, MatchedRows};
+use catalog::{Catalog, Filter, ListPosition, MatchedRows, ParameterError, Query, Request, Resource};
 use data::vocabulary::Vocabulary;
 use data::{Country, Date, Facet, FirmKind, OrganizationKind, PartialDate, Stage, StartupStatus, Table};
 

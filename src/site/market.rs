@@ -13,6 +13,7 @@ use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::matching::count_led;
 use crate::round_rows::RoundRows;
+use crate::routes::PathValues;
 use crate::{PageRequest, format};
 use catalog::aggregate::{Aggregate, AggregateOptions, GroupBy, Grouping, group_bys};
 use catalog::{Catalog, Filter, ListPosition, ParseOptions, Query, Request, Resource, RowFilter, ValueCount};
@@ -33,38 +34,25 @@ const STARTUPS: ChartUnit = ChartUnit::Count("startup", "startups");
 
 const OPTIONS: ParseOptions = ParseOptions { strict: true, review_statuses: &[], other_names: &[] };
 
-/// The scope of a market page, as segments of its path.
+/// The scope of a market page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MarketScope<'a> {
+enum MarketScope {
     All,
-    Sector(&'a str, Option<&'a str>),
-    Country(&'a str, Option<&'a str>),
-    City(&'a str, Option<&'a str>),
+    Sector,
+    Country,
+    City,
 }
 
-impl<'a> MarketScope<'a> {
-    /// The path without names.
-    pub(crate) fn label(self) -> &'static str {
-        match self {
-            Self::All => "/markets",
-            Self::Sector(_, None) => "/sectors/{slug}",
-            Self::Sector(..) => "/sectors/{slug}/{stage}",
-            Self::Country(_, None) => "/countries/{code}",
-            Self::Country(..) => "/countries/{code}/{stage}",
-            Self::City(_, None) => "/cities/{name}",
-            Self::City(..) => "/cities/{name}/{stage}",
-        }
-    }
-
-    /// The conditions as parameters of `/funding-rounds`.
-    fn conditions(self) -> Vec<(String, String)> {
-        let (place, stage) = match self {
-            Self::All => (None, None),
-            Self::Sector(slug, stage) => (Some(("sector", slug)), stage),
-            Self::Country(code, stage) => (Some(("country", code)), stage),
-            Self::City(name, stage) => (Some(("city", name)), stage),
+impl MarketScope {
+    /// The conditions as parameters of `/funding-rounds`; the path has a name and optionally a stage.
+    fn conditions(self, [name, stage]: PathValues<'_>) -> Vec<(String, String)> {
+        let place = match self {
+            Self::All => None,
+            Self::Sector => Some(("sector", name)),
+            Self::Country => Some(("country", name)),
+            Self::City => Some(("city", name)),
         };
-        let stage = stage.map(|stage| ("stage", stage));
+        let stage = (!stage.is_empty()).then_some(("stage", stage));
         place.into_iter().chain(stage).map(|(name, value)| (name.to_owned(), decoded(value))).collect()
     }
 }
@@ -116,9 +104,33 @@ struct MarketInvestor {
     led: Option<(u64, u64)>,
 }
 
-/// `/markets`; `/sectors/{slug}`, `/countries/{code}` and `/cities/{name}`, each optionally with a stage.
-pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, market: MarketScope<'_>) -> Result<String, PageError> {
-    let conditions = market.conditions();
+/// `/markets`.
+pub(crate) fn all(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
+    page(catalog, request, MarketScope::All, PathValues::default())
+}
+
+/// `/sectors/{slug}`, `/sectors/{slug}/{stage}`.
+pub(crate) fn sector(catalog: &Catalog, request: PageRequest<'_>, path: PathValues<'_>) -> Result<String, PageError> {
+    page(catalog, request, MarketScope::Sector, path)
+}
+
+/// `/countries/{code}`, `/countries/{code}/{stage}`.
+pub(crate) fn country(catalog: &Catalog, request: PageRequest<'_>, path: PathValues<'_>) -> Result<String, PageError> {
+    page(catalog, request, MarketScope::Country, path)
+}
+
+/// `/cities/{name}`, `/cities/{name}/{stage}`.
+pub(crate) fn city(catalog: &Catalog, request: PageRequest<'_>, path: PathValues<'_>) -> Result<String, PageError> {
+    page(catalog, request, MarketScope::City, path)
+}
+
+fn page(
+    catalog: &Catalog,
+    request: PageRequest<'_>,
+    market: MarketScope,
+    path: PathValues<'_>,
+) -> Result<String, PageError> {
+    let conditions = market.conditions(path);
     // An unknown name is a 404.
     let parsed = catalog.parse(Resource::Rounds, &conditions, OPTIONS).map_err(|_| PageError::UnknownPage)?;
     let Request::List(query) = parsed.request else { unreachable!("rounds are a list") };
@@ -184,7 +196,7 @@ fn description(title: &str, is_all: bool, rounds: &Aggregate) -> String {
 }
 
 /// The canonical path of a market, independent of the spelling in the request.
-fn canonical_path(market: MarketScope<'_>, link: &Link) -> String {
+fn canonical_path(market: MarketScope, link: &Link) -> String {
     let stage = match link.text("stage") {
         "" => String::new(),
         stage => format!("/{stage}"),
@@ -192,9 +204,9 @@ fn canonical_path(market: MarketScope<'_>, link: &Link) -> String {
     let escaped = |text: &str| form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>().replace('+', "%20");
     match market {
         MarketScope::All => "/markets".to_owned(),
-        MarketScope::Sector(..) => format!("/sectors/{}{stage}", link.text("sector")),
-        MarketScope::Country(..) => format!("/countries/{}{stage}", link.text("country").to_ascii_lowercase()),
-        MarketScope::City(..) => format!("/cities/{}{stage}", escaped(link.text("city"))),
+        MarketScope::Sector => format!("/sectors/{}{stage}", link.text("sector")),
+        MarketScope::Country => format!("/countries/{}{stage}", link.text("country").to_ascii_lowercase()),
+        MarketScope::City => format!("/cities/{}{stage}", escaped(link.text("city"))),
     }
 }
 
@@ -203,7 +215,7 @@ fn name_of(catalog: &Catalog, parameter: &str, value: &str) -> String {
     label_of(catalog, parameter, value).trim_start_matches("in ").to_owned()
 }
 
-fn crumbs(catalog: &Catalog, market: MarketScope<'_>, link: &Link) -> Vec<(String, String)> {
+fn crumbs(catalog: &Catalog, market: MarketScope, link: &Link) -> Vec<(String, String)> {
     let mut crumbs = Vec::new();
     if market != MarketScope::All {
         crumbs.push(("/markets".to_owned(), "Markets".to_owned()));
@@ -373,7 +385,7 @@ pub(crate) fn countries(catalog: &Catalog) -> Option<TileMap> {
     (!marks.is_empty()).then(|| TileMap::new(head, ["Country", "Startups"], STARTUPS, &marks))
 }
 
-fn stages(rounds: &Aggregate, market: MarketScope<'_>, link: &Link) -> Vec<StageRow> {
+fn stages(rounds: &Aggregate, market: MarketScope, link: &Link) -> Vec<StageRow> {
     let Some(by_stage) = grouping(rounds, "stage").filter(|_| link.text("stage").is_empty()) else {
         return Vec::new();
     };
@@ -404,13 +416,13 @@ fn investors(catalog: &Catalog, rounds: &Aggregate, filters: &[Filter]) -> Vec<M
 
 /// Rounds by sector and country, except for a property that the page is limited to. The page of all markets has maps
 /// instead.
-fn breakdowns(catalog: &Catalog, filters: &[Filter], market: MarketScope<'_>, link: &Link) -> Vec<Bars> {
+fn breakdowns(catalog: &Catalog, filters: &[Filter], market: MarketScope, link: &Link) -> Vec<Bars> {
     if market == MarketScope::All {
         return Vec::new();
     }
     let all = [("sector", "Rounds by sector", "Sector"), ("country", "Rounds by country", "Country")];
     let open = all.into_iter().filter(|(name, ..)| link.text(name).is_empty());
-    let open = open.filter(|(name, ..)| *name == "sector" || !matches!(market, MarketScope::City(..)));
+    let open = open.filter(|(name, ..)| *name == "sector" || market != MarketScope::City);
     let breakdown = |(name, title, head)| {
         let rounds = aggregate(catalog, Resource::Rounds, filters, &[name], GROUPS);
         let groups = grouping(&rounds, name)?.values.iter();

@@ -5,7 +5,8 @@ use askama::Template;
 use crate::error_page::{PageError, path_of};
 use crate::layout::PageLayout;
 use crate::records::{record, records};
-use crate::{PageRequest, format, linked_data};
+use crate::routes::PathValues;
+use crate::{PageRequest, find, format, linked_data};
 use catalog::provenance::ProvenanceStatement;
 use catalog::{Catalog, Filter, ListPosition, Query, RelatedRoles};
 use data::model::{Firm, Investor, Organization, Person, RelatedRole, Startup};
@@ -57,7 +58,8 @@ struct PersonPage {
 }
 
 /// `/people/{slug}`.
-pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Result<String, PageError> {
+pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues<'_>) -> Result<String, PageError> {
+    let row = find(catalog, Table::People, path[0])?;
     let snapshot = catalog.snapshot();
     let person: Person = record(catalog, Table::People, row)?;
     let organization_path = |organization: &Organization| path_of(table_of(organization), &organization.slug);

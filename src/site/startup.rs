@@ -8,9 +8,10 @@ use crate::error_page::PageError;
 use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::records::{record, records};
+use crate::routes::PathValues;
 use crate::similar::SimilarRecords;
 use crate::startup_charts::{funding, investors};
-use crate::{PageRequest, format, linked_data};
+use crate::{PageRequest, find, format, linked_data};
 use catalog::matching::scorer::next_stage;
 use catalog::provenance::ProvenanceStatement;
 use catalog::{Catalog, Filter, ListPosition, Query};
@@ -46,7 +47,8 @@ struct StartupPage {
 }
 
 /// `/startups/{slug}`.
-pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Result<String, PageError> {
+pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues<'_>) -> Result<String, PageError> {
+    let row = find(catalog, Table::Startups, path[0])?;
     let snapshot = catalog.snapshot();
     let startup: Startup = record(catalog, Table::Startups, row)?;
     let list = |table: Table, filter: Filter, max: usize| {

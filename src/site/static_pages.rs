@@ -17,7 +17,7 @@ use crate::layout::{CSP, HTML, PageLayout, asset_version};
 use crate::theme::Theme;
 use crate::{PageRequest, assets, docs};
 use api::openapi::Version;
-use api::openapi::reference::{EndpointGroup, ApiReference};
+use api::openapi::reference::{ApiReference, EndpointGroup};
 use catalog::Catalog;
 use data::{SnapshotVersion, Table};
 use service::{Operator, State};

@@ -6,11 +6,9 @@ use auth::quota::Tier;
 use data::Table;
 use http::HeaderMap;
 use serde_json::Value;
-use site::{self, PageRequest, PageRoute};
-use transport::{Peer, RequestTrace};
 
 use crate::harness::{Client, Server, real_catalog};
-use crate::pages::{between, rendered};
+use crate::pages::{answer, between, rendered};
 
 /// A round as the API returns it.
 pub(crate) struct Round {
@@ -353,11 +351,7 @@ fn a_firm_with_all_its_charts_is_a_small_page() {
     let snapshot = catalog.snapshot();
     for row in 0..snapshot.rows(Table::Firms) {
         let path = format!("/vcs/{}", snapshot.slug(Table::Firms, row));
-        let trace = RequestTrace::default();
-        let peer = Peer("127.0.0.1:1".parse().unwrap());
-        let request =
-            PageRequest { state: &server.state, path: &path, query: "", headers: &headers, peer, trace: &trace };
-        let response = site::answer(PageRoute::parse(&path).unwrap(), request);
+        let response = answer(&server, &path, &headers);
         assert_eq!(response.headers()["content-encoding"], "gzip");
         assert!(response.body().len() < 45_000, "{path}: {} bytes", response.body().len());
     }

@@ -7,9 +7,10 @@ use auth::quota::Tier;
 use catalog::ListPosition;
 use catalog::Query;
 use data::Table;
-use http::HeaderMap;
+use http::{HeaderMap, Response};
 use site::PageRequest;
 use site::PageRoute;
+use tokio::runtime::Builder;
 use transport::{Peer, RequestTrace};
 
 use crate::harness::{Client, Server, bundled_folder, catalog_of, copy_as, real_catalog};
@@ -137,15 +138,19 @@ fn the_largest_profiles_of_real_firms_are_small() {
 
 /// A page as it is rendered, without the network.
 pub(crate) fn rendered(server: &Server, path: &str) -> String {
-    let headers = HeaderMap::new();
-    let peer = Peer("127.0.0.1:1".parse().unwrap());
-    let (path, query) = path.split_once('?').unwrap_or((path, ""));
-    let request =
-        PageRequest { state: &server.state, path, query, headers: &headers, peer, trace: &RequestTrace::default() };
-    let page = PageRoute::parse(path).unwrap_or_else(|| panic!("no page is at {path}"));
-    let response = site::answer(page, request);
+    let response = answer(server, path, &HeaderMap::new());
     assert_eq!(response.status(), 200, "{path}");
     String::from_utf8(response.into_body()).unwrap()
+}
+
+/// The response to a request for a page, without the network.
+pub(crate) fn answer(server: &Server, path: &str, headers: &HeaderMap) -> Response<Vec<u8>> {
+    let peer = Peer("127.0.0.1:1".parse().unwrap());
+    let (path, query) = path.split_once('?').unwrap_or((path, ""));
+    let request = PageRequest { state: &server.state, path, query, headers, peer, trace: &RequestTrace::default() };
+    let page = PageRoute::parse(path).unwrap_or_else(|| panic!("no page is at {path}"));
+    let runtime = Builder::new_current_thread().build().unwrap();
+    runtime.block_on(site::answer(page, request, None, peer.0.ip()))
 }
 
 /// The slugs that a list links to, in order.

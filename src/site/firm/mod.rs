@@ -18,8 +18,9 @@ use crate::firm::score::{ScoreBar, Trend, ratings};
 use crate::layout::PageLayout;
 use crate::matching::count_led;
 use crate::records::{record, records};
+use crate::routes::PathValues;
 use crate::similar::SimilarRecords;
-use crate::{PageRequest, format, linked_data};
+use crate::{PageRequest, find, format, linked_data};
 use catalog::provenance::ProvenanceStatement;
 use catalog::{Catalog, Filter, ListPosition, Query, RowFilter};
 use data::model::{Firm, Person, Review};
@@ -108,7 +109,8 @@ impl FirmPage {
 }
 
 /// `/vcs/{slug}`.
-pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Result<String, PageError> {
+pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues<'_>) -> Result<String, PageError> {
+    let row = find(catalog, Table::Firms, path[0])?;
     let snapshot = catalog.snapshot();
     let firm: Firm = record(catalog, Table::Firms, row)?;
     let history = catalog.history(row);

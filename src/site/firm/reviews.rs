@@ -12,7 +12,8 @@ use crate::firm::score::Trend;
 use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::records::records;
-use crate::{PageRequest, format};
+use crate::routes::PathValues;
+use crate::{PageRequest, find, format};
 use catalog::{Catalog, Filter, Query, Request, Resource};
 use data::model::Review;
 use data::vocabulary::Vocabulary;
@@ -57,7 +58,8 @@ const ORDERS: [(&str, &str); 3] =
     [("newest first", ""), ("lowest rating first", "rating"), ("highest rating first", "-rating")];
 
 /// `/vcs/{slug}/reviews`, with the filters and orders of `/reviews`.
-pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Result<String, PageError> {
+pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues<'_>) -> Result<String, PageError> {
+    let row = find(catalog, Table::Firms, path[0])?;
     let snapshot = catalog.snapshot();
     let (slug, name) = (snapshot.slug(Table::Firms, row), snapshot.name(Table::Firms, row));
     let path = format!("/vcs/{slug}/reviews");

@@ -142,7 +142,8 @@ pub(super) async fn save(request: AccountRequest<'_>, form: &FormData) -> Result
         Err(error) => return show(request, draft(error)).await,
     };
     let catalog = request.page.state.releases.current();
-    let Ok(search) = run_in_turn(request, || SavableSearch::parse(&catalog, table, &query, is_representation)).await? else {
+    let Ok(search) = run_in_turn(request, || SavableSearch::parse(&catalog, table, &query, is_representation)).await?
+    else {
         return show(request, draft(String::new())).await;
     };
     let (account, served, now, text) = (visitor.account.id, catalog.version(), request.now, search.text());
