@@ -58,15 +58,17 @@ impl Breakdown {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::charts::check;
 
     #[test]
     fn the_largest_count_has_the_longest_bar() {
         let item = |value| ChartItem::linked("Seed", value, "/vcs?stage=seed");
         let items = vec![item(Some(4)), item(Some(1)), item(Some(0)), item(None)];
         let html = Breakdown::new("", ["", ""], items).unwrap().render().unwrap();
-        let lengths: Vec<&str> = html.split("width=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+        let chart = check::fragment(&html);
+        let lengths: Vec<&str> = chart.all("rect").iter().filter_map(|bar| bar.get("width")).collect();
         assert_eq!(lengths, ["100%", "25%", "0%"]);
-        assert_eq!(html.matches("not covered").count(), 1);
+        assert_eq!(chart.uncovered(), 1);
         assert!(Breakdown::new("", ["", ""], vec![item(Some(0)), item(None)]).is_none());
     }
 
