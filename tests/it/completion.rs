@@ -11,6 +11,7 @@ use search::MatchClass;
 use serde_json::{Value, json};
 
 use crate::harness::{Server, bundled, bundled_folder, cases, catalog_of, code, copy_as, real_catalog};
+use crate::html::{Markup, parse};
 
 fn suggest(catalog: &Catalog, text: &str, limit: usize) -> Vec<Suggestion> {
     catalog.suggest(text, &TextIndexes::TABLES, limit)
@@ -220,8 +221,7 @@ fn the_search_box_has_notes_and_marks() {
     }
     assert_eq!(visitor.get("/suggest?q=zzxqwyzz").json()["names"], json!([]));
     // The list says so itself.
-    let home = visitor.get("/").text;
-    let script =
-        home.split("src=\"").skip(1).find_map(|rest| rest.split('"').next().filter(|path| path.contains("page")));
+    let home = parse(&visitor.get("/").text);
+    let script = home.values("script", "src").into_iter().find(|path| path.contains("page"));
     assert!(visitor.get(script.expect("the page has a script")).text.contains("Nothing found"));
 }

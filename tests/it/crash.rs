@@ -13,6 +13,7 @@ use data::Date;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
+use crate::account::shown_key;
 use crate::harness::{Client, Dice, agent, agent_without_redirects, wants_all};
 use crate::program::{Process, command, run};
 
@@ -195,8 +196,7 @@ fn sign_up(base: &str, email: &str, told: &Mutex<Vec<(String, SessionToken, Opti
     let mut reply = post("/account/keys", &cookie, &[("name", "mine")])?;
     assert_eq!(reply.status(), 201);
     let page = reply.body_mut().read_to_string().ok()?;
-    let key = page.split("id=\"key\">").nth(1)?.split('<').next()?.parse().unwrap();
-    told.lock().unwrap().last_mut()?.2 = Some(key);
+    told.lock().unwrap().last_mut()?.2 = Some(shown_key(&page).parse().unwrap());
     Some(())
 }
 

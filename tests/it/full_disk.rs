@@ -12,6 +12,7 @@ use data::Date;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
+use crate::account::shown_key;
 use crate::harness::{Client, Reply, agent, agent_without_redirects, rounds, runs};
 use crate::program::{Ended, Process, command};
 
@@ -212,8 +213,7 @@ impl Service {
             assert_refused(&reply);
             return false;
         }
-        let key = reply.text.split("id=\"key\">").nth(1).unwrap().split('<').next().unwrap();
-        self.keys.push(key.parse().unwrap());
+        self.keys.push(shown_key(&reply.text).parse().unwrap());
         true
     }
 

@@ -9,9 +9,10 @@ use data::{Names, Table};
 use mcp::Tool;
 use serde_json::{Value, json};
 
-use crate::docs::unescaped;
 use crate::harness::{Client, Reply, Server, grouped};
+use crate::html::{Markup, parse, text_of};
 use crate::mcp::tools::TestTools;
+use crate::pages::listed;
 
 const LISTS: [(Tool, &str, &str); 3] = [
     (Tool::SearchVcs, "/vcs", "vcs"),
@@ -110,19 +111,15 @@ fn of_json(reply: &Reply) -> Listed {
 }
 
 fn of_page(reply: &Reply, path: &str) -> Listed {
-    let page = unescaped(&reply.text);
-    assert_eq!(reply.status, 200, "{page}");
-    let counted = page.split_once("<strong class=\"number\">").unwrap().1.split_once('<').unwrap().0;
-    let number: String = counted.chars().filter(char::is_ascii_digit).collect();
-    let row = format!("<th scope=\"row\"><a href=\"{path}/");
-    let rows = page.split(&row).skip(1);
+    assert_eq!(reply.status, 200, "{}", reply.text);
+    let page = parse(&reply.text);
+    let number: String = text_of(page.first("strong.number")).chars().filter(char::is_ascii_digit).collect();
     let reading = match () {
-        () if page.contains("It was read as a question.") => ReadingKind::Question,
-        () if page.contains("With all of its words in descriptions, sectors or places:") => ReadingKind::Text,
+        () if reply.text.contains("It was read as a question.") => ReadingKind::Question,
+        () if reply.text.contains("With all of its words in descriptions, sectors or places:") => ReadingKind::Text,
         () => ReadingKind::Name,
     };
-    let slugs = rows.map(|rest| rest.split_once('"').unwrap().0.to_owned()).collect();
-    Listed { total: number.parse().unwrap_or(0), slugs, reading }
+    Listed { total: number.parse().unwrap_or(0), slugs: listed(&page, path), reading }
 }
 
 /// The list that the API says the text means, and its own if that is by name.

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::account::shown_key;
 use crate::backup::text;
 use crate::harness::{Client, agent, agent_without_redirects, files_below};
 use crate::postgres_server::{Database, PASSWORD, own_server};
@@ -138,9 +139,8 @@ fn two_servers_share_accounts_keys_sessions_and_usage() {
     let cookie = reply.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();
     let mut reply = post(&second.base, "/account/keys", &cookie, &[("name", "mine")]);
     assert_eq!(reply.status(), 201);
-    let page = reply.body_mut().read_to_string().unwrap();
-    let of_bob = page.split("id=\"key\">").nth(1).unwrap().split('<').next().unwrap();
-    assert_eq!(client(&first, of_bob).get("/api/v3/vcs?limit=1").status, 200);
+    let of_bob = shown_key(&reply.body_mut().read_to_string().unwrap());
+    assert_eq!(client(&first, &of_bob).get("/api/v3/vcs?limit=1").status, 200);
 
     // Usage is counted for both: each learns of the other's when it writes its own.
     let in_database = |requests: u64| {

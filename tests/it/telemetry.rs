@@ -29,9 +29,10 @@ use venturedex::app::{MetricsEndpoint, Router};
 
 use crate::account::{Browser, PASSWORD};
 use crate::harness::{Client, NOON, Server, agent, catalog_of, copy_as};
+use crate::html::{Markup, parse};
 use crate::mail::{Sink, send_links, token, wait_for};
 use crate::program::{Process, command, run as run_command};
-use crate::totp::field;
+use crate::totp::{field, recovery_codes};
 
 /// The values of all series, by name with labels.
 #[derive(Debug)]
@@ -73,13 +74,9 @@ fn endpoint(server: &Server) -> MetricsEndpoint {
 
 /// The names of the documented metrics with their types.
 fn documented(server: &Server) -> BTreeMap<String, String> {
-    let page = server.anonymous().get("/docs/operate/metrics").text;
-    let table = page.split("id=\"metrics\"").nth(1).unwrap();
-    let rows = table.split("<tr><td><code>").skip(1).map(|row| {
-        let (name, rest) = row.split_once("</code></td><td>").unwrap();
-        (name.to_owned(), rest.split('<').next().unwrap().to_owned())
-    });
-    rows.collect()
+    let page = parse(&server.anonymous().get("/docs/operate/metrics").text);
+    let rows = page.rows("h2#metrics ~ div tbody tr").into_iter();
+    rows.map(|row| (row[0].clone(), row[1].clone())).collect()
 }
 
 /// The names of metrics with their types, as Prometheus shows them.
@@ -645,10 +642,9 @@ fn the_access_log_has_one_line_for_each_request_and_no_query() {
     assert_eq!(written[0]["request_id"], listed.header("x-request-id"));
     assert!(written[0]["bytes"].as_u64().unwrap() > 0 && written.iter().all(duration_is_plausible));
     let fields: BTreeSet<&str> = written[0].as_object().unwrap().keys().map(String::as_str).collect();
-    let page = Server::bundled().anonymous().get("/docs/operate/metrics").text;
-    let table = page.split("id=\"access-log\"").nth(1).unwrap().split("</table>").next().unwrap();
-    let documented = table.split("<tr><td><code>").skip(1).map(|row| row.split('<').next().unwrap());
-    assert_eq!(documented.collect::<BTreeSet<_>>(), fields);
+    let page = parse(&Server::bundled().anonymous().get("/docs/operate/metrics").text);
+    let documented = page.first("h2#access-log ~ div > table").texts("td:first-child");
+    assert_eq!(documented.iter().map(String::as_str).collect::<BTreeSet<_>>(), fields);
 }
 
 #[test]
@@ -728,14 +724,13 @@ fn no_secret_of_any_flow_is_in_a_log_in_the_metrics_or_in_the_database() {
     private.push(totp.clone());
     let on = browser.post("/account/totp/enable", &[("secret", &totp), ("code", &totp_code(&secret))]);
     assert_eq!(on.status, 201, "{}", on.text);
-    let codes = on.text.split("id=\"codes\">").nth(1).unwrap().split("</pre>").next().unwrap();
-    secrets.extend(codes.lines().map(str::to_owned));
+    let codes = recovery_codes(&on);
+    secrets.extend(codes.iter().cloned());
     secrets.extend(browser.cookies.values().cloned());
     let mut there = Browser::based(&base);
     let first = there.post("/signin", &[("email", email), ("password", PASSWORD)]);
     let pending = field(&first, "pending");
-    let recovery = codes.lines().next().unwrap();
-    assert_eq!(there.post("/signin/code", &[("pending", &pending), ("code", recovery)]).status, 303);
+    assert_eq!(there.post("/signin/code", &[("pending", &pending), ("code", &codes[0])]).status, 303);
     secrets.push(pending);
     secrets.extend(there.cookies.values().cloned());
 

@@ -7,13 +7,17 @@ use auth::totp::TotpSecret;
 
 use crate::account::{Browser, PASSWORD};
 use crate::harness::{NOON, Reply, Server};
+use crate::html::{Markup, parse, text_of};
 use crate::program::run;
 
 /// The value of a hidden field.
 pub fn field(reply: &Reply, name: &str) -> String {
-    let start = format!("name=\"{name}\" value=\"");
-    let rest = reply.text.split(&start).nth(1).unwrap_or_else(|| panic!("no {name}: {}", reply.text));
-    rest.split('"').next().unwrap().to_owned()
+    parse(&reply.text).first(&format!("input[type=hidden][name={name}]")).attr("value").unwrap().to_owned()
+}
+
+/// The recovery codes on the page that shows them once.
+pub fn recovery_codes(reply: &Reply) -> Vec<String> {
+    text_of(parse(&reply.text).first("pre#codes")).lines().map(str::to_owned).collect()
 }
 
 fn code(secret: &TotpSecret, seconds: i64) -> String {
@@ -32,8 +36,7 @@ fn turn_on(browser: &mut Browser) -> (TotpSecret, Vec<String>) {
     assert_eq!((wrong.status, field(&wrong, "secret")), (422, text.clone()), "the same secret again");
     let on = browser.post("/account/totp/enable", &[("secret", &text), ("code", &code(&secret, 0))]);
     assert_eq!(on.status, 201, "{}", on.text);
-    let codes = on.text.split("id=\"codes\">").nth(1).unwrap().split("</pre>").next().unwrap();
-    (secret, codes.lines().map(str::to_owned).collect())
+    (secret, recovery_codes(&on))
 }
 
 fn password(browser: &mut Browser) -> Reply {
@@ -87,7 +90,7 @@ fn a_visitor_turns_it_on_signs_in_with_a_code_and_turns_it_off() {
         let form: Vec<(&str, &str)> = form.iter().map(|(name, text)| (*name, text.as_str())).collect();
         assert_eq!(here.post("/account/totp/disable", &form).status, 422);
     }
-    let recovery = renewed.text.split("id=\"codes\">").nth(1).unwrap().lines().next().unwrap().to_owned();
+    let recovery = recovery_codes(&renewed).remove(0);
     let reply = here.post("/account/totp/disable", &[("password", PASSWORD), ("code", &recovery)]);
     assert_eq!((reply.status, reply.header("location")), (303, "/account"), "{}", reply.text);
     assert_eq!(password(&mut Browser::at(&server)).header("location"), "/account");
