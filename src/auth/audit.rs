@@ -255,7 +255,13 @@ impl AuditLog {
         self.quota_reached_at((self.clock)(), account, key, origin);
     }
 
-    fn quota_reached_at(&self, now: i64, account: Option<AccountId>, key: KeyId, origin: impl FnOnce() -> RequestOrigin) {
+    fn quota_reached_at(
+        &self,
+        now: i64,
+        account: Option<AccountId>,
+        key: KeyId,
+        origin: impl FnOnce() -> RequestOrigin,
+    ) {
         let today = Some(Date::from_unix(now));
         {
             let mut out = self.lock();

@@ -82,7 +82,8 @@ mod tests {
         append(&mut file, b"before\n").unwrap();
         append(&mut file, &lines.as_bytes()[..written]).unwrap();
         LogFile::open(&path).unwrap().append(appended.as_bytes()).unwrap();
-        let NotWritten { lines, .. } = remove_partial_line(&mut file, lines.as_bytes(), written, ErrorKind::StorageFull.into());
+        let NotWritten { lines, .. } =
+            remove_partial_line(&mut file, lines.as_bytes(), written, ErrorKind::StorageFull.into());
         append(&mut file, b"after\n").unwrap();
         (std::fs::read_to_string(path).unwrap(), lines)
     }

@@ -199,12 +199,22 @@ impl RateLimits {
     }
 
     /// Counts a sign-in in a known browser of this account.
-    pub(crate) fn count_known_browser(&self, store: SharedStore<'_>, account: i64, now: i64) -> Result<(), AccountError> {
+    pub(crate) fn count_known_browser(
+        &self,
+        store: SharedStore<'_>,
+        account: i64,
+        now: i64,
+    ) -> Result<(), AccountError> {
         self.passwords_of_owner.take(store, Client::KnownBrowsers(account), now).map(drop)
     }
 
     /// Counts a password entered in the session with this digest.
-    pub(crate) fn count_session_password(&self, store: SharedStore<'_>, digest: [u8; 32], now: i64) -> Result<(), AccountError> {
+    pub(crate) fn count_session_password(
+        &self,
+        store: SharedStore<'_>,
+        digest: [u8; 32],
+        now: i64,
+    ) -> Result<(), AccountError> {
         self.passwords_of_owner.take(store, Client::Session(digest), now).map(drop)
     }
 
@@ -295,7 +305,9 @@ mod tests {
             limits.count_sign_in(None, &format!("user{number}@example.com"), ip("198.51.100.1"), NOON).is_ok()
         });
         assert_eq!(others.count(), 29, "the attempt rejected for its account counts too");
-        assert!(limits.count_sign_in(None, "ada@example.com", ip("203.0.113.1"), NOON + i64::from(SIGN_IN_WINDOW)).is_ok());
+        assert!(
+            limits.count_sign_in(None, "ada@example.com", ip("203.0.113.1"), NOON + i64::from(SIGN_IN_WINDOW)).is_ok()
+        );
         let of_48 =
             |number: u32| limits.count_sign_in(None, "zoe@example.com", ip(&format!("2001:db8:1:{number:x}::1")), NOON);
         assert_eq!((0..99).filter(|number| of_48(*number).is_ok()).count(), 10, "a /48 is one network");

@@ -222,7 +222,12 @@ impl Catalog {
     }
 
     /// Like [`Catalog::match_classes`], for an address.
-    pub(super) fn match_classes_of_address(&self, table: Table, address: &SearchAddress, rows: &[u32]) -> Vec<MatchClass> {
+    pub(super) fn match_classes_of_address(
+        &self,
+        table: Table,
+        address: &SearchAddress,
+        rows: &[u32],
+    ) -> Vec<MatchClass> {
         let of_host = self.rows_of_host(table, address);
         let names = address.names(table).likely;
         let of_names = names.iter().map(|name| self.match_classes_of_name(table, name, rows));

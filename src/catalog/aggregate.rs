@@ -300,7 +300,9 @@ impl Catalog {
         let mut amounts_of = |group: &ValueRows<'_>| {
             let counter = counter.as_mut()?;
             Some(match (group.rows, rows) {
-                (RowSet::Dense(words), MatchedRows::Many(bits)) => counter.summarize(each_common(words, bits), group.count),
+                (RowSet::Dense(words), MatchedRows::Many(bits)) => {
+                    counter.summarize(each_common(words, bits), group.count)
+                }
                 (set, MatchedRows::Many(bits)) => {
                     counter.summarize(set.iter().filter(|row| RowSet::Dense(bits).contains(*row)), group.count)
                 }

@@ -67,7 +67,9 @@ impl Catalog {
         let rows_of = |range: &Range<u32>| snapshot.rows_of_ranks(table, key, range.clone());
         match rows {
             MatchedRows::All => ranges.iter().map(|range| rows_of(range).len() as u64).collect(),
-            MatchedRows::Many(bits) => ranges.iter().map(|range| common_count(RowSet::Sparse(rows_of(range)), bits)).collect(),
+            MatchedRows::Many(bits) => {
+                ranges.iter().map(|range| common_count(RowSet::Sparse(rows_of(range)), bits)).collect()
+            }
             MatchedRows::Few(rows) => {
                 let ranks = snapshot.ranks(table, key);
                 let mut counts = vec![0; ranges.len()];

@@ -206,7 +206,8 @@ impl Catalog {
         let served = start.offset.saturating_add(matches.len() as u64);
         let position = matches.last().map(|firm| firm.row);
         let next = (served < total && position.is_some()).then_some(ListPosition { offset: served, position });
-        let max_points = MatchReason::ALL.into_iter().filter(|reason| query.includes(*reason)).map(MatchReason::max_points).sum();
+        let max_points =
+            MatchReason::ALL.into_iter().filter(|reason| query.includes(*reason)).map(MatchReason::max_points).sum();
         MatchPage { matches, total, max_points, by_points, next }
     }
 }

@@ -14,7 +14,7 @@ use data::{Direction, Facet, Metric, PartialDate, ReviewStatus, Table};
 
 use crate::json::fields::snake_case;
 use crate::param_error::{Issue, Issues, ParameterError, RELEVANCE, shortened};
-use crate::params::{MAX_PARAMETERS, MAX_TEXT_CHARS, ParamType, Parameter, BoundUnit};
+use crate::params::{BoundUnit, MAX_PARAMETERS, MAX_TEXT_CHARS, ParamType, Parameter};
 use crate::parse::scalars::{Bound, parse_amount, parse_bool, parse_date, parse_percent};
 use crate::{Catalog, Filter, LeaderboardQuery, MatchQuery, Order, Query, Ranking, Resource};
 

@@ -118,7 +118,9 @@ impl SearchReading {
         match self.reading {
             ReadingKind::Question => Some(format!("no {noun} is named `{shown}`; as a question it is {address}")),
             ReadingKind::Text => Some(format!("no {noun} is named `{shown}`; {}: {address}", self.having_words())),
-            ReadingKind::Name if self.described > 0 => Some(format!("{}; pass `{shown}` as `text`", self.having_words())),
+            ReadingKind::Name if self.described > 0 => {
+                Some(format!("{}; pass `{shown}` as `text`", self.having_words()))
+            }
             ReadingKind::Name => None,
         }
     }

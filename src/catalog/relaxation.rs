@@ -1,6 +1,6 @@
 //! Finds the condition to drop if nothing matches all conditions.
 
-use crate::params::{ParamType, BoundUnit};
+use crate::params::{BoundUnit, ParamType};
 use crate::parse::scalars::Bound;
 use crate::{Catalog, ListPosition, Order, ParseOptions, Query, Request, Resource};
 use data::{Direction, PartialDate};

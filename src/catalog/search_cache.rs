@@ -84,7 +84,10 @@ impl Catalog {
 
     /// True if the names with all words of `text` are cached and few, so that a page of them takes negligible time.
     pub fn has_names(&self, table: Table, text: &str) -> bool {
-        self.searches.0.peek(&BorrowedSearchKey(table, text)).is_some_and(|known| known.rows.len() <= FEW && !known.is_partial())
+        self.searches
+            .0
+            .peek(&BorrowedSearchKey(table, text))
+            .is_some_and(|known| known.rows.len() <= FEW && !known.is_partial())
     }
 
     pub(super) fn find_all_matches(&self, table: Table, text: &str) -> TextMatches {

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{ArgError, Tool};
 use catalog::json::fields::snake_case;
-use catalog::params::{ParamType, BoundUnit};
+use catalog::params::{BoundUnit, ParamType};
 use search::nearest;
 
 #[derive(Clone, Copy, Debug)]

@@ -59,10 +59,15 @@ pub(crate) struct JsonRpcReply {
 }
 
 /// Runs the request `id`.
-pub(crate) fn dispatch(message: &JsonRpcMessage, id: &Value, context: CallContext<'_>) -> Result<JsonRpcReply, JsonRpcError> {
+pub(crate) fn dispatch(
+    message: &JsonRpcMessage,
+    id: &Value,
+    context: CallContext<'_>,
+) -> Result<JsonRpcReply, JsonRpcError> {
     let is_stateless = context.is_stateless;
     let params = &message.params;
-    let plain = |result: MethodResult<'_>| Ok(JsonRpcReply { body: response(id, is_stateless, result), is_refused: false });
+    let plain =
+        |result: MethodResult<'_>| Ok(JsonRpcReply { body: response(id, is_stateless, result), is_refused: false });
     let cacheable = |result: MethodResult<'_>, ms| plain(if is_stateless { result.cacheable(ms) } else { result });
     let listed = |list: Value| cacheable(MethodResult::new(list), CACHE_MS);
     if let Some(result) = context.more_methods.and_then(|result_of| result_of(&message.method, params)) {

@@ -178,7 +178,8 @@ impl ToolRelease {
     pub(crate) fn open_cursor(&self, call: &ToolCall) -> Result<(Self, Option<Cursor>), Vec<ParameterError>> {
         let Some(text) = call.value("cursor") else { return Ok((self.clone(), None)) };
         let invalid = |detail: String| vec![ParameterError::invalid("cursor", detail)];
-        let cursor = Cursor::open(text.trim(), &self.cursor_secret, is_page_option).filter(|cursor| cursor.path == call.tool.name());
+        let cursor = Cursor::open(text.trim(), &self.cursor_secret, is_page_option)
+            .filter(|cursor| cursor.path == call.tool.name());
         let cursor = cursor.ok_or_else(|| {
             invalid("pass `next_cursor` of the previous result of this tool unmodified, or omit `cursor`".to_owned())
         })?;
@@ -324,7 +325,16 @@ impl ListCall {
                 let match_classes = classes.unwrap_or_default();
                 let similarities = catalog.similarities_of(query, &rows);
                 let in_common = similarities.iter().map(Similarity::in_words).collect();
-                ListCallPage { rows, total, next, did_you_mean, notes, match_classes, in_common, ..ListCallPage::default() }
+                ListCallPage {
+                    rows,
+                    total,
+                    next,
+                    did_you_mean,
+                    notes,
+                    match_classes,
+                    in_common,
+                    ..ListCallPage::default()
+                }
             }
         }
     }

@@ -12,7 +12,9 @@ use data::fold::fold;
 use data::{Country, LookUpStatus, Names, Table};
 use serde_json::{Value, json};
 
-use crate::harness::{Client, Dice, Reply, Server, bundled, bundled_folder, cases, catalog_of, code, real_catalog, real_data};
+use crate::harness::{
+    Client, Dice, Reply, Server, bundled, bundled_folder, cases, catalog_of, code, real_catalog, real_data,
+};
 
 const PATH: &str = "/api/v3/resolve";
 

@@ -2,7 +2,7 @@
 
 use auth::quota::Tier;
 use catalog::Resource;
-use catalog::params::{ParamType, Parameter, BoundUnit};
+use catalog::params::{BoundUnit, ParamType, Parameter};
 use data::{Facet, Table};
 use serde_json::Value;
 

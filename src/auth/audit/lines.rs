@@ -35,7 +35,8 @@ mod tests {
             "ount\":1}\n{\"account\":1,\"n\":1}\n{\"account\":11}\n{\"account\":null}\n{\"account\":1,\"n\":2}\n{\"acc",
         )
         .unwrap();
-        let lines: Vec<i64> = read_account_lines(&path, AccountId(1)).unwrap().iter().map(|line| line["n"].as_i64().unwrap()).collect();
+        let lines: Vec<i64> =
+            read_account_lines(&path, AccountId(1)).unwrap().iter().map(|line| line["n"].as_i64().unwrap()).collect();
         assert_eq!(lines, [1, 2]);
     }
 }

@@ -146,7 +146,10 @@ mod tests {
         let dummy = PasswordHash::dummy();
         assert!(!dummy.is_outdated(), "otherwise it would take another time to verify");
         let output = |hash: &PasswordHash| phc::PasswordHash::new(hash.as_str()).unwrap().hash.map(|hash| hash.len());
-        assert_eq!(output(&dummy), output(&PasswordHash::compute(password().secret(), &mut HashMemory::default()).unwrap()));
+        assert_eq!(
+            output(&dummy),
+            output(&PasswordHash::compute(password().secret(), &mut HashMemory::default()).unwrap())
+        );
         assert!(!dummy.matches(password().secret(), &mut HashMemory::default()));
         assert!(!dummy.matches(&Secret::new(""), &mut HashMemory::default()));
     }

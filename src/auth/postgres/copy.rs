@@ -76,7 +76,11 @@ const TABLES: [TableLayout; 12] = [
         ],
     },
     TableLayout { name: "usage", key: "key, day", columns: &[("key", Number), ("day", Number), ("requests", Number)] },
-    TableLayout { name: "deleted_keys", key: "day, key", columns: &[("day", Number), ("key", Number), ("owner", Bytes)] },
+    TableLayout {
+        name: "deleted_keys",
+        key: "day, key",
+        columns: &[("day", Number), ("key", Number), ("owner", Bytes)],
+    },
     TableLayout {
         name: "sessions",
         key: "id",
@@ -339,7 +343,8 @@ impl TableLayout {
         let mut compared = 0;
         self.read(source, |rows| {
             let copied = connection.rows(&format!("FETCH {BATCH} FROM {cursor}"), &[])?;
-            let copied: Vec<Vec<CopiedCell>> = copied.iter().map(|row| self.cells(row)).collect::<Result<_, SqlError>>()?;
+            let copied: Vec<Vec<CopiedCell>> =
+                copied.iter().map(|row| self.cells(row)).collect::<Result<_, SqlError>>()?;
             compared += rows.len() as u64;
             if rows == copied { Ok(()) } else { Err(different(self.name)) }
         })?;
@@ -373,7 +378,8 @@ fn column_array(rows: &[Vec<CopiedCell>], index: usize, kind: ColumnKind) -> Box
             Box::new(cells.map(value).collect::<Vec<Option<String>>>())
         }
         Bytes => {
-            let value = |cell: &CopiedCell| if let CopiedCell::Bytes(bytes) = cell { Some(bytes.clone()) } else { None };
+            let value =
+                |cell: &CopiedCell| if let CopiedCell::Bytes(bytes) = cell { Some(bytes.clone()) } else { None };
             Box::new(cells.map(value).collect::<Vec<Option<Vec<u8>>>>())
         }
     }

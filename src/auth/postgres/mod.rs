@@ -201,9 +201,9 @@ impl fmt::Debug for PostgresStore {
 impl Database for PostgresStore {
     fn read(&self, reading: ReadKind, operation: &'static str, read: Statements<'_>) -> Result<(), StoreError> {
         match reading {
-            ReadKind::LookUp => {
-                self.call(CallKind::Short, operation, |connection| connection.with_limit(LOOK_UP_LIMIT, || read(connection)))
-            }
+            ReadKind::LookUp => self.call(CallKind::Short, operation, |connection| {
+                connection.with_limit(LOOK_UP_LIMIT, || read(connection))
+            }),
             ReadKind::List => self.call(CallKind::List, operation, |connection| read(connection)),
         }
     }

@@ -47,7 +47,11 @@ pub(crate) struct Versions {
 
 /// Makes the missing steps, only once if several servers start together. Accepts a database that a newer program
 /// migrated if this program can use it.
-pub(crate) fn migrate(connection: &Connection, address: &PostgresAddress, steps: &[MigrationStep]) -> Result<(), SqlError> {
+pub(crate) fn migrate(
+    connection: &Connection,
+    address: &PostgresAddress,
+    steps: &[MigrationStep],
+) -> Result<(), SqlError> {
     let supported = steps.len() as i64;
     if let Some(found) = versions(connection)?
         && found.version >= supported

@@ -210,7 +210,10 @@ impl AuthService {
             Err(error) => Err(error),
         };
         let confirmed = confirmed.and_then(|exists| if exists { Ok(()) } else { Err(AccountError::SignedOut) });
-        self.audit(AuditEntry::new(AuditEvent::PasswordConfirmation, Some(visitor.account.id)), confirmed.as_ref().err());
+        self.audit(
+            AuditEntry::new(AuditEvent::PasswordConfirmation, Some(visitor.account.id)),
+            confirmed.as_ref().err(),
+        );
         confirmed
     }
 

@@ -76,7 +76,10 @@ impl AuthService {
         });
         let created = created.await;
         let key = created.as_ref().ok().map(|new| new.record.id);
-        self.audit(AuditEntry { key, ..AuditEntry::new(AuditEvent::KeyCreation, Some(account)) }, created.as_ref().err());
+        self.audit(
+            AuditEntry { key, ..AuditEntry::new(AuditEvent::KeyCreation, Some(account)) },
+            created.as_ref().err(),
+        );
         created
     }
 
@@ -124,7 +127,8 @@ impl AuthService {
             Ok(record)
         });
         let revoked = revoked.await;
-        let entry = AuditEntry { key: Some(key), operator, ..AuditEntry::new(AuditEvent::KeyRevocation, Some(account)) };
+        let entry =
+            AuditEntry { key: Some(key), operator, ..AuditEntry::new(AuditEvent::KeyRevocation, Some(account)) };
         self.audit(entry, revoked.as_ref().err());
         revoked
     }

@@ -129,11 +129,13 @@ impl AuthService {
         let Caller { key, counter, tier, .. } = *caller;
         let counted = CountedKey { key, counter };
         let taken = match self.leased(caller) {
-            Some((shared, store, limit)) => take_from_lease(shared, store, SharedCounter::Key(counter), requests, limit, today)
-                // The usage of the key is written as without leases.
-                .inspect(|_| {
-                    let _ = self.key_counter.take(counted, requests, None, today);
-                }),
+            Some((shared, store, limit)) => {
+                take_from_lease(shared, store, SharedCounter::Key(counter), requests, limit, today)
+                    // The usage of the key is written as without leases.
+                    .inspect(|_| {
+                        let _ = self.key_counter.take(counted, requests, None, today);
+                    })
+            }
             None => self.key_counter.take(counted, requests, tier.daily_limit(), today).map_err(Denied::Exceeded),
         };
         taken.map(|quota| quota.with_tier(tier)).map_err(|denied| {

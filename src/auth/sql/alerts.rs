@@ -5,7 +5,9 @@ use std::collections::{BTreeSet, HashMap};
 use crate::account::{AccountId, Email};
 use crate::rules::NEVER;
 use crate::sql::{Sql, SqlError, SqlRow, params, watches, webhooks};
-use crate::watch::{Alert, AlertId, Delivery, DeliveryId, DeliveryResult, DueDeliveries, Evaluation, WatchId, WebhookId};
+use crate::watch::{
+    Alert, AlertId, Delivery, DeliveryId, DeliveryResult, DueDeliveries, Evaluation, WatchId, WebhookId,
+};
 use data::SnapshotVersion;
 
 /// Smallest number of due messages read at a time to find their receivers.

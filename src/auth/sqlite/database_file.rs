@@ -227,7 +227,8 @@ mod tests {
     fn the_file_of_another_program_and_a_missing_one_are_refused() {
         let data = tempfile::tempdir().unwrap();
         assert!(matches!(DatabaseFile::open(data.path()), Err(StoreError::File { .. })));
-        fs::write(files::database_path(data.path()), "not a database, and longer than the header of one".repeat(9)).unwrap();
+        fs::write(files::database_path(data.path()), "not a database, and longer than the header of one".repeat(9))
+            .unwrap();
         assert!(matches!(DatabaseFile::open(data.path()), Err(StoreError::ForeignDatabase(_))));
         fs::write(files::database_path(data.path()), "").unwrap();
         assert!(matches!(DatabaseFile::open(data.path()), Err(StoreError::ForeignDatabase(_))));

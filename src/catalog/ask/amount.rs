@@ -109,8 +109,14 @@ fn article_and_unit(tokens: &[QuestionToken]) -> Option<(QuestionNumber, usize)>
     let unit = tokens.get(length).and_then(|token| unit_of(&token.word)).filter(|unit| unit.len() > 2)?;
     let value = parse_amount(&format!("1 {unit}"))?;
     let value = if hundred > 0 { value.checked_mul(100)? } else { value / (1 + half as u64) };
-    let number =
-        QuestionNumber { value, unit: Some(unit), is_money: true, is_foreign: false, is_percent: false, is_open: false };
+    let number = QuestionNumber {
+        value,
+        unit: Some(unit),
+        is_money: true,
+        is_foreign: false,
+        is_percent: false,
+        is_open: false,
+    };
     Some((number, length + 1))
 }
 

@@ -465,7 +465,13 @@ impl Lexicon {
         // Places have no plural.
         let find = |phrase: &str| {
             let is_place = |meaning: &PhraseMeaning| {
-                matches!(meaning, PhraseMeaning::City { .. } | PhraseMeaning::State { .. } | PhraseMeaning::Area(_) | PhraseMeaning::Country(_))
+                matches!(
+                    meaning,
+                    PhraseMeaning::City { .. }
+                        | PhraseMeaning::State { .. }
+                        | PhraseMeaning::Area(_)
+                        | PhraseMeaning::Country(_)
+                )
             };
             find(phrase).filter(|known| !known.iter().all(is_place))
         };

@@ -558,7 +558,11 @@ impl<'a> QuestionReader<'a> {
         self.longest_meaning(at).is_some_and(|(longest, _)| longest >= length)
     }
 
-    pub(super) fn value_of(&self, meaning: &PhraseMeaning, range: &Range<usize>) -> Option<(&'static str, String, String)> {
+    pub(super) fn value_of(
+        &self,
+        meaning: &PhraseMeaning,
+        range: &Range<usize>,
+    ) -> Option<(&'static str, String, String)> {
         let has = |parameter: &str| self.resource.parameter(parameter).is_some();
         let joined = |names: &[String]| names.join(",");
         let (parameter, value, why) = match meaning {

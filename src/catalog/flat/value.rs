@@ -6,7 +6,7 @@ use std::io;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::flat::{FlatColumn, ColumnType, PRECISIONS};
+use crate::flat::{ColumnType, FlatColumn, PRECISIONS};
 use crate::json::field_mask::ObjectMembers;
 use data::Date;
 
@@ -79,7 +79,9 @@ fn value(kind: ColumnType, json: &str) -> Result<FlatValue<'_>, serde_json::Erro
             FlatValue::Date(date.first_day())
         }
         // The lengths of `2026`, `2026-06` and `2026-06-01` differ by 3.
-        ColumnType::Precision => FlatValue::Text(Cow::Borrowed(PRECISIONS[(text()?.len().saturating_sub(4) / 3).min(2)])),
+        ColumnType::Precision => {
+            FlatValue::Text(Cow::Borrowed(PRECISIONS[(text()?.len().saturating_sub(4) / 3).min(2)]))
+        }
         ColumnType::Texts => {
             let texts: Vec<BorrowedText<'_>> = serde_json::from_str(json)?;
             FlatValue::Texts(texts.into_iter().map(|BorrowedText(text)| text).collect())

@@ -159,8 +159,8 @@ impl<'t> ItemTexts<'t> {
                     .push(ParameterError::invalid(name, format!("`{name}` has more than {MAX_TEXT_CHARS} characters")));
             }
         }
-        let words =
-            SearchAddress::parse(self.name).map_or_else(|| fold(self.name).split(' ').count(), |address| address.words());
+        let words = SearchAddress::parse(self.name)
+            .map_or_else(|| fold(self.name).split(' ').count(), |address| address.words());
         if words > MAX_NAME_WORDS {
             let detail = format!(
                 "`name` has {words} words, and a name to look up at most {MAX_NAME_WORDS}; leave out what is not part of the name"

@@ -3,7 +3,7 @@
 use csv::WriterBuilder;
 
 use crate::flat::neutralized;
-use crate::look_up::sheet::{SheetRow, RowEnds, Sheet, SheetOptions};
+use crate::look_up::sheet::{RowEnds, Sheet, SheetOptions, SheetRow};
 use crate::{Catalog, Item, LookUpAnswer, Resource};
 use data::Table;
 

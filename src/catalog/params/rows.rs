@@ -3,7 +3,7 @@
 use data::{Facet, FirmKind, OrganizationKind, ReviewStatus, Role, Stage, StartupStatus, Table};
 
 use crate::Filter;
-use crate::params::{MAX_EXACT_INT, Mode, ParamType, Parameter, ClosedVocabulary, BoundUnit};
+use crate::params::{BoundUnit, ClosedVocabulary, MAX_EXACT_INT, Mode, ParamType, Parameter};
 use crate::parse::scalars::Bound::{self, Max, Min};
 
 const fn text(doc: &'static str) -> Parameter {
@@ -270,7 +270,12 @@ pub(super) const PEOPLE: &[Parameter] = &[
         "People of a `firm` or of a `startup`.",
     ),
     param("organization", ParamType::Organizations, "", "People of these firms or startups, slug or name."),
-    param("role", ParamType::Terms(ClosedVocabulary::of::<Role>(), Facet::Role), "founder,ceo", "Filter by role (any of)."),
+    param(
+        "role",
+        ParamType::Terms(ClosedVocabulary::of::<Role>(), Facet::Role),
+        "founder,ceo",
+        "Filter by role (any of).",
+    ),
     param(
         "title",
         ParamType::Listed(Table::People, Facet::Title),

@@ -1,7 +1,7 @@
 //! Detects conditions that no record can meet together.
 
 use crate::param_error::{Issue, ParameterError};
-use crate::params::{Mode, ParamType, Parameter, BoundUnit};
+use crate::params::{BoundUnit, Mode, ParamType, Parameter};
 use crate::parse::ParamParser;
 use crate::parse::scalars::Bound;
 use crate::{Filter, Property};

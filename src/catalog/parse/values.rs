@@ -9,7 +9,7 @@ use data::vocabulary::normal;
 use data::{Country, Facet, Snapshot, Table, city};
 
 use crate::param_error::{Issue, ParameterError, shortened};
-use crate::params::{Mode, ClosedVocabulary, Parameter};
+use crate::params::{ClosedVocabulary, Mode, Parameter};
 use crate::parse::value_list::{ValueList, split_note};
 use crate::parse::{NamedValues, ParamParser};
 use crate::{Catalog, Filter, NameMatch, Property, Ranking};

@@ -16,7 +16,7 @@ use data::archive::facet_column::Bits;
 
 use crate::{ListPosition, RowFilter};
 
-use crate::sort::keys::{OrderKey, OrderKeys, NO_RANK};
+use crate::sort::keys::{NO_RANK, OrderKey, OrderKeys};
 use crate::sort::members::{CandidateRows, Within, each_bit, mask};
 
 /// Rows tested one by one before the matching rows are converted into bits; fewer if a test searches lists.
@@ -59,7 +59,8 @@ impl<'a> SortedRows<'a> {
 
     /// One page; the returned position is its last row.
     pub(crate) fn page(&self, position: ListPosition, limit: usize) -> (Vec<u32>, Option<u32>) {
-        let all = CandidateRows { within: Within::RowFilter(self.row_filter), expected: self.total, bits: OnceCell::new() };
+        let all =
+            CandidateRows { within: Within::RowFilter(self.row_filter), expected: self.total, bits: OnceCell::new() };
         let start = position.position.map_or(PageStart::Skip(position.offset), PageStart::After);
         let mut page = Vec::with_capacity(limit.min(self.total as usize));
         self.fill(0, &all, start, limit, &mut page);

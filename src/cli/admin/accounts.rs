@@ -67,7 +67,9 @@ pub(super) fn run(context: &CommandContext<'_>, command: AccountCommand) -> Resu
             }
             let account = store.set_operator(before.id, !revoke)?;
             let (event, result) = match (before.is_operator, revoke) {
-                (false, false) => (Some(AuditEvent::OperatorGrant), "is an operator now: it finds the pages below /admin"),
+                (false, false) => {
+                    (Some(AuditEvent::OperatorGrant), "is an operator now: it finds the pages below /admin")
+                }
                 (true, false) => (None, "is an operator already"),
                 (true, true) => (Some(AuditEvent::OperatorRevocation), "is an operator no longer"),
                 (false, true) => (None, "is no operator"),

@@ -30,7 +30,8 @@ pub(crate) struct SearchArgs {
 /// Parses the name of a table with named rows.
 fn named_table() -> impl TypedValueParser<Value = Table> {
     let table = |name: String| TextIndexes::TABLES.into_iter().find(|table| table.name() == name);
-    PossibleValuesParser::new(TextIndexes::TABLES.map(Table::name)).map(move |name| table(name).expect("a possible value"))
+    PossibleValuesParser::new(TextIndexes::TABLES.map(Table::name))
+        .map(move |name| table(name).expect("a possible value"))
 }
 
 #[derive(Serialize)]

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::bulk::package::{License, Package, foreign_keys, pretty, table_description};
 use crate::bulk::{BulkFormat, table_name};
-use catalog::flat::{FlatColumn, ColumnType, table_columns};
+use catalog::flat::{ColumnType, FlatColumn, table_columns};
 use data::Table;
 
 impl BulkFormat {

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::bulk::{BulkFormat, table_name};
 use crate::checksum::Checksum;
-use catalog::flat::{FlatColumn, ColumnType, PRECISIONS, table_columns};
+use catalog::flat::{ColumnType, FlatColumn, PRECISIONS, table_columns};
 use data::vocabulary::values_of;
 use data::{Snapshot, Table};
 

@@ -12,7 +12,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{Type, TypePtr};
 
-use catalog::flat::{FlatColumn, ColumnType, FlatValue, table_columns, visit_values};
+use catalog::flat::{ColumnType, FlatColumn, FlatValue, table_columns, visit_values};
 use data::Table;
 
 /// Limits of a row group, which is held in memory: number of rows, and bytes of text.

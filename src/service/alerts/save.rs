@@ -80,9 +80,8 @@ mod tests {
     fn filters_are_saved_in_canonical_form_without_paging_order_and_fields() {
         let catalog = bundled().unwrap();
         let is_option = |name: &str| ["limit", "page", "fields"].contains(&name);
-        let saved = |table, query: &str| {
-            SavableSearch::parse(&catalog, table, query, is_option).map(|search| search.text())
-        };
+        let saved =
+            |table, query: &str| SavableSearch::parse(&catalog, table, query, is_option).map(|search| search.text());
         let query = "stage=Series_A,seed&sort=name&limit=5&page=3&fields=slug&utm_source=x";
         assert_eq!(saved(Table::Firms, query).unwrap(), "stage=seed%2Cseries-a");
         assert_eq!(saved(Table::Rounds, "limit=2&page=2").unwrap(), "");

@@ -244,7 +244,8 @@ impl AlertSender {
             }
         };
         let due_at = wait.map(|wait| now.saturating_add(*wait));
-        let settled: Vec<DeliveryResult> = deliveries.iter().map(|delivery| settlement(delivery, &outcome, due_at)).collect();
+        let settled: Vec<DeliveryResult> =
+            deliveries.iter().map(|delivery| settlement(delivery, &outcome, due_at)).collect();
         store.settle(&settled)?;
         Ok(delivered)
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use catalog::Resource;
-use catalog::params::{Mode, ParamType, Parameter, BoundUnit};
+use catalog::params::{BoundUnit, Mode, ParamType, Parameter};
 use catalog::parse::scalars::Bound;
 
 use super::dataset::{Row, days_of};

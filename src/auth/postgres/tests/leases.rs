@@ -125,7 +125,8 @@ fn an_address_has_one_limit_at_all_servers() {
     let servers: Vec<_> = (0..3).map(|_| server(&database)).collect();
     for (address, limit) in [("192.0.2.1", 100), ("2001:db8::1", 100)] {
         let client = Client::Address(address.parse().unwrap());
-        let take = |number: usize| servers[number % 3].take(crate::QuotaSubject::Client(client.clone(), limit), today());
+        let take =
+            |number: usize| servers[number % 3].take(crate::QuotaSubject::Client(client.clone(), limit), today());
         let count = (0..400).filter(|number| take(*number).is_ok()).count() as u32;
         // A server that is not asked may have leased the last units.
         assert!((limit - 6..=limit).contains(&count), "{address}: {count}");

@@ -9,7 +9,8 @@ use crate::postgres::tests::*;
 /// Steps of a future program.
 const EXPAND: MigrationStep =
     MigrationStep { sql: "ALTER TABLE accounts ADD COLUMN note TEXT; CREATE TABLE notes (id BIGINT)", oldest: 1 };
-const CONTRACT: MigrationStep = MigrationStep { sql: "ALTER TABLE accounts DROP COLUMN note", oldest: STEPS.len() as i64 + 1 };
+const CONTRACT: MigrationStep =
+    MigrationStep { sql: "ALTER TABLE accounts DROP COLUMN note", oldest: STEPS.len() as i64 + 1 };
 
 fn steps(more: &[MigrationStep]) -> Vec<MigrationStep> {
     STEPS.iter().chain(more).copied().collect()
