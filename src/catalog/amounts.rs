@@ -172,7 +172,7 @@ mod tests {
                 None => u32::MAX,
             };
             let ranks: Vec<u32> = rows.iter().map(rank).collect();
-            let found = AmountCounter::new(&distinct, &ranks).of(0..rows.len() as u32, rows.len() as u64);
+            let found = AmountCounter::new(&distinct, &ranks).summarize(0..rows.len() as u32, rows.len() as u64);
             let mut known: Vec<u64> = rows.iter().flatten().copied().collect();
             known.sort_unstable();
             let count = known.len() as u64;
@@ -191,8 +191,8 @@ mod tests {
     }
     #[test]
     fn a_sum_beyond_the_range_is_the_largest_number() {
-        let amounts = AmountCounter::new(&[i64::MAX], &[0, 0, 0]).of(0..3, 3);
+        let amounts = AmountCounter::new(&[i64::MAX], &[0, 0, 0]).summarize(0..3, 3);
         assert_eq!((amounts.known, amounts.sum_usd, amounts.max_usd), (3, Some(u64::MAX), Some(i64::MAX as u64)));
-        assert_eq!(AmountCounter::new(&[], &[]).of(0..0, 0), Amounts::default());
+        assert_eq!(AmountCounter::new(&[], &[]).summarize(0..0, 0), Amounts::default());
     }
 }

@@ -107,7 +107,7 @@ impl MatchQuery {
         let (weighed, conditions): (Vec<&Filter>, Vec<&Filter>) = filters.iter().partition(is_weighed);
         let weighed: Vec<Filter> = weighed.into_iter().cloned().collect();
         let conditions = conditions.into_iter().cloned().collect();
-        Self { raise_usd: Some(raise_usd), conditions, ..Self::of(&weighed) }
+        Self { raise_usd: Some(raise_usd), conditions, ..Self::from_filters(&weighed) }
     }
 
     /// Builds the query from the filters on stage, sector, country and check range.
