@@ -68,7 +68,7 @@ impl AuthService {
             service.refresh().map(|_| ())
         });
         let changed = changed.await;
-        let entry = AuditEntry { tier: Some(tier), ..by(operator, AuditEvent::TierChange, account.id) };
+        let entry = AuditEntry { tier: Some(tier), ..operator_entry(operator, AuditEvent::TierChange, account.id) };
         self.audit(entry, changed.as_ref().err());
         changed
     }
