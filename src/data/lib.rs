@@ -26,6 +26,7 @@ pub mod schema;
 pub mod snapshot;
 pub mod version;
 pub mod vocabulary;
+pub mod word_file;
 pub mod written;
 
 pub use archive::none::{NONE_I32, NONE_U8, NONE_U16, NONE_U32, NONE_U64};

@@ -6,6 +6,8 @@
 use std::collections::HashMap;
 use std::ops::Index;
 
+use data::word_file;
+
 pub(crate) struct Lists {
     lists: HashMap<&'static str, Vec<&'static str>>,
     /// In the order of the file.
@@ -15,7 +17,7 @@ pub(crate) struct Lists {
 impl Lists {
     pub(crate) fn parse(text: &'static str) -> Self {
         let (mut lists, mut names) = (HashMap::<_, Vec<_>>::new(), Vec::new());
-        for line in lines(text) {
+        for line in word_file::entries(text) {
             if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
                 names.push(name);
                 continue;
@@ -46,11 +48,6 @@ impl Index<&str> for Lists {
     fn index(&self, name: &str) -> &Self::Output {
         self.get(name).unwrap_or_else(|| panic!("no word list named {name:?}"))
     }
-}
-
-/// The lines of a word file without empty ones and comments.
-pub(crate) fn lines(text: &'static str) -> impl Iterator<Item = &'static str> {
-    text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
 /// Replaces each `{slot}` of `text` by the value of `slot`, from left to right.
