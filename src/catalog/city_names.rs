@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 
 use crate::Catalog;
-use crate::coverage::grouped;
 use crate::param_error::shortened;
 use data::city;
 use data::fold::fold;
+use data::number::grouped;
 use data::{Country, Facet, Table};
 
 /// A country is meant rather than a city of its name if it has so many times its records.

@@ -4,10 +4,10 @@
 //! It is decided here alone. The tools, the pages and their twins list what the text means; lists of REST search by name and
 //! say what else it means.
 
-use crate::coverage::grouped;
 use crate::param_error::shortened;
 use crate::{Catalog, Interpretation, Query, Resource};
 use data::Table;
+use data::number::counted;
 
 /// How a search text is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,10 +121,8 @@ impl SearchReading {
     }
 
     fn having_words(&self) -> String {
-        let (count, verb) = match self.described {
-            1 => (format!("1 {}", self.table.noun()), "has"),
-            many => (format!("{} {}", grouped(many), self.table.plural()), "have"),
-        };
+        let count = counted(self.described, self.table.noun(), self.table.plural());
+        let verb = if self.described == 1 { "has" } else { "have" };
         format!("{count} {verb} all of its words in descriptions, sectors or places")
     }
 }

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::aggregate::Grouping;
-use crate::coverage::grouped;
 use crate::{Aggregate, Catalog};
+use data::number::grouped;
 use data::{Date, Facet, PartialDate, Snapshot, Table};
 
 /// A year is covered if it has at least this part of the rounds of the year with most.

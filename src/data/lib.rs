@@ -19,6 +19,7 @@ pub mod import;
 pub mod model;
 pub mod name;
 pub mod names;
+pub mod number;
 pub mod parallel;
 pub mod parameter_error;
 pub mod read_at;

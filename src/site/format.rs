@@ -3,22 +3,11 @@
 use std::fmt::Display;
 
 use data::model::Review;
+pub(crate) use data::number::{counted, grouped as number};
 pub(crate) use data::vocabulary::word;
 use data::{Country, Date, PartialDate, identifier};
 
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-
-/// An integer with separators between thousands: `12,345`.
-pub(crate) fn number(number: impl Display) -> String {
-    catalog::coverage::grouped(number)
-}
-
-/// `1 review`, `3 reviews`.
-pub(crate) fn counted(count: impl Display, one: &str, many: &str) -> String {
-    let count = number(count);
-    let noun = if count == "1" { one } else { many };
-    format!("{count} {noun}")
-}
 
 /// US dollars in at most three digits: `$1.2M`, `$350K`.
 pub(crate) fn usd(amount: &u64) -> String {

@@ -21,6 +21,7 @@ use serde::Serialize;
 use crate::app::now;
 use crate::app::settings::ServeSettings;
 use crate::cli::doctor::finding::{Finding, Findings, Status};
+use crate::cli::indexer::format;
 use data::rfc3339;
 
 /// The result of the checks, as printed by `--json`.
@@ -102,7 +103,6 @@ fn print(report: &DoctorReport, out: &mut impl Write) -> io::Result<()> {
         }
     }
     let (problems, warnings) = (report.problems, report.warnings);
-    let count = |number: usize, noun: &str| format!("{number} {noun}{}", if number == 1 { "" } else { "s" });
-    writeln!(out, "\n{}, {}", count(problems, "problem"), count(warnings, "warning"))?;
+    writeln!(out, "\n{}, {}", format::counted(problems, "problem"), format::counted(warnings, "warning"))?;
     out.flush()
 }

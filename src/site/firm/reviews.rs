@@ -124,7 +124,7 @@ fn histogram(catalog: &Catalog, query: &Query, link: &Link) -> Option<Bars> {
         .fold((0, 0), |(all, sum), counted| (all + counted.count, sum + counted.count * u64::from(counted.value)));
     let item = |stars: u32| {
         let of_stars = link.with("min_rating", &stars.to_string()).with("max_rating", &stars.to_string());
-        let label = format!("{stars} {}", if stars == 1 { "star" } else { "stars" });
+        let label = format::counted(stars, "star", "stars");
         match count(stars) {
             0 => ChartItem::new(label, Some(0)),
             count => ChartItem::linked(label, Some(count), of_stars.href()),
