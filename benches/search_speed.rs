@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use data::fold::fold;
+use data::vocabulary::capitalized;
 use data::{MAX_PROMINENCE, Names};
 use search::{IndexFiles, IndexPart, TextIndex};
 use tantivy::collector::TopDocs;
@@ -140,11 +141,6 @@ fn coin(random: &mut Random) -> String {
     word + *random.pick(&ENDS)
 }
 
-fn capital(word: &str) -> String {
-    let mut letters = word.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
-}
-
 /// What a catalog stores: the logarithm of the share of records that are as prominent.
 fn prominence(count: usize, random: &mut Random) -> Vec<u32> {
     let value = |random: &mut Random| (count as f64 / (random.below(count) + 1) as f64).ln() / (count as f64).ln();
@@ -216,7 +212,7 @@ impl Table {
                     .map(|at| {
                         let kind = random.below(100);
                         let is_last = at > 0 && at + 1 == length;
-                        capital(&match kind {
+                        capitalized(&match kind {
                             _ if at == 0 && kind < 70 => coin(random),
                             _ if is_last && kind < 60 => generic[random.tailed(generic.len())].clone(),
                             _ if at == 0 || kind < 80 => common[random.tailed(common.len())].clone(),

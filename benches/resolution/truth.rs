@@ -25,6 +25,7 @@ use std::collections::HashMap;
 use data::fold::fold;
 use data::import::rows;
 use data::import::{Dataset, website};
+use data::vocabulary::capitalized;
 use data::{OrganizationKind, PartialDate, Table};
 use import::resolve::SourceRecord;
 
@@ -445,8 +446,7 @@ fn name(original: &Original, kind: SourceKind, random: &mut Random) -> String {
 /// A name that nobody else has: of four syllables, some of the thousands that a large truth needs would be equal.
 fn invented(random: &mut Random) -> String {
     const SYLLABLES: [&str; 12] = ["ba", "cor", "den", "fi", "gal", "ho", "ka", "lum", "mi", "nor", "ta", "vex"];
-    let word = (0..7).map(|_| *random.pick(&SYLLABLES)).collect::<String>();
-    format!("{}{}", word[..1].to_uppercase(), &word[1..])
+    capitalized(&(0..7).map(|_| *random.pick(&SYLLABLES)).collect::<String>())
 }
 
 fn mistyped(name: &str, random: &mut Random) -> String {

@@ -77,7 +77,8 @@ pub fn word(name: &str) -> String {
     }
 }
 
-fn capitalized(text: &str) -> String {
+/// A text with a capital as its first letter.
+pub fn capitalized(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
@@ -354,6 +355,11 @@ impl Role {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_letter_becomes_a_capital() {
+        assert_eq!(["élan vital", "IPO", ""].map(capitalized), ["Élan vital", "IPO", ""]);
+    }
 
     #[test]
     fn stages_are_read_in_every_documented_spelling() {

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use data::model::Review;
 pub(crate) use data::number::{counted, grouped as number};
-pub(crate) use data::vocabulary::word;
+pub(crate) use data::vocabulary::{capitalized, word};
 use data::{Country, Date, PartialDate, identifier};
 
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];

@@ -63,12 +63,6 @@ pub(crate) fn fill(text: &str, mut value: impl FnMut(&str) -> String) -> String 
     filled + rest
 }
 
-/// `text` with a capital first letter.
-pub(crate) fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,6 +84,5 @@ mod tests {
             format!("{slot}{count}")
         });
         assert_eq!(text, "a1 and b2.");
-        assert_eq!((capital("élan"), capital("")), ("Élan".to_owned(), String::new()));
     }
 }

@@ -4,12 +4,12 @@ use once_cell::sync::Lazy;
 
 use crate::datagen::firms::InventedFirm;
 use crate::datagen::geography::{HOMES, REGIONS};
-use crate::datagen::lists::{Lists, capital, fill};
+use crate::datagen::lists::{Lists, fill};
 use crate::datagen::naming::person_name;
 use crate::datagen::random::Random;
 use crate::datagen::sectors::{BY_GROUP, GROUPS, InventedSector, SECTORS};
 use data::Stage;
-use data::vocabulary::Vocabulary;
+use data::vocabulary::{Vocabulary, capitalized};
 
 static PROFILES: Lazy<Lists> = Lazy::new(|| Lists::parse(include_str!("words/profiles.txt")));
 
@@ -97,7 +97,7 @@ pub(crate) fn startup_description(random: &mut Random, name: &str, sector: &Inve
         "name" => name.to_owned(),
         "verb" => verb.to_owned(),
         "product" => product.to_owned(),
-        "Product" => capital(product),
+        "Product" => capitalized(product),
         "customers" => customers.to_owned(),
         "sector" => sector.name.to_owned(),
         "city" => city.to_owned(),
