@@ -14,6 +14,7 @@ pub mod date;
 pub mod derive;
 pub mod field;
 pub mod fold;
+pub mod hex;
 pub mod identifier;
 pub mod import;
 pub mod model;

@@ -202,7 +202,7 @@ fn files_are_listed_with_their_checksums_and_two_builds_give_the_same_bytes() {
     for name in names {
         let bytes = fs::read(first.join(&name)).unwrap();
         assert!(bytes == fs::read(second.join(&name)).unwrap(), "{name} differs between two builds");
-        let sha256: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        let sha256 = data::hex::digits(&Sha256::digest(&bytes));
         let listed = manifest["files"].as_array().unwrap().iter().find(|file| file["path"] == format!("bulk/{name}"));
         let listed = listed.unwrap_or_else(|| panic!("{name} is not listed"));
         assert_eq!((&listed["bytes"], &listed["sha256"]), (&json!(bytes.len()), &json!(sha256)), "{name}");

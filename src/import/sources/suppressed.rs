@@ -17,7 +17,7 @@ use crate::sources::{EntityId, EntityKind, Source, SourceError};
 use data::import::csv_row::CsvRow;
 pub use data::import::csv_table::{CsvTable, TableRow};
 use data::import::diagnostics::quoted;
-use data::{Date, DiagnosticReport, NoProgress};
+use data::{Date, DiagnosticReport, NoProgress, hex};
 use search::nearest;
 
 /// File of suppressed entities, next to the folders of the sources.
@@ -68,8 +68,7 @@ impl SuppressedLine {
 /// Replaces the key of an entity by the SHA-256 of its source, kind and key.
 fn with_hashed_key(source: &str, entity: &EntityId) -> EntityId {
     let digest = Sha256::digest(format!("{source}/{entity}"));
-    let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    EntityId { kind: entity.kind, key: format!("{DIGEST}{digits}") }
+    EntityId { kind: entity.kind, key: format!("{DIGEST}{}", hex::digits(&digest)) }
 }
 
 /// Suppressed entities.

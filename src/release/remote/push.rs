@@ -14,7 +14,7 @@ use crate::remote::{
     PushedRelease, REACH, RemoteStore, in_parallel, object_name, packing_name, packing_path, signature_name,
 };
 use crate::{ReleaseError, ReleaseStore, SigningKey, files, manifest, permissions};
-use data::SnapshotVersion;
+use data::{SnapshotVersion, hex};
 
 /// zstd's own default.
 const LEVEL: i32 = 3;
@@ -114,7 +114,7 @@ impl RemoteStore {
     ) -> Result<Pointer, ReleaseError> {
         let mut random = [0; 8];
         getrandom::fill(&mut random).map_err(|error| self.objects.error(CURRENT, error))?;
-        let push = random.iter().map(|byte| format!("{byte:02x}")).collect();
+        let push = hex::digits(&random);
         let generation = read.pointer.as_ref().map_or(1, |pointer| pointer.generation + 1);
         let replaced = read.pointer.iter().flat_map(|pointer| {
             let current = PushedRelease { version: pointer.release, manifest: pointer.manifest };
