@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use auth::account::{Email, KeyId};
 use auth::session::SessionToken;
@@ -26,7 +26,7 @@ const UNTHROTTLED: [&str; 4] = ["--sign-ups-per-hour", "1000000", "--pages-per-m
 const LOST: Duration = Duration::from_secs(1);
 
 fn today() -> Date {
-    Date::from_unix(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() as i64)
+    Date::from_unix(platform::clock::now())
 }
 
 /// One data folder, and what the server confirmed about it.

@@ -11,10 +11,11 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::app::settings::{BackupOptions, RestoreOptions};
-use crate::cli::admin::{AdminError, now, print};
+use crate::cli::admin::{AdminError, print};
 use crate::cli::indexer::format;
 use auth::{DataLock, DatabaseFile, StoreError, has_database, install_database, private_files};
 use data::{SnapshotVersion, rfc3339};
+use platform::clock::now;
 use release::{Checksum, ReleaseStore};
 
 /// Describes the backup; written last.

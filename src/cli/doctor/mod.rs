@@ -18,11 +18,11 @@ use std::time::{Instant, SystemTime};
 
 use serde::Serialize;
 
-use crate::app::now;
 use crate::app::settings::ServeSettings;
 use crate::cli::doctor::finding::{Finding, Findings, Status};
 use crate::cli::indexer::format;
 use data::rfc3339;
+use platform::clock::now;
 
 /// The result of the checks, as printed by `--json`.
 #[derive(Serialize)]
