@@ -122,6 +122,11 @@ pub fn quoted(value: &str) -> String {
     format!("{cut:?}")
 }
 
+/// The end of a message about an unknown name: the one that may be meant. Empty without a suggestion.
+pub fn did_you_mean(suggestion: Option<impl fmt::Display>) -> String {
+    suggestion.map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
+}
+
 /// The message of a value with more than `max` characters.
 pub(crate) fn too_long(value: &str, max: usize) -> String {
     format!("{} has {} characters; shorten it to at most {max}", quoted(value), value.chars().count())
