@@ -11,7 +11,7 @@ use crate::contract::{Rated, ghosted, priors, rated};
 use crate::harness::{Client, Dice, Server, bundled_folder, catalog_of, code, copy_as, real_catalog};
 
 /// Lists with the field that identifies a row.
-const LISTS: [(&str, &str); 6] = [
+pub const LISTS: [(&str, &str); 6] = [
     ("vcs", "slug"),
     ("startups", "slug"),
     ("funding-rounds", "id"),
