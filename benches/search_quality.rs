@@ -6,14 +6,14 @@
 //! queries is not shown; ALL is the mean of the classes.
 
 mod clock;
+mod dataset;
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::time::Duration;
 
-use catalog::{Catalog, ListPosition, ParseOptions, Query, Request, Resource, Texts};
+use catalog::{Catalog, ListPosition, ParseOptions, Query, Request, Resource};
 use data::fold::fold;
-use data::{NoProgress, compile};
 use serde_json::Value;
 
 use clock::Moment;
@@ -34,7 +34,7 @@ fn main() {
     };
     let options = options();
     let start = Moment::now();
-    let catalog = catalog(Path::new(&data));
+    let catalog = dataset::catalog(Path::new(&data));
     println!("compiled and indexed in {:.1?}", start.elapsed());
     for (kind, resource) in KINDS {
         if options.kind.as_deref().is_none_or(|selected| selected == kind) {
@@ -55,16 +55,6 @@ fn options() -> Options {
         }
     }
     options
-}
-
-/// Compiles a dataset and indexes its names.
-fn catalog(data: &Path) -> Catalog {
-    let compiled = compile(data, &NoProgress).unwrap_or_else(|report| {
-        panic!("{}", report.errors().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
-    });
-    let snapshot = compiled.snapshot().expect("a snapshot");
-    let texts = Texts::in_memory(&snapshot).expect("text indexes");
-    Catalog::new(snapshot, texts)
 }
 
 /// The list that a client requests with a query.
