@@ -2,25 +2,23 @@
 
 use crate::sql::{Row, SqlError, Value};
 
+/// Takes the rows of a query.
+pub(crate) type EachRow<'e> = &'e mut dyn FnMut(&dyn Row) -> Result<(), SqlError>;
+
+/// Takes the rows that a statement returns, each with the index of the list of parameters.
+pub(crate) type EachResult<'e> = &'e mut dyn FnMut(usize, &dyn Row) -> Result<(), SqlError>;
+
 /// A connection, usually within a transaction. Statements have numbered parameters (`?1`), and PostgreSQL has to be able to tell
 /// their types.
 pub(crate) trait Sql {
     /// Calls `each` with the rows of a query.
-    fn query(
-        &self,
-        sql: &str,
-        params: &[Value<'_>],
-        each: &mut dyn FnMut(&dyn Row) -> Result<(), SqlError>,
-    ) -> Result<(), SqlError>;
+    fn query(&self, sql: &str, params: &[Value<'_>], each: EachRow<'_>) -> Result<(), SqlError> {
+        self.query_each(sql, &[params], &mut |_, row| each(row))
+    }
 
     /// Runs a statement once for each list of parameters, in their order and in one round trip. Calls `each` with the rows that it
     /// returns and the index of the list.
-    fn query_each(
-        &self,
-        sql: &str,
-        params: &[&[Value<'_>]],
-        each: &mut dyn FnMut(usize, &dyn Row) -> Result<(), SqlError>,
-    ) -> Result<(), SqlError>;
+    fn query_each(&self, sql: &str, params: &[&[Value<'_>]], each: EachResult<'_>) -> Result<(), SqlError>;
 
     /// Returns the number of rows that were changed.
     fn execute(&self, sql: &str, params: &[Value<'_>]) -> Result<usize, SqlError>;

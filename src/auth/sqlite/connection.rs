@@ -3,25 +3,11 @@
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, params_from_iter};
 
-use crate::sql::{Row, Sql, SqlError, Value};
+use crate::sql::{EachResult, Row, Sql, SqlError, Value};
 use crate::sqlite::failure;
 
 impl Sql for Connection {
-    fn query(
-        &self,
-        sql: &str,
-        params: &[Value<'_>],
-        each: &mut dyn FnMut(&dyn Row) -> Result<(), SqlError>,
-    ) -> Result<(), SqlError> {
-        self.query_each(sql, &[params], &mut |_, row| each(row))
-    }
-
-    fn query_each(
-        &self,
-        sql: &str,
-        params: &[&[Value<'_>]],
-        each: &mut dyn FnMut(usize, &dyn Row) -> Result<(), SqlError>,
-    ) -> Result<(), SqlError> {
+    fn query_each(&self, sql: &str, params: &[&[Value<'_>]], each: EachResult<'_>) -> Result<(), SqlError> {
         let mut statement = self.prepare_cached(sql)?;
         for (index, params) in params.iter().enumerate() {
             let mut rows = statement.query(params_from_iter(*params))?;
