@@ -9,6 +9,9 @@ use data::{Country, Date, PartialDate, identifier};
 
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
+/// Why text can always be written into a string.
+pub(crate) const ACCEPTS: &str = "a string accepts any text";
+
 /// US dollars in at most three digits: `$1.2M`, `$350K`.
 pub(crate) fn usd(amount: &u64) -> String {
     let amount = *amount;

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use crate::docs;
 use crate::error_page::{PageError, path_of};
+use crate::format::ACCEPTS;
 use crate::static_pages::StaticEntry;
 use catalog::{Catalog, Query, ValueCount};
 use data::{Facet, Table};
@@ -52,8 +53,6 @@ pub(crate) fn text(catalog: &Catalog, base: &str, number: Option<usize>) -> Resu
     }
     Ok(text)
 }
-
-const ACCEPTS: &str = "a string accepts any text";
 
 fn count(catalog: &Catalog) -> usize {
     let records = TABLES.map(|table| catalog.snapshot().rows(table) as usize);
