@@ -444,6 +444,16 @@ impl Reply {
 }
 
 impl Client {
+    /// A client of a server in another process, with a key.
+    pub fn at(base: &str, key: &str) -> Self {
+        Self { base: base.to_owned(), key: Some(key.to_owned()), agent: agent() }
+    }
+
+    /// What is used of the key's quota today.
+    pub fn used(&self) -> u64 {
+        self.get("/api/v3/usage").json()["data"]["used"].as_u64().unwrap()
+    }
+
     /// `GET`s a path with its query.
     pub fn get(&self, path: &str) -> Reply {
         self.send("GET", path, &[])

@@ -21,7 +21,7 @@ pub const LISTS: [(&str, &str); 6] = [
 ];
 
 /// The rows of a CSV file by column.
-fn csv(file: &str) -> Vec<HashMap<String, String>> {
+pub fn csv(file: &str) -> Vec<HashMap<String, String>> {
     let mut reader = csv::Reader::from_path(bundled_folder().join(file)).unwrap();
     reader.deserialize().map(|row| row.unwrap()).collect()
 }
