@@ -7,6 +7,7 @@
 
 mod clock;
 mod dataset;
+mod percentiles;
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -17,6 +18,7 @@ use data::fold::fold;
 use serde_json::Value;
 
 use clock::Moment;
+use percentiles::times;
 
 const KINDS: [(&str, Resource); 3] =
     [("firms", Resource::Firms), ("startups", Resource::Startups), ("people", Resource::People)];
@@ -153,12 +155,4 @@ fn report(kind: &str, names: u32, classes: &BTreeMap<String, Vec<(Measures, Dura
         let [first, recall, rank] = sums.map(|sum| sum / f64::from(counted));
         println!("  {:<14} {:>4} {first:>6.3} {recall:>6.3} {rank:>6.3}", "ALL", "");
     }
-}
-
-fn times(times: &mut [Duration]) -> (f64, f64, f64) {
-    times.sort_unstable();
-    let at = |share: f64| {
-        times.get((times.len() as f64 * share) as usize).or(times.last()).map_or(0.0, |time| time.as_secs_f64() * 1e6)
-    };
-    (at(0.5), at(0.99), at(1.0))
 }

@@ -9,6 +9,7 @@
 //! with the number of names as it does for real ones.
 
 mod clock;
+mod percentiles;
 mod random;
 
 use std::collections::{BTreeMap, HashMap};
@@ -25,6 +26,7 @@ use tantivy::schema::{Schema, TEXT};
 use tantivy::{Index, TantivyDocument, Term};
 
 use clock::Moment;
+use percentiles::times;
 use random::Random;
 
 struct Options {
@@ -359,14 +361,6 @@ fn repeat<T>(search: impl Fn() -> T) -> Duration {
         start.elapsed()
     };
     (0..3).map(time).min().unwrap_or_default()
-}
-
-fn times(times: &mut [Duration]) -> (f64, f64, f64) {
-    times.sort_unstable();
-    let at = |share: f64| {
-        times.get((times.len() as f64 * share) as usize).or(times.last()).map_or(0.0, |time| time.as_secs_f64() * 1e6)
-    };
-    (at(0.5), at(0.99), at(1.0))
 }
 
 /// A plain tantivy index.
