@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use catalog::param_error::shortened;
 use catalog::{Catalog, ChangeFilter, Cursor, Issues, ListPosition, ParameterError};
-use data::SnapshotVersion;
 use transport::problem::Problem;
 
 use crate::envelope::{Meta, Pagination, PaginationV3, append_member, append_meta};
 use crate::list;
 use crate::pagination::{open_cursor, with_window};
+use crate::pin::parse_version;
 use crate::request::{Canonical, RequestError, RequestUrl};
 use crate::window::{DEFAULT_LIMIT, PageWindow, single_value};
 use crate::{ApiRequest, ApiResponse};
@@ -96,15 +95,9 @@ fn release(
 ) -> Result<Option<Arc<Catalog>>, RequestError> {
     let mut errors = Vec::new();
     let text = single_value(values, name, &mut errors);
-    let version = text.and_then(|text| match text.parse::<SnapshotVersion>() {
-        Ok(version) => Some(version),
-        Err(_) => {
-            let served = url.catalog.version();
-            let detail =
-                format!("`{}` is not a snapshot version of the form YYYY-MM-DD.N, such as {served}", shortened(text));
-            errors.push(ParameterError::invalid(name, detail));
-            None
-        }
+    let version = text.and_then(|text| {
+        let version = parse_version(name, text, url.catalog.version());
+        version.map_err(|error| errors.push(error)).ok()
     });
     issues.extend(errors.into());
     let Some(version) = version else { return Ok(None) };

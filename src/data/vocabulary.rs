@@ -83,6 +83,15 @@ pub fn capitalized(text: &str) -> String {
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
+/// Texts as a list in a sentence: `a, b and c`.
+pub fn enumerated(texts: &[String]) -> String {
+    match texts.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => String::new(),
+    }
+}
+
 /// Lowercase, with one `-` for each run of spaces, `_` and `-`.
 pub fn normal(text: &str) -> String {
     let mut normal = String::with_capacity(text.len());

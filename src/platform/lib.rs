@@ -6,3 +6,9 @@
 pub mod clock;
 pub mod metrics;
 pub mod tls;
+
+/// Name and version of the program, in what it writes.
+pub const PROGRAM: &str = concat!("venturedex ", env!("CARGO_PKG_VERSION"));
+
+/// `User-Agent` of the requests that the server makes.
+pub const USER_AGENT: &str = concat!("VentureDex/", env!("CARGO_PKG_VERSION"));

@@ -87,14 +87,18 @@ impl ListedLines {
     }
 }
 
+/// A path, without a slash before it, that may be one of any version of the API: what follows the version.
+pub fn without_version(path: &str) -> &str {
+    let path = path.strip_prefix("api/").unwrap_or(path);
+    ["v1/", "v2/", "v3/"].into_iter().find_map(|version| path.strip_prefix(version)).unwrap_or(path)
+}
+
 /// The record with a slug, an id, or a page or address of the API below `base`. A name is not a slug: `Acme` may be several.
 pub fn row_of(catalog: &Catalog, table: Table, base: &str, text: &str) -> Option<u32> {
     let text = text.trim();
     let path = text.strip_prefix(base).filter(|rest| rest.starts_with('/')).unwrap_or(text);
     let path = path.split(['?', '#']).next()?.trim_matches('/');
-    let path = path.strip_prefix("api/").unwrap_or(path);
-    let path = ["v1/", "v2/", "v3/"].into_iter().find_map(|version| path.strip_prefix(version)).unwrap_or(path);
-    if let Some((segment, rest)) = path.split_once('/') {
+    if let Some((segment, rest)) = without_version(path).split_once('/') {
         let key = rest.split('/').next()?;
         let key = [".json", ".md"].into_iter().find_map(|extension| key.strip_suffix(extension)).unwrap_or(key);
         return catalog.find(table, key).filter(|_| segment == Resource::of_table(table).path());

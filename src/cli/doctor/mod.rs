@@ -22,6 +22,7 @@ use crate::app::settings::ServeSettings;
 use crate::cli::doctor::finding::{Finding, Findings, Status};
 use crate::cli::indexer::format;
 use data::rfc3339;
+use platform::PROGRAM;
 use platform::clock::now;
 
 /// The result of the checks, as printed by `--json`.
@@ -85,7 +86,7 @@ fn report(
     let findings = findings.into_vec();
     let count = |status| findings.iter().filter(|finding| finding.status == status).count();
     DoctorReport {
-        program: format!("venturedex {}", env!("CARGO_PKG_VERSION")),
+        program: PROGRAM.to_owned(),
         checked_at: rfc3339(checked_at),
         status: findings.iter().map(|finding| finding.status).max().unwrap_or(Status::Ok),
         problems: count(Status::Problem),

@@ -9,7 +9,7 @@ use crate::datagen::naming::person_name;
 use crate::datagen::random::Random;
 use crate::datagen::sectors::{BY_GROUP, GROUPS, InventedSector, SECTORS};
 use data::Stage;
-use data::vocabulary::{Vocabulary, capitalized};
+use data::vocabulary::{Vocabulary, capitalized, enumerated};
 
 static PROFILES: Lazy<Lists> = Lazy::new(|| Lists::parse(include_str!("words/profiles.txt")));
 
@@ -32,11 +32,7 @@ fn topic(firm: &InventedFirm) -> String {
         return "all sectors".to_owned();
     }
     let names: Vec<_> = firm.groups.iter().map(|group| group_name(usize::from(*group))).collect();
-    match names.split_last() {
-        Some((last, [])) => last.clone(),
-        Some((last, others)) => format!("{} and {last}", others.join(", ")),
-        None => String::new(),
-    }
+    enumerated(&names)
 }
 
 fn group_name(group: usize) -> String {
