@@ -67,9 +67,9 @@ impl SourceError {
     }
 }
 
-/// Reads a file that people edit, next to the folders of the sources. `each` parses a row, and `content` takes all rows and
-/// may report problems that they have together. Without the file there are no rows. The error lists all problems with their
-/// lines.
+/// Reads a file that people edit, next to the folders of the sources. `each` parses a row, and `content` takes all rows
+/// and may report problems that they have together. Without the file there are no rows. The error lists all problems with
+/// their lines.
 pub(crate) fn read_edited<T: TableRow, C>(
     folder: &Path,
     each: impl FnMut(&mut CsvRow<'_, '_>) -> Option<T>,
