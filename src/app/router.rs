@@ -31,7 +31,7 @@ use site::account;
 pub use site::account::AccountRoute;
 pub use site::account::form::FormData;
 use site::static_pages::StaticPages;
-use site::{HtmlPage, PageRequest, PageRoute};
+use site::{PageRequest, PageRoute};
 use transport::body::{self, BodyReadError, Payload};
 use transport::handler::reply;
 use transport::headers::{CommonHeaders, PublicScheme, READS, set};
@@ -389,8 +389,7 @@ impl FrontEnds {
         request: &RequestParts<'_>,
         body: impl Stream<Item = Result<B, warp::Error>>,
     ) -> Response<Vec<u8>> {
-        let is_resolve = route == PageRoute::Html(HtmlPage::Resolve);
-        let max = if is_resolve { site::resolve::MAX_BYTES } else { site::reconcile::MAX_BYTES };
+        let max = if route == PageRoute::Resolve { site::resolve::MAX_BYTES } else { site::reconcile::MAX_BYTES };
         let form = match *request.method == Method::POST {
             true => body::read(request.headers, body, max).await.map(Some),
             false => Ok(None),
@@ -405,7 +404,7 @@ impl FrontEnds {
         let address = self.state.client(request.peer, request.headers);
         match (route, &form) {
             (PageRoute::Reconcile(part), form) => site::reconcile::answer(part, page, form.as_ref(), address).await,
-            (PageRoute::Html(HtmlPage::Resolve), Some(form)) => site::resolve::answer(page, form, address).await,
+            (PageRoute::Resolve, Some(form)) => site::resolve::answer(page, form, address).await,
             _ => {
                 let response = self.state.work.run(|| site::answer(route, page)).await;
                 response.unwrap_or_else(|Overloaded| site::overloaded(page))

@@ -39,7 +39,6 @@ mod records;
 pub mod resolve;
 pub mod review;
 mod round_rows;
-mod route;
 mod sectors;
 mod similar;
 mod sitemap;
@@ -62,16 +61,17 @@ use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::error_page::PageError;
+use crate::feeds::FeedFormat;
 use crate::layout::{CSP, HTML};
 pub use crate::market::MarketScope;
-pub use crate::route::{HtmlPage, PageRoute};
+use crate::reconcile::Reconcile;
 use crate::theme::Theme;
-use crate::twin::TwinFormat;
+use crate::twin::{TwinFormat, TwinSubject};
 use auth::RetryAfter;
-use catalog::Catalog;
+use catalog::{Catalog, Resource};
 pub use data::Table;
 use service::State;
-use transport::headers::{Caching, CommonHeaders, Vary, set};
+use transport::headers::{Caching, CommonHeaders, READS, Vary, set};
 use transport::negotiation::compressed;
 use transport::response_cache::{CacheKey, CachedResponse};
 use transport::url::{decoded, with_slug};
@@ -89,17 +89,198 @@ pub struct PageRequest<'a> {
     pub trace: &'a RequestTrace,
 }
 
-pub fn answer(route: PageRoute<'_>, request: PageRequest<'_>) -> Response<Vec<u8>> {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageRoute<'a> {
+    Home,
+    Firms,
+    Firm(&'a str),
+    FirmReviews(&'a str),
+    Startups,
+    Startup(&'a str),
+    People,
+    Person(&'a str),
+    Rounds,
+    Sectors,
+    Market(MarketScope<'a>),
+    Match,
+    Compare,
+    Leaderboard,
+    Data,
+    Reconcile(Reconcile),
+    Resolve,
+    Releases,
+    ReleaseFeed(FeedFormat),
+    RoundFeed(FeedFormat),
+    /// The alerts of a search or list, by the token of its address.
+    AlertFeed(&'a str, FeedFormat),
+    /// A page's content as JSON, Markdown or CSV.
+    Twin(TwinSubject<'a>, TwinFormat),
+    /// The preview image of a firm or startup.
+    Picture(Table, &'a str),
+    /// The sitemap file of this number; `None` for `/sitemap.xml`.
+    Sitemap(Option<usize>),
+    Suggest,
+    /// Suggestions in the form of OpenSearch.
+    OpenSearchSuggest,
+}
+
+impl<'a> PageRoute<'a> {
+    /// The page at a path without a trailing slash.
+    pub fn parse(path: &'a str) -> Option<Self> {
+        let mut segments = path.split('/').skip(1);
+        let page = match (segments.next()?, segments.next(), segments.next()) {
+            ("", None, None) => Self::Home,
+            ("vcs", None, None) => Self::Firms,
+            // A slug has no dot.
+            (_, Some(name), None) | (_, Some(_), Some(name)) if name.contains('.') => return Self::parse_file(path),
+            ("vcs", Some(slug), None) => Self::Firm(slug),
+            ("vcs", Some(slug), Some("reviews")) => Self::FirmReviews(slug),
+            ("startups", None, None) => Self::Startups,
+            ("startups", Some(slug), None) => Self::Startup(slug),
+            ("people", None, None) => Self::People,
+            ("people", Some(slug), None) => Self::Person(slug),
+            ("rounds", None, None) => Self::Rounds,
+            ("match", None, None) => Self::Match,
+            ("compare", None, None) => Self::Compare,
+            ("sectors", None, None) => Self::Sectors,
+            ("markets", None, None) => Self::Market(MarketScope::All),
+            ("sectors", Some(slug), stage) => Self::Market(MarketScope::Sector(slug, stage)),
+            ("countries", Some(code), stage) => Self::Market(MarketScope::Country(code, stage)),
+            ("cities", Some(name), stage) => Self::Market(MarketScope::City(name, stage)),
+            ("leaderboard", None, None) => Self::Leaderboard,
+            ("data", None, None) => Self::Data,
+            ("reconcile", first, second) => Self::Reconcile(Reconcile::from_segments(first, second)?),
+            ("resolve", None, None) => Self::Resolve,
+            ("releases", None, None) => Self::Releases,
+            ("releases.atom", None, None) => Self::ReleaseFeed(FeedFormat::Atom),
+            ("releases.json", None, None) => Self::ReleaseFeed(FeedFormat::Json),
+            ("rounds.atom", None, None) => Self::RoundFeed(FeedFormat::Atom),
+            ("rounds.json", None, None) => Self::RoundFeed(FeedFormat::Json),
+            ("suggest", None, None) => Self::Suggest,
+            ("suggest", Some("opensearch"), None) => Self::OpenSearchSuggest,
+            ("sitemap.xml", None, None) => Self::Sitemap(None),
+            _ => return Self::parse_file(path),
+        };
+        segments.next().is_none().then_some(page)
+    }
+
+    /// The value of `Allow`.
+    pub fn methods(self) -> &'static str {
+        match self {
+            Self::Resolve | Self::Reconcile(Reconcile::Service) => "GET, HEAD, POST, OPTIONS",
+            _ => READS,
+        }
+    }
+
+    /// True if the page accepts a form by POST.
+    pub fn takes_forms(self) -> bool {
+        self.methods() != READS
+    }
+
+    /// The page at a path with a file extension, such as `.md` or `.png`.
+    fn parse_file(path: &'a str) -> Option<Self> {
+        if let Some(number) = path.strip_prefix("/sitemap-").and_then(|rest| rest.strip_suffix(".xml")) {
+            return Some(Self::Sitemap(Some(number.parse().ok()?)));
+        }
+        if let Some(path) = path.strip_suffix(".png") {
+            return match Self::parse(path)? {
+                Self::Firm(slug) => Some(Self::Picture(Table::Firms, slug)),
+                Self::Startup(slug) => Some(Self::Picture(Table::Startups, slug)),
+                _ => None,
+            };
+        }
+        if let Some(rest) = path.strip_prefix("/alerts/") {
+            return match rest.split_once('.')? {
+                (token, _) if token.contains('/') => None,
+                (token, "atom") => Some(Self::AlertFeed(token, FeedFormat::Atom)),
+                (token, "json") => Some(Self::AlertFeed(token, FeedFormat::Json)),
+                _ => None,
+            };
+        }
+        let (path, format) = TwinFormat::split(path).filter(|(path, _)| !path.contains('.'))?;
+        Some(Self::Twin(Self::parse(path)?.subject()?, format))
+    }
+
+    /// The content of the page, if it has twins.
+    fn subject(self) -> Option<TwinSubject<'a>> {
+        Some(match self {
+            Self::Firms => TwinSubject::List(Resource::Firms),
+            Self::Firm(slug) => TwinSubject::Record(Table::Firms, slug),
+            Self::FirmReviews(slug) => TwinSubject::Reviews(slug),
+            Self::Startups => TwinSubject::List(Resource::Startups),
+            Self::Startup(slug) => TwinSubject::Record(Table::Startups, slug),
+            Self::People => TwinSubject::List(Resource::People),
+            Self::Person(slug) => TwinSubject::Record(Table::People, slug),
+            Self::Rounds => TwinSubject::List(Resource::Rounds),
+            Self::Sectors => TwinSubject::List(Resource::Sectors),
+            Self::Leaderboard => TwinSubject::List(Resource::Leaderboard),
+            _ => return None,
+        })
+    }
+
+    /// True if the page depends only on the release, path, query and theme. Other pages also depend on which other
+    /// releases are loaded.
+    fn is_cacheable(self) -> bool {
+        matches!(
+            self,
+            Self::Home
+                | Self::Firms
+                | Self::Firm(_)
+                | Self::FirmReviews(_)
+                | Self::Startups
+                | Self::Startup(_)
+                | Self::People
+                | Self::Person(_)
+                | Self::Rounds
+                | Self::Sectors
+                | Self::Market(_)
+                | Self::Match
+                | Self::Compare
+        )
+    }
+
+    /// The path without the slug.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Home => "/",
+            Self::Firms => "/vcs",
+            Self::Firm(_) => "/vcs/{slug}",
+            Self::FirmReviews(_) => "/vcs/{slug}/reviews",
+            Self::Startups => "/startups",
+            Self::Startup(_) => "/startups/{slug}",
+            Self::People => "/people",
+            Self::Person(_) => "/people/{slug}",
+            Self::Rounds => "/rounds",
+            Self::Sectors => "/sectors",
+            Self::Market(market) => market.label(),
+            Self::Match => "/match",
+            Self::Compare => "/compare",
+            Self::Leaderboard => "/leaderboard",
+            Self::Data => "/data",
+            Self::Reconcile(part) => part.path(),
+            Self::Resolve => "/resolve",
+            Self::Releases => "/releases",
+            Self::ReleaseFeed(FeedFormat::Atom) => "/releases.atom",
+            Self::ReleaseFeed(FeedFormat::Json) => "/releases.json",
+            Self::RoundFeed(FeedFormat::Atom) => "/rounds.atom",
+            Self::RoundFeed(FeedFormat::Json) => "/rounds.json",
+            Self::AlertFeed(_, FeedFormat::Atom) => "/alerts/{token}.atom",
+            Self::AlertFeed(_, FeedFormat::Json) => "/alerts/{token}.json",
+            Self::Twin(_, TwinFormat::Markdown) => "/{page}.md",
+            Self::Twin(_, TwinFormat::Json) => "/{page}.json",
+            Self::Twin(_, TwinFormat::Csv) => "/{page}.csv",
+            Self::Picture(Table::Startups, _) => "/startups/{slug}.png",
+            Self::Picture(..) => "/vcs/{slug}.png",
+            Self::Sitemap(_) => "/sitemap.xml",
+            Self::Suggest => "/suggest",
+            Self::OpenSearchSuggest => "/suggest/opensearch",
+        }
+    }
+}
+
+pub fn answer(page: PageRoute<'_>, request: PageRequest<'_>) -> Response<Vec<u8>> {
     let catalog = request.state.releases.current();
-    let response = match route {
-        PageRoute::Html(page) => render(page, &catalog, request).map(|html| {
-            let theme = Theme::from_request(request);
-            let rendered = Arc::new(cacheable_response(request, theme.apply(html).into_bytes(), HTML, Vary::Cookie));
-            if page.is_cacheable() {
-                request.state.response_cache.insert(cache_key(&catalog, request, theme), &rendered);
-            }
-            rendered.answer(request.headers).map(Vec::from)
-        }),
+    let response = match page {
         PageRoute::Suggest => return home::suggest(&catalog, request),
         PageRoute::OpenSearchSuggest => return home::suggest_to_browser(&catalog, request),
         PageRoute::Twin(subject, format) => twin::respond(&catalog, request, subject, format),
@@ -111,15 +292,21 @@ pub fn answer(route: PageRoute<'_>, request: PageRequest<'_>) -> Response<Vec<u8
             feeds::round_feed(&catalog, request).and_then(|feed| feed.respond(request, format))
         }
         PageRoute::AlertFeed(token, format) => alert_feed::respond(request, token, format),
-        // `reconcile::answer` responds to these.
-        PageRoute::Reconcile(_) => Err(PageError::UnknownPage),
+        _ => render(page, &catalog, request).map(|html| {
+            let theme = Theme::from_request(request);
+            let rendered = Arc::new(cacheable_response(request, theme.apply(html).into_bytes(), HTML, Vary::Cookie));
+            if page.is_cacheable() {
+                request.state.response_cache.insert(cache_key(&catalog, request, theme), &rendered);
+            }
+            rendered.answer(request.headers).map(Vec::from)
+        }),
     };
     response.unwrap_or_else(|error| fail(&error, &catalog, request))
 }
 
 /// The cached response for a page; `None` if the page has to be rendered.
-pub fn cached(route: PageRoute<'_>, request: PageRequest<'_>) -> Option<Response<Bytes>> {
-    if !matches!(route, PageRoute::Html(page) if page.is_cacheable()) {
+pub fn cached(page: PageRoute<'_>, request: PageRequest<'_>) -> Option<Response<Bytes>> {
+    if !page.is_cacheable() {
         return None;
     }
     let key = cache_key(&request.state.releases.serving(), request, Theme::from_request(request));
@@ -155,26 +342,35 @@ pub(crate) fn find(catalog: &Catalog, table: Table, slug: &str) -> Result<u32, P
     }
 }
 
-fn render(page: HtmlPage<'_>, catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
+fn render(page: PageRoute<'_>, catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
     let find = |table: Table, slug: &str| find(catalog, table, slug);
     match page {
-        HtmlPage::Home => home::page(catalog, request),
-        HtmlPage::Resolve => resolve::page(catalog, request),
-        HtmlPage::Releases => feeds::releases(catalog, request),
-        HtmlPage::Firms => lists::firms(catalog, request),
-        HtmlPage::Firm(slug) => firm::page(catalog, request, find(Table::Firms, slug)?),
-        HtmlPage::FirmReviews(slug) => firm::reviews::page(catalog, request, find(Table::Firms, slug)?),
-        HtmlPage::Startups => lists::startups(catalog, request),
-        HtmlPage::Startup(slug) => startup::page(catalog, request, find(Table::Startups, slug)?),
-        HtmlPage::People => lists::people(catalog, request),
-        HtmlPage::Person(slug) => person::page(catalog, request, find(Table::People, slug)?),
-        HtmlPage::Rounds => lists::rounds(catalog, request),
-        HtmlPage::Sectors => sectors::page(catalog, request),
-        HtmlPage::Market(market) => market::page(catalog, request, market),
-        HtmlPage::Match => matching::page(catalog, request),
-        HtmlPage::Compare => compare::page(catalog, request),
-        HtmlPage::Leaderboard => leaderboard::page(catalog, request),
-        HtmlPage::Data => data::page(catalog, request),
+        PageRoute::Home
+        | PageRoute::Suggest
+        | PageRoute::OpenSearchSuggest
+        | PageRoute::Reconcile(_)
+        | PageRoute::ReleaseFeed(_)
+        | PageRoute::RoundFeed(_)
+        | PageRoute::AlertFeed(..)
+        | PageRoute::Twin(..)
+        | PageRoute::Picture(..)
+        | PageRoute::Sitemap(_) => home::page(catalog, request),
+        PageRoute::Resolve => resolve::page(catalog, request),
+        PageRoute::Releases => feeds::releases(catalog, request),
+        PageRoute::Firms => lists::firms(catalog, request),
+        PageRoute::Firm(slug) => firm::page(catalog, request, find(Table::Firms, slug)?),
+        PageRoute::FirmReviews(slug) => firm::reviews::page(catalog, request, find(Table::Firms, slug)?),
+        PageRoute::Startups => lists::startups(catalog, request),
+        PageRoute::Startup(slug) => startup::page(catalog, request, find(Table::Startups, slug)?),
+        PageRoute::People => lists::people(catalog, request),
+        PageRoute::Person(slug) => person::page(catalog, request, find(Table::People, slug)?),
+        PageRoute::Rounds => lists::rounds(catalog, request),
+        PageRoute::Sectors => sectors::page(catalog, request),
+        PageRoute::Market(market) => market::page(catalog, request, market),
+        PageRoute::Match => matching::page(catalog, request),
+        PageRoute::Compare => compare::page(catalog, request),
+        PageRoute::Leaderboard => leaderboard::page(catalog, request),
+        PageRoute::Data => data::page(catalog, request),
     }
 }
 
