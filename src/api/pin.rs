@@ -79,13 +79,22 @@ fn release(state: &State, request: &RequestParts<'_>) -> Result<Option<Arc<Catal
     }
 }
 
-fn named_release(state: &State, text: &str) -> Result<Arc<Catalog>, PinError> {
-    let Ok(version) = text.parse::<SnapshotVersion>() else {
-        let served = state.releases.serving().version();
+/// Reads the version of a release from a parameter. The error gives the one that is `served` as an example.
+pub(crate) fn parse_version(
+    parameter: &str,
+    text: &str,
+    served: SnapshotVersion,
+) -> Result<SnapshotVersion, ParameterError> {
+    text.parse::<SnapshotVersion>().map_err(|_| {
         let detail =
             format!("`{}` is not a snapshot version of the form YYYY-MM-DD.N, such as {served}", shortened(text));
-        return Err(PinError::Invalid(vec![ParameterError::invalid(SNAPSHOT, detail)]));
-    };
+        ParameterError::invalid(parameter, detail)
+    })
+}
+
+fn named_release(state: &State, text: &str) -> Result<Arc<Catalog>, PinError> {
+    let version = parse_version(SNAPSHOT, text, state.releases.serving().version());
+    let version = version.map_err(|error| PinError::Invalid(vec![error]))?;
     let (loaded, is_expected) = state.releases.look_up(version, false);
     loaded.ok_or_else(|| match is_expected {
         true => PinError::NotYetHeld(version),

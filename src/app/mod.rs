@@ -10,10 +10,3 @@ mod telemetry;
 pub use metrics::MetricsEndpoint;
 pub use router::Router;
 pub use serve::{ServeError, serve};
-
-use time::OffsetDateTime;
-
-/// Current time in Unix seconds.
-pub fn now() -> i64 {
-    OffsetDateTime::now_utc().unix_timestamp()
-}

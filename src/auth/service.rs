@@ -408,6 +408,11 @@ pub(crate) fn blocking<T>(call: impl FnOnce() -> T) -> T {
     }
 }
 
+/// The first of so many days including today, at least one.
+fn first_of_days(today: Date, days: u16) -> Date {
+    Date::from_days(today.days() - i32::from(days.max(1)) + 1)
+}
+
 pub fn random() -> Result<[u8; 32], StoreError> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes)?;

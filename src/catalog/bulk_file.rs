@@ -11,6 +11,7 @@ use std::path::Path;
 use bytes::Bytes;
 use ring::digest::{Context, SHA256, SHA256_OUTPUT_LEN, digest};
 
+use data::hex;
 use data::read_at::read_exact_at;
 
 type Sha256Digest = [u8; SHA256_OUTPUT_LEN];
@@ -82,7 +83,7 @@ impl BulkFile {
 
     /// The checksum in hexadecimal digits.
     pub fn checksum(&self) -> String {
-        self.sha256.iter().map(|byte| format!("{byte:02x}")).collect()
+        hex::digits(&self.sha256)
     }
 }
 

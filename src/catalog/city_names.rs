@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 
 use crate::Catalog;
-use crate::coverage::grouped;
 use crate::param_error::shortened;
 use data::city;
 use data::fold::fold;
+use data::number::grouped;
 use data::{Country, Facet, Table};
 
 /// A text means the country rather than the city of the same name if the country has this many times its records.

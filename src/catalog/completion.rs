@@ -6,10 +6,10 @@
 pub(crate) use std::collections::HashSet;
 use std::ops::Range;
 
-use crate::coverage::grouped;
 use crate::param_error::wrong_term;
 use crate::{Catalog, ParameterError, TextIndexes};
 use data::fold::fold;
+use data::number::counted;
 use data::vocabulary::normal;
 use data::{Country, Facet, MAX_PROMINENCE, Table};
 use search::{Completed, Completion, Hit, MatchClass, texts, typed_part};
@@ -190,10 +190,11 @@ impl Catalog {
 
     /// Distinguishes a record from others with the same name: `London · 44 rounds`, `Founder, Cred`.
     fn distinguishing_note(&self, table: Table, row: u32) -> Option<String> {
-        let counted = |count: u32, one: &str, many: &str| {
-            (count > 0).then(|| format!("{} {}", grouped(count), if count == 1 { one } else { many }))
+        let rows = |table: Table, facet: Facet, one: &str, many: &str| {
+            let count = self.snapshot().facet_count(table, facet, row);
+            (count > 0).then(|| counted(count, one, many))
         };
-        let rounds = |facet: Facet| counted(self.snapshot().facet_count(Table::Rounds, facet, row), "round", "rounds");
+        let rounds = |facet: Facet| rows(Table::Rounds, facet, "round", "rounds");
         let parts = match table {
             Table::Firms => [self.city_or_country(table, row), rounds(Facet::Investor)],
             Table::Startups => [self.city_or_country(table, row), rounds(Facet::Startup)],
@@ -202,10 +203,7 @@ impl Catalog {
                 let title = self.text_field((table, row), "title");
                 return Some(title.into_iter().chain([organization.name]).collect::<Vec<_>>().join(", "));
             }
-            Table::Sectors => {
-                let startups = self.snapshot().facet_count(Table::Startups, Facet::Sector, row);
-                [counted(startups, "startup", "startups"), None]
-            }
+            Table::Sectors => [rows(Table::Startups, Facet::Sector, "startup", "startups"), None],
             Table::Rounds | Table::Reviews => [None, None],
         };
         let note = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");

@@ -4,12 +4,12 @@
 //! note, because few matches then mean little.
 
 use std::collections::BTreeMap;
-use std::fmt::Display;
 
 use serde::Serialize;
 
 use crate::{Catalog, Filter, Property, RowFilter};
 use data::field::{JsonType, model};
+use data::number::grouped;
 use data::vocabulary::Vocabulary;
 use data::{Direction, Facet, NONE_U32, Snapshot, Table};
 
@@ -141,17 +141,4 @@ impl Catalog {
 fn known_for(subject: &str, known: u32, total: u32, table: Table) -> Option<String> {
     let is_low = u64::from(known) * 2 < u64::from(total);
     is_low.then(|| format!("{subject} known for {} of {} {}", grouped(known), grouped(total), table.plural()))
-}
-
-/// An integer with separators between thousands: `12,345`.
-pub fn grouped(number: impl Display) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }

@@ -15,7 +15,7 @@ mod city_names;
 pub mod co_investors;
 pub mod comparison;
 mod completion;
-pub mod coverage;
+mod coverage;
 pub mod cursor;
 pub mod facets;
 pub mod flat;

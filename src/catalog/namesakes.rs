@@ -4,8 +4,8 @@
 use std::cmp::Reverse;
 
 use crate::Catalog;
-use crate::coverage::grouped;
 use data::fold::fold;
+use data::number::grouped;
 use data::{Facet, Table};
 
 /// Maximum number of namesakes that are listed.

@@ -4,10 +4,10 @@
 //! Only this module decides it. The tools, the pages and their twins list the records that the text means; lists of
 //! REST search by name and state other meanings.
 
-use crate::coverage::grouped;
 use crate::param_error::shortened;
 use crate::{Catalog, Interpretation, Query, Resource};
 use data::Table;
+use data::number::counted;
 
 /// The interpretation of a search text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,10 +126,8 @@ impl SearchReading {
     }
 
     fn having_words(&self) -> String {
-        let (count, verb) = match self.described {
-            1 => (format!("1 {}", self.table.noun()), "has"),
-            many => (format!("{} {}", grouped(many), self.table.plural()), "have"),
-        };
+        let count = counted(self.described, self.table.noun(), self.table.plural());
+        let verb = if self.described == 1 { "has" } else { "have" };
         format!("{count} {verb} all of its words in descriptions, sectors or places")
     }
 }

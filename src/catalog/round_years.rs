@@ -4,8 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::aggregate::Grouping;
-use crate::coverage::grouped;
 use crate::{Aggregate, Catalog};
+use data::number::grouped;
+use data::vocabulary::enumerated;
 use data::{Date, Facet, PartialDate, Snapshot, Table};
 
 /// A year is covered if it has at least one round for this many rounds of the peak year.
@@ -203,10 +204,5 @@ pub fn spans(years: &BTreeSet<i32>) -> String {
         true => first.to_string(),
         false => format!("{first} to {last}"),
     });
-    let texts: Vec<String> = texts.collect();
-    match texts.split_last() {
-        Some((last, [])) => last.clone(),
-        Some((last, others)) => format!("{} and {last}", others.join(", ")),
-        None => String::new(),
-    }
+    enumerated(&texts.collect::<Vec<_>>())
 }

@@ -4,8 +4,8 @@
 use std::collections::{BTreeSet, HashMap};
 
 use crate::Catalog;
-use crate::coverage::grouped;
 use data::fold::fold;
+use data::number::grouped;
 use data::{Facet, Snapshot, Table};
 
 /// A sector is far larger than another if it has this many times its startups.

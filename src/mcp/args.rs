@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::{ArgError, Tool};
 use catalog::json::fields::snake_case;
 use catalog::params::{BoundUnit, ParamType};
+use data::parameter_error::shortened_to;
 use search::nearest;
 
 #[derive(Clone, Copy, Debug)]
@@ -293,12 +294,7 @@ fn number(value: &Value) -> Option<i64> {
 }
 
 fn abbreviated(value: &Value) -> String {
-    let mut text = value.to_string();
-    if let Some((end, _)) = text.char_indices().nth(60) {
-        text.truncate(end);
-        text.push('…');
-    }
-    text
+    shortened_to(60, &value.to_string()).into_owned()
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use auth::quota::{Client, ClientPool, Denied, Quota};
 use auth::{AuthError, QuotaSubject};
+use data::number::counted;
 use data::{Date, rfc3339};
 use transport::problem::{QUOTA_UNKNOWN, SLOW_DOWN};
 
@@ -127,8 +128,8 @@ impl McpQuota {
     /// A note to the assistant if few calls are left after this one: some clients end their session at a 429.
     pub(crate) fn note(&self, quota: &Quota, charge: &Charge) -> Option<String> {
         let left = quota.remaining.filter(|left| *left <= FEW_CALLS)?;
-        let (noun, resets_at) = (if left == 1 { "call" } else { "calls" }, rfc3339(quota.resets_at));
-        let mut note = format!("{left} tool {noun} left until {resets_at}");
+        let (left, resets_at) = (counted(left, "tool call", "tool calls"), rfc3339(quota.resets_at));
+        let mut note = format!("{left} left until {resets_at}");
         if matches!(charge.subject, QuotaSubject::Client(..)) {
             note.push_str(&format!(". {}", self.key_advice()));
         }

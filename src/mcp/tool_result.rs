@@ -1,8 +1,11 @@
 //! The JSON result of a tool, limited to [`MAX_RESULT_BYTES`].
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use crate::third_party::without_links;
+use data::parameter_error::shortened_to;
 
 /// Maximum bytes of a result.
 pub const MAX_RESULT_BYTES: usize = 32 * 1024;
@@ -159,9 +162,8 @@ impl ToolResult {
 fn shorten(value: &mut Value, max_chars: usize) {
     match value {
         Value::String(text) => {
-            if let Some((end, _)) = text.char_indices().nth(max_chars) {
-                text.truncate(end);
-                text.push('…');
+            if let Cow::Owned(short) = shortened_to(max_chars, text) {
+                *text = short;
             }
         }
         Value::Array(values) => {

@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arc_swap::{ArcSwap, Guard};
-use time::OffsetDateTime;
 
 use crate::remote::Replica;
 use crate::source::HasVersion;
 use data::SnapshotVersion;
+use platform::clock::now;
 
 pub struct ActiveRelease<T> {
     served: ArcSwap<Served<T>>,
@@ -201,11 +201,6 @@ impl<T: HasVersion> ActiveRelease<T> {
         let served = self.served.load();
         !served.current.is_bundled() && served.current.version() == version && !self.is_damaged()
     }
-}
-
-/// Current time in Unix seconds.
-fn now() -> i64 {
-    OffsetDateTime::now_utc().unix_timestamp()
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use crate::error::At;
 use crate::signature::TrustedKey;
 use data::import::provenance::Source;
 use data::{Counts, Snapshot, SnapshotVersion};
+use platform::PROGRAM;
 
 /// Format of the release folder. A server only opens its own format.
 pub const FORMAT: u32 = 4;
@@ -93,7 +94,7 @@ impl Manifest {
         let mut manifest = Self {
             version: snapshot.version(),
             format: FORMAT,
-            program: format!("venturedex {}", env!("CARGO_PKG_VERSION")),
+            program: PROGRAM.to_owned(),
             built_at,
             released_on: snapshot.released_on().to_string(),
             title: snapshot.title().to_owned(),

@@ -12,7 +12,8 @@ use crate::filters::{FieldConfig, Filters, QueryInput, RangeConfig};
 use crate::format;
 use crate::layout::PageLayout;
 use crate::link::Link;
-use crate::question::{SearchQuestion, list_of};
+use crate::lists::nouns;
+use crate::question::SearchQuestion;
 use catalog::{
     Catalog, Issues, ListPosition, ParameterError, ParseOptions, ParsedRequest, Query, ReadingKind, Request, Resource,
     SearchReading,
@@ -436,7 +437,7 @@ impl SearchWords {
         search: &SearchReading,
         without_text: &Link,
     ) -> Result<Self, PageError> {
-        let (_, one, many) = list_of(resource.table());
+        let (one, many) = nouns(resource.table());
         let text = &search.text;
         let counted = format::counted(search.described as u64, one, many);
         let question = SearchQuestion::from_search(catalog, resource, search, without_text, 0)?;

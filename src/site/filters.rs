@@ -5,8 +5,11 @@ use crate::charts::{Bars, ChartHead, ChartItem, ChartUnit};
 use crate::conditions::label_of;
 use crate::format;
 use crate::link::Link;
+use crate::lists::nouns;
 use catalog::params::ParamType;
-use catalog::{Catalog, Filter, ListPosition, MatchedRows, ParameterError, Query, Request, Resource};
+use catalog::{
+    Catalog, Filter, ListPosition, MatchedRows, ParameterError, ParseOptions, Query, Request, Resource,
+};
 use data::vocabulary::Vocabulary;
 use data::{Country, Date, Facet, FirmKind, OrganizationKind, PartialDate, Stage, StartupStatus, Table};
 
@@ -208,7 +211,7 @@ fn group(
     for value in link.values(name) {
         if !options.iter().any(|option| option.value == value) {
             let label = label_of(catalog, name, value);
-            let count = format::number(total(catalog, config.resource, &link.with(name, value)));
+            let count = format::number(total(catalog, config.resource, &link.with(name, value), PARSE_OPTIONS));
             options.push(FacetOption { value: value.to_owned(), label, count, is_selected: true });
         }
     }
@@ -226,9 +229,9 @@ fn group(
     })
 }
 
-/// Number of rows of a list.
-fn total(catalog: &Catalog, resource: Resource, link: &Link) -> u64 {
-    let parsed = catalog.parse(resource, &link.others(&[]), PARSE_OPTIONS);
+/// Number of rows of a list with the parameters of a link; 0 if they do not make a list.
+pub(crate) fn total(catalog: &Catalog, resource: Resource, link: &Link, options: ParseOptions) -> u64 {
+    let parsed = catalog.parse(resource, &link.others(&[]), options);
     let Ok(Request::List(query)) = parsed.map(|parsed| parsed.request) else { return 0 };
     catalog.list(&query, ListPosition::default(), 0).total
 }
@@ -295,15 +298,6 @@ fn histogram(
     let title = format!("{} by {}", format::word(nouns.1), range.label.to_lowercase());
     let heads = [range.label, &format::word(nouns.1)];
     Bars::range(ChartHead::new(from, title, ""), heads, ChartUnit::Count(nouns.0, nouns.1), items)
-}
-
-fn nouns(table: Table) -> (&'static str, &'static str) {
-    match table {
-        Table::Startups => ("startup", "startups"),
-        Table::Rounds => ("round", "rounds"),
-        Table::People => ("person", "people"),
-        _ => ("firm", "firms"),
-    }
 }
 
 fn year_of(bin: &Bin) -> i32 {

@@ -12,8 +12,9 @@ use crate::choice::{Choice, choices};
 use crate::error_page::{PageError, name_and_path, path_of};
 use crate::layout::PageLayout;
 use crate::link::Link;
+use crate::lists::{list_path, nouns};
 use crate::market::{countries, rounds_by_year, sectors};
-use crate::question::{SearchQuestion, list_of};
+use crate::question::SearchQuestion;
 use crate::records::{record, records};
 use crate::round_rows::RoundRows;
 use crate::{PageRequest, format, respond_with};
@@ -156,7 +157,7 @@ fn search_descriptions<R: DeserializeOwned>(
     let page = catalog.list(&query, ListPosition::default(), MAX_RESULTS);
     let found = catalog.snippets_of(&query, &page.rows).into_iter();
     snippets.extend(found.map(|snippet| (snippet.slug.clone(), snippet.parts())));
-    let all = Link::new(list_of(table).0, Vec::new()).with("text", text).href();
+    let all = Link::new(list_path(table), Vec::new()).with("text", text).href();
     TableResults::from_rows(catalog, table, &page.rows, page.total, &all).map(Some)
 }
 
@@ -236,7 +237,7 @@ fn search(catalog: &Catalog, request: PageRequest<'_>, q: String) -> Result<Stri
         true => None,
         false => catalog.read_search(subject, &["q"], &name_query(subject.table(), &q)),
     };
-    let list = Link::new(list_of(subject.table()).0, Vec::new());
+    let list = Link::new(list_path(subject.table()), Vec::new());
     let question = search.map(|search| SearchQuestion::from_search(catalog, subject, &search, &list, MAX_RESULTS));
     let question = question.transpose()?.flatten();
     let read_question = question.as_ref().filter(|question| question.is_read);
@@ -257,9 +258,9 @@ fn search(catalog: &Catalog, request: PageRequest<'_>, q: String) -> Result<Stri
     let is_unread = question.as_ref().is_none_or(|question| !question.unread.is_empty());
     if !is_described && !is_sure && is_unread {
         elsewhere.extend(RESOURCES.into_iter().filter_map(|resource| {
-            let (path, one, many) = list_of(resource.table());
+            let (one, many) = nouns(resource.table());
             let count = catalog.count_described(resource, &q) as u64;
-            let href = Link::new(path, Vec::new()).with("text", &q).href();
+            let href = Link::new(list_path(resource.table()), Vec::new()).with("text", &q).href();
             (count > 0).then(|| (format::counted(count, one, many), href))
         }));
     } else if is_described {

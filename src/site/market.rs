@@ -9,6 +9,7 @@ use askama::Template;
 use crate::charts::{Bars, ChartHead, ChartItem, ChartMark, ChartRow, ChartUnit, Heatmap, TileMap, Treemap};
 use crate::conditions::label_of;
 use crate::error_page::PageError;
+use crate::filters::total;
 use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::matching::count_led;
@@ -19,7 +20,7 @@ use catalog::aggregate::{Aggregate, AggregateOptions, GroupBy, Grouping, group_b
 use catalog::{Catalog, Filter, ListPosition, ParseOptions, Query, Request, Resource, RowFilter, ValueCount};
 use data::vocabulary::Vocabulary;
 use data::{Country, Facet, Stage, Table};
-use transport::url::decoded;
+use transport::url::{decoded, encoded_segment};
 
 /// Maximum number of years in charts; the latest are kept.
 const YEARS: i32 = 20;
@@ -150,7 +151,7 @@ fn page(
     let rounds = aggregate(catalog, Resource::Rounds, &query.filters, &["stage", "investor"], GROUPS);
     let years = aggregate(catalog, Resource::Rounds, &query.filters, &["year"], 100);
     let shown = shown_years(catalog, &years);
-    let total_of = |resource: Resource| total(catalog, resource, &link.others(&[]));
+    let total_of = |resource: Resource| total(catalog, resource, &link, OPTIONS);
     let newest = catalog.list(&query, ListPosition::default(), NEWEST);
     let is_all = market == MarketScope::All;
     let investors = investors(catalog, &rounds, &query.filters);
@@ -201,12 +202,11 @@ fn canonical_path(market: MarketScope, link: &Link) -> String {
         "" => String::new(),
         stage => format!("/{stage}"),
     };
-    let escaped = |text: &str| form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>().replace('+', "%20");
     match market {
         MarketScope::All => "/markets".to_owned(),
         MarketScope::Sector => format!("/sectors/{}{stage}", link.text("sector")),
         MarketScope::Country => format!("/countries/{}{stage}", link.text("country").to_ascii_lowercase()),
-        MarketScope::City => format!("/cities/{}{stage}", escaped(link.text("city"))),
+        MarketScope::City => format!("/cities/{}{stage}", encoded_segment(link.text("city"))),
     }
 }
 
@@ -239,13 +239,6 @@ fn aggregate(catalog: &Catalog, resource: Resource, filters: &[Filter], by: &[&s
 
 fn grouping<'a>(aggregate: &'a Aggregate, by: &str) -> Option<&'a Grouping> {
     aggregate.groups.iter().find(|grouping| grouping.by == by)
-}
-
-/// Number of rows of a list under the given conditions.
-fn total(catalog: &Catalog, resource: Resource, values: &[(String, String)]) -> u64 {
-    let parsed = catalog.parse(resource, values, OPTIONS);
-    let Ok(Request::List(query)) = parsed.map(|parsed| parsed.request) else { return 0 };
-    RowFilter::new(catalog, query.table, &query.filters).count()
 }
 
 /// All rounds by year; a year that the data does not cover is unknown.

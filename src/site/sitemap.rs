@@ -5,6 +5,7 @@ use std::fmt::Write;
 use http::Response;
 
 use crate::error_page::{PageError, path_of};
+use crate::format::ACCEPTS;
 use crate::routes::PathValues;
 use crate::static_pages::StaticEntry;
 use crate::{PAGES, PageRequest, docs, respond_unless_known};
@@ -51,8 +52,6 @@ fn text(catalog: &Catalog, base: &str, number: Option<usize>) -> Result<String, 
     }
     Ok(text)
 }
-
-const ACCEPTS: &str = "a string accepts any text";
 
 fn count(catalog: &Catalog) -> usize {
     let records = TABLES.map(|table| catalog.snapshot().rows(table) as usize);

@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 
 use crate::browse::{MAX_FILE_ROWS, MAX_PER_PAGE, Pager, page_size, parse_meaning, position_of};
 use crate::error_page::{PageError, path_of};
+use crate::format::ACCEPTS;
 use crate::link::Link;
 use crate::{PageRequest, find, format, respond_unless_known, respond_with};
 use catalog::flat::{CsvWriter, Formulas, list_columns};
@@ -315,8 +316,6 @@ fn markdown(twin: &Twin<'_>, subject: TwinSubject, link: &Link, base: &str) -> S
     .expect(ACCEPTS);
     text
 }
-
-const ACCEPTS: &str = "a string accepts any text";
 
 /// The table of the shown records.
 fn table_of(subject: TwinSubject) -> Table {

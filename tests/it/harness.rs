@@ -101,6 +101,33 @@ impl Dice {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % bound
     }
+
+    /// An index of a list of this length.
+    pub fn below(&mut self, length: usize) -> usize {
+        self.upto(length as u64) as usize
+    }
+}
+
+/// A fixed sequence of numbers for each seed (SplitMix64).
+pub struct Numbers(pub u64);
+
+impl Numbers {
+    /// A number below `bound`; 0 if that is 0.
+    pub fn upto(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % bound.max(1)
+    }
+
+    /// An index of a list of this length; 0 if that is 0.
+    pub fn below(&mut self, length: usize) -> usize {
+        self.upto(length as u64) as usize
+    }
+
+    pub fn pick<'v, T>(&mut self, values: &'v [T]) -> &'v T {
+        &values[self.below(values.len())]
+    }
 }
 
 /// Resident memory of a process in KiB; `None` if the system does not say.
@@ -425,6 +452,16 @@ impl Reply {
 }
 
 impl Client {
+    /// A client of a server in another process, with a key.
+    pub fn at(base: &str, key: &str) -> Self {
+        Self { base: base.to_owned(), key: Some(key.to_owned()), agent: agent() }
+    }
+
+    /// What is used of the key's quota today.
+    pub fn used(&self) -> u64 {
+        self.get("/api/v3/usage").json()["data"]["used"].as_u64().unwrap()
+    }
+
     /// `GET`s a path with its query.
     pub fn get(&self, path: &str) -> Reply {
         self.send("GET", path, &[])

@@ -12,11 +12,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::harness::{bundled_folder, copy_as, real_data, resident, rounds, runs_long_tests, wants_rounds};
-use crate::releases::overwrite;
-
-fn small() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/small")
-}
+use crate::releases::{overwrite, small};
 
 fn version(text: &str) -> SnapshotVersion {
     text.parse().unwrap()

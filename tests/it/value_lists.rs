@@ -11,7 +11,7 @@ use data::{Country, Facet, ReviewStatus, Snapshot, Table};
 use mcp::Tool;
 use serde_json::{Value, json};
 
-use crate::harness::{Client, bundled, catalog_of, real_catalog};
+use crate::harness::{Client, Dice, bundled, catalog_of, real_catalog};
 use crate::html::{Markup, parse, text_of};
 use crate::mcp::tools::TestTools;
 use crate::unknown::{dataset_with, serve};
@@ -102,11 +102,7 @@ fn pairs_that_spell_another(values: &BTreeSet<String>) -> Vec<(String, String)> 
 fn check_all_pairs(catalog: &Catalog) -> (usize, usize) {
     let snapshot = catalog.snapshot();
     let (mut requested, mut spelling) = (0, 0);
-    let mut seed = 1_u64;
-    let mut below = |end: usize| {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (seed >> 33) as usize % end
-    };
+    let mut dice = Dice(1);
     for resource in Resource::ALL.into_iter().filter(|resource| *resource != Resource::CoInvestors) {
         for parameter in resource.parameters().iter().filter(|parameter| takes_lists(parameter)) {
             let values = values_of(snapshot, parameter);
@@ -114,7 +110,8 @@ fn check_all_pairs(catalog: &Catalog) -> (usize, usize) {
             let mut pairs = pairs_that_spell_another(&values);
             spelling += pairs.len();
             if !all.is_empty() {
-                pairs.extend((0..PAIRS).map(|_| (all[below(all.len())].clone(), all[below(all.len())].clone())));
+                let mut any = || all[dice.below(all.len())].clone();
+                pairs.extend((0..PAIRS).map(|_| (any(), any())));
             }
             for (a, b) in pairs.iter().filter(|(a, b)| !a.contains(',') && !b.contains(',')) {
                 for options in [STRICT, LENIENT] {

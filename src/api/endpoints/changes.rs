@@ -9,7 +9,6 @@ use utoipa::openapi::{Ref, Required};
 
 use catalog::changes::{self, ChangeFields, Operation};
 use catalog::json::FieldSet;
-use catalog::param_error::shortened;
 use catalog::{Catalog, ChangeFilter, Cursor, Issues, ListPosition, ParameterError};
 use data::SnapshotVersion;
 use data::field::{Definition, Model};
@@ -23,6 +22,7 @@ use crate::openapi::parameter::{DocumentedOption, max_by_tier};
 use crate::openapi::schema::Schemas;
 use crate::openapi::vocabulary::vocabulary;
 use crate::pagination::{open_cursor, with_omitted};
+use crate::pin::parse_version;
 use crate::request::{Canonical, RequestError, RequestUrl};
 use crate::window::{DEFAULT_LIMIT, PageWindow, single_value};
 use crate::{ApiRequest, ApiResponse};
@@ -190,15 +190,9 @@ fn release(
 ) -> Result<Option<Arc<Catalog>>, RequestError> {
     let mut errors = Vec::new();
     let text = single_value(values, name, &mut errors);
-    let version = text.and_then(|text| match text.parse::<SnapshotVersion>() {
-        Ok(version) => Some(version),
-        Err(_) => {
-            let served = url.catalog.version();
-            let detail =
-                format!("`{}` is not a snapshot version of the form YYYY-MM-DD.N, such as {served}", shortened(text));
-            errors.push(ParameterError::invalid(name, detail));
-            None
-        }
+    let version = text.and_then(|text| {
+        let version = parse_version(name, text, url.catalog.version());
+        version.map_err(|error| errors.push(error)).ok()
     });
     issues.extend(errors.into());
     let Some(version) = version else { return Ok(None) };

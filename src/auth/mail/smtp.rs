@@ -16,6 +16,7 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc2822;
 
 use crate::mail::{Mail, MailSender};
+use data::hex;
 
 /// Timeout of each reply of the server.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -175,7 +176,7 @@ fn domain(address: &str) -> &str {
 fn message_id() -> String {
     let mut bytes = [0; 16];
     match getrandom::fill(&mut bytes) {
-        Ok(()) => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+        Ok(()) => hex::digits(&bytes),
         Err(_) => String::new(),
     }
 }

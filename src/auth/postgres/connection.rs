@@ -18,7 +18,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::StoreError;
 use crate::postgres::address::{PostgresAddress, with_causes};
-use crate::sql::{Failure, Sql, SqlError, SqlRow, SqlValue};
+use crate::sql::{EachResult, EachRow, Failure, SqlRow, Sql, SqlError, SqlValue};
 
 pub(crate) type Params<'p> = &'p [&'p (dyn ToSql + Sync)];
 
@@ -176,21 +176,11 @@ impl Deref for Transaction<'_> {
 }
 
 impl Sql for Connection {
-    fn query(
-        &self,
-        sql: &str,
-        params: &[SqlValue<'_>],
-        each: &mut dyn FnMut(&dyn SqlRow) -> Result<(), SqlError>,
-    ) -> Result<(), SqlError> {
+    fn query(&self, sql: &str, params: &[SqlValue<'_>], each: EachRow<'_>) -> Result<(), SqlError> {
         self.rows(sql, &as_params(params))?.iter().try_for_each(|row| each(row))
     }
 
-    fn query_each(
-        &self,
-        sql: &str,
-        params: &[&[SqlValue<'_>]],
-        each: &mut dyn FnMut(usize, &dyn SqlRow) -> Result<(), SqlError>,
-    ) -> Result<(), SqlError> {
+    fn query_each(&self, sql: &str, params: &[&[SqlValue<'_>]], each: EachResult<'_>) -> Result<(), SqlError> {
         let statement = self.statement(sql)?;
         let params: Vec<_> = params.iter().map(|params| as_params(params)).collect();
         // Calls that are polled together are sent in order before the first answer is awaited.

@@ -123,33 +123,25 @@ impl AuthService {
         origin: impl Into<SignInOrigin>,
         now: i64,
     ) -> Result<StartedSession, AccountError> {
+        let origin: SignInOrigin = origin.into();
+        // That of the e-mail address, also if the password is wrong.
         let mut account = None;
-        let started = self.start_session(email, secret, origin.into(), now, &mut account).await;
-        self.audit(AuditEntry::new(AuditEvent::SignIn, account), started.as_ref().err());
-        started
-    }
-
-    /// Sets `account` to that of the e-mail address, even if the password is wrong.
-    async fn start_session(
-        self: &Arc<Self>,
-        email: Email,
-        secret: Secret,
-        origin: SignInOrigin,
-        now: i64,
-        account: &mut Option<AccountId>,
-    ) -> Result<StartedSession, AccountError> {
-        let found = self.verify(email, secret, origin, now, account).await?;
-        let Credentials { account, version, .. } = found.ok_or(AccountError::WrongCredentials)?;
-        self.require_code(account, version, now).await?;
-        let (token, session) = new_session(now)?;
-        self.blocking(move |service| service.store.add_session(account, version, &session)).await.map_err(|error| {
-            match error {
+        let started = async {
+            let found = self.verify(email, secret, origin, now, &mut account).await?;
+            let Credentials { account, version, .. } = found.ok_or(AccountError::WrongCredentials)?;
+            self.require_code(account, version, now).await?;
+            let (token, session) = new_session(now)?;
+            let added = self.blocking(move |service| service.store.add_session(account, version, &session)).await;
+            added.map_err(|error| match error {
                 // The password changed after it was verified.
                 AccountError::SignedOut => AccountError::WrongCredentials,
                 error => error,
-            }
-        })?;
-        Ok(self.started(token, &session, account, version))
+            })?;
+            Ok::<_, AccountError>(self.started(token, &session, account, version))
+        }
+        .await;
+        self.audit(AuditEntry::new(AuditEvent::SignIn, account), started.as_ref().err());
+        started
     }
 
     /// No effect if the session has already ended.
@@ -230,28 +222,22 @@ impl AuthService {
         new: Password,
         now: i64,
     ) -> Result<StartedSession, AccountError> {
-        let changed = self.replace_password(visitor, current, new, now).await;
+        let changed = async {
+            let same = current == *new.secret();
+            let Credentials { account, version, .. } = self.verify_visitor(visitor, current, now).await?;
+            if same {
+                return Err(AccountError::SamePassword);
+            }
+            let hash = self.hasher.hash(new.secret().clone(), EnteredBy::Owner).await?;
+            let (token, session) = new_session(now)?;
+            let change =
+                move |service: &Self| service.store.set_password(account, Some(version), &hash, Some(&session));
+            self.blocking(change).await?;
+            Ok(self.started(token, &session, account, PasswordVersion(version.0 + 1)))
+        }
+        .await;
         self.audit(AuditEntry::new(AuditEvent::PasswordChange, Some(visitor.account.id)), changed.as_ref().err());
         changed
-    }
-
-    async fn replace_password(
-        self: &Arc<Self>,
-        visitor: &Visitor,
-        current: Secret,
-        new: Password,
-        now: i64,
-    ) -> Result<StartedSession, AccountError> {
-        let same = current == *new.secret();
-        let Credentials { account, version, .. } = self.verify_visitor(visitor, current, now).await?;
-        if same {
-            return Err(AccountError::SamePassword);
-        }
-        let hash = self.hasher.hash(new.secret().clone(), EnteredBy::Owner).await?;
-        let (token, session) = new_session(now)?;
-        let changed = move |service: &Self| service.store.set_password(account, Some(version), &hash, Some(&session));
-        self.blocking(changed).await?;
-        Ok(self.started(token, &session, account, PasswordVersion(version.0 + 1)))
     }
 
     /// Deletes the visitor's account. Its keys are rejected as revoked when this returns.

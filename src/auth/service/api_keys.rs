@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::account::{AccountId, KeyId, KeyName, KeyRecord, KeyRef, Rotation};
 use crate::audit::{AuditEntry, AuditEvent};
 use crate::quota::Quota;
+use crate::service::first_of_days;
 use crate::{AccountError, ApiKey, AuthService, RevokedKeys};
 use data::Date;
 
@@ -156,7 +157,7 @@ impl AuthService {
         now: i64,
     ) -> Result<AccountUsage, AccountError> {
         let today = Date::from_unix(now);
-        let first = Date::from_days(today.days() - i32::from(days.max(1)) + 1);
+        let first = first_of_days(today, days);
         let (keys, usage) = self
             .blocking(move |service| {
                 let revoked = RevokedKeys { since: first.unix(), max: LISTED_REVOKED };

@@ -142,29 +142,22 @@ impl AuthService {
         keeps_keys: bool,
         now: i64,
     ) -> Result<Account, AccountError> {
-        let reset = self.set_password_by_link(token, new, keeps_keys, now).await;
+        let reset = async {
+            let link = token.parse::<LinkToken>().map_err(|_| AccountError::NoSuchLink)?.digest();
+            // Before the costly hash.
+            self.blocking(move |service| service.store.account_of_link(Purpose::Reset, &link, now)).await?;
+            let hash = self.hasher.hash(new.secret().clone(), EnteredBy::Owner).await?;
+            self.blocking(move |service| {
+                let account = service.store.reset_by_link(&link, &hash, keeps_keys, now)?;
+                service.refresh()?;
+                Ok(account)
+            })
+            .await
+        }
+        .await;
         let account = reset.as_ref().ok().map(|account| account.id);
         self.audit(AuditEntry::new(AuditEvent::PasswordReset, account), reset.as_ref().err());
         reset
-    }
-
-    async fn set_password_by_link(
-        self: &Arc<Self>,
-        token: &str,
-        new: Password,
-        keeps_keys: bool,
-        now: i64,
-    ) -> Result<Account, AccountError> {
-        let link = token.parse::<LinkToken>().map_err(|_| AccountError::NoSuchLink)?.digest();
-        // Before the costly hash.
-        self.blocking(move |service| service.store.account_of_link(Purpose::Reset, &link, now)).await?;
-        let hash = self.hasher.hash(new.secret().clone(), EnteredBy::Owner).await?;
-        self.blocking(move |service| {
-            let account = service.store.reset_by_link(&link, &hash, keeps_keys, now)?;
-            service.refresh()?;
-            Ok(account)
-        })
-        .await
     }
 }
 

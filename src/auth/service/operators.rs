@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::account::{Account, AccountId};
 use crate::audit::{AuditEntry, AuditEvent};
 use crate::quota::Tier;
+use crate::service::first_of_days;
 use crate::{AccountError, AuthService, StoreError};
 use data::Date;
 
@@ -42,7 +43,7 @@ impl AuthService {
     /// The usage of all accounts on the last `days` days including today.
     pub async fn service_usage(self: &Arc<Self>, days: u16, now: i64) -> Result<ServiceUsage, AccountError> {
         let today = Date::from_unix(now);
-        let first = Date::from_days(today.days() - i32::from(days.max(1)) + 1);
+        let first = first_of_days(today, days);
         self.blocking(move |service| {
             let known = service.store.usage_by_day(first, today)?;
             let of_day = |day: Date| known.iter().find(|(known, _)| *known == day).map_or(0, |(_, requests)| *requests);

@@ -188,22 +188,15 @@ impl AuthService {
         code: &str,
         now: i64,
     ) -> Result<(), AccountError> {
-        let disabled = self.verify_both_and_disable(visitor, password, code, now).await;
-        self.audit(AuditEntry::new(AuditEvent::TotpDeactivation, Some(visitor.account.id)), disabled.as_ref().err());
-        disabled
-    }
-
-    async fn verify_both_and_disable(
-        self: &Arc<Self>,
-        visitor: &Visitor,
-        password: Secret,
-        code: &str,
-        now: i64,
-    ) -> Result<(), AccountError> {
-        let credentials = self.verify_visitor(visitor, password, now).await?;
         let account = visitor.account.id;
-        self.verify_code(account, code, now).await?;
-        self.blocking(move |service| service.store.disable_totp(account, Some(credentials.version))).await.map(|_| ())
+        let disabled = async {
+            let version = self.verify_visitor(visitor, password, now).await?.version;
+            self.verify_code(account, code, now).await?;
+            self.blocking(move |service| service.store.disable_totp(account, Some(version))).await.map(|_| ())
+        }
+        .await;
+        self.audit(AuditEntry::new(AuditEvent::TotpDeactivation, Some(account)), disabled.as_ref().err());
+        disabled
     }
 }
 

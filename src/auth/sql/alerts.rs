@@ -108,11 +108,9 @@ pub(crate) fn add_evaluations(
 
 fn move_listed(sql: &dyn Sql, watch: WatchId, moved: &[(String, String)]) -> Result<(), SqlError> {
     for (from, into) in moved {
-        let delete = "DELETE FROM listed WHERE watch = ?1 AND record = ?2";
-        if sql.execute(delete, &params![watch.0, from])? > 0 {
-            // The list may already have the other record.
-            let insert = "INSERT INTO listed (watch, record) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
-            sql.execute(insert, &params![watch.0, into])?;
+        if sql.execute(watches::REMOVE_LISTED, &params![watch.0, from])? > 0 {
+            // The list may have the other one already.
+            sql.execute(watches::ADD_LISTED, &params![watch.0, into])?;
         }
     }
     Ok(())

@@ -2,25 +2,23 @@
 
 use crate::sql::{SqlError, SqlRow, SqlValue};
 
+/// Takes the rows of a query.
+pub(crate) type EachRow<'e> = &'e mut dyn FnMut(&dyn SqlRow) -> Result<(), SqlError>;
+
+/// Takes the rows that a statement returns, each with the index of the list of parameters.
+pub(crate) type EachResult<'e> = &'e mut dyn FnMut(usize, &dyn SqlRow) -> Result<(), SqlError>;
+
 /// A connection, usually within a transaction. Statements have numbered parameters (`?1`); PostgreSQL must be able to
 /// infer their types.
 pub(crate) trait Sql {
     /// Calls `each` with the rows of a query.
-    fn query(
-        &self,
-        sql: &str,
-        params: &[SqlValue<'_>],
-        each: &mut dyn FnMut(&dyn SqlRow) -> Result<(), SqlError>,
-    ) -> Result<(), SqlError>;
+    fn query(&self, sql: &str, params: &[SqlValue<'_>], each: EachRow<'_>) -> Result<(), SqlError> {
+        self.query_each(sql, &[params], &mut |_, row| each(row))
+    }
 
     /// Runs a statement once per list of parameters, in order and in one round trip. Calls `each` with the index of the
     /// list and each returned row.
-    fn query_each(
-        &self,
-        sql: &str,
-        params: &[&[SqlValue<'_>]],
-        each: &mut dyn FnMut(usize, &dyn SqlRow) -> Result<(), SqlError>,
-    ) -> Result<(), SqlError>;
+    fn query_each(&self, sql: &str, params: &[&[SqlValue<'_>]], each: EachResult<'_>) -> Result<(), SqlError>;
 
     /// Returns the number of rows that were changed.
     fn execute(&self, sql: &str, params: &[SqlValue<'_>]) -> Result<usize, SqlError>;

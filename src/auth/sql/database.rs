@@ -58,17 +58,15 @@ pub(crate) trait Database: Send + Sync {
         &self,
         operation: &'static str,
         read: impl Fn(&dyn Sql) -> Result<T, SqlError>,
-    ) -> Result<T, StoreError>
-    where
-        Self: Sized,
-    {
+    ) -> Result<T, StoreError> {
         returned(|statements| self.read(ReadKind::LookUp, operation, statements), read)
     }
 
-    fn list<T>(&self, operation: &'static str, read: impl Fn(&dyn Sql) -> Result<T, SqlError>) -> Result<T, StoreError>
-    where
-        Self: Sized,
-    {
+    fn list<T>(
+        &self,
+        operation: &'static str,
+        read: impl Fn(&dyn Sql) -> Result<T, SqlError>,
+    ) -> Result<T, StoreError> {
         returned(|statements| self.read(ReadKind::List, operation, statements), read)
     }
 
@@ -77,10 +75,7 @@ pub(crate) trait Database: Send + Sync {
         &self,
         operation: &'static str,
         change: impl Fn(&dyn Sql) -> Result<T, SqlError>,
-    ) -> Result<T, StoreError>
-    where
-        Self: Sized,
-    {
+    ) -> Result<T, StoreError> {
         returned(|statements| self.write(Durability::Full, operation, statements), change)
     }
 
@@ -89,10 +84,7 @@ pub(crate) trait Database: Send + Sync {
         &self,
         operation: &'static str,
         change: impl Fn(&dyn Sql) -> Result<T, SqlError>,
-    ) -> Result<T, StoreError>
-    where
-        Self: Sized,
-    {
+    ) -> Result<T, StoreError> {
         returned(|statements| self.write(Durability::Normal, operation, statements), change)
     }
 }

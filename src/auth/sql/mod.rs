@@ -22,7 +22,7 @@ mod watch_store;
 mod watches;
 mod webhooks;
 
-pub(crate) use connection::Sql;
+pub(crate) use connection::{EachResult, EachRow, Sql};
 pub(crate) use database::{Database, Durability, ReadKind, Statements};
 pub(crate) use error::{Failure, SqlError};
 pub(crate) use value::{SqlRow, SqlValue, params};

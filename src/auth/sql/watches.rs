@@ -6,6 +6,10 @@ use crate::watch::{NewWatch, WATCHED, Watch, WatchChange, WatchId, WebhookId};
 use crate::{StoreError, rules};
 use data::{SnapshotVersion, Table};
 
+/// Adds a record to a list, unless the list has it.
+pub(crate) const ADD_LISTED: &str = "INSERT INTO listed (watch, record) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+pub(crate) const REMOVE_LISTED: &str = "DELETE FROM listed WHERE watch = ?1 AND record = ?2";
+
 const WATCHES: &str = "SELECT watches.id, watches.account, watches.name, watches.records, watches.query, \
      CASE WHEN watches.query IS NULL THEN (SELECT count(*) FROM listed WHERE listed.watch = watches.id) ELSE 0 END, \
      watches.created_at, watches.evaluated, watches.problem, watches.feed, watches.emails, watches.webhook FROM watches";
@@ -94,8 +98,7 @@ pub(crate) fn change(
         }
         WatchChange::Add(records) => add_listed(sql, watch, records)?,
         WatchChange::Remove(records) => {
-            let delete = "DELETE FROM listed WHERE watch = ?1 AND record = ?2";
-            sql.execute_each(delete, records.iter().map(|record| params![watch.0, record]))?;
+            sql.execute_each(REMOVE_LISTED, records.iter().map(|record| params![watch.0, record]))?;
         }
         WatchChange::RenewFeed => {
             sql.execute("UPDATE watches SET feed = feed + 1 WHERE id = ?1", &params![watch.0])?;
@@ -105,8 +108,7 @@ pub(crate) fn change(
 }
 
 fn add_listed(sql: &dyn Sql, watch: WatchId, records: &[String]) -> Result<(), SqlError> {
-    let insert = "INSERT INTO listed (watch, record) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
-    sql.execute_each(insert, records.iter().map(|record| params![watch.0, record]))?;
+    sql.execute_each(ADD_LISTED, records.iter().map(|record| params![watch.0, record]))?;
     let count = sql.one("SELECT count(*) FROM listed WHERE watch = ?1", &params![watch.0], |row| row.get(0))?;
     Ok(rules::check_listed(count)?)
 }

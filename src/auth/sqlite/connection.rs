@@ -3,25 +3,11 @@
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, params_from_iter};
 
-use crate::sql::{Sql, SqlError, SqlRow, SqlValue};
+use crate::sql::{EachResult, SqlRow, Sql, SqlError, SqlValue};
 use crate::sqlite::failure;
 
 impl Sql for Connection {
-    fn query(
-        &self,
-        sql: &str,
-        params: &[SqlValue<'_>],
-        each: &mut dyn FnMut(&dyn SqlRow) -> Result<(), SqlError>,
-    ) -> Result<(), SqlError> {
-        self.query_each(sql, &[params], &mut |_, row| each(row))
-    }
-
-    fn query_each(
-        &self,
-        sql: &str,
-        params: &[&[SqlValue<'_>]],
-        each: &mut dyn FnMut(usize, &dyn SqlRow) -> Result<(), SqlError>,
-    ) -> Result<(), SqlError> {
+    fn query_each(&self, sql: &str, params: &[&[SqlValue<'_>]], each: EachResult<'_>) -> Result<(), SqlError> {
         let mut statement = self.prepare_cached(sql)?;
         for (index, params) in params.iter().enumerate() {
             let mut rows = statement.query(params_from_iter(*params))?;

@@ -8,7 +8,7 @@ use once_cell::sync::Lazy;
 use crate::sector_names::SectorNames;
 use data::fold::fold;
 use data::vocabulary::Vocabulary;
-use data::{Country, Facet, FirmKind, Role, Snapshot, Stage, StartupStatus, Table, city};
+use data::{Country, Facet, FirmKind, Role, Snapshot, Stage, StartupStatus, Table, city, word_file};
 use search::edit_distance::distance_within;
 
 /// Minimum number of records of a city in a table: a rarer one is more often a typo.
@@ -313,8 +313,7 @@ impl Lexicon {
                 self.add(name, PhraseMeaning::Country(names[0].clone()));
             });
         }
-        let lines = include_str!("demonyms.txt").lines().filter(|line| !line.starts_with('#'));
-        for line in lines {
+        for line in word_file::entries(include_str!("demonyms.txt")) {
             let regions = Country::region_names().flatten().map(String::as_str);
             let states = city::states().map(|(state, _)| state);
             let region = regions
@@ -395,8 +394,8 @@ impl Lexicon {
                 }
             }
         }
-        let lines = include_str!("sector_words.txt").lines().filter(|line| !line.starts_with('#'));
-        for (words, names) in lines.filter_map(|line| line.split_once(" = ")) {
+        let pairs = word_file::entries(include_str!("sector_words.txt")).filter_map(|line| line.split_once(" = "));
+        for (words, names) in pairs {
             let named = |names: &'static str| names.split('|').filter_map(|name| by_name.get(name)).flatten().copied();
             let (names, broader) = names.split_once(" > ").unwrap_or((names, ""));
             let mut known: Vec<u32> = named(names).collect();

@@ -87,15 +87,19 @@ impl ListedLines {
     }
 }
 
+/// The rest of a path after the version of the API, if it has one. The path begins without a slash.
+pub fn without_version(path: &str) -> &str {
+    let path = path.strip_prefix("api/").unwrap_or(path);
+    ["v1/", "v2/", "v3/"].into_iter().find_map(|version| path.strip_prefix(version)).unwrap_or(path)
+}
+
 /// Finds a record by slug, id, or page or API URL below `base`. A name does not count as a slug: `Acme` may be several
 /// records.
 pub fn row_of(catalog: &Catalog, table: Table, base: &str, text: &str) -> Option<u32> {
     let text = text.trim();
     let path = text.strip_prefix(base).filter(|rest| rest.starts_with('/')).unwrap_or(text);
     let path = path.split(['?', '#']).next()?.trim_matches('/');
-    let path = path.strip_prefix("api/").unwrap_or(path);
-    let path = ["v1/", "v2/", "v3/"].into_iter().find_map(|version| path.strip_prefix(version)).unwrap_or(path);
-    if let Some((segment, rest)) = path.split_once('/') {
+    if let Some((segment, rest)) = without_version(path).split_once('/') {
         let key = rest.split('/').next()?;
         let key = [".json", ".md"].into_iter().find_map(|extension| key.strip_suffix(extension)).unwrap_or(key);
         return catalog.find(table, key).filter(|_| segment == Resource::of_table(table).path());

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::print::{note, print_json, print_table};
-use super::{AdminError, CommandContext, find_account, line_from_stdin, now};
+use super::{AdminError, CommandContext, find_account, line_from_stdin};
 use crate::app::settings::AccountCommand;
 use auth::Store;
 use auth::account::{Account, AccountRef, Email};
@@ -11,6 +11,7 @@ use auth::audit::{AuditEntry, AuditEvent};
 use auth::password::Password;
 use auth::password::hash::PasswordHash;
 use data::rfc3339;
+use platform::clock::now;
 
 pub(super) fn run(context: &CommandContext<'_>, command: AccountCommand) -> Result<(), AdminError> {
     let CommandContext { store, json, .. } = *context;

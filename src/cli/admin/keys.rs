@@ -3,13 +3,14 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::print::{note, print, print_json, print_table};
-use super::{AdminError, CommandContext, find_account, line_from_stdin, now};
+use super::{AdminError, CommandContext, find_account, line_from_stdin};
 use crate::app::settings::{KeyArgument, KeyCommand};
 use auth::ApiKey;
 use auth::account::{AccountRef, KeyName, KeyRecord, KeyRef, Rotation, expiry};
 use auth::audit::AuditEvent;
 use data::import::clean::is_hidden;
 use data::{Date, rfc3339};
+use platform::clock::now;
 
 pub(super) fn run(context: &CommandContext<'_>, command: KeyCommand) -> Result<(), AdminError> {
     let CommandContext { store, json, .. } = *context;

@@ -21,6 +21,7 @@ use auth::audit::{AuditEntry, AuditEvent, AuditLog};
 use auth::password::WeakPassword;
 use auth::{Store, StoreError};
 use data::rfc3339;
+use platform::clock::now;
 use release::ReleaseError;
 
 /// Maximum input size in bytes; longer than any password or key.
@@ -232,9 +233,4 @@ fn line_from_stdin(what: &'static str) -> Result<Zeroizing<String>, AdminError> 
     let line = text.strip_suffix('\n').unwrap_or(&text);
     let line = line.strip_suffix('\r').unwrap_or(line);
     if line.contains('\n') { Err(unusable("has several lines")) } else { Ok(Zeroizing::new(line.to_owned())) }
-}
-
-/// Current time in Unix seconds.
-fn now() -> i64 {
-    time::OffsetDateTime::now_utc().unix_timestamp()
 }

@@ -70,9 +70,8 @@ pub(super) fn check(folder: &Path, is_shared: bool, findings: &mut Findings) -> 
 
 fn permissions(folder: &Path, findings: &mut Findings) {
     let database = DatabaseFile::path_in(folder);
-    let wrong = [(folder, 0o700), (database.as_path(), 0o600)]
-        .into_iter()
-        .find(|(path, _)| machine::mode(path).is_some_and(|mode| mode & 0o077 != 0));
+    let paths = [(folder, 0o700), (database.as_path(), 0o600)];
+    let wrong = paths.into_iter().find(|(path, _)| machine::is_open_to_others(path));
     match wrong {
         Some((path, right)) => findings.warning(
             "data.permissions",

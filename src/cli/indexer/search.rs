@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::cli::indexer::{CommandError, IndexerExit, Style, format};
 use catalog::{Catalog, TextIndexes};
+use data::import::diagnostics::did_you_mean;
 use data::{SnapshotVersion, Table};
 use release::ReleaseStore;
 use search::Explanation;
@@ -68,8 +69,7 @@ pub(crate) fn run(arguments: &SearchArgs, releases: &ReleaseStore, style: &Style
         Some(slug) => match catalog.find(table, slug) {
             Some(row) => vec![row],
             None => {
-                let nearest = catalog.nearest_slugs(table, slug, 1).into_iter().next();
-                let hint = nearest.map_or_else(String::new, |nearest| format!("; did you mean `{nearest}`?"));
+                let hint = did_you_mean(catalog.nearest_slugs(table, slug, 1).into_iter().next());
                 writeln!(io::stderr(), "error: no {} has the slug `{slug}`{hint}", table.noun())?;
                 return Ok(IndexerExit::Rejected);
             }

@@ -13,9 +13,10 @@ use crate::error::At;
 use crate::file_system::{Fs, OsFs};
 use crate::remote::push::{read_part, store_packing};
 use crate::remote::{
-    Current, PackedFile, Packing, Piece, Pointer, PushedRelease, RemoteStore, in_parallel, object_name, packing_path,
+    CONCURRENCY, Current, PackedFile, Packing, Piece, Pointer, PushedRelease, RemoteStore, object_name, packing_path,
 };
 use crate::{Manifest, REMOVING, ReleaseError, ReleaseStore, lock, open, permissions};
+use data::parallel::{AfterFailure, try_in_parallel};
 use data::{NoProgress, SnapshotVersion};
 
 /// Window that covers a piece together with the prefix that it patches.
@@ -89,7 +90,7 @@ impl RemoteStore {
                 start += piece.bytes;
             }
         }
-        in_parallel(&jobs, |(file, start, piece)| {
+        try_in_parallel(CONCURRENCY, &jobs, AfterFailure::Stop, |(file, start, piece)| {
             let path = draft.join(&file.path);
             if Checksum::of(&read_part(&path, *start, piece.bytes)?) == piece.sha256 {
                 return Ok(());

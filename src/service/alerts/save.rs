@@ -4,6 +4,7 @@ use form_urlencoded::Serializer;
 
 use auth::watch::WATCHED;
 use catalog::comparison::SAVED;
+use catalog::look_up::listed::without_version;
 use catalog::{Catalog, ParameterError, Query, Request, Resource};
 use data::Table;
 
@@ -63,9 +64,7 @@ pub fn list_of_address(address: &str) -> Option<(Table, &str)> {
     let rest = address.split_once("://").map_or(address, |(_, rest)| rest.split_once('/').map_or("", |(_, path)| path));
     let rest = rest.split('#').next().unwrap_or(rest);
     let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
-    let path = path.trim_matches('/');
-    let path = path.strip_prefix("api/").unwrap_or(path);
-    let path = ["v1/", "v2/", "v3/"].into_iter().find_map(|version| path.strip_prefix(version)).unwrap_or(path);
+    let path = without_version(path.trim_matches('/'));
     let path = EXTENSIONS.into_iter().find_map(|extension| path.strip_suffix(extension)).unwrap_or(path);
     let table = if path == "rounds" { Some(Table::Rounds) } else { table_of(path) };
     table.map(|table| (table, query))

@@ -5,7 +5,6 @@
 //! id. A link is created for each attempt and replaces the previous one, so that none is stored while it waits.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
 
@@ -17,6 +16,7 @@ use auth::link_mail;
 use auth::mail::{Mail, MailTransport};
 use auth::watch::{Delivery, DeliveryId, DeliveryResult, DueDeliveries, DueLink, WatchStore, Webhook, WebhookChange};
 use auth::{Store, StoreError};
+use data::parallel::{AfterFailure, try_in_parallel};
 use data::rfc3339;
 use data::vocabulary::Vocabulary;
 
@@ -72,7 +72,8 @@ impl AlertSender {
             if due.is_empty() {
                 break;
             }
-            delivered += in_parallel(&due, |due| self.send_to(store, due, is_stopping))?;
+            let sent = try_in_parallel(THREADS, &due, AfterFailure::GoOn, |due| self.send_to(store, due, is_stopping))?;
+            delivered += sent.into_iter().sum::<usize>();
         }
         Ok(delivered)
     }
@@ -111,7 +112,10 @@ impl AlertSender {
             let by_account: Vec<&[DueLink]> = due.chunk_by(|a, b| a.account.id == b.account.id).collect();
             // Links still unsent after half of the claim are put back, so no two servers claim a link at once.
             let is_stopping = || is_stopping() || (self.clock)() > until - CLAIM / 2;
-            sent += in_parallel(&by_account, |links| self.send_links_of(store, transport, links, &is_stopping))?;
+            let sent_links = try_in_parallel(THREADS, &by_account, AfterFailure::GoOn, |links| {
+                self.send_links_of(store, transport, links, &is_stopping)
+            })?;
+            sent += sent_links.into_iter().sum::<usize>();
         }
         Ok(sent)
     }
@@ -249,28 +253,6 @@ impl AlertSender {
         store.settle(&settled)?;
         Ok(delivered)
     }
-}
-
-/// Runs `work` for each receiver, several at a time, and returns the sum.
-fn in_parallel<T: Sync>(
-    receivers: &[T],
-    work: impl Fn(&T) -> Result<usize, StoreError> + Sync,
-) -> Result<usize, StoreError> {
-    let next = AtomicUsize::new(0);
-    let run = || {
-        let mut sum = 0;
-        while let Some(receiver) = receivers.get(next.fetch_add(1, Ordering::Relaxed)) {
-            sum += work(receiver)?;
-        }
-        Ok(sum)
-    };
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..THREADS.min(receivers.len())).map(|_| scope.spawn(run)).collect();
-        // A panic is resumed in this thread, which catches it.
-        let results =
-            threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        results.sum()
-    })
 }
 
 fn settlement(delivery: &Delivery, outcome: &str, due_at: Option<i64>) -> DeliveryResult {

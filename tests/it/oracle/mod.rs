@@ -20,7 +20,7 @@ use data::fold::fold;
 
 use self::condition::{Condition, SKIPPED, condition};
 use self::dataset::{Oracle, Row};
-use crate::harness::{bundled, bundled_folder, cases, catalog_of, real_catalog, real_data};
+use crate::harness::{Numbers, bundled, bundled_folder, cases, catalog_of, real_catalog, real_data};
 
 /// An error that the oracle makes on purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,23 +53,6 @@ const MAX_TIME: Duration = Duration::from_secs(20);
 
 const LISTS: [Resource; 5] =
     [Resource::Firms, Resource::Startups, Resource::Rounds, Resource::People, Resource::Reviews];
-
-/// A stream of random numbers (splitmix64).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((mixed ^ (mixed >> 31)) % end.max(1) as u64) as usize
-    }
-
-    fn pick<'v, T>(&mut self, values: &'v [T]) -> &'v T {
-        &values[self.below(values.len())]
-    }
-}
 
 fn amounts_of(rows: &[&Row], planted: Planted) -> Amounts {
     let mut known: Vec<u64> = rows.iter().filter_map(|row| row.amount).collect();
@@ -110,7 +93,7 @@ fn is_state(text: &str) -> bool {
 }
 
 /// Makes a random request of the catalog and of the oracle, and describes how they differ.
-fn difference(catalog: &Catalog, oracle: &Oracle, random: &mut Random, planted: Planted) -> Option<String> {
+fn difference(catalog: &Catalog, oracle: &Oracle, random: &mut Numbers, planted: Planted) -> Option<String> {
     let resource = *random.pick(&LISTS);
     let rows = oracle.rows(resource);
     if rows.is_empty() {
@@ -269,7 +252,7 @@ fn difference(catalog: &Catalog, oracle: &Oracle, random: &mut Random, planted: 
 
 /// Compares `default` requests, or fewer in a slow build: those of twenty seconds.
 fn agree(folder: &Path, catalog: &Catalog, default: usize) {
-    let (oracle, mut random) = (Oracle::read(folder), Random(7));
+    let (oracle, mut random) = (Oracle::read(folder), Numbers(7));
     let wanted = std::env::var("VENTUREDEX_ORACLE_REQUESTS").ok().and_then(|text| text.parse().ok());
     let began = Instant::now();
     for request in 0..wanted.unwrap_or(default) {
@@ -308,7 +291,7 @@ fn errors_planted_in_the_oracle_are_found() {
     let datasets = [hostile, (bundled(), Oracle::read(&bundled_folder()))];
     for planted in ERRORS {
         let found = datasets.iter().find_map(|(catalog, oracle)| {
-            let mut random = Random(11);
+            let mut random = Numbers(11);
             (0..2_000).find_map(|_| difference(catalog, oracle, &mut random, planted))
         });
         assert!(found.is_some(), "{planted:?} is not found");

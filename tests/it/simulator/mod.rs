@@ -19,7 +19,7 @@ use data::{Date, SnapshotVersion};
 use release::{HasVersion, ReleaseEvent, Starting, Watcher};
 use tokio::runtime::Runtime;
 
-use crate::harness::NOON;
+use crate::harness::{NOON, Numbers};
 use releases::{Behavior, Source};
 use store::{Faults, FaultyStore};
 
@@ -27,18 +27,6 @@ const DAY: i64 = 86_400;
 /// Requests of a free key a day.
 const LIMIT: u32 = 100;
 const STEPS: u64 = 80;
-
-/// A fixed sequence of numbers for each seed (SplitMix64).
-pub struct Numbers(u64);
-
-impl Numbers {
-    pub fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % end
-    }
-}
 
 /// A key, and what the service must say to it.
 struct Key {
@@ -87,7 +75,7 @@ fn version(number: u64) -> SnapshotVersion {
 impl World {
     fn new(seed: u64, data: &Path, is_traced: bool) -> Self {
         let mut numbers = Numbers(seed);
-        let now = NOON + numbers.below(DAY as u64) as i64;
+        let now = NOON + numbers.upto(DAY as u64) as i64;
         let store = Arc::new(SqliteStore::open(data).unwrap());
         let accounts = ["ada@example.com", "bob@example.com"]
             .map(|email| store.create_account(&email.parse().unwrap(), Tier::Free, None, now).unwrap().id);
@@ -123,7 +111,7 @@ impl World {
     }
 
     fn pick(&mut self, end: usize) -> usize {
-        self.numbers.below(end.max(1) as u64) as usize
+        self.numbers.below(end)
     }
 
     fn today(&self) -> Date {
@@ -190,7 +178,7 @@ impl World {
     fn step(&mut self) {
         let Some(program) = &self.program else { return self.start() };
         let auth = Arc::clone(&program.auth);
-        match self.numbers.below(20) {
+        match self.numbers.upto(20) {
             0 => self.move_clock(),
             1 => {
                 let percent = [0, 0, 10, 50, 100][self.pick(5)];
@@ -198,7 +186,7 @@ impl World {
                 self.faults.lock().unwrap().percent = percent;
             }
             2 => {
-                let is_crash = self.numbers.below(2) == 0;
+                let is_crash = self.numbers.upto(2) == 0;
                 self.end(is_crash);
             }
             3 | 4 => self.create_key(&auth),
@@ -223,13 +211,13 @@ impl World {
     fn move_clock(&mut self) {
         let midnight = Date::from_unix(self.now).unix() + DAY;
         let first = Date::from_days(self.last_day - 1).unix();
-        let moved = match self.numbers.below(6) {
+        let moved = match self.numbers.upto(6) {
             0 => midnight - 1,
             1 => midnight,
-            2 => self.now + self.numbers.below(3_600) as i64,
-            3 => self.now - self.numbers.below(DAY as u64) as i64,
+            2 => self.now + self.numbers.upto(3_600) as i64,
+            3 => self.now - self.numbers.upto(DAY as u64) as i64,
             4 => midnight - DAY - 1,
-            _ => midnight + self.numbers.below(DAY as u64) as i64,
+            _ => midnight + self.numbers.upto(DAY as u64) as i64,
         };
         self.now = moved.max(first);
         self.last_day = self.last_day.max(self.today().days());
@@ -239,15 +227,15 @@ impl World {
     fn create_key(&mut self, auth: &Arc<AuthService>) {
         let index = self.pick(self.accounts.len());
         let account = self.accounts[index];
-        let expires_at = (self.numbers.below(4) == 0).then(|| self.now + self.numbers.below(2 * DAY as u64) as i64);
+        let expires_at = (self.numbers.upto(4) == 0).then(|| self.now + self.numbers.upto(2 * DAY as u64) as i64);
         let name = "test".parse().unwrap();
         // By the service, or by a command of the operator, which is another process.
-        let created: Option<(String, KeyRecord)> = if self.numbers.below(2) == 0 {
+        let created: Option<(String, KeyRecord)> = if self.numbers.upto(2) == 0 {
             let created = self.runtime.block_on(auth.create_key(account, name, expires_at, self.now));
             created.ok().map(|created| (created.key.reveal().to_owned(), created.record))
         } else {
             let mut seed = [0; 32];
-            seed.iter_mut().for_each(|byte| *byte = self.numbers.below(256) as u8);
+            seed.iter_mut().for_each(|byte| *byte = self.numbers.upto(256) as u8);
             let key = ApiKey::from_seed(&seed);
             let record = self.store.create_key(account, &name, &key, expires_at, self.now);
             record.ok().map(|record| (key.reveal().to_owned(), record))
@@ -271,7 +259,7 @@ impl World {
         }
         let index = self.pick(self.keys.len());
         let (id, now) = (self.keys[index].id, self.now);
-        let is_own = self.numbers.below(2) == 0;
+        let is_own = self.numbers.upto(2) == 0;
         let account = self.store.key(KeyRef::Id(id), self.today()).unwrap().account;
         let is_done = if is_own {
             self.runtime.block_on(auth.revoke_key(account, id, None, now)).is_ok()
@@ -290,7 +278,7 @@ impl World {
     /// Nobody has this key, whatever the store says.
     fn invented_key(&mut self, auth: &Arc<AuthService>) {
         let mut seed = [7; 32];
-        seed[0] = self.numbers.below(256) as u8;
+        seed[0] = self.numbers.upto(256) as u8;
         let header = format!("Bearer {}", ApiKey::from_seed(&seed).reveal());
         let answered = self.runtime.block_on(auth.authenticate_fresh(Some(&header), self.now));
         assert_eq!(answered.map(|_| ()), Err(AuthError::Invalid));
@@ -302,8 +290,8 @@ impl World {
             return;
         }
         let index = self.pick(self.keys.len());
-        let count = 1 + self.numbers.below(70);
-        let is_given_back = self.numbers.below(4) == 0;
+        let count = 1 + self.numbers.upto(70);
+        let is_given_back = self.numbers.upto(4) == 0;
         let (now, today) = (self.now, self.today());
         let key = &self.keys[index];
         let answered = self.runtime.block_on(auth.authenticate_fresh(Some(&key.header), now));
@@ -338,8 +326,8 @@ impl World {
     }
 
     fn change_index(&mut self) {
-        let number = 1 + self.numbers.below(5);
-        let kind = self.numbers.below(8);
+        let number = 1 + self.numbers.upto(5);
+        let kind = self.numbers.upto(8);
         let changed = if kind < 5 { None } else { Some(version(number)) };
         self.source.change(changed, |folder| match kind {
             0 => folder.current = None,

@@ -17,7 +17,7 @@ use auth::{
 };
 use data::Date;
 
-use super::Numbers;
+use crate::harness::Numbers;
 
 /// How often calls fail, in percent, and what decides.
 pub struct Faults {
@@ -38,10 +38,10 @@ impl FaultyStore {
         let mut faults = self.faults.lock().unwrap();
         faults.calls += 1;
         let percent = faults.percent;
-        if faults.numbers.below(100) >= percent {
+        if faults.numbers.upto(100) >= percent {
             return Ok(());
         }
-        match faults.numbers.below(8) {
+        match faults.numbers.upto(8) {
             0 => std::thread::sleep(Duration::from_millis(1)),
             1..4 => return Err(StoreError::Busy),
             _ => {

@@ -2,8 +2,6 @@
 //! directly. Other lines are looked up and shown with their candidates; nothing is saved until each of them has a
 //! record or is left out.
 
-use std::collections::HashSet;
-
 use askama::Template;
 
 use crate::account::form::FormData;
@@ -19,6 +17,7 @@ use auth::watch::{MAX_LISTED, NewWatch, Watch, WatchChange, WatchId};
 use auth::{StoreError, Visitor};
 use catalog::look_up::listed::{ListedLines, row_of};
 use catalog::{Catalog, Resource};
+use data::import::csv_row::distinct;
 use data::vocabulary::Vocabulary;
 use data::{LookUpStatus, Table};
 use service::alerts::save::table_of;
@@ -248,11 +247,6 @@ pub(super) async fn send(
 /// True if a line was preselected that the sender has not seen yet.
 fn has_guesses(draft: &ListDraft, form: &FormData) -> bool {
     draft.lines.len() > form.texts("open").len()
-}
-
-fn distinct(keys: impl Iterator<Item = String>) -> Vec<String> {
-    let mut known = HashSet::new();
-    keys.filter(|key| known.insert(key.clone())).collect()
 }
 
 /// Reads identified records and choices from the form; true if a choice is missing. A record that is no longer in the
