@@ -31,7 +31,7 @@ use crate::account::{Browser, PASSWORD};
 use crate::harness::{Client, NOON, Server, agent, catalog_of, copy_as};
 use crate::mail::{Sink, send_links, token, wait_for};
 use crate::program::{Process, command, run as run_command};
-use crate::totp::field;
+use crate::totp::{app_code, field};
 
 /// The values of all series, by name with labels.
 #[derive(Debug)]
@@ -673,7 +673,7 @@ fn settings_of_logs_and_metrics_are_checked() {
 /// The code of an authenticator app now.
 fn totp_code(secret: &TotpSecret) -> String {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
-    format!("{:06}", secret.code_at(now as i64))
+    app_code(secret, now as i64)
 }
 
 #[test]
