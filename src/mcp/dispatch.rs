@@ -17,7 +17,7 @@ use crate::manifest::NAME;
 use crate::message::{self, Message};
 use crate::revision::{REVISIONS, negotiate};
 use crate::tool::TOOLS;
-use crate::{JsonRpcError, Methods, Tool, ToolCall, completion, prompt, resource};
+use crate::{JsonRpcError, Tool, ToolCall, completion, prompt, resource};
 use search::nearest;
 
 const METHODS: [&str; 11] = [
@@ -46,7 +46,6 @@ pub(crate) struct Context<'a> {
     pub(crate) is_stateless: bool,
     /// A note for the result of a tool.
     pub(crate) note: Option<String>,
-    pub(crate) more_methods: Option<Methods>,
 }
 
 /// A JSON-RPC message.
@@ -63,9 +62,6 @@ pub(crate) fn dispatch(message: &Message, id: &Value, context: Context<'_>) -> R
     let plain = |result: MethodResult<'_>| Ok(Reply { body: response(id, is_stateless, result), is_refused: false });
     let cacheable = |result: MethodResult<'_>, ms| plain(if is_stateless { result.cacheable(ms) } else { result });
     let listed = |list: Value| cacheable(MethodResult::of(list), CACHE_MS);
-    if let Some(result) = context.more_methods.and_then(|result_of| result_of(&message.method, params)) {
-        return plain(MethodResult::of(result.map_err(invalid_params)?));
-    }
     match message.method.as_str() {
         "initialize" => plain(MethodResult::of(initialize(params, context.release)?)),
         // Without a revision in `_meta` it was rejected by `is_stateless`.
@@ -203,7 +199,7 @@ impl MethodResult<'_> {
 fn response(id: &Value, is_tagged: bool, mut result: MethodResult<'_>) -> Vec<u8> {
     if is_tagged {
         let meta = json!({ "io.modelcontextprotocol/serverInfo": server_info() });
-        result.others.entry("resultType").or_insert_with(|| "complete".into());
+        result.others.insert("resultType".to_owned(), "complete".into());
         result.others.insert("_meta".to_owned(), meta);
     }
     message::response(Some(id), Ok(result))

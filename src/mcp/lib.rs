@@ -33,12 +33,7 @@ pub use tool::Tool;
 pub use tool_result::MAX_RESULT_BYTES;
 pub(crate) use tool_result::ToolResult;
 
-use serde_json::{Map, Value};
-
 use transport::origin::Origin;
-
-/// The result of a method with its parameters, or why they are invalid; `None` if the method has none for them.
-pub type Methods = fn(&str, &Map<String, Value>) -> Option<Result<Value, String>>;
 
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -52,8 +47,6 @@ pub struct Settings {
     pub body_limit: usize,
     /// Tool calls a day of a caller without a key, as the manifest states them; `None`: unlimited.
     pub calls_per_day: Option<u32>,
-    /// What is served before the endpoint's own tools, resources and prompts: those of the conformance suite.
-    pub more_methods: Option<Methods>,
 }
 
 impl Settings {
@@ -64,7 +57,6 @@ impl Settings {
             allowed_origins: None,
             body_limit: 128 * 1024,
             calls_per_day: Some(100),
-            more_methods: None,
         }
     }
 }
