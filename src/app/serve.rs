@@ -176,7 +176,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     let opening = gate.clone();
     let alerting = Arc::new(Mutex::new(Threads::default()));
     let alerting_threads = Arc::clone(&alerting);
-    let open = move |releases: Arc<ActiveRelease<Catalog>>| {
+    let open = move |releases: Arc<ActiveRelease>| {
         let key = demo_key.as_ref().map(ApiKey::reveal);
         let greeting = greeting(&releases.current(), &router.public_url, key);
         let (router, threads) = router.build(releases);
@@ -241,7 +241,7 @@ struct RouterParts {
 
 impl RouterParts {
     /// Builds the router, and starts the threads that evaluate searches and send messages.
-    fn build(self, releases: Arc<ActiveRelease<Catalog>>) -> (Router, Threads) {
+    fn build(self, releases: Arc<ActiveRelease>) -> (Router, Threads) {
         let Self { settings, replica, bound, hosts, well_known, mail, public_url, auth, telemetry, metrics } = self;
         let index = settings.releases().ok();
         if let Some(replica) = replica {

@@ -281,6 +281,7 @@ pub(crate) fn remove(bits: &mut [u64], rows: RowSet<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::row_filter::RowLimits;
     use crate::{Filter, bundled};
     use proptest::prelude::*;
 
@@ -291,7 +292,8 @@ mod tests {
         for facet in table.facets() {
             for value in 0..snapshot.facet_values(table, *facet).min(40) {
                 let filters = [Filter::AnyOf(*facet, vec![value, value / 2])];
-                let filter = RowFilter::new(&catalog, table, &filters);
+                let limits = RowLimits { merged: 128, ..RowLimits::DEFAULT };
+                let filter = RowFilter::with_limits(&catalog, table, &filters, limits);
                 let expected: Vec<u32> = (0..snapshot.rows(table)).filter(|row| filter.contains(*row)).collect();
                 assert_eq!(filter.list_or_bits(expected.len()).unwrap(), expected);
                 if let Some(max) = expected.len().checked_sub(1) {

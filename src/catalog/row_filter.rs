@@ -12,16 +12,25 @@ use data::{Facet, NONE_U32, NONE_U64, PartialDate, Snapshot, Table};
 
 use crate::{Catalog, Filter, Property};
 
-/// Maximum number of rows of short lists that are merged into one. Small in unit tests, as their tables are.
-const MAX_MERGED: usize = if cfg!(test) { 128 } else { 2_048 };
+/// The sizes of lists and ranges that decide how rows are tested.
+#[derive(Clone, Copy)]
+pub(crate) struct RowLimits {
+    /// Maximum number of rows of short lists that are merged into one.
+    pub(crate) merged: usize,
+    /// Cost of testing a row of a range of ranks, whose rows are anywhere in the table, in tests of rows that follow each
+    /// other.
+    pub(crate) slice_cost: usize,
+}
 
-/// Cost of testing a row of a range of ranks, with rows anywhere in the table, relative to a test of consecutive rows.
-const SLICE_COST: usize = if cfg!(test) { 2 } else { 16 };
+impl RowLimits {
+    pub(crate) const DEFAULT: Self = Self { merged: 2_048, slice_cost: 16 };
+}
 
 /// The rows of a table that match all filters, computed lazily except for merged short lists.
 pub struct RowFilter<'a> {
     /// Number of rows of the table.
     rows: u32,
+    limits: RowLimits,
     /// All matching rows are in this range.
     bounds: Range<u32>,
     predicates: Vec<Predicate<'a>>,
@@ -49,14 +58,18 @@ struct Ranks<'a> {
 
 impl<'a> RowFilter<'a> {
     pub fn new(catalog: &'a Catalog, table: Table, filters: &[Filter]) -> Self {
-        let mut row_filter = Self::everything(catalog.snapshot().rows(table));
+        Self::with_limits(catalog, table, filters, RowLimits::DEFAULT)
+    }
+
+    pub(crate) fn with_limits(catalog: &'a Catalog, table: Table, filters: &[Filter], limits: RowLimits) -> Self {
+        let mut row_filter = Self::everything(catalog.snapshot().rows(table), limits);
         filters.iter().for_each(|filter| row_filter.add(catalog, table, filter));
         row_filter.bounds.end = row_filter.bounds.end.max(row_filter.bounds.start);
         row_filter
     }
 
-    fn everything(rows: u32) -> Self {
-        Self { rows, bounds: 0..rows, predicates: Vec::new(), ranges: Vec::new() }
+    fn everything(rows: u32, limits: RowLimits) -> Self {
+        Self { rows, limits, bounds: 0..rows, predicates: Vec::new(), ranges: Vec::new() }
     }
 
     fn add(&mut self, catalog: &'a Catalog, table: Table, filter: &Filter) {
@@ -65,7 +78,7 @@ impl<'a> RowFilter<'a> {
             values.iter().map(|value| snapshot.facet_rows(table, facet, *value)).collect()
         };
         let predicate = match filter {
-            Filter::AnyOf(facet, values) => Predicate::any_of(sets(*facet, values)),
+            Filter::AnyOf(facet, values) => Predicate::any_of(sets(*facet, values), self.limits.merged),
             Filter::MemberOf { firms, startups } => {
                 let mut all = sets(Facet::Firm, firms);
                 all.extend(sets(Facet::Startup, startups));
@@ -74,7 +87,7 @@ impl<'a> RowFilter<'a> {
             Filter::Rows(rows) => Predicate::Merged(rows.clone()),
             Filter::Ranked(ranking) => Predicate::Merged(catalog.ranked(table, ranking).ascending()),
             Filter::Not(filter) => {
-                let mut inner = Self::everything(self.rows);
+                let mut inner = Self::everything(self.rows, self.limits);
                 inner.add(catalog, table, filter);
                 self.predicates
                     .extend(inner.predicates.into_iter().map(|predicate| Predicate::Not(Box::new(predicate))));
@@ -105,9 +118,10 @@ impl<'a> RowFilter<'a> {
     /// Adds the condition that a sort key value is from `min` to `max`.
     fn add_range(&mut self, snapshot: &'a Snapshot, table: Table, key: usize, min: i64, max: i64) {
         let (values, of_rows) = (snapshot.values(table, key), snapshot.ranks(table, key));
+        let max_merged = self.limits.merged;
         let with_rows = |range: Range<u32>| {
             let rows = snapshot.rows_of_ranks(table, key, range.clone());
-            Predicate::of_ranks(Ranks { of_rows, range }, rows)
+            Predicate::of_ranks(Ranks { of_rows, range }, rows, max_merged)
         };
         let low = values.partition_point(|value| *value < min) as u32;
         let high = values.partition_point(|value| *value <= max) as u32;
@@ -266,7 +280,7 @@ impl<'a> RowFilter<'a> {
         });
         let (index, rows) = slices.min_by_key(|(_, rows)| rows.len())?;
         let matches = move |row: &u32| self.bounds.contains(row) && self.contains_except(*row, index);
-        (rows.len() < self.bounds.len() / SLICE_COST).then(|| rows.iter().copied().filter(matches))
+        (rows.len() < self.bounds.len() / self.limits.slice_cost).then(|| rows.iter().copied().filter(matches))
     }
 
     /// Bits of 64 rows, set within the bounds.
@@ -284,15 +298,15 @@ impl<'a> RowFilter<'a> {
 }
 
 impl<'a> Predicate<'a> {
-    /// Rows in any of `sets`.
-    fn any_of(sets: Vec<RowSet<'a>>) -> Self {
+    /// Rows in any of `sets`; short lists of at most `max_merged` rows become one.
+    fn any_of(sets: Vec<RowSet<'a>>, max_merged: usize) -> Self {
         let mut rows = 0;
         for set in &sets {
             rows += match set {
                 RowSet::Dense(_) => usize::MAX / 2,
                 RowSet::Sparse(rows) => rows.len(),
             };
-            if rows > MAX_MERGED {
+            if rows > max_merged {
                 return Self::Sets(sets);
             }
         }
@@ -305,9 +319,9 @@ impl<'a> Predicate<'a> {
         Self::Merged(rows)
     }
 
-    /// The rows of a range of ranks by a sort key.
-    fn of_ranks(ranks: Ranks<'a>, rows: &'a [u32]) -> Self {
-        if rows.len() > MAX_MERGED {
+    /// The rows of a range of ranks by a sort key; at most `max_merged` become a list.
+    fn of_ranks(ranks: Ranks<'a>, rows: &'a [u32], max_merged: usize) -> Self {
+        if rows.len() > max_merged {
             return Self::Ranks(ranks, rows);
         }
         let mut rows = rows.to_vec();

@@ -38,14 +38,14 @@ const SUGGESTED: usize = 5;
 
 /// Runs the tools on the active release.
 pub struct ToolBackend {
-    releases: Arc<ActiveRelease<Catalog>>,
+    releases: Arc<ActiveRelease>,
     public_url: Arc<str>,
     cursor_secret: [u8; 32],
 }
 
 impl ToolBackend {
     /// `public_url` is the base of all links, `cursor_secret` authenticates cursors.
-    pub fn new(releases: Arc<ActiveRelease<Catalog>>, public_url: &str, cursor_secret: [u8; 32]) -> Self {
+    pub fn new(releases: Arc<ActiveRelease>, public_url: &str, cursor_secret: [u8; 32]) -> Self {
         Self { releases, public_url: public_url.trim_end_matches('/').into(), cursor_secret }
     }
 
@@ -69,7 +69,7 @@ pub struct ToolRelease {
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) snapshot: String,
     /// The loaded releases: a cursor continues in its own one.
-    pub(crate) releases: Arc<ActiveRelease<Catalog>>,
+    pub(crate) releases: Arc<ActiveRelease>,
     pub(crate) public_url: Arc<str>,
     pub(crate) cursor_secret: [u8; 32],
 }

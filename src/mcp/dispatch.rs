@@ -17,7 +17,7 @@ use crate::manifest::NAME;
 use crate::message::{self, JsonRpcMessage};
 use crate::revision::{REVISIONS, negotiate};
 use crate::tool::TOOLS;
-use crate::{JsonRpcError, Methods, Tool, ToolCall, completion, prompt, resource};
+use crate::{JsonRpcError, Tool, ToolCall, completion, prompt, resource};
 use search::nearest;
 
 const METHODS: [&str; 11] = [
@@ -48,7 +48,6 @@ pub(crate) struct CallContext<'a> {
     pub(crate) is_stateless: bool,
     /// A note for the result of a tool.
     pub(crate) note: Option<String>,
-    pub(crate) more_methods: Option<Methods>,
 }
 
 /// A JSON-RPC message.
@@ -70,9 +69,6 @@ pub(crate) fn dispatch(
         |result: MethodResult<'_>| Ok(JsonRpcReply { body: response(id, is_stateless, result), is_refused: false });
     let cacheable = |result: MethodResult<'_>, ms| plain(if is_stateless { result.cacheable(ms) } else { result });
     let listed = |list: Value| cacheable(MethodResult::new(list), CACHE_MS);
-    if let Some(result) = context.more_methods.and_then(|result_of| result_of(&message.method, params)) {
-        return plain(MethodResult::new(result.map_err(invalid_params)?));
-    }
     match message.method.as_str() {
         "initialize" => plain(MethodResult::new(initialize(params, context.release)?)),
         // A request without a revision in `_meta` was rejected by `is_stateless`.
@@ -210,7 +206,7 @@ impl MethodResult<'_> {
 fn response(id: &Value, is_tagged: bool, mut result: MethodResult<'_>) -> Vec<u8> {
     if is_tagged {
         let meta = json!({ "io.modelcontextprotocol/serverInfo": server_info() });
-        result.others.entry("resultType").or_insert_with(|| "complete".into());
+        result.others.insert("resultType".to_owned(), "complete".into());
         result.others.insert("_meta".to_owned(), meta);
     }
     message::response(Some(id), Ok(result))

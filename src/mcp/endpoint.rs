@@ -19,7 +19,7 @@ use crate::manifest::McpManifest;
 use crate::message::{self, JsonRpcMessage};
 use crate::quota::Admission;
 use crate::revision::{is_stateless, unknown_id};
-use crate::{JsonRpcError, McpQuota, Methods, Settings, ToolBackend};
+use crate::{JsonRpcError, McpQuota, Settings, ToolBackend};
 use auth::quota::{Overloaded, Quota};
 use platform::metrics::panics;
 use transport::RequestParts;
@@ -68,7 +68,6 @@ type Response = http::Response<Bytes>;
 pub struct McpEndpoint {
     origins: OriginPolicy,
     body_limit: usize,
-    more_methods: Option<Methods>,
     manifest: McpManifest,
     tools: ToolBackend,
     quota: McpQuota,
@@ -79,8 +78,7 @@ impl McpEndpoint {
         let hosts = quota.state.hosts.clone();
         let manifest = McpManifest::new(settings, hosts.public(), &quota.state.operator);
         let origins = OriginPolicy::new(hosts, settings.on_loopback, settings.allowed_origins.as_deref());
-        let (body_limit, more_methods) = (settings.body_limit, settings.more_methods);
-        Self { origins, body_limit, more_methods, manifest, tools, quota }
+        Self { origins, body_limit: settings.body_limit, manifest, tools, quota }
     }
 
     pub async fn respond<B, E>(
@@ -155,7 +153,7 @@ impl McpEndpoint {
         };
         let note = charge.as_ref().and_then(|charge| self.quota.note(&quota, charge));
         let method = || {
-            let context = CallContext { release, is_stateless, note, more_methods: self.more_methods };
+            let context = CallContext { release, is_stateless, note };
             message.id.as_ref().map(|id| dispatch(&message, id, context)).transpose()
         };
         let outcome = match message.calls_tool() {

@@ -33,12 +33,7 @@ pub use tool::Tool;
 pub use tool_result::MAX_RESULT_BYTES;
 pub(crate) use tool_result::ToolResult;
 
-use serde_json::{Map, Value};
-
 use transport::origin::Origin;
-
-/// Executes a method with its parameters; the error says why they are invalid. `None` if the method is unknown.
-pub type Methods = fn(&str, &Map<String, Value>) -> Option<Result<Value, String>>;
 
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -53,9 +48,6 @@ pub struct Settings {
     pub body_limit: usize,
     /// Daily tool calls of a caller without a key, as stated in the manifest; `None`: unlimited.
     pub calls_per_day: Option<u32>,
-    /// Methods that take precedence over the endpoint's own tools, resources and prompts: those of the conformance
-    /// suite.
-    pub more_methods: Option<Methods>,
 }
 
 impl Settings {
@@ -66,7 +58,6 @@ impl Settings {
             allowed_origins: None,
             body_limit: 128 * 1024,
             calls_per_day: Some(100),
-            more_methods: None,
         }
     }
 }

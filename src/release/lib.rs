@@ -38,7 +38,6 @@ pub use manifest::Manifest;
 pub use open::Release;
 pub use publish::{Policy, Publication, PublicationOutcome, Publisher};
 pub use signature::{KeyError, SigningKey, TrustedKey};
-pub use source::{HasVersion, ReleaseSource};
 pub use watch::{POLL_INTERVAL, Starting, Watcher};
 
 use std::fs;
@@ -128,12 +127,6 @@ impl ReleaseStore {
     #[must_use]
     pub fn with_bulk_files(self) -> Self {
         Self { has_bulk_files: true, ..self }
-    }
-
-    /// Leaves the records of releases on disk, however small they are.
-    #[must_use]
-    pub fn with_records_on_disk(self) -> Self {
-        Self { max_records_in_memory: 0, ..self }
     }
 
     /// The only accepted signing key, if one is required.

@@ -12,7 +12,6 @@ use crate::{BulkAccess, Operator};
 use auth::AuthService;
 use auth::audit::RequestOrigin;
 use auth::quota::{IpRange, WorkQueue, client_address};
-use catalog::Catalog;
 use data::Date;
 use release::{ActiveRelease, ReleaseStore};
 use transport::headers::PublicScheme;
@@ -22,7 +21,7 @@ use transport::{Peer, RequestParts, ResponseCache, Telemetry};
 /// State shared by all front ends: releases, accounts, and the settings that affect responses.
 pub struct State {
     /// The loaded releases.
-    pub releases: Arc<ActiveRelease<Catalog>>,
+    pub releases: Arc<ActiveRelease>,
     /// The folder of releases, if the server reads one.
     pub index: Option<ReleaseStore>,
     /// Accounts, keys and quotas.

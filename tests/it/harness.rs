@@ -210,22 +210,22 @@ pub struct Server {
 impl Server {
     /// Serves a catalog on a free port.
     pub fn of(catalog: impl Into<Arc<Catalog>>) -> Self {
-        Self::serving(catalog.into(), None, Operator::default(), PLENTY)
+        Self::serving(catalog.into(), None, Operator::default(), PLENTY, BulkAccess::Open)
     }
 
     /// Serves the bundled snapshot as the service at an address.
     pub fn named(public_url: &str) -> Self {
-        Self::serving(bundled(), Some(public_url), Operator::default(), PLENTY)
+        Self::run_by(public_url, Operator::default())
     }
 
     /// As [`Server::named`], with an operator.
     pub fn run_by(public_url: &str, operator: Operator) -> Self {
-        Self::serving(bundled(), Some(public_url), operator, PLENTY)
+        Self::serving(bundled(), Some(public_url), operator, PLENTY, BulkAccess::Open)
     }
 
     /// Serves a catalog whose bulk files only some may download.
     pub fn offering(catalog: Catalog, bulk: BulkAccess) -> Self {
-        Self::with_mcp(Arc::new(catalog), None, Operator::default(), PLENTY, 100, None, bulk)
+        Self::serving(Arc::new(catalog), None, Operator::default(), PLENTY, bulk)
     }
 
     /// The folder of accounts and keys.
@@ -236,7 +236,7 @@ impl Server {
     /// Serves the bundled snapshot to clients that may have so many pages a minute and sign-ups an hour.
     pub fn allowing(pages_per_minute: u32, sign_ups_per_hour: u32) -> Self {
         let rate_limits = RateLimitConfig { pages_per_minute, sign_ups_per_hour };
-        Self::serving(bundled(), None, Operator::default(), rate_limits)
+        Self::serving(bundled(), None, Operator::default(), rate_limits, BulkAccess::Open)
     }
 
     fn serving(
@@ -244,22 +244,6 @@ impl Server {
         public_url: Option<&str>,
         operator: Operator,
         rate_limits: RateLimitConfig,
-    ) -> Self {
-        Self::with_mcp(catalog, public_url, operator, rate_limits, 100, None, BulkAccess::Open)
-    }
-
-    /// Serves the bundled snapshot and more methods at the MCP endpoint.
-    pub fn with_methods(more: mcp::Methods) -> Self {
-        Self::with_mcp(bundled(), None, Operator::default(), PLENTY, 1_000_000, Some(more), BulkAccess::Open)
-    }
-
-    fn with_mcp(
-        catalog: Arc<Catalog>,
-        public_url: Option<&str>,
-        operator: Operator,
-        rate_limits: RateLimitConfig,
-        daily_limit: u32,
-        more_methods: Option<mcp::Methods>,
         bulk: BulkAccess,
     ) -> Self {
         let data = tempfile::tempdir().unwrap();
@@ -270,11 +254,10 @@ impl Server {
         let state = state_with(catalog, data.path(), public_url.ok_or(&own_url), operator, rate_limits, bulk);
         let mcp_quota = McpQuota {
             state: Arc::clone(&state),
-            daily_limit,
+            daily_limit: 100,
             pools: ["hosted=3@192.0.2.0/24+2001:db8::/32"].map(|pool| pool.parse().unwrap()).into(),
         };
-        let settings = mcp::Settings { more_methods, ..mcp::Settings::new(state.public_url.clone()) };
-        let router = Router::new(&state, mcp_quota, &settings);
+        let router = Router::new(&state, mcp_quota, &mcp::Settings::new(state.public_url.clone()));
         let (stop, stopped) = oneshot::channel::<()>();
         let thread = std::thread::spawn(move || {
             let stops = stream::once(async {

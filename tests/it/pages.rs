@@ -246,10 +246,12 @@ fn a_firm_with_few_reviews_has_no_score_and_says_so() {
     let server = Server::bundled();
     let catalog = server.state.releases.current();
     let snapshot = catalog.snapshot();
+    let reviews = Table::Firms.sort_key("review_count");
+    let (counts, ranks) = (snapshot.values(Table::Firms, reviews), snapshot.ranks(Table::Firms, reviews));
     let (mut scored, mut few, mut none) = (0, 0, 0);
     for row in 0..snapshot.rows(Table::Firms) {
         let page = rendered(&server, &format!("/vcs/{}", snapshot.slug(Table::Firms, row)));
-        let count = snapshot.review_counts()[row as usize];
+        let count = counts[ranks[row as usize] as usize];
         match count {
             0 => {
                 none += 1;

@@ -14,11 +14,13 @@ use api::{Route, Version};
 use auth::quota::Tier;
 use auth::totp::TotpSecret;
 use bytes::Bytes;
-use data::Table;
+use catalog::{Catalog, Texts};
+use data::archive::AlignedBytes;
+use data::{Checksums, NoProgress, RecordFile, RecordStore, Snapshot, Table, compile};
 use futures_util::stream;
 use http::{Request, Response};
 use mcp::McpQuota;
-use serde_json::Value;
+use serde_json::{Value, json};
 use site::static_pages::StaticPages;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
@@ -28,11 +30,11 @@ use transport::{ErrorContext, Handler, RequestParts, Telemetry};
 use venturedex::app::{MetricsEndpoint, Router};
 
 use crate::account::{Browser, PASSWORD};
-use crate::harness::{Client, NOON, Server, agent, catalog_of, copy_as};
+use crate::harness::{Client, NOON, Server, agent, catalog_of, copy_as, root};
 use crate::html::{Markup, parse};
 use crate::mail::{Sink, send_links, token, wait_for};
 use crate::program::{Process, command, run as run_command};
-use crate::totp::{field, recovery_codes};
+use crate::totp::{app_code, field, recovery_codes};
 
 /// The values of all series, by name with labels.
 #[derive(Debug)]
@@ -299,11 +301,27 @@ fn a_panic_in_any_route_is_a_500_with_the_headers_of_all_responses_and_is_counte
     assert_eq!(client.get("/api/v3/vcs").status, 200, "the connection continues");
 }
 
+/// A small snapshot whose records are on a disk that lost them.
+fn catalog_without_records() -> Catalog {
+    let Ok(compiled) = compile(&root().join("tests/fixtures/small"), &NoProgress) else { panic!("it has a fault") };
+    let texts = Texts::in_memory(&compiled.snapshot().unwrap()).unwrap();
+    let (mut tables, mut records) = (Vec::new(), Vec::new());
+    compiled.write(&mut tables, &mut records).unwrap();
+    records.fill(0);
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(&records).unwrap();
+    let records = RecordStore::File(RecordFile::new(file).unwrap());
+    let tables = Arc::new(AlignedBytes::copy(&tables));
+    Catalog::new(Snapshot::open(tables, records, Checksums::Trust).unwrap(), texts)
+}
+
 #[test]
-fn a_panic_in_a_method_of_mcp_is_an_error_of_its_protocol() {
-    let server = Server::with_methods(|method, _| if method == "ping" { panic!("planted") } else { None });
+fn a_panic_in_a_tool_of_mcp_is_an_error_of_its_protocol() {
+    let server = Server::of(catalog_without_records());
     let before = Metrics::of(&server);
-    let reply = server.anonymous().post("/api/mcp", r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#);
+    let profile = json!({ "name": "get_vc_profile", "arguments": { "slug": "zoe-angels" } });
+    let call = json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": profile });
+    let reply = server.anonymous().post("/api/mcp", &call.to_string());
     let json = reply.json();
     assert_eq!((reply.status, &json["error"]["code"], &json["id"]), (500, &(-32603).into(), &7.into()));
     assert_eq!(json["error"]["data"]["code"], "internal_error");
@@ -669,7 +687,7 @@ fn settings_of_logs_and_metrics_are_checked() {
 /// The code of an authenticator app now.
 fn totp_code(secret: &TotpSecret) -> String {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
-    format!("{:06}", secret.code_at(now as i64))
+    app_code(secret, now as i64)
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::fs;
 
 use auth::audit::AuditLog;
 use auth::totp::TotpSecret;
+use ring::hmac;
 
 use crate::account::{Browser, PASSWORD};
 use crate::harness::{NOON, Reply, Server};
@@ -20,8 +21,26 @@ pub fn recovery_codes(reply: &Reply) -> Vec<String> {
     text_of(parse(&reply.text).first("pre#codes")).lines().map(str::to_owned).collect()
 }
 
+/// The code that an authenticator app with a secret shows at a time (Unix seconds), by RFC 6238.
+pub fn app_code(secret: &TotpSecret, now: i64) -> String {
+    let mut key = Vec::new();
+    for group in secret.reveal().as_bytes().chunks(8) {
+        let number = group.iter().fold(0_u64, |number, letter| {
+            let value = if letter.is_ascii_digit() { letter - b'2' + 26 } else { letter - b'A' };
+            number << 5 | u64::from(value)
+        });
+        key.extend_from_slice(&number.to_be_bytes()[3..]);
+    }
+    let key = hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, &key);
+    let hash = hmac::sign(&key, &(now / 30).to_be_bytes());
+    let hash: &[u8] = hash.as_ref();
+    let offset = usize::from(hash[19] & 0xf);
+    let word = u32::from_be_bytes(hash[offset..offset + 4].try_into().unwrap());
+    format!("{:06}", (word & 0x7fff_ffff) % 1_000_000)
+}
+
 fn code(secret: &TotpSecret, seconds: i64) -> String {
-    format!("{:06}", secret.code_at(NOON + seconds))
+    app_code(secret, NOON + seconds)
 }
 
 /// Turns it on, and returns the secret and the recovery codes.

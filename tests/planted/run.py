@@ -188,8 +188,8 @@ FAULTS = [
         "src/release/watch.rs",
         "match panics::catch(work) {",
         "match Ok::<_, ()>(work()) {",
-        "it",
-        "simulator::what_is_promised_holds_under_faults",
+        "release",
+        "watch::tests::a_panic_while_a_release_is_read_is_a_reason_not_to_serve_it",
     ),
     (
         "any signature of a release is accepted",

@@ -1,6 +1,10 @@
+use crate::row_filter::RowLimits;
 use crate::sort::*;
 use crate::{Catalog, Filter, bundled};
 use data::{Direction, Facet, Table};
+
+/// So small that the filters of this test are of every kind.
+const SMALL: RowLimits = RowLimits { merged: 128, slice_cost: 2 };
 
 /// All rows of a filter, sorted by their keys.
 fn naive(catalog: &Catalog, table: Table, filters: &[Filter], order: &[(usize, Direction)]) -> Vec<u32> {
@@ -54,7 +58,7 @@ fn every_page_of_every_order_equals_that_of_a_plain_sort_for_any_budget() {
     for (filters, order) in filters.iter().flat_map(|filters| orders.map(|order| (filters, order))) {
         let expected = naive(&catalog, Table::Startups, filters, order);
         assert!(expected.len() > 50);
-        let row_filter = RowFilter::new(&catalog, Table::Startups, filters);
+        let row_filter = RowFilter::with_limits(&catalog, Table::Startups, filters, SMALL);
         let keys = OrderKeys::new(snapshot, Table::Startups, order);
         for budget in [0, 5, 200, TEST_BUDGET] {
             let total = expected.len() as u64;

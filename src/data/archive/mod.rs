@@ -39,7 +39,7 @@ use crate::read_at::read_exact_at;
 compile_error!("the archive is little-endian and its columns are used in place");
 
 /// The archive's format; readers open only their own format.
-pub const FORMAT: u32 = 9;
+pub const FORMAT: u32 = 10;
 
 const ALIGN: usize = 64;
 const HEAD: [u8; 8] = *b"VDXTABLE";

@@ -30,7 +30,7 @@ const MAX_KNOWN_BYTES: usize = 4 << 10;
 /// compared instead.
 pub fn evaluate(
     store: &dyn WatchStore,
-    releases: &ActiveRelease<Catalog>,
+    releases: &ActiveRelease,
     now: i64,
     is_stopping: &dyn Fn() -> bool,
 ) -> Result<usize, StoreError> {
@@ -69,7 +69,7 @@ type NewMatches = Result<Option<(u32, String)>, String>;
 
 struct Evaluator<'a> {
     served: Arc<Catalog>,
-    releases: &'a ActiveRelease<Catalog>,
+    releases: &'a ActiveRelease,
     /// By the release evaluated last; `None` if no release before the served one is loaded.
     comparisons: HashMap<SnapshotVersion, Option<Arc<ReleaseComparison>>>,
     /// Results of searches by table, query and earlier release.

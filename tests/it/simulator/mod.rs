@@ -16,11 +16,11 @@ use auth::account::{AccountId, CounterId, KeyId, KeyRecord, KeyRef};
 use auth::quota::Tier;
 use auth::{ApiKey, AuthError, AuthService, RateLimitConfig, SqliteStore, Store};
 use data::{Date, SnapshotVersion};
-use release::{HasVersion, ReleaseEvent, Starting, Watcher};
+use release::{ReleaseEvent, Starting, Watcher};
 use tokio::runtime::Runtime;
 
 use crate::harness::{NOON, Numbers};
-use releases::{Behavior, Source};
+use releases::{Behavior, RELEASES, SimulatedIndex, version};
 use store::{Faults, FaultyStore};
 
 const DAY: i64 = 86_400;
@@ -43,7 +43,7 @@ struct Key {
 struct Program {
     auth: Arc<AuthService>,
     /// `None` while there is no release to serve.
-    watcher: Option<Watcher<Source>>,
+    watcher: Option<Watcher>,
     served: Option<SnapshotVersion>,
 }
 
@@ -54,7 +54,7 @@ struct World {
     last_day: i32,
     store: Arc<SqliteStore>,
     faults: Arc<Mutex<Faults>>,
-    source: Source,
+    index: SimulatedIndex,
     events: Arc<Mutex<Vec<ReleaseEvent>>>,
     /// What was reported of each state of the index.
     reported: BTreeSet<(u64, String)>,
@@ -68,10 +68,6 @@ struct World {
     is_traced: bool,
 }
 
-fn version(number: u64) -> SnapshotVersion {
-    format!("2026-11-20.{number}").parse().unwrap()
-}
-
 impl World {
     fn new(seed: u64, data: &Path, is_traced: bool) -> Self {
         let mut numbers = Numbers(seed);
@@ -80,18 +76,13 @@ impl World {
         let accounts = ["ada@example.com", "bob@example.com"]
             .map(|email| store.create_account(&email.parse().unwrap(), Tier::Free, None, now).unwrap().id);
         let faults = Arc::new(Mutex::new(Faults { percent: 0, numbers: Numbers(seed ^ 0x5eed), calls: 0 }));
-        let source = Source::default();
-        source.change(None, |folder| {
-            folder.current = Some(Some(version(1)));
-            folder.releases.insert(version(1), Behavior::Opens);
-        });
         Self {
             numbers,
             now,
             last_day: Date::from_unix(now).days(),
             store,
             faults,
-            source,
+            index: SimulatedIndex::at(&data.join("index")),
             events: Arc::default(),
             reported: BTreeSet::new(),
             accounts: accounts.to_vec(),
@@ -127,11 +118,12 @@ impl World {
         };
         self.keys.iter_mut().for_each(|key| key.is_read = true);
         let events = Arc::clone(&self.events);
-        let starting = Starting::new(self.source.clone(), 3, move |event| events.lock().unwrap().push(event));
+        let releases = self.index.releases.clone();
+        let starting = Starting::new(releases, 3, move |event| events.lock().unwrap().push(event));
         let watcher = starting.start().ok();
         let served = watcher.as_ref().map(|watcher| watcher.active().current().version());
         self.trace(|| format!("started, serves {served:?}"));
-        assert_eq!(served, self.source.folder().served_at_start(), "what a start serves");
+        assert_eq!(served, self.index.folder().served_at_start(), "what a start serves");
         self.reported.clear();
         self.events.lock().unwrap().clear();
         self.program = Some(Program { auth, watcher, served });
@@ -326,25 +318,20 @@ impl World {
     }
 
     fn change_index(&mut self) {
-        let number = 1 + self.numbers.upto(5);
-        let kind = self.numbers.upto(8);
-        let changed = if kind < 5 { None } else { Some(version(number)) };
-        self.source.change(changed, |folder| match kind {
-            0 => folder.current = None,
-            1 => folder.current = Some(None),
-            2..5 => folder.current = Some(Some(version(number))),
-            5 => drop(folder.releases.remove(&version(number))),
-            6 => drop(folder.releases.insert(version(number), Behavior::Opens)),
-            _ => {
-                let bad = [Behavior::Fails, Behavior::Panics][number as usize % 2];
-                folder.releases.insert(version(number), bad);
-            }
-        });
-        self.trace(|| format!("index: {:?}", self.source.folder()));
+        let version = version(1 + self.numbers.below(RELEASES));
+        match self.numbers.below(8) {
+            0 => self.index.name(None),
+            1 => self.index.name(Some(None)),
+            2..5 => self.index.name(Some(Some(version))),
+            5 => self.index.remove(version),
+            6 => self.index.put(version, Behavior::Opens),
+            _ => self.index.put(version, Behavior::Fails),
+        }
+        self.trace(|| format!("index: {:?}", self.index.folder()));
     }
 
     fn poll(&mut self) {
-        let folder = self.source.folder();
+        let folder = self.index.folder().clone();
         let Some(program) = &mut self.program else { return };
         let Some(watcher) = &program.watcher else {
             // The server waits for a release; a start serves it as soon as there is one.
@@ -367,8 +354,8 @@ impl World {
         assert_eq!(program.served, named.or(before), "{folder:?}");
         // A request keeps its release through the swap, and its cursors those that are loaded.
         assert_eq!(request.version(), version_before);
-        for item in active.all() {
-            assert!(item.stamp <= folder.stamp && active.loaded(item.version()).is_some());
+        for release in active.all() {
+            assert!(active.loaded(release.version()).is_some());
         }
         let events = std::mem::take(&mut *self.events.lock().unwrap());
         for event in events.iter().filter(|event| !matches!(event, ReleaseEvent::Serving { .. })) {

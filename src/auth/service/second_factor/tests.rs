@@ -39,7 +39,7 @@ impl TotpAccount {
         let session = service.sign_up(ada(), password, home(), NOON).await.unwrap();
         let visitor = service.visitor(&session.token, NOON).await.unwrap().unwrap();
         let secret = TotpSecret::from_bytes([7; 20]);
-        let code = format!("{:06}", secret.code_at(NOON));
+        let code = format!("{:06}", secret.code(NOON / 30));
         let codes = service.enable_totp(visitor.account.id, secret.clone(), &code, NOON).await.unwrap();
         let store = SqliteStore::open(data.path()).unwrap();
         Self { _data: data, store, service, visitor, secret, codes }
@@ -47,7 +47,7 @@ impl TotpAccount {
 
     /// The code at a time in seconds after noon.
     fn code(&self, seconds: i64) -> String {
-        format!("{:06}", self.secret.code_at(NOON + seconds))
+        format!("{:06}", self.secret.code((NOON + seconds) / 30))
     }
 
     async fn password(&self, text: &str) -> Result<StartedSession, AccountError> {
