@@ -7,9 +7,7 @@ use crate::format;
 use crate::link::Link;
 use crate::lists::nouns;
 use catalog::params::ParamType;
-use catalog::{
-    Catalog, Filter, ListPosition, MatchedRows, ParameterError, ParseOptions, Query, Request, Resource,
-};
+use catalog::{Catalog, Filter, ListPosition, MatchedRows, ParameterError, ParseOptions, Query, Request, Resource};
 use data::vocabulary::Vocabulary;
 use data::{Country, Date, Facet, FirmKind, OrganizationKind, PartialDate, Stage, StartupStatus, Table};
 

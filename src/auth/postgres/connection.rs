@@ -18,7 +18,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::StoreError;
 use crate::postgres::address::{PostgresAddress, with_causes};
-use crate::sql::{EachResult, EachRow, Failure, SqlRow, Sql, SqlError, SqlValue};
+use crate::sql::{EachResult, EachRow, Failure, Sql, SqlError, SqlRow, SqlValue};
 
 pub(crate) type Params<'p> = &'p [&'p (dyn ToSql + Sync)];
 

@@ -3,7 +3,7 @@
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, params_from_iter};
 
-use crate::sql::{EachResult, SqlRow, Sql, SqlError, SqlValue};
+use crate::sql::{EachResult, Sql, SqlError, SqlRow, SqlValue};
 use crate::sqlite::failure;
 
 impl Sql for Connection {
