@@ -207,7 +207,7 @@ impl ActiveRelease {
 mod tests {
     use super::*;
     use crate::sample::small;
-    use catalog::{Texts, bundled};
+    use catalog::{TextIndexes, bundled};
 
     fn version(counter: u32) -> SnapshotVersion {
         format!("2026-11-01.{counter}").parse().unwrap()
@@ -218,7 +218,7 @@ mod tests {
         static RELEASES: OnceLock<Vec<Arc<Catalog>>> = OnceLock::new();
         let open = |counter: u32| {
             let snapshot = small(&version(counter).to_string()).snapshot().unwrap();
-            let texts = Texts::in_memory(&snapshot).unwrap();
+            let texts = TextIndexes::in_memory(&snapshot).unwrap();
             Arc::new(Catalog::new(snapshot, texts))
         };
         Arc::clone(&RELEASES.get_or_init(|| (1..=6).map(open).collect())[counter as usize - 1])

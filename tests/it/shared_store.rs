@@ -160,7 +160,7 @@ fn two_servers_share_accounts_keys_sessions_and_usage() {
     }
     // One ends, the other goes on.
     assert_eq!(first.terminate(), Some(0));
-    assert_eq!(second.client(of_bob).get("/api/v3/vcs?limit=1").status, 200);
+    assert_eq!(second.client(&of_bob).get("/api/v3/vcs?limit=1").status, 200);
     for name in ["first", "second", "operator"] {
         assert!(!shared.path(name).join("venturedex.sqlite").exists(), "{name}");
     }

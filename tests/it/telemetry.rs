@@ -14,7 +14,7 @@ use api::{Route, Version};
 use auth::quota::Tier;
 use auth::totp::TotpSecret;
 use bytes::Bytes;
-use catalog::{Catalog, Texts};
+use catalog::{Catalog, TextIndexes};
 use data::archive::AlignedBytes;
 use data::{Checksums, NoProgress, RecordFile, RecordStore, Snapshot, Table, compile};
 use futures_util::stream;
@@ -304,7 +304,7 @@ fn a_panic_in_any_route_is_a_500_with_the_headers_of_all_responses_and_is_counte
 /// A small snapshot whose records are on a disk that lost them.
 fn catalog_without_records() -> Catalog {
     let Ok(compiled) = compile(&root().join("tests/fixtures/small"), &NoProgress) else { panic!("it has a fault") };
-    let texts = Texts::in_memory(&compiled.snapshot().unwrap()).unwrap();
+    let texts = TextIndexes::in_memory(&compiled.snapshot().unwrap()).unwrap();
     let (mut tables, mut records) = (Vec::new(), Vec::new());
     compiled.write(&mut tables, &mut records).unwrap();
     records.fill(0);

@@ -10,7 +10,6 @@ use utoipa::openapi::{Ref, Required};
 use catalog::changes::{self, ChangeFields, Operation};
 use catalog::json::FieldSet;
 use catalog::{Catalog, ChangeFilter, Cursor, Issues, ListPosition, ParameterError};
-use data::SnapshotVersion;
 use data::field::{Definition, Model};
 use data::vocabulary::Vocabulary;
 use transport::problem::Problem;

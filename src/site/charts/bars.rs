@@ -420,7 +420,7 @@ mod tests {
         #[test]
         fn bars_of_a_range_are_proportional_and_lead_to_what_they_count(items in check::items(0..30)) {
             const HEIGHT: f64 = 52.0;
-            let is_inside = |index: usize| index % 3 > 0;
+            let is_inside = |index: usize| !index.is_multiple_of(3);
             let marked = items.iter().cloned().enumerate().map(|(index, item)| (item, is_inside(index)));
             let chart = Bars::range(check::head(), ["Year", "Rounds"], ROUNDS, marked);
             let known: Vec<(usize, u64)> = items.iter().enumerate().filter_map(|(index, item)| Some((index, item.value?))).collect();

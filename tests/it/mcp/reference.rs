@@ -90,7 +90,7 @@ impl Handler for ReferenceEndpoint {
 
     async fn respond_later(&self, (): (), request: Request<RequestBody>) -> Response<ResponseBody> {
         let (mut head, body) = request.into_parts();
-        let Some(path) = McpPath::of(head.uri.path()) else {
+        let Some(path) = McpPath::parse(head.uri.path()) else {
             let mut response = Response::new(ResponseBody::Left(Full::default()));
             *response.status_mut() = StatusCode::NOT_FOUND;
             return response;

@@ -318,8 +318,8 @@ impl World {
     }
 
     fn change_index(&mut self) {
-        let version = version(1 + self.numbers.below(RELEASES));
-        match self.numbers.below(8) {
+        let version = version(1 + self.numbers.upto(RELEASES));
+        match self.numbers.upto(8) {
             0 => self.index.name(None),
             1 => self.index.name(Some(None)),
             2..5 => self.index.name(Some(Some(version))),

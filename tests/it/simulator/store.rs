@@ -13,7 +13,7 @@ use auth::session::{ListedSession, NewSession, Session, SessionDigest, SessionId
 use auth::totp::RecoveryDigest;
 use auth::watch::WatchStore;
 use auth::{
-    ApiKey, Changes, Credentials, DayUsage, PasswordVersion, RevokedKeys, SqliteStore, Store, StoreError, Totp,
+    ApiKey, Credentials, DayUsage, KeyChanges, PasswordVersion, RevokedKeys, SqliteStore, Store, StoreError, Totp,
 };
 use data::Date;
 
@@ -111,7 +111,7 @@ delegate! {
     fn key(key: KeyRef, today: Date) -> KeyRecord;
     fn revoke_key(key: KeyRef, now: i64) -> KeyRecord;
     fn check() -> ();
-    fn changes(since: i64) -> Changes;
+    fn changes(since: i64) -> KeyChanges;
     fn usage(day: Date) -> Vec<StoredUsage>;
     fn usage_of(account: AccountId, first: Date, last: Date) -> Vec<DayUsage>;
     fn purge(today: Date) -> usize;
