@@ -9,8 +9,8 @@
 pub mod archive;
 pub mod city;
 pub mod compile;
-pub mod country;
-pub mod date;
+mod country;
+mod date;
 pub mod derive;
 pub mod field;
 pub mod fold;
@@ -22,9 +22,9 @@ pub mod names;
 pub mod parallel;
 pub mod parameter_error;
 pub mod read_at;
-pub mod schema;
+mod schema;
 pub mod snapshot;
-pub mod version;
+mod version;
 pub mod vocabulary;
 pub mod written;
 
