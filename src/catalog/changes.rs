@@ -168,9 +168,6 @@ model! {
 }
 
 impl ChangeFilter {
-    /// The parameters that it is parsed from.
-    pub const NAMES: [&str; 3] = ["table", "op", "fields"];
-
     /// Parses `table`, `op` and `fields`. A name in `fields` is that of a field of at least one of the tables; tables with none
     /// of them are left out.
     ///
@@ -195,11 +192,6 @@ impl ChangeFilter {
             Vec::new()
         });
         if errors.is_empty() { Ok(Self { tables, operations }) } else { Err(errors) }
-    }
-
-    /// All changes of one table.
-    pub fn of_table(table: Table) -> Self {
-        Self { tables: vec![(table, Fields::Default)], operations: Vec::new() }
     }
 
     /// `table` and `op` in canonical names and values, without defaults.

@@ -32,7 +32,7 @@ impl Ranked {
     }
 
     /// So many of its rows, the first, have all that is looked for.
-    pub fn complete(&self) -> usize {
+    pub(crate) fn complete(&self) -> usize {
         match self {
             Self::Described(described) => described.complete,
             Self::Like(similar) => similar.len(),

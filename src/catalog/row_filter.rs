@@ -151,7 +151,7 @@ impl<'a> RowFilter<'a> {
         self.bounds.contains(&row) && self.predicates.iter().all(|predicate| predicate.contains(row))
     }
 
-    pub fn is_everything(&self) -> bool {
+    pub(crate) fn is_everything(&self) -> bool {
         self.predicates.is_empty() && self.bounds == (0..self.rows)
     }
 
@@ -170,7 +170,7 @@ impl<'a> RowFilter<'a> {
     }
 
     /// Matching rows from `first`, ascending.
-    pub fn rows_from(&self, first: u32) -> Box<dyn Iterator<Item = u32> + '_> {
+    pub(crate) fn rows_from(&self, first: u32) -> Box<dyn Iterator<Item = u32> + '_> {
         if let Some((index, rows)) = self.driver() {
             let start = rows.partition_point(|row| *row < first);
             return Box::new(rows[start..].iter().copied().filter(move |row| self.contains_except(*row, index)));

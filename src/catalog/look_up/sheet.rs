@@ -17,7 +17,7 @@ use super::columns::{Columns, normal};
 use super::{ItemTexts, answer};
 
 /// The columns that are added, or written again where a table has them.
-pub const ADDED: [&str; 8] = [
+const ADDED: [&str; 8] = [
     "venturedex_status",
     "venturedex_kind",
     "venturedex_slug",
@@ -31,7 +31,7 @@ const STATUS: usize = 0;
 const REASONS: usize = 6;
 
 /// The status of a row that is not answered because the quota is used up.
-pub const UNANSWERED: &str = "unanswered";
+const UNANSWERED: &str = "unanswered";
 /// Longest row in bytes.
 pub const MAX_ROW: usize = 256 * 1024;
 
