@@ -8,28 +8,28 @@
 
 pub(crate) mod asked;
 pub(crate) mod changes;
-pub mod envelope;
+mod envelope;
 mod etag;
 mod export;
-pub mod facets;
-pub mod include;
-pub mod list;
+mod facets;
+mod include;
+mod list;
 pub(crate) mod look_up;
 pub mod openapi;
 mod other_meaning;
 mod pagination;
 pub(crate) mod pin;
 mod present;
-pub mod record;
+mod record;
 mod request;
 pub mod routes;
 pub(crate) mod saved;
 mod schema;
-pub mod version;
+mod version;
 pub mod window;
 
 pub use export::ROWS_PER_REQUEST;
-pub use record::SUGGESTIONS;
+pub(crate) use record::SUGGESTIONS;
 pub use routes::{EndpointKind, Route};
 pub use version::Version;
 pub use window::{DEFAULT_LIMIT, MAX_LIMIT, MAX_PAID_LIMIT};

@@ -91,7 +91,7 @@ pub(crate) fn stats(request: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
 }
 
 /// Default number of suggestions.
-pub const SUGGESTIONS: u64 = 10;
+pub(crate) const SUGGESTIONS: u64 = 10;
 
 model! {
     /// A record whose name may complete the text.

@@ -8,7 +8,7 @@ use catalog::{Aggregate, LookUpAnswer, Totals};
 use service::alerts::{AlertRecord, WatchRecord};
 
 impl EndpointKind {
-    pub fn field_set(self) -> FieldSet {
+    pub(crate) fn field_set(self) -> FieldSet {
         match self {
             Self::List(resource, _) => FieldSet::of_list(resource),
             Self::Record(table) => FieldSet::of_table(table),
