@@ -17,8 +17,8 @@ use crate::{Catalog, Filter, Property};
 pub(crate) struct RowLimits {
     /// Maximum number of rows of short lists that are merged into one.
     pub(crate) merged: usize,
-    /// Cost of testing a row of a range of ranks, whose rows are anywhere in the table, in tests of rows that follow each
-    /// other.
+    /// Cost of testing a row of a range of ranks, whose rows are anywhere in the table, in tests of rows that follow
+    /// each other.
     pub(crate) slice_cost: usize,
 }
 
