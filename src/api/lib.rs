@@ -9,10 +9,10 @@
 pub(crate) mod asked;
 mod endpoint;
 mod endpoints;
-pub mod envelope;
+mod envelope;
 mod etag;
 mod export;
-pub mod include;
+mod include;
 pub mod openapi;
 pub mod options;
 mod other_meaning;
@@ -21,7 +21,7 @@ pub(crate) mod pin;
 mod present;
 mod request;
 pub mod routes;
-pub mod version;
+mod version;
 pub mod window;
 
 pub use export::ROWS_PER_REQUEST;

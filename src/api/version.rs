@@ -42,12 +42,12 @@ impl Version {
     }
 
     /// True if unknown names and values are errors instead of warnings.
-    pub fn is_strict(self) -> bool {
+    pub(crate) fn is_strict(self) -> bool {
         self == Self::V3
     }
 
     /// Review statuses that are listed without the parameter `status`.
-    pub fn review_statuses(self) -> &'static [ReviewStatus] {
+    pub(crate) fn review_statuses(self) -> &'static [ReviewStatus] {
         match self {
             Self::V1 | Self::V2 => &[ReviewStatus::Pending, ReviewStatus::Approved],
             Self::V3 => &[ReviewStatus::Approved],

@@ -1,9 +1,9 @@
 //! Settings, router, startup and shutdown, logs, metrics.
 
 mod alerting;
-pub mod metrics;
-pub mod router;
-pub mod serve;
+pub(crate) mod metrics;
+pub(crate) mod router;
+pub(crate) mod serve;
 pub mod settings;
 mod telemetry;
 

@@ -42,7 +42,8 @@ use transport::origin::Origin;
 use transport::server::Limits;
 use transport::telemetry::LogFormat;
 
-pub use query::{API_KEY, OutputFormat, QueryOptions};
+pub(crate) use query::API_KEY;
+pub use query::{OutputFormat, QueryOptions};
 pub use store::{StoreCommand, StoreSettings};
 
 /// A venture data service: REST v1, v2, v3 and MCP over a compiled snapshot of firms, startups, rounds and people.

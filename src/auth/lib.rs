@@ -44,12 +44,13 @@ pub use rate_limits::{RateLimitConfig, RetryAfter};
 pub use service::accounts::{SignInOrigin, StartedSession, Visitor};
 pub use service::api_keys::{AccountUsage, KeyUsage, NewKey};
 pub use service::mails::link_mail;
-pub use service::random;
+pub(crate) use service::random;
 pub use service::{AuthService, Caller, QuotaSubject, sends_key};
 pub use sqlite::SqliteStore;
 pub use sqlite::database_file::{DatabaseFile, StoreCounts, has_database, install_database};
 pub use sqlite::files as private_files;
+pub(crate) use store::REVOKED_NAME_DAYS;
 pub use store::{
-    CounterStore, Credentials, DayUsage, KeyChanges, KeyState, PasswordVersion, REVOKED_NAME_DAYS, RevokedKeys, Store,
+    CounterStore, Credentials, DayUsage, KeyChanges, KeyState, PasswordVersion, RevokedKeys, Store,
     StoreMeasurements, Totp, USAGE_DAYS,
 };

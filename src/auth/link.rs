@@ -35,7 +35,7 @@ impl Purpose {
 
 /// The secret in a link, made like that of a session. `Debug` hides it.
 #[derive(Clone)]
-pub struct LinkToken(SessionToken);
+pub(crate) struct LinkToken(SessionToken);
 
 impl LinkToken {
     pub(crate) fn generate() -> Result<Self, StoreError> {
@@ -47,7 +47,7 @@ impl LinkToken {
         self.0.reveal()
     }
 
-    pub fn digest(&self) -> LinkDigest {
+    pub(crate) fn digest(&self) -> LinkDigest {
         LinkDigest(*self.0.digest().bytes())
     }
 }

@@ -386,7 +386,7 @@ fn failure_of(failure: &Mutex<Option<&'static str>>) -> Option<&'static str> {
 }
 
 /// True if the `Authorization` header holds a key of this service, well-formed or not.
-pub fn sends_key(authorization: Option<&str>) -> bool {
+fn sends_key(authorization: Option<&str>) -> bool {
     matches!(bearer_token(authorization), Ok(Some(token)) if token.starts_with(KEY_PREFIX))
 }
 
@@ -413,7 +413,7 @@ fn first_of_days(today: Date, days: u16) -> Date {
     Date::from_days(today.days() - i32::from(days.max(1)) + 1)
 }
 
-pub fn random() -> Result<[u8; 32], StoreError> {
+pub(crate) fn random() -> Result<[u8; 32], StoreError> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes)?;
     Ok(bytes)

@@ -298,7 +298,7 @@ pub struct StoreMeasurements {
 pub const USAGE_DAYS: i32 = 400;
 
 /// Days after which the name of a revoked key is deleted; its digest remains.
-pub const REVOKED_NAME_DAYS: i32 = 90;
+pub(crate) const REVOKED_NAME_DAYS: i32 = 90;
 
 /// Selection of the revoked keys that an account is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

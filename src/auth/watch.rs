@@ -19,7 +19,7 @@ pub struct WebhookId(pub i64);
 pub struct DeliveryId(pub i64);
 
 /// Days for which alerts are stored.
-pub const ALERT_DAYS: i32 = 90;
+pub(crate) const ALERT_DAYS: i32 = 90;
 /// Records of one list.
 pub const MAX_LISTED: u32 = 10_000;
 /// Webhooks of one account.

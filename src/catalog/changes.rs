@@ -197,11 +197,6 @@ impl ChangeFilter {
         if errors.is_empty() { Ok(Self { tables, operations }) } else { Err(errors) }
     }
 
-    /// All changes of one table.
-    pub fn of_table(table: Table) -> Self {
-        Self { tables: vec![(table, Fields::Default)], operations: Vec::new() }
-    }
-
     /// `table` and `op` in canonical names and values, without defaults.
     pub fn canonical(&self) -> Vec<(&'static str, String)> {
         let tables: Vec<&str> = self.tables.iter().map(|(table, _)| Resource::of_table(*table).path()).collect();

@@ -6,48 +6,48 @@
 
 mod address;
 pub mod aggregate;
-pub mod amounts;
+mod amounts;
 pub mod ask;
-pub mod bulk_file;
-pub mod bundled;
+mod bulk_file;
+mod bundled;
 pub mod changes;
 mod city_names;
-pub mod co_investors;
+mod co_investors;
 pub mod comparison;
 mod completion;
 mod coverage;
 pub mod cursor;
-pub mod facets;
+mod facets;
 pub mod flat;
 mod groups;
-pub mod history;
+mod history;
 pub mod json;
-pub mod leaderboard;
-pub mod list;
+mod leaderboard;
+mod list;
 pub mod look_up;
 pub mod matching;
-pub mod namesakes;
+mod namesakes;
 pub mod param_error;
 pub mod params;
 pub mod parse;
 pub mod provenance;
-pub mod query;
-pub mod ranked;
-pub mod reading;
+mod query;
+mod ranked;
+mod reading;
 pub mod record_history;
 pub mod relaxation;
-pub mod reviews;
-pub mod roles;
+mod reviews;
+mod roles;
 pub mod round_years;
-pub mod row_filter;
+mod row_filter;
 mod search_cache;
-pub mod sector_names;
+mod sector_names;
 pub mod similar;
 pub mod snippet;
-pub mod sort;
+mod sort;
 mod staff;
-pub mod stats;
-pub mod suggest;
+mod stats;
+mod suggest;
 
 pub use aggregate::{Aggregate, AggregateOptions};
 pub use amounts::Amounts;
@@ -135,7 +135,7 @@ impl TextIndexes {
     }
 
     /// `None` for rounds and reviews, which have no names.
-    pub fn of(&self, table: Table) -> Option<&TextIndex> {
+    pub(crate) fn of(&self, table: Table) -> Option<&TextIndex> {
         match table {
             Table::Firms => Some(&self.firms),
             Table::Startups => Some(&self.startups),

@@ -1,6 +1,6 @@
 //! One page of the rows that match a query, in its order.
 
-pub use data::Table;
+use data::Table;
 use search::SearchResults;
 
 use crate::param_error::search_warnings;
@@ -40,13 +40,13 @@ impl Catalog {
 
     /// Names that the search text of a query resembles only without some of its words, regardless of filters. Empty if
     /// no name does; `None` if a name resembles all of the words, or if there is no text.
-    pub fn partly_named(&self, query: &Query) -> Option<Vec<u32>> {
+    pub(crate) fn partly_named(&self, query: &Query) -> Option<Vec<u32>> {
         let matches = self.all_matches(query.table, query.text.as_deref()?);
         matches.is_partial().then(|| matches.rows.clone())
     }
 
     /// Names most similar to a text.
-    pub fn similar_names(&self, table: Table, text: &str) -> Vec<u32> {
+    pub(crate) fn similar_names(&self, table: Table, text: &str) -> Vec<u32> {
         self.all_matches(table, text).found.did_you_mean.clone()
     }
 

@@ -99,7 +99,7 @@ impl Parameter {
     }
 
     /// The facet that it filters by.
-    pub fn facet(&self) -> Option<Facet> {
+    pub(crate) fn facet(&self) -> Option<Facet> {
         match self.kind {
             ParamType::Terms(_, facet) | ParamType::Listed(_, facet) | ParamType::Records(_, facet) => Some(facet),
             ParamType::Countries => Some(Facet::Country),

@@ -109,7 +109,7 @@ impl Query {
     }
 
     /// The rankings among its filters.
-    pub fn rankings(&self) -> impl Iterator<Item = &Ranking> {
+    pub(crate) fn rankings(&self) -> impl Iterator<Item = &Ranking> {
         self.filters.iter().filter_map(|filter| match filter {
             Filter::Ranked(ranking) => Some(ranking),
             _ => None,
@@ -117,7 +117,7 @@ impl Query {
     }
 
     /// The row of a `like` filter.
-    pub fn like(&self) -> Option<u32> {
+    pub(crate) fn like(&self) -> Option<u32> {
         self.rankings().find_map(|ranking| match ranking {
             Ranking::Like(row) => Some(*row),
             Ranking::Described(_) => None,
@@ -125,7 +125,7 @@ impl Query {
     }
 
     /// The text to search in descriptions.
-    pub fn described(&self) -> Option<&str> {
+    pub(crate) fn described(&self) -> Option<&str> {
         self.rankings().find_map(|ranking| match ranking {
             Ranking::Described(text) => Some(text.as_str()),
             Ranking::Like(_) => None,
@@ -158,7 +158,7 @@ impl ListPosition {
 
     /// Cuts the page of `rows` that begins here; returns it with the number of all rows and the position of the next
     /// page.
-    pub fn page_of<T>(self, rows: Vec<T>, limit: usize) -> (Vec<T>, u64, Option<ListPosition>) {
+    pub(crate) fn page_of<T>(self, rows: Vec<T>, limit: usize) -> (Vec<T>, u64, Option<ListPosition>) {
         let total = rows.len();
         let start = usize::try_from(self.offset).map_or(total, |offset| offset.min(total));
         let end = start.saturating_add(limit).min(total);

@@ -32,7 +32,7 @@ impl Ranked {
     }
 
     /// Number of leading rows that have everything that is searched for.
-    pub fn complete(&self) -> usize {
+    pub(crate) fn complete(&self) -> usize {
         match self {
             Self::Described(described) => described.complete,
             Self::Like(similar) => similar.len(),

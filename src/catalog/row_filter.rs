@@ -17,8 +17,8 @@ use crate::{Catalog, Filter, Property};
 pub(crate) struct RowLimits {
     /// Maximum number of rows of short lists that are merged into one.
     pub(crate) merged: usize,
-    /// Cost of testing a row of a range of ranks, whose rows are anywhere in the table, in tests of rows that follow each
-    /// other.
+    /// Cost of testing a row of a range of ranks, whose rows are anywhere in the table, in tests of rows that follow
+    /// each other.
     pub(crate) slice_cost: usize,
 }
 
@@ -151,7 +151,7 @@ impl<'a> RowFilter<'a> {
         self.bounds.contains(&row) && self.predicates.iter().all(|predicate| predicate.contains(row))
     }
 
-    pub fn is_everything(&self) -> bool {
+    pub(crate) fn is_everything(&self) -> bool {
         self.predicates.is_empty() && self.bounds == (0..self.rows)
     }
 
@@ -170,7 +170,7 @@ impl<'a> RowFilter<'a> {
     }
 
     /// Matching rows from `first` on, ascending.
-    pub fn rows_from(&self, first: u32) -> Box<dyn Iterator<Item = u32> + '_> {
+    pub(crate) fn rows_from(&self, first: u32) -> Box<dyn Iterator<Item = u32> + '_> {
         if let Some((index, rows)) = self.driver() {
             let start = rows.partition_point(|row| *row < first);
             return Box::new(rows[start..].iter().copied().filter(move |row| self.contains_except(*row, index)));

@@ -180,11 +180,6 @@ impl Country {
         REGIONS.iter().map(|(names, _)| names.as_slice())
     }
 
-    /// The first name of each region.
-    pub fn regions() -> impl Iterator<Item = &'static str> {
-        REGIONS.iter().filter_map(|(names, _)| names.first().map(String::as_str))
-    }
-
     /// All English names that [`Country::read`] accepts, folded and sorted.
     pub fn names() -> impl Iterator<Item = (&'static str, Self)> {
         TABLE.names.iter().map(|(name, country)| (name.as_str(), *country))

@@ -142,7 +142,7 @@ impl Tool {
         }
     }
 
-    pub fn title(self) -> &'static str {
+    pub(crate) fn title(self) -> &'static str {
         match self {
             Self::SearchVcs => "Search investors",
             Self::GetVcProfile => "Investor profile",

@@ -12,7 +12,7 @@ mod checksum;
 mod copy;
 #[cfg(test)]
 mod crash;
-pub mod diff;
+mod diff;
 mod error;
 mod event;
 pub mod file_system;
@@ -139,7 +139,7 @@ impl ReleaseStore {
     }
 
     /// Location where the releases are published: the object store, or else the folder.
-    pub fn location(&self) -> &Path {
+    pub(crate) fn location(&self) -> &Path {
         self.origin.as_deref().unwrap_or(&self.index)
     }
 
@@ -226,7 +226,7 @@ impl ReleaseStore {
 
     /// A hash that changes with any file of the release `version`, or with `current` if no version is given. Only reads
     /// the metadata of files.
-    pub fn stamp(&self, version: Option<SnapshotVersion>) -> u64 {
+    pub(crate) fn stamp(&self, version: Option<SnapshotVersion>) -> u64 {
         let mut stamp = DefaultHasher::new();
         match version {
             Some(version) => hash_metadata(&self.release_folder(version), 3, &mut stamp),
@@ -299,7 +299,7 @@ impl ReleaseStore {
     }
 
     /// The next version after `version` on its date that is unused in the index folder.
-    pub fn next_free(&self, version: SnapshotVersion) -> SnapshotVersion {
+    pub(crate) fn next_free(&self, version: SnapshotVersion) -> SnapshotVersion {
         let mut free = version.next();
         while self.release_folder(free).symlink_metadata().is_ok() && free != free.next() {
             free = free.next();

@@ -25,7 +25,7 @@ const ALLOWED: &str = "Authorization, Content-Type, Accept, If-None-Match, Range
 /// Methods of every readable path.
 pub const READS: &str = "GET, HEAD, OPTIONS";
 
-pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 const PERMISSIONS_POLICY: HeaderName = HeaderName::from_static("permissions-policy");

@@ -60,7 +60,7 @@ fn values_of(snapshot: &Snapshot, parameter: &Parameter) -> BTreeSet<String> {
         ParamType::Countries => {
             let codes = Country::all().map(|country| country.alpha2().to_owned());
             let names = Country::names().map(|(name, _)| name.to_owned());
-            codes.chain(names).chain(Country::regions().map(str::to_owned)).collect()
+            codes.chain(names).chain(Country::region_names().map(|names| names[0].clone())).collect()
         }
         ParamType::Listed(_, facet) => {
             let terms = snapshot.terms(facet).map(str::to_owned);

@@ -22,11 +22,11 @@ pub struct PasswordHash(String);
 
 impl PasswordHash {
     /// A hash in an unknown format matches no password.
-    pub fn from_stored(text: String) -> Self {
+    pub(crate) fn from_stored(text: String) -> Self {
         Self(text)
     }
 
-    pub fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 

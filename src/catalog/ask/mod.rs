@@ -71,7 +71,7 @@ impl Interpretation {
     }
 
     /// Number of parts that are conditions or groups.
-    pub fn conditions(&self) -> usize {
+    pub(crate) fn conditions(&self) -> usize {
         self.parts.iter().filter(|part| !matches!(part.parameter.as_str(), "q" | "sort" | "limit")).count()
     }
 

@@ -15,7 +15,7 @@ pub struct FieldMask {
 }
 
 impl FieldMask {
-    pub fn full() -> Self {
+    pub(crate) fn full() -> Self {
         Self::default()
     }
 
@@ -24,7 +24,7 @@ impl FieldMask {
     }
 
     /// Selects the value at `path` as well.
-    pub fn add(&mut self, path: &[&str]) {
+    pub(crate) fn add(&mut self, path: &[&str]) {
         let Some((first, rest)) = path.split_first() else {
             return self.keys.clear();
         };
@@ -41,7 +41,7 @@ impl FieldMask {
     }
 
     /// Selects `nested` of the value of `key`.
-    pub fn insert(&mut self, key: &str, nested: Self) {
+    pub(crate) fn insert(&mut self, key: &str, nested: Self) {
         let index = self.keys.partition_point(|(known, _)| known.as_str() < key);
         self.keys.insert(index, (key.to_owned(), nested));
     }

@@ -16,7 +16,7 @@ use super::columns::{ItemColumns, normal};
 use super::{ItemTexts, answer};
 
 /// Columns that are added, or rewritten if the table already has them.
-pub const ADDED: [&str; 8] = [
+const ADDED: [&str; 8] = [
     "venturedex_status",
     "venturedex_kind",
     "venturedex_slug",
@@ -30,7 +30,7 @@ const STATUS: usize = 0;
 const REASONS: usize = 6;
 
 /// Status of a row that is not answered because the quota is used up.
-pub const UNANSWERED: &str = "unanswered";
+const UNANSWERED: &str = "unanswered";
 /// Longest row in bytes.
 pub const MAX_ROW: usize = 256 * 1024;
 

@@ -5,8 +5,8 @@
 //! them if they are few. A scan that finds few rows gives up after a budget of tests, converts the matching rows into
 //! bits, and continues with 64 rows at a time.
 
-pub mod keys;
-pub mod members;
+pub(crate) mod keys;
+mod members;
 #[cfg(test)]
 mod tests;
 

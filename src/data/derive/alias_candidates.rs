@@ -53,7 +53,7 @@ pub enum Sureness {
 }
 
 impl Sureness {
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Possible => "possible",
             Self::Probable => "probable",

@@ -300,7 +300,7 @@ pub struct DatasetReview {
 
 /// The part of a review that its author answers for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReviewContent {
+pub(crate) struct ReviewContent {
     /// The stage at which the reviewer met the firm.
     pub stage: Option<Stage>,
     pub rating: u8,
@@ -359,12 +359,12 @@ impl DatasetReview {
     }
 
     /// The content for a release: `None` until the review is approved.
-    pub fn published(&self) -> Option<&ReviewContent> {
+    pub(crate) fn published(&self) -> Option<&ReviewContent> {
         (self.status == ReviewStatus::Approved).then_some(&self.content)
     }
 
     /// The date for a release: only the month until the review is approved.
-    pub fn published_on(&self) -> PartialDate {
+    pub(crate) fn published_on(&self) -> PartialDate {
         match self.status {
             ReviewStatus::Approved => self.created_on,
             _ => self.created_on.month(),

@@ -118,7 +118,7 @@ impl Decisions {
 
     /// Takes decisions in the order in which they were made. Reports contradictions.
     #[must_use]
-    pub fn from_rows(rows: Vec<Decision>, report: &mut DiagnosticReport) -> Self {
+    fn from_rows(rows: Vec<Decision>, report: &mut DiagnosticReport) -> Self {
         let mut last: BTreeMap<(String, String), Decision> = BTreeMap::new();
         for decision in rows {
             let (left, right) = decision.pair();

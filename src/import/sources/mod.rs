@@ -15,18 +15,19 @@ pub(crate) mod mapping;
 pub(crate) mod money;
 pub mod presets;
 pub(crate) mod sort;
-pub mod statement;
+pub(crate) mod statement;
 pub mod suppressed;
-pub mod update;
+pub(crate) mod update;
 pub mod view;
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub use statement::{EntityId, EntityKind, Source, Standing, Statement, StatementReader};
+pub use statement::{EntityId, EntityKind, Source};
+pub(crate) use statement::{Standing, Statement};
 pub use suppressed::Suppressed;
-pub(crate) use update::NewStatement;
-pub use update::{Extent, Update};
+pub use update::Extent;
+pub(crate) use update::{NewStatement, Update};
 
 use data::import::csv_row::CsvRow;
 use data::import::csv_table::{CsvFolder, TableRow};

@@ -95,14 +95,14 @@ impl Suppressed {
     }
 
     #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
 
     /// Extends the suppression to all entities that share a cluster with a named one. Pass the clusters of all sources, so
     /// that the result does not depend on the sources of a build.
     #[must_use]
-    pub fn with_clusters(mut self, clusters: &Clusters) -> Self {
+    pub(crate) fn with_clusters(mut self, clusters: &Clusters) -> Self {
         if !self.is_empty() {
             let all = clusters.iter().filter(|(source, entity, _)| self.names(source, entity));
             self.suppressed = all.map(|(.., cluster)| cluster).collect();
@@ -113,14 +113,14 @@ impl Suppressed {
 
     /// True if a line names the entity.
     #[must_use]
-    pub fn names(&self, source: &str, entity: &EntityId) -> bool {
+    pub(crate) fn names(&self, source: &str, entity: &EntityId) -> bool {
         let has = |entity: EntityId| self.named.contains(&(source.to_owned(), entity));
         !self.is_empty() && (has(entity.clone()) || self.has_digests && has(with_hashed_key(source, entity)))
     }
 
     /// True if the entity is suppressed.
     #[must_use]
-    pub fn covers(&self, source: &str, entity: &EntityId) -> bool {
+    pub(crate) fn covers(&self, source: &str, entity: &EntityId) -> bool {
         let cluster = self.clusters.cluster_of(source, entity);
         cluster.is_some_and(|cluster| self.suppressed.contains(&cluster)) || self.names(source, entity)
     }

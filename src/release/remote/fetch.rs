@@ -329,7 +329,7 @@ impl Replica {
     /// refused for good: it is announced or was passed over, or it is newer and `current` was not read for a moment.
     /// `is_served` means that some replica serves it or did, according to a signed cursor, so a release newer than the
     /// known one is still to come.
-    pub fn expects(&self, version: SnapshotVersion, is_served: bool) -> bool {
+    pub(crate) fn expects(&self, version: SnapshotVersion, is_served: bool) -> bool {
         const KNOWN_FOR: Duration = Duration::from_millis(1_500);
         let state = self.lock();
         let named = |named: &PushedRelease| named.version == version;

@@ -453,8 +453,8 @@ fn a_missing_or_invalid_current_does_not_change_what_is_served() {
     index.name(Some("2026-11-01.1"));
     watched.polls(3);
     let invalid = format!(
-        "rejected: {}/current names no release: \"../etc\" is not a version of the form YYYY-MM-DD.N; fix it with `indexer \
-         activate VERSION`; still serving 2026-11-01.1",
+        "rejected: {}/current names no release: \"../etc\" is not a version of the form YYYY-MM-DD.N; fix it with \
+         `indexer activate VERSION`; still serving 2026-11-01.1",
         index.place()
     );
     assert_eq!(watched.lines(), ["the index names no release; still serving 2026-11-01.1".to_owned(), invalid]);

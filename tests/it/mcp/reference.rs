@@ -77,7 +77,8 @@ impl ReferenceServer {
     }
 }
 
-/// The endpoint of the service. It checks each message and wraps the result, whose content is that of the reference server.
+/// The endpoint of the service. It checks each message and wraps the result, whose content is that of the reference
+/// server.
 #[derive(Clone)]
 struct ReferenceEndpoint(Arc<McpEndpoint>);
 

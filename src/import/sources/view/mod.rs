@@ -34,12 +34,12 @@ pub struct Clusters(HashMap<String, HashMap<EntityId, u32>>);
 
 impl Clusters {
     /// Adds an entity of a source to a cluster. All entities of a cluster must have the same kind.
-    pub fn add(&mut self, source: &str, entity: EntityId, cluster: u32) {
+    pub(crate) fn add(&mut self, source: &str, entity: EntityId, cluster: u32) {
         self.0.entry(source.to_owned()).or_default().insert(entity, cluster);
     }
 
     #[must_use]
-    pub fn cluster_of(&self, source: &str, entity: &EntityId) -> Option<u32> {
+    pub(crate) fn cluster_of(&self, source: &str, entity: &EntityId) -> Option<u32> {
         self.0.get(source)?.get(entity).copied()
     }
 
