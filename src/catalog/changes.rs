@@ -168,9 +168,6 @@ model! {
 }
 
 impl ChangeFilter {
-    /// Names of its parameters.
-    pub const NAMES: [&str; 3] = ["table", "op", "fields"];
-
     /// Parses `table`, `op` and `fields`. A name in `fields` must be a field of at least one of the tables; tables
     /// without any of the fields are left out.
     ///
