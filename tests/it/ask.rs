@@ -862,7 +862,7 @@ static CATALOGS: LazyLock<Vec<Arc<Catalog>>> =
     LazyLock::new(|| [Some(bundled()), real_catalog()].into_iter().flatten().collect());
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(1_500, 40), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(1_500, 25), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn whatever_is_asked_is_read_as_valid_parameters(words in prop::collection::vec(select(WORDS), 0..12)) {

@@ -8,7 +8,7 @@ use http::HeaderMap;
 use scraper::{ElementRef, Html};
 use serde_json::Value;
 
-use crate::harness::{Client, Server, real_catalog};
+use crate::harness::{Client, Server, one_of, real_catalog};
 use crate::html::{Markup, parse, text_of};
 use crate::pages::{answer, rendered};
 
@@ -126,13 +126,13 @@ fn charts_of_a_thousand_real_firms_count_the_rounds_of_the_api() {
     let Some(server) = real_catalog().map(Server::of) else { return };
     let firms = thousand_firms(&server.client(Tier::Enterprise));
     let (with_gaps, with_graph, _) = compare_firms(&server, &firms);
-    assert!(with_gaps > 30 && with_graph > 500, "{with_gaps} {with_graph}");
+    assert!(with_gaps > 0 && with_graph as usize > firms.len() / 3, "{with_gaps} {with_graph}");
 }
 
 /// Of those with most rounds, of those with hardly any, and of those between: every eighth of the real ones.
 pub(crate) fn thousand_firms(client: &Client) -> Vec<Value> {
-    let firms: Vec<Value> = all(client, "vcs").into_iter().step_by(8).collect();
-    assert!(firms.len() > 1_000, "{}", firms.len());
+    let firms: Vec<Value> = all(client, "vcs").into_iter().step_by(8 * one_of(8)).collect();
+    assert!(firms.len() > 1_000 / one_of(8), "{}", firms.len());
     firms
 }
 
@@ -237,7 +237,7 @@ fn the_funding_of_all_startups_adds_up_to_what_the_api_says() {
         of.entry(round.startup.clone()).or_default().push(round);
     }
     let (mut drawn, mut hollow) = (0, 0);
-    for startup in all(&client, "startups") {
+    for startup in all(&client, "startups").iter().step_by(one_of(5)) {
         let slug = text(&startup["slug"]);
         let page = parse(&rendered(&server, &format!("/startups/{slug}")));
         let rounds = of.remove(&slug).unwrap_or_default();
@@ -263,7 +263,7 @@ fn the_funding_of_all_startups_adds_up_to_what_the_api_says() {
         drawn += 1;
         hollow += unknown;
     }
-    assert!(drawn > 500 && hollow > 100, "{drawn} {hollow}");
+    assert!(drawn > 500 / one_of(5) && hollow > 100 / one_of(5), "{drawn} {hollow}");
 }
 
 #[test]

@@ -65,6 +65,11 @@ pub fn cases(all: u32, few: u32) -> u32 {
     if wants_all() { all } else { few }
 }
 
+/// For `step_by`: each item if all tests must run, otherwise one of `few`.
+pub fn one_of(few: usize) -> usize {
+    if wants_all() { 1 } else { few }
+}
+
 /// Whether tests that take long run, as far as shorter ones hold nearly the same. `false` skips a test.
 pub fn runs_long_tests() -> bool {
     if !wants_all() {

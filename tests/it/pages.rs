@@ -14,7 +14,7 @@ use site::PageRoute;
 use tokio::runtime::Builder;
 use transport::{Peer, RequestTrace};
 
-use crate::harness::{Client, Server, bundled_folder, catalog_of, copy_as, real_catalog};
+use crate::harness::{Client, Server, bundled_folder, catalog_of, copy_as, one_of, real_catalog};
 use crate::html::{Markup, parse, text_of};
 
 /// Checks what every page must fulfil, and returns the parsed page.
@@ -95,7 +95,7 @@ fn every_profile_is_valid_and_small() {
     let snapshot = catalog.snapshot();
     let mut titles = BTreeSet::new();
     for (table, path) in [(Table::Firms, "vcs"), (Table::Startups, "startups"), (Table::People, "people")] {
-        for row in 0..snapshot.rows(table) {
+        for row in (0..snapshot.rows(table)).step_by(one_of(5)) {
             let path = format!("/{path}/{}", snapshot.slug(table, row));
             let page = rendered(&server, &path);
             assert!(page.len() < 135_000, "{path} has {} bytes", page.len());
@@ -113,7 +113,7 @@ fn the_largest_profiles_of_real_firms_are_small() {
     let server = Server::of(catalog);
     let catalog = server.state.releases.current();
     let mut longest = 0;
-    for row in 0..catalog.snapshot().rows(Table::Firms) {
+    for row in (0..catalog.snapshot().rows(Table::Firms)).step_by(one_of(10)) {
         let path = format!("/vcs/{}", catalog.snapshot().slug(Table::Firms, row));
         let page = rendered(&server, &path);
         longest = longest.max(page.len());
