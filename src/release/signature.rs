@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use ring::signature::{ED25519, Ed25519KeyPair, UnparsedPublicKey};
+use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
 use thiserror::Error;
 
 /// Prefix of a public key in DER (RFC 8410), followed by the 32 bytes of the key.
@@ -47,6 +47,10 @@ impl SigningKey {
 
     pub(crate) fn sign(&self, bytes: &[u8]) -> Vec<u8> {
         self.0.sign(bytes).as_ref().to_vec()
+    }
+
+    pub(crate) fn public(&self) -> TrustedKey {
+        TrustedKey(self.0.public_key().as_ref().try_into().expect("an Ed25519 key has 32 bytes"))
     }
 }
 

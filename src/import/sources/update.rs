@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use crate::sources::statement::StatementReader;
 use crate::sources::statement::{HEADER, STATEMENTS, Standing, make_readable};
-use crate::sources::{EntityKind, Source, SourceError, Statement, StatementReader};
+use crate::sources::{EntityKind, Source, SourceError, Statement};
 use data::Date;
 use data::import::diagnostics::quoted;
 use data::vocabulary::{Vocabulary, vocabulary};
