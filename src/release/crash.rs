@@ -126,7 +126,7 @@ fn publish_on(file_system: &FaultyFs, releases: &ReleaseStore) -> bool {
 }
 
 /// The crash points: before every operation, except that of a run of text and bulk files being created or synced only
-/// the first counts. The last point is the end. Every third, unless all tests must run.
+/// the first counts. The last point is the end.
 fn crash_points(copies: &Copies) -> Vec<usize> {
     let (_folder, releases) = copies.next();
     let file_system = FaultyFs::after(usize::MAX);
@@ -142,11 +142,7 @@ fn crash_points(copies: &Copies) -> Vec<usize> {
         _ => false,
     };
     let alike = |at: usize| at > 0 && is_alike(at);
-    let points: Vec<usize> = (0..=operations.len()).filter(|at| !alike(*at)).collect();
-    let wants_all = std::env::var_os("VENTUREDEX_TEST_ALL").is_some_and(|all| all == "1");
-    let mut some: Vec<usize> = points.into_iter().rev().step_by(if wants_all { 1 } else { 3 }).collect();
-    some.reverse();
-    some
+    (0..=operations.len()).filter(|at| !alike(*at)).collect()
 }
 
 /// Asserts that the index contains one of the two releases, and that the next build succeeds and leaves no extra files.
