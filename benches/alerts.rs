@@ -6,6 +6,7 @@
 //! release one startup in a hundred is in another city, and one in two hundred is new. One search in ten is by name.
 
 mod clock;
+mod dataset;
 mod random;
 
 use std::fs;
@@ -18,9 +19,9 @@ use auth::quota::Tier;
 use auth::watch::{NewWatch, WATCHED};
 use auth::{SqliteStore, Store};
 use catalog::comparison::SAVED;
-use catalog::{Catalog, Request, Resource, RowFilter, Texts};
+use catalog::{Catalog, Request, Resource, RowFilter};
 use clock::Moment;
-use data::{NoProgress, Table, compile};
+use data::Table;
 use form_urlencoded::Serializer;
 use import::datagen;
 use import::datagen::GenConfig;
@@ -42,9 +43,9 @@ fn main() {
     let dataset = folder.path().join("dataset");
     let startups = u32::try_from(startups).expect("a number of 32 bits");
     datagen::generate(&GenConfig::new(startups.div_ceil(10), startups), &dataset).expect("a dataset");
-    let earlier = Arc::new(catalog(&dataset));
+    let earlier = Arc::new(dataset::catalog(&dataset));
     edit(&dataset);
-    let later = Arc::new(catalog(&dataset));
+    let later = Arc::new(dataset::catalog(&dataset));
     let records: u32 = Table::ALL.iter().map(|table| later.snapshot().rows(*table)).sum();
 
     let store = SqliteStore::open(&folder.path().join("data")).expect("a store");
@@ -63,14 +64,6 @@ fn main() {
     println!("{records} records, {searches} searches with {matches} matches in both releases, {alerts} alerts");
     println!("evaluated in {took:.1} s, {cpu:.1} s of CPU; counted in {:.1} s", counting.as_secs_f64());
     println!("ratio {:.2}", cpu / counting.as_secs_f64());
-}
-
-fn catalog(dataset: &Path) -> Catalog {
-    let Ok(compiled) = compile(dataset, &NoProgress) else { panic!("the generated dataset is refused") };
-    let snapshot = compiled.snapshot().expect("an archive");
-    drop(compiled);
-    let texts = Texts::in_memory(&snapshot).expect("text indexes");
-    Catalog::new(snapshot, texts)
 }
 
 /// Makes the dataset that of the later release.
@@ -175,7 +168,7 @@ fn count(catalog: &Catalog, table: Table, query: &str) -> u64 {
     let values: Vec<(String, String)> = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
     let Ok(parsed) = catalog.parse(Resource::of_table(table), &values, SAVED) else { return 0 };
     let Request::List(query) = parsed.request else { unreachable!("a plain list") };
-    let filter = RowFilter::of(catalog, table, &query.filters);
+    let filter = RowFilter::new(catalog, table, &query.filters);
     match &query.text {
         Some(text) => catalog.search(table, text).hits.iter().filter(|hit| filter.contains(hit.row)).count() as u64,
         None => filter.count(),

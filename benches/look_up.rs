@@ -3,12 +3,12 @@
 //! `VENTUREDEX_REAL_DATA=DIR cargo bench --bench look_up`. Every seventh name of each table, as it is and with a letter left out.
 
 mod clock;
+mod dataset;
 
 use std::path::Path;
 
+use catalog::Item;
 use catalog::look_up::answer;
-use catalog::{Catalog, Item, Texts};
-use data::{NoProgress, compile};
 
 use clock::Moment;
 
@@ -20,7 +20,7 @@ fn main() {
         println!("skipped: VENTUREDEX_REAL_DATA is not set");
         return;
     };
-    let catalog = catalog(Path::new(&data));
+    let catalog = dataset::catalog(Path::new(&data));
     println!("{:<10} {:>8} {:>12} {:>12} {:>7}", "kind", "names", "searches/s", "look-ups/s", "ratio");
     for table in Item::TABLES {
         let names: Vec<String> = (0..catalog.snapshot().rows(table))
@@ -54,14 +54,4 @@ fn per_second(names: &[String], work: impl Fn(&str) -> usize) -> f64 {
 fn misspelled(name: &str) -> String {
     let letters = name.chars().count();
     name.chars().enumerate().filter(|(at, _)| *at != letters / 2).map(|(_, letter)| letter).collect()
-}
-
-/// Compiles a dataset and indexes its names.
-fn catalog(data: &Path) -> Catalog {
-    let compiled = compile(data, &NoProgress).unwrap_or_else(|report| {
-        panic!("{}", report.errors().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
-    });
-    let snapshot = compiled.snapshot().expect("a snapshot");
-    let texts = Texts::in_memory(&snapshot).expect("text indexes");
-    Catalog::new(snapshot, texts)
 }

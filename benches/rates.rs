@@ -12,7 +12,6 @@ mod service;
 
 use std::process::Command;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use futures_util::stream;
@@ -22,6 +21,7 @@ use auth::quota::Tier;
 use auth::{AuthService, RateLimitConfig};
 use data::Table;
 use mcp::McpQuota;
+use platform::clock::now;
 use transport::server::{Limits, RequestBody, ResponseBody, run};
 use transport::{ErrorContext, Handler, RequestParts, Telemetry};
 use venturedex::app::Router;
@@ -53,10 +53,6 @@ fn options() -> Options {
         }
     }
     options
-}
-
-fn now() -> i64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64)
 }
 
 fn main() {

@@ -6,17 +6,19 @@
 //! queries is not shown; ALL is the mean of the classes.
 
 mod clock;
+mod dataset;
+mod percentiles;
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::time::Duration;
 
-use catalog::{Catalog, ListPosition, ParseOptions, Query, Request, Resource, Texts};
+use catalog::{Catalog, ListPosition, ParseOptions, Query, Request, Resource};
 use data::fold::fold;
-use data::{NoProgress, compile};
 use serde_json::Value;
 
 use clock::Moment;
+use percentiles::times;
 
 const KINDS: [(&str, Resource); 3] =
     [("firms", Resource::Firms), ("startups", Resource::Startups), ("people", Resource::People)];
@@ -34,7 +36,7 @@ fn main() {
     };
     let options = options();
     let start = Moment::now();
-    let catalog = catalog(Path::new(&data));
+    let catalog = dataset::catalog(Path::new(&data));
     println!("compiled and indexed in {:.1?}", start.elapsed());
     for (kind, resource) in KINDS {
         if options.kind.as_deref().is_none_or(|selected| selected == kind) {
@@ -55,16 +57,6 @@ fn options() -> Options {
         }
     }
     options
-}
-
-/// Compiles a dataset and indexes its names.
-fn catalog(data: &Path) -> Catalog {
-    let compiled = compile(data, &NoProgress).unwrap_or_else(|report| {
-        panic!("{}", report.errors().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
-    });
-    let snapshot = compiled.snapshot().expect("a snapshot");
-    let texts = Texts::in_memory(&snapshot).expect("text indexes");
-    Catalog::new(snapshot, texts)
 }
 
 /// The list that a client requests with a query.
@@ -163,12 +155,4 @@ fn report(kind: &str, names: u32, classes: &BTreeMap<String, Vec<(Measures, Dura
         let [first, recall, rank] = sums.map(|sum| sum / f64::from(counted));
         println!("  {:<14} {:>4} {first:>6.3} {recall:>6.3} {rank:>6.3}", "ALL", "");
     }
-}
-
-fn times(times: &mut [Duration]) -> (f64, f64, f64) {
-    times.sort_unstable();
-    let at = |share: f64| {
-        times.get((times.len() as f64 * share) as usize).or(times.last()).map_or(0.0, |time| time.as_secs_f64() * 1e6)
-    };
-    (at(0.5), at(0.99), at(1.0))
 }

@@ -9,6 +9,7 @@
 //! with the number of names as it does for real ones.
 
 mod clock;
+mod percentiles;
 mod random;
 
 use std::collections::{BTreeMap, HashMap};
@@ -16,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use data::fold::fold;
+use data::vocabulary::capitalized;
 use data::{MAX_PROMINENCE, Names};
 use search::{IndexFiles, IndexPart, TextIndex};
 use tantivy::collector::TopDocs;
@@ -24,6 +26,7 @@ use tantivy::schema::{Schema, TEXT};
 use tantivy::{Index, TantivyDocument, Term};
 
 use clock::Moment;
+use percentiles::times;
 use random::Random;
 
 struct Options {
@@ -140,11 +143,6 @@ fn coin(random: &mut Random) -> String {
     word + *random.pick(&ENDS)
 }
 
-fn capital(word: &str) -> String {
-    let mut letters = word.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
-}
-
 /// What a catalog stores: the logarithm of the share of records that are as prominent.
 fn prominence(count: usize, random: &mut Random) -> Vec<u32> {
     let value = |random: &mut Random| (count as f64 / (random.below(count) + 1) as f64).ln() / (count as f64).ln();
@@ -216,7 +214,7 @@ impl Table {
                     .map(|at| {
                         let kind = random.below(100);
                         let is_last = at > 0 && at + 1 == length;
-                        capital(&match kind {
+                        capitalized(&match kind {
                             _ if at == 0 && kind < 70 => coin(random),
                             _ if is_last && kind < 60 => generic[random.tailed(generic.len())].clone(),
                             _ if at == 0 || kind < 80 => common[random.tailed(common.len())].clone(),
@@ -363,14 +361,6 @@ fn repeat<T>(search: impl Fn() -> T) -> Duration {
         start.elapsed()
     };
     (0..3).map(time).min().unwrap_or_default()
-}
-
-fn times(times: &mut [Duration]) -> (f64, f64, f64) {
-    times.sort_unstable();
-    let at = |share: f64| {
-        times.get((times.len() as f64 * share) as usize).or(times.last()).map_or(0.0, |time| time.as_secs_f64() * 1e6)
-    };
-    (at(0.5), at(0.99), at(1.0))
 }
 
 /// A plain tantivy index.

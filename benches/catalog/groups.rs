@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use catalog::aggregate::{Group, GroupBy, group_bys};
+use catalog::aggregate::{AggregateGroup, GroupBy, group_bys};
 use catalog::{AggregateOptions, Catalog, Filter, ListPosition, Query, Resource};
 use data::Table;
 
@@ -110,7 +110,7 @@ fn reference(naive: &Naive<'_>, query: &Query, by: GroupBy) -> (u64, Vec<u64>) {
 }
 
 /// Checks that the groups are the most frequent values, or of years, quarters and numbers the latest.
-fn check(counts: &[u64], groups: &[Group], query: &Query, name: &str) {
+fn check(counts: &[u64], groups: &[AggregateGroup], query: &Query, name: &str) {
     let mut expected: Vec<u64> = counts.iter().copied().filter(|count| *count > 0).collect();
     match name {
         "year" | "quarter" | "founded_year" => expected.reverse(),

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use catalog::{Catalog, Texts};
+use catalog::{Catalog, TextIndexes};
 use data::{Progress, Table};
 use import::datagen;
 use import::datagen::GenConfig;
@@ -149,7 +149,7 @@ fn open(releases: &ReleaseStore) -> Release {
     let trusted = verified.saturating_sub(steps.of("checksums"));
     let began = Instant::now();
     let text = releases.release_folder(version).join("text");
-    for table in Texts::TABLES {
+    for table in TextIndexes::TABLES {
         let names = release.catalog.snapshot().names(table);
         TextIndex::open(files_of(&text.join(table.name())), &names).expect("a good text index");
     }

@@ -5,7 +5,6 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use futures_util::stream;
@@ -17,6 +16,7 @@ use tokio::net::TcpListener;
 use auth::quota::Tier;
 use auth::{AuthService, RateLimitConfig};
 use mcp::{self, McpQuota};
+use platform::clock::now;
 use transport::server::{Limits, RequestBody, ResponseBody, run};
 use transport::{ErrorContext, Handler, RequestParts};
 use venturedex::app::Router;
@@ -66,10 +66,6 @@ impl Handler for Measured {
     fn error_context(&self, path: &str) -> ErrorContext<'_> {
         self.router.error_context(path)
     }
-}
-
-fn now() -> i64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64)
 }
 
 /// A server on a thread of its own, with a key.

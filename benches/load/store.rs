@@ -1,6 +1,6 @@
 //! The account page and revocation in a store with thousands of keys of others, while strangers sign in and keys are used.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use auth::account::KeyRef;
 use auth::{ApiKey, AuthService};
@@ -87,7 +87,7 @@ pub async fn measure(options: &Options, report: &mut Report) {
 /// Makes the keys of others; returns those that are not revoked.
 async fn fill(data: &Data) -> Vec<ApiKey> {
     data.run(&["account", "create", "--email", "others@example.com", "--tier", "enterprise"], "");
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock").as_secs() as i64;
+    let now = platform::clock::now();
     let service = AuthService::open(data.path(), now).expect("a data folder");
     let account = service.store().accounts().expect("accounts")[0].id;
     let mut keys = Vec::new();

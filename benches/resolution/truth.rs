@@ -23,10 +23,11 @@
 use std::collections::HashMap;
 
 use data::fold::fold;
-use data::import::rows;
 use data::import::{Dataset, website};
+use data::vocabulary::capitalized;
 use data::{OrganizationKind, PartialDate, Table};
 use import::resolve::SourceRecord;
+use import::resolve::record::records_of_dataset;
 
 use crate::random::Random;
 
@@ -167,42 +168,25 @@ fn is_held(group: u32) -> bool {
     (u64::from(group) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 63 == 1
 }
 
+/// The firms, startups and people of a dataset, in this order.
 fn originals(dataset: &Dataset) -> Vec<Original> {
-    let empty = |table: Table, slug: &str, name: &str| Original {
-        table,
-        slug: slug.to_owned(),
-        name: name.to_owned(),
-        aliases: Vec::new(),
-        website: None,
-        country: None,
-        city: None,
-        founded_year: None,
-        sectors: Vec::new(),
+    let original = |record: SourceRecord| Original {
+        table: record.table,
+        slug: record.id,
+        name: record.name,
+        aliases: record.aliases,
+        website: record.website,
+        country: record.country,
+        city: record.city,
+        founded_year: record.founded_year,
+        sectors: record.sectors,
         rounds: Vec::new(),
         links: Vec::new(),
         organization_website: None,
     };
-    let sectors = |rows: &[u32]| rows.iter().map(|row| dataset.sectors[*row as usize].name.clone()).collect();
-    let firm = |firm: &rows::DatasetFirm| Original {
-        aliases: firm.aliases.clone(),
-        website: firm.website.clone(),
-        country: firm.country,
-        city: firm.city.as_deref().map(str::to_owned),
-        founded_year: firm.founded_year,
-        sectors: sectors(&firm.sectors),
-        ..empty(Table::Firms, &firm.slug, &firm.name)
-    };
-    let startup = |startup: &rows::DatasetStartup| Original {
-        aliases: startup.aliases.clone(),
-        website: startup.website.clone(),
-        country: startup.country,
-        city: startup.city.as_deref().map(str::to_owned),
-        founded_year: startup.founded_year,
-        sectors: sectors(&startup.sectors),
-        ..empty(Table::Startups, &startup.slug, &startup.name)
-    };
-    let mut firms: Vec<Original> = dataset.firms.iter().map(firm).collect();
-    let mut startups: Vec<Original> = dataset.startups.iter().map(startup).collect();
+    let mut originals: Vec<Original> = records_of_dataset(dataset).into_iter().map(original).collect();
+    let (firms, others) = originals.split_at_mut(dataset.firms.len());
+    let (startups, people) = others.split_at_mut(dataset.startups.len());
     for round in &dataset.rounds {
         let startup = &mut startups[round.startup as usize];
         let investors = round.investors.iter().map(|investor| {
@@ -212,22 +196,14 @@ fn originals(dataset: &Dataset) -> Vec<Original> {
         let investors = investors.collect();
         startup.rounds.push((round.announced_on, round.amount_usd, investors));
     }
-    let mut people = Vec::new();
-    for person in &dataset.people {
-        let organization = match person.organization_kind {
-            OrganizationKind::Firm => &mut firms[person.organization as usize],
-            OrganizationKind::Startup => &mut startups[person.organization as usize],
-        };
+    for (row, person) in dataset.people.iter().zip(people) {
+        let organizations = if row.organization_kind == OrganizationKind::Firm { &mut *firms } else { &mut *startups };
+        let organization = &mut organizations[row.organization as usize];
         organization.links.push((Table::People, person.name.clone()));
-        people.push(Original {
-            aliases: person.aliases.clone(),
-            country: person.country,
-            links: vec![(organization.table, organization.name.clone())],
-            organization_website: organization.website.clone(),
-            ..empty(Table::People, &person.slug, &person.name)
-        });
+        person.links = vec![(organization.table, organization.name.clone())];
+        person.organization_website = organization.website.clone();
     }
-    firms.into_iter().chain(startups).chain(people).collect()
+    originals
 }
 
 fn add_traps(originals: &mut Vec<Original>, random: &mut Random) {
@@ -445,8 +421,7 @@ fn name(original: &Original, kind: SourceKind, random: &mut Random) -> String {
 /// A name that nobody else has: of four syllables, some of the thousands that a large truth needs would be equal.
 fn invented(random: &mut Random) -> String {
     const SYLLABLES: [&str; 12] = ["ba", "cor", "den", "fi", "gal", "ho", "ka", "lum", "mi", "nor", "ta", "vex"];
-    let word = (0..7).map(|_| *random.pick(&SYLLABLES)).collect::<String>();
-    format!("{}{}", word[..1].to_uppercase(), &word[1..])
+    capitalized(&(0..7).map(|_| *random.pick(&SYLLABLES)).collect::<String>())
 }
 
 fn mistyped(name: &str, random: &mut Random) -> String {

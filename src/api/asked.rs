@@ -1,4 +1,4 @@
-//! Questions in words (`ask`): what is understood becomes parameters of the request.
+//! Questions in plain words (`ask`), translated into parameters of the request.
 
 use crate::envelope::Asked;
 use catalog::ask::{COUNT_BY, MAX_QUESTION_CHARS};
@@ -8,14 +8,14 @@ use crate::window::single_value;
 
 pub(crate) const ASK: &str = "ask";
 
-/// A question, and what was understood of it.
-pub(crate) struct Question {
+/// A question and its interpretation.
+pub(crate) struct AskedQuestion {
     pub(crate) text: String,
     pub(crate) interpretation: Interpretation,
 }
 
-impl Question {
-    /// The question of a request, without what other parameters or the path settle.
+impl AskedQuestion {
+    /// Parses the question of a request. Ignores readings for parameters that the request or its path already sets.
     pub(crate) fn parse(
         values: &[(String, String)],
         resource: Resource,
@@ -38,8 +38,8 @@ impl Question {
         Ok(Some(Self { text: text.to_owned(), interpretation }))
     }
 
-    /// What the answer says of it. `query`: the equivalent request without a question, `url` its address, `groups_url` that of
-    /// its counts.
+    /// Builds the part of `meta` about the question. `query` is the equivalent request without a question, `url` its
+    /// address, `groups_url` the address of its counts.
     pub(crate) fn meta(
         &self,
         catalog: &Catalog,

@@ -1,18 +1,20 @@
-//! What surrounds the data of a response: pagination and `meta`.
+//! The envelope of a response: pagination and `meta`.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use serde::Serialize;
 
-use crate::Version;
+use crate::{ApiRequest, ApiResponse, Version};
 use catalog::ask::association::Association;
+use catalog::json::{FieldSet, Fields};
 use catalog::similar::Similarity;
 use catalog::snippet::Snippet;
 use catalog::{Amounts, ParameterError, ReadPart};
 use data::Snapshot;
-use data::field::{SNAPSHOT, model};
+use data::field::{Model, SNAPSHOT, model};
 use search::Explanation;
+use transport::problem::Problem;
 
 /// A list's pagination, in the form of each version.
 #[derive(Serialize)]
@@ -143,8 +145,8 @@ model! {
 }
 
 impl<'a> Meta<'a> {
-    /// The snapshot's part of `meta`, and warnings.
-    pub(crate) fn of(snapshot: &'a Snapshot, warnings: &'a [ParameterError]) -> Self {
+    /// `meta` with the snapshot's fields and warnings.
+    pub(crate) fn new(snapshot: &'a Snapshot, warnings: &'a [ParameterError]) -> Self {
         Self {
             snapshot: snapshot.version().to_string(),
             invented: snapshot.is_invented(),
@@ -161,7 +163,7 @@ impl<'a> Meta<'a> {
     }
 }
 
-/// Ends a body with `meta`, which v1 and v2 have only with warnings. Returns the bytes that name the release, if any.
+/// Ends a body with `meta`; v1 and v2 have it only for warnings. Returns the bytes that name the release, if any.
 pub(crate) fn append_meta(body: &mut Vec<u8>, version: Version, meta: &Meta<'_>) -> Range<usize> {
     let mut release = 0..0;
     match version {
@@ -171,7 +173,6 @@ pub(crate) fn append_meta(body: &mut Vec<u8>, version: Version, meta: &Meta<'_>)
             let start = body.len() + br#","meta":{"snapshot":""#.len();
             append_member(body, "meta", meta);
             release = start..start + meta.snapshot.len();
-            debug_assert_eq!(&body[release.clone()], meta.snapshot.as_bytes());
         }
     }
     body.push(b'}');
@@ -188,4 +189,42 @@ pub(crate) fn append_member(body: &mut Vec<u8>, name: &str, value: &impl Seriali
 
 pub(crate) fn append(body: &mut Vec<u8>, value: &impl Serialize) {
     serde_json::to_writer(body, value).expect("response types always have a JSON form");
+}
+
+/// The response with `data`, reduced to the selected fields.
+pub(crate) fn json_response<M: Model>(
+    request: &ApiRequest<'_>,
+    data: &impl Serialize,
+    warnings: &[ParameterError],
+) -> Result<ApiResponse, Problem> {
+    let set = FieldSet::of_definition(M::DEFINITION);
+    let fields = Fields::parse(request.values, set).map_err(Problem::of_parameters)?;
+    let mut body = Vec::with_capacity(1024);
+    body.extend_from_slice(b"{\"data\":");
+    match fields.mask(set) {
+        Some(mask) => {
+            let mut json = Vec::new();
+            append(&mut json, data);
+            mask.write(&mut body, &json);
+        }
+        None => append(&mut body, data),
+    }
+    Ok(finish_response(request, body, warnings))
+}
+
+/// The same with the keys of `data` in alphabetical order, which some endpoints have always had.
+pub(crate) fn sorted_response<M: Model>(
+    request: &ApiRequest<'_>,
+    data: &impl Serialize,
+    warnings: &[ParameterError],
+) -> Result<ApiResponse, Problem> {
+    let sorted = serde_json::to_value(data).expect("response types always have a JSON form");
+    json_response::<M>(request, &sorted, warnings)
+}
+
+/// Ends the body of a response without a cursor.
+pub(crate) fn finish_response(request: &ApiRequest<'_>, mut body: Vec<u8>, warnings: &[ParameterError]) -> ApiResponse {
+    let snapshot = request.catalog.version();
+    let release = append_meta(&mut body, request.version, &Meta::new(request.catalog.snapshot(), warnings));
+    ApiResponse { body, release, snapshot, next_link: None }
 }

@@ -1,11 +1,11 @@
-//! The weak `ETag` of a response: a hash of what it says, so that it stays the same from release to release as long as the
-//! response does.
+//! The weak `ETag` of a response: a hash of its content, stable across releases as long as the response stays the same.
 //!
-//! `meta.snapshot` does not count: a 304 names the release in `X-Snapshot`. `next_cursor` does, although it names the release
-//! of its page: a client that kept it would follow it into a release that is held no longer, start again, and get the kept
-//! page again. So a page that another follows is new with each release; records, short lists, facets and counts are not.
+//! `meta.snapshot` does not count: a 304 names the release in `X-Snapshot`. `next_cursor` does count, although it names
+//! the release of its page: a client with a cached page would follow its cursor into a release that is no longer
+//! loaded, start again, and get the cached page again. So a page with a next page changes with each release; records,
+//! short lists, facets and counts do not.
 //!
-//! A file is hashed by release and query: its rows are not known before it is sent.
+//! The `ETag` of a file hashes release and query, because its rows are not known before it is sent.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ use transport::headers::if_none_match;
 
 use crate::request::{Canonical, RequestUrl};
 
-/// The `ETag` of a body; the bytes in `release` name its release.
+/// Computes the `ETag` of a body, without the bytes in `release`, which name its release.
 pub(crate) fn of_body(body: &[u8], release: Range<usize>) -> HeaderValue {
     let mut hash = Xxh3::new();
     hash.update(&body[..release.start]);
@@ -25,22 +25,22 @@ pub(crate) fn of_body(body: &[u8], release: Range<usize>) -> HeaderValue {
     header(&hash)
 }
 
-/// Whether `If-None-Match` names an `ETag`; `*` matches it if its response `exists`.
+/// True if `If-None-Match` names an `ETag`; `*` matches if its response `exists`.
 pub(crate) fn matches(etag: &HeaderValue, headers: &HeaderMap, exists: bool) -> bool {
     let own = etag.as_bytes().strip_prefix(b"W/").unwrap_or(etag.as_bytes());
     if_none_match(headers).any(|known| if known == "*" { exists } else { known.as_bytes() == own })
 }
 
-/// The `ETag` of a file, known before it is made.
+/// The `ETag` of a file, known before the file is written.
 pub(crate) struct FileETag {
     pub value: HeaderValue,
-    /// Whether the query was fully understood.
+    /// True if the query was fully understood.
     is_canonical: bool,
 }
 
 impl FileETag {
-    /// The `ETag` of the file at a URL whose query has this canonical form. A query that is not fully understood counts as it
-    /// is written.
+    /// The `ETag` of the file at a URL. `canonical` is the canonical form of its query; a query that is not fully
+    /// understood is hashed as written.
     pub(crate) fn new(url: &RequestUrl<'_>, canonical: Option<&Canonical>) -> Self {
         let mut hash = Xxh3::new();
         hash.update(&url.catalog.content().to_le_bytes());
@@ -68,7 +68,7 @@ impl FileETag {
         Self { value: header(&hash), is_canonical: canonical.is_some() }
     }
 
-    /// Whether `If-None-Match` names it: the client has the file.
+    /// True if `If-None-Match` names it: the client has the file.
     pub(crate) fn matches(&self, headers: &HeaderMap) -> bool {
         matches(&self.value, headers, self.is_canonical)
     }

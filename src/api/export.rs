@@ -1,8 +1,8 @@
-//! A list as a file: all its rows from a position on, as CSV or NDJSON, made page by page while it is sent.
+//! A list as a file: all its rows from a position on, as CSV or NDJSON, written page by page while it is sent.
 //!
-//! The rows are those of the JSON list, by the same code. The quota is taken at the start, for all rows that will be sent. What
-//! goes wrong before the first byte is a problem document; afterwards the connection ends without a proper end of the body, so
-//! that an incomplete file is never taken for a complete one.
+//! The rows are those of the JSON list, by the same code. The quota is charged at the start, for all rows that will be
+//! sent. An error before the first byte is a problem document; a later one ends the connection without a proper end of
+//! the body, so that an incomplete file is never mistaken for a complete one.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Response};
 
 use auth::Caller;
 use auth::quota::{Overloaded, Quota};
-use catalog::flat::{Column, CsvWriter, Formulas, list_columns};
+use catalog::flat::{CsvWriter, FlatColumn, Formulas, list_columns};
 use catalog::json::{FieldSet, Fields};
 use catalog::{ListPosition, ParameterError};
 use data::{Date, SnapshotVersion, rfc3339};
@@ -26,31 +26,35 @@ use transport::negotiation::{Format, GzipStream, accepts_gzip};
 use transport::problem::Problem;
 use transport::warnings::{MAX_HEADER, write_warnings};
 
-use crate::list::{self, Rows};
+use crate::endpoint::ApiOperation;
+use crate::endpoints::list::{self, ListRows};
 use crate::other_meaning::ListAddress;
 use crate::pagination::ListRequest;
 use crate::request::{Canonical, RequestError, RequestUrl};
-use crate::routes::{EndpointKind, Route, split_version};
+use crate::routes::{Route, split_version};
 use crate::window::{DEFAULT_LIMIT, single_value};
-use crate::{MAX_HEADERS, Outcome, Parsed, Pipeline, Version, catch_panic, shared_headers};
+use crate::{
+    ApiRequest, ApiResponse, MAX_HEADERS, Parsed, Pipeline, PipelineOutcome, Version, catch_panic, precondition_failed,
+    shared_headers,
+};
 
-/// Rows of a file that cost one request.
+/// Number of rows of a file that cost one request.
 pub const ROWS_PER_REQUEST: u64 = 1_000;
-/// A part of a file is sent when it has as many bytes.
+/// Size in bytes from which a part of a file is sent.
 const PART: usize = 64 * 1024;
-/// How long a part waits if the queue is full.
+/// Delay before a part is retried if the queue is full.
 const PAUSE: Duration = Duration::from_millis(100);
-/// How long a file may take: until it ends, its release stays in memory.
+/// Maximum duration of a download; until it ends, its release stays in memory.
 const MAX_DURATION: Duration = Duration::from_secs(3_600);
 
 const COST: HeaderName = HeaderName::from_static("x-request-cost");
 
-/// The format that a path below a version names by its extension, and the path without it. Only lists of v3 have formats.
+/// Splits a path below a version into the path and the format of its extension. Only lists of v3 have formats.
 pub(crate) fn split_format(version: Option<Version>, path: &str) -> (&str, Option<Format>) {
     let of_list = |format: Format| {
         let path = path.strip_suffix(format.extension())?.strip_suffix('.')?;
         let (route, _) = Route::find(Version::V3, path)?;
-        matches!(route.content, EndpointKind::List(..)).then_some((path, Some(format)))
+        route.list().map(|_| (path, Some(format)))
     };
     let formats = [Format::Csv, Format::Ndjson].into_iter().filter(|_| version == Some(Version::V3));
     formats.filter_map(of_list).next().unwrap_or((path, None))
@@ -60,22 +64,20 @@ pub(crate) fn split_format(version: Option<Version>, path: &str) -> (&str, Optio
 pub(crate) struct Export {
     list: ListRequest,
     format: Format,
-    /// The greatest number of rows, if the request gives one.
+    /// Maximum number of rows, if the request sets one.
     limit: Option<u64>,
 }
 
 impl Export {
-    /// The rest of a request whose list is parsed.
+    /// Parses the rest of a request after its list.
     pub(crate) fn parse(url: &RequestUrl<'_>, mut list: ListRequest, format: Format) -> Result<Self, RequestError> {
-        for (name, is_set) in [("explain", list.explain), ("amounts", list.amounts)] {
-            if is_set {
-                let detail = format!(
-                    "a file has no `meta`: omit `{name}`, or pass `{name}=false` with a cursor that carries it"
-                );
-                return Err(vec![ParameterError::invalid(name, detail)].into());
-            }
+        // All flags are about `meta`.
+        if let Some(name) = list.flags().first() {
+            let detail =
+                format!("a file has no `meta`: omit `{name}`, or pass `{name}=false` with a cursor that carries it");
+            return Err(vec![ParameterError::invalid(name, detail)].into());
         }
-        // A cursor carries the length of pages.
+        // The limit of a cursor is a page length, so only an explicit `limit` counts.
         let limit = single_value(url.values, "limit", &mut Vec::new()).map(|_| list.window.limit);
         list.window.limit = DEFAULT_LIMIT;
         Ok(Self { list, format, limit })
@@ -89,13 +91,13 @@ impl Export {
         Some(canonical)
     }
 
-    /// Reads the first page.
+    /// Reads the first page of the file.
     fn open(self: &Arc<Self>, address: &ListAddress<'_>) -> Result<OpenExport, Problem> {
         let set = FieldSet::of_list(self.list.resource);
         let fields = Fields::parse(&self.list.fields, set).map_err(Problem::of_parameters)?;
         let position = self.list.position;
         let limit = self.limit.unwrap_or(u64::MAX);
-        let page = Rows::of(&self.list, position, limit.min(ROWS_PER_REQUEST) as usize);
+        let page = ListRows::load(&self.list, position, limit.min(ROWS_PER_REQUEST) as usize);
         let (total, _) = page.total_and_next();
         let after = total.saturating_sub(position.offset);
         let rows = after.min(limit);
@@ -105,33 +107,49 @@ impl Export {
     }
 }
 
-/// A file whose first page is read.
+impl ApiOperation for Arc<Export> {
+    /// Each part of the file is a job of the queue.
+    fn searches(&self) -> bool {
+        true
+    }
+
+    /// The response to a request that `If-Match` excludes; others get the file before this.
+    fn respond(&self, _request: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
+        Err(precondition_failed())
+    }
+
+    fn export(&self) -> Option<&Arc<Export>> {
+        Some(self)
+    }
+}
+
+/// A file after its first page is read.
 struct OpenExport {
     export: Arc<Export>,
     fields: Fields,
-    page: Rows,
-    /// Rows that the file will have.
+    page: ListRows,
+    /// Number of rows of the file.
     rows: u64,
-    /// Whether the list continues after them.
+    /// True if the list continues after them.
     is_part: bool,
     warnings: Vec<ParameterError>,
 }
 
-/// What was taken from the quota for a file.
+/// Requests charged to the quota for a file, to refund them if it fails.
 #[derive(Clone, Copy)]
-struct Taken {
+struct FileCharge {
     caller: Caller,
     requests: u32,
     day: Date,
 }
 
 impl OpenExport {
-    /// Requests that a GET counts as: one for each started thousand of rows.
+    /// Cost of a GET in requests: one for each started thousand rows.
     fn cost(&self) -> u32 {
         u32::try_from(self.rows.div_ceil(ROWS_PER_REQUEST).max(1)).unwrap_or(u32::MAX)
     }
 
-    /// Requests that this method counts as: HEAD gets no rows.
+    /// Cost of this method in requests: HEAD gets no rows and costs one.
     fn cost_of(&self, method: &Method) -> u32 {
         if method == Method::HEAD { 1 } else { self.cost() }
     }
@@ -140,7 +158,7 @@ impl OpenExport {
         self.export.list.catalog.version()
     }
 
-    /// The headers that only files have. `path` is the one below the version, as it was sent.
+    /// Writes the headers that only files have. `path` is the path below the version, as it was sent.
     fn write_headers(&self, headers: &mut HeaderMap, state: &State, path: &str, is_gzipped: bool) {
         let format = self.export.format;
         headers.insert(
@@ -164,7 +182,7 @@ impl OpenExport {
         }
     }
 
-    /// The rest of the list after a part of it.
+    /// `Link` to the rest of the list, if the file is a part of it.
     fn next_link(&self, state: &State, list: &str, path: &str) -> Option<String> {
         let limit = self.export.limit.filter(|_| self.is_part)?;
         let position = ListPosition::after(self.export.list.position.offset + self.rows);
@@ -173,13 +191,19 @@ impl OpenExport {
         Some(link).filter(|link| link.len() <= MAX_HEADER)
     }
 
-    /// The response with the body that makes the rest.
-    fn response(self, state: &Arc<State>, taken: Taken, is_gzipped: bool, headers: HeaderMap) -> Response<Payload> {
+    /// The response, with a body that produces the remaining rows.
+    fn response(
+        self,
+        state: &Arc<State>,
+        taken: FileCharge,
+        is_gzipped: bool,
+        headers: HeaderMap,
+    ) -> Response<Payload> {
         let columns = match self.export.format {
             Format::Csv => list_columns(self.export.list.resource, &self.fields),
             _ => Vec::new(),
         };
-        let writer = Writer {
+        let writer = ExportWriter {
             next: self.page.total_and_next().1,
             columns,
             has_header: false,
@@ -198,8 +222,8 @@ impl OpenExport {
 }
 
 impl Pipeline<'_> {
-    /// The response with a list as a file. What it costs is known after its rows are counted, which is not done for a caller
-    /// without any quota left.
+    /// Responds with a list as a file. Its cost is known once its rows are counted; for a caller without any quota left
+    /// they are not counted.
     pub(super) fn send_file(
         &self,
         caller: &Caller,
@@ -207,25 +231,25 @@ impl Pipeline<'_> {
         export: &Arc<Export>,
         values: &[(String, String)],
         quota: &mut Quota,
-    ) -> Result<Outcome, Problem> {
+    ) -> Result<PipelineOutcome, Problem> {
         if self.state.auth.peek(caller, quota.day).remaining == Some(0) {
-            self.take(caller, 1, quota)?;
+            self.charge_quota(caller, 1, quota)?;
         }
         let (_, path) = split_version(self.request.path);
         let address = ListAddress { state: self.state, version: Version::V3, path, values };
         let opened = catch_panic(self.request.trace, || export.open(&address).map_err(Some));
         let opened = opened.map_err(|error| error.unwrap_or_else(|| RequestError::Panic.problem(self.catalog)));
         let requests = opened.as_ref().map_or(1, |opened| opened.cost_of(self.request.method));
-        *quota = self.take(caller, requests, quota)?;
+        *quota = self.charge_quota(caller, requests, quota)?;
         let opened = opened.inspect_err(|problem| {
             if problem.code.status().is_server_error() {
                 *quota = self.state.auth.give_back(caller, quota.day);
             }
         })?;
-        let taken = Taken { caller: *caller, requests, day: quota.day };
+        let taken = FileCharge { caller: *caller, requests, day: quota.day };
         let is_gzipped = accepts_gzip(self.request.headers);
         let headers = self.file_headers(parsed, &opened, quota, is_gzipped);
-        Ok(Outcome::File(opened.response(self.state, taken, is_gzipped, headers)))
+        Ok(PipelineOutcome::File(opened.response(self.state, taken, is_gzipped, headers)))
     }
 
     fn file_headers(&self, parsed: &Parsed, opened: &OpenExport, quota: &Quota, is_gzipped: bool) -> HeaderMap {
@@ -240,7 +264,7 @@ impl Pipeline<'_> {
     }
 }
 
-/// The error of a request above the daily quota; `needed` are the requests that it counts as.
+/// The error of a request above the daily quota; `needed` is the cost of the file in requests.
 pub(crate) fn quota_exceeded(quota: &Quota, needed: u32, used_by_others: &str) -> Problem {
     let mut problem = Problem::quota_exceeded(quota, used_by_others);
     if let (Some(limit), Some(left @ 1..)) = (quota.limit, quota.remaining) {
@@ -257,25 +281,25 @@ pub(crate) fn quota_exceeded(quota: &Quota, needed: u32, used_by_others: &str) -
     problem
 }
 
-/// Makes a file, part by part.
-struct Writer {
+/// Writes a file part by part.
+struct ExportWriter {
     export: Arc<Export>,
     fields: Fields,
-    page: Rows,
-    /// Rows of the page that are written.
+    page: ListRows,
+    /// Number of rows of the page that are already written.
     index: usize,
-    /// Where the next page begins.
+    /// Start of the next page.
     next: Option<ListPosition>,
     rows_left: u64,
-    /// The columns of CSV.
-    columns: Vec<Column>,
+    /// Columns of a CSV file.
+    columns: Vec<FlatColumn>,
     has_header: bool,
     gzip: Option<GzipStream>,
     has_ended: bool,
 }
 
-impl Writer {
-    fn stream(self, state: Arc<State>, taken: Taken) -> ByteStream {
+impl ExportWriter {
+    fn stream(self, state: Arc<State>, taken: FileCharge) -> ByteStream {
         let (started, writer) = (Instant::now(), Some(self));
         Box::pin(stream::unfold((state, writer), move |(state, writer)| async move {
             let mut writer = writer.filter(|writer| !writer.has_ended)?;
@@ -283,7 +307,7 @@ impl Writer {
                 return Some((Err("the client takes longer than an hour".into()), (state, None)));
             }
             let part = loop {
-                match state.work.run(|| writer.part()).await {
+                match state.work.run(|| writer.next_part()).await {
                     Ok(part) => break part,
                     Err(Overloaded) => tokio::time::sleep(PAUSE).await,
                 }
@@ -298,8 +322,8 @@ impl Writer {
         }))
     }
 
-    /// The next part, which is not empty unless it is the last.
-    fn part(&mut self) -> Result<Bytes, BodyError> {
+    /// Writes the next part; only the last one may be empty.
+    fn next_part(&mut self) -> Result<Bytes, BodyError> {
         panics::catch(|| self.write_part()).unwrap_or_else(|panic| Err(panic.to_string().into()))
     }
 
@@ -335,7 +359,7 @@ impl Writer {
             csv.header()?;
         }
         let (mut record, mut read) = (Vec::new(), 0);
-        // Rows are at most as long as their records, but for quotes.
+        // A CSV row is at most as long as its JSON record, except for quotes.
         while read < PART && self.write_record(&mut record)? {
             csv.row(&record)?;
             read += record.len();
@@ -354,7 +378,7 @@ impl Writer {
         let list = &self.export.list;
         if self.index == self.page.len() {
             let position = self.next.ok_or("the list ended before the rows that were announced")?;
-            self.page = Rows::of(list, position, self.rows_left.min(ROWS_PER_REQUEST) as usize);
+            self.page = ListRows::load(list, position, self.rows_left.min(ROWS_PER_REQUEST) as usize);
             self.next = self.page.total_and_next().1;
             self.index = 0;
             if self.page.len() == 0 {

@@ -1,4 +1,4 @@
-//! `include` on single records (v3): the first rows of related lists, each with the number of all.
+//! `include` on single records (v3): the first rows of related lists, each with its total.
 //!
 //! The rows are those of the first page of the list of the same name: with its default fields, order and limit.
 
@@ -40,8 +40,8 @@ vocabulary! {
 }
 
 impl Include {
-    /// What the records of a table can include.
-    pub(crate) fn of(table: Table) -> &'static [Self] {
+    /// The lists that records of a table can include.
+    pub(crate) fn of_table(table: Table) -> &'static [Self] {
         match table {
             Table::Firms => {
                 const {
@@ -65,10 +65,10 @@ impl Include {
     }
 }
 
-/// The lists that a request for a record of a table includes, each once, in the order of [`Include::of`]. A person has the
-/// other roles unless the request selects something, because a role alone may mislead.
+/// Parses the lists to include in a record of a table, each once, in the order of [`Include::of_table`]. A person
+/// includes the other roles unless the request selects something, because a role alone may mislead.
 pub(crate) fn parse(values: &[(String, String)], table: Table) -> Result<Vec<Include>, Vec<ParameterError>> {
-    let accepted = Include::of(table);
+    let accepted = Include::of_table(table);
     let names = values.iter().filter(|(name, _)| name == INCLUDE).flat_map(|(_, value)| value.split(','));
     let names: Vec<&str> = names.map(str::trim).filter(|name| !name.is_empty()).collect();
     if names.is_empty() && table == Table::People && !values.iter().any(|(name, _)| name == "fields") {
@@ -80,7 +80,7 @@ pub(crate) fn parse(values: &[(String, String)], table: Table) -> Result<Vec<Inc
         let normal = snake_case(name);
         match accepted.iter().find(|include| include.name() == normal) {
             Some(include) => included.push(*include),
-            // More are not reported.
+            // Further errors are not reported.
             None if errors.len() >= Include::ALL.len() => {}
             None => errors.push(unknown(name, &normal, table, accepted)),
         }
@@ -100,7 +100,7 @@ fn unknown(name: &str, normal: &str, table: Table, accepted: &[Include]) -> Para
     }
 }
 
-/// Appends `,"included":{…}` to a body; nothing if nothing is included.
+/// Appends `,"included":{…}` to a body, if anything is included.
 pub(crate) fn append_to(body: &mut Vec<u8>, catalog: &Catalog, table: Table, row: u32, included: &[Include]) {
     let related = OnceCell::new();
     for (index, include) in included.iter().enumerate() {
@@ -113,7 +113,7 @@ pub(crate) fn append_to(body: &mut Vec<u8>, catalog: &Catalog, table: Table, row
     }
 }
 
-/// `related` are the roles of a person, which two of the lists are parts of.
+/// Writes one included list. `related` caches the roles of a person, which two of the lists are parts of.
 fn write(
     out: &mut Vec<u8>,
     catalog: &Catalog,
@@ -173,7 +173,7 @@ fn write_list(out: &mut Vec<u8>, catalog: &Catalog, query: &Query) {
     out.extend_from_slice(b"]}");
 }
 
-/// A list that is short enough to be given as a whole.
+/// Writes a short list as a whole.
 fn write_all(out: &mut Vec<u8>, items: &[impl Serialize]) {
     begin(out, items.len() as u64);
     for (index, item) in items.iter().enumerate() {

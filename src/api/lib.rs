@@ -1,36 +1,31 @@
 //! The REST API, v1 to v3, and its OpenAPI documents.
 //!
-//! Every request takes the same pipeline ([`Pipeline::run`]), in the order of the contract: key in the URL, authentication,
-//! `If-None-Match`, quota, route, method, parameters, execution. A cached response skips routing, parsing and execution. What
-//! `If-None-Match` names is known after execution, unless the response is cached: then it is compared, and the quota is taken
-//! if it differs.
+//! Every request passes the same pipeline ([`Pipeline::run`]), in the order of the contract: key in the URL,
+//! authentication, `If-None-Match`, quota, route, method, parameters, execution. A cached response skips routing,
+//! parsing and execution. `If-None-Match` can be compared only after execution, unless the response is cached: then it
+//! is compared first, and the quota is charged only if it differs.
 #![warn(unreachable_pub)]
 
 pub(crate) mod asked;
-pub(crate) mod changes;
-pub mod envelope;
+mod endpoint;
+mod endpoints;
+mod envelope;
 mod etag;
 mod export;
-pub mod facets;
-pub mod include;
-pub mod list;
-pub(crate) mod look_up;
+mod include;
 pub mod openapi;
+pub mod options;
 mod other_meaning;
 mod pagination;
 pub(crate) mod pin;
 mod present;
-pub mod record;
 mod request;
 pub mod routes;
-pub(crate) mod saved;
-mod schema;
-pub mod version;
+mod version;
 pub mod window;
 
 pub use export::ROWS_PER_REQUEST;
-pub use record::SUGGESTIONS;
-pub use routes::{EndpointKind, Route};
+pub use routes::Route;
 pub use version::Version;
 pub use window::{DEFAULT_LIMIT, MAX_LIMIT, MAX_PAID_LIMIT};
 
@@ -63,12 +58,13 @@ use transport::telemetry::{Api, RouteGroup, RouteLabel};
 use transport::url::{KEY_IN_URL, has_key, with_slug};
 use transport::{RequestParts, RequestTrace};
 
+use crate::endpoint::ParsedOperation;
 use crate::etag::FileETag;
 use crate::export::{Export, quota_exceeded, split_format};
 use crate::pin::{Pin, PinError};
 use crate::present::write_successor;
-use crate::request::{Operation, RequestError, RequestUrl};
-use crate::routes::split_version;
+use crate::request::{RequestError, RequestUrl};
+use crate::routes::{split_version, unknown_path};
 
 /// Capacity for the headers of a response.
 const MAX_HEADERS: usize = 24;
@@ -82,21 +78,21 @@ pub(crate) struct ApiRequest<'a> {
     path: &'a str,
     values: &'a [(String, String)],
     quota: Quota,
-    /// That of the key; `None` for a demo key.
+    /// The account of the key; `None` for a demo key.
     account: Option<AccountId>,
 }
 
 /// A successful response.
 pub(crate) struct ApiResponse {
     body: Vec<u8>,
-    /// The bytes of the body that name the release, as far as they do not count for the `ETag`.
+    /// The bytes of the body that name the release and do not count for the `ETag`.
     release: Range<usize>,
     snapshot: SnapshotVersion,
     next_link: Option<String>,
 }
 
-/// Responds to a request under `/api`, `/v1`, `/v2` or `/v3`; `None` if the key is not cached and must be looked up in the
-/// store, or if the response takes a search or is a file.
+/// Responds to a request under `/api`, `/v1`, `/v2` or `/v3`. `None` if the key is not cached and must be looked up in
+/// the store, or if the response needs a search or is a file.
 pub fn respond(state: &Arc<State>, request: &RequestParts<'_>) -> Option<Response<Bytes>> {
     let caller = state.auth.authenticate(authorization(request.headers), state.now());
     if caller == Err(AuthError::Invalid) && *request.method != Method::OPTIONS {
@@ -111,7 +107,7 @@ pub fn respond(state: &Arc<State>, request: &RequestParts<'_>) -> Option<Respons
     };
     // A request that names another release is not cached under the served one.
     let cached = find(&served);
-    let pin = if cached.is_some() { Pin::default() } else { Pin::of(state, request) };
+    let pin = if cached.is_some() { Pin::default() } else { Pin::from_request(state, request) };
     let cached = cached.or_else(|| find(pin.release.as_deref()?));
     let pipeline = Pipeline::new(state, request, &served, &pin, cached);
     if pipeline.is_batch() {
@@ -124,7 +120,7 @@ pub fn respond(state: &Arc<State>, request: &RequestParts<'_>) -> Option<Respons
     }))
 }
 
-/// The same with what may have to wait: looking up the key in the store, searching, and reading a body.
+/// Responds to a request that may wait: to look up the key in the store, to search, or to read a body.
 pub async fn respond_later<B: Buf + Send + 'static, E: Error + Send + Sync + 'static>(
     state: &Arc<State>,
     request: &RequestParts<'_>,
@@ -136,46 +132,46 @@ pub async fn respond_later<B: Buf + Send + 'static, E: Error + Send + Sync + 'st
     if is_unknown {
         caller = state.auth.authenticate_fresh(authorization(request.headers), now).await;
     }
-    let (served, pin) = (state.releases.serving(), Pin::of(state, request));
+    let (served, pin) = (state.releases.serving(), Pin::from_request(state, request));
     let pipeline = Pipeline::new(state, request, &served, &pin, None);
     if pipeline.is_batch() {
         return pipeline.respond_to_batch(caller, body).await;
     }
-    // With a known caller it is here because it has to search.
+    // With a known caller, the request is here because it must search.
     if is_unknown && let Some(response) = pipeline.respond(caller, false) {
         return response;
     }
-    // It is parsed again, which takes a hundredth of the time of a search.
+    // The request is parsed again, at a hundredth of the cost of a search.
     match state.work.run(|| pipeline.respond(caller, true)).await {
         Ok(response) => response.expect("a request that may search has its response"),
         Err(Overloaded) => pipeline.overloaded(caller),
     }
 }
 
-enum Outcome {
-    /// With the methods of the path.
+enum PipelineOutcome {
+    /// Holds the methods of the path.
     Preflight(&'static str),
     Found(Arc<CachedResponse>),
-    /// The client has the response.
+    /// The client already has the response.
     NotModified(Arc<CachedResponse>),
-    /// The client has the file of this `ETag`.
+    /// The client already has the file with this `ETag`.
     FileNotModified(HeaderValue),
     /// A list as a file, with its headers.
     File(Response<Payload>),
-    /// The request has to search, and may not yet.
+    /// The request must search and may not do so yet.
     Queue,
 }
 
 struct Pipeline<'a> {
     state: &'a Arc<State>,
     request: &'a RequestParts<'a>,
-    /// The release that the request names, or else the served one.
+    /// The release that the request names, otherwise the served one.
     catalog: &'a Arc<Catalog>,
     pin_error: Option<&'a PinError>,
     version: Option<Version>,
     /// The path below the version, without the extension that names a format.
     path: &'a str,
-    /// The format of a list: the one that the path names, or else the one that the client prefers.
+    /// Format of a list: the one that the path names, otherwise the one that the client prefers.
     format: Format,
     cached: Option<Arc<CachedResponse>>,
     now: i64,
@@ -184,23 +180,20 @@ struct Pipeline<'a> {
 struct Parsed {
     route: &'static Route,
     format: Format,
-    operation: Result<Operation, RequestError>,
-    /// The `ETag` of a file. That of another response is known when it is computed.
+    operation: ParsedOperation,
+    /// The `ETag` of a file. Other responses get theirs once they are computed.
     file_etag: Option<FileETag>,
 }
 
 impl Parsed {
-    /// The list that is to be sent as a file.
+    /// The list to send as a file.
     fn export(&self) -> Option<&Arc<Export>> {
-        match &self.operation {
-            Ok(Operation::Export(export)) => Some(export),
-            _ => None,
-        }
+        self.operation.as_ref().ok()?.export()
     }
 
-    /// Whether the response takes a search of names, for its records or for suggestions.
+    /// True if the response needs a search of names, for its records or for suggestions.
     fn searches(&self) -> bool {
-        self.operation.as_ref().map_or(true, Operation::searches)
+        self.operation.as_ref().map_or(true, |operation| operation.searches())
     }
 }
 
@@ -222,16 +215,16 @@ impl<'a> Pipeline<'a> {
         Self { state, request, catalog, pin_error: pin.error.as_ref(), version, path, format, cached, now: state.now() }
     }
 
-    /// `None` if the request has to search and `may_search` is false.
+    /// `None` if the request must search and `may_search` is false.
     fn respond(&self, caller: Result<Caller, AuthError>, may_search: bool) -> Option<Response<Payload>> {
         let mut quota = Quota::zero(Date::from_unix(self.now));
         match self.run(caller, may_search, &mut quota) {
-            Ok(Outcome::Queue) => None,
+            Ok(PipelineOutcome::Queue) => None,
             outcome => Some(self.present(outcome, &quota)),
         }
     }
 
-    /// The response to a request that found no place in the queue; it is not counted.
+    /// The response to a request that the full queue rejected; it is not counted.
     fn overloaded(&self, caller: Result<Caller, AuthError>) -> Response<Payload> {
         let mut quota = Quota::zero(Date::from_unix(self.now));
         if let Ok(caller) = caller {
@@ -241,8 +234,13 @@ impl<'a> Pipeline<'a> {
         self.present(Err(Problem::new(Code::Overloaded, detail)), &quota)
     }
 
-    /// Runs the stages in the order of the contract; `quota` becomes the one that the response reports.
-    fn run(&self, caller: Result<Caller, AuthError>, may_search: bool, quota: &mut Quota) -> Result<Outcome, Problem> {
+    /// Runs the stages in the order of the contract; sets `quota` to the one that the response reports.
+    fn run(
+        &self,
+        caller: Result<Caller, AuthError>,
+        may_search: bool,
+        quota: &mut Quota,
+    ) -> Result<PipelineOutcome, Problem> {
         let request = self.request;
         let route = match (&self.cached, self.version) {
             (None, Some(version)) => Route::find(version, self.path),
@@ -260,11 +258,11 @@ impl<'a> Pipeline<'a> {
             self.check_url()?;
         }
         if *request.method == Method::OPTIONS {
-            // Browsers send it without a key.
+            // Browsers send a preflight without a key.
             if let Ok(caller) = caller {
                 *quota = self.state.auth.peek(&caller, quota.day);
             }
-            return Ok(Outcome::Preflight(methods_of(route.as_ref())));
+            return Ok(PipelineOutcome::Preflight(methods_of(route.as_ref())));
         }
         let caller = self.admit(caller)?;
         let values: LazyCell<Vec<(String, String)>, _> =
@@ -281,13 +279,15 @@ impl<'a> Pipeline<'a> {
             let known = known.filter(|_| accepts_json(request.headers));
             let file = parsed.as_ref().and_then(|parsed| parsed.file_etag.as_ref());
             let file = file.filter(|etag| etag.matches(request.headers)).map(|etag| etag.value.clone());
-            if let Some(outcome) = known.map(Outcome::NotModified).or(file.map(Outcome::FileNotModified)) {
+            if let Some(outcome) =
+                known.map(PipelineOutcome::NotModified).or(file.map(PipelineOutcome::FileNotModified))
+            {
                 *quota = self.state.auth.peek(&caller, quota.day);
                 return Ok(outcome);
             }
         }
         if !may_search && parsed.as_ref().is_some_and(Parsed::searches) {
-            return Ok(Outcome::Queue);
+            return Ok(PipelineOutcome::Queue);
         }
         if let Some((parsed, export)) = parsed.as_ref().and_then(|parsed| Some((parsed, parsed.export()?)))
             && request.is_read()
@@ -296,22 +296,22 @@ impl<'a> Pipeline<'a> {
             return self.send_file(&caller, parsed, export, &values, quota);
         }
         if let Some(cached) = &self.cached {
-            *quota = self.take(&caller, 1, quota)?;
+            *quota = self.charge_quota(&caller, 1, quota)?;
             return match (accepts_json(request.headers), fails_if_match) {
-                (true, false) => Ok(Outcome::Found(Arc::clone(cached))),
+                (true, false) => Ok(PipelineOutcome::Found(Arc::clone(cached))),
                 (true, true) => Err(precondition_failed()),
                 (false, _) => Err(not_acceptable()),
             };
         }
         let response = self.compute(&caller, parsed.as_ref(), &values, is_conditional, quota)?;
         if is_conditional && is_known(&response, request.headers) {
-            return Ok(Outcome::NotModified(response));
+            return Ok(PipelineOutcome::NotModified(response));
         }
-        if fails_if_match { Err(precondition_failed()) } else { Ok(Outcome::Found(response)) }
+        if fails_if_match { Err(precondition_failed()) } else { Ok(PipelineOutcome::Found(response)) }
     }
 
-    /// Executes the request, and counts it unless it is a conditional one whose response the client has: that shows when it is
-    /// executed. For a caller without any quota left, nothing is that waits in the queue.
+    /// Executes the request and counts it. A conditional request is counted after its execution, if the client turns
+    /// out not to have the response. Without any quota left, requests that wait in the queue are not executed.
     fn compute(
         &self,
         caller: &Caller,
@@ -321,15 +321,15 @@ impl<'a> Pipeline<'a> {
         quota: &mut Quota,
     ) -> Result<Arc<CachedResponse>, Problem> {
         let left = self.state.auth.peek(caller, quota.day);
-        let is_free = parsed.is_some_and(|parsed| parsed.route.content == EndpointKind::Usage);
+        let is_free = parsed.is_some_and(|parsed| !parsed.route.endpoint.is_counted());
         let is_open = is_conditional && parsed.is_some_and(|parsed| left.remaining != Some(0) || !parsed.searches());
-        *quota = if is_free || is_open { left } else { self.take(caller, 1, quota)? };
+        *quota = if is_free || is_open { left } else { self.charge_quota(caller, 1, quota)? };
         let trace = self.request.trace;
         let response = catch_panic(trace, || self.execute(caller, parsed, values, *quota).map_err(Some));
         let response = response.map_err(|error| error.unwrap_or_else(|| RequestError::Panic.problem(self.catalog)));
         let is_known = response.as_ref().is_ok_and(|response| is_known(response, self.request.headers));
         if is_open && !is_free && !is_known {
-            *quota = self.take(caller, 1, quota)?;
+            *quota = self.charge_quota(caller, 1, quota)?;
         }
         if let Err(problem) = &response
             && problem.code.status().is_server_error()
@@ -339,9 +339,9 @@ impl<'a> Pipeline<'a> {
         response
     }
 
-    /// Whether it is a request with a body.
+    /// True if the request has a body.
     fn is_batch(&self) -> bool {
-        let takes_body = |(route, _): (&Route, _)| route.content == EndpointKind::LookUp;
+        let takes_body = |(route, _): (&Route, _)| route.endpoint.takes_items();
         *self.request.method == Method::POST
             && self.version.and_then(|version| Route::find(version, self.path)).is_some_and(takes_body)
     }
@@ -360,8 +360,8 @@ impl<'a> Pipeline<'a> {
         })
     }
 
-    /// Takes requests from the caller's quota; `quota` becomes the one that an error reports.
-    fn take(&self, caller: &Caller, requests: u32, quota: &mut Quota) -> Result<Quota, Problem> {
+    /// Charges requests to the caller's quota; on an error, sets `quota` to the one to report.
+    fn charge_quota(&self, caller: &Caller, requests: u32, quota: &mut Quota) -> Result<Quota, Problem> {
         self.state.auth.take_several(caller, requests, quota.day).map_err(|denied| {
             *quota = denied.quota();
             match denied {
@@ -375,7 +375,7 @@ impl<'a> Pipeline<'a> {
         })
     }
 
-    /// Parses the parameters of a route; `slug` is the one in the path.
+    /// Parses the parameters of a route; `slug` comes from the path.
     fn parse(
         &self,
         version: Version,
@@ -385,17 +385,17 @@ impl<'a> Pipeline<'a> {
         max_limit: u64,
     ) -> Parsed {
         let (state, catalog, path, query) = (self.state, self.catalog, self.path, self.request.query);
-        let format = if matches!(route.content, EndpointKind::List(..)) { self.format } else { Format::Json };
+        let format = if route.list().is_some() { self.format } else { Format::Json };
         let max_limit = if format == Format::Json { max_limit } else { u64::MAX };
-        let url = RequestUrl { state, catalog, version, path, query, values, format, max_limit };
-        let operation = catch_panic(self.request.trace, || Operation::parse(&url, route, slug).map_err(Some));
+        let url = RequestUrl { state, catalog, version, route, slug, path, query, values, format, max_limit };
+        let operation = catch_panic(self.request.trace, || url.parse().map_err(Some));
         let operation = operation.map_err(|error| error.unwrap_or(RequestError::Panic));
         let operation = match self.pin_error {
-            Some(error) => Err(error.with(operation.err())),
+            Some(error) => Err(error.join_error(operation.err())),
             None => operation,
         };
-        let file = operation.as_ref().ok().filter(|operation| matches!(operation, Operation::Export(_)));
-        let file_etag = file.map(|file| FileETag::new(&url, file.canonical(&url).as_ref()));
+        let file = operation.as_ref().ok().and_then(|operation| operation.export());
+        let file_etag = file.map(|file| FileETag::new(&url, file.canonical().as_ref()));
         Parsed { route, format, operation, file_etag }
     }
 
@@ -416,9 +416,9 @@ impl<'a> Pipeline<'a> {
         let catalog = Arc::clone(self.catalog);
         let account = caller.account;
         let api_request = ApiRequest { state: self.state, catalog, version, path, values, quota, account };
-        let Some(parsed) = parsed else { return Err(record::unknown_route(&api_request)) };
+        let Some(parsed) = parsed else { return Err(unknown_path(version, path)) };
         if !request.is_read() {
-            let methods = parsed.route.content.methods();
+            let methods = parsed.route.methods();
             let known = match methods {
                 READS => "is read-only: use GET or HEAD",
                 _ => "takes GET, HEAD and POST",
@@ -436,10 +436,10 @@ impl<'a> Pipeline<'a> {
             };
             Problem { location, ..api_request.reject(parsed.route, error) }
         })?;
-        let response = api_request.execute(operation)?;
-        let is_cacheable = parsed.route.content.is_cacheable();
+        let response = operation.respond(&api_request)?;
+        let is_cacheable = parsed.route.endpoint.is_cacheable();
         let cached = Arc::new(api_request.finish(request.trace.route(), is_cacheable, response));
-        // The release of a cursor may be unloaded at any time.
+        // The release of a cursor may be unloaded at any time, so such responses are not cached.
         let is_shared = is_cacheable && !operation.depends_on_tier();
         if is_shared && !values.iter().any(|(name, _)| name == "cursor") {
             self.state
@@ -451,34 +451,11 @@ impl<'a> Pipeline<'a> {
 }
 
 impl ApiRequest<'_> {
-    fn execute(&self, operation: &Operation) -> Result<ApiResponse, Problem> {
-        match operation {
-            Operation::List(list) => list::respond(self, list),
-            // Others are sent before this.
-            Operation::Export(_) => Err(precondition_failed()),
-            Operation::Record { table, row, include, warnings } => {
-                record::answer(self, *table, *row, include, warnings)
-            }
-            Operation::Facets { query, notes, canonical } => facets::respond(self, query, notes, canonical.as_deref()),
-            Operation::Aggregate { query, options, notes, canonical, .. } => {
-                facets::aggregate(self, query, options, notes, canonical.as_deref())
-            }
-            Operation::Stats => record::stats(self),
-            Operation::Snapshots => record::snapshots(self),
-            Operation::Suggest { text, tables, window } => record::suggest(self, text, tables, window),
-            Operation::Usage => record::usage(self),
-            Operation::Changes(changes) => changes::respond(self, changes),
-            Operation::LookUp(request) => look_up::respond(self, request),
-            Operation::Saved => saved::saved(self),
-            Operation::Alerts(alerts) => saved::alerts(self, alerts),
-        }
-    }
-
     /// The error response to a request that could not be parsed.
     fn reject(&self, route: &Route, error: &RequestError) -> Problem {
-        match (error, route.content, self.version) {
-            // Errors of `fields` are reported with the others.
-            (RequestError::Parameters(issues), EndpointKind::List(resource, _), Version::V3) => {
+        match (error, route.list(), self.version) {
+            // Errors of `fields` are reported together with the others.
+            (RequestError::Parameters(issues), Some(resource), Version::V3) => {
                 let mut errors = issues.report(&self.catalog);
                 errors.extend(Fields::parse(self.values, FieldSet::of_list(resource)).err().into_iter().flatten());
                 Problem::of_parameters(errors)
@@ -487,7 +464,7 @@ impl ApiRequest<'_> {
         }
     }
 
-    /// The response with all headers that are the same for every caller.
+    /// The response, with all headers that do not depend on the caller.
     fn finish(&self, route: RouteLabel, is_cacheable: bool, response: ApiResponse) -> CachedResponse {
         let mut headers = HeaderMap::with_capacity(MAX_HEADERS);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -507,10 +484,10 @@ impl ApiRequest<'_> {
 
 /// The value of `Allow` of a path.
 fn methods_of(route: Option<&(&'static Route, Option<String>)>) -> &'static str {
-    route.map_or(READS, |(route, _)| route.content.methods())
+    route.map_or(READS, |(route, _)| route.methods())
 }
 
-/// The headers of a successful response that are the same for every caller.
+/// Headers of a successful response that do not depend on the caller.
 fn shared_headers(
     state: &State,
     version: Version,
@@ -528,7 +505,7 @@ fn shared_headers(
     }
 }
 
-/// The greatest `limit` of a list.
+/// Maximum `limit` of a list.
 fn max_limit(version: Version, tier: Tier) -> u64 {
     match (version, tier) {
         (Version::V3, Tier::Pro | Tier::Enterprise) => MAX_PAID_LIMIT,
@@ -550,14 +527,14 @@ fn precondition_failed() -> Problem {
 
 /// Runs a function and turns a panic into `Err(None)`, so that the quota is refunded and the client gets an error.
 fn catch_panic<T, E>(trace: &RequestTrace, run: impl FnOnce() -> Result<T, Option<E>>) -> Result<T, Option<E>> {
-    // Unwind safe: the catalog is immutable, counters are protected by their own locks.
+    // Unwind safe: the catalog is immutable, and counters are protected by their own locks.
     panics::catch(run).unwrap_or_else(|panic| {
         trace.set_failure(&panic);
         Err(None)
     })
 }
 
-/// What logs and metrics show of a path below a version.
+/// The label of a path below a version in logs and metrics.
 fn label(version: Option<Version>, route: Option<&Route>) -> RouteLabel {
     let Some(version) = version else { return RouteLabel::new(RouteGroup::Rest, "/api/unknown") };
     let api = Some(match version {
@@ -565,16 +542,11 @@ fn label(version: Option<Version>, route: Option<&Route>) -> RouteLabel {
         Version::V2 => Api::V2,
         Version::V3 => Api::V3,
     });
-    let group = match route.map(|route| route.content) {
-        Some(EndpointKind::List(..)) => RouteGroup::List,
-        Some(EndpointKind::Record(_)) => RouteGroup::Record,
-        Some(EndpointKind::Facets | EndpointKind::Aggregate(_)) => RouteGroup::Counts,
-        _ => RouteGroup::Rest,
-    };
+    let group = route.map_or(RouteGroup::Rest, |route| route.endpoint.group());
     RouteLabel { group, api, path: route.map_or("unknown", |route| route.path) }
 }
 
-/// Whether `If-None-Match` names the `ETag` of a response.
+/// True if `If-None-Match` names the `ETag` of a response.
 fn is_known(response: &CachedResponse, headers: &HeaderMap) -> bool {
     response.etag().is_some_and(|etag| etag::matches(etag, headers, true))
 }

@@ -1,5 +1,5 @@
-//! The meaning of a search text that is no name: lists of REST search by name alone, and a warning says what else the text means
-//! to the pages and the tools, with the address of that list.
+//! Other meanings of a search text that is not a name. Lists of REST search by name alone; a warning states what the
+//! pages and the tools make of the text, and links to that list.
 
 use std::borrow::Cow;
 
@@ -16,17 +16,17 @@ pub(crate) struct ListAddress<'a> {
     pub version: Version,
     /// The path below the version.
     pub path: &'a str,
-    /// The parameters as they were sent.
+    /// The parameters as sent.
     pub values: &'a [(String, String)],
 }
 
 impl<'a> ListAddress<'a> {
-    pub(crate) fn of(request: &ApiRequest<'a>) -> Self {
+    pub(crate) fn from_request(request: &ApiRequest<'a>) -> Self {
         Self { state: request.state, version: request.version, path: request.path, values: request.values }
     }
 
-    /// A warning about the text of a query; `None` if it is a name. `parameters` are those of the query in canonical form,
-    /// without what the path sets, which is `fixed`.
+    /// A warning about the text of a query; `None` if the text is a name. `parameters` are those of the query in
+    /// canonical form, without the `fixed` ones, which the path sets.
     pub(crate) fn other_meaning(
         &self,
         catalog: &Catalog,
@@ -47,4 +47,19 @@ impl<'a> ListAddress<'a> {
         let address = format!("{}/api/{}/{path}?{}", state.public_url, version.segment(), query.finish());
         Some(ParameterError::no_name(search.other_meaning(&address)?, search.is_partly_named))
     }
+}
+
+/// A warning that the text of a query whose matches are counted is not a name. `canonical` are the parameters of the
+/// query; without them those that were sent are used.
+pub(crate) fn of_counts(
+    request: &ApiRequest<'_>,
+    query: &Query,
+    canonical: Option<&[(&'static str, String)]>,
+) -> Option<ParameterError> {
+    let parameters = match canonical {
+        Some(canonical) => canonical.iter().map(|(name, value)| ((*name).into(), value.into())).collect(),
+        None => request.values.iter().map(|(name, value)| (name.into(), value.into())).collect::<Vec<_>>(),
+    };
+    // Counts have an order and a limit of their own.
+    ListAddress::from_request(request).other_meaning(&request.catalog, query, &parameters, &["sort", "limit"])
 }

@@ -1,13 +1,13 @@
 //! List requests: parsed from the parameters of a URL, or continued from a cursor.
 //!
-//! A cursor carries the release that it belongs to, the query and the position of the next page. The parameters of the
-//! window ([`WINDOW`]) may change from page to page; filters and `sort`, if given, must agree with the cursor.
+//! A cursor carries its release, its query and the position of the next page. Some options may change from page to page
+//! ([`options::is_page_option`]); filters and `sort`, if given, must agree with the cursor.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use catalog::ask::GROUP_BY;
-use catalog::cursor::{SEARCHES, WINDOW};
+use catalog::cursor::SEARCHES;
 use catalog::json::fields;
 use catalog::param_error::shortened;
 use catalog::{Catalog, Cursor, Issues, ListPosition, ParameterError, ParsedRequest, Resource};
@@ -15,27 +15,25 @@ use transport::problem::Code;
 
 use crate::ApiRequest;
 use crate::Version;
-use crate::asked::{ASK, Question};
+use crate::asked::{ASK, AskedQuestion};
+use crate::options;
 use crate::pin::PIN;
 use crate::request::{Canonical, RequestError, RequestUrl};
-use crate::routes::settled_by_path;
 use crate::window::{DEFAULT_LIMIT, PageWindow, single_value};
 
 pub(crate) struct ListRequest {
     pub resource: Resource,
-    /// The release to list: that of the cursor, if there is one.
+    /// The release to list: the cursor's, if there is one.
     pub catalog: Arc<Catalog>,
     pub parsed: ParsedRequest,
     pub position: ListPosition,
     pub window: PageWindow,
-    /// Whether each match of a search is explained.
-    pub explain: bool,
-    /// Whether the amounts of all matching rounds are summed up.
-    pub amounts: bool,
+    /// The flags that are `true`.
+    flags: Vec<&'static str>,
     /// The parameter `fields` of the request or of the cursor.
     pub fields: Vec<(String, String)>,
     /// The parameter `ask`.
-    pub question: Option<Question>,
+    pub question: Option<AskedQuestion>,
     /// The parameters that the path sets.
     pub fixed: Vec<&'static str>,
     cursor: Option<String>,
@@ -54,15 +52,15 @@ impl ListRequest {
             Version::V1 | Version::V2 => None,
         };
         let values = match &cursor {
-            Some((cursor, _)) => with_window(url.values, cursor),
+            Some((cursor, _)) => with_omitted(url.values, &cursor.options),
             None => Cow::Borrowed(url.values),
         };
         let catalog = cursor.as_ref().map_or(url.catalog, |(_, catalog)| catalog);
         let settled = settled_by_path(resource, &fixed.iter().map(|(name, _)| *name).collect::<Vec<_>>());
         let question = match url.version {
-            Version::V3 if resource.takes_questions() => {
-                issues.collect(Question::parse(&values, resource, &settled, catalog).map_err(Issues::from)).flatten()
-            }
+            Version::V3 if resource.takes_questions() => issues
+                .collect(AskedQuestion::parse(&values, resource, &settled, catalog).map_err(Issues::from))
+                .flatten(),
             _ => None,
         };
         let values = match &question {
@@ -70,20 +68,18 @@ impl ListRequest {
             None => values,
         };
         let window = issues.collect(PageWindow::parse(url.version, &values, url.max_limit));
-        let explain = issues.collect(parse_flag(url.version, &values, "explain"));
-        let amounts = issues.collect(parse_flag(url.version, &values, "amounts"));
+        let flags = issues.collect(parse_flags(options::flags(url.version, url.route), &values));
         let offset = window.as_ref().map_or(0, PageWindow::offset);
         let cursor_query = cursor.as_ref().map(|(cursor, _)| cursor);
         let parsed = issues.collect(parse_query(url, &values, resource, fixed, &settled, catalog, cursor_query));
-        match (window, explain.zip(amounts), parsed) {
-            (Some(window), Some((explain, amounts)), Some(parsed)) if issues.is_empty() => Ok(Self {
+        match (window, flags, parsed) {
+            (Some(window), Some(flags), Some(parsed)) if issues.is_empty() => Ok(Self {
                 resource,
                 catalog: Arc::clone(catalog),
                 parsed,
                 position: cursor.as_ref().map_or(ListPosition::after(offset), |(cursor, _)| cursor.position),
                 window,
-                explain,
-                amounts,
+                flags,
                 fields: values.iter().filter(|(name, _)| name == "fields").cloned().collect(),
                 question,
                 fixed: fixed.iter().map(|(name, _)| *name).collect(),
@@ -98,7 +94,7 @@ impl ListRequest {
 
     /// The request in canonical names and values; `None` if it was not fully understood.
     pub(crate) fn canonical(&self, version: Version) -> Option<Canonical> {
-        // A warning about a value quotes it as it was written.
+        // Warnings quote values as written.
         if !self.parsed.warnings.is_empty() || self.parsed.notes.iter().any(ParameterError::depends_on_spelling) {
             return None;
         }
@@ -110,47 +106,57 @@ impl ListRequest {
         };
         canonical.extend(self.window.canonical(DEFAULT_LIMIT));
         canonical.extend((!fields.is_empty()).then_some(("fields", fields)));
-        canonical.extend(self.explain.then(|| ("explain", "true".to_owned())));
-        canonical.extend(self.amounts.then(|| ("amounts", "true".to_owned())));
+        canonical.extend(self.flags.iter().map(|name| (*name, "true".to_owned())));
         canonical.extend(self.question.as_ref().map(|question| (ASK, question.text.clone())));
         Some(canonical)
     }
 
-    /// Whether the question sets a parameter.
+    /// True if the question sets a parameter.
     pub(crate) fn asks_for(&self, name: &str) -> bool {
         self.question.iter().any(|question| question.interpretation.values().any(|(known, _)| known == name))
     }
 
-    /// The request without a question and a position.
-    pub(crate) fn query(&self, version: Version) -> impl Iterator<Item = (&'static str, String)> {
-        let fields = fields::canonical(pairs(&self.fields)).filter(|fields| !fields.is_empty());
-        let limit = self.window.limit;
-        let window = [
-            ("limit", (limit != DEFAULT_LIMIT).then(|| limit.to_string())),
-            ("fields", fields),
-            ("explain", self.explain.then(|| "true".to_owned())),
-            ("amounts", self.amounts.then(|| "true".to_owned())),
-        ];
-        let window = window.into_iter().filter_map(|(name, value)| Some((name, value?)));
-        self.without_defaults(version).chain(window)
+    /// True if the request sets a flag.
+    pub(crate) fn is_set(&self, flag: &str) -> bool {
+        self.flags.contains(&flag)
     }
 
-    /// The same without what the path sets.
+    /// The flags that the request sets.
+    pub(crate) fn flags(&self) -> &[&'static str] {
+        &self.flags
+    }
+
+    /// The request without its question and position.
+    pub(crate) fn query(&self, version: Version) -> impl Iterator<Item = (&'static str, String)> {
+        self.without_defaults(version).chain(self.page_options())
+    }
+
+    /// The options that each page may change, without defaults.
+    fn page_options(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let fields = fields::canonical(pairs(&self.fields)).filter(|fields| !fields.is_empty());
+        let limit = self.window.limit;
+        let limit = (limit != DEFAULT_LIMIT).then(|| ("limit", limit.to_string()));
+        let fields = fields.map(|fields| ("fields", fields));
+        let flags = self.flags.iter().map(|name| (*name, "true".to_owned()));
+        limit.into_iter().chain(fields).chain(flags)
+    }
+
+    /// The same without the parameters that the path sets.
     pub(crate) fn parameters(&self, version: Version) -> Vec<(Cow<'static, str>, Cow<'static, str>)> {
         let given = self.query(version).filter(|(name, _)| !self.fixed.contains(name));
         given.map(|(name, value)| (name.into(), value.into())).collect()
     }
 
-    /// The address of these.
+    /// URL of the request with these parameters.
     pub(crate) fn url(&self, request: &ApiRequest<'_>) -> String {
         let given = self.query(request.version).filter(|(name, _)| !self.fixed.contains(name));
         address(request, request.path, given)
     }
 
-    /// The address of the counts that the question asks for.
+    /// URL of the counts that the question asks for.
     pub(crate) fn groups_url(&self, request: &ApiRequest<'_>) -> Option<String> {
         let groups = self.question.as_ref()?.interpretation.groups()?;
-        // A list within another has no counts of its own.
+        // A list below a record has no counts of its own.
         let path = Some(request.path).filter(|path| *path == self.resource.path())?;
         let filters = self.without_defaults(request.version).filter(|(name, _)| *name != "sort");
         Some(address(request, &format!("{path}/aggregate"), filters.chain([(GROUP_BY, groups.to_owned())])))
@@ -158,28 +164,40 @@ impl ListRequest {
 
     /// The cursor of the page at `position`, for the same path and query.
     pub(crate) fn cursor_at(&self, position: ListPosition, version: Version, path: &str) -> Cursor {
-        let query = self.query(version).map(|(name, value)| (name.to_owned(), value));
         Cursor {
             snapshot: self.catalog.version(),
             content: self.catalog.snapshot().content(),
             path: path.to_ascii_lowercase(),
-            query: query.collect(),
+            filters: self.without_defaults(version).map(owned).collect(),
+            options: self.page_options().map(owned).collect(),
             position,
         }
     }
 
-    /// The query without explicit defaults, so that they make no other cursor and no other `ETag`.
+    /// The query without explicit defaults, so that they change neither the cursor nor the `ETag`.
     fn without_defaults(&self, version: Version) -> impl Iterator<Item = (&'static str, String)> {
         let canonical = &self.parsed.canonical;
         let has_text = canonical.iter().any(|(name, _)| SEARCHES.contains(name));
-        let options = version.parse_options(self.resource);
+        let options = version.parse_options(&[]);
         let is_default =
             move |name: &str, value: &String| options.default_of(self.resource, name, has_text).as_ref() == Some(value);
         canonical.iter().filter(move |(name, value)| !value.is_empty() && !is_default(name, value)).cloned()
     }
 }
 
-/// The address of a path of the API with parameters.
+/// The parameters that a list does not accept if its path sets the `given` ones: these, `slug` (which is in the path),
+/// and the exclusion of other values where a record has only one value.
+pub(crate) fn settled_by_path(resource: Resource, given: &[&'static str]) -> Vec<&'static str> {
+    let exclusion = |name: &&'static str| {
+        let has_several = resource.parameter(&format!("{name}_all")).is_some();
+        let exclusion = resource.parameter(&format!("not_{name}")).filter(|_| !has_several);
+        exclusion.map(|parameter| parameter.name)
+    };
+    let in_path = (!given.is_empty()).then_some("slug");
+    given.iter().copied().chain(given.iter().filter_map(exclusion)).chain(in_path).collect()
+}
+
+/// URL of a path of the API with parameters.
 fn address(request: &ApiRequest<'_>, path: &str, query: impl Iterator<Item = (&'static str, String)>) -> String {
     let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(query).finish();
     let separator = if query.is_empty() { "" } else { "?" };
@@ -198,7 +216,7 @@ pub(crate) fn open_cursor(
         return Ok(None);
     }
     let Some(text) = text else { return Ok(None) };
-    let cursor = Cursor::open(text, url.state.auth.cursor_secret());
+    let cursor = Cursor::open(text, url.state.auth.cursor_secret(), options::is_page_option);
     let Some(cursor) = cursor.filter(|cursor| cursor.path.eq_ignore_ascii_case(url.path)) else {
         let detail = "invalid cursor for this list; pass `pagination.next_cursor` unmodified or omit `cursor`";
         issues.extend(vec![with_code(Code::InvalidCursor, "cursor", detail)].into());
@@ -221,14 +239,17 @@ pub(crate) fn open_cursor(
     }
 }
 
-/// The values of a request with the parameters of the cursor's window that the request omits.
-pub(crate) fn with_window<'v>(values: &'v [(String, String)], cursor: &Cursor) -> Cow<'v, [(String, String)]> {
+/// The values of a request, plus the carried ones that the request omits.
+pub(crate) fn with_omitted<'v>(
+    values: &'v [(String, String)],
+    carried: &[(String, String)],
+) -> Cow<'v, [(String, String)]> {
     let is_given = |name: &str| values.iter().any(|(known, value)| known == name && !value.trim().is_empty());
-    let carried = cursor.query.iter().filter(|(name, _)| WINDOW.contains(&name.as_str()) && !is_given(name));
+    let carried = carried.iter().filter(|(name, _)| !is_given(name));
     Cow::Owned(values.iter().chain(carried).cloned().collect())
 }
 
-/// Parses filters and `sort`: those of the cursor, if there is one, which given ones must agree with.
+/// Parses filters and `sort`. With a cursor, its own apply, and given ones must agree with them.
 fn parse_query(
     url: &RequestUrl<'_>,
     values: &[(String, String)],
@@ -238,7 +259,7 @@ fn parse_query(
     catalog: &Arc<Catalog>,
     cursor: Option<&Cursor>,
 ) -> Result<ParsedRequest, Issues> {
-    let options = url.version.parse_options(resource);
+    let options = url.version.parse_options(options::names(url.version, url.route));
     let invalid = |name: &str, detail: String| Issues::from(vec![ParameterError::invalid(name, detail)]);
     for name in settled {
         if url.values.iter().any(|(known, _)| known == name) {
@@ -251,7 +272,7 @@ fn parse_query(
         _ => Cow::Owned(values.iter().cloned().chain(fixed).collect()),
     };
     let mut given = catalog.parse(resource, &values, options).map_err(|issues| issues.not_accepting(settled))?;
-    // The path is no filter that the client chose.
+    // The client did not choose the filters of the path.
     let retain = |parsed: &mut ParsedRequest| {
         parsed.notes.retain(|note| !settled.contains(&note.parameter.as_str()));
     };
@@ -265,28 +286,33 @@ fn parse_query(
     };
     let default_of = |name: &str, has_text| options.default_of(resource, name, has_text);
     cursor.check(&given.canonical, default_of).map_err(|error| vec![error])?;
-    let mut parsed = catalog.parse(resource, &cursor.filters(), options)?;
+    let mut parsed = catalog.parse(resource, &cursor.filters, options)?;
     retain(&mut parsed);
     Ok(parsed)
 }
 
-/// A parameter of v3 that is `true` or `false`, the default.
-pub(crate) fn parse_flag(
-    version: Version,
+/// The flags that are `true`.
+fn parse_flags(
+    flags: impl Iterator<Item = &'static str>,
     values: &[(String, String)],
-    name: &str,
-) -> Result<bool, Vec<ParameterError>> {
+) -> Result<Vec<&'static str>, Vec<ParameterError>> {
     let mut errors = Vec::new();
-    let value = if version == Version::V3 { single_value(values, name, &mut errors) } else { None };
-    match value {
-        _ if !errors.is_empty() => Err(errors),
-        None | Some("0" | "false") => Ok(false),
-        Some("1" | "true") => Ok(true),
-        Some(other) => {
-            let detail = format!("`{}` is neither `true` nor `false`", shortened(other));
-            Err(vec![ParameterError::invalid(name, detail)])
+    let mut set = Vec::new();
+    for name in flags {
+        match single_value(values, name, &mut errors) {
+            None | Some("0" | "false") => {}
+            Some("1" | "true") => set.push(name),
+            Some(other) => {
+                let detail = format!("`{}` is neither `true` nor `false`", shortened(other));
+                errors.push(ParameterError::invalid(name, detail));
+            }
         }
     }
+    if errors.is_empty() { Ok(set) } else { Err(errors) }
+}
+
+fn owned((name, value): (&'static str, String)) -> (String, String) {
+    (name.to_owned(), value)
 }
 
 fn with_code(code: Code, parameter: &str, detail: impl Into<String>) -> ParameterError {

@@ -1,6 +1,6 @@
-//! The parameters `snapshot` and `as_of` of v3: a request to a loaded release other than the one that is served.
+//! The parameters `snapshot` and `as_of` of v3: they pin a request to a loaded release other than the served one.
 //!
-//! They are read first, because validation, `ETag`, cache and headers all depend on the release.
+//! They are parsed first, because validation, `ETag`, cache and headers all depend on the release.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::window::single_value;
 
 /// The parameter that names a release.
 pub(crate) const SNAPSHOT: &str = "snapshot";
-/// The parameter that names a day: the newest release of it or before.
+/// The parameter that selects the newest release of a day or before.
 pub(crate) const AS_OF: &str = "as_of";
 pub(crate) const PIN: [&str; 2] = [SNAPSHOT, AS_OF];
 
@@ -33,14 +33,14 @@ pub(crate) struct Pin {
 #[derive(Clone, Debug)]
 pub(crate) enum PinError {
     Invalid(Vec<ParameterError>),
-    /// Other replicas may serve it by now.
+    /// Other replicas may already serve it.
     NotYetHeld(SnapshotVersion),
     NotHeld {
         version: SnapshotVersion,
         /// The loaded releases.
         held: Vec<SnapshotVersion>,
     },
-    /// All loaded releases are of later days.
+    /// All loaded releases are newer.
     TooEarly {
         day: Date,
         held: Vec<SnapshotVersion>,
@@ -48,7 +48,7 @@ pub(crate) enum PinError {
 }
 
 impl Pin {
-    pub(crate) fn of(state: &State, request: &RequestParts<'_>) -> Self {
+    pub(crate) fn from_request(state: &State, request: &RequestParts<'_>) -> Self {
         match release(state, request) {
             Ok(release) => Self { release, error: None },
             Err(error) => Self { release: None, error: Some(error) },
@@ -79,13 +79,22 @@ fn release(state: &State, request: &RequestParts<'_>) -> Result<Option<Arc<Catal
     }
 }
 
-fn named_release(state: &State, text: &str) -> Result<Arc<Catalog>, PinError> {
-    let Ok(version) = text.parse::<SnapshotVersion>() else {
-        let served = state.releases.serving().version();
+/// Reads the version of a release from a parameter. The error gives the one that is `served` as an example.
+pub(crate) fn parse_version(
+    parameter: &str,
+    text: &str,
+    served: SnapshotVersion,
+) -> Result<SnapshotVersion, ParameterError> {
+    text.parse::<SnapshotVersion>().map_err(|_| {
         let detail =
             format!("`{}` is not a snapshot version of the form YYYY-MM-DD.N, such as {served}", shortened(text));
-        return Err(PinError::Invalid(vec![ParameterError::invalid(SNAPSHOT, detail)]));
-    };
+        ParameterError::invalid(parameter, detail)
+    })
+}
+
+fn named_release(state: &State, text: &str) -> Result<Arc<Catalog>, PinError> {
+    let version = parse_version(SNAPSHOT, text, state.releases.serving().version());
+    let version = version.map_err(|error| PinError::Invalid(vec![error]))?;
     let (loaded, is_expected) = state.releases.look_up(version, false);
     loaded.ok_or_else(|| match is_expected {
         true => PinError::NotYetHeld(version),
@@ -93,7 +102,7 @@ fn named_release(state: &State, text: &str) -> Result<Arc<Catalog>, PinError> {
     })
 }
 
-/// The newest loaded release of a day or before.
+/// The newest loaded release of a day or earlier.
 fn release_of(state: &State, text: &str) -> Result<Arc<Catalog>, PinError> {
     let day = parse_date(text, Bound::Max).map_err(|detail| {
         PinError::Invalid(vec![ParameterError::invalid(AS_OF, format!("`{}` {detail}", shortened(text)))])
@@ -109,8 +118,9 @@ fn versions(loaded: &[Arc<Catalog>]) -> Vec<SnapshotVersion> {
 }
 
 impl PinError {
-    /// The error of the request, with those of its other parameters, which were parsed against the served release.
-    pub(crate) fn with(&self, other: Option<RequestError>) -> RequestError {
+    /// Converts to the error of the request. Includes the errors of its other parameters, which were parsed against the
+    /// served release.
+    pub(crate) fn join_error(&self, other: Option<RequestError>) -> RequestError {
         match (self, other) {
             (Self::Invalid(errors), other) => RequestError::joined(errors.clone(), other),
             (Self::NotYetHeld(version), _) => RequestError::NotYetHeld(*version),

@@ -1,4 +1,4 @@
-//! Outcomes as responses.
+//! Converts outcomes into responses.
 
 use std::sync::Arc;
 
@@ -15,36 +15,39 @@ use transport::negotiation::{accepts_gzip, compressed};
 use transport::problem::{Code, Problem};
 use transport::response_cache::CachedResponse;
 
-use crate::{Outcome, Pipeline, Version};
+use crate::{Pipeline, PipelineOutcome, Version};
 
 impl Pipeline<'_> {
-    /// The response with the headers that every response has.
-    pub(super) fn present(&self, outcome: Result<Outcome, Problem>, quota: &Quota) -> Response<Payload> {
-        let has_common_headers = matches!(&outcome, Ok(Outcome::Found(_) | Outcome::NotModified(_) | Outcome::File(_)));
-        // A path with a key is not repeated.
+    /// The response, with the headers that every response has.
+    pub(super) fn present(&self, outcome: Result<PipelineOutcome, Problem>, quota: &Quota) -> Response<Payload> {
+        let has_common_headers = matches!(
+            &outcome,
+            Ok(PipelineOutcome::Found(_) | PipelineOutcome::NotModified(_) | PipelineOutcome::File(_))
+        );
+        // A path that contains a key is not repeated.
         let may_link = !matches!(&outcome, Err(problem) if problem.code == Code::KeyInUrl);
         let caching = match &outcome {
-            Ok(Outcome::Preflight(_)) => None,
+            Ok(PipelineOutcome::Preflight(_)) => None,
             Ok(_) => Some(Caching::Private),
             Err(_) => Some(Caching::Never),
         };
         let mut response = match outcome {
-            Ok(Outcome::File(response)) => response,
-            Ok(Outcome::Found(cached)) => success(self.request, cached).map(Payload::Whole),
-            Ok(Outcome::NotModified(known)) => {
+            Ok(PipelineOutcome::File(response)) => response,
+            Ok(PipelineOutcome::Found(cached)) => success(self.request, cached).map(Payload::Whole),
+            Ok(PipelineOutcome::NotModified(known)) => {
                 let mut headers = known.headers.clone();
                 headers.remove(CONTENT_TYPE);
-                // The link to the next page is that of the page that the client has.
+                // The `Link` of the response belongs to the page that the client already has.
                 if self.version == Some(Version::V3) {
                     headers.remove(LINK);
                 }
                 not_modified(headers).map(Payload::Whole)
             }
-            Ok(Outcome::FileNotModified(etag)) => {
+            Ok(PipelineOutcome::FileNotModified(etag)) => {
                 not_modified(HeaderMap::from_iter([(ETAG, etag)])).map(Payload::Whole)
             }
-            Ok(Outcome::Preflight(methods)) => preflight(methods).map(Payload::Whole),
-            Ok(Outcome::Queue) => unreachable!("it has no response yet"),
+            Ok(PipelineOutcome::Preflight(methods)) => preflight(methods).map(Payload::Whole),
+            Ok(PipelineOutcome::Queue) => unreachable!("it has no response yet"),
             Err(problem) => self.failure(&problem, quota).map(Payload::Whole),
         };
         let headers = response.headers_mut();
@@ -110,7 +113,7 @@ pub(super) fn write_successor(headers: &mut HeaderMap, version: Version, state: 
 fn success(request: &RequestParts<'_>, found: Arc<CachedResponse>) -> Response<Bytes> {
     let packed = if accepts_gzip(request.headers) { found.gzipped() } else { None };
     let is_packed = packed.is_some();
-    // A response that is not cached belongs to this request alone.
+    // An uncached response is not shared, so it can be moved.
     let (headers, body) = match Arc::try_unwrap(found) {
         Ok(own) => (own.headers, own.body),
         Err(cached) => (cached.headers.clone(), cached.body.clone()),

@@ -1,106 +1,53 @@
-//! The route table of the REST API: one row per path drives routing, the paths that errors suggest, and the documents.
+//! Routes: a row of the table of [`crate::endpoints`], found by its path.
 
-use catalog::{AggregateOptions, ItemTexts, Resource};
+use catalog::Resource;
+use catalog::param_error::shortened;
 use data::Table;
-use search::similarity;
+use search::{nearest, similarity};
 use transport::headers::READS;
+use transport::problem::{Code, Problem};
 use transport::url::decoded;
 
-use crate::Version;
-use crate::changes::{FROM, TO};
-use crate::include::{INCLUDE, Include};
-use crate::pin::{AS_OF, SNAPSHOT};
-use crate::saved::{AFTER, SAVED};
+use crate::endpoint::ApiEndpoint;
+use crate::endpoints::ALL;
+use crate::{Version, options};
 
-#[derive(Debug)]
 pub struct Route {
     /// The path below the version; `{slug}` or `{id}` is that of a record.
     pub path: &'static str,
     pub since: Version,
-    pub content: EndpointKind,
+    pub(crate) endpoint: &'static dyn ApiEndpoint,
     /// The operation ID of the OpenAPI documents.
     pub operation: &'static str,
     pub summary: &'static str,
     pub description: &'static str,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EndpointKind {
-    /// A list. These of its parameters are set by the path: the first by the slug.
-    List(Resource, &'static [&'static str]),
-    /// One record with all its fields.
-    Record(Table),
-    Facets,
-    /// Counts and amounts of the records of a list, by group.
-    Aggregate(Resource),
-    Stats,
-    Snapshots,
-    Suggestions,
-    Usage,
-    /// What differs between two releases.
-    Changes,
-    /// The record that an item means; with POST those that many items mean.
-    LookUp,
-    /// The saved searches and lists of the key's account.
-    Saved,
-    /// Their alerts.
-    Alerts,
-}
-
-impl EndpointKind {
-    /// The table whose records it returns.
-    pub fn table(self) -> Option<Table> {
-        match self {
-            Self::List(resource, _) => Some(resource.table()),
-            Self::Record(table) => Some(table),
-            Self::Facets => Some(Table::Firms),
-            Self::Aggregate(resource) => Some(resource.table()),
-            Self::Stats | Self::Snapshots | Self::Suggestions | Self::Usage | Self::Changes | Self::LookUp => None,
-            Self::Saved | Self::Alerts => None,
-        }
-    }
-
-    /// The value of `Allow`.
-    pub(crate) fn methods(self) -> &'static str {
-        if self == Self::LookUp { "GET, HEAD, POST, OPTIONS" } else { READS }
-    }
-
-    /// Whether responses have an `ETag`.
-    pub fn is_cacheable(self) -> bool {
-        !matches!(self, Self::Snapshots | Self::Usage) && !self.is_of_account()
-    }
-
-    /// Whether the response is that of the key's account, so that a demo key has none.
-    pub fn is_of_account(self) -> bool {
-        matches!(self, Self::Saved | Self::Alerts)
-    }
-}
-
 impl Route {
     /// All routes of a version, in the order of the documents.
-    pub fn of(version: Version) -> impl Iterator<Item = &'static Self> {
+    pub fn all(version: Version) -> impl Iterator<Item = &'static Self> {
         ALL.iter().filter(move |route| route.since <= version)
     }
 
-    /// The route of a path below a version, with the slug or id in it.
+    /// Finds the route of a path below a version, and the slug or id in the path.
     pub(crate) fn find(version: Version, path: &str) -> Option<(&'static Self, Option<String>)> {
-        // A fixed path takes precedence: `vcs/facets` is not the firm `facets`, nor `vcs/aggregate` a firm.
-        if let Some(route) = Self::of(version).find(|route| route.path == path && route.placeholder().is_none()) {
+        // A fixed path takes precedence: `vcs/facets` and `vcs/aggregate` are not firms.
+        if let Some(route) = Self::all(version).find(|route| route.path == path && route.placeholder().is_none()) {
             return Some((route, None));
         }
-        Self::of(version).find_map(|route| {
+        Self::all(version).find_map(|route| {
             let (before, after) = route.around_placeholder()?;
             let slug = path.strip_prefix(before)?.strip_suffix(after).filter(|slug| !slug.contains('/'))?;
             Some((route, Some(decoded(slug))))
         })
     }
 
-    /// The path of a version that is most similar to `path`: with as many segments, each of them similar. Slugs are
+    /// The path of a version that is most similar to `path`: it has as many segments, each of them similar. Slugs are
     /// copied.
     pub(crate) fn suggest(version: Version, path: &str) -> Option<String> {
         let segments: Vec<&str> = path.split('/').collect();
         let mut best: Option<((f64, usize), String)> = None;
-        for route in Self::of(version).filter(|route| route.path.split('/').count() == segments.len()) {
+        for route in Self::all(version).filter(|route| route.path.split('/').count() == segments.len()) {
             let (mut lowest, mut fixed) = (1.0_f64, 0);
             let mut suggestion = Vec::with_capacity(segments.len());
             for (own, segment) in route.path.split('/').zip(&segments) {
@@ -111,7 +58,7 @@ impl Route {
                     lowest = lowest.min(similarity(segment, own).unwrap_or(0.0));
                 }
             }
-            // Of equally similar paths, the one with more fixed segments.
+            // Among equally similar paths, prefer the one with more fixed segments.
             let rank = (lowest, fixed);
             if lowest > 0.0 && best.as_ref().is_none_or(|(known, _)| rank > *known) {
                 best = Some((rank, suggestion.join("/")));
@@ -120,12 +67,29 @@ impl Route {
         best.map(|(_, path)| path)
     }
 
-    /// The table whose record the placeholder in its path names.
+    /// The list whose records it returns.
+    pub fn list(&self) -> Option<Resource> {
+        self.endpoint.list()
+    }
+
+    /// The table of the one record that it returns.
+    pub fn record(&self) -> Option<Table> {
+        self.endpoint.record()
+    }
+
+    /// The table of the records that it returns or counts.
+    pub(crate) fn table(&self) -> Option<Table> {
+        self.endpoint.filters().map(Resource::table).or(self.record())
+    }
+
+    /// The value of `Allow`.
+    pub(crate) fn methods(&self) -> &'static str {
+        if self.endpoint.takes_items() { "GET, HEAD, POST, OPTIONS" } else { READS }
+    }
+
+    /// The table of the record that the placeholder names.
     pub fn subject(&self) -> Table {
-        match self.content {
-            EndpointKind::Record(table) => table,
-            _ => Table::Firms,
-        }
+        self.record().unwrap_or(Table::Firms)
     }
 
     /// The name of the placeholder in its path.
@@ -146,319 +110,30 @@ impl Route {
         Some((before, rest.split_once('}')?.1))
     }
 
+    /// The names of its parameters in a version: filters and `sort`, then the others.
     pub fn parameters(&self, version: Version) -> Vec<&'static str> {
-        match self.content {
-            EndpointKind::List(resource, given) => {
-                let settled = settled_by_path(resource, given);
-                let own = resource.parameters().iter().map(|parameter| parameter.name);
-                let own = own.filter(|name| !settled.contains(name));
-                own.chain(version.window_parameters(resource).iter().copied()).collect()
-            }
-            // Counts have no order.
-            EndpointKind::Facets => {
-                let own = Resource::Firms.parameters().iter().map(|parameter| parameter.name);
-                own.filter(|name| *name != "sort").chain(["fields", SNAPSHOT, AS_OF]).collect()
-            }
-            EndpointKind::Aggregate(resource) => {
-                let own = resource.parameters().iter().map(|parameter| parameter.name);
-                own.filter(|name| *name != "sort")
-                    .chain(AggregateOptions::NAMES)
-                    .chain(["fields", SNAPSHOT, AS_OF])
-                    .collect()
-            }
-            EndpointKind::Suggestions => vec!["q", "kind", "limit", "fields", SNAPSHOT, AS_OF],
-            EndpointKind::LookUp => ItemTexts::NAMES.into_iter().chain(["limit", "fields", SNAPSHOT, AS_OF]).collect(),
-            EndpointKind::Saved => vec!["fields"],
-            EndpointKind::Alerts => vec![SAVED, AFTER, "limit", "fields"],
-            EndpointKind::Changes => vec![FROM, TO, "table", "op", "fields", "limit", "cursor"],
-            EndpointKind::Record(table) if version == Version::V3 && !Include::of(table).is_empty() => {
-                vec!["fields", INCLUDE, SNAPSHOT, AS_OF]
-            }
-            _ if version == Version::V3 => vec!["fields", SNAPSHOT, AS_OF],
-            _ => Vec::new(),
-        }
+        let excluded = self.endpoint.excluded();
+        let filters = self.endpoint.filters().into_iter().flat_map(Resource::parameters);
+        let filters = filters.map(|parameter| parameter.name).filter(|name| !excluded.contains(name));
+        filters.chain(options::names(version, self).iter().copied()).collect()
     }
 }
 
-/// The parameters that a list does not accept if its path sets those of `given`: these, `slug`, which is that in the path, and
-/// the exclusion of other values where a record has only one.
-pub(crate) fn settled_by_path(resource: Resource, given: &[&'static str]) -> Vec<&'static str> {
-    let exclusion = |name: &&'static str| {
-        let has_several = resource.parameter(&format!("{name}_all")).is_some();
-        let exclusion = resource.parameter(&format!("not_{name}")).filter(|_| !has_several);
-        exclusion.map(|parameter| parameter.name)
+/// The error for an unknown path below a version, with the nearest known one.
+pub(crate) fn unknown_path(version: Version, path: &str) -> Problem {
+    let (number, shown) = (version.number(), shortened(path));
+    let routes: Vec<&str> = Route::all(version).map(|route| route.path).collect();
+    let suggestion = Route::suggest(version, path);
+    let near = suggestion.as_deref().or_else(|| nearest(path, routes.iter().copied()));
+    let detail = match near {
+        Some(near) => format!("v{number} has no path `/{shown}`; did you mean `/{near}`?"),
+        None => format!("v{number} has no path `/{shown}`: it has {}", routes.join(", ")),
     };
-    let in_path = (!given.is_empty()).then_some("slug");
-    given.iter().copied().chain(given.iter().filter_map(exclusion)).chain(in_path).collect()
+    let did_you_mean = suggestion.map(|path| format!("/{path}")).into_iter().collect();
+    Problem { did_you_mean, ..Problem::new(Code::UnknownRoute, detail) }
 }
 
-const fn of(
-    since: Version,
-    path: &'static str,
-    content: EndpointKind,
-    operation: &'static str,
-    summary: &'static str,
-    description: &'static str,
-) -> Route {
-    Route { path, since, content, operation, summary, description }
-}
-
-const AGGREGATE: &str = "How many records match all filters and, of rounds and startups, what they raised: as a whole and \
-    for each value of the properties of `group_by`. Each count is what `total` would be with that value as one more \
-    filter; a record is in each group whose value it has. `other` are the records that are only in groups beyond \
-    `limit`, `unknown` those of which the property is not known.";
-
-const fn aggregate(path: &'static str, resource: Resource, operation: &'static str, summary: &'static str) -> Route {
-    of(Version::V3, path, EndpointKind::Aggregate(resource), operation, summary, AGGREGATE)
-}
-
-const ALL: &[Route] = &[
-    of(
-        Version::V1,
-        "vcs",
-        EndpointKind::List(Resource::Firms, &[]),
-        "list_vcs",
-        "List venture capital firms",
-        "Firms that match all filters, by default in order of peer score.",
-    ),
-    of(
-        Version::V1,
-        "vcs/{slug}",
-        EndpointKind::Record(Table::Firms),
-        "get_vc",
-        "Get one firm",
-        "The full profile of a firm: ratings, the peer score with its components and interval, and top co-investors. \
-         The slug is case-insensitive.",
-    ),
-    of(
-        Version::V1,
-        "reviews",
-        EndpointKind::List(Resource::Reviews, &[]),
-        "list_reviews",
-        "List reviews of firms",
-        "Reviews by founders, latest first. A pending review shows only that it exists and waits, with `id`, `vc`, `status` \
-         and the month; rejected reviews are never served.",
-    ),
-    of(
-        Version::V1,
-        "sectors",
-        EndpointKind::List(Resource::Sectors, &[]),
-        "list_sectors",
-        "List sectors",
-        "Sectors with the number of firms and startups in each, its descendants included.",
-    ),
-    of(
-        Version::V1,
-        "leaderboard",
-        EndpointKind::List(Resource::Leaderboard, &[]),
-        "get_leaderboard",
-        "Rank firms",
-        "Firms in order of a metric, with `rank` and `rank_value`. Ties share a rank. Firms with fewer than 5 approved \
-         reviews are not ranked, except by `activity`.",
-    ),
-    of(
-        Version::V3,
-        "vcs/facets",
-        EndpointKind::Facets,
-        "count_vcs",
-        "Count firms by facet",
-        "The number of firms that match all filters, and how many of them have each stage, sector, country and kind. Each \
-         count is what `total` would be with that value as one more filter.",
-    ),
-    aggregate("vcs/aggregate", Resource::Firms, "aggregate_vcs", "Aggregate firms"),
-    aggregate("reviews/aggregate", Resource::Reviews, "aggregate_reviews", "Aggregate reviews"),
-    aggregate("startups/aggregate", Resource::Startups, "aggregate_startups", "Aggregate startups"),
-    aggregate("funding-rounds/aggregate", Resource::Rounds, "aggregate_funding_rounds", "Aggregate funding rounds"),
-    aggregate("people/aggregate", Resource::People, "aggregate_people", "Aggregate people"),
-    of(
-        Version::V3,
-        "vcs/{slug}/reviews",
-        EndpointKind::List(Resource::Reviews, &["vc"]),
-        "list_vc_reviews",
-        "List a firm's reviews",
-        "Reviews of one firm, latest first.",
-    ),
-    of(
-        Version::V3,
-        "vcs/{slug}/portfolio",
-        EndpointKind::List(Resource::Startups, &["investor"]),
-        "list_vc_portfolio",
-        "List a firm's portfolio",
-        "Startups that the firm has invested in.",
-    ),
-    of(
-        Version::V3,
-        "vcs/{slug}/rounds",
-        EndpointKind::List(Resource::Rounds, &["investor"]),
-        "list_vc_rounds",
-        "List a firm's rounds",
-        "Funding rounds that the firm has joined, latest first.",
-    ),
-    of(
-        Version::V3,
-        "vcs/{slug}/people",
-        EndpointKind::List(Resource::People, &["organization", "kind"]),
-        "list_vc_people",
-        "List a firm's people",
-        "People who work at the firm.",
-    ),
-    of(
-        Version::V3,
-        "vcs/{slug}/co-investors",
-        EndpointKind::List(Resource::CoInvestors, &["vc"]),
-        "list_vc_co_investors",
-        "List a firm's co-investors",
-        "Firms that joined rounds with the firm, by number of shared rounds (descending), then slug; the first five are \
-         `top_co_investors` of the firm.",
-    ),
-    of(
-        Version::V3,
-        "match",
-        EndpointKind::List(Resource::Match, &[]),
-        "match_vcs",
-        "Find firms that fit a startup",
-        "Firms in order of how well they fit, each with the points of every reason and its conflicts. At least one of \
-         `stage`, `sector`, `country` and `raise_usd` is required. Deterministic, no model: \
-         [how it is computed](/docs/match).",
-    ),
-    of(
-        Version::V3,
-        "startups",
-        EndpointKind::List(Resource::Startups, &[]),
-        "list_startups",
-        "List startups",
-        "Startups that match all filters, by default in order of the amount raised.",
-    ),
-    of(
-        Version::V3,
-        "startups/{slug}",
-        EndpointKind::Record(Table::Startups),
-        "get_startup",
-        "Get one startup",
-        "A startup with its rounds, its investors and its people.",
-    ),
-    of(
-        Version::V3,
-        "funding-rounds",
-        EndpointKind::List(Resource::Rounds, &[]),
-        "list_funding_rounds",
-        "List funding rounds",
-        "Funding rounds of startups, latest first.",
-    ),
-    of(
-        Version::V3,
-        "funding-rounds/{id}",
-        EndpointKind::Record(Table::Rounds),
-        "get_funding_round",
-        "Get one funding round",
-        "A funding round with its startup and its investors.",
-    ),
-    of(
-        Version::V3,
-        "reviews/{id}",
-        EndpointKind::Record(Table::Reviews),
-        "get_review",
-        "Get one review",
-        "An approved review of a firm.",
-    ),
-    of(
-        Version::V3,
-        "sectors/{slug}",
-        EndpointKind::Record(Table::Sectors),
-        "get_sector",
-        "Get one sector",
-        "A sector with the number of firms and startups in it, its descendants included.",
-    ),
-    of(
-        Version::V3,
-        "people",
-        EndpointKind::List(Resource::People, &[]),
-        "list_people",
-        "List people",
-        "People of firms and startups, by name.",
-    ),
-    of(
-        Version::V3,
-        "people/{slug}",
-        EndpointKind::Record(Table::People),
-        "get_person",
-        "Get one person",
-        "A person with their organization.",
-    ),
-    of(
-        Version::V3,
-        "stats",
-        EndpointKind::Stats,
-        "get_stats",
-        "Get totals",
-        "The number of records of each type in the snapshot.",
-    ),
-    of(
-        Version::V3,
-        "snapshots",
-        EndpointKind::Snapshots,
-        "list_snapshots",
-        "List the loaded releases",
-        "Every loaded release of the data, latest first. Cursors of all of them are valid.",
-    ),
-    of(
-        Version::V3,
-        "suggest",
-        EndpointKind::Suggestions,
-        "suggest",
-        "Suggest names",
-        "Firms, startups, people and sectors whose names complete the text, for a search box: those that equal it, those that \
-         begin with it, those with a later word that begins so, each by prominence; if these are few, near ones. At most two \
-         sectors, unless only they are requested, and one record of a name that is not typed entirely.",
-    ),
-    of(
-        Version::V3,
-        "resolve",
-        EndpointKind::LookUp,
-        "resolve",
-        "Look up a record",
-        "The firm, startup or person that a name, a website or an identifier means, with what else is known of it: `match`, \
-         `ambiguous` or `none`, and the candidates, each with the points of its evidence. A wrong match is worse than none. \
-         With POST up to 500 items, or a CSV file of any length: [how it is decided](/docs/resolve).",
-    ),
-    of(
-        Version::V3,
-        "usage",
-        EndpointKind::Usage,
-        "get_usage",
-        "Get your quota",
-        "The daily quota of the key and how much of it is used. Not counted.",
-    ),
-    of(
-        Version::V3,
-        "changes",
-        EndpointKind::Changes,
-        "list_changes",
-        "List changes between releases",
-        "The records that differ between two loaded releases, by table, then by slug or id: a copy of release `from` to which \
-         they are applied is a copy of release `to`. [How to keep a copy](/docs/changes).",
-    ),
-    of(
-        Version::V3,
-        "saved",
-        EndpointKind::Saved,
-        "list_saved",
-        "List your saved searches and lists",
-        "The saved searches and lists of the key's account, the newest first. [How they work](/docs/alerts).",
-    ),
-    of(
-        Version::V3,
-        "alerts",
-        EndpointKind::Alerts,
-        "list_alerts",
-        "List your alerts",
-        "What each release brought the saved searches and lists of the key's account, the oldest first. To read on, pass the last \
-         `id` as `after`, until `data` is empty; if the alerts are large, a response has fewer than `limit`. Alerts are kept for 90 \
-         days. [How they work](/docs/alerts).",
-    ),
-];
-
-/// Splits a path under `/api`, or straight under `/`, into the version and what follows it.
+/// Splits a path under `/api`, or directly under `/`, into the version and the rest.
 pub(crate) fn split_version(path: &str) -> (Option<Version>, &str) {
     let below = path
         .strip_prefix("/api")
@@ -510,7 +185,7 @@ mod tests {
                 let slug = (path != route.path).then(|| "acme".to_owned());
                 let expected = match route.since <= version {
                     true => Some((route.path, slug)),
-                    // In versions without facets and aggregates, their names are slugs.
+                    // Versions without facets and aggregates treat these names as slugs.
                     false if matches!(path.as_str(), "vcs/facets" | "vcs/aggregate") => {
                         Some(("vcs/{slug}", path.split('/').nth(1).map(str::to_owned)))
                     }

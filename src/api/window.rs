@@ -10,20 +10,20 @@ use crate::Version;
 pub const DEFAULT_LIMIT: u64 = 20;
 /// Maximum `limit`; larger values are clamped.
 pub const MAX_LIMIT: u64 = 100;
-/// The same for lists of v3, with a key of a paid tier.
+/// Maximum `limit` of lists of v3 with a key of a paid tier.
 pub const MAX_PAID_LIMIT: u64 = 1_000;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageWindow {
     /// From 1.
     pub limit: u64,
-    /// Whether the given limit was above the maximum.
+    /// True if the given limit was above the maximum.
     pub clamped: bool,
-    pub start: Start,
+    pub start: WindowStart,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Start {
+pub enum WindowStart {
     /// After this number of rows (v1).
     Offset(u64),
     /// At this page, from 1 (v2).
@@ -33,7 +33,7 @@ pub enum Start {
 }
 
 impl PageWindow {
-    /// Parses the parameters of a window; a `limit` above `max_limit` is clamped. The error has all that are invalid.
+    /// Parses the parameters of a window; clamps a `limit` above `max_limit`. The error lists all invalid parameters.
     pub fn parse(version: Version, values: &[(String, String)], max_limit: u64) -> Result<Self, Vec<ParameterError>> {
         let mut errors = Vec::new();
         let mut number = |name: &str, min: u64, default: u64| -> u64 {
@@ -47,9 +47,9 @@ impl PageWindow {
         };
         let limit = number("limit", 1, DEFAULT_LIMIT);
         let start = match version {
-            Version::V1 => Start::Offset(number("offset", 0, 0)),
-            Version::V2 => Start::Page(number("page", 1, 1)),
-            Version::V3 => Start::Cursor,
+            Version::V1 => WindowStart::Offset(number("offset", 0, 0)),
+            Version::V2 => WindowStart::Page(number("page", 1, 1)),
+            Version::V3 => WindowStart::Cursor,
         };
         match errors.is_empty() {
             true => Ok(Self { limit: limit.min(max_limit), clamped: limit > max_limit, start }),
@@ -57,28 +57,28 @@ impl PageWindow {
         }
     }
 
-    /// Number of rows before the window; 0 if a cursor decides.
+    /// Number of rows before the window; 0 if a cursor sets the position.
     pub fn offset(&self) -> u64 {
         match self.start {
-            Start::Offset(offset) => offset,
-            Start::Page(page) => (page - 1).saturating_mul(self.limit),
-            Start::Cursor => 0,
+            WindowStart::Offset(offset) => offset,
+            WindowStart::Page(page) => (page - 1).saturating_mul(self.limit),
+            WindowStart::Cursor => 0,
         }
     }
 
     /// The window in canonical names and values, without defaults.
     pub(crate) fn canonical(&self, default_limit: u64) -> impl Iterator<Item = (&'static str, String)> {
-        // All limits above the maximum have the same response, which has a warning. The maximum depends on the tier.
+        // All limits above the maximum, which depends on the tier, get the same response with a warning.
         let limit = if self.clamped { format!("more than {}", self.limit) } else { self.limit.to_string() };
         let start = match self.start {
-            Start::Offset(offset) if offset > 0 => Some(("offset", offset.to_string())),
-            Start::Page(page) if page > 1 => Some(("page", page.to_string())),
+            WindowStart::Offset(offset) if offset > 0 => Some(("offset", offset.to_string())),
+            WindowStart::Page(page) if page > 1 => Some(("page", page.to_string())),
             _ => None,
         };
         (limit != default_limit.to_string()).then_some(("limit", limit)).into_iter().chain(start)
     }
 
-    /// Whether a key of another tier may have another limit.
+    /// True if a key of another tier may have another maximum.
     pub(crate) fn depends_on_tier(&self) -> bool {
         self.clamped || self.limit > MAX_LIMIT
     }
@@ -96,7 +96,7 @@ impl PageWindow {
     }
 }
 
-/// The one value of a parameter; empty values are ignored, several different ones are an error.
+/// The only value of a parameter; empty values are ignored, several different ones are an error.
 pub fn single_value<'v>(
     values: &'v [(String, String)],
     name: &str,
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn a_page_too_far_out_does_not_overflow() {
         let (window, _) = parse(Version::V2, &[("page", "99999999999999999999999")]).unwrap();
-        assert_eq!(window.start, Start::Page(MAX_EXACT_INT));
+        assert_eq!(window.start, WindowStart::Page(MAX_EXACT_INT));
         assert_eq!(window.offset(), (MAX_EXACT_INT - 1) * 20);
     }
 }

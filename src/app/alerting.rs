@@ -10,7 +10,7 @@ use std::thread::{JoinHandle, park_timeout, sleep, spawn};
 use std::time::{Duration, Instant};
 
 use auth::StoreError;
-use auth::mail::Transport;
+use auth::mail::MailTransport;
 use platform::metrics::panics;
 use service::State;
 use service::alerts::{AlertSender, evaluate};
@@ -32,7 +32,7 @@ pub(super) struct Threads {
 }
 
 /// Starts the threads; they end when the server stops.
-pub(super) fn start(state: &Arc<State>, mail: Option<Transport>) -> Threads {
+pub(super) fn start(state: &Arc<State>, mail: Option<MailTransport>) -> Threads {
     let evaluating = Arc::clone(state);
     let mut evaluated = None;
     let evaluation = repeat_until_stopped(state, "cannot evaluate saved searches", move || {

@@ -3,7 +3,7 @@
 //! Names and labels are documented at `/docs/operate/metrics`. Every series except that of the release exists from the
 //! start, so that a rate is never unknown. Labels have few values, none chosen by a client.
 
-mod process;
+pub(crate) mod process;
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -272,7 +272,7 @@ impl ServiceMetrics {
         if let Some(open) = process::open_files() {
             out.gauge("process_open_fds", None, "Open file descriptors", open)?;
         }
-        if let Some(limit) = process::max_files() {
+        if let Some(limit) = process::max_files("self").and_then(|limit| i64::try_from(limit).ok()) {
             out.gauge("process_max_fds", None, "Limit of open file descriptors", limit)?;
         }
         Ok(())

@@ -1,19 +1,12 @@
 //! Settings, router, startup and shutdown, logs, metrics.
 
 mod alerting;
-pub mod metrics;
-pub mod router;
-pub mod serve;
+pub(crate) mod metrics;
+pub(crate) mod router;
+pub(crate) mod serve;
 pub mod settings;
 mod telemetry;
 
 pub use metrics::MetricsEndpoint;
 pub use router::Router;
 pub use serve::{ServeError, serve};
-
-use time::OffsetDateTime;
-
-/// Current time in Unix seconds.
-pub fn now() -> i64 {
-    OffsetDateTime::now_utc().unix_timestamp()
-}

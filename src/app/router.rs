@@ -18,7 +18,6 @@ use warp::path::FullPath;
 use api;
 use api::Version;
 use auth::audit;
-use auth::quota::Overloaded;
 use catalog::param_error::shortened;
 use data::SnapshotVersion;
 use mcp;
@@ -27,15 +26,11 @@ use release::remote::Replica;
 use service::bulk;
 use service::{State, security_txt};
 use site;
-use site::account;
-pub use site::account::AccountRoute;
-pub use site::account::form::FormData;
 use site::static_pages::StaticPages;
 use site::{PageRequest, PageRoute};
 use transport::body::{self, BodyReadError, Payload};
 use transport::handler::reply;
 use transport::headers::{CommonHeaders, PublicScheme, READS, set};
-use transport::negotiation::has_content_type;
 use transport::problem::{Code, Problem};
 use transport::server::{RequestBody, ResponseBody};
 use transport::telemetry::{Api, RouteGroup, RouteLabel};
@@ -55,7 +50,6 @@ enum AppRoute<'a> {
         position: usize,
         is_page: bool,
     },
-    Account(AccountRoute),
     /// A bulk file of a release.
     Bulk,
     Page(PageRoute<'a>),
@@ -74,7 +68,7 @@ impl<'a> AppRoute<'a> {
         if Version::of_path(path).is_some() {
             return Self::Api;
         }
-        if let Some(path) = McpPath::of(path) {
+        if let Some(path) = McpPath::parse(path) {
             return Self::Mcp(path);
         }
         if path == "/api" || path.starts_with("/api/") {
@@ -94,9 +88,7 @@ impl<'a> AppRoute<'a> {
                     let is_page = path == "/docs" || (path.starts_with("/docs/") && !path.contains('.'));
                     Self::Static { position, is_page }
                 });
-                file.or_else(|| AccountRoute::parse(path).map(Self::Account))
-                    .or_else(|| PageRoute::parse(path).map(Self::Page))
-                    .unwrap_or(Self::Unknown)
+                file.or_else(|| PageRoute::parse(path).map(Self::Page)).unwrap_or(Self::Unknown)
             }
         }
     }
@@ -112,8 +104,7 @@ impl<'a> AppRoute<'a> {
             Self::ChangePassword => (RouteGroup::Account, "/.well-known/change-password"),
             Self::Static { position, .. } => (RouteGroup::Static, StaticPages::path(position)),
             Self::Bulk => (RouteGroup::Static, "/data/{version}/{file}"),
-            Self::Account(route) => (RouteGroup::Account, route.label()),
-            Self::Page(page) => (RouteGroup::Page, page.label()),
+            Self::Page(page) => (page.group(), page.label()),
             Self::Service => (RouteGroup::Unknown, "*"),
         };
         let api = (group == RouteGroup::Mcp).then_some(Api::Mcp);
@@ -123,7 +114,6 @@ impl<'a> AppRoute<'a> {
     /// The value of `Allow`; `None` if the path does not exist.
     fn methods(&self) -> Option<&'static str> {
         match self {
-            Self::Account(route) => Some(route.methods()),
             Self::Page(page) => Some(page.methods()),
             Self::Service => Some("OPTIONS"),
             Self::Unknown => None,
@@ -133,7 +123,7 @@ impl<'a> AppRoute<'a> {
 
     /// True if a visit counts towards a client's pages per minute.
     fn counts_as_page(&self) -> bool {
-        matches!(self, Self::Account(_) | Self::Page(_) | Self::Static { is_page: true, .. })
+        matches!(self, Self::Page(_) | Self::Static { is_page: true, .. })
     }
 }
 
@@ -147,7 +137,6 @@ pub(crate) fn is_own_path(path: &str) -> bool {
 pub enum Pending {
     Api,
     Mcp(McpPath),
-    Account(AccountRoute),
     Bulk,
     Page,
 }
@@ -213,7 +202,9 @@ impl Handler for Router {
 
     fn admits_host(&self, path: &str, headers: &HeaderMap) -> bool {
         // Health probes use the machine's address; MCP has its own error.
-        self.front_ends.state.hosts.admit(headers).is_ok() || self.is_health_check(path) || McpPath::of(path).is_some()
+        self.front_ends.state.hosts.admit(headers).is_ok()
+            || self.is_health_check(path)
+            || McpPath::parse(path).is_some()
     }
 
     fn begin_shutdown(&self) {
@@ -280,12 +271,7 @@ impl FrontEnds {
         let state = self.state.as_ref();
         let page = self.page_request(request);
         let is_read = request.is_read();
-        let sends_form = *request.method == Method::POST
-            && match route {
-                AppRoute::Account(account) => account.takes_forms(),
-                AppRoute::Page(page) => page.takes_forms(),
-                _ => false,
-            };
+        let sends_form = *request.method == Method::POST && matches!(route, AppRoute::Page(page) if page.takes_forms());
         if (is_read && route.counts_as_page()) || sends_form {
             let address = state.client(request.peer, request.headers);
             if let Err(wait) = state.auth.admit_page(address, state.now()) {
@@ -299,10 +285,7 @@ impl FrontEnds {
             return Ok(file.unwrap_or_else(|| error_response(state, request, &method_not_allowed(page.path, READS))));
         }
         match *route {
-            AppRoute::Account(account) if sends_form || (is_read && account.is_read()) => {
-                Err(Pending::Account(account))
-            }
-            AppRoute::Page(route) if is_read => site::cached(route, page).ok_or(Pending::Page),
+            AppRoute::Page(route) if is_read && route.is_read() => site::cached(route, page).ok_or(Pending::Page),
             AppRoute::Page(_) if sends_form => Err(Pending::Page),
             AppRoute::Health if is_read => Ok(alive_response()),
             AppRoute::Readiness if is_read => {
@@ -352,64 +335,28 @@ impl FrontEnds {
             Pending::Api => return api::respond_later(&self.state, &request.parts(), body).await,
             Pending::Bulk => return bulk::respond(&self.state, &request.parts()).await,
             Pending::Mcp(path) => self.mcp.respond(path, &request.parts(), body).await,
-            Pending::Account(route) => {
-                let page = self.page_request(&request.parts());
-                let address = self.state.client(request.peer, &request.headers);
-                let form = match request.method == Method::POST {
-                    true => read_form(route, &request.headers, body).await.map(Some),
-                    false => Ok(None),
-                };
-                let response = match form {
-                    Ok(form) => {
-                        let origin = self.state.origin(&request.parts());
-                        audit::scope(origin, account::answer(route, page, form, address)).await
-                    }
-                    Err((status, detail)) => site::bad_form(page, status, detail),
-                };
-                self.site_response(response, request.id)
-            }
             Pending::Page => {
                 let parts = request.parts();
                 let page = self.page_request(&parts);
                 let AppRoute::Page(route) = AppRoute::parse(parts.path) else {
                     unreachable!("only pages are pending as such")
                 };
-                let response = self.respond_page(route, page, &parts, body).await;
+                let form = match request.method == Method::POST {
+                    true => read_form(route, &request.headers, body).await.map(Some),
+                    false => Ok(None),
+                };
+                let response = match form {
+                    Ok(form) => {
+                        let origin = self.state.origin(&parts);
+                        let address = origin.address;
+                        audit::scope(origin, site::answer(route, page, form, address)).await
+                    }
+                    Err((status, detail)) => site::bad_form(page, status, detail),
+                };
                 self.site_response(response, request.id)
             }
         };
         response.map(Payload::Whole)
-    }
-
-    /// Responds with a page, or handles a submitted form.
-    async fn respond_page<B: Buf>(
-        &self,
-        route: PageRoute<'_>,
-        page: PageRequest<'_>,
-        request: &RequestParts<'_>,
-        body: impl Stream<Item = Result<B, warp::Error>>,
-    ) -> Response<Vec<u8>> {
-        let max = if route == PageRoute::Resolve { site::resolve::MAX_BYTES } else { site::reconcile::MAX_BYTES };
-        let form = match *request.method == Method::POST {
-            true => body::read(request.headers, body, max).await.map(Some),
-            false => Ok(None),
-        };
-        let form = match form {
-            Ok(form) => form,
-            Err(error) => {
-                let (status, detail) = unreadable(error);
-                return site::bad_form(page, status, detail);
-            }
-        };
-        let address = self.state.client(request.peer, request.headers);
-        match (route, &form) {
-            (PageRoute::Reconcile(part), form) => site::reconcile::answer(part, page, form.as_ref(), address).await,
-            (PageRoute::Resolve, Some(form)) => site::resolve::answer(page, form, address).await,
-            _ => {
-                let response = self.state.work.run(|| site::answer(route, page)).await;
-                response.unwrap_or_else(|Overloaded| site::overloaded(page))
-            }
-        }
     }
 
     /// A response of the site, with the headers common to all.
@@ -426,18 +373,11 @@ fn with_site_headers(mut response: Response<Bytes>, id: RequestId, scheme: Publi
 
 /// Reads a form; the error is a status with an explanation.
 async fn read_form<B: Buf>(
-    route: AccountRoute,
+    route: PageRoute<'_>,
     headers: &HeaderMap,
     body: impl Stream<Item = Result<B, warp::Error>>,
-) -> Result<FormData, (StatusCode, &'static str)> {
-    let is_multipart = route.takes_files() && has_content_type(headers, "multipart/form-data");
-    if !is_multipart && !has_content_type(headers, "application/x-www-form-urlencoded") {
-        let detail = "Forms are sent as application/x-www-form-urlencoded.";
-        return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, detail));
-    }
-    let max = if route.takes_files() { account::form::MAX_LIST_BYTES } else { account::form::MAX_BYTES };
-    let bytes = body::read(headers, body, max).await.map_err(unreadable)?;
-    Ok(FormData::new(bytes, is_multipart))
+) -> Result<Bytes, (StatusCode, &'static str)> {
+    body::read(headers, body, route.form_limit(headers)?).await.map_err(unreadable)
 }
 
 fn unreadable(error: BodyReadError) -> (StatusCode, &'static str) {

@@ -21,14 +21,15 @@ use crate::app::alerting::{self, Threads};
 use crate::app::router::Gate;
 use crate::app::router::is_own_path;
 use crate::app::settings::ServeSettings;
-use crate::app::{MetricsEndpoint, Router, metrics, now, telemetry};
+use crate::app::{MetricsEndpoint, Router, metrics, telemetry};
 use auth::audit::AuditLog;
-use auth::mail::{Sender, Transport};
+use auth::mail::{MailSender, MailTransport};
 use auth::quota::Tier;
 use auth::{ApiKey, AuthService, DataLock, StoreError};
 use catalog::Catalog;
 use data::Table;
 use mcp::{McpQuota, Settings};
+use platform::clock::now;
 use platform::metrics::panics;
 use release::remote::Replica;
 use release::{self, ActiveRelease, KeyError, ReleaseError, ReleaseEvent, Starting};
@@ -175,7 +176,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     let opening = gate.clone();
     let alerting = Arc::new(Mutex::new(Threads::default()));
     let alerting_threads = Arc::clone(&alerting);
-    let open = move |releases: Arc<ActiveRelease<Catalog>>| {
+    let open = move |releases: Arc<ActiveRelease>| {
         let key = demo_key.as_ref().map(ApiKey::reveal);
         let greeting = greeting(&releases.current(), &router.public_url, key);
         let (router, threads) = router.build(releases);
@@ -231,7 +232,7 @@ struct RouterParts {
     hosts: Hosts,
     well_known: WellKnown,
     /// The mail transport, if any.
-    mail: Option<Transport>,
+    mail: Option<MailTransport>,
     public_url: String,
     auth: Arc<AuthService>,
     telemetry: Arc<Telemetry>,
@@ -240,7 +241,7 @@ struct RouterParts {
 
 impl RouterParts {
     /// Builds the router, and starts the threads that evaluate searches and send messages.
-    fn build(self, releases: Arc<ActiveRelease<Catalog>>) -> (Router, Threads) {
+    fn build(self, releases: Arc<ActiveRelease>) -> (Router, Threads) {
         let Self { settings, replica, bound, hosts, well_known, mail, public_url, auth, telemetry, metrics } = self;
         let index = settings.releases().ok();
         if let Some(replica) = replica {
@@ -291,10 +292,10 @@ impl RouterParts {
 }
 
 /// The mail transport, if an SMTP server is configured.
-fn mail_transport(settings: &ServeSettings) -> Result<Option<Transport>, ServeError> {
+fn mail_transport(settings: &ServeSettings) -> Result<Option<MailTransport>, ServeError> {
     let (Some(server), Some(from)) = (&settings.smtp_url, &settings.mail_from) else { return Ok(None) };
-    let sender = Sender { name: settings.brand_name.to_string(), address: from.as_str().to_owned() };
-    Ok(Some(Transport::new(server, smtp_password(settings)?, sender)))
+    let sender = MailSender { name: settings.brand_name.to_string(), address: from.as_str().to_owned() };
+    Ok(Some(MailTransport::new(server, smtp_password(settings)?, sender)))
 }
 
 /// The password of the SMTP user, if any.

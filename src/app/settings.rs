@@ -28,7 +28,7 @@ use crate::app::telemetry::LEVELS;
 use auth::account::{
     AccountRef, DEFAULT_OVERLAP_HOURS, Email, KEY_DAYS, KeyName, KeyRef, OVERLAP_HOURS, ParseKeyRefError,
 };
-use auth::audit::Event;
+use auth::audit::AuditEvent;
 use auth::mail::SmtpUrl;
 use auth::quota::{ClientPool, IpRange, ParseIpRangeError, Tier};
 use auth::{KEY_PREFIX, RateLimitConfig};
@@ -42,7 +42,8 @@ use transport::origin::Origin;
 use transport::server::Limits;
 use transport::telemetry::LogFormat;
 
-pub use query::{API_KEY, OutputFormat, QueryOptions};
+pub(crate) use query::API_KEY;
+pub use query::{OutputFormat, QueryOptions};
 pub use store::{StoreCommand, StoreSettings};
 
 /// A venture data service: REST v1, v2, v3 and MCP over a compiled snapshot of firms, startups, rounds and people.
@@ -172,7 +173,7 @@ pub struct AuditFilter {
     #[arg(long, value_name = "ID")]
     pub account: Option<i64>,
     /// Only lines of this event.
-    #[arg(long, value_parser = PossibleValuesParser::new(Event::ALL.map(Event::name)))]
+    #[arg(long, value_parser = PossibleValuesParser::new(AuditEvent::ALL.map(AuditEvent::name)))]
     pub event: Option<String>,
     /// Only lines from this time on: a date, or a time such as 2026-11-20T12:00:00Z.
     #[arg(long, value_name = "TIME", value_parser = since)]

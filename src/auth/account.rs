@@ -12,7 +12,7 @@ use data::import::clean::is_hidden;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AccountId(pub i64);
 
-/// How an operator identifies an account.
+/// Reference to an account, as an operator gives it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AccountRef {
     Id(AccountId),
@@ -71,15 +71,16 @@ pub struct Account {
     pub created_at: i64,
     /// Keys that are accepted; a rotated key and its successor count as one.
     pub active_keys: u32,
-    /// Unix seconds at which an operator vouched for its owner; `None` if anybody could have signed up with the address.
+    /// Unix seconds at which the address was verified, by its owner or an operator; `None` if anybody could have signed
+    /// up with it.
     pub verified_at: Option<i64>,
-    /// Unix seconds since which codes from an app are required at sign-in; `None` if they are not.
+    /// Unix seconds from which codes of an app are required at sign-in; `None` if they are not.
     pub totp_enabled_at: Option<i64>,
-    /// Recovery codes that are left.
+    /// Remaining recovery codes.
     pub recovery_codes: u32,
-    /// Whether it sees and changes all accounts on the pages below `/admin`.
+    /// True if it sees and changes all accounts on the pages below `/admin`.
     pub is_operator: bool,
-    /// Unix seconds since which nobody can sign in and its keys are rejected; `None` if it is not blocked.
+    /// Unix seconds from which nobody can sign in and its keys are rejected; `None` if it is not blocked.
     pub blocked_at: Option<i64>,
 }
 
@@ -102,31 +103,31 @@ pub struct KeyRecord {
     pub expires_at: Option<i64>,
     /// Unix seconds of the last write of its usage; `None` if never used.
     pub last_used_at: Option<i64>,
-    /// Requests of the day on the key's counter, including those of a revoked key whose counter it took over.
+    /// Today's requests on the key's counter, including those of a revoked key that had the counter before.
     pub used_today: u32,
 }
 
 impl KeyRecord {
-    /// Whether the key is accepted at `now` (Unix seconds).
+    /// True if the key is accepted at `now` (Unix seconds).
     pub fn is_active(&self, now: i64) -> bool {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|end| end > now)
     }
 
-    /// How long the key is valid in days; `None` if it does not expire.
+    /// Validity in days, rounded up; `None` if the key does not expire.
     pub fn lifetime(&self) -> Option<u32> {
         let seconds = self.expires_at?.saturating_sub(self.created_at);
         u32::try_from(seconds.saturating_add(86_399) / 86_400).ok()
     }
 }
 
-/// The days for which a new key can be valid.
+/// Days for which a new key can be valid.
 pub const KEY_DAYS: RangeInclusive<u32> = 1..=3_650;
 
-/// The hours for which a rotated key can remain valid, by default a day.
+/// Hours for which a rotated key can remain valid, by default a day.
 pub const OVERLAP_HOURS: RangeInclusive<u32> = 0..=720;
 pub const DEFAULT_OVERLAP_HOURS: u32 = 24;
 
-/// What replaces a key that is rotated.
+/// End of a rotated key and of its successor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rotation {
     /// Unix seconds until which the rotated key is accepted, unless it expires earlier.
@@ -142,12 +143,12 @@ impl Rotation {
     }
 }
 
-/// When a key that is created at `now` (Unix seconds) for so many days expires.
+/// Expiry (Unix seconds) of a key created at `now` (Unix seconds) for `days` days.
 pub fn expiry(days: Option<u32>, now: i64) -> Option<i64> {
     days.map(|days| now.saturating_add(i64::from(days) * 86_400))
 }
 
-/// How an operator or a page identifies a key.
+/// Reference to a key, as an operator or a page gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyRef {
     Id(KeyId),

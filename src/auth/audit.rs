@@ -1,8 +1,9 @@
 //! The audit log: one JSON line for each sign-in, refusal and change of an account or key.
 //!
-//! It shows who tries passwords, who created a key, and when and from where an account was used. Accounts and keys are named by
-//! their numbers, never by e-mail address, name or secret. A client address is a pseudonym: a keyed hash whose secret is
-//! random in each process and derived for each day, so that lines of one day can be compared, and nothing else.
+//! It shows who tries passwords, who created a key, and when and from where an account was used. Accounts and keys are
+//! named by their numbers, never by e-mail address, name or secret. A client address is a pseudonym: a keyed hash with
+//! a secret that is random in each process and derived for each day, so that lines of one day can be compared, and
+//! nothing else.
 //!
 //! The log is not the store: a line that cannot be written is reported once, and the operation goes on.
 
@@ -24,41 +25,41 @@ use crate::service::random;
 use crate::{AccountError, AuthError, LogFile, NotWritten, StoreError};
 use data::{Date, rfc3339};
 
-/// Refusals written per second, about 20 KB; the others are counted, so that nobody fills the disk with them.
+/// Refusals written per second, about 20 KB; others are only counted, so that nobody can fill the disk with them.
 const MAX_REFUSALS: u32 = 100;
 
-/// Rejected keys of one client within an hour from which a line is written: fewer may be typing errors.
+/// Rejected keys of one client within an hour before a line is written: fewer may be typing errors.
 const REJECTED_KEYS: u32 = 10;
 /// 65,536 entries, 0.9 MB.
 const REJECTED_KEY_BUCKETS: usize = 1 << 12;
 
 tokio::task_local! {
-    static ORIGIN: Origin;
+    static ORIGIN: RequestOrigin;
 }
 
-/// The request that causes what is logged.
+/// The request that causes an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Origin {
+pub struct RequestOrigin {
     pub request: String,
     pub address: IpAddr,
 }
 
-/// Runs a request; what it causes is logged with its origin.
-pub async fn scope<F: Future>(origin: Origin, work: F) -> F::Output {
+/// Runs a request; events that it causes are logged with its origin.
+pub async fn scope<F: Future>(origin: RequestOrigin, work: F) -> F::Output {
     ORIGIN.scope(origin, work).await
 }
 
-/// The request that runs, for work that outlives it.
-pub(crate) fn origin() -> Option<Origin> {
-    ORIGIN.try_with(Origin::clone).ok()
+/// Origin of the running request, for work that outlives it.
+pub(crate) fn origin() -> Option<RequestOrigin> {
+    ORIGIN.try_with(RequestOrigin::clone).ok()
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Event {
+pub enum AuditEvent {
     SignIn,
     SignUp,
-    /// Its owner signed out, or ended it on the account page.
+    /// The owner signed out, or ended the session on the account page.
     SessionEnd,
     PasswordChange,
     /// The password was requested again before a sensitive change.
@@ -93,7 +94,7 @@ pub enum Event {
     RefusalsDropped,
 }
 
-impl Event {
+impl AuditEvent {
     pub const ALL: [Self; 26] = [
         Self::SignIn,
         Self::SignUp,
@@ -155,32 +156,32 @@ impl Event {
     }
 }
 
-/// What is logged of an event.
+/// An event to be logged.
 #[derive(Clone, Copy, Debug)]
-pub struct Entry {
-    pub event: Event,
+pub struct AuditEntry {
+    pub event: AuditEvent,
     /// `None` if it is unknown.
     pub account: Option<AccountId>,
     pub key: Option<KeyId>,
     /// The new tier.
     pub tier: Option<Tier>,
-    /// Whether a command of the operator caused it.
+    /// True if a command of the operator caused it.
     pub by_operator: bool,
-    /// The account of the operator who caused it on a page.
+    /// Account of the operator who caused it on a page.
     pub operator: Option<AccountId>,
 }
 
-impl Entry {
-    pub fn new(event: Event, account: Option<AccountId>) -> Self {
+impl AuditEntry {
+    pub fn new(event: AuditEvent, account: Option<AccountId>) -> Self {
         Self { event, account, key: None, tier: None, by_operator: false, operator: None }
     }
 }
 
 #[derive(Serialize)]
-struct Line<'a> {
+struct LoggedEvent<'a> {
     time: String,
-    event: Event,
-    /// `ok`, or why it was refused.
+    event: AuditEvent,
+    /// `ok`, or the reason for the refusal.
     outcome: &'a str,
     account: Option<i64>,
     key: Option<i64>,
@@ -196,25 +197,25 @@ struct Line<'a> {
     count: Option<u32>,
 }
 
-/// Writes the lines.
+/// Writer of the audit log.
 pub struct AuditLog {
     hasher: ClientHasher,
     /// Returns Unix seconds.
     clock: fn() -> i64,
-    /// Keys of clients that were rejected, by hour.
+    /// Rejected keys by client, in windows of an hour.
     rejected_keys: WindowCounter,
-    /// `None` if the log is no file.
+    /// `None` if the log is not a file.
     path: Option<PathBuf>,
-    out: Mutex<Output>,
+    out: Mutex<AuditOutput>,
 }
 
-struct Output {
+struct AuditOutput {
     file: LogFile,
     /// The second in which `refusals` were written and `dropped` were not.
     second: i64,
     refusals: u32,
     dropped: u32,
-    /// The keys whose quota was reached on the day.
+    /// Keys with a used-up quota on the day.
     reached: (Option<Date>, HashSet<KeyId>),
     is_failing: bool,
 }
@@ -222,39 +223,45 @@ struct Output {
 impl AuditLog {
     /// Appends to a file, which is created for its owner only; `-` is standard error.
     pub fn open(path: &Path, clock: fn() -> i64) -> io::Result<Self> {
-        let log = Self::to(LogFile::open(path)?, clock).map_err(io::Error::other)?;
+        let log = Self::with_file(LogFile::open(path)?, clock).map_err(io::Error::other)?;
         let path = (path.as_os_str() != "-").then(|| path.to_owned());
         Ok(Self { path, ..log })
     }
 
     /// The lines about an account, the oldest first; none if the log is no file.
     pub(crate) fn lines_of(&self, account: AccountId) -> io::Result<Vec<Value>> {
-        self.path.as_deref().map_or_else(|| Ok(Vec::new()), |path| lines::of(path, account))
+        self.path.as_deref().map_or_else(|| Ok(Vec::new()), |path| lines::read_account_lines(path, account))
     }
 
-    fn to(file: LogFile, clock: fn() -> i64) -> Result<Self, StoreError> {
+    fn with_file(file: LogFile, clock: fn() -> i64) -> Result<Self, StoreError> {
         let reached = (None, HashSet::new());
-        let out = Output { file, second: 0, refusals: 0, dropped: 0, reached, is_failing: false };
+        let out = AuditOutput { file, second: 0, refusals: 0, dropped: 0, reached, is_failing: false };
         let hasher = ClientHasher::new(&random()?);
         let rejected_keys = WindowCounter::new(3_600, hasher.clone(), REJECTED_KEY_BUCKETS);
         Ok(Self { hasher, clock, rejected_keys, path: None, out: Mutex::new(out) })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Output> {
+    fn lock(&self) -> MutexGuard<'_, AuditOutput> {
         self.out.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Logs an event of the current request; `refusal` says why it was refused.
-    pub fn write(&self, entry: Entry, refusal: Option<&AccountError>) {
+    /// Logs an event of the current request; `refusal` is the reason if it was refused.
+    pub fn write(&self, entry: AuditEntry, refusal: Option<&AccountError>) {
         self.write_at((self.clock)(), entry, origin().as_ref(), refusal.map_or("ok", AccountError::outcome));
     }
 
     /// Logs that a key's quota is used up, once for each key and day.
-    pub(crate) fn quota_reached(&self, account: Option<AccountId>, key: KeyId, origin: impl FnOnce() -> Origin) {
+    pub(crate) fn quota_reached(&self, account: Option<AccountId>, key: KeyId, origin: impl FnOnce() -> RequestOrigin) {
         self.quota_reached_at((self.clock)(), account, key, origin);
     }
 
-    fn quota_reached_at(&self, now: i64, account: Option<AccountId>, key: KeyId, origin: impl FnOnce() -> Origin) {
+    fn quota_reached_at(
+        &self,
+        now: i64,
+        account: Option<AccountId>,
+        key: KeyId,
+        origin: impl FnOnce() -> RequestOrigin,
+    ) {
         let today = Some(Date::from_unix(now));
         {
             let mut out = self.lock();
@@ -265,25 +272,25 @@ impl AuditLog {
                 return;
             }
         }
-        let entry = Entry { key: Some(key), ..Entry::new(Event::QuotaReached, account) };
+        let entry = AuditEntry { key: Some(key), ..AuditEntry::new(AuditEvent::QuotaReached, account) };
         self.write_at(now, entry, Some(&origin()), "ok");
     }
 
-    /// Logs that a client's key is not accepted, once an hour, when it has sent [`REJECTED_KEYS`].
-    pub(crate) fn key_rejected(&self, error: AuthError, origin: &Origin) {
+    /// Logs, once an hour, that the keys of a client are not accepted, when it has sent [`REJECTED_KEYS`].
+    pub(crate) fn key_rejected(&self, error: AuthError, origin: &RequestOrigin) {
         self.key_rejected_at((self.clock)(), error, origin);
     }
 
-    fn key_rejected_at(&self, now: i64, error: AuthError, origin: &Origin) {
+    fn key_rejected_at(&self, now: i64, error: AuthError, origin: &RequestOrigin) {
         let client = Client::Address(origin.address);
         if self.rejected_keys.take(&client, REJECTED_KEYS, now) == Ok(REJECTED_KEYS) {
-            self.write_at(now, Entry::new(Event::KeysRejected, None), Some(origin), error.code());
+            self.write_at(now, AuditEntry::new(AuditEvent::KeysRejected, None), Some(origin), error.code());
         }
     }
 
-    fn write_at(&self, now: i64, entry: Entry, origin: Option<&Origin>, outcome: &str) {
-        let Entry { event, account, key, tier, by_operator, operator } = entry;
-        let line = Line {
+    fn write_at(&self, now: i64, entry: AuditEntry, origin: Option<&RequestOrigin>, outcome: &str) {
+        let AuditEntry { event, account, key, tier, by_operator, operator } = entry;
+        let line = LoggedEvent {
             time: rfc3339(now),
             event,
             outcome,
@@ -299,9 +306,9 @@ impl AuditLog {
         let mut out = self.lock();
         if out.second != now {
             if out.dropped > 0 {
-                let dropped = Line {
+                let dropped = LoggedEvent {
                     time: rfc3339(out.second),
-                    event: Event::RefusalsDropped,
+                    event: AuditEvent::RefusalsDropped,
                     outcome: "ok",
                     account: None,
                     key: None,
@@ -316,7 +323,7 @@ impl AuditLog {
             }
             (out.second, out.refusals, out.dropped) = (now, 0, 0);
         }
-        // Only refusals are dropped: whoever causes many cannot hide a success.
+        // Only refusals are dropped, so that a flood of them cannot hide a success.
         if outcome != "ok" {
             if out.refusals >= MAX_REFUSALS {
                 out.dropped = out.dropped.saturating_add(1);
@@ -327,15 +334,15 @@ impl AuditLog {
         out.append(&line);
     }
 
-    /// The day's hash of an address, for IPv6 of its /64, as 16 hexadecimal digits.
+    /// The day's hash of an address (for IPv6, of its /64) as 16 hexadecimal digits.
     fn pseudonym(&self, address: IpAddr, day: Date) -> String {
         let hasher = self.hasher.derived(&day.days().to_be_bytes());
         format!("{:016x}", hasher.client(&Client::Address(address)))
     }
 }
 
-impl Output {
-    fn append(&mut self, line: &Line<'_>) {
+impl AuditOutput {
+    fn append(&mut self, line: &LoggedEvent<'_>) {
         let mut json = serde_json::to_vec(line).expect("texts and numbers serialize");
         json.push(b'\n');
         match self.file.append(&json) {
@@ -379,13 +386,13 @@ mod tests {
         }
     }
 
-    fn origin(address: &str) -> Origin {
-        Origin { request: "0123456789abcdef".into(), address: address.parse().unwrap() }
+    fn origin(address: &str) -> RequestOrigin {
+        RequestOrigin { request: "0123456789abcdef".into(), address: address.parse().unwrap() }
     }
 
     #[test]
     fn names_are_those_in_the_lines() {
-        for event in Event::ALL {
+        for event in AuditEvent::ALL {
             assert_eq!(serde_json::to_value(event).unwrap(), event.name());
         }
     }
@@ -393,8 +400,8 @@ mod tests {
     #[test]
     fn a_line_has_all_fields_and_the_pseudonym_of_the_day() {
         let lines = Lines::default();
-        let log = AuditLog::to(LogFile::Other(Box::new(lines.clone())), || NOW).unwrap();
-        let entry = Entry::new(Event::SignIn, Some(AccountId(7)));
+        let log = AuditLog::with_file(LogFile::Other(Box::new(lines.clone())), || NOW).unwrap();
+        let entry = AuditEntry::new(AuditEvent::SignIn, Some(AccountId(7)));
         for (address, now) in
             [("192.0.2.1", NOW), ("::ffff:192.0.2.1", NOW + 1), ("192.0.2.1", NOW + 86_400), ("192.0.2.2", NOW)]
         {
@@ -418,8 +425,8 @@ mod tests {
     #[test]
     fn refusals_are_limited_and_counted_and_successes_are_not() {
         let lines = Lines::default();
-        let log = AuditLog::to(LogFile::Other(Box::new(lines.clone())), || NOW).unwrap();
-        let entry = Entry::new(Event::SignIn, None);
+        let log = AuditLog::with_file(LogFile::Other(Box::new(lines.clone())), || NOW).unwrap();
+        let entry = AuditEntry::new(AuditEvent::SignIn, None);
         for _ in 0..MAX_REFUSALS + 50 {
             log.write(entry, Some(&AccountError::WrongCredentials));
         }
@@ -436,7 +443,7 @@ mod tests {
     #[test]
     fn rejected_keys_are_logged_once_for_each_client_and_hour_if_there_are_several() {
         let lines = Lines::default();
-        let log = AuditLog::to(LogFile::Other(Box::new(lines.clone())), || NOW).unwrap();
+        let log = AuditLog::with_file(LogFile::Other(Box::new(lines.clone())), || NOW).unwrap();
         for (address, count, now) in [
             ("192.0.2.1", REJECTED_KEYS - 1, NOW),
             ("192.0.2.2", 500, NOW),
@@ -462,7 +469,7 @@ mod tests {
     #[test]
     fn a_quota_is_reached_once_for_each_key_and_day() {
         let lines = Lines::default();
-        let log = AuditLog::to(LogFile::Other(Box::new(lines.clone())), || NOW).unwrap();
+        let log = AuditLog::with_file(LogFile::Other(Box::new(lines.clone())), || NOW).unwrap();
         for (key, now) in [(1, NOW), (1, NOW + 1), (2, NOW + 1), (1, NOW + 86_400)] {
             log.quota_reached_at(now, Some(AccountId(7)), KeyId(key), || origin("192.0.2.1"));
         }

@@ -1,7 +1,7 @@
 //! A lock on the data folder: one server counts the requests of a folder.
 //!
-//! Each server decides quotas from its own memory, so that two on one folder would admit twice the quota. Commands take no lock:
-//! what they change is read by the running server.
+//! Each server decides quotas from its own memory, so two servers on one folder would admit twice the quota. Commands
+//! take no lock: the running server reads their changes.
 
 use std::fs::{File, TryLockError};
 use std::io::{ErrorKind, Read, Seek, Write};
@@ -23,7 +23,7 @@ impl DataLock {
     ///
     /// # Errors
     /// [`StoreError::File`] if the lock file cannot be read.
-    pub fn holder(data: &Path) -> Result<Option<Holder>, StoreError> {
+    pub fn holder(data: &Path) -> Result<Option<LockHolder>, StoreError> {
         let path = data.join(FILE);
         let failed = |source| StoreError::File { path: path.clone(), source };
         let file = match File::open(&path) {
@@ -33,7 +33,7 @@ impl DataLock {
         // If it succeeds, it is released with the file a moment later.
         match file.try_lock_shared() {
             Ok(()) => Ok(None),
-            Err(TryLockError::WouldBlock) => Ok(Some(Holder { process: process_in(file) })),
+            Err(TryLockError::WouldBlock) => Ok(Some(LockHolder { process: read_process_id(file) })),
             Err(TryLockError::Error(source)) => Err(failed(source)),
         }
     }
@@ -50,7 +50,7 @@ impl DataLock {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                return Err(StoreError::InUse { data: data.to_owned(), process: process_in(file) });
+                return Err(StoreError::InUse { data: data.to_owned(), process: read_process_id(file) });
             }
             Err(TryLockError::Error(source)) => return Err(failed(source)),
         }
@@ -61,8 +61,8 @@ impl DataLock {
     }
 }
 
-/// The process id in a lock file. It is for messages and checks only; the lock decides.
-fn process_in(file: File) -> Option<u32> {
+/// Reads the process id in a lock file. It is for messages and checks only; the lock decides.
+fn read_process_id(file: File) -> Option<u32> {
     let mut process = String::new();
     let _ = file.take(20).read_to_string(&mut process);
     process.trim().parse().ok()
@@ -70,8 +70,8 @@ fn process_in(file: File) -> Option<u32> {
 
 /// The server that holds a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Holder {
-    /// Its process id, as far as the lock file names it.
+pub struct LockHolder {
+    /// Its process id, if the lock file has one.
     pub process: Option<u32>,
 }
 
@@ -86,7 +86,7 @@ mod tests {
         let lock = DataLock::acquire(&data).unwrap();
         let refused = DataLock::acquire(&data).unwrap_err();
         let own = std::process::id();
-        assert_eq!(DataLock::holder(&data).unwrap(), Some(Holder { process: Some(own) }));
+        assert_eq!(DataLock::holder(&data).unwrap(), Some(LockHolder { process: Some(own) }));
         assert!(matches!(&refused, StoreError::InUse { process: Some(process), .. } if *process == own), "{refused:?}");
         assert!(refused.to_string().contains(&format!("process {own}")), "{refused}");
         drop(lock);

@@ -7,7 +7,7 @@ use sha2::Sha256;
 pub struct DerivedSecret(Hmac<Sha256>);
 
 impl DerivedSecret {
-    /// Each purpose has another secret, so that what is authenticated for one means nothing for another.
+    /// Each purpose has a different secret, so a tag made for one is invalid for another.
     pub fn new(secret: &[u8; 32], purpose: &str) -> Self {
         Self(mac(&mac(secret).chain_update(purpose).finalize().into_bytes().into()))
     }
@@ -16,7 +16,7 @@ impl DerivedSecret {
         self.0.clone().chain_update(content).finalize().into_bytes().into()
     }
 
-    /// Whether `tag` is the beginning of the content's tag; compared in constant time.
+    /// True if `tag` is the beginning of the content's tag; compared in constant time.
     pub fn verify(&self, content: &[u8], tag: &[u8]) -> bool {
         self.0.clone().chain_update(content).verify_truncated_left(tag).is_ok()
     }

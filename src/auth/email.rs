@@ -1,8 +1,8 @@
-//! E-mail addresses in one spelling, which shows what they are.
+//! E-mail addresses in one spelling, with visible characters only.
 //!
-//! An address is stored and compared in ASCII and lower case, its domain as in the DNS (`xn--…`): two addresses that look alike
-//! on a page or in a terminal are the same. A part before the `@` with other characters is rejected, as few providers accept one
-//! and its letters could imitate those of another address.
+//! An address is stored and compared in ASCII and lower case, its domain as in the DNS (`xn--…`): two addresses that
+//! look alike on a page or in a terminal are the same. Other characters before the `@` are rejected: few providers
+//! accept them, and they could imitate letters of another address.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,7 +13,7 @@ use rapidfuzz::distance::damerau_levenshtein;
 
 use data::import::clean::is_hidden;
 
-/// An e-mail address. `Display` escapes what is not ASCII, which only addresses from before the rules above contain.
+/// An e-mail address. `Display` escapes non-ASCII characters, which occur only in addresses older than the rules above.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Email(String);
 
@@ -86,7 +86,7 @@ impl FromStr for Email {
         let domain = Uts46::new()
             .to_ascii(domain.as_bytes(), AsciiDenyList::STD3, Hyphens::CheckFirstLast, DnsLength::Verify)
             .map_err(|_| ParseEmailError::Domain)?;
-        // An address of the network, such as 127.0.0.1, is not a domain.
+        // An IP address, such as 127.0.0.1, is not a domain.
         if domain.rsplit('.').next().is_some_and(|label| label.bytes().all(|byte| byte.is_ascii_digit())) {
             return Err(ParseEmailError::Domain);
         }

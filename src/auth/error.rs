@@ -1,13 +1,13 @@
-//! Errors of `auth` and `quota`, and when to use which.
+//! Errors of `auth` and `quota`, and their purposes.
 //!
-//! - [`AuthError`]: a request's API key is not accepted. It becomes a 401 whose code is part of the public contract, or a 503.
+//! - [`AuthError`]: a request's API key is not accepted. It becomes a 401 with a code of the public contract, or a 503.
 //! - A quota that is exhausted is no error type: the counters return the [`Quota`](crate::quota::Quota) as `Err`, because the
 //!   429 carries the same headers as a success. Rate limits return [`RetryAfter`].
 //! - [`AccountError`]: an operation on the account pages failed. Its text is shown to the person, so it reveals neither
-//!   whether an account exists nor what failed inside.
+//!   the existence of an account nor internal failures.
 //! - [`StoreError`]: the store, or a rule that it enforces. Its text is for operators: commands and logs print it.
-//! - `Parse…Error` and [`WeakPassword`](crate::password::WeakPassword) are local to one type; they say what is
-//!   accepted instead.
+//! - `Parse…Error` and [`WeakPassword`](crate::password::WeakPassword) are local to one type; they name the accepted
+//!   form instead.
 
 use std::io;
 use std::path::PathBuf;
@@ -100,7 +100,7 @@ pub enum StoreError {
     Unusable { place: String, reason: String },
     #[error("the database is locked by another process; try again")]
     Busy,
-    /// What is written to the open file is lost once it is closed.
+    /// Data written to the open file is lost once it is closed.
     #[error(
         "{}: the database was deleted or replaced while in use, and nothing more is stored; restore it from a backup, then \
          restart the server",
@@ -124,7 +124,7 @@ fn numbers(ids: &[KeyId]) -> String {
 }
 
 impl StoreError {
-    /// Whether the store failed, and did not only refuse.
+    /// True if the store failed, and did not only refuse.
     pub fn is_failure(&self) -> bool {
         matches!(
             self,
@@ -137,7 +137,7 @@ impl StoreError {
         )
     }
 
-    /// What is wrong with the store, for the public: without paths and details.
+    /// Summary of the failure for the public, without paths and details.
     pub fn summary(&self) -> &'static str {
         match self {
             Self::Busy => "the account database is locked by another process",

@@ -19,7 +19,7 @@ const CONTENT_LEN: usize = 24;
 /// HMAC-SHA-256 truncated to half, as RFC 2104 allows.
 const TAG_LEN: usize = 16;
 
-/// What the cookie of a known browser holds; nothing in it is secret or verified before [`BrowserSecret::is_known`].
+/// Content of the cookie of a known browser; nothing in it is secret, or verified before [`BrowserSecret::is_known`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BrowserToken([u8; CONTENT_LEN + TAG_LEN]);
 
@@ -67,7 +67,7 @@ impl BrowserSecret {
         BrowserToken(token)
     }
 
-    /// Whether the token was issued for this account and its current password, and has not expired.
+    /// True if the token was issued for this account and its current password, and has not expired.
     pub(crate) fn is_known(&self, token: &BrowserToken, credentials: &Credentials, now: i64) -> bool {
         let (content, tag) = token.0.split_at(CONTENT_LEN);
         let number = |index: usize| i64::from_le_bytes(content[index * 8..][..8].try_into().expect("8 bytes"));

@@ -35,7 +35,7 @@ pub mod totp;
 pub mod watch;
 
 pub use api_key::{ApiKey, KEY_PREFIX, KeyDigest, MaskedKey};
-pub use data_lock::{DataLock, Holder};
+pub use data_lock::{DataLock, LockHolder};
 pub use error::{AccountError, AuthError, StoreError};
 pub use known_browser::BrowserToken;
 pub use log_file::{LogFile, NotWritten};
@@ -44,12 +44,13 @@ pub use rate_limits::{RateLimitConfig, RetryAfter};
 pub use service::accounts::{SignInOrigin, StartedSession, Visitor};
 pub use service::api_keys::{AccountUsage, KeyUsage, NewKey};
 pub use service::mails::link_mail;
-pub use service::random;
-pub use service::{AuthService, Caller, Subject, sends_key};
+pub(crate) use service::random;
+pub use service::{AuthService, Caller, QuotaSubject};
 pub use sqlite::SqliteStore;
 pub use sqlite::database_file::{DatabaseFile, StoreCounts, has_database, install_database};
 pub use sqlite::files as private_files;
+pub(crate) use store::REVOKED_NAME_DAYS;
 pub use store::{
-    Changes, CounterStore, Credentials, DayUsage, KeyState, PasswordVersion, REVOKED_NAME_DAYS, RevokedKeys, Store,
-    StoreMeasurements, Totp, USAGE_DAYS,
+    CounterStore, Credentials, DayUsage, KeyChanges, KeyState, PasswordVersion, RevokedKeys, Store, StoreMeasurements,
+    Totp, USAGE_DAYS,
 };

@@ -1,4 +1,4 @@
-//! Links in e-mails: who opens one has read what was sent to the address.
+//! Links in e-mails: opening one proves that its owner reads the e-mails to the address.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use crate::session::{ParseTokenError, SessionToken};
 /// Seconds for which a link is valid: 24 hours.
 pub(crate) const LINK_SECONDS: i64 = 86_400;
 
-/// What a link is for.
+/// Purpose of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// To prove that the address belongs to the account's owner.
@@ -27,7 +27,7 @@ impl Purpose {
         }
     }
 
-    /// The purpose that the store keeps by this name: it has no others.
+    /// The purpose with this name in the store, which has no others.
     pub(crate) fn from_name(name: &str) -> Self {
         if name == Self::Verification.name() { Self::Verification } else { Self::Reset }
     }
@@ -35,7 +35,7 @@ impl Purpose {
 
 /// The secret in a link, made like that of a session. `Debug` hides it.
 #[derive(Clone)]
-pub struct LinkToken(SessionToken);
+pub(crate) struct LinkToken(SessionToken);
 
 impl LinkToken {
     pub(crate) fn generate() -> Result<Self, StoreError> {
@@ -47,7 +47,7 @@ impl LinkToken {
         self.0.reveal()
     }
 
-    pub fn digest(&self) -> LinkDigest {
+    pub(crate) fn digest(&self) -> LinkDigest {
         LinkDigest(*self.0.digest().bytes())
     }
 }

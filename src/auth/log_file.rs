@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Seek, Write};
 use std::path::Path;
 
-/// Appends whole lines: on a full disk, what fits of a line is removed again, so that the next one does not continue it.
+/// Appends whole lines: on a full disk, a partial line is removed again, so that the next one does not continue it.
 pub enum LogFile {
     File(File),
     Other(Box<dyn Write + Send>),
@@ -22,7 +22,7 @@ impl LogFile {
         Ok(Self::File(options.append(true).create(true).open(path)?))
     }
 
-    /// Writes lines, at once if there is space, so that lines of several processes do not mix.
+    /// Writes lines, in one call if there is space, so that lines of several processes do not mix.
     pub fn append(&mut self, lines: &[u8]) -> Result<(), NotWritten> {
         match self {
             Self::Other(writer) => writer.write_all(lines).map_err(|error| NotWritten { error, lines: count(lines) }),
@@ -47,16 +47,16 @@ fn append(file: &mut File, lines: &[u8]) -> Result<(), NotWritten> {
     while written < lines.len() {
         match file.write(&lines[written..]) {
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Ok(0) => return Err(cut(file, lines, written, ErrorKind::WriteZero.into())),
+            Ok(0) => return Err(remove_partial_line(file, lines, written, ErrorKind::WriteZero.into())),
             Ok(bytes) => written += bytes,
-            Err(error) => return Err(cut(file, lines, written, error)),
+            Err(error) => return Err(remove_partial_line(file, lines, written, error)),
         }
     }
     Ok(())
 }
 
-/// Removes the line of which only a part was written, unless another process has appended to it.
-fn cut(file: &mut File, lines: &[u8], written: usize, error: io::Error) -> NotWritten {
+/// Removes a partially written line, unless another process has appended to it.
+fn remove_partial_line(file: &mut File, lines: &[u8], written: usize, error: io::Error) -> NotWritten {
     let whole = lines[..written].iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
     let part = (written - whole) as u64;
     if part > 0
@@ -73,7 +73,8 @@ fn cut(file: &mut File, lines: &[u8], written: usize, error: io::Error) -> NotWr
 mod tests {
     use super::*;
 
-    /// A log on which `written` bytes of `lines` were written when the disk was full, and then what another process appended.
+    /// Content of a log, and number of lost lines, after the disk was full with `written` bytes of `lines` and another
+    /// process wrote `appended`.
     fn cut_log(lines: &str, written: usize, appended: &str) -> (String, u64) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log");
@@ -81,7 +82,8 @@ mod tests {
         append(&mut file, b"before\n").unwrap();
         append(&mut file, &lines.as_bytes()[..written]).unwrap();
         LogFile::open(&path).unwrap().append(appended.as_bytes()).unwrap();
-        let NotWritten { lines, .. } = cut(&mut file, lines.as_bytes(), written, ErrorKind::StorageFull.into());
+        let NotWritten { lines, .. } =
+            remove_partial_line(&mut file, lines.as_bytes(), written, ErrorKind::StorageFull.into());
         append(&mut file, b"after\n").unwrap();
         (std::fs::read_to_string(path).unwrap(), lines)
     }

@@ -1,4 +1,5 @@
-//! E-mail through the operator's SMTP server. What is to be sent waits in the outbox of the store; this sends it once.
+//! E-mail through the operator's SMTP server. Messages wait in the outbox of the store; this module makes single
+//! attempts to send them.
 //!
 //! The log names accounts by number and servers' replies by code, because replies often contain the address.
 
@@ -7,11 +8,11 @@ mod smtp;
 use std::borrow::Cow;
 use std::fmt;
 
-pub use smtp::{ParseSmtpUrlError, SmtpError, SmtpUrl, Transport};
+pub use smtp::{MailTransport, ParseSmtpUrlError, SmtpError, SmtpUrl};
 
-/// Who sends messages.
+/// Sender of messages.
 #[derive(Clone, Debug)]
-pub struct Sender {
+pub struct MailSender {
     /// The name of the service.
     pub name: String,
     /// An address in ASCII.
@@ -25,7 +26,7 @@ pub struct Mail {
     pub to: String,
     /// The number of the account, for the log.
     pub account: i64,
-    /// In one line.
+    /// A single line.
     pub subject: Cow<'static, str>,
     pub text: String,
 }
@@ -38,8 +39,8 @@ impl fmt::Debug for Mail {
 
 /// Connects to the mail server, signs in and disconnects. Blocks for up to half a minute per reply.
 pub fn check_connection(server: &SmtpUrl, password: Option<String>, from: &str) -> Result<(), SmtpError> {
-    let from = Sender { name: String::new(), address: from.to_owned() };
-    smtp::Transport::new(server, password, from).check()
+    let from = MailSender { name: String::new(), address: from.to_owned() };
+    smtp::MailTransport::new(server, password, from).check()
 }
 
 #[cfg(test)]

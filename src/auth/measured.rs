@@ -1,4 +1,4 @@
-//! What calls of a store take and how often they fail.
+//! Durations and failures of store calls.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -13,7 +13,7 @@ pub(crate) struct MeasuredCalls {
 }
 
 impl MeasuredCalls {
-    /// Makes a call, and measures it.
+    /// Runs `call` and measures it.
     pub(crate) fn measure<T>(&self, call: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
         let started = Instant::now();
         let result = call();
@@ -24,7 +24,7 @@ impl MeasuredCalls {
         result
     }
 
-    pub(crate) fn so_far(&self) -> StoreMeasurements {
+    pub(crate) fn measurements(&self) -> StoreMeasurements {
         StoreMeasurements { durations: self.durations.observations(), failures: self.failures.load(Ordering::Relaxed) }
     }
 }

@@ -1,7 +1,7 @@
 //! Rate limits of pages, sign-ups and failed sign-ins.
 //!
-//! If several servers share a store, they count in it, so that three servers admit no more guesses than one; only pages are
-//! counted by each server alone. A call of the store that fails admits nothing.
+//! Servers that share a store count in it, so that three servers admit no more guesses than one; each server counts
+//! pages by itself. If a call of the store fails, nothing is admitted.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -11,15 +11,15 @@ use crate::quota::{Client, ClientHasher, CountedWindow, WindowCounter};
 use crate::service::blocking;
 use crate::{AccountError, CounterStore};
 
-/// Failed sign-ins of one account from one network (IPv4 /24, IPv6 /48) per [`SIGN_IN_WINDOW`], whether the account exists or
-/// not. From all networks together it is five times as many.
+/// Failed sign-ins of one account from one network (IPv4 /24, IPv6 /48) per [`SIGN_IN_WINDOW`], whether the account
+/// exists or not. The limit from all networks together is five times as high.
 ///
-/// So strangers can guess a password 50 times per window, 4,800 times a day. Only if they also keep the table of attempts full,
-/// there is about one more guess for 100,000 attempts.
+/// So strangers can guess a password 50 times per window, 4,800 times a day. If they also keep the table of attempts
+/// full, they get about one more guess per 100,000 attempts.
 pub(crate) const FAILED_SIGN_INS_OF_ACCOUNT: u32 = 10;
 
-/// Passwords entered in one session, or in all known browsers of an account, per [`SIGN_IN_WINDOW`], right or wrong. Strangers
-/// cannot use them up. Whoever has stolen a session or the cookie of a known browser can guess so many times more.
+/// Passwords entered in one session, or in all known browsers of an account, per [`SIGN_IN_WINDOW`], right or wrong.
+/// Strangers cannot use them up. A thief of a session or of the cookie of a known browser gets this many more guesses.
 pub(crate) const PASSWORDS_OF_OWNER: u32 = 10;
 
 /// Failed sign-ins from one client address per [`SIGN_IN_WINDOW`], whatever the accounts.
@@ -28,7 +28,7 @@ pub(crate) const FAILED_SIGN_INS_OF_ADDRESS: u32 = 30;
 /// E-mails to one account per hour, so that nobody floods its owner.
 pub(crate) const MAILS_TO_ACCOUNT: u32 = 3;
 
-/// E-mails that one client address causes per hour.
+/// E-mails requested from one client address per hour.
 pub(crate) const MAILS_FOR_ADDRESS: u32 = 20;
 
 /// Seconds.
@@ -42,7 +42,7 @@ const MAX_BYTES: usize = 1_800_000;
 
 const _: () = assert!(WindowCounter::max_bytes(BUCKETS) <= MAX_BYTES);
 
-/// Limits per client address, of which an IPv6 /56 and /48 have multiples; to be raised if many users share one.
+/// Limits per client address; an IPv6 /56 and /48 have multiples of them. To be raised if many users share an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateLimitConfig {
     pub pages_per_minute: u32,
@@ -79,9 +79,9 @@ struct RateLimit {
     denied: AtomicU64,
 }
 
-/// A request that was counted.
+/// A counted request, which can be uncounted.
 #[derive(Debug)]
-enum Counted {
+enum CountedRequest {
     Here {
         client: Client,
         /// Unix seconds.
@@ -94,20 +94,20 @@ enum Counted {
 type SharedStore<'s> = Option<&'s dyn CounterStore>;
 
 impl RateLimit {
-    /// Waits for a store that is shared.
-    fn take(&self, store: SharedStore<'_>, client: Client, now: i64) -> Result<Counted, AccountError> {
+    /// Waits for a shared store.
+    fn take(&self, store: SharedStore<'_>, client: Client, now: i64) -> Result<CountedRequest, AccountError> {
         let Some(store) = store else {
             return self.take_here(client, now).map_err(AccountError::Throttled);
         };
         let windows = self.counter.shared(&client, self.limit);
         let counted = blocking(|| store.count(&windows))?;
-        counted.map(Counted::InStore).map_err(|seconds| AccountError::Throttled(self.deny(seconds)))
+        counted.map(CountedRequest::InStore).map_err(|seconds| AccountError::Throttled(self.deny(seconds)))
     }
 
     /// Counts in the memory of this server.
-    fn take_here(&self, client: Client, now: i64) -> Result<Counted, RetryAfter> {
+    fn take_here(&self, client: Client, now: i64) -> Result<CountedRequest, RetryAfter> {
         match self.counter.take(&client, self.limit, now) {
-            Ok(_) => Ok(Counted::Here { client, at: now }),
+            Ok(_) => Ok(CountedRequest::Here { client, at: now }),
             Err(seconds) => Err(self.deny(seconds)),
         }
     }
@@ -117,12 +117,12 @@ impl RateLimit {
         RetryAfter { seconds }
     }
 
-    fn give_back(&self, store: SharedStore<'_>, counted: &Counted) {
+    fn give_back(&self, store: SharedStore<'_>, counted: &CountedRequest) {
         match (counted, store) {
-            (Counted::Here { client, at }, _) => self.counter.give_back(client, *at),
+            (CountedRequest::Here { client, at }, _) => self.counter.give_back(client, *at),
             // If it fails, the request remains counted until its window ends.
-            (Counted::InStore(windows), Some(store)) => drop(blocking(|| store.uncount(windows))),
-            (Counted::InStore(_), None) => {}
+            (CountedRequest::InStore(windows), Some(store)) => drop(blocking(|| store.uncount(windows))),
+            (CountedRequest::InStore(_), None) => {}
         }
     }
 }
@@ -138,15 +138,15 @@ pub(crate) struct RateLimits {
     mails_of_address: RateLimit,
 }
 
-/// A sign-in that was counted as failed.
+/// A sign-in counted as failed.
 #[derive(Debug)]
 pub(crate) struct Attempt {
-    of_account: Counted,
-    of_address: Counted,
+    of_account: CountedRequest,
+    of_address: CountedRequest,
 }
 
 impl RateLimits {
-    /// Servers that share a store have one secret of the hashes.
+    /// Servers that share a store use the same secret of the hashes.
     pub(crate) fn new(hasher: &ClientHasher, config: RateLimitConfig) -> Self {
         // In a store, all limits are counted in one table.
         let limit = |name: &str, limit, seconds| {
@@ -164,17 +164,17 @@ impl RateLimits {
         }
     }
 
-    pub(crate) fn page(&self, address: IpAddr, now: i64) -> Result<(), RetryAfter> {
+    pub(crate) fn count_page(&self, address: IpAddr, now: i64) -> Result<(), RetryAfter> {
         self.pages.take_here(Client::Address(address), now).map(drop)
     }
 
     /// Counts a sign-up, whether or not it creates an account.
-    pub(crate) fn sign_up(&self, store: SharedStore<'_>, address: IpAddr, now: i64) -> Result<(), AccountError> {
+    pub(crate) fn count_sign_up(&self, store: SharedStore<'_>, address: IpAddr, now: i64) -> Result<(), AccountError> {
         self.sign_ups.take(store, Client::Address(address), now).map(drop)
     }
 
     /// Counts a sign-in as failed before its password is verified, so that concurrent attempts cannot exceed the limit.
-    pub(crate) fn sign_in(
+    pub(crate) fn count_sign_in(
         &self,
         store: SharedStore<'_>,
         email: &str,
@@ -187,34 +187,44 @@ impl RateLimits {
     }
 
     /// Uncounts a sign-in that succeeded.
-    pub(crate) fn succeeded(&self, store: SharedStore<'_>, attempt: &Attempt) {
+    pub(crate) fn uncount_sign_in(&self, store: SharedStore<'_>, attempt: &Attempt) {
         self.sign_ins_of_account.give_back(store, &attempt.of_account);
         self.sign_ins_of_address.give_back(store, &attempt.of_address);
     }
 
-    /// Uncounts a sign-in whose password was never verified for its account, as it guessed nothing. It remains counted for its
-    /// address, as a client that overloads the server must wait like one that guesses.
-    pub(crate) fn not_verified(&self, store: SharedStore<'_>, attempt: &Attempt) {
+    /// Uncounts a sign-in for its account if its password was never verified: it guessed nothing. It remains counted
+    /// for its address, because a client that overloads the server must wait like one that guesses.
+    pub(crate) fn uncount_unverified(&self, store: SharedStore<'_>, attempt: &Attempt) {
         self.sign_ins_of_account.give_back(store, &attempt.of_account);
     }
 
-    /// Counts a sign-in in a known browser of the account of this number.
-    pub(crate) fn known_browser(&self, store: SharedStore<'_>, account: i64, now: i64) -> Result<(), AccountError> {
+    /// Counts a sign-in in a known browser of this account.
+    pub(crate) fn count_known_browser(
+        &self,
+        store: SharedStore<'_>,
+        account: i64,
+        now: i64,
+    ) -> Result<(), AccountError> {
         self.passwords_of_owner.take(store, Client::KnownBrowsers(account), now).map(drop)
     }
 
-    /// Counts a password entered in the session of this digest.
-    pub(crate) fn session(&self, store: SharedStore<'_>, digest: [u8; 32], now: i64) -> Result<(), AccountError> {
+    /// Counts a password entered in the session with this digest.
+    pub(crate) fn count_session_password(
+        &self,
+        store: SharedStore<'_>,
+        digest: [u8; 32],
+        now: i64,
+    ) -> Result<(), AccountError> {
         self.passwords_of_owner.take(store, Client::Session(digest), now).map(drop)
     }
 
-    /// Counts a code entered for the account of this number, from all addresses together: the password is known already.
-    pub(crate) fn code(&self, store: SharedStore<'_>, account: i64, now: i64) -> Result<(), AccountError> {
+    /// Counts a code entered for this account, from all addresses together: the password is known already.
+    pub(crate) fn count_code(&self, store: SharedStore<'_>, account: i64, now: i64) -> Result<(), AccountError> {
         self.passwords_of_owner.take(store, Client::Codes(account), now).map(drop)
     }
 
-    /// Counts an e-mail to `email`, whether or not there is an account, that a client causes.
-    pub(crate) fn mail(
+    /// Counts an e-mail to `email` that a client requests, with or without an account.
+    pub(crate) fn count_mail(
         &self,
         store: SharedStore<'_>,
         email: &str,
@@ -225,7 +235,7 @@ impl RateLimits {
         self.mails_of_account.take(store, Client::Mailbox(email.into()), now).map(drop)
     }
 
-    /// How often each kind of limit was exceeded.
+    /// Number of refusals by each kind of limit.
     pub(crate) fn denied(&self) -> [(&'static str, u64); 4] {
         let sum = |limits: &[&RateLimit]| limits.iter().map(|limit| limit.denied.load(Ordering::Relaxed)).sum();
         [
@@ -263,23 +273,23 @@ mod tests {
     fn pages_and_sign_ups_are_counted_separately_by_address() {
         let limits = rate_limits();
         for _ in 0..2 {
-            assert!(limits.page(ip("192.0.2.1"), NOON).is_ok());
+            assert!(limits.count_page(ip("192.0.2.1"), NOON).is_ok());
         }
-        assert_eq!(limits.page(ip("192.0.2.1"), NOON + 20), Err(RetryAfter { seconds: 40 }));
-        assert_eq!(limits.page(ip("192.0.2.1"), NOON + 59), Err(RetryAfter { seconds: 1 }));
-        assert!(limits.sign_up(None, ip("192.0.2.1"), NOON).is_ok());
-        let refused = limits.sign_up(None, ip("192.0.2.1"), NOON).unwrap_err();
+        assert_eq!(limits.count_page(ip("192.0.2.1"), NOON + 20), Err(RetryAfter { seconds: 40 }));
+        assert_eq!(limits.count_page(ip("192.0.2.1"), NOON + 59), Err(RetryAfter { seconds: 1 }));
+        assert!(limits.count_sign_up(None, ip("192.0.2.1"), NOON).is_ok());
+        let refused = limits.count_sign_up(None, ip("192.0.2.1"), NOON).unwrap_err();
         assert_eq!(refused.retry_after(), Some(RetryAfter { seconds: 3_600 }));
-        assert!(limits.sign_up(None, ip("192.0.2.2"), NOON).is_ok());
+        assert!(limits.count_sign_up(None, ip("192.0.2.2"), NOON).is_ok());
     }
 
     #[test]
     fn one_customer_of_a_provider_does_not_get_unlimited_sign_ups() {
         let limits = rate_limits();
         let signed_up =
-            (0..60).filter(|n| limits.sign_up(None, ip(&format!("2001:470:1f00:{n:x}00::1")), NOON).is_ok());
+            (0..60).filter(|n| limits.count_sign_up(None, ip(&format!("2001:470:1f00:{n:x}00::1")), NOON).is_ok());
         assert_eq!(signed_up.count(), 16);
-        assert!(limits.sign_up(None, ip("2001:470:1f01::1"), NOON).is_ok(), "another customer");
+        assert!(limits.count_sign_up(None, ip("2001:470:1f01::1"), NOON).is_ok(), "another customer");
     }
 
     #[test]
@@ -287,17 +297,19 @@ mod tests {
         let limits = rate_limits();
         let guesses = |network: u8| {
             let address = |host| IpAddr::from([192, 0, network, host]);
-            (0..12).filter(|host| limits.sign_in(None, "ada@example.com", address(*host), NOON).is_ok()).count()
+            (0..12).filter(|host| limits.count_sign_in(None, "ada@example.com", address(*host), NOON).is_ok()).count()
         };
         assert_eq!((0..7).map(guesses).collect::<Vec<_>>(), [10, 10, 10, 10, 10, 0, 0], "50 from all networks");
-        assert!(limits.sign_in(None, "ada@example.com", ip("198.51.100.1"), NOON).is_err());
+        assert!(limits.count_sign_in(None, "ada@example.com", ip("198.51.100.1"), NOON).is_err());
         let others = (1..=30).filter(|number| {
-            limits.sign_in(None, &format!("user{number}@example.com"), ip("198.51.100.1"), NOON).is_ok()
+            limits.count_sign_in(None, &format!("user{number}@example.com"), ip("198.51.100.1"), NOON).is_ok()
         });
         assert_eq!(others.count(), 29, "the attempt rejected for its account counts too");
-        assert!(limits.sign_in(None, "ada@example.com", ip("203.0.113.1"), NOON + i64::from(SIGN_IN_WINDOW)).is_ok());
+        assert!(
+            limits.count_sign_in(None, "ada@example.com", ip("203.0.113.1"), NOON + i64::from(SIGN_IN_WINDOW)).is_ok()
+        );
         let of_48 =
-            |number: u32| limits.sign_in(None, "zoe@example.com", ip(&format!("2001:db8:1:{number:x}::1")), NOON);
+            |number: u32| limits.count_sign_in(None, "zoe@example.com", ip(&format!("2001:db8:1:{number:x}::1")), NOON);
         assert_eq!((0..99).filter(|number| of_48(*number).is_ok()).count(), 10, "a /48 is one network");
     }
 
@@ -305,20 +317,20 @@ mod tests {
     fn a_sign_in_that_succeeds_is_not_counted_as_failed() {
         let limits = rate_limits();
         for _ in 0..100 {
-            let attempt = limits.sign_in(None, "ada@example.com", ip("192.0.2.1"), NOON).unwrap();
-            limits.succeeded(None, &attempt);
+            let attempt = limits.count_sign_in(None, "ada@example.com", ip("192.0.2.1"), NOON).unwrap();
+            limits.uncount_sign_in(None, &attempt);
         }
     }
 
     #[test]
     fn a_sign_in_that_was_not_verified_counts_for_its_address_and_not_for_the_account() {
         let limits = rate_limits();
-        let refused = (0..100).map_while(|_| limits.sign_in(None, "ada@example.com", ip("192.0.2.1"), NOON).ok());
-        assert_eq!(refused.map(|attempt| limits.not_verified(None, &attempt)).count(), 30);
-        assert!(limits.sign_in(None, "ada@example.com", ip("192.0.2.2"), NOON).is_ok());
+        let refused = (0..100).map_while(|_| limits.count_sign_in(None, "ada@example.com", ip("192.0.2.1"), NOON).ok());
+        assert_eq!(refused.map(|attempt| limits.uncount_unverified(None, &attempt)).count(), 30);
+        assert!(limits.count_sign_in(None, "ada@example.com", ip("192.0.2.2"), NOON).is_ok());
         let refused_of_48 = (0..2_000).filter(|number| {
-            let attempt = limits.sign_in(None, "ada@example.com", ip(&format!("2001:db8:1:{number:x}::1")), NOON);
-            attempt.map(|attempt| limits.not_verified(None, &attempt)).is_ok()
+            let attempt = limits.count_sign_in(None, "ada@example.com", ip(&format!("2001:db8:1:{number:x}::1")), NOON);
+            attempt.map(|attempt| limits.uncount_unverified(None, &attempt)).is_ok()
         });
         assert_eq!(refused_of_48.count(), 480);
     }

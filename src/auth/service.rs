@@ -21,10 +21,10 @@ use zeroize::Zeroizing;
 
 use crate::account::AccountId;
 use crate::api_key_cache::ApiKeyCache;
-use crate::audit::{AuditLog, Entry, Event, Origin};
+use crate::audit::{AuditEntry, AuditEvent, AuditLog, RequestOrigin};
 use crate::derived_secret::DerivedSecret;
 use crate::known_browser::BrowserSecret;
-use crate::password::hasher::Hasher;
+use crate::password::hasher::PasswordHasher;
 use crate::quota::{Client, ClientCounter, ClientHasher, CounterId, DailyCounter, KeyId, QueueUsage, Tier};
 use crate::rate_limits::RateLimits;
 use crate::service::quotas::SharedQuotas;
@@ -53,15 +53,15 @@ impl From<KeyState> for Caller {
     }
 }
 
-/// Whose daily quota a request counts on.
+/// Owner of the daily quota that a request counts on.
 #[derive(Clone, Debug)]
-pub enum Subject {
+pub enum QuotaSubject {
     Key(Caller),
     /// A client without a key, and its requests per day.
     Client(Client, u32),
 }
 
-impl From<&Caller> for Subject {
+impl From<&Caller> for QuotaSubject {
     fn from(caller: &Caller) -> Self {
         Self::Key(*caller)
     }
@@ -69,36 +69,35 @@ impl From<&Caller> for Subject {
 
 /// API keys and quotas in memory, accounts in the store.
 ///
-/// Authentication and quotas wait for nothing, but for leases if several servers share the store. [`AuthService::open`],
-/// [`AuthService::refresh`] and [`AuthService::flush`] block: a server calls the latter two on a blocking thread, every 250 ms and
-/// every 500 ms, and `flush` once more at shutdown.
-/// Account operations run on blocking threads of their own.
+/// Authentication and quotas wait for nothing except leases, if several servers share the store. [`AuthService::open`],
+/// [`AuthService::refresh`] and [`AuthService::flush`] block: a server calls the latter two on a blocking thread, every
+/// 250 ms and every 500 ms, and `flush` once more at shutdown. Account operations run on blocking threads of their own.
 pub struct AuthService {
     store: Box<dyn Store>,
     keys: ApiKeyCache,
     key_counter: DailyCounter,
     client_counter: ClientCounter,
-    /// If other servers use the store.
+    /// `None` if no other server uses the store.
     shared: Option<SharedQuotas>,
     rate_limits: RateLimits,
-    hasher: Hasher,
+    hasher: PasswordHasher,
     cursor_secret: Zeroizing<[u8; 32]>,
     browser_secret: BrowserSecret,
     /// Signs sign-ins that wait for a code.
     sign_in_secret: DerivedSecret,
-    /// The last of the store's changes that is in `keys`; locked during a refresh.
+    /// The last change of the store that is in `keys`; locked during a refresh.
     last_change: Mutex<i64>,
     /// Refreshes that were started.
     refreshes: AtomicU64,
     /// Locked by the request that looks up an unknown key, while others wait for its result.
     key_lookup: tokio::sync::Mutex<()>,
-    /// The day whose usage was last read from the store; locked while usage is written.
+    /// Day of the usage that was last read from the store; locked while usage is written.
     loaded_day: Mutex<Option<Date>>,
     next_demo_key: AtomicI64,
-    /// Requests above the quota of a key, and of a client without one.
+    /// Refused requests above the quota of a key, and of a client without one.
     denied_keys: AtomicU64,
     denied_clients: AtomicU64,
-    /// What was wrong with the store at the last refresh and at the last flush.
+    /// Failure of the store at the last refresh, and at the last flush.
     refresh_failure: Mutex<Option<&'static str>>,
     flush_failure: Mutex<Option<&'static str>>,
     audit: OnceCell<AuditLog>,
@@ -136,7 +135,7 @@ impl AuthService {
             key_counter: DailyCounter::default(),
             client_counter: ClientCounter::new(&random()?),
             rate_limits: RateLimits::new(&limits_hasher, rate_limits),
-            hasher: Hasher::default(),
+            hasher: PasswordHasher::default(),
             browser_secret: BrowserSecret::derived(&cursor_secret),
             sign_in_secret: DerivedSecret::new(&cursor_secret, "second step of sign-ins"),
             cursor_secret,
@@ -161,7 +160,7 @@ impl AuthService {
         }
         let service = Arc::new(service);
         if let Some(renewals) = renewals {
-            quotas::start(&service, renewals).map_err(StoreError::Thread)?;
+            quotas::start_renewals(&service, renewals).map_err(StoreError::Thread)?;
         }
         Ok(service)
     }
@@ -171,7 +170,7 @@ impl AuthService {
         let _ = self.audit.set(audit);
     }
 
-    pub(crate) fn audit(&self, entry: Entry, refusal: Option<&AccountError>) {
+    pub(crate) fn audit(&self, entry: AuditEntry, refusal: Option<&AccountError>) {
         if let Some(log) = self.audit.get() {
             log.write(entry, refusal);
         }
@@ -183,14 +182,14 @@ impl AuthService {
     }
 
     /// Logs that a caller's quota is used up, once for each key and day.
-    pub fn audit_quota(&self, caller: &Caller, origin: impl FnOnce() -> Origin) {
+    pub fn audit_quota(&self, caller: &Caller, origin: impl FnOnce() -> RequestOrigin) {
         if let Some(log) = self.audit.get() {
             log.quota_reached(caller.account, caller.key, origin);
         }
     }
 
-    /// Logs that a key was sent that is not accepted, if its client has sent several.
-    pub fn audit_rejected_key(&self, error: AuthError, origin: impl FnOnce() -> Origin) {
+    /// Logs a rejected key, if its client has sent several.
+    pub fn audit_rejected_key(&self, error: AuthError, origin: impl FnOnce() -> RequestOrigin) {
         if let Some(log) = self.audit.get().filter(|_| !matches!(error, AuthError::Missing | AuthError::StoreAway)) {
             log.key_rejected(error, &origin());
         }
@@ -253,7 +252,7 @@ impl AuthService {
         if sends_key(authorization) { self.authenticate_fresh(authorization, now).await.map(Some) } else { Ok(None) }
     }
 
-    /// How often each quota and each rate limit was exceeded.
+    /// Number of refusals by each quota and each rate limit.
     pub fn denied(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let quotas = [("key", &self.denied_keys), ("client", &self.denied_clients)];
         quotas.map(|(name, count)| (name, count.load(Ordering::Relaxed))).into_iter().chain(self.rate_limits.denied())
@@ -266,7 +265,7 @@ impl AuthService {
 
     /// Counts a page requested by `address` at `now` (Unix seconds); an error if the pages per minute are exceeded.
     pub fn admit_page(&self, address: IpAddr, now: i64) -> Result<(), RetryAfter> {
-        self.rate_limits.page(address, now)
+        self.rate_limits.count_page(address, now)
     }
 
     /// Creates a key that exists only in the memory of this process.
@@ -294,7 +293,7 @@ impl AuthService {
     /// Loads keys that any process created, revoked or moved to another tier, and returns their number. Cheap if nothing
     /// changed. If the store fails, the keys in memory remain.
     pub fn refresh(&self) -> Result<usize, StoreError> {
-        noted(&self.refresh_failure, self.read_changes())
+        note_failure(&self.refresh_failure, self.read_changes())
     }
 
     fn read_changes(&self) -> Result<usize, StoreError> {
@@ -311,33 +310,33 @@ impl AuthService {
         moved.sort_unstable_by_key(|(account, _)| *account);
         moved.dedup();
         for (account, tier) in moved {
-            self.audit(Entry { tier: Some(tier), ..Entry::new(Event::TierChange, Some(account)) }, None);
+            self.audit(AuditEntry { tier: Some(tier), ..AuditEntry::new(AuditEvent::TierChange, Some(account)) }, None);
         }
         *last_change = changes.last;
         Ok(changed)
     }
 
     /// Writes the usage counted since the last call to the store, in one transaction, and returns the number of counts.
-    /// Removes expired rate limit windows. The first call of a day (`now` in Unix seconds) also drops the counters of past
-    /// days, loads the stored usage of the day and of the days before and after it, ends expired sessions and keys, and purges what is stored
-    /// for a limited time. If the store fails, the next call writes again.
+    /// Removes expired rate limit windows. The first call of a day (`now` in Unix seconds) also drops the counters of
+    /// past days, loads the stored usage of the day and of the days before and after it, ends expired sessions and
+    /// keys, and purges data that is stored for a limited time. If the store fails, the next call writes again.
     pub fn flush(&self, now: i64) -> Result<usize, StoreError> {
         let now = now + self.clock_ahead();
         let flush = || {
             self.end_leases(Date::from_unix(now), false)?;
             self.write_usage(now)
         };
-        noted(&self.flush_failure, flush())
+        note_failure(&self.flush_failure, flush())
     }
 
-    /// Flushes for the last time: what this server holds of shared counters is given back.
+    /// Flushes for the last time, and gives back this server's units of shared counters.
     pub fn close(&self, now: i64) -> Result<usize, StoreError> {
         self.end_leases(Date::from_unix(now + self.clock_ahead()), true)?;
         self.flush(now)
     }
 
-    /// Why accounts and usage cannot be stored, or changes by commands not be read; `None` if they can. Known keys are accepted
-    /// and counted regardless.
+    /// Reason that accounts and usage cannot be stored, or changes by commands not be read; `None` if they can. Known
+    /// keys are accepted and counted regardless.
     pub fn degraded(&self) -> Option<&'static str> {
         failure_of(&self.refresh_failure).or_else(|| failure_of(&self.flush_failure))
     }
@@ -377,7 +376,7 @@ impl AuthService {
     }
 }
 
-fn noted<T>(failure: &Mutex<Option<&'static str>>, result: Result<T, StoreError>) -> Result<T, StoreError> {
+fn note_failure<T>(failure: &Mutex<Option<&'static str>>, result: Result<T, StoreError>) -> Result<T, StoreError> {
     *failure.lock().unwrap_or_else(PoisonError::into_inner) = result.as_ref().err().map(StoreError::summary);
     result
 }
@@ -387,7 +386,7 @@ fn failure_of(failure: &Mutex<Option<&'static str>>) -> Option<&'static str> {
 }
 
 /// True if the `Authorization` header holds a key of this service, well-formed or not.
-pub fn sends_key(authorization: Option<&str>) -> bool {
+fn sends_key(authorization: Option<&str>) -> bool {
     matches!(bearer_token(authorization), Ok(Some(token)) if token.starts_with(KEY_PREFIX))
 }
 
@@ -401,7 +400,7 @@ fn bearer_token(authorization: Option<&str>) -> Result<Option<&str>, AuthError> 
     Some(token.trim()).filter(|token| !token.is_empty()).map(Some).ok_or(AuthError::Missing)
 }
 
-/// Waits on a thread of the runtime, if this is one, without keeping other tasks from running.
+/// Runs a call that blocks; on a thread of the runtime, other tasks go on.
 pub(crate) fn blocking<T>(call: impl FnOnce() -> T) -> T {
     match Handle::try_current().map(|handle| handle.runtime_flavor()) {
         Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(call),
@@ -409,7 +408,12 @@ pub(crate) fn blocking<T>(call: impl FnOnce() -> T) -> T {
     }
 }
 
-pub fn random() -> Result<[u8; 32], StoreError> {
+/// The first of so many days including today, at least one.
+fn first_of_days(today: Date, days: u16) -> Date {
+    Date::from_days(today.days() - i32::from(days.max(1)) + 1)
+}
+
+pub(crate) fn random() -> Result<[u8; 32], StoreError> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes)?;
     Ok(bytes)

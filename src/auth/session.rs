@@ -31,7 +31,7 @@ pub struct SessionToken(Zeroizing<[u8; 32]>);
 
 impl SessionToken {
     /// `seed` is random.
-    pub fn from_seed(seed: [u8; 32]) -> Self {
+    pub(crate) fn from_seed(seed: [u8; 32]) -> Self {
         Self(Zeroizing::new(seed))
     }
 

@@ -18,9 +18,9 @@ use platform::metrics::Observations;
 /// Keys are revoked, never deleted, so that a revoked key can be distinguished from an unknown one. Changes survive a crash of
 /// the machine once the call returned; usage survives a crash of the process.
 ///
-/// `now` is Unix seconds. Every call can fail with [`StoreError::Busy`] or [`StoreError::Database`]; other errors are named.
-/// A `password` version restricts a change to accounts whose password is still that version: what was verified against it
-/// is still valid then. The change fails with [`StoreError::PasswordChanged`] otherwise.
+/// `now` is Unix seconds. Every call can fail with [`StoreError::Busy`] or [`StoreError::Database`]; other errors are
+/// named. A `password` version restricts a change to an account that still has the password of this version, so that a
+/// verification of it still holds. The change fails with [`StoreError::PasswordChanged`] otherwise.
 pub trait Store: Send + Sync {
     /// Saved searches, lists and their alerts.
     fn watch_store(&self) -> &dyn WatchStore;
@@ -49,16 +49,16 @@ pub trait Store: Send + Sync {
     /// [`StoreError::NoSuchAccount`], [`StoreError::TooManyKeys`].
     fn set_tier(&self, email: &Email, tier: Tier) -> Result<Account, StoreError>;
 
-    /// Makes an account an operator, or no longer. [`StoreError::AccountGone`].
+    /// Makes an account an operator, or revokes that. [`StoreError::AccountGone`].
     fn set_operator(&self, account: AccountId, is_operator: bool) -> Result<Account, StoreError>;
 
-    /// Blocks an account, or no longer. Blocking ends its sessions. Until it is unblocked no session can be added and its keys are
-    /// reported as revoked by [`Store::changes`]; they are accepted again then. An account that is already blocked is unchanged:
-    /// its `blocked_at` is earlier than `now`. [`StoreError::AccountGone`].
+    /// Blocks or unblocks an account. Blocking ends its sessions. Until it is unblocked, no session can be added and
+    /// its keys are reported as revoked by [`Store::changes`]; they are accepted again then. An account that is already
+    /// blocked is unchanged: its `blocked_at` is earlier than `now`. [`StoreError::AccountGone`].
     fn set_blocked(&self, account: AccountId, is_blocked: bool, now: i64) -> Result<Account, StoreError>;
 
-    /// The accounts whose addresses contain a text in lower case, by address: their number, and of these at most `limit` after
-    /// the first `start`.
+    /// Finds accounts by a part of their address, in lower case. Returns their number, and at most `limit` of them
+    /// after the first `start`, by address.
     fn find_accounts(&self, part: &str, start: u32, limit: u32) -> Result<(u32, Vec<Account>), StoreError>;
 
     /// [`StoreError::NoSuchAccount`].
@@ -93,13 +93,13 @@ pub trait Store: Send + Sync {
         password: &PasswordHash,
     ) -> Result<(), StoreError>;
 
-    /// Deletes an account with its e-mail address, password, sessions, usage, saved searches, lists and webhooks. Its keys are revoked and remain as digests
-    /// without name or short form; their usage of the day of `now` remains until the day is over. The address may sign up again.
-    /// [`StoreError::AccountGone`].
+    /// Deletes an account with its e-mail address, password, sessions, usage, saved searches, lists and webhooks. Its
+    /// keys are revoked and remain as digests without name or short form; their usage of the day of `now` remains until
+    /// the day is over. The address may sign up again. [`StoreError::AccountGone`].
     fn delete_account(&self, account: AccountId, version: Option<PasswordVersion>, now: i64) -> Result<(), StoreError>;
 
-    /// If the account has more than [`MAX_SESSIONS`](crate::session::MAX_SESSIONS) then, the oldest end.
-    /// [`StoreError::AccountGone`], [`StoreError::AccountBlocked`].
+    /// Ends the oldest sessions beyond [`MAX_SESSIONS`](crate::session::MAX_SESSIONS). [`StoreError::AccountGone`],
+    /// [`StoreError::AccountBlocked`].
     fn add_session(&self, account: AccountId, version: PasswordVersion, session: &NewSession)
     -> Result<(), StoreError>;
 
@@ -164,7 +164,7 @@ pub trait Store: Send + Sync {
         now: i64,
     ) -> Result<(), StoreError>;
 
-    /// Accepts a code of a step of time. False if one of this step or a later one was accepted before.
+    /// Accepts a code of a time step. False if one of this step or a later one was accepted before.
     fn accept_totp_step(&self, account: AccountId, step: i64) -> Result<bool, StoreError>;
 
     /// False if the account has no such code, or used it before.
@@ -176,9 +176,10 @@ pub trait Store: Send + Sync {
     /// Deletes the secret of the app and the recovery codes. False if there were none. [`StoreError::AccountGone`].
     fn disable_totp(&self, account: AccountId, version: Option<PasswordVersion>) -> Result<bool, StoreError>;
 
-    /// If a key of the account was revoked or expired on the same day (UTC), or an account of the same address was deleted on it, the
-    /// new key takes over a counter: on no day do the accounts of an address use more counters than the tier allows keys.
-    /// [`StoreError::AccountGone`], [`StoreError::KeyLimitReached`], [`StoreError::NewKeysUsedUp`].
+    /// If a key of the account was revoked or expired on the same day (UTC), or an account with the same address was
+    /// deleted on it, the new key takes over a counter: on no day do the accounts of an address use more counters than
+    /// the tier allows keys. [`StoreError::AccountGone`], [`StoreError::KeyLimitReached`],
+    /// [`StoreError::NewKeysUsedUp`].
     fn create_key(
         &self,
         account: AccountId,
@@ -218,12 +219,12 @@ pub trait Store: Send + Sync {
     /// [`StoreError::NoSuchKey`], [`StoreError::AmbiguousKey`].
     fn revoke_key(&self, key: KeyRef, now: i64) -> Result<KeyRecord, StoreError>;
 
-    /// [`StoreError::Replaced`] if what was opened is no longer what the next start would open. Every write checks this.
+    /// [`StoreError::Replaced`] if the next start would open another store than this one. Every write checks this.
     fn check(&self) -> Result<(), StoreError>;
 
-    /// The keys that were created, revoked, blocked, unblocked or moved to another tier after change `since` (0: all keys). Cheap if nothing
-    /// changed. [`StoreError::Replaced`].
-    fn changes(&self, since: i64) -> Result<Changes, StoreError>;
+    /// The keys that were created, revoked, blocked, unblocked or moved to another tier after change `since` (0: all
+    /// keys). Cheap if nothing changed. [`StoreError::Replaced`].
+    fn changes(&self, since: i64) -> Result<KeyChanges, StoreError>;
 
     /// The usage of all keys on one day.
     fn usage(&self, day: Date) -> Result<Vec<StoredUsage>, StoreError>;
@@ -239,20 +240,21 @@ pub trait Store: Send + Sync {
     /// The requests of each account from `first` to `last`, most first. Accounts without usage are left out.
     fn usage_by_account(&self, first: Date, last: Date) -> Result<Vec<(AccountId, u64)>, StoreError>;
 
-    /// Deletes usage older than [`USAGE_DAYS`], alerts older than [`ALERT_DAYS`](crate::watch::ALERT_DAYS), the names of keys revoked more than [`REVOKED_NAME_DAYS`] ago, links of e-mails that
-    /// expired before `today`, and what remains of accounts that were deleted before it; returns the number of rows that changed.
+    /// Deletes usage older than [`USAGE_DAYS`], alerts older than [`ALERT_DAYS`](crate::watch::ALERT_DAYS), the names
+    /// of keys revoked more than [`REVOKED_NAME_DAYS`] ago, links of e-mails that expired before `today`, and the
+    /// remains of accounts that were deleted before it; returns the number of rows that changed.
     fn purge(&self, today: Date) -> Result<usize, StoreError>;
 
-    /// Adds to the usage of keys, atomically, and sets `now` as their last use. Returns the new totals in the same order:
-    /// other processes may have added too. The total is 0 for a key whose account was deleted on another day.
+    /// Adds to the usage of keys, atomically, and sets `now` as their last use. Returns the new totals in the same
+    /// order: other processes may have added too. The total is 0 for a key of an account deleted on another day.
     fn add_usage(&self, added: &[AddedUsage], now: i64) -> Result<Vec<u32>, StoreError>;
 
-    /// What several servers count together; `None` if one server uses the store, and counts in memory.
+    /// Counters that several servers share; `None` if one server uses the store, and counts in memory.
     fn counters(&self) -> Option<&dyn CounterStore> {
         None
     }
 
-    /// What calls take and how often they fail; nothing if the store does not measure it.
+    /// Durations and failures of calls; empty if the store does not measure them.
     fn measurements(&self) -> StoreMeasurements {
         StoreMeasurements::default()
     }
@@ -261,10 +263,11 @@ pub trait Store: Send + Sync {
     fn cursor_secret(&self, fresh: [u8; 32]) -> Result<[u8; 32], StoreError>;
 }
 
-/// What several servers count together: days, see [`lease`](crate::quota::lease), and windows of rate limits. All calls block.
+/// Counters that several servers share: daily ones, see [`lease`](crate::quota::lease), and windows of rate limits. All
+/// calls block.
 pub trait CounterStore: Send + Sync {
-    /// Takes units of a counter: what is needed, or more if much is left, or less if less is left. Together with what was given
-    /// back, no more than the limit is ever granted of a day, whatever is killed. It fails within a second.
+    /// Takes units of a counter: the needed number, more if many are left, or fewer if fewer are left. Apart from units
+    /// given back, no more than the limit of a day is ever granted, whatever is killed. It fails within a second.
     fn lease(&self, request: LeaseRequest) -> Result<Grant, StoreError>;
 
     /// Gives units back.
@@ -277,17 +280,17 @@ pub trait CounterStore: Send + Sync {
     /// Uncounts a request; no effect in windows that are over.
     fn uncount(&self, counted: &[CountedWindow]) -> Result<(), StoreError>;
 
-    /// Reports that this server runs, by which leases are divided, and removes some windows that are over. Returns the store's clock in Unix milliseconds: it decides
-    /// which day it is.
+    /// Reports that this server runs, because leases are divided by the number of running servers, and removes some
+    /// windows that are over. Returns the store's clock in Unix milliseconds: it decides which day it is.
     fn report_running(&self) -> Result<i64, StoreError>;
 }
 
-/// The calls of a store so far.
+/// Measurements of a store's calls so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StoreMeasurements {
-    /// With the time that they waited for others.
+    /// Includes the time that they waited for others.
     pub durations: Observations,
-    /// Those that failed other than by a rule.
+    /// Calls that failed other than by a rule.
     pub failures: u64,
 }
 
@@ -295,18 +298,18 @@ pub struct StoreMeasurements {
 pub const USAGE_DAYS: i32 = 400;
 
 /// Days after which the name of a revoked key is deleted; its digest remains.
-pub const REVOKED_NAME_DAYS: i32 = 90;
+pub(crate) const REVOKED_NAME_DAYS: i32 = 90;
 
-/// Which of its revoked keys an account is shown.
+/// Selection of the revoked keys that an account is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RevokedKeys {
     /// Unix seconds of the earliest revocation.
     pub since: i64,
-    /// The number of keys; those revoked last are preferred.
+    /// Maximum number of keys; those revoked last are preferred.
     pub max: u32,
 }
 
-/// What authentication needs to know of a key.
+/// State of a key for authentication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyState {
     pub id: KeyId,
@@ -314,7 +317,7 @@ pub struct KeyState {
     /// `None` for a demo key, or if the account was deleted.
     pub account: Option<AccountId>,
     pub tier: Tier,
-    /// Also if its account is blocked.
+    /// Also true if its account is blocked.
     pub revoked: bool,
     /// Unix seconds; the first second at which the key is no longer accepted.
     pub expires_at: Option<i64>,
@@ -334,16 +337,16 @@ pub struct Credentials {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Totp {
     pub secret: TotpSecret,
-    /// The last step of time of which a code was accepted.
+    /// Last time step with an accepted code.
     pub step: i64,
 }
 
-/// How often an account's password was set.
+/// Number of times that an account's password was set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PasswordVersion(pub i64);
 
 #[derive(Debug)]
-pub struct Changes {
+pub struct KeyChanges {
     /// The number of the last change, to be passed as `since` next time.
     pub last: i64,
     pub keys: Vec<KeyState>,

@@ -33,7 +33,7 @@ const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 #[derive(Clone, PartialEq, Eq)]
 pub struct TotpSecret(Zeroizing<[u8; SECRET_BYTES]>);
 
-/// What a person types: six digits or a recovery code, maybe with spaces.
+/// A code as a person types it: six digits or a recovery code, maybe with spaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SecondFactorCode {
     App(u32),
@@ -64,12 +64,8 @@ impl TotpSecret {
         Zeroizing::new(base32(self.0.as_slice()).to_ascii_uppercase())
     }
 
-    /// The code of a time (Unix seconds).
-    pub fn code_at(&self, now: i64) -> u32 {
-        self.code(now.div_euclid(STEP_SECONDS))
-    }
-
-    fn code(&self, step: i64) -> u32 {
+    /// The code of a step of [`STEP_SECONDS`] since 1970.
+    pub(crate) fn code(&self, step: i64) -> u32 {
         let mut mac = Hmac::<Sha1>::new_from_slice(self.0.as_slice()).expect("HMAC takes keys of any length");
         mac.update(&step.to_be_bytes());
         let hash = mac.finalize().into_bytes();
@@ -78,7 +74,7 @@ impl TotpSecret {
         (word & 0x7fff_ffff) % 10_u32.pow(DIGITS)
     }
 
-    /// The step of a code that is valid at `now` (Unix seconds) and later than `used`, the last step accepted before.
+    /// The step of `code`, if it is valid at `now` (Unix seconds) and later than `used`, the last accepted step.
     pub(crate) fn step_of(&self, code: u32, used: i64, now: i64) -> Option<i64> {
         let current = now.div_euclid(STEP_SECONDS);
         (current - SKEW..=current + SKEW).find(|step| *step > used && self.code(*step) == code)
@@ -108,7 +104,7 @@ impl SecondFactorCode {
             return text.parse().ok().map(Self::App);
         }
         let code: [u8; RECOVERY_BYTES] = from_base32(&text)?;
-        Some(Self::Recovery(RecoveryDigest::of(&code)))
+        Some(Self::Recovery(RecoveryDigest::new(&code)))
     }
 }
 
@@ -130,7 +126,7 @@ impl RecoveryCode {
     }
 
     pub(crate) fn digest(&self) -> RecoveryDigest {
-        RecoveryDigest::of(&self.0)
+        RecoveryDigest::new(&self.0)
     }
 }
 
@@ -145,7 +141,7 @@ impl fmt::Debug for RecoveryCode {
 pub struct RecoveryDigest([u8; 32]);
 
 impl RecoveryDigest {
-    fn of(code: &[u8; RECOVERY_BYTES]) -> Self {
+    fn new(code: &[u8; RECOVERY_BYTES]) -> Self {
         Self(Sha256::digest(code).into())
     }
 
@@ -209,7 +205,7 @@ mod tests {
             (2_000_000_000, 279_037),
             (20_000_000_000, 353_130),
         ] {
-            assert_eq!(rfc().code_at(time), code, "{time}");
+            assert_eq!(rfc().code(time / STEP_SECONDS), code, "{time}");
         }
         // RFC 4226, appendix D: the first steps.
         let codes: Vec<u32> = (0..5).map(|step| rfc().code(step)).collect();
@@ -223,11 +219,11 @@ mod tests {
         for (time, expected) in
             [(now, step), (now - 30, step - 1), (now + 30, step + 1), (now + 29, step), (now - 1, step - 1)]
         {
-            assert_eq!(rfc().step_of(rfc().code_at(time), 0, now), Some(expected));
-            assert_eq!(rfc().step_of(rfc().code_at(time), expected, now), None);
+            assert_eq!(rfc().step_of(rfc().code(time / STEP_SECONDS), 0, now), Some(expected));
+            assert_eq!(rfc().step_of(rfc().code(time / STEP_SECONDS), expected, now), None);
         }
         for time in [now - 31, now + 60] {
-            assert_eq!(rfc().step_of(rfc().code_at(time), 0, now), None);
+            assert_eq!(rfc().step_of(rfc().code(time / STEP_SECONDS), 0, now), None);
         }
     }
 

@@ -1,4 +1,4 @@
-//! Saved searches and lists of records, what each release brings them, and the outbox: what of it is to be sent, and requested
+//! Saved searches and lists of records, the alerts that releases bring them, and the outbox of messages and requested
 //! links.
 
 use crate::StoreError;
@@ -19,13 +19,13 @@ pub struct WebhookId(pub i64);
 pub struct DeliveryId(pub i64);
 
 /// Days for which alerts are stored.
-pub const ALERT_DAYS: i32 = 90;
+pub(crate) const ALERT_DAYS: i32 = 90;
 /// Records of one list.
 pub const MAX_LISTED: u32 = 10_000;
 /// Webhooks of one account.
 pub const MAX_WEBHOOKS: u32 = 10;
 
-/// The tables whose records can be watched.
+/// Tables with records that can be watched.
 pub const WATCHED: [Table; 4] = [Table::Firms, Table::Startups, Table::Rounds, Table::People];
 
 /// A saved search or a list of records.
@@ -44,11 +44,11 @@ pub struct Watch {
     pub created_at: i64,
     /// The release up to which alerts were made.
     pub evaluated: SnapshotVersion,
-    /// Why the last release could not be evaluated.
+    /// Reason that the last release could not be evaluated.
     pub problem: Option<String>,
-    /// The number of the address of its feed.
+    /// Number of the current address of its feed.
     pub feed: i64,
-    /// Whether alerts are sent by e-mail.
+    /// True if alerts are sent by e-mail.
     pub emails: bool,
     pub webhook: Option<WebhookId>,
 }
@@ -79,7 +79,7 @@ pub enum WatchChange<'a> {
     RenewFeed,
 }
 
-/// What a release brought a search or list.
+/// News from a release for a search or list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alert {
     pub id: AlertId,
@@ -89,11 +89,11 @@ pub struct Alert {
     pub version: SnapshotVersion,
     /// Unix seconds.
     pub created_at: i64,
-    /// The number of entries, of which very many are not all stored.
+    /// Number of entries. If there are very many, not all are stored.
     pub total: u32,
     /// JSON.
     pub entries: String,
-    /// What came of sending it: of the last attempt by e-mail and to a webhook.
+    /// Outcome of the last attempts to send it by e-mail and to a webhook.
     pub outcome: Option<String>,
 }
 
@@ -101,14 +101,14 @@ pub struct Alert {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evaluation {
     pub watch: WatchId,
-    /// Its `evaluated` before: the evaluation counts only if nobody else evaluated it in the meantime.
+    /// The `evaluated` of the watch before: the evaluation counts only if nobody else evaluated it in the meantime.
     pub evaluated: SnapshotVersion,
-    /// The release that was compared with.
+    /// The earlier release of the comparison.
     pub since: SnapshotVersion,
     pub problem: Option<String>,
     /// The number of entries and their JSON; `None` if there is nothing new.
     pub news: Option<(u32, String)>,
-    /// Records of a list that were merged, and into which.
+    /// Merged records of a list, each with the record that replaces it.
     pub moved: Vec<(String, String)>,
 }
 
@@ -117,30 +117,30 @@ pub struct Webhook {
     pub id: WebhookId,
     pub account: AccountId,
     pub url: String,
-    /// The number of its secret.
+    /// Number of its current secret.
     pub secret: i64,
-    /// Unix seconds until which the secret before is used, too.
+    /// Unix seconds until which the previous secret is used, too.
     pub previous_until: i64,
     /// Unix seconds.
     pub created_at: i64,
-    /// Why nothing more is sent.
+    /// Reason that nothing more is sent.
     pub stopped: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub enum WebhookChange<'a> {
-    /// Another secret; the one before is used, too, until this time (Unix seconds).
+    /// A new secret; the previous one is used, too, until this time (Unix seconds).
     RenewSecret {
         previous_until: i64,
     },
     Stop(&'a str),
-    /// What is due is sent at once, and tried as often as if it was new.
+    /// Due messages are sent at once, with as many attempts as new ones.
     Resume {
         now: i64,
     },
 }
 
-/// What is due for one receiver, the oldest first.
+/// Due messages for one receiver, oldest first.
 #[derive(Clone, Debug)]
 pub struct DueDeliveries {
     pub account: AccountId,
@@ -160,7 +160,7 @@ pub struct Delivery {
     pub attempts: u32,
 }
 
-/// A link that is to be sent to the owner of an account. It is made when it is sent: until then there is no secret.
+/// A link to be sent to the owner of an account. It is made when it is sent: until then there is no secret.
 #[derive(Clone, Debug)]
 pub struct DueLink {
     pub id: DeliveryId,
@@ -172,16 +172,16 @@ pub struct DueLink {
     pub expires_at: i64,
 }
 
-/// What came of an attempt.
+/// Result of an attempt.
 #[derive(Clone, Debug)]
-pub struct Settled {
+pub struct DeliveryResult {
     pub id: DeliveryId,
     pub outcome: String,
     /// Unix seconds of the next attempt; `None` if there is none.
     pub due_at: Option<i64>,
 }
 
-/// The part of [`Store`](crate::Store) that keeps saved searches, lists, alerts and the outbox; its rules hold here, too.
+/// The part of [`Store`](crate::Store) for saved searches, lists, alerts and the outbox; the same rules apply.
 pub trait WatchStore: Send + Sync {
     /// [`StoreError::AccountGone`], [`StoreError::TooManyWatches`], [`StoreError::TooManyListed`].
     fn add_watch(&self, account: AccountId, watch: NewWatch<'_>, now: i64) -> Result<Watch, StoreError>;
@@ -199,15 +199,15 @@ pub trait WatchStore: Send + Sync {
     /// [`StoreError::TooManyListed`].
     fn change_watch(&self, account: AccountId, watch: WatchId, change: WatchChange<'_>) -> Result<Watch, StoreError>;
 
-    /// With its alerts. False if the account has no such search or list.
+    /// Also deletes its alerts. False if the account has no such search or list.
     fn delete_watch(&self, account: AccountId, watch: WatchId) -> Result<bool, StoreError>;
 
     /// The searches and lists of the accounts after `after` that were not evaluated up to `version`, by account: all of an
     /// account, and no further account once there are `limit`.
     fn unevaluated(&self, after: AccountId, version: SnapshotVersion, limit: usize) -> Result<Vec<Watch>, StoreError>;
 
-    /// Stores evaluations of release `version`, their alerts and what is to be sent, atomically; returns the number of alerts. An
-    /// evaluation is left out if the search or list is gone or was evaluated in the meantime.
+    /// Stores evaluations of release `version`, their alerts and the messages to send, atomically; returns the number
+    /// of alerts. An evaluation is left out if the search or list is gone or was evaluated in the meantime.
     fn add_evaluations(
         &self,
         version: SnapshotVersion,
@@ -241,11 +241,11 @@ pub trait WatchStore: Send + Sync {
         change: WebhookChange<'_>,
     ) -> Result<Webhook, StoreError>;
 
-    /// With what is due for it. False if the account has no such webhook.
+    /// Also deletes its due messages. False if the account has no such webhook.
     fn delete_webhook(&self, account: AccountId, webhook: WebhookId) -> Result<bool, StoreError>;
 
-    /// What is due at `now`, for up to `receivers`; up to `messages` for each webhook, everything for an e-mail. Nobody else gets it
-    /// before `until` (Unix seconds).
+    /// Claims messages that are due at `now`, for up to `receivers`: up to `messages` for each webhook, all for an
+    /// e-mail. Nobody else gets them before `until` (Unix seconds).
     fn claim_due(
         &self,
         now: i64,
@@ -254,24 +254,25 @@ pub trait WatchStore: Send + Sync {
         messages: u32,
     ) -> Result<Vec<DueDeliveries>, StoreError>;
 
-    /// What was claimed and not settled is due at `now`, and its number is returned: for a server that starts, and whose lock of
-    /// the data folder says that there is no other. A store that several servers share releases nothing: claims end by themselves.
+    /// Makes messages that were claimed and not settled due at `now`, and returns their number: for a starting server
+    /// that is alone, as its lock of the data folder shows. A store that several servers share releases nothing: claims
+    /// end by themselves.
     fn release_claims(&self, now: i64) -> Result<usize, StoreError>;
 
-    /// What is due for a webhook that is not stopped is due at `due_at` (Unix seconds).
+    /// Puts off the due messages of a webhook that is not stopped to `due_at` (Unix seconds).
     fn put_off(&self, webhook: WebhookId, due_at: i64) -> Result<(), StoreError>;
 
-    /// What was claimed and not tried is due at `now`.
+    /// Makes messages that were claimed and not tried due at `now`.
     fn put_back(&self, claimed: &[DeliveryId], now: i64) -> Result<(), StoreError>;
 
-    /// Stores what came of attempts. A link without a next attempt is deleted.
-    fn settle(&self, settled: &[Settled]) -> Result<(), StoreError>;
+    /// Stores the results of attempts. A link without a next attempt is deleted.
+    fn settle(&self, settled: &[DeliveryResult]) -> Result<(), StoreError>;
 
-    /// Stores that a link is to be sent to an address, until `expires_at` (Unix seconds). It does the same whether or not the
-    /// address has an account, so that its duration does not tell.
+    /// Stores a request for a link to an address, until `expires_at` (Unix seconds). It does the same with and without
+    /// an account, so that its duration does not tell.
     fn request_link(&self, email: &Email, purpose: Purpose, expires_at: i64, now: i64) -> Result<(), StoreError>;
 
-    /// Up to `limit` links that are due at `now`, the oldest first. Nobody else gets them before `until` (Unix seconds). Those for
-    /// addresses without an account are deleted.
+    /// Claims up to `limit` links that are due at `now`, oldest first. Nobody else gets them before `until` (Unix
+    /// seconds). Those for addresses without an account are deleted.
     fn claim_links(&self, now: i64, until: i64, limit: u32) -> Result<Vec<DueLink>, StoreError>;
 }

@@ -1,7 +1,7 @@
 //! Addresses as search texts: `https://www.acme.com/about`, `jane.doe@acme.com`, `@acme`, `linkedin.com/in/jane-doe`.
 //!
-//! The records whose website has the host come first. What else an address says is a name: the host without its ending for
-//! firms and startups, the local part of an e-mail address for people, the name of a profile for all.
+//! Records with the website of the host come first. The rest of an address is a name: the host without its ending for
+//! firms and startups, the local part of an e-mail address for people, and the name of a profile for all.
 
 use crate::Catalog;
 use data::fold::fold;
@@ -11,33 +11,33 @@ use data::vocabulary::Vocabulary;
 use data::{Country, Facet, Table};
 use search::{CLOSE_SCORE, Explanation, Hit, MATCH_SCORE, MAX_HITS, MAX_SCORE, MatchClass, ScorePart, SearchResults};
 
-/// The least that must remain of a name without them, in letters.
+/// Minimum number of letters of a name without them.
 const MIN_REST: usize = 4;
-/// By how much a name without them is less likely: below [`CLOSE_SCORE`] if it is exact.
+/// Factor of the score of a name without them: below [`CLOSE_SCORE`] if it is exact.
 const CUT_FACTOR: f32 = 0.79;
-/// A host with more records is that of a platform, and not of each.
+/// Maximum number of records of a host; one with more belongs to a platform.
 const MAX_OF_HOST: u64 = 4;
 
-/// A search text that is an address.
+/// A search text in the form of an address.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Address {
-    /// In lowercase without `www.`; not that of a mail provider.
+pub(crate) struct SearchAddress {
+    /// The host, lowercase, without `www.`; `None` for mail providers.
     host: Option<String>,
-    /// The local part of an e-mail address, unless it names no person.
+    /// The local part of an e-mail address, if it names a person.
     person: Option<String>,
     /// A handle, or the name of a profile.
     name: Option<String>,
 }
 
-/// What to search for besides the host: names, and those that are tried if none of these has a sure match.
+/// Names to search for besides the host. The `cut` ones are tried only if no likely name has a sure match.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct AddressNames {
     likely: Vec<String>,
     cut: Vec<String>,
 }
 
-impl Address {
-    /// `None` if a text is no address.
+impl SearchAddress {
+    /// `None` if the text is not an address.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let text = text.trim().trim_matches(['<', '>', '"', '\'', ',', ';']);
         let text = text.strip_prefix("mailto:").unwrap_or(text).trim_start_matches('/');
@@ -70,12 +70,12 @@ impl Address {
         Some(Self { host: Some(host).filter(|_| name.is_none()), person: None, name })
     }
 
-    /// The host, unless it is that of a mail provider or of profiles.
+    /// The host, unless it belongs to a mail provider or hosts profiles.
     pub(crate) fn into_host(self) -> Option<String> {
         self.host
     }
 
-    /// The most words that it is searched by.
+    /// Maximum number of words of its searches.
     pub(crate) fn words(&self) -> usize {
         let texts = [&self.host, &self.person, &self.name].into_iter().flatten();
         texts.map(|text| fold(text).split(' ').count()).max().unwrap_or(0)
@@ -89,7 +89,7 @@ impl Address {
         if let Some(person) = self.person.as_ref().filter(|_| table == Table::People || self.host.is_none()) {
             let name = person.trim_end_matches(|char: char| char.is_ascii_digit());
             let name = name.replace(['.', '_', '-'], " ");
-            // The initial of the given name and the surname.
+            // Initial of the given name, then the surname.
             let mut letters = name.chars();
             let first = letters.next().filter(|_| !name.contains(' ') && name.len() >= MIN_REST);
             let cut = first.map(|first| format!("{first} {}", letters.as_str()));
@@ -97,12 +97,12 @@ impl Address {
         }
         let Some(host) = &self.host else { return AddressNames::default() };
         let own = OwnName::parse(host);
-        // `58.com` and `sequoia.capital` are names too.
+        // `58.com` and `sequoia.capital` are also names.
         AddressNames { likely: vec![own.domain.to_owned(), own.label.to_owned()], cut: cut_names(own.label) }
     }
 }
 
-/// At least two labels of letters, digits and hyphens, of which the last has letters only.
+/// True for at least two labels of letters, digits and hyphens; the last one has letters only.
 fn is_host(host: &str) -> bool {
     let is_label =
         |label: &str| !label.is_empty() && label.chars().all(|char| char.is_alphanumeric() || "-_".contains(char));
@@ -129,14 +129,14 @@ fn profile(text: &str, host: &str) -> Option<String> {
     let mut parts =
         path.split('/').filter(|part| !part.is_empty() && !WordList::ProfilePaths.contains(&part.to_lowercase()));
     let name = parts.next()?.trim_start_matches('@');
-    // `jane-doe-1a2b3c` has the number of a member at its end.
+    // `jane-doe-1a2b3c` ends with a member number.
     let is_number = |end: &str| end.len() > 4 && end.contains(|char: char| char.is_ascii_digit());
     let name = name.rsplit_once('-').filter(|(_, end)| is_number(end)).map_or(name, |(name, _)| name);
     let name = name.replace(['-', '_'], " ");
     (!name.is_empty()).then_some(name)
 }
 
-/// A name without what hosts and handles add: `getacme`, `acmehq`, `acme-app`.
+/// A name without the words that hosts and handles add: `getacme`, `acmehq`, `acme-app`.
 fn cut_names(name: &str) -> Vec<String> {
     let name = name.to_lowercase();
     let before = WordList::HandlePrefixes.words().filter_map(|added| name.strip_prefix(added));
@@ -146,8 +146,8 @@ fn cut_names(name: &str) -> Vec<String> {
 }
 
 impl Catalog {
-    /// As [`Catalog::search`], for an address.
-    pub(super) fn search_address(&self, table: Table, address: &Address) -> SearchResults {
+    /// Like [`Catalog::search`], for an address.
+    pub(super) fn search_address(&self, table: Table, address: &SearchAddress) -> SearchResults {
         let names = address.names(table);
         let mut found = SearchResults::default();
         for name in &names.likely {
@@ -172,7 +172,7 @@ impl Catalog {
             }
             return found;
         }
-        // Several records of a host: that with its name is first.
+        // Among several records of a host, the one with its name comes first.
         let (mut hits, others): (Vec<Hit>, Vec<Hit>) = found.hits.iter().partition(|hit| of_host.contains(&hit.row));
         hits.iter_mut().for_each(|hit| hit.score = MAX_SCORE);
         for row in of_host {
@@ -185,10 +185,10 @@ impl Catalog {
         SearchResults { hits, did_you_mean: Vec::new(), is_loose: false, left_out: Vec::new(), ..found }
     }
 
-    /// As [`Catalog::explain`], for an address.
-    pub(super) fn explain_address(&self, table: Table, address: &Address, row: u32) -> Option<Explanation> {
+    /// Like [`Catalog::explain`], for an address.
+    pub(super) fn explain_address(&self, table: Table, address: &SearchAddress, row: u32) -> Option<Explanation> {
         if self.rows_of_host(table, address).contains(&row) {
-            // As high as the score of any name.
+            // As high as the best score of a name.
             let part = ScorePart { strategy: "website", ceiling: 1.0, similarity: 1.0, points: 1.0 };
             return Some(Explanation {
                 score: MAX_SCORE,
@@ -221,8 +221,13 @@ impl Catalog {
         cut.fold(likely, best).into()
     }
 
-    /// As [`Catalog::match_classes`], for an address.
-    pub(super) fn match_classes_of_address(&self, table: Table, address: &Address, rows: &[u32]) -> Vec<MatchClass> {
+    /// Like [`Catalog::match_classes`], for an address.
+    pub(super) fn match_classes_of_address(
+        &self,
+        table: Table,
+        address: &SearchAddress,
+        rows: &[u32],
+    ) -> Vec<MatchClass> {
         let of_host = self.rows_of_host(table, address);
         let names = address.names(table).likely;
         let of_names = names.iter().map(|name| self.match_classes_of_name(table, name, rows));
@@ -235,13 +240,13 @@ impl Catalog {
         rows.iter().enumerate().map(class).collect()
     }
 
-    /// Whether a search text is an address with the host of a row's website.
+    /// True if a search text is an address and its host is that of a row's website.
     pub fn has_host(&self, table: Table, row: u32, text: &str) -> bool {
-        Address::parse(text).is_some_and(|address| self.rows_of_host(table, &address).contains(&row))
+        SearchAddress::parse(text).is_some_and(|address| self.rows_of_host(table, &address).contains(&row))
     }
 
-    /// The records whose website has the host of an address, or the domain it belongs to; none if it is that of a platform.
-    fn rows_of_host(&self, table: Table, address: &Address) -> Vec<u32> {
+    /// Finds the records with a website on the host of an address or on the domain it belongs to; none for a platform.
+    fn rows_of_host(&self, table: Table, address: &SearchAddress) -> Vec<u32> {
         let Some(host) = &address.host else { return Vec::new() };
         let domain = OwnName::parse(host).domain;
         let parents = host.match_indices('.').map(|(at, _)| &host[at + 1..]);
@@ -261,11 +266,11 @@ mod tests {
     use super::*;
 
     fn host_of(text: &str) -> Option<String> {
-        Address::parse(text)?.host
+        SearchAddress::parse(text)?.host
     }
 
     fn likely(text: &str, table: Table) -> Vec<String> {
-        Address::parse(text).map(|address| address.names(table).likely).unwrap_or_default()
+        SearchAddress::parse(text).map(|address| address.names(table).likely).unwrap_or_default()
     }
 
     #[test]
@@ -311,7 +316,7 @@ mod tests {
             "e.ventures capital",
             "★.★",
         ] {
-            assert_eq!(Address::parse(text), None, "{text}");
+            assert_eq!(SearchAddress::parse(text), None, "{text}");
         }
     }
 
@@ -340,9 +345,9 @@ mod tests {
             assert_eq!(likely(text, Table::People)[0], person, "{text}");
             assert_eq!(likely(text, Table::Firms)[0], firm, "{text}");
         }
-        let names = Address::parse("jdoe@acme.com").unwrap().names(Table::People);
+        let names = SearchAddress::parse("jdoe@acme.com").unwrap().names(Table::People);
         assert_eq!((names.likely, names.cut), (vec!["jdoe".to_owned()], vec!["j doe".to_owned()]));
-        assert_eq!(Address::parse("info@gmail.com"), None);
+        assert_eq!(SearchAddress::parse("info@gmail.com"), None);
     }
 
     #[test]
@@ -375,7 +380,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_parsed(text in "\\PC{0,40}", from in "(@|www\\.|https?://|a@|linkedin.com/)?") {
-            if let Some(address) = Address::parse(&format!("{from}{text}")) {
+            if let Some(address) = SearchAddress::parse(&format!("{from}{text}")) {
                 for table in [Table::Firms, Table::People] {
                     address.names(table);
                 }

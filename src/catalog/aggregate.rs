@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::amounts::AmountCounter;
-use crate::groups::{GroupColumn, Rows, ValueRows, each_common, remove};
+use crate::groups::{GroupColumn, MatchedRows, ValueRows, each_common, remove};
 use crate::param_error::shortened;
 use crate::param_error::wrong_term;
 use crate::params::MAX_VALUES;
@@ -23,24 +23,24 @@ pub const DEFAULT_GROUPS: usize = 20;
 /// Maximum number of groups of each property.
 pub const MAX_GROUPS: usize = 100;
 
-/// What rows are grouped by.
+/// A property to group rows by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GroupBy {
     Facet(Facet),
-    /// The year of a date, by the index of its sort key.
+    /// The year of a date; holds the index of its sort key.
     Year(usize),
     Quarter(usize),
     /// The number itself.
     Number(usize),
 }
 
-/// The order of groups; ties stay in the order of values.
+/// The order of groups; ties keep the order of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GroupOrder {
     Count,
     SumUsd,
     MedianUsd,
-    /// Years and numbers, latest first; other values in the order of the snapshot.
+    /// Years and numbers, latest first; other values in snapshot order.
     Value,
 }
 
@@ -53,15 +53,15 @@ impl GroupOrder {
     ];
 }
 
-/// What to compute of the rows of a query.
+/// Options of an aggregate.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AggregateOptions {
     pub group_by: Vec<(&'static str, GroupBy)>,
-    /// `None`: by count, but years, quarters and numbers by value.
+    /// `None`: by count, except years, quarters and numbers, which are ordered by value.
     pub order: Option<GroupOrder>,
     /// Maximum number of groups of each property.
     pub limit: usize,
-    /// Whether a higher limit was requested than [`MAX_GROUPS`].
+    /// True if the requested limit was above [`MAX_GROUPS`].
     pub is_clamped: bool,
 }
 
@@ -83,7 +83,7 @@ model! {
         /// The property.
         pub by: &'static str,
         /// The first groups in the order of `sort`.
-        pub values: Vec<Group>,
+        pub values: Vec<AggregateGroup>,
         /// Number of groups beyond these.
         pub other_values: u64,
         /// Records that are only in groups beyond these.
@@ -94,7 +94,7 @@ model! {
 
     /// The records that have one value.
     #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-    pub struct Group {
+    pub struct AggregateGroup as "Group" {
         /// The value, as the filter of this name accepts it; a year, or a quarter such as `2024-Q1`.
         pub value: String,
         /// The name of the value.
@@ -115,7 +115,7 @@ model! {
     }
 }
 
-/// The properties that the rows of a list can be grouped by.
+/// The properties that can group the rows of a list.
 pub fn group_bys(resource: Resource) -> Vec<(&'static str, GroupBy)> {
     let table = resource.table();
     let facet = |facet: Facet| (facet.name(), GroupBy::Facet(facet));
@@ -158,13 +158,13 @@ pub fn group_bys(resource: Resource) -> Vec<(&'static str, GroupBy)> {
 }
 
 impl AggregateOptions {
-    /// Names of the parameters, which are not filters of a list.
+    /// Names of the parameters, none of which is a filter of a list.
     pub const NAMES: [&'static str; 3] = ["group_by", "sort", "limit"];
 
-    /// Reads the options among the parameters of a request for the aggregates of a list.
+    /// Parses the options of an aggregate from the parameters of a request.
     ///
     /// # Errors
-    /// Everything that is wrong with them.
+    /// Lists all invalid values.
     pub fn parse(resource: Resource, values: &[(String, String)]) -> Result<Self, Issues> {
         let of = |name: &'static str| {
             let own = values.iter().filter(move |(known, _)| known == name);
@@ -237,7 +237,7 @@ impl AggregateOptions {
     pub fn canonical(&self) -> Vec<(&'static str, String)> {
         let names: Vec<&str> = self.group_by.iter().map(|(name, _)| *name).collect();
         let order = self.order.and_then(|order| GroupOrder::ALL.into_iter().find(|(_, known)| *known == order));
-        // All limits above the maximum have the same response, which has a warning.
+        // All limits above the maximum get the same response, with a warning.
         let limit = if self.is_clamped { MAX_GROUPS + 1 } else { self.limit };
         [
             ("group_by", names.join(",")),
@@ -251,8 +251,8 @@ impl AggregateOptions {
 }
 
 impl Catalog {
-    /// The counts and amounts of the rows that match a query, and what to know about the matches of a search; cached for
-    /// the life of the release, except those of searches.
+    /// Computes the counts and amounts of the rows that match a query, with notes on the matches of a search. Cached
+    /// for the life of the release, except for searches.
     pub fn aggregate(&self, query: &Query, options: &AggregateOptions) -> (Arc<Aggregate>, Vec<ParameterError>) {
         if query.text.is_some() {
             let (aggregate, notes) = self.compute_aggregate(query, options);
@@ -263,22 +263,22 @@ impl Catalog {
         (self.aggregates.get_or_insert_with((unordered, options.clone()), compute), Vec::new())
     }
 
-    /// The same, not cached.
+    /// The same, without the cache.
     pub fn compute_aggregate(&self, query: &Query, options: &AggregateOptions) -> (Aggregate, Vec<ParameterError>) {
         let (rows, notes) = self.rows_of(query);
         (self.aggregate_rows(query.table, &rows, options), notes)
     }
 
-    fn aggregate_rows(&self, table: Table, rows: &Rows, options: &AggregateOptions) -> Aggregate {
+    fn aggregate_rows(&self, table: Table, rows: &MatchedRows, options: &AggregateOptions) -> Aggregate {
         let table_rows = self.snapshot().rows(table);
         let mut counter = self.amount_counter(table);
-        if let Rows::Few(rows) = rows {
+        if let MatchedRows::Few(rows) = rows {
             counter = counter.map(|counter| counter.among(rows));
         }
         let total = rows.count(table_rows);
         let amounts = counter.as_mut().map(|counter| match rows {
-            Rows::Many(bits) => counter.of(RowSet::Dense(bits).iter(), total),
-            _ => counter.of(0..rows.domain(table_rows), total),
+            MatchedRows::Many(bits) => counter.summarize(RowSet::Dense(bits).iter(), total),
+            _ => counter.summarize(0..rows.domain(table_rows), total),
         });
         let group_by = options.group_by.iter();
         let groups = group_by.map(|(name, by)| self.grouping(table, name, *by, options, rows, &mut counter)).collect();
@@ -291,20 +291,22 @@ impl Catalog {
         name: &'static str,
         by: GroupBy,
         options: &AggregateOptions,
-        rows: &Rows,
+        rows: &MatchedRows,
         counter: &mut Option<AmountCounter<'_>>,
     ) -> Grouping {
-        let column = GroupColumn::of(self.snapshot(), table, by);
+        let column = GroupColumn::new(self.snapshot(), table, by);
         let mut places = Vec::new();
         let mut groups = column.groups(rows, &mut places);
         let mut amounts_of = |group: &ValueRows<'_>| {
             let counter = counter.as_mut()?;
             Some(match (group.rows, rows) {
-                (RowSet::Dense(words), Rows::Many(bits)) => counter.of(each_common(words, bits), group.count),
-                (set, Rows::Many(bits)) => {
-                    counter.of(set.iter().filter(|row| RowSet::Dense(bits).contains(*row)), group.count)
+                (RowSet::Dense(words), MatchedRows::Many(bits)) => {
+                    counter.summarize(each_common(words, bits), group.count)
                 }
-                (set, _) => counter.of(set.iter(), group.count),
+                (set, MatchedRows::Many(bits)) => {
+                    counter.summarize(set.iter().filter(|row| RowSet::Dense(bits).contains(*row)), group.count)
+                }
+                (set, _) => counter.summarize(set.iter(), group.count),
             })
         };
         let by_value = matches!(by, GroupBy::Year(_) | GroupBy::Quarter(_) | GroupBy::Number(_));
@@ -330,7 +332,7 @@ impl Catalog {
         let values = first.iter().map(|group| {
             let (value, name) = self.group_label(table, by, group.value);
             let amounts = known_amounts.get(&group.value).copied().unwrap_or_else(|| amounts_of(group));
-            Group { value, name, count: group.count, amounts }
+            AggregateGroup { value, name, count: group.count, amounts }
         });
         let values = values.collect();
 
@@ -346,13 +348,13 @@ impl Catalog {
         let mut rest = |bits: &[u64]| {
             let rows = RowSet::Dense(bits);
             let count = rows.count();
-            Rest { count, amounts: counter.as_mut().map(|counter| counter.of(rows.iter(), count)) }
+            Rest { count, amounts: counter.as_mut().map(|counter| counter.summarize(rows.iter(), count)) }
         };
         let (other, unknown) = (rest(&other), rest(&unknown));
         Grouping { by: name, values, other_values: others.len() as u64, other, unknown }
     }
 
-    /// A value as the filter accepts it, and its name.
+    /// A value as its filter accepts it, and its name.
     fn group_label(&self, table: Table, by: GroupBy, value: u32) -> (String, String) {
         let same = |text: String| (text.clone(), text);
         match by {
@@ -362,7 +364,7 @@ impl Catalog {
         }
     }
 
-    /// A value of a facet as its parameter accepts it, and its name.
+    /// A facet value as its parameter accepts it, and its name.
     pub fn facet_label(&self, table: Table, facet: Facet, value: u32) -> (String, String) {
         fn word<V: Vocabulary>(value: u32) -> String {
             V::at(value as usize).map_or_else(String::new, |term| term.name().to_owned())

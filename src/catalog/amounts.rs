@@ -1,4 +1,4 @@
-//! The amounts of a set of rows: what their rounds raised.
+//! Sums, means and medians of the amounts that a set of rows raised.
 
 use std::borrow::Cow;
 
@@ -27,12 +27,12 @@ model! {
     }
 }
 
-/// Sums up amounts that are given as ranks among the distinct amounts of a table. Its buffers are used again for the next
-/// set of rows.
+/// Summarizes amounts given as ranks among the distinct amounts of a table. Its buffers are reused for the next set of
+/// rows.
 pub(crate) struct AmountCounter<'a> {
     /// The distinct amounts, ascending.
     amounts: &'a [i64],
-    /// The rank of the amount of each row; above all others if it is unknown.
+    /// The rank of each row's amount; above all others if the amount is unknown.
     ranks: Cow<'a, [u32]>,
     /// The number of rows with each amount.
     counts: Vec<u32>,
@@ -45,15 +45,15 @@ impl<'a> AmountCounter<'a> {
         Self { amounts, ranks: ranks.into(), counts: Vec::new(), few: Vec::new() }
     }
 
-    /// Counts the amounts of rows that are given as places in a list of rows.
+    /// Limits the counter to a list of rows, which are then referred to by their index in it.
     pub(crate) fn among(self, rows: &[u32]) -> Self {
         let ranks = rows.iter().map(|row| self.ranks[*row as usize]).collect();
         Self { ranks, ..self }
     }
 
-    /// The amounts of `count` rows. Of many rows the number with each amount is counted, which takes one pass over them
-    /// and one over the distinct amounts; of few rows the middle amounts are selected.
-    pub(crate) fn of(&mut self, rows: impl Iterator<Item = u32>, count: u64) -> Amounts {
+    /// Summarizes the amounts of `count` rows. For many rows it counts the rows with each amount, which takes one pass
+    /// over the rows and one over the distinct amounts; for few rows it selects the middle amounts.
+    pub(crate) fn summarize(&mut self, rows: impl Iterator<Item = u32>, count: u64) -> Amounts {
         let mut unknown = 0;
         self.few.clear();
         let ranks = &*self.ranks;
@@ -97,15 +97,15 @@ impl<'a> AmountCounter<'a> {
     }
 }
 
-/// The indexes of the middle two of values in order; the same twice if their number is odd.
+/// Indexes of the middle two values of a sorted list; the same index twice if the length is odd.
 fn middle(count: usize) -> [usize; 2] {
     [count.saturating_sub(1) / 2, count / 2]
 }
 
-/// The middle two of ranks in any order; the same twice if their number is odd.
+/// The middle two ranks of an unsorted list; the same rank twice if the length is odd.
 fn middle_of(ranks: &mut [u32]) -> Option<[u32; 2]> {
     let [low, high] = middle(ranks.len());
-    // Startups are in this order.
+    // Startups are already in this order.
     if ranks.is_sorted_by(|a, b| a >= b) {
         return Some([*ranks.get(high)?, *ranks.get(low)?]);
     }
@@ -131,16 +131,16 @@ impl Amounts {
 }
 
 impl Catalog {
-    /// The amounts of the rounds that match all filters; cached for the life of the release.
+    /// Summarizes the amounts of the rounds that match all filters; cached for the life of the release.
     pub fn amounts(&self, filters: &[Filter]) -> Amounts {
         self.amounts.get_or_insert_with(filters.to_vec(), || {
-            let rounds = RowFilter::of(self, Table::Rounds, filters);
+            let rounds = RowFilter::new(self, Table::Rounds, filters);
             let counter = self.amount_counter(Table::Rounds);
-            counter.map(|mut counter| counter.of(rounds.rows_from(0), rounds.count())).unwrap_or_default()
+            counter.map(|mut counter| counter.summarize(rounds.rows_from(0), rounds.count())).unwrap_or_default()
         })
     }
 
-    /// Counts the amounts of a list that has any.
+    /// Returns a counter for a table with amounts.
     pub(crate) fn amount_counter(&self, table: Table) -> Option<AmountCounter<'_>> {
         let key = match table {
             Table::Rounds => "amount_usd",
@@ -172,7 +172,7 @@ mod tests {
                 None => u32::MAX,
             };
             let ranks: Vec<u32> = rows.iter().map(rank).collect();
-            let found = AmountCounter::new(&distinct, &ranks).of(0..rows.len() as u32, rows.len() as u64);
+            let found = AmountCounter::new(&distinct, &ranks).summarize(0..rows.len() as u32, rows.len() as u64);
             let mut known: Vec<u64> = rows.iter().flatten().copied().collect();
             known.sort_unstable();
             let count = known.len() as u64;
@@ -191,8 +191,8 @@ mod tests {
     }
     #[test]
     fn a_sum_beyond_the_range_is_the_largest_number() {
-        let amounts = AmountCounter::new(&[i64::MAX], &[0, 0, 0]).of(0..3, 3);
+        let amounts = AmountCounter::new(&[i64::MAX], &[0, 0, 0]).summarize(0..3, 3);
         assert_eq!((amounts.known, amounts.sum_usd, amounts.max_usd), (3, Some(u64::MAX), Some(i64::MAX as u64)));
-        assert_eq!(AmountCounter::new(&[], &[]).of(0..0, 0), Amounts::default());
+        assert_eq!(AmountCounter::new(&[], &[]).summarize(0..0, 0), Amounts::default());
     }
 }

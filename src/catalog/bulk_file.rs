@@ -1,8 +1,8 @@
-//! Bulk files of a release: held open, and verified again when they are read.
+//! Bulk files of a release: kept open, and verified again on each read.
 //!
-//! They are too large for memory, so what is sent is read from the disk. Whoever writes to a file, truncates or removes it after
-//! the release was opened must not change what clients get: the file stays open, and each chunk that is read has the checksum
-//! that it had when the whole file was verified.
+//! They are too large for memory, so they are served from disk. If a file is written to, truncated or removed after the
+//! release was opened, clients must still get the original: the file stays open, and each chunk that is read must have
+//! the checksum it had when the whole file was verified.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -11,29 +11,30 @@ use std::path::Path;
 use bytes::Bytes;
 use ring::digest::{Context, SHA256, SHA256_OUTPUT_LEN, digest};
 
+use data::hex;
 use data::read_at::read_exact_at;
 
-type Checksum = [u8; SHA256_OUTPUT_LEN];
+type Sha256Digest = [u8; SHA256_OUTPUT_LEN];
 
-/// A file that is offered as a download.
+/// A file offered as a download.
 pub struct BulkFile {
     pub name: String,
     pub bytes: u64,
-    /// SHA-256 of the whole.
-    pub sha256: Checksum,
+    /// SHA-256 of the whole file.
+    pub sha256: Sha256Digest,
     file: File,
-    /// SHA-256 of each chunk of [`BulkFile::CHUNK`] bytes; the last may be shorter.
-    chunks: Vec<Checksum>,
+    /// SHA-256 of each chunk of [`BulkFile::CHUNK`] bytes; the last chunk may be shorter.
+    chunks: Vec<Sha256Digest>,
 }
 
 impl BulkFile {
-    /// Bytes that are read and verified at a time.
+    /// Number of bytes read and verified at a time.
     pub const CHUNK: u64 = 256 * 1024;
 
-    /// Opens a file and computes its checksums; reads all of it.
+    /// Opens a file, reads all of it and computes its checksums.
     ///
     /// # Errors
-    /// If the file cannot be read. Whether its checksum is the expected one, the caller compares.
+    /// If the file cannot be read. The caller compares the checksum with the expected one.
     pub fn open(path: &Path, name: &str) -> io::Result<Self> {
         let mut file = File::open(path)?;
         let (mut whole, mut chunks, mut bytes) = (Context::new(&SHA256), Vec::new(), 0);
@@ -51,11 +52,11 @@ impl BulkFile {
         Ok(Self { name: name.to_owned(), bytes, sha256: bytes_of(&whole.finish()), file, chunks })
     }
 
-    /// The bytes from `start` to the end of the chunk that contains it, at most to `end`. Blocks while the disk is read.
+    /// Reads the bytes from `start` to the end of its chunk, at most to `end`. Blocks while the disk is read.
     ///
     /// # Errors
-    /// If the file cannot be read, or is not the one any more that was opened.
-    pub fn read(&self, start: u64, end: u64) -> io::Result<Bytes> {
+    /// If the file cannot be read, or is no longer the one that was opened.
+    pub fn read_chunk(&self, start: u64, end: u64) -> io::Result<Bytes> {
         let index = start / Self::CHUNK;
         let first = index * Self::CHUNK;
         let last = self.bytes.min(first + Self::CHUNK);
@@ -82,15 +83,15 @@ impl BulkFile {
 
     /// The checksum in hexadecimal digits.
     pub fn checksum(&self) -> String {
-        self.sha256.iter().map(|byte| format!("{byte:02x}")).collect()
+        hex::digits(&self.sha256)
     }
 }
 
-fn checksum(bytes: &[u8]) -> Checksum {
+fn checksum(bytes: &[u8]) -> Sha256Digest {
     bytes_of(&digest(&SHA256, bytes))
 }
 
-fn bytes_of(digest: &ring::digest::Digest) -> Checksum {
+fn bytes_of(digest: &ring::digest::Digest) -> Sha256Digest {
     digest.as_ref().try_into().expect("SHA-256 has 32 bytes")
 }
 
@@ -117,13 +118,13 @@ mod tests {
         let (_folder, path, file, bytes) = opened();
         assert_eq!((file.bytes, file.sha256), (LENGTH, checksum(&bytes)));
         for (start, end) in [(0, 1), (5, LENGTH), (BulkFile::CHUNK - 1, BulkFile::CHUNK + 1), (LENGTH - 1, LENGTH)] {
-            let part = file.read(start, end).unwrap();
+            let part = file.read_chunk(start, end).unwrap();
             assert!(!part.is_empty() && part == bytes[start as usize..start as usize + part.len()]);
             assert!(start + part.len() as u64 <= end);
         }
-        assert!(file.read(LENGTH, LENGTH + 1).is_err() && file.read(3, 3).is_err());
+        assert!(file.read_chunk(LENGTH, LENGTH + 1).is_err() && file.read_chunk(3, 3).is_err());
         fs::remove_file(&path).unwrap();
-        assert!(file.read(0, LENGTH).is_ok(), "a removed file is still open");
+        assert!(file.read_chunk(0, LENGTH).is_ok(), "a removed file is still open");
     }
 
     #[test]
@@ -132,11 +133,11 @@ mod tests {
         let mut changed = File::options().write(true).open(&path).unwrap();
         changed.seek(SeekFrom::Start(BulkFile::CHUNK + 9)).unwrap();
         changed.write_all(b"another").unwrap();
-        assert!(file.read(0, LENGTH).is_ok());
-        let error = file.read(BulkFile::CHUNK, LENGTH).unwrap_err().to_string();
+        assert!(file.read_chunk(0, LENGTH).is_ok());
+        let error = file.read_chunk(BulkFile::CHUNK, LENGTH).unwrap_err().to_string();
         assert!(error.starts_with("bulk/vcs.parquet was changed"), "{error}");
         changed.set_len(2 * BulkFile::CHUNK).unwrap();
-        let error = file.read(2 * BulkFile::CHUNK, LENGTH).unwrap_err().to_string();
+        let error = file.read_chunk(2 * BulkFile::CHUNK, LENGTH).unwrap_err().to_string();
         assert!(error.starts_with("bulk/vcs.parquet was truncated"), "{error}");
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use data::{ArchiveError, Checksums, RecordStore, Snapshot};
 use search::SearchError;
 
-use crate::{Catalog, Texts};
+use crate::{Catalog, TextIndexes};
 
 /// The archive, aligned so that its columns can be read in place.
 #[repr(C, align(64))]
@@ -15,15 +15,15 @@ static ARCHIVE: &Aligned<[u8]> = &Aligned(*include_bytes!(concat!(env!("OUT_DIR"
 
 static RECORDS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/bundled_records.bin"));
 
-struct Bytes;
+struct BundledBytes;
 
-impl AsRef<[u8]> for Bytes {
+impl AsRef<[u8]> for BundledBytes {
     fn as_ref(&self) -> &[u8] {
         &ARCHIVE.0
     }
 }
 
-/// The bundled snapshot cannot be opened, which is a bug of the build.
+/// The bundled snapshot cannot be opened, because of a bug in the build.
 #[derive(Debug, thiserror::Error)]
 pub enum BundledError {
     #[error("bundled snapshot: {0}")]
@@ -33,7 +33,7 @@ pub enum BundledError {
 }
 
 pub fn bundled() -> Result<Catalog, BundledError> {
-    let snapshot = Snapshot::open(Arc::new(Bytes), RecordStore::Memory(Arc::new(RECORDS)), Checksums::Trust)?;
-    let texts = Texts::in_memory(&snapshot)?;
+    let snapshot = Snapshot::open(Arc::new(BundledBytes), RecordStore::Memory(Arc::new(RECORDS)), Checksums::Trust)?;
+    let texts = TextIndexes::in_memory(&snapshot)?;
     Ok(Catalog { is_bundled: true, ..Catalog::new(snapshot, texts) })
 }

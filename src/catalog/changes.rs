@@ -1,7 +1,7 @@
-//! What differs between two releases, record by record: for copies that are kept up to date.
+//! The differences between two releases, record by record, for clients that keep a copy up to date.
 //!
-//! Applying the changes of a table to its records in the first release gives those in the second: a record that was added or
-//! changed is put under its slug or id, one that was removed or merged is deleted.
+//! Applying the changes of a table to its records in the first release yields those in the second: an added or changed
+//! record is stored under its slug or id, a removed or merged one is deleted.
 
 pub use std::cmp::Ordering;
 use std::io;
@@ -19,12 +19,12 @@ use data::vocabulary::{Vocabulary, normal, vocabulary};
 use data::{RecordText, Snapshot, Table};
 
 vocabulary! {
-    /// What happened to a record between two releases.
+    /// The kind of change of a record between two releases.
     Operation, "operation", {
         Add = "add",
         Change = "change",
         Remove = "remove",
-        /// It was merged into another record of its table, whose slug now leads there.
+        /// Merged into another record of its table; its slug now leads there.
         Merge = "merge",
     }
 }
@@ -60,17 +60,17 @@ impl RowChange {
     }
 }
 
-/// The number of records of a table that differ between two releases.
+/// Number of records of a table that differ between two releases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ChangeCounts {
     pub added: u64,
-    /// Those that were merged into others as well.
+    /// Includes the merged records.
     pub removed: u64,
     pub changed: u64,
 }
 
 impl ChangeCounts {
-    pub fn of(changes: &[RowChange]) -> Self {
+    pub fn from_changes(changes: &[RowChange]) -> Self {
         let mut counts = Self::default();
         for change in changes {
             match change {
@@ -83,11 +83,11 @@ impl ChangeCounts {
     }
 }
 
-/// The rows of a table that differ, in the order of their slugs or ids. A row is changed if its record is, computed fields
-/// included. Reads all records of both.
+/// Finds the rows of a table that differ, in the order of their slugs or ids. A row is changed if its record is,
+/// including computed fields. Reads all records of both releases.
 ///
 /// # Errors
-/// If a record cannot be read, see [`Snapshot::read_record`].
+/// If a record cannot be read; see [`Snapshot::read_record`].
 pub fn row_changes(table: Table, before: &Snapshot, after: &Snapshot) -> io::Result<Vec<RowChange>> {
     let mut changes = Vec::new();
     let mut olds = before.published(table).peekable();
@@ -118,26 +118,26 @@ pub fn row_changes(table: Table, before: &Snapshot, after: &Snapshot) -> io::Res
 /// The rows of each table that differ between two releases.
 pub(crate) type AllChanges = [Vec<RowChange>; Table::ALL.len()];
 
-/// Which changes are selected, and which fields of their records.
+/// Selects changes, and fields of their records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangeFilter {
-    /// In the order of [`Table::ALL`].
+    /// Tables in the order of [`Table::ALL`].
     tables: Vec<(Table, Fields)>,
-    /// Empty: all.
+    /// Selected operations; all if empty.
     operations: Vec<Operation>,
 }
 
 /// One page of changes.
 pub struct ChangePage {
-    /// Each as its JSON.
+    /// The JSON of each change.
     pub changes: Vec<Vec<u8>>,
     /// Number of selected changes.
     pub total: u64,
-    /// Where the next page begins; `None` if this is the last one.
+    /// Start of the next page; `None` on the last one.
     pub next: Option<u64>,
 }
 
-/// A record as JSON; its fields depend on its table.
+/// A record as JSON, with fields that depend on its table.
 #[derive(Serialize)]
 #[serde(transparent)]
 pub(crate) struct RecordJson(Box<RawValue>);
@@ -168,14 +168,11 @@ model! {
 }
 
 impl ChangeFilter {
-    /// The parameters that it is parsed from.
-    pub const NAMES: [&str; 3] = ["table", "op", "fields"];
-
-    /// Parses `table`, `op` and `fields`. A name in `fields` is that of a field of at least one of the tables; tables with none
-    /// of them are left out.
+    /// Parses `table`, `op` and `fields`. A name in `fields` must be a field of at least one of the tables; tables
+    /// without any of the fields are left out.
     ///
     /// # Errors
-    /// Each unknown name.
+    /// Lists each unknown name.
     pub fn parse(values: &[(String, String)]) -> Result<Self, Vec<ParameterError>> {
         let mut errors = Vec::new();
         let table = |text: &str| {
@@ -197,11 +194,6 @@ impl ChangeFilter {
         if errors.is_empty() { Ok(Self { tables, operations }) } else { Err(errors) }
     }
 
-    /// All changes of one table.
-    pub fn of_table(table: Table) -> Self {
-        Self { tables: vec![(table, Fields::Default)], operations: Vec::new() }
-    }
-
     /// `table` and `op` in canonical names and values, without defaults.
     pub fn canonical(&self) -> Vec<(&'static str, String)> {
         let tables: Vec<&str> = self.tables.iter().map(|(table, _)| Resource::of_table(*table).path()).collect();
@@ -211,12 +203,12 @@ impl ChangeFilter {
     }
 }
 
-/// The names of the tables in changes, in the order of [`Table::ALL`].
+/// Names of the tables in changes, in the order of [`Table::ALL`].
 pub fn paths() -> Vec<&'static str> {
     Table::ALL.map(|table| Resource::of_table(table).path()).to_vec()
 }
 
-/// The words of a parameter, each once, in order; unknown ones are errors.
+/// Parses the words of a parameter, each once and in order; unknown ones are errors.
 fn words<T: Copy + Ord>(
     values: &[(String, String)],
     name: &str,
@@ -229,7 +221,7 @@ fn words<T: Copy + Ord>(
     for text in given.map(str::trim).filter(|text| !text.is_empty()) {
         match read(text) {
             Some(word) => words.push(word),
-            // More are not reported.
+            // Further errors are not reported.
             None if errors.len() >= accepted.len() => {}
             None => errors.push(wrong_term(name, text, name, accepted.to_vec())),
         }
@@ -239,13 +231,13 @@ fn words<T: Copy + Ord>(
     words
 }
 
-/// What `fields` selects of the records of each table.
+/// Parses the fields that `fields` selects in the records of each table.
 fn fields_of(values: &[(String, String)], tables: &[Table]) -> Result<Vec<(Table, Fields)>, Vec<ParameterError>> {
     let given = values.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let names: Vec<String> = fields::names(given).map(str::to_owned).collect();
     let parse = |names: String, table: Table| Fields::parse(&[("fields".to_owned(), names)], FieldSet::stored(table));
     if names.is_empty() || names.len() > MAX_NAMES {
-        // Without names, everything is selected; too many are one error.
+        // Without names, everything is selected; too many names are one error.
         return tables.iter().map(|table| Ok((*table, parse(names.join(","), *table)?))).collect();
     }
     let mut known = vec![false; names.len()];
@@ -270,10 +262,10 @@ fn fields_of(values: &[(String, String)], tables: &[Table]) -> Result<Vec<(Table
     }
 }
 
-/// Passes every change from one release to another as its JSON, in the order of `/changes`.
+/// Passes the JSON of every change from one release to another, in the order of `/changes`.
 ///
 /// # Errors
-/// Those of `write`, and if a record cannot be read.
+/// Errors of `write`, and records that cannot be read.
 pub fn each_change<E: From<io::Error>>(
     before: &Snapshot,
     after: &Snapshot,
@@ -289,7 +281,7 @@ pub fn each_change<E: From<io::Error>>(
 }
 
 impl Catalog {
-    /// The changes from an earlier release to this one; cached for as long as this one is loaded.
+    /// The changes from an earlier release to this one, cached while this one is loaded.
     fn all_changes(&self, before: &Self) -> Arc<AllChanges> {
         let key = (before.version(), before.snapshot().content());
         self.changes.get_or_insert_with(key, || {
@@ -297,18 +289,18 @@ impl Catalog {
         })
     }
 
-    /// How many records of each table differ from an earlier release.
+    /// Number of records of each table that differ from an earlier release.
     pub fn change_counts(&self, before: &Self) -> [(Table, ChangeCounts); Table::ALL.len()] {
         let all = self.all_changes(before);
-        Table::ALL.map(|table| (table, ChangeCounts::of(&all[table as usize])))
+        Table::ALL.map(|table| (table, ChangeCounts::from_changes(&all[table as usize])))
     }
 
-    /// Whether the changes from `before` are computed: it takes reading all records of both releases.
+    /// True if the changes from `before` are already computed, which takes reading all records of both releases.
     pub fn has_changes_from(&self, before: &Self) -> bool {
         self.changes.contains(&(before.version(), before.snapshot().content()))
     }
 
-    /// At most `limit` of the selected changes from `before` to this release, from the position `start` on.
+    /// Returns at most `limit` of the selected changes from `before` to this release, from position `start` on.
     pub fn changes(&self, before: &Self, filter: &ChangeFilter, start: u64, limit: usize) -> ChangePage {
         let all = self.all_changes(before);
         let mut page = ChangePage { changes: Vec::new(), total: 0, next: None };
@@ -337,7 +329,7 @@ impl Catalog {
     }
 }
 
-/// What was read of records on disk; panics if it could not be, as [`Snapshot::record`] does: the request fails.
+/// Unwraps a read of records on disk. Panics on an error, as [`Snapshot::record`] does, which fails the request.
 pub(super) fn readable<T>(read: io::Result<T>) -> T {
     read.unwrap_or_else(|error| panic!("{error}"))
 }
@@ -351,7 +343,7 @@ pub(super) struct ChangeReader<'a> {
 }
 
 impl<'a> ChangeReader<'a> {
-    /// The selected fields that differ, and what is selected of each; none unless the record was changed.
+    /// The selected fields that differ, each with its selected part; none unless the record was changed.
     pub(super) fn differing(&self, change: RowChange) -> io::Result<Vec<(usize, FieldMask)>> {
         let RowChange::Changed { before, after } = change else { return Ok(Vec::new()) };
         let (before, after) =
@@ -387,10 +379,10 @@ impl<'a> ChangeReader<'a> {
                 _ => None,
             },
             fields: differing.iter().map(|(index, _)| fields[*index].name).collect(),
-            before: before.map(|record| RecordJson::of(table, &record, Some(differing))),
+            before: before.map(|record| RecordJson::new(table, &record, Some(differing))),
             record: record.map(|record| match self.fields {
-                Fields::Some(parts) => RecordJson::of(table, &record, Some(parts)),
-                _ => RecordJson::of(table, &record, None),
+                Fields::Some(parts) => RecordJson::new(table, &record, Some(parts)),
+                _ => RecordJson::new(table, &record, None),
             }),
         };
         Ok(serde_json::to_vec(&fields).expect("stored records are JSON"))
@@ -398,8 +390,8 @@ impl<'a> ChangeReader<'a> {
 }
 
 impl RecordJson {
-    /// The parts of a record; without any, all of it.
-    fn of(table: Table, record: &RecordText<'_>, parts: Option<&[(usize, FieldMask)]>) -> Self {
+    /// The given parts of a record, or all of it.
+    fn new(table: Table, record: &RecordText<'_>, parts: Option<&[(usize, FieldMask)]>) -> Self {
         let mut json = Vec::new();
         match parts {
             None => json.extend_from_slice(record.whole()),

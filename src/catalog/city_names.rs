@@ -1,30 +1,30 @@
-//! Cities under several names: `New York City` is also `New York`, and what is written as a city may be a country. Each
-//! spelling stays a value of its own; whoever names one learns of the others.
+//! Cities with several names: `New York City` is also `New York`, and a text written as a city may be a country. Each
+//! spelling remains a value of its own; a note points to the others.
 
 use std::collections::BTreeSet;
 
 use crate::Catalog;
-use crate::coverage::grouped;
 use crate::param_error::shortened;
 use data::city;
 use data::fold::fold;
+use data::number::grouped;
 use data::{Country, Facet, Table};
 
-/// A country is meant rather than a city of its name if it has so many times its records.
+/// A text means the country rather than the city of the same name if the country has this many times its records.
 const FAR_MORE: u32 = 10;
 
-/// A city that a text names.
+/// A city named by a text.
 pub(crate) struct NamedCity {
-    /// Its folded name.
+    /// Folded name of the city.
     pub(crate) folded: String,
     pub(crate) value: u32,
-    /// What else the text may mean.
+    /// A note on other meanings of the text.
     pub(crate) note: Option<String>,
 }
 
 impl Catalog {
-    /// The city of this name. `strict`: also by another name of it, and with its country.
-    /// `given` are the folded texts that are requested together.
+    /// Finds a city by name. `strict`: also by another of its names, and with its country. `given` are the folded texts
+    /// that are requested together.
     pub(crate) fn city(
         &self,
         table: Table,
@@ -54,21 +54,21 @@ impl Catalog {
         read_as(value, &format!("; for its country add `{}={country}`", parameter.replace("city", "country")))
     }
 
-    /// The city and the country of a text such as `Berlin, Germany`, unless the country is the name of a city, too.
+    /// Finds the city and country of a text such as `Berlin, Germany`, unless the country is also the name of a city.
     pub(crate) fn city_with_country(&self, text: &str) -> Option<(u32, Country)> {
         let find = |text: &str| self.snapshot().find_term(Facet::City, &fold(text));
         let (city, country) = text.rsplit_once(',').filter(|(_, country)| find(country).is_none())?;
         Some((find(city)?, Country::read(country)?))
     }
 
-    /// A city as a value of a list: as its first record spells it, but folded if that has a comma.
+    /// A city as a value of a list: spelled as in its first record, but folded if that spelling has a comma.
     pub(crate) fn city_value(&self, city: u32) -> String {
         let name = self.snapshot().city_name(city).filter(|name| !name.contains(','));
         name.unwrap_or_else(|| self.snapshot().term(Facet::City, city).unwrap_or_default().to_owned())
     }
 
-    /// The cities of the release in a state or province, by each of their names, and what has its name, which is folded, for a
-    /// city; `None` if there are none.
+    /// Finds the cities of the release in a state or province, under each of their names, and the city with the folded
+    /// name of the state. `None` if there are none.
     pub(crate) fn cities_of_state(&self, folded: &str) -> Option<Vec<u32>> {
         let cities = &city::state(folded)?.cities;
         let names = cities.iter().chain(cities.iter().flat_map(|city| city::names_of(city))).copied();
@@ -79,7 +79,7 @@ impl Catalog {
         (!found.is_empty()).then_some(found)
     }
 
-    /// A note that a city has records under other names, or that its name is that of a country with far more.
+    /// A note that a city has records under other names, or shares its name with a country of far more records.
     fn city_note(
         &self,
         table: Table,
@@ -103,7 +103,7 @@ impl Catalog {
         Some(format!("{city} was read as a city; the country is `{parameter}={country}` ({})", grouped(records)))
     }
 
-    /// The country of a city's name if it has far more records, with their number.
+    /// The country with a city's name if it has far more records, and their number.
     fn country_of_name(&self, table: Table, city: u32, name: &str) -> Option<(Country, u32)> {
         let country = Country::read(name)?;
         let count = |facet: Facet, value: u32| self.snapshot().facet_count(table, facet, value);
@@ -111,7 +111,7 @@ impl Catalog {
         (records >= count(Facet::City, city).saturating_mul(FAR_MORE).max(1)).then_some((country, records))
     }
 
-    /// The other names of a city that records have, with their number; most first.
+    /// Other names of a city in the records and their record counts, most frequent first.
     fn other_cities(&self, table: Table, folded: &str) -> Vec<(u32, u32)> {
         let snapshot = self.snapshot();
         let names = city::names_of(folded).iter().filter(|name| **name != folded);

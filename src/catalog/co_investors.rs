@@ -9,17 +9,18 @@ use data::{Facet, NONE_I32, PartialDate, Table};
 use crate::{Catalog, ListPosition};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CoInvestor {
+pub struct CoInvestorRow {
     pub row: u32,
     pub shared_rounds: u32,
-    /// The latest of them; `None` if none has a date.
+    /// Date of the latest shared round; `None` if none has a date.
     pub last_shared_on: Option<PartialDate>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CoInvestorPage {
-    /// By shared rounds (descending), then slug; the first ones are the `top_co_investors` of the firm's record.
-    pub firms: Vec<CoInvestor>,
+    /// Ordered by shared rounds (descending), then slug; the first ones are the `top_co_investors` of the firm's
+    /// record.
+    pub firms: Vec<CoInvestorRow>,
     pub total: u64,
     /// `None` on the last page.
     pub next: Option<ListPosition>,
@@ -39,7 +40,7 @@ impl Catalog {
 
     /// One page of the firms that joined rounds with `firm`.
     ///
-    /// The work grows with the firm's own rounds, not with the table.
+    /// The cost grows with the firm's own rounds, not with the table.
     pub fn co_investors(&self, firm: u32, position: ListPosition, limit: usize) -> CoInvestorPage {
         let snapshot = self.snapshot();
         let dates = snapshot.round_dates();
@@ -57,7 +58,7 @@ impl Catalog {
             shared.into_iter().map(|(row, (rounds, last))| (row, rounds, last)).collect();
         firms.sort_unstable_by_key(|(row, rounds, _)| (Reverse(*rounds), slugs[*row as usize]));
         let (firms, total, next) = position.page_of(firms, limit);
-        let firms = firms.into_iter().map(|(row, shared_rounds, last)| CoInvestor {
+        let firms = firms.into_iter().map(|(row, shared_rounds, last)| CoInvestorRow {
             row,
             shared_rounds,
             last_shared_on: known_date(last),

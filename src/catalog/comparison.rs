@@ -1,5 +1,5 @@
-//! Two releases, for searches and lists that somebody keeps: which records match now and did not before, and what became of
-//! given records.
+//! A comparison of two releases for saved searches and lists: the records that match now but did not before, and the
+//! changes of given records.
 
 use std::sync::Arc;
 
@@ -11,29 +11,30 @@ use crate::{Catalog, Issues, ParseOptions, Query, Request, Resource, RowFilter};
 use data::archive::facet_column::{Bits, bit_words};
 use data::{NONE_U32, Snapshot, Table};
 
-/// Up to so many matches are looked up one by one; more are compared as bits.
+/// Maximum number of matches that are looked up one by one; more are compared as bits.
 const FEW: usize = 4_096;
 
-/// How the query of a saved search is parsed: what is unknown is an error, since nobody reads warnings.
+/// Parse options for the query of a saved search: unknown names and values are errors, because nobody reads its
+/// warnings.
 pub const SAVED: ParseOptions = ParseOptions { strict: true, review_statuses: &[], other_names: &[] };
 
 /// An earlier release and a later one.
-pub struct Comparison {
+pub struct ReleaseComparison {
     before: Arc<Catalog>,
     after: Arc<Catalog>,
-    /// For each row of the later release its row in the earlier one.
+    /// Maps each row of the later release to its row in the earlier one.
     former_rows: [OnceCell<Vec<u32>>; Table::ALL.len()],
 }
 
-/// What became of a record.
+/// The change of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordChange {
     pub change: RowChange,
-    /// The fields that differ, if it was changed.
+    /// Fields that differ, if the record was changed.
     pub fields: Vec<&'static str>,
 }
 
-impl Comparison {
+impl ReleaseComparison {
     pub fn new(before: Arc<Catalog>, after: Arc<Catalog>) -> Self {
         Self { before, after, former_rows: Default::default() }
     }
@@ -46,19 +47,19 @@ impl Comparison {
         &self.after
     }
 
-    /// The rows of the later release that match a query and did not match it in the earlier one, in the table's order. A value
-    /// that the earlier release does not have matched nothing there.
+    /// Finds the rows of the later release that match a query and did not match it in the earlier one, in table order.
+    /// A value that the earlier release does not have matched nothing there.
     ///
     /// # Errors
-    /// What is wrong with the query in the later release.
+    /// Errors of the query in the later release.
     pub fn new_matches(&self, resource: Resource, values: &[(String, String)]) -> Result<Vec<u32>, Issues> {
         let after = rows(&self.after, &parse(&self.after, resource, values)?);
         let former = self.former_rows(resource.table());
         let Ok(query) = parse(&self.before, resource, values) else { return Ok(after.list()) };
         let was_there = |row: &u32| former[*row as usize] != NONE_U32;
         Ok(match (after, query.text.is_some()) {
-            (Rows::Few(rows), false) => {
-                let filter = RowFilter::of(&self.before, query.table, &query.filters);
+            (RowSelection::Few(rows), false) => {
+                let filter = RowFilter::new(&self.before, query.table, &query.filters);
                 rows.into_iter().filter(|row| !was_there(row) || !filter.contains(former[*row as usize])).collect()
             }
             (rows_after, _) => {
@@ -70,7 +71,7 @@ impl Comparison {
         })
     }
 
-    /// What became of a record, by slug or id; `None` if it is unchanged, or in neither release.
+    /// Finds the change of a record, by slug or id; `None` if it is unchanged, or in neither release.
     pub fn change_of(&self, table: Table, key: &str) -> Option<RecordChange> {
         let (before, after) = (self.before.snapshot(), self.after.snapshot());
         let change = match (before.find(table, key), after.find(table, key)) {
@@ -102,7 +103,8 @@ fn parse(catalog: &Catalog, resource: Resource, values: &[(String, String)]) -> 
     }
 }
 
-/// By slug, in one pass over both. A record whose slug changed is the one that its former slug leads to.
+/// Matches rows by slug, in one pass over both releases. A record with a changed slug is the one that its former slug
+/// leads to.
 fn former_rows(before: &Snapshot, after: &Snapshot, table: Table) -> Vec<u32> {
     let mut former = vec![NONE_U32; after.rows(table) as usize];
     let mut news = after.published(table).peekable();
@@ -125,27 +127,27 @@ fn former_rows(before: &Snapshot, after: &Snapshot, table: Table) -> Vec<u32> {
 }
 
 /// Rows of a table, ascending.
-enum Rows {
+enum RowSelection {
     Few(Vec<u32>),
     Many(Vec<u64>),
 }
 
-/// The rows that match a query.
-fn rows(catalog: &Catalog, query: &Query) -> Rows {
-    let filter = RowFilter::of(catalog, query.table, &query.filters);
+/// Selects the rows that match a query.
+fn rows(catalog: &Catalog, query: &Query) -> RowSelection {
+    let filter = RowFilter::new(catalog, query.table, &query.filters);
     match &query.text {
-        None => filter.list_or_bits(FEW).map_or_else(Rows::Many, Rows::Few),
+        None => filter.list_or_bits(FEW).map_or_else(RowSelection::Many, RowSelection::Few),
         Some(text) => {
-            // Not those of the cache: it is kept for visitors.
+            // The search cache is not used: it is kept for visitors.
             let matches = catalog.find_all_matches(query.table, text).rows;
             let mut rows: Vec<u32> = matches.into_iter().filter(|row| filter.contains(*row)).collect();
             rows.sort_unstable();
-            Rows::Few(rows)
+            RowSelection::Few(rows)
         }
     }
 }
 
-impl Rows {
+impl RowSelection {
     fn iter(&self) -> Box<dyn Iterator<Item = u32> + '_> {
         match self {
             Self::Few(rows) => Box::new(rows.iter().copied()),

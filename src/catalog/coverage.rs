@@ -1,44 +1,44 @@
-//! How much of the data is known: values by field, rounds by year.
+//! Coverage of the data: known values by field, rounds by year.
 //!
-//! Counts of known values are made when a snapshot is compiled. A filter on a field that is unknown for most records says
-//! so, because few matches then mean little.
+//! Known values are counted when a snapshot is compiled. A filter on a field that is unknown for most records adds a
+//! note, because few matches then mean little.
 
 use std::collections::BTreeMap;
-use std::fmt::Display;
 
 use serde::Serialize;
 
 use crate::{Catalog, Filter, Property, RowFilter};
 use data::field::{JsonType, model};
+use data::number::grouped;
 use data::vocabulary::Vocabulary;
 use data::{Direction, Facet, NONE_U32, Snapshot, Table};
 
-/// An exclusion says that it leaves out records of unknown value if they are at least this part of all.
+/// An exclusion notes that it leaves out records with an unknown value if they are at least one in this many records.
 const MIN_SHARE_LEFT_OUT: u32 = 20;
-/// Maximum number of values that are listed where records have none of those requested.
+/// Maximum number of existing values listed if no record has a requested one.
 const MAX_LISTED: usize = 6;
 
-/// Numbers of records by name of the field that they have a value of.
-type Known = BTreeMap<&'static str, u32>;
+/// Number of records with a value, by field name.
+type KnownCounts = BTreeMap<&'static str, u32>;
 
 model! {
     /// For each field that may be unknown, how many records have a value.
     #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
     pub struct Coverage {
         /// Firms with a value, by field.
-        pub firms: Known,
+        pub firms: KnownCounts,
         /// Startups with a value, by field.
-        pub startups: Known,
+        pub startups: KnownCounts,
         /// Funding rounds with a value, by field.
-        pub funding_rounds: Known,
+        pub funding_rounds: KnownCounts,
         /// People with a value, by field.
-        pub people: Known,
+        pub people: KnownCounts,
     }
 }
 
 impl Coverage {
-    pub(crate) fn of(snapshot: &Snapshot) -> Self {
-        let known = |table: Table| -> Known {
+    pub(crate) fn from_snapshot(snapshot: &Snapshot) -> Self {
+        let known = |table: Table| -> KnownCounts {
             let fields = table.fields().iter().enumerate();
             let optional = fields.filter(|(_, field)| field.is_nullable || matches!(field.json, JsonType::List(_)));
             optional.map(|(index, field)| (field.name, snapshot.known_values(table, index))).collect()
@@ -53,8 +53,9 @@ impl Coverage {
 }
 
 impl Catalog {
-    /// What a filter cannot see, as a sentence: its field is unknown for more than half of the records, or it excludes
-    /// values and leaves out many of unknown value too. `parameter` is the one that made the filter.
+    /// A sentence on the records that a filter cannot match: its field is unknown for more than half of the records, or
+    /// it excludes values and leaves out many records with an unknown value as well. `parameter` is the source of the
+    /// filter.
     pub(crate) fn low_coverage(&self, table: Table, parameter: &str, filter: &Filter) -> Option<String> {
         let (is_exclusion, filter) = match filter {
             Filter::Not(excluded) => (true, &**excluded),
@@ -62,17 +63,17 @@ impl Catalog {
         };
         let snapshot = self.snapshot();
         let (name, known) = match filter {
-            // These are known of all records: a sector without a parent is a top-level one.
+            // These are known for all records: a sector without a parent is a top-level one.
             Filter::AnyOf(Facet::Parent, _) | Filter::MemberOf { .. } | Filter::Rows(_) | Filter::Ranked(_) => {
                 return None;
             }
             Filter::Not(_) | Filter::Known(_) | Filter::Unknown(_) | Filter::JoinedRound { .. } => return None,
             Filter::AnyOf(facet, _) => (facet.name(), snapshot.known_count(table, *facet)),
             Filter::Range { key, .. } => return self.low_coverage_of_key(table, *key),
-            // A firm with either bound has a check range, which no field names.
+            // A firm with either bound has a check range, which is not a field of its own.
             Filter::CheckRange { .. } => {
                 let filters = [Filter::CheckRange { min: 0, max: u64::MAX }];
-                let known = self.count(table, &filters, &RowFilter::of(self, table, &filters)) as u32;
+                let known = self.count(table, &filters, &RowFilter::new(self, table, &filters)) as u32;
                 return known_for("check sizes are", known, snapshot.rows(table), table);
             }
         };
@@ -85,13 +86,13 @@ impl Catalog {
         known_for(&format!("`{name}` is"), known, total, table)
     }
 
-    /// The same of a sort key, by which filters and orders go.
+    /// The same for a sort key, which filters and orders use.
     pub(crate) fn low_coverage_of_key(&self, table: Table, key: usize) -> Option<String> {
         let known = self.known_rows(table, Property::Key(key));
         known_for(&format!("`{}` is", table.sort_keys()[key]), known, self.rows_with_values(table), table)
     }
 
-    /// How many records may have values: all but the reviews that are not approved.
+    /// Number of records that may have values: all but unapproved reviews.
     fn rows_with_values(&self, table: Table) -> u32 {
         match table {
             Table::Reviews => self.totals().reviews,
@@ -99,7 +100,7 @@ impl Catalog {
         }
     }
 
-    /// How many records have a property: the total of a list that requires it by `known`.
+    /// Number of records that have a property: the total of a list that requires it by `known`.
     pub fn known_rows(&self, table: Table, property: Property) -> u32 {
         let snapshot = self.snapshot();
         match property {
@@ -111,7 +112,7 @@ impl Catalog {
         }
     }
 
-    /// The values that records have of a facet, as a sentence, if none has any of `values`.
+    /// A sentence with the values that records have for a facet, if none has any of `values`.
     pub(crate) fn absent_values(&self, table: Table, facet: Facet, values: &[u32]) -> Option<String> {
         let snapshot = self.snapshot();
         let count = |value: u32| snapshot.facet_count(table, facet, value);
@@ -136,21 +137,8 @@ impl Catalog {
     }
 }
 
-/// That a field is known for few records, as a sentence; `None` if it is known for half of them.
+/// A sentence that a field is known for few records; `None` if it is known for at least half of them.
 fn known_for(subject: &str, known: u32, total: u32, table: Table) -> Option<String> {
     let is_low = u64::from(known) * 2 < u64::from(total);
     is_low.then(|| format!("{subject} known for {} of {} {}", grouped(known), grouped(total), table.plural()))
-}
-
-/// An integer with separators between thousands: `12,345`.
-pub fn grouped(number: impl Display) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }

@@ -1,4 +1,4 @@
-//! Cursors: a position in a list of one release with the query it belongs to, authenticated by an HMAC.
+//! Cursors: a position in a list of one release, with its query, authenticated by an HMAC.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -8,10 +8,7 @@ use sha2::Sha256;
 use crate::{ListPosition, ParameterError};
 use data::{Date, SnapshotVersion};
 
-/// Parameters of a cursor that a request may change from page to page; filters and `sort` may not.
-pub const WINDOW: [&str; 4] = ["limit", "fields", "explain", "amounts"];
-
-/// Parameters whose matches are ordered by relevance.
+/// Parameters with matches ordered by relevance.
 pub const SEARCHES: [&str; 3] = ["q", "text", "like"];
 
 const FORMAT: u8 = 1;
@@ -19,36 +16,32 @@ const FORMAT: u8 = 1;
 const TAG_LEN: usize = 16;
 /// Bytes of a cursor without path and query.
 const FIXED_LEN: usize = 30 + TAG_LEN;
-/// Maximum length of a cursor as text: the length of the URL that carries it is limited.
+/// Maximum length of a cursor as text, because the length of its URL is limited.
 const MAX_LEN: usize = 20_000;
 const NO_POSITION: u32 = u32::MAX;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cursor {
     pub snapshot: SnapshotVersion,
-    /// The checksum of the release, see `Snapshot::content`.
+    /// Checksum of the release, see `Snapshot::content`.
     pub content: u64,
-    /// The list that it belongs to: the path below the version, such as `vcs`, or the name of a tool.
+    /// The list of the cursor: the path below the version, such as `vcs`, or the name of a tool.
     pub path: String,
-    /// The query in canonical names and values.
-    pub query: Vec<(String, String)>,
+    /// Filters and `sort` in canonical names and values.
+    pub filters: Vec<(String, String)>,
+    /// Options that a request may change from page to page, such as `limit`.
+    pub options: Vec<(String, String)>,
     pub position: ListPosition,
 }
 
 impl Cursor {
-    /// The filters and `sort` that it carries.
-    pub fn filters(&self) -> Vec<(String, String)> {
-        self.query.iter().filter(|(name, _)| !WINDOW.contains(&name.as_str())).cloned().collect()
+    /// An option of the cursor.
+    pub fn option(&self, name: &str) -> Option<&str> {
+        self.options.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// A parameter of [`WINDOW`] that it carries.
-    pub fn window(&self, name: &str) -> Option<&str> {
-        let value = self.query.iter().find(|(known, _)| known == name && WINDOW.contains(&name));
-        value.map(|(_, value)| value.as_str())
-    }
-
-    /// Checks filters and `sort` that are given with the cursor, in canonical names and values. `default_of`: the value of a
-    /// parameter that the cursor does not carry, with or without a search text.
+    /// Checks filters and `sort` that are given with the cursor, in canonical names and values. `default_of` returns
+    /// the default of a parameter that is not in the cursor, with or without a search text.
     ///
     /// # Errors
     /// A parameter that differs from the cursor.
@@ -57,10 +50,9 @@ impl Cursor {
         given: &[(&'static str, String)],
         default_of: impl Fn(&str, bool) -> Option<String>,
     ) -> Result<(), ParameterError> {
-        let carried = self.filters();
-        let has_text = carried.iter().any(|(name, _)| SEARCHES.contains(&name.as_str()));
+        let has_text = self.filters.iter().any(|(name, _)| SEARCHES.contains(&name.as_str()));
         for (name, value) in given {
-            let known = carried.iter().find(|(known, _)| known == name).map(|(_, carried)| carried.clone());
+            let known = self.filters.iter().find(|(known, _)| known == name).map(|(_, carried)| carried.clone());
             if known.or_else(|| default_of(name, has_text)).as_ref() != Some(value) {
                 let detail =
                     format!("`{name}` differs from the query of the cursor; omit `{name}` or restart without `cursor`");
@@ -70,10 +62,10 @@ impl Cursor {
         Ok(())
     }
 
-    /// The cursor as URL-safe text with a tag made with `secret`; `None` if its query is too long for a URL.
+    /// The cursor as URL-safe text, signed with `secret`; `None` if its query is too long for a URL.
     pub fn seal(&self, secret: &[u8; 32]) -> Option<String> {
         let mut query = form_urlencoded::Serializer::new(String::with_capacity(128));
-        query.extend_pairs(&self.query);
+        query.extend_pairs(self.filters.iter().chain(&self.options));
         let query = query.finish();
         let mut bytes = Vec::with_capacity(FIXED_LEN + self.path.len() + query.len());
         bytes.push(FORMAT);
@@ -90,8 +82,9 @@ impl Cursor {
         Some(URL_SAFE_NO_PAD.encode(bytes)).filter(|text| text.len() <= MAX_LEN)
     }
 
-    /// Parses a sealed cursor; `None` if it was modified or made with another secret.
-    pub fn open(text: &str, secret: &[u8; 32]) -> Option<Self> {
+    /// Parses a sealed cursor; `None` if it was modified or signed with another secret. `is_option` tells options from
+    /// filters.
+    pub fn open(text: &str, secret: &[u8; 32], is_option: impl Fn(&str) -> bool) -> Option<Self> {
         if text.len() > MAX_LEN {
             return None;
         }
@@ -105,6 +98,8 @@ impl Cursor {
         let (offset, bytes) = bytes.split_first_chunk()?;
         let (position, bytes) = bytes.split_first_chunk()?;
         let (path, query) = std::str::from_utf8(bytes).ok()?.split_once('?')?;
+        let query = form_urlencoded::parse(query.as_bytes()).into_owned();
+        let (options, filters) = query.partition(|(name, _)| is_option(name));
         let position = u32::from_le_bytes(*position);
         (*format == FORMAT).then(|| Self {
             snapshot: SnapshotVersion {
@@ -113,7 +108,8 @@ impl Cursor {
             },
             content: u64::from_le_bytes(*content),
             path: path.to_owned(),
-            query: form_urlencoded::parse(query.as_bytes()).into_owned().collect(),
+            filters,
+            options,
             position: ListPosition {
                 offset: u64::from_le_bytes(*offset),
                 position: (position != NO_POSITION).then_some(position),
@@ -137,40 +133,45 @@ mod tests {
             snapshot: "2026-11-20.3".parse().unwrap(),
             content: 0x0123_4567_89ab_cdef,
             path: "vcs".into(),
-            query: vec![("q".into(), "a&b=c ü".into()), ("sort".into(), "-name".into())],
+            filters: vec![("q".into(), "a&b=c ü".into()), ("sort".into(), "-name".into())],
+            options: vec![("limit".into(), "5".into())],
             position: ListPosition { offset: 40, position: Some(77) },
         }
+    }
+
+    fn open(text: &str, secret: &[u8; 32]) -> Option<Cursor> {
+        Cursor::open(text, secret, |name| name == "limit")
     }
 
     #[test]
     fn a_sealed_cursor_opens_unchanged() {
         let sealed = cursor().seal(&[7; 32]).unwrap();
         assert!(sealed.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'));
-        assert_eq!(Cursor::open(&sealed, &[7; 32]), Some(cursor()));
+        assert_eq!(open(&sealed, &[7; 32]), Some(cursor()));
         let without = Cursor { position: ListPosition::after(3), ..cursor() };
-        assert_eq!(Cursor::open(&without.seal(&[7; 32]).unwrap(), &[7; 32]), Some(without));
+        assert_eq!(open(&without.seal(&[7; 32]).unwrap(), &[7; 32]), Some(without));
     }
 
     #[test]
     fn every_sealed_cursor_can_be_opened() {
-        let of_length = |length: usize| Cursor { query: vec![("city".into(), "é".repeat(length))], ..cursor() };
+        let of_length = |length: usize| Cursor { filters: vec![("city".into(), "é".repeat(length))], ..cursor() };
         let made: Vec<bool> = (2_400..2_600).map(|length| of_length(length).seal(&[7; 32]).is_some()).collect();
         assert!(made.first() == Some(&true) && made.last() == Some(&false));
         for length in (0..200).filter(|length| made[*length]) {
             let cursor = of_length(2_400 + length);
-            assert_eq!(Cursor::open(&cursor.seal(&[7; 32]).unwrap(), &[7; 32]), Some(cursor));
+            assert_eq!(open(&cursor.seal(&[7; 32]).unwrap(), &[7; 32]), Some(cursor));
         }
     }
 
     #[test]
     fn every_modification_is_rejected() {
         let sealed = cursor().seal(&[7; 32]).unwrap();
-        assert_eq!(Cursor::open(&sealed, &[8; 32]), None);
+        assert_eq!(open(&sealed, &[8; 32]), None);
         for index in 0..sealed.len() {
             let mut changed = sealed.clone().into_bytes();
             changed[index] = if changed[index] == b'A' { b'B' } else { b'A' };
-            assert_eq!(Cursor::open(std::str::from_utf8(&changed).unwrap(), &[7; 32]), None, "{index}");
-            assert_eq!(Cursor::open(&sealed[..index], &[7; 32]), None, "cut at {index}");
+            assert_eq!(open(std::str::from_utf8(&changed).unwrap(), &[7; 32]), None, "{index}");
+            assert_eq!(open(&sealed[..index], &[7; 32]), None, "cut at {index}");
         }
     }
 }

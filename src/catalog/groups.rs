@@ -1,7 +1,8 @@
-//! The groups of a property among the rows of a query.
+//! Groups the rows of a query by a property.
 //!
-//! The archive has a property in both directions. Of few rows, the values of each are read and sorted: the cost grows with
-//! the rows found. Of many, the rows of each value are intersected with them: the cost grows with the table.
+//! The archive stores a property in both directions. For few rows, the values of each row are read and sorted: the cost
+//! grows with the rows found. For many rows, the rows of each value are intersected with them: the cost grows with the
+//! table.
 
 pub(crate) use crate::aggregate::GroupBy;
 use crate::param_error::search_warnings;
@@ -9,27 +10,27 @@ use crate::{Catalog, ParameterError, Query, RowFilter};
 use data::archive::facet_column::{Bits, RowSet, RowValues, bit_words};
 use data::{Direction, Facet, NONE_U32, PartialDate, Snapshot, Table};
 
-/// A query that finds at most one in so many rows of the table finds few.
+/// A query finds few rows if it finds at most one row in this many of the table.
 const FEW: u32 = 8;
-/// Bits of a value by which rows are sorted at a time.
+/// Number of bits sorted by at a time.
 const DIGIT: u32 = 11;
 
-/// The rows of a query. Groups and bits of [`Rows::Few`] refer to a row by its place in the list.
+/// The rows of a query. For [`MatchedRows::Few`], groups and bits refer to a row by its index in the list.
 #[derive(Debug)]
-pub enum Rows {
+pub enum MatchedRows {
     All,
-    /// Ascending.
+    /// Rows, ascending.
     Few(Vec<u32>),
     /// A bit for each row of the table.
     Many(Vec<u64>),
 }
 
-/// Rows that have one value.
+/// Rows with the same value.
 pub(crate) struct ValueRows<'a> {
     pub value: u32,
-    /// The number of these rows that the query found, at least 1.
+    /// Number of these rows that the query found, at least 1.
     pub count: u64,
-    /// In any order; of many rows also those that the query did not find.
+    /// The rows in any order; for [`MatchedRows::Many`] also those that the query did not find.
     pub rows: RowSet<'a>,
 }
 
@@ -41,7 +42,7 @@ pub(crate) enum GroupColumn<'a> {
         table: Table,
         facet: Facet,
     },
-    /// Each group is a range of values of a sort key.
+    /// Each group is a range of sort key values.
     Key {
         snapshot: &'a Snapshot,
         table: Table,
@@ -51,11 +52,11 @@ pub(crate) enum GroupColumn<'a> {
 }
 
 impl Catalog {
-    /// The rows that match a query, and what to know about the matches of a search.
-    pub fn rows_of(&self, query: &Query) -> (Rows, Vec<ParameterError>) {
+    /// Finds the rows that match a query, with notes on the matches of a search.
+    pub fn rows_of(&self, query: &Query) -> (MatchedRows, Vec<ParameterError>) {
         let table_rows = self.snapshot().rows(query.table);
         let few = (table_rows / FEW) as usize;
-        let filter = RowFilter::of(self, query.table, &query.filters);
+        let filter = RowFilter::new(self, query.table, &query.filters);
         if let Some(text) = &query.text {
             let matches = self.all_matches(query.table, text);
             let mut rows: Vec<u32> = matches.rows.iter().copied().filter(|row| filter.contains(*row)).collect();
@@ -63,23 +64,23 @@ impl Catalog {
             if rows.len() > few {
                 let mut bits = vec![0; bit_words(table_rows)];
                 rows.iter().for_each(|row| bits[*row as usize / 64] |= 1 << (row % 64));
-                return (Rows::Many(bits), notes);
+                return (MatchedRows::Many(bits), notes);
             }
             rows.sort_unstable();
-            return (Rows::Few(rows), notes);
+            return (MatchedRows::Few(rows), notes);
         }
         if filter.is_everything() {
-            return (Rows::All, Vec::new());
+            return (MatchedRows::All, Vec::new());
         }
-        let rows = filter.list_or_bits(few).map_or_else(Rows::Many, Rows::Few);
-        // The list of the same rows needs their number.
+        let rows = filter.list_or_bits(few).map_or_else(MatchedRows::Many, MatchedRows::Few);
+        // The list of the same rows needs this count.
         self.counts.get_or_insert_with((query.table, query.filters.clone()), || rows.count(table_rows));
         (rows, Vec::new())
     }
 }
 
-impl Rows {
-    /// The number of rows that groups and bits refer to.
+impl MatchedRows {
+    /// Number of rows that groups and bits refer to.
     pub(crate) fn domain(&self, table_rows: u32) -> u32 {
         match self {
             Self::All | Self::Many(_) => table_rows,
@@ -110,7 +111,7 @@ impl Rows {
 }
 
 impl<'a> GroupColumn<'a> {
-    pub(crate) fn of(snapshot: &'a Snapshot, table: Table, by: GroupBy) -> Self {
+    pub(crate) fn new(snapshot: &'a Snapshot, table: Table, by: GroupBy) -> Self {
         let of_key = |key, group_of| Self::Key { snapshot, table, key, group_of };
         match by {
             GroupBy::Facet(facet) => Self::Facet { snapshot, table, facet },
@@ -120,14 +121,14 @@ impl<'a> GroupColumn<'a> {
         }
     }
 
-    /// The groups of `rows` that are not empty, in the order of their values. `places` is filled with those of few rows,
-    /// group by group.
-    pub(crate) fn groups<'g>(self, rows: &Rows, places: &'g mut Vec<u32>) -> Vec<ValueRows<'g>>
+    /// Returns the non-empty groups of `rows`, in the order of their values. For few rows, fills `places` with the list
+    /// indexes of the rows, group by group.
+    pub(crate) fn groups<'g>(self, rows: &MatchedRows, places: &'g mut Vec<u32>) -> Vec<ValueRows<'g>>
     where
         'a: 'g,
     {
         match rows {
-            Rows::Few(rows) => {
+            MatchedRows::Few(rows) => {
                 let pairs = self.sorted_places(rows);
                 places.extend(pairs.iter().map(|(_, place)| *place));
                 let mut rest = places.as_slice();
@@ -139,8 +140,8 @@ impl<'a> GroupColumn<'a> {
                 });
                 group.collect()
             }
-            Rows::All => self.sets(),
-            Rows::Many(bits) => {
+            MatchedRows::All => self.sets(),
+            MatchedRows::Many(bits) => {
                 let mut sets = self.sets();
                 sets.iter_mut().for_each(|group| group.count = common_count(group.rows, bits));
                 sets.retain(|group| group.count > 0);
@@ -149,7 +150,7 @@ impl<'a> GroupColumn<'a> {
         }
     }
 
-    /// Each value of the rows of a list with the place of its row, in the order of values and places.
+    /// Pairs each value with the list index of its row, ordered by value and index.
     fn sorted_places(self, rows: &[u32]) -> Vec<(u32, u32)> {
         let mut pairs = Vec::with_capacity(rows.len());
         match self {
@@ -169,7 +170,7 @@ impl<'a> GroupColumn<'a> {
         pairs
     }
 
-    /// The rows of each value that any row has, in the order of values.
+    /// Returns the rows of each value that any row has, in the order of values.
     fn sets(self) -> Vec<ValueRows<'a>> {
         let (snapshot, table, key, group_of) = match self {
             Self::Facet { snapshot, table, facet } => {
@@ -188,7 +189,7 @@ impl<'a> GroupColumn<'a> {
         let mut groups = Vec::new();
         let (mut first, mut start) = (0, 0);
         while let Some(group) = values.get(first).map(|value| group_of(*value)) {
-            // A date of which only the year is known sorts before the quarters of its year and belongs to none of them.
+            // A date with only a known year sorts before the quarters of its year and belongs to none of them.
             let is_of_group = |other: &i64| group_of(*other).is_some_and(|other| Some(other) <= group);
             let next = (first + values[first..].partition_point(is_of_group)).max(first + 1);
             let rows = &order[start..end_of(next)];
@@ -199,10 +200,10 @@ impl<'a> GroupColumn<'a> {
         groups
     }
 
-    /// A bit for each of the rows of which the property is known; `groups` are all of `rows`.
-    pub(crate) fn known(self, rows: &Rows, groups: &[ValueRows<'_>]) -> Vec<u64> {
+    /// Returns a bit for each row with a known property; `groups` are all groups of `rows`.
+    pub(crate) fn known(self, rows: &MatchedRows, groups: &[ValueRows<'_>]) -> Vec<u64> {
         match (self, rows) {
-            (_, Rows::Few(rows)) => {
+            (_, MatchedRows::Few(rows)) => {
                 let mut bits = vec![0; bit_words(rows.len() as u32)];
                 let places = groups.iter().flat_map(|group| group.rows.iter());
                 places.for_each(|place| bits[place as usize / 64] |= 1 << (place % 64));
@@ -217,7 +218,7 @@ impl<'a> GroupColumn<'a> {
                     ranks.iter().enumerate().fold(0, |word, (bit, rank)| word | u64::from(*rank != NONE_U32) << bit)
                 };
                 let mut bits: Vec<u64> = snapshot.ranks(table, key).chunks(64).map(word).collect();
-                // The rows of which only the year of a date is known are in no quarter.
+                // Rows with a date known only to the year are in no quarter.
                 let values = (0..).zip(snapshot.values(table, key)).filter(|(_, value)| group_of(**value).is_none());
                 values.for_each(|(rank, _)| {
                     remove(&mut bits, RowSet::Sparse(snapshot.rows_of_ranks(table, key, rank..rank + 1)));
@@ -228,14 +229,14 @@ impl<'a> GroupColumn<'a> {
     }
 }
 
-/// Four times the year plus the quarter, from 0, of a date by its code; `None` if only the year is known.
+/// Four times the year plus the quarter, from 0, for the code of a date; `None` if only the year is known.
 fn quarter(code: i64) -> Option<u32> {
     let date = PartialDate::from_code(code as i32);
     Some(date.year() as u32 * 4 + u32::from(date.quarter()?) - 1)
 }
 
-/// Sorts pairs by their first number, keeping the order of equal ones. One pass for each digit of the largest number costs
-/// less than comparisons.
+/// Sorts pairs by their first number, stably. One pass for each digit of the largest number costs less than
+/// comparisons.
 fn sort_by_value(pairs: &mut Vec<(u32, u32)>) {
     let max = pairs.iter().map(|(value, _)| *value).max().unwrap_or(0);
     let mut sorted = vec![(0, 0); pairs.len()];
@@ -256,7 +257,7 @@ fn sort_by_value(pairs: &mut Vec<(u32, u32)>) {
     }
 }
 
-/// The number of rows that a set has in common with `bits`.
+/// Number of rows that a set and `bits` have in common.
 pub(crate) fn common_count(set: RowSet<'_>, bits: &[u64]) -> u64 {
     match set {
         RowSet::Dense(words) => words.iter().zip(bits).map(|(a, b)| u64::from((a & b).count_ones())).sum(),
@@ -264,7 +265,7 @@ pub(crate) fn common_count(set: RowSet<'_>, bits: &[u64]) -> u64 {
     }
 }
 
-/// The rows that two bitsets have in common.
+/// Rows that two bitsets have in common.
 pub(crate) fn each_common<'b>(words: &'b [u64], bits: &'b [u64]) -> impl Iterator<Item = u32> + 'b {
     let words = words.iter().zip(bits).enumerate();
     words.flat_map(|(index, (a, b))| Bits(a & b).map(move |bit| index as u32 * 64 + bit))
@@ -280,6 +281,7 @@ pub(crate) fn remove(bits: &mut [u64], rows: RowSet<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::row_filter::RowLimits;
     use crate::{Filter, bundled};
     use proptest::prelude::*;
 
@@ -290,7 +292,8 @@ mod tests {
         for facet in table.facets() {
             for value in 0..snapshot.facet_values(table, *facet).min(40) {
                 let filters = [Filter::AnyOf(*facet, vec![value, value / 2])];
-                let filter = RowFilter::of(&catalog, table, &filters);
+                let limits = RowLimits { merged: 128, ..RowLimits::DEFAULT };
+                let filter = RowFilter::with_limits(&catalog, table, &filters, limits);
                 let expected: Vec<u32> = (0..snapshot.rows(table)).filter(|row| filter.contains(*row)).collect();
                 assert_eq!(filter.list_or_bits(expected.len()).unwrap(), expected);
                 if let Some(max) = expected.len().checked_sub(1) {

@@ -10,11 +10,12 @@ use crate::Catalog;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct History {
-    /// Rounds joined per year (`None`: without a known date), by stage in the order of [`Stage::ALL`].
+    /// Number of rounds joined per year (`None`: date unknown), by stage in the order of [`Stage::ALL`].
     pub rounds: BTreeMap<Option<i32>, [u32; Stage::ALL.len()]>,
-    /// Sectors with the number of startups in the portfolio, most frequent first. A startup counts in each of its sectors.
+    /// Sectors with their number of startups in the portfolio, most frequent first. A startup counts for each of its
+    /// sectors.
     pub sectors: Vec<(u32, u32)>,
-    /// Startups, latest investment first, each with the last round joined.
+    /// Startups, latest investment first, each with the last round that the firm joined.
     pub portfolio: Vec<(u32, u32)>,
 }
 
@@ -52,7 +53,7 @@ impl Catalog {
         }
         let found = counts.into_iter().filter_map(|(slug, count)| Some((snapshot.find(Table::Sectors, &slug)?, count)));
         let mut sectors: Vec<(u32, u32)> = found.collect();
-        // Ties stay in slug order.
+        // Ties keep the slug order.
         sectors.sort_by_key(|(_, count)| Reverse(*count));
         sectors
     }

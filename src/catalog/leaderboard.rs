@@ -1,4 +1,4 @@
-//! The leaderboard: firms by a metric, with ranks within the filtered set.
+//! The leaderboard: firms ordered by a metric, with ranks within the filtered set.
 
 use std::collections::{HashMap, HashSet};
 
@@ -38,7 +38,7 @@ pub struct RankChange {
     pub row: Option<u32>,
     /// Its row in the earlier release.
     pub former_row: Option<u32>,
-    /// `None` if it is not ranked.
+    /// `None` if the firm is not ranked.
     pub rank: Option<u64>,
     pub former_rank: Option<u64>,
 }
@@ -57,14 +57,14 @@ impl Catalog {
         page
     }
 
-    /// All values of the firms that a leaderboard ranks, best first.
+    /// Values of all firms that a leaderboard ranks, best first.
     pub fn leaderboard_values(&self, metric: Metric) -> impl Iterator<Item = f64> {
         self.snapshot().leaderboard(metric).1.iter().map(move |value| public_value(metric, *value))
     }
 
     /// Passes each ranked row with its rank and its stored value, best first.
     fn each_ranked(&self, query: &LeaderboardQuery, mut ranked: impl FnMut(u32, u64, i32)) {
-        let selection = RowFilter::of(self, Table::Firms, &query.filters);
+        let selection = RowFilter::new(self, Table::Firms, &query.filters);
         let (rows, values) = self.snapshot().leaderboard(query.metric);
         let passing = rows.iter().zip(values).filter(|(row, _)| selection.contains(**row));
         let mut rank = 0;
@@ -78,7 +78,7 @@ impl Catalog {
         }
     }
 
-    /// The ranks of firms in a filtered set; those that are not ranked are left out.
+    /// Ranks of firms within a filtered set; unranked firms are left out.
     fn ranks(&self, query: &LeaderboardQuery, rows: impl Iterator<Item = u32>) -> HashMap<u32, u64> {
         let wanted: HashSet<u32> = rows.collect();
         let mut ranks = HashMap::new();
@@ -90,7 +90,7 @@ impl Catalog {
         ranks
     }
 
-    /// The ranks, then and now, of the rows of a page and of the first firms of either release. `former` is the same query,
+    /// Ranks, then and now, of the rows of a page and of the first firms of either release. `former` is the same query,
     /// parsed in the earlier release.
     pub fn rank_changes(
         &self,
@@ -122,7 +122,7 @@ impl Catalog {
         firms.into_iter().map(change).collect()
     }
 
-    /// The row of a firm in an earlier release, where it may have had the slug of a record that was merged into it since.
+    /// Row of a firm in an earlier release. It may have had the slug of a record that was merged into it since.
     fn former_firm(&self, before: &Self, row: u32) -> Option<u32> {
         let (now, then) = (self.snapshot(), before.snapshot());
         let same = then.find(Table::Firms, now.slug(Table::Firms, row));

@@ -1,53 +1,53 @@
 //! The query core of REST, MCP and pages: parameters, filters, orders, cursors, records as JSON.
 //!
-//! A [`Catalog`] is one open release: its snapshot and the text indexes over its names. It is immutable; a new release is a
-//! new catalog.
+//! A [`Catalog`] is one open release: its snapshot and the text indexes of its names. It is immutable; a new release is
+//! a new catalog.
 #![warn(unreachable_pub)]
 
 mod address;
 pub mod aggregate;
-pub mod amounts;
+mod amounts;
 pub mod ask;
-pub mod bulk_file;
-pub mod bundled;
+mod bulk_file;
+mod bundled;
 pub mod changes;
 mod city_names;
-pub mod co_investors;
+mod co_investors;
 pub mod comparison;
 mod completion;
-pub mod coverage;
+mod coverage;
 pub mod cursor;
-pub mod facets;
+mod facets;
 pub mod flat;
 mod groups;
-pub mod history;
+mod history;
 pub mod json;
-pub mod leaderboard;
-pub mod list;
+mod leaderboard;
+mod list;
 pub mod look_up;
 pub mod matching;
-pub mod namesakes;
+mod namesakes;
 pub mod param_error;
 pub mod params;
 pub mod parse;
 pub mod provenance;
-pub mod query;
-pub mod ranked;
-pub mod reading;
+mod query;
+mod ranked;
+mod reading;
 pub mod record_history;
 pub mod relaxation;
-pub mod reviews;
-pub mod roles;
+mod reviews;
+mod roles;
 pub mod round_years;
-pub mod row_filter;
+mod row_filter;
 mod search_cache;
-pub mod sector_names;
+mod sector_names;
 pub mod similar;
 pub mod snippet;
-pub mod sort;
+mod sort;
 mod staff;
-pub mod stats;
-pub mod suggest;
+mod stats;
+mod suggest;
 
 pub use aggregate::{Aggregate, AggregateOptions};
 pub use amounts::Amounts;
@@ -55,24 +55,24 @@ pub use ask::{Interpretation, ReadPart};
 pub use bulk_file::BulkFile;
 pub use bundled::{BundledError, bundled};
 pub use changes::{ChangeCounts, ChangeFilter, ChangePage, RowChange, row_changes};
-pub use co_investors::{CoInvestor, CoInvestorPage};
-pub use comparison::{Comparison, RecordChange};
+pub use co_investors::{CoInvestorPage, CoInvestorRow};
+pub use comparison::{RecordChange, ReleaseComparison};
 pub use completion::Suggestion;
 pub use coverage::Coverage;
 pub use cursor::Cursor;
 pub use facets::{FacetCounts, ValueCount};
-pub use groups::Rows;
+pub use groups::MatchedRows;
 pub use history::History;
 pub use leaderboard::{LeaderboardPage, LeaderboardQuery, RankChange, RankedRow};
 pub use look_up::{Item, ItemTexts, LookUpAnswer, LookedUp};
 pub use matching::{FirmMatch, MatchPage, MatchQuery};
-pub use namesakes::Named;
+pub use namesakes::NameMatch;
 pub use param_error::{Issue, Issues, ParameterError};
 pub use params::Resource;
 pub use parse::{ParseOptions, ParsedRequest, Request};
 pub use query::{Filter, ListPosition, Order, Page, Property, Query, Ranking};
 pub use ranked::Ranked;
-pub use reading::{Reading, SearchReading};
+pub use reading::{ReadingKind, SearchReading};
 pub use record_history::{RecordHistory, record_history};
 pub use relaxation::Relaxation;
 pub use roles::RelatedRoles;
@@ -86,7 +86,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use once_cell::sync::OnceCell;
 
-use crate::address::Address;
+use crate::address::SearchAddress;
 use crate::ask::association::DescribedSectors;
 use crate::ask::lexicon::Lexicon;
 use crate::changes::AllChanges;
@@ -100,27 +100,27 @@ use search::{Explanation, FoldedCandidates, MatchClass, SearchError, SearchResul
 
 /// Maximum number of values of a [`Cache`] of numbers.
 const MAX_CACHED: usize = 4_096;
-/// Maximum number of cached rankings, of which the largest have some 200 KB.
+/// Maximum number of cached rankings; the largest take about 200 KB.
 const MAX_RANKINGS: usize = 128;
-/// Maximum number of cached aggregates, of which the largest have some 200 KB.
+/// Maximum number of cached aggregates; the largest take about 200 KB.
 const MAX_AGGREGATES: usize = 128;
-/// Maximum number of pictures of records, each of some 20 KB.
+/// Maximum number of cached pictures of records, about 20 KB each.
 const MAX_PICTURES: usize = 256;
-/// Maximum number of releases whose differences are cached: more are hardly held.
+/// Maximum number of releases with cached differences; hardly ever are more loaded.
 const MAX_CHANGES: usize = 8;
 
-/// Values of a facet of [`Facet::LISTED`] and their texts.
+/// Values of a facet of [`Facet::LISTED`], with their texts.
 type FrequentTerms = (Vec<u32>, FoldedCandidates);
 
-/// The text indexes of the tables that have names.
-pub struct Texts {
+/// Text indexes of the tables that have names.
+pub struct TextIndexes {
     pub firms: TextIndex,
     pub startups: TextIndex,
     pub people: TextIndex,
     pub sectors: TextIndex,
 }
 
-impl Texts {
+impl TextIndexes {
     /// The tables that have names, in the order of a release's `text/` folders.
     pub const TABLES: [Table; 4] = [Table::Firms, Table::Startups, Table::People, Table::Sectors];
 
@@ -135,7 +135,7 @@ impl Texts {
     }
 
     /// `None` for rounds and reviews, which have no names.
-    pub fn of(&self, table: Table) -> Option<&TextIndex> {
+    pub(crate) fn of(&self, table: Table) -> Option<&TextIndex> {
         match table {
             Table::Firms => Some(&self.firms),
             Table::Startups => Some(&self.startups),
@@ -149,8 +149,8 @@ impl Texts {
 pub struct Catalog {
     snapshot: Snapshot,
     is_bundled: bool,
-    texts: Texts,
-    /// The files of the release that are offered as downloads, by name.
+    texts: TextIndexes,
+    /// Files of the release that are offered as downloads, by name.
     bulk_files: Vec<Arc<BulkFile>>,
     /// `None` if the release was not compared with an earlier one.
     record_history: Option<RecordHistory>,
@@ -159,26 +159,26 @@ pub struct Catalog {
     searches: SearchCache,
     rankings: Cache<(Table, Ranking), Arc<Ranked>, MAX_RANKINGS>,
     aggregates: Cache<(Query, AggregateOptions), Arc<Aggregate>, MAX_AGGREGATES>,
-    /// The rows that differ from releases before, by version and content.
+    /// Rows that differ from earlier releases, keyed by version and content.
     changes: Cache<(SnapshotVersion, u64), Arc<AllChanges>, MAX_CHANGES>,
-    /// Pictures of records, which a front end draws.
+    /// Pictures of records, drawn by a front end.
     pictures: Cache<(Table, u32), Arc<[u8]>, MAX_PICTURES>,
     totals: OnceCell<Totals>,
     round_years: OnceCell<RoundYears>,
-    /// Slugs of sectors: what a mistyped one is compared with.
+    /// Slugs of sectors, to compare mistyped ones with.
     sectors: OnceCell<FoldedCandidates>,
     sector_names: OnceCell<SectorNames>,
     described_sectors: OnceCell<DescribedSectors>,
     lexicon: OnceCell<Lexicon>,
-    /// For each table the values of the facets of [`Facet::LISTED`], most frequent first: what a mistyped one is compared
+    /// For each table the values of the facets of [`Facet::LISTED`], most frequent first, to compare mistyped ones
     /// with.
     terms: [[OnceCell<FrequentTerms>; Facet::LISTED.len()]; Table::ALL.len()],
-    /// The most frequent of them, as an example.
+    /// The most frequent one of these, as an example.
     example_terms: [[OnceCell<String>; Facet::LISTED.len()]; Table::ALL.len()],
 }
 
 impl Catalog {
-    pub fn new(snapshot: Snapshot, texts: Texts) -> Self {
+    pub fn new(snapshot: Snapshot, texts: TextIndexes) -> Self {
         Self {
             snapshot,
             is_bundled: false,
@@ -203,20 +203,20 @@ impl Catalog {
         }
     }
 
-    /// The same with files to download.
+    /// Adds files to download.
     #[must_use]
     pub fn with_bulk_files(self, mut bulk_files: Vec<BulkFile>) -> Self {
         bulk_files.sort_by(|a, b| a.name.cmp(&b.name));
         Self { bulk_files: bulk_files.into_iter().map(Arc::new).collect(), ..self }
     }
 
-    /// The same with the releases in which its records appeared and changed.
+    /// Adds the releases in which the records appeared and changed.
     #[must_use]
     pub fn with_record_history(self, record_history: Option<RecordHistory>) -> Self {
         Self { record_history, ..self }
     }
 
-    /// The files of the release that are offered as downloads, by name.
+    /// Files of the release that are offered as downloads, by name.
     pub fn bulk_files(&self) -> &[Arc<BulkFile>] {
         &self.bulk_files
     }
@@ -225,19 +225,19 @@ impl Catalog {
         self.snapshot.version()
     }
 
-    /// True for the snapshot in the program.
+    /// True for the bundled snapshot.
     pub fn is_bundled(&self) -> bool {
         self.is_bundled
     }
 
-    /// Identifies what responses are computed from, with the version.
+    /// Identifies, together with the version, the data that responses are computed from.
     pub fn content(&self) -> u64 {
-        // A release may have the rows of the bundled snapshot; responses say which of them is served.
+        // A release may have the same rows as the bundled snapshot, but responses state which one is served.
         let history = self.record_history.as_ref().map_or(0, RecordHistory::content);
         self.snapshot.content() ^ history ^ u64::from(self.is_bundled)
     }
 
-    /// Identifies the release and what responses are computed from: the key of cached responses.
+    /// Identifies the release and the data that responses are computed from; key of cached responses.
     pub fn identity(&self) -> u128 {
         let version = self.version();
         u128::from(self.content()) << 64
@@ -249,21 +249,22 @@ impl Catalog {
         &self.snapshot
     }
 
-    /// The row with this slug, in any letter case; for the slug of a merged record that of the record it was merged into.
+    /// Finds the row with this slug, in any letter case. The slug of a merged record leads to the record it was merged
+    /// into.
     pub fn find(&self, table: Table, slug: &str) -> Option<u32> {
         let own = self.snapshot.find(table, slug).or_else(|| self.snapshot.find(table, &lower_case(slug)?));
         own.or_else(|| self.merged_into(table, slug))
     }
 
-    /// The slug of a row that was found by the slug of a merged record.
+    /// Current slug of a row that was found by the slug of a merged record.
     pub fn moved_to(&self, table: Table, row: u32, slug: &str) -> Option<&str> {
         let own = self.snapshot.slug(table, row);
-        // Nearly every request has the record's own slug.
+        // Nearly every request uses the record's own slug.
         let is_moved = !own.eq_ignore_ascii_case(slug) && self.merged_into(table, slug) == Some(row);
         is_moved.then_some(own)
     }
 
-    /// A note that a slug is that of a merged record.
+    /// A note that a slug belongs to a merged record.
     pub fn moved_note(&self, table: Table, row: u32, slug: &str) -> Option<String> {
         let target = self.moved_to(table, row, slug)?;
         Some(format!("`{}` was merged into `{target}`; use this slug", shortened(slug)))
@@ -274,8 +275,8 @@ impl Catalog {
         exact.or_else(|| self.snapshot.merged_into(table, &lower_case(slug)?))
     }
 
-    /// The rows with this name, ignoring letter case, diacritics and punctuation. A name without letters and digits is
-    /// compared as it is. Binary search in the order by name.
+    /// Finds the rows with this name, ignoring letter case, diacritics and punctuation. A name without letters and
+    /// digits is compared literally. Binary search in the order by name.
     pub fn rows_named(&self, table: Table, name: &str) -> Vec<u32> {
         let folded = fold(name);
         let name_of = |row: u32| self.snapshot.name(table, row);
@@ -283,13 +284,13 @@ impl Catalog {
         rows.filter(|row| !folded.is_empty() || name_of(*row) == name).collect()
     }
 
-    /// Whether a name of a table begins with a folded text.
+    /// True if a name of a table begins with a folded text.
     pub(crate) fn begins_name(&self, table: Table, folded: &str) -> bool {
         let first = self.names_from(table, folded).first();
         first.is_some_and(|row| fold(self.snapshot.name(table, *row)).starts_with(folded))
     }
 
-    /// The rows of a table in the order by name, from the first whose folded name is not before a text.
+    /// The rows of a table in the order by name, from the first folded name not less than a text.
     pub(crate) fn names_from(&self, table: Table, folded: &str) -> &[u32] {
         let Some(key) = table.sort_keys().iter().position(|key| *key == "name") else { return &[] };
         let order = self.snapshot.order(table, key, Direction::Ascending);
@@ -301,14 +302,14 @@ impl Catalog {
         &order[start..]
     }
 
-    /// Whether a row has this name or alias, compared as [`Catalog::rows_named`] does.
+    /// True if a row has this name or alias, compared as in [`Catalog::rows_named`].
     pub fn is_named(&self, table: Table, row: u32, name: &str) -> bool {
         let folded = fold(name);
         texts(&self.snapshot.names(table), row).any(|text| fold(text) == folded && (!folded.is_empty() || text == name))
     }
 
-    /// The rows that match `text`, best first: by their names, or by their websites if it is an address. Of very
-    /// many, the further ones: [`Catalog::all_matches`].
+    /// Finds the rows that match `text`, best first: by their names, or by their websites if the text is an address.
+    /// [`Catalog::all_matches`] has the remaining rows if very many match.
     pub fn search(&self, table: Table, text: &str) -> SearchResults {
         match self.address(table, text) {
             Some(address) => self.search_address(table, &address),
@@ -316,7 +317,7 @@ impl Catalog {
         }
     }
 
-    /// The parts of a row's score for a search text, whether it is a match or not; `None` if the table has no names.
+    /// Explains the score of a row for a search text, even if the row is not a match; `None` if the table has no names.
     pub fn explain(&self, table: Table, text: &str, row: u32) -> Option<Explanation> {
         match self.address(table, text) {
             Some(address) => self.explain_address(table, &address, row),
@@ -324,9 +325,9 @@ impl Catalog {
         }
     }
 
-    /// The address that a search text is, unless it is the name of a record: `Booking.com`.
-    fn address(&self, table: Table, text: &str) -> Option<Address> {
-        Address::parse(text).filter(|_| self.rows_named(table, text).is_empty())
+    /// Parses a search text as an address, unless it is the name of a record, such as `Booking.com`.
+    fn address(&self, table: Table, text: &str) -> Option<SearchAddress> {
+        SearchAddress::parse(text).filter(|_| self.rows_named(table, text).is_empty())
     }
 
     fn search_names(&self, table: Table, text: &str) -> SearchResults {
@@ -339,7 +340,7 @@ impl Catalog {
         found
     }
 
-    /// How rows match a search.
+    /// Match class of each row for a search.
     pub fn match_classes(&self, table: Table, text: &str, rows: &[u32]) -> Vec<MatchClass> {
         match self.address(table, text) {
             Some(address) => self.match_classes_of_address(table, &address, rows),
@@ -362,12 +363,12 @@ impl Catalog {
         self.texts.of(table)
     }
 
-    /// The picture of a record, drawn when it is first needed.
+    /// Picture of a record, drawn when first needed.
     pub fn picture(&self, table: Table, row: u32, draw: impl FnOnce() -> Arc<[u8]>) -> Arc<[u8]> {
         self.pictures.get_or_insert_with((table, row), draw)
     }
 
-    /// The number of rows that match all filters; cached for the life of the release.
+    /// Number of rows that match all filters; cached for the life of the release.
     fn count(&self, table: Table, filters: &[Filter], row_filter: &RowFilter<'_>) -> u64 {
         if row_filter.is_everything() {
             return u64::from(self.snapshot.rows(table));
@@ -376,12 +377,12 @@ impl Catalog {
     }
 }
 
-/// A slug in lower case; `None` if it is.
+/// A slug in lower case; `None` if it already is.
 fn lower_case(slug: &str) -> Option<String> {
     slug.bytes().any(|byte| byte.is_ascii_uppercase()).then(|| slug.to_ascii_lowercase())
 }
 
-/// Values computed before, up to `MAX`; it is cleared when it is full.
+/// Cache of up to `MAX` computed values; cleared when full.
 struct Cache<K, V, const MAX: usize = MAX_CACHED>(RwLock<HashMap<K, V>>);
 
 impl<K, V, const MAX: usize> Default for Cache<K, V, MAX> {

@@ -1,16 +1,16 @@
 //! One page of the rows that match a query, in its order.
 
-pub use data::Table;
+use data::Table;
 use search::SearchResults;
 
 use crate::param_error::search_warnings;
-use crate::sort::Sorted;
-use crate::sort::keys::Keys;
+use crate::sort::SortedRows;
+use crate::sort::keys::OrderKeys;
 use crate::{Catalog, ListPosition, Order, Page, Query, RowFilter};
 
 impl Catalog {
     pub fn list(&self, query: &Query, start: ListPosition, limit: usize) -> Page {
-        let filter = RowFilter::of(self, query.table, &query.filters);
+        let filter = RowFilter::new(self, query.table, &query.filters);
         if let Some(text) = &query.text {
             let matches = self.all_matches(query.table, text);
             let rows = matches.rows.iter().copied().filter(|row| filter.contains(*row)).collect();
@@ -28,8 +28,8 @@ impl Catalog {
         }
         let (rows, position) = match &query.order {
             Order::Keys(keys) if !keys.is_empty() => {
-                let keys = Keys::of(self.snapshot(), query.table, keys);
-                Sorted::new(&keys, &filter, total).page(start, limit)
+                let keys = OrderKeys::new(self.snapshot(), query.table, keys);
+                SortedRows::new(&keys, &filter, total).page(start, limit)
             }
             _ => natural(&filter, start, limit),
         };
@@ -38,15 +38,15 @@ impl Catalog {
         Page { rows, total, next, ..Page::default() }
     }
 
-    /// The names that the search text of a query is like only without some of its words, whatever its filters are; empty if it
-    /// is like none, `None` if it is like some with all of its words, or there is no text.
-    pub fn partly_named(&self, query: &Query) -> Option<Vec<u32>> {
+    /// Names that the search text of a query resembles only without some of its words, regardless of filters. Empty if
+    /// no name does; `None` if a name resembles all of the words, or if there is no text.
+    pub(crate) fn partly_named(&self, query: &Query) -> Option<Vec<u32>> {
         let matches = self.all_matches(query.table, query.text.as_deref()?);
         matches.is_partial().then(|| matches.rows.clone())
     }
 
-    /// The names that are most similar to a text.
-    pub fn similar_names(&self, table: Table, text: &str) -> Vec<u32> {
+    /// Names most similar to a text.
+    pub(crate) fn similar_names(&self, table: Table, text: &str) -> Vec<u32> {
         self.all_matches(table, text).found.did_you_mean.clone()
     }
 
@@ -62,7 +62,7 @@ impl Catalog {
             Order::Relevance => {}
             Order::Natural => rows.sort_unstable(),
             Order::Keys(keys) => {
-                let keys = Keys::of(self.snapshot(), query.table, keys);
+                let keys = OrderKeys::new(self.snapshot(), query.table, keys);
                 rows.sort_unstable_by(|a, b| keys.compare(*a, *b));
             }
         }
@@ -72,7 +72,7 @@ impl Catalog {
     }
 }
 
-/// Rows in table order; the returned position is the row where the next page begins.
+/// Rows in table order; the returned position is the first row of the next page.
 fn natural(filter: &RowFilter<'_>, start: ListPosition, limit: usize) -> (Vec<u32>, Option<u32>) {
     let Some(first) = start.position.or_else(|| filter.nth(start.offset)) else { return (Vec::new(), None) };
     let rows: Vec<u32> = filter.rows_from(first).take(limit).collect();

@@ -1,5 +1,5 @@
-//! Look-up of items in a release: the candidates that the text index, websites and identifiers find, compared by the evidence
-//! of [`import::resolve`].
+//! Look-up of items in a release. Candidates come from the text index, websites and identifiers, and are compared by
+//! the evidence of [`import::resolve`].
 
 mod answer;
 mod columns;
@@ -12,33 +12,33 @@ pub use item::MAX_NAME_WORDS;
 pub use item::{Item, ItemTexts};
 
 use crate::Catalog;
-use crate::address::Address;
+use crate::address::SearchAddress;
 use data::import::website;
 use data::name::OwnName;
 use data::{Country, Facet, LookUpStatus, Names, Table};
 use import::resolve::SourceRecord;
 use import::resolve::look_up::{ScoredCandidate, look_up, status};
 
-/// The best matches of a name that are compared.
+/// Maximum number of matches of a name that are compared.
 const MAX_BY_NAME: usize = 10;
-/// Records of exactly the name that are compared: with a place or a website one of them may be meant.
+/// Maximum number of records with exactly the name that are compared: a place or a website may single one of them out.
 const MAX_NAMESAKES: usize = 50;
-/// Records of a website or identifier that are compared.
+/// Maximum number of records with a website or identifier that are compared.
 const MAX_BY_VALUE: usize = 20;
 
-/// What an item means.
+/// The result of looking up an item.
 #[derive(Clone, Debug)]
 pub struct LookedUp {
     pub status: LookUpStatus,
-    /// The likely records by table and row, best first.
+    /// Likely records by table and row, best first.
     pub candidates: Vec<(Table, u32, ScoredCandidate)>,
 }
 
 impl Catalog {
-    /// The record that an item means, and those that it may mean. Deterministic.
+    /// Finds the record of an item, and further candidates. Deterministic.
     pub fn look_up(&self, item: &Item) -> LookedUp {
-        // An address in place of a name is that of a website, too.
-        let host = item.website.is_none().then(|| Address::parse(&item.name)?.into_host()).flatten();
+        // An address in place of a name is also a website.
+        let host = item.website.is_none().then(|| SearchAddress::parse(&item.name)?.into_host()).flatten();
         let with_host = host.map(|host| Item { website: Some(host), ..item.clone() });
         let is_named_only = with_host.is_some();
         let item = with_host.as_ref().unwrap_or(item);
@@ -46,9 +46,9 @@ impl Catalog {
         for table in item.tables.iter().copied() {
             let (rows, is_sure) = self.candidates(item, table);
             let mut records: Vec<SourceRecord> = std::iter::once(item.record(table))
-                .chain(rows.iter().map(|row| self.described(item, table, *row)))
+                .chain(rows.iter().map(|row| self.record_to_compare(item, table, *row)))
                 .collect();
-            // A record named as an address may have its website elsewhere: `Acme.com`.
+            // A record named like an address may have its website elsewhere: `Acme.com`.
             let (own, others) = records.split_at_mut(1);
             let is_other = |record: &&mut SourceRecord| is_named_only && !record.has_domain_of(&own[0]);
             others.iter_mut().filter(is_other).for_each(|record| record.website = None);
@@ -62,7 +62,8 @@ impl Catalog {
         LookedUp { status: status(candidates.iter().map(|(.., scored)| scored)), candidates }
     }
 
-    /// The rows that may be meant, each once, the likely ones first, and whether a search finds some by all words of the name.
+    /// The candidate rows, each once, likely ones first. Also returns true if a search finds some by all words of the
+    /// name.
     fn candidates(&self, item: &Item, table: Table) -> (Vec<u32>, bool) {
         let snapshot = self.snapshot();
         let mut rows: Vec<u32> = Vec::new();
@@ -90,7 +91,7 @@ impl Catalog {
         (distinct, is_sure)
     }
 
-    /// The records whose website has the host of an address, or the domain that its owner chose.
+    /// Finds the records with a website on the host of an address, or on the domain that its owner chose.
     fn rows_of_domain(&self, table: Table, address: &str) -> Vec<u32> {
         let host = website::host(address);
         let own = OwnName::parse(&host);
@@ -100,8 +101,8 @@ impl Catalog {
         values.flat_map(|value| snapshot.facet_rows(table, Facet::Website, value).iter()).collect()
     }
 
-    /// A row, with those of its values that are compared with the item's.
-    fn described(&self, item: &Item, table: Table, row: u32) -> SourceRecord {
+    /// A row as a record, with the values that are compared with the item's.
+    fn record_to_compare(&self, item: &Item, table: Table, row: u32) -> SourceRecord {
         let snapshot = self.snapshot();
         let mut record = SourceRecord::new(table, String::new(), 0);
         let names = snapshot.names(table);

@@ -1,5 +1,5 @@
-//! Which firms fit a startup, and why: points for reasons that anyone can check against the records. Deterministic, no
-//! model. [`METHOD`] and [`Reason::explanation`] are the public text of the rules.
+//! Matches firms to a startup, with reasons: each reason gives points that anyone can check against the records.
+//! Deterministic, no model. [`METHOD`] and [`MatchReason::explanation`] are the public text of the rules.
 
 pub mod scorer;
 
@@ -10,7 +10,7 @@ use data::{Facet, Table};
 use crate::matching::scorer::MatchScorer;
 use crate::{Catalog, Filter, ListPosition, RowFilter};
 
-/// How firms are matched to a startup, for the docs.
+/// Explains the matching of firms to a startup, for the docs.
 pub const METHOD: &str = "Each firm gets whole points for each reason: for `stage`, `sector`, `country` and `raise_usd` \
     if given, and always for recent activity and responsiveness. `points` is their sum, `max_points` the most that the \
     request allows. A firm is listed if it has points for the stage and the sector given; if neither is given, if it has \
@@ -20,7 +20,7 @@ pub const METHOD: &str = "Each firm gets whole points for each reason: for `stag
     response.";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
+pub enum MatchReason {
     Stage,
     Sector,
     Country,
@@ -29,8 +29,8 @@ pub enum Reason {
     Responsiveness,
 }
 
-impl Reason {
-    /// In the order of responses.
+impl MatchReason {
+    /// All reasons, in the order of responses.
     pub const ALL: [Self; 6] =
         [Self::Stage, Self::Sector, Self::Country, Self::CheckSize, Self::Activity, Self::Responsiveness];
 
@@ -59,7 +59,7 @@ impl Reason {
         self.definition().2
     }
 
-    /// How the points are computed, for the docs.
+    /// Explains the points, for the docs.
     pub fn explanation(self) -> &'static str {
         match self {
             Self::Stage => {
@@ -84,7 +84,7 @@ impl Reason {
     }
 }
 
-/// What a startup looks for; `None` is ignored.
+/// The profile and needs of a startup; `None` is ignored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MatchQuery {
     /// Indexes of the vocabulary, combined with OR.
@@ -94,24 +94,24 @@ pub struct MatchQuery {
     /// Indexes of the country table, combined with OR.
     pub countries: Option<Vec<u32>>,
     pub raise_usd: Option<u64>,
-    /// What a firm must fulfil as well, combined with AND.
+    /// Conditions that a firm must meet in addition, combined with AND.
     pub conditions: Vec<Filter>,
 }
 
 impl MatchQuery {
-    /// What a startup that raises `raise_usd` looks for: stage, sector and country of `filters` are weighed, the others are
-    /// conditions.
+    /// The query of a startup that raises `raise_usd`. Stage, sector and country of `filters` are weighed, other
+    /// filters are conditions.
     pub fn among(filters: &[Filter], raise_usd: u64) -> Self {
         let is_weighed =
             |filter: &&Filter| matches!(filter, Filter::AnyOf(Facet::Stage | Facet::Sector | Facet::Country, _));
         let (weighed, conditions): (Vec<&Filter>, Vec<&Filter>) = filters.iter().partition(is_weighed);
         let weighed: Vec<Filter> = weighed.into_iter().cloned().collect();
         let conditions = conditions.into_iter().cloned().collect();
-        Self { raise_usd: Some(raise_usd), conditions, ..Self::of(&weighed) }
+        Self { raise_usd: Some(raise_usd), conditions, ..Self::from_filters(&weighed) }
     }
 
-    /// The query of the filters on stage, sector, country and check range.
-    pub(crate) fn of(filters: &[Filter]) -> Self {
+    /// Builds the query from the filters on stage, sector, country and check range.
+    pub(crate) fn from_filters(filters: &[Filter]) -> Self {
         let values = |facet: Facet| {
             filters.iter().find_map(|filter| match filter {
                 Filter::AnyOf(known, values) if *known == facet => Some(values.clone()),
@@ -131,19 +131,19 @@ impl MatchQuery {
         }
     }
 
-    /// Whether anything but the amount is known of the startup.
+    /// True if anything but the amount is known about the startup.
     pub fn has_profile(&self) -> bool {
         self.stages.is_some() || self.sectors.is_some() || self.countries.is_some()
     }
 
-    /// Whether the reason applies to the query; activity and responsiveness always do.
-    fn includes(&self, reason: Reason) -> bool {
+    /// True if the reason applies to the query; activity and responsiveness always do.
+    fn includes(&self, reason: MatchReason) -> bool {
         match reason {
-            Reason::Stage => self.stages.is_some(),
-            Reason::Sector => self.sectors.is_some(),
-            Reason::Country => self.countries.is_some(),
-            Reason::CheckSize => self.raise_usd.is_some(),
-            Reason::Activity | Reason::Responsiveness => true,
+            MatchReason::Stage => self.stages.is_some(),
+            MatchReason::Sector => self.sectors.is_some(),
+            MatchReason::Country => self.countries.is_some(),
+            MatchReason::CheckSize => self.raise_usd.is_some(),
+            MatchReason::Activity | MatchReason::Responsiveness => true,
         }
     }
 }
@@ -153,7 +153,7 @@ pub struct FirmMatch {
     pub row: u32,
     pub points: u8,
     /// Each reason that applies to the query, with its points and an explanation.
-    pub reasons: Vec<(Reason, u8, String)>,
+    pub reasons: Vec<(MatchReason, u8, String)>,
     /// The first conflicting startups, each with the common sector.
     pub conflicts: Vec<(u32, u32)>,
     pub conflict_count: u32,
@@ -165,7 +165,7 @@ pub struct MatchPage {
     pub matches: Vec<FirmMatch>,
     pub total: u64,
     pub max_points: u8,
-    /// How many of all firms that match have how many points.
+    /// Number of matching firms by points.
     pub by_points: BTreeMap<u8, u64>,
     /// `None` on the last page.
     pub next: Option<ListPosition>,
@@ -174,13 +174,13 @@ pub struct MatchPage {
 impl Catalog {
     /// One page of the firms that match.
     ///
-    /// One pass over the sets and columns, 64 firms at a time, with a heap of the page. Later pages begin after the last
-    /// firm of the page before, so they cost no more.
+    /// One pass over the sets and columns, 64 firms at a time, with a heap of the page. Later pages begin after the
+    /// last firm of the previous page, so they cost no more.
     pub fn matches(&self, query: &MatchQuery, start: ListPosition, limit: usize) -> MatchPage {
         let scorer = MatchScorer::new(self, query);
-        let conditions = RowFilter::of(self, Table::Firms, &query.conditions);
+        let conditions = RowFilter::new(self, Table::Firms, &query.conditions);
         let after = start.position.map(|row| (100 - scorer.points(row).sum(), row));
-        // Without the last row of the page before, the rows before are found again.
+        // Without the last row of the previous page, the skipped rows are computed again.
         let skipped = if after.is_none() { usize::try_from(start.offset).unwrap_or(usize::MAX) } else { 0 };
         let limit = limit.saturating_add(skipped).min(self.snapshot().rows(Table::Firms) as usize);
         let mut best: BinaryHeap<(u8, u32)> = BinaryHeap::with_capacity(limit + 1);
@@ -206,7 +206,8 @@ impl Catalog {
         let served = start.offset.saturating_add(matches.len() as u64);
         let position = matches.last().map(|firm| firm.row);
         let next = (served < total && position.is_some()).then_some(ListPosition { offset: served, position });
-        let max_points = Reason::ALL.into_iter().filter(|reason| query.includes(*reason)).map(Reason::max_points).sum();
+        let max_points =
+            MatchReason::ALL.into_iter().filter(|reason| query.includes(*reason)).map(MatchReason::max_points).sum();
         MatchPage { matches, total, max_points, by_points, next }
     }
 }

@@ -1,21 +1,21 @@
-//! Names that fit several records. A short name such as `Sequoia` may be the full name of a small firm while a larger one is
-//! meant; it is never resolved without saying so.
+//! Names that fit several records. A short name such as `Sequoia` may be the full name of a small firm although a
+//! larger one is meant; it is never resolved without a note.
 
 use std::cmp::Reverse;
 
 use crate::Catalog;
-use crate::coverage::grouped;
 use data::fold::fold;
+use data::number::grouped;
 use data::{Facet, Table};
 
 /// Maximum number of namesakes that are listed.
 const MAX_LISTED: usize = 3;
-/// Maximum number of names that are read for namesakes. A full name that begins more names is not a name but a word.
+/// Maximum number of names read to find namesakes. A full name that begins more names than this is a common word.
 const MAX_READ: usize = 500;
 
-/// The record that a slug or a name means.
+/// The result of looking up a slug or name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Named {
+pub enum NameMatch {
     Nothing,
     One(u32),
     /// Several records have this name, and none has it as its slug.
@@ -23,22 +23,23 @@ pub enum Named {
 }
 
 impl Catalog {
-    /// The record with exactly this slug, or else with this name, or else with this slug in another letter case.
-    pub fn named(&self, table: Table, text: &str) -> Named {
+    /// Finds the record with exactly this slug, otherwise with this name, otherwise with this slug in another letter
+    /// case.
+    pub fn match_name(&self, table: Table, text: &str) -> NameMatch {
         if let Some(row) = self.snapshot().find(table, text) {
-            return Named::One(row);
+            return NameMatch::One(row);
         }
         match self.rows_named(table, text).as_slice() {
-            [] => self.find(table, text).map_or(Named::Nothing, Named::One),
-            [row] => Named::One(*row),
-            rows => Named::Several(rows.to_vec()),
+            [] => self.find(table, text).map_or(NameMatch::Nothing, NameMatch::One),
+            [row] => NameMatch::One(*row),
+            rows => NameMatch::Several(rows.to_vec()),
         }
     }
 
-    /// The other records that `text` may mean if it was read as `row`: those of the same name, and larger ones whose names
-    /// begin with it or have it as their initials; largest first.
+    /// Other records that `text` may mean if it was read as `row`: records with the same name, and larger ones with
+    /// names that begin with it or have it as initials. Largest first.
     pub fn namesakes(&self, table: Table, text: &str, row: u32) -> Vec<u32> {
-        // Of slugs with several words, which are copied, not guessed, none is looked up.
+        // Slugs of several words are copied, not guessed, so they are not looked up.
         if text.contains('-') && text.eq_ignore_ascii_case(self.snapshot().slug(table, row)) {
             return Vec::new();
         }
@@ -49,7 +50,7 @@ impl Catalog {
         others
     }
 
-    /// The records of which a folded text is the name, its first words or its initials; largest first.
+    /// Records with a name that is a folded text, begins with it or has it as initials; largest first.
     pub(crate) fn short_for(&self, table: Table, folded: &str) -> Vec<u32> {
         if folded.is_empty() {
             return Vec::new();
@@ -71,7 +72,7 @@ impl Catalog {
         found
     }
 
-    /// How large a record is: the portfolio of a firm, the rounds of a startup.
+    /// Size of a record: the portfolio of a firm, the rounds of a startup.
     pub fn size(&self, table: Table, row: u32) -> u32 {
         match table {
             Table::Firms => self.snapshot().facet_count(Table::Startups, Facet::Investor, row),
@@ -80,7 +81,7 @@ impl Catalog {
         }
     }
 
-    /// A note that a parameter's value was read as `row` although it may mean others; `None` if it does not.
+    /// A note that a parameter's value was read as `row` although it may mean others; `None` if it is unambiguous.
     pub(crate) fn namesake_note(&self, parameter: &str, table: Table, text: &str, row: u32) -> Option<String> {
         let others = self.namesakes(table, text, row);
         let slug = |row: u32| self.snapshot().slug(table, row);

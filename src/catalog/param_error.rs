@@ -7,41 +7,41 @@ use data::{Country, Facet, Metric, Table, identifier};
 use search::{SearchResults, nearest};
 
 use crate::params::{ParamType, Parameter};
-use crate::{Catalog, Filter, Named, Property, Relaxation, Resource};
+use crate::{Catalog, Filter, NameMatch, Property, Relaxation, Resource};
 
-/// The key that sorts by how well a name matches.
+/// The sort key for the quality of name matches.
 pub(crate) const RELEVANCE: &str = "relevance";
 
-/// Slugs of records of the same name: those in a message, and those in `accepted`.
+/// Maximum number of slugs of records with the same name, in a message and in `accepted`.
 const MAX_EXAMPLES: usize = 5;
 const MAX_ACCEPTED: usize = 20;
 
-/// What the suggestions of one request may cost.
+/// Limits on the suggestions of one request.
 struct Budget {
-    /// Unknown names and values that get a suggestion, whatever their kind.
+    /// Remaining suggestions for unknown names and values of any kind.
     suggestions: usize,
-    /// Searches by name among them: one costs as much as a list of names with `q`.
+    /// Remaining searches by name among them: each costs as much as a list of names with `q`.
     searches: usize,
 }
 
 impl Budget {
     const OF_A_REQUEST: Self = Self { suggestions: 6, searches: 2 };
 
-    /// Whether one is left; takes it.
-    fn take(count: &mut usize) -> bool {
+    /// Spends one unit; false if none is left.
+    fn spend(count: &mut usize) -> bool {
         let left = *count;
         *count = left.saturating_sub(1);
         left > 0
     }
 }
 
-/// A warning: nothing matches, but for one condition.
+/// A warning that nothing matches because of one condition.
 pub fn too_narrow(relaxation: &Relaxation) -> ParameterError {
     let parameter = relaxation.parameter;
     ParameterError { code: "no_match", ..ParameterError::invalid(parameter, relaxation.detail(parameter)) }
 }
 
-/// Warnings about the matches of a search: that none is sure, that more may be similar.
+/// Warnings about the matches of a search: none is sure, or more may be similar.
 pub(crate) fn search_warnings(found: &SearchResults) -> Vec<ParameterError> {
     let relaxed = found.is_loose.then(|| {
         let left_out: Vec<String> = found.left_out.iter().map(|word| format!("`{}`", shortened(word))).collect();
@@ -58,7 +58,7 @@ pub(crate) fn search_warnings(found: &SearchResults) -> Vec<ParameterError> {
     relaxed.into_iter().chain(capped).collect()
 }
 
-/// A problem with one parameter, without the suggestion that its report has: that costs a search, and is only computed
+/// A problem with one parameter, without the suggestion of its report. Suggestions cost a search, and are computed only
 /// for a request that passed the quota.
 #[derive(Clone, Debug)]
 pub enum Issue {
@@ -76,11 +76,11 @@ impl Issues {
         self.0.is_empty()
     }
 
-    /// The errors or warnings with suggestions from `catalog`.
+    /// Converts to errors or warnings, with suggestions from `catalog`.
     pub fn report(&self, catalog: &Catalog) -> Vec<ParameterError> {
         let mut budget = Budget::OF_A_REQUEST;
         let report = |issue: &Issue| {
-            let mut suggest = || Budget::take(&mut budget.suggestions);
+            let mut suggest = || Budget::spend(&mut budget.suggestions);
             match issue {
                 Issue::Invalid(error) => error.clone(),
                 Issue::UnknownParameter { name, accepted } => unknown_parameter(name, accepted, suggest()),
@@ -100,12 +100,12 @@ impl Issues {
         self.0.extend(others.0);
     }
 
-    /// The value of a result; an error is added to the issues.
+    /// The value of a result; adds an error to the issues.
     pub fn collect<T>(&mut self, result: Result<T, impl Into<Self>>) -> Option<T> {
         result.map_err(|error| self.extend(error.into())).ok()
     }
 
-    /// The same issues, with these names not among the accepted parameters.
+    /// Removes these names from the accepted parameters.
     pub fn not_accepting(mut self, names: &[&str]) -> Self {
         for issue in &mut self.0 {
             if let Issue::UnknownParameter { accepted, .. } = issue {
@@ -142,7 +142,7 @@ fn unknown_parameter(name: &str, accepted: &[&str], suggest: bool) -> ParameterE
     }
 }
 
-/// The tables whose records a parameter names, if a name may be that of several.
+/// Tables of the records that a parameter names, if several records may share a name.
 fn tables_of(parameter: &Parameter) -> &'static [Table] {
     match parameter.kind {
         ParamType::Records(Table::Firms, _) => &[Table::Firms],
@@ -152,11 +152,11 @@ fn tables_of(parameter: &Parameter) -> &'static [Table] {
     }
 }
 
-/// A name that several records have, none of them as its slug.
+/// The error for a name that several records share, none of them as its slug.
 fn ambiguous_value(catalog: &Catalog, parameter: &Parameter, value: &str) -> Option<ParameterError> {
     let mut slugs = Vec::new();
     for table in tables_of(parameter) {
-        let Named::Several(rows) = catalog.named(*table, value) else { continue };
+        let NameMatch::Several(rows) = catalog.match_name(*table, value) else { continue };
         slugs.extend(rows.iter().map(|row| catalog.snapshot().slug(*table, *row)));
     }
     if slugs.is_empty() {
@@ -170,7 +170,8 @@ fn ambiguous_value(catalog: &Catalog, parameter: &Parameter, value: &str) -> Opt
     Some(ParameterError { code: "ambiguous_value", ..error })
 }
 
-/// A text that is no name, but the first words or the initials of names: `NEA` of New Enterprise Associates.
+/// The error for a text that is not a name but the first words or the initials of names: `NEA` for New Enterprise
+/// Associates.
 fn short_name(catalog: &Catalog, parameter: &Parameter, value: &str) -> Option<ParameterError> {
     let folded = fold(value);
     let of_table = |table: Table| catalog.short_for(table, &folded).into_iter().map(move |row| (table, row));
@@ -184,7 +185,7 @@ fn short_name(catalog: &Catalog, parameter: &Parameter, value: &str) -> Option<P
     Some(ParameterError::unknown_value(parameter.name, detail, Some(largest), Some(accepted)))
 }
 
-/// `suggest`: whether to look for the nearest value; `searches`: how many searches for a name that may take.
+/// `suggest`: look for the nearest value. `searches`: remaining searches for a name.
 fn unknown_value(
     catalog: &Catalog,
     parameter: &Parameter,
@@ -205,7 +206,7 @@ fn unknown_value(
         return error;
     }
     let mut nearest_slug = |table: Table| {
-        let found = (suggest && Budget::take(searches)).then(|| catalog.nearest_slugs(table, value, 1));
+        let found = (suggest && Budget::spend(searches)).then(|| catalog.nearest_slugs(table, value, 1));
         found.and_then(|slugs| slugs.into_iter().next())
     };
     let (noun, suggestion) = match parameter.kind {
@@ -258,7 +259,7 @@ fn unknown_value(
     ParameterError::unknown_value(parameter.name, detail, suggestion, None)
 }
 
-/// A value that is not in a closed list, with the nearest one.
+/// The error for a value outside a closed list, with the nearest one.
 pub(crate) fn wrong_term(parameter: &str, value: &str, noun: &str, names: Vec<&'static str>) -> ParameterError {
     unknown_term(parameter, value, noun, names, true)
 }
@@ -291,7 +292,7 @@ fn unknown_key(
     ParameterError::unknown_value(parameter, detail, suggestion, Some(accepted))
 }
 
-/// Names that other APIs use, the parameters they correspond to (the first that is accepted applies), and a hint for the
+/// Names used by other APIs, the parameters they correspond to (the first accepted one applies), and a hint for the
 /// error. Names are separated by spaces.
 const OTHER_NAMES: &[(&str, &str, &str)] = &[
     (

@@ -2,8 +2,8 @@
 //! arguments of the tools.
 //!
 //! A new filter takes a row; only a new kind of condition takes a variant of [`Filter`] and its evaluation in
-//! `row_filter`. The parameters that require all of several values (`stage_all`) and that exclude values (`not_stage`)
-//! derive from the rows.
+//! `row_filter`. Parameters that require all of several values (`stage_all`) or exclude values (`not_stage`) are
+//! derived from the rows.
 
 mod rows;
 
@@ -16,9 +16,9 @@ use crate::params::rows::{CO_INVESTORS, FIRMS, LEADERBOARD, MATCH, PEOPLE, REVIE
 use crate::parse::scalars::Bound;
 use crate::{Catalog, Filter};
 
-/// Maximum number of values of one parameter: each may cost a look-up by name.
+/// Maximum number of values of one parameter; each may cost a look-up by name.
 pub const MAX_VALUES: usize = 100;
-/// The same of `title`.
+/// Maximum number of values of `title`.
 const MAX_TITLES: usize = 10;
 /// Maximum number of parameters of one request, repeated ones counted each time.
 pub const MAX_PARAMETERS: usize = 200;
@@ -40,7 +40,7 @@ pub enum Resource {
     Match,
 }
 
-/// How the values of one parameter combine.
+/// The combination of the values of one parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// A row has any of the values.
@@ -68,7 +68,7 @@ impl Parameter {
         self.name == name || self.aliases.contains(&name)
     }
 
-    /// Maximum number of values. The words of a title are looked for in all titles.
+    /// Maximum number of values. It is lower for titles, because their words are searched in all titles.
     pub fn max_values(&self) -> usize {
         match self.kind {
             ParamType::Like(_) => 1,
@@ -82,13 +82,13 @@ impl Parameter {
         self.example
     }
 
-    /// The example of a number, with a shorter spelling if it is an amount.
+    /// Example of a number, with a shorter spelling for an amount.
     pub(crate) fn example_number(&self) -> String {
         let short = if self.name.ends_with("_usd") { ", 500k or $1.5m" } else { "" };
         format!("{}{short}", self.example)
     }
 
-    /// The parameter that includes any of its values.
+    /// Name of the parameter that includes any of its values.
     pub(crate) fn included(&self) -> &'static str {
         let included = match self.mode {
             Mode::Any => None,
@@ -98,8 +98,8 @@ impl Parameter {
         included.unwrap_or(self.name)
     }
 
-    /// The facet whose values it filters by.
-    pub fn facet(&self) -> Option<Facet> {
+    /// The facet that it filters by.
+    pub(crate) fn facet(&self) -> Option<Facet> {
         match self.kind {
             ParamType::Terms(_, facet) | ParamType::Listed(_, facet) | ParamType::Records(_, facet) => Some(facet),
             ParamType::Countries => Some(Facet::Country),
@@ -107,9 +107,9 @@ impl Parameter {
         }
     }
 
-    /// The parameters that require all of its values and that exclude them, if it has values to combine.
+    /// The derived parameters that require all of its values and that exclude them, if its values can be combined.
     fn derived(&self, table: Table) -> Vec<Self> {
-        // A host or an identifier is one record, not a property of several.
+        // A host or an identifier belongs to one record, so it is not a property of several.
         let is_property = |facet: Facet| !matches!(facet, Facet::Website | Facet::Identifier);
         let excludes = self.facet().is_some_and(is_property) || matches!(self.kind, ParamType::Organizations);
         let has_several = match (table, self.facet()) {
@@ -141,7 +141,7 @@ impl Parameter {
     }
 }
 
-/// The type of a parameter's values, and the filter that they make.
+/// The type of a parameter's values, and the resulting filter.
 #[derive(Clone, Copy, Debug)]
 pub enum ParamType {
     /// A name to search for, at most [`MAX_TEXT_CHARS`] characters.
@@ -149,7 +149,7 @@ pub enum ParamType {
     /// Words of descriptions, sectors, places and titles, at most [`MAX_TEXT_CHARS`] characters.
     Words,
     /// Terms of a closed vocabulary.
-    Terms(Terms, Facet),
+    Terms(ClosedVocabulary, Facet),
     /// Countries by ISO 3166-1 code or English name.
     Countries,
     /// Texts of a facet of [`Facet::LISTED`]: cities by name, job titles by their words, websites by host, identifiers as
@@ -157,17 +157,17 @@ pub enum ParamType {
     Listed(Table, Facet),
     /// Records of a table by slug or name.
     Records(Table, Facet),
-    /// One record of the list, by slug or name, that others are like.
+    /// One record of the list, by slug or name; the list has records like it.
     Like(Table),
     /// Firms or startups by slug or name.
     Organizations,
     /// Rows of the list by slug or id.
     Rows(Table),
-    /// A bound of the value of a sort key.
+    /// A bound on a sort key value.
     Range {
         key: &'static str,
         bound: Bound,
-        unit: Unit,
+        unit: BoundUnit,
     },
     Number {
         min: u64,
@@ -175,7 +175,7 @@ pub enum ParamType {
         filter: fn(u64) -> Filter,
     },
     Bool(fn(bool) -> Filter),
-    /// Names of properties of a table that are known (`true`) or unknown.
+    /// Names of properties that are known (`true`) or unknown.
     Known(Table, bool),
     Metric,
     Sort,
@@ -183,34 +183,34 @@ pub enum ParamType {
 
 /// The unit of a bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
+pub enum BoundUnit {
     /// An integer from `min` to `max`.
     Number { min: u64, max: u64 },
     /// A percentage from 0 to 100 with one decimal, stored as tenths.
     Percent,
-    /// A day; a year, a quarter or a month is its first or last day.
+    /// A day; a year, quarter or month counts as its first or last day.
     Date,
 }
 
-/// A closed vocabulary as a value.
+/// A closed vocabulary as a runtime value.
 #[derive(Clone, Copy, Debug)]
-pub struct Terms {
+pub struct ClosedVocabulary {
     pub noun: &'static str,
     pub names: fn() -> Vec<&'static str>,
-    /// The canonical name and the index of the term that a text names.
+    /// Parses a text to the canonical name and index of its term.
     pub read: fn(&str) -> Option<(&'static str, u32)>,
-    /// Whether a text means less than the term that it names.
+    /// True if a text means less than the term it names.
     pub is_narrower: fn(&str) -> bool,
 }
 
-impl Terms {
+impl ClosedVocabulary {
     const fn of<V: Vocabulary>() -> Self {
         let read = |text: &str| V::read(text).map(|term| (term.name(), term.index() as u32));
         Self { noun: V::NOUN, names: V::names, read, is_narrower: |text| V::is_narrower(&normal(text)) }
     }
 }
 
-/// The parameters of each list, in the order of [`Resource::ALL`], each followed by those that derive from it.
+/// The parameters of each list, in the order of [`Resource::ALL`], each followed by its derived parameters.
 static PARAMETERS: Lazy<[Vec<Parameter>; Resource::ALL.len()]> = Lazy::new(|| {
     Resource::ALL.map(|resource| {
         let (_, table, rows) = resource.definition();
@@ -253,12 +253,12 @@ impl Resource {
         list.expect("every table has a list")
     }
 
-    /// The last segment of its path.
+    /// Last segment of its path.
     pub fn path(self) -> &'static str {
         self.definition().0
     }
 
-    /// The table whose rows it lists.
+    /// The table that it lists.
     pub fn table(self) -> Table {
         self.definition().1
     }
@@ -273,19 +273,19 @@ impl Resource {
         self.parameters().iter().find(|parameter| parameter.is_named(name))
     }
 
-    /// Whether it reads questions in words ([`Catalog::interpret`]).
+    /// True if it accepts questions in words ([`Catalog::interpret`]).
     pub fn takes_questions(self) -> bool {
         matches!(self, Self::Firms | Self::Startups | Self::Rounds | Self::People)
     }
 
-    /// Whether it can be searched by name (`q`).
+    /// True if it can be searched by name (`q`).
     pub fn is_searchable(self) -> bool {
         self.parameter("q").is_some()
     }
 }
 
 impl Catalog {
-    /// An example value of a parameter, which finds something in this snapshot.
+    /// An example value of a parameter that has matches in this snapshot.
     pub fn example(&self, resource: Resource, parameter: &Parameter) -> String {
         match parameter.kind {
             ParamType::Text => self.example_name(resource.table()),
@@ -294,7 +294,7 @@ impl Catalog {
         }
     }
 
-    /// The same of a parameter that is no search.
+    /// The same for a parameter other than a search.
     pub(crate) fn example_value(&self, parameter: &Parameter) -> String {
         match parameter.kind {
             ParamType::Listed(table, facet) => self.example_term(table, facet),
@@ -304,7 +304,7 @@ impl Catalog {
         }
     }
 
-    /// The slug or id of the table's first published row, the most prominent one; a placeholder if there is none.
+    /// Slug or id of the table's first published row, the most prominent one; a placeholder if there is none.
     pub fn example_slug(&self, table: Table) -> String {
         let first = (0..self.snapshot().rows(table)).find(|row| self.is_published(table, *row));
         match first {
@@ -313,7 +313,7 @@ impl Catalog {
         }
     }
 
-    /// Words that describe a row: a sector's or, of people, a title's.
+    /// Words that describe a row: of a sector or, for people, of a title.
     fn example_words(&self, table: Table) -> String {
         match table {
             Table::People => self.example_term(table, Facet::Title),
@@ -321,7 +321,7 @@ impl Catalog {
         }
     }
 
-    /// The name of the table's first row, in lower case.
+    /// Name of the table's first row, in lower case.
     pub fn example_name(&self, table: Table) -> String {
         match self.snapshot().rows(table) {
             0 => "name".to_owned(),

@@ -1,8 +1,8 @@
-//! From named values to a typed query, for REST parameters, page queries and tool arguments alike.
+//! Parses named values to a typed query, for REST parameters, page queries and tool arguments alike.
 //!
-//! Strict parsing rejects unknown parameters and unknown values of a vocabulary; lenient parsing ignores them and reports
-//! an issue as a warning. Invalid values, such as an impossible date, are errors in both. Suggestions are not computed
-//! here but when an [`Issue`] is reported, because parsing happens before the quota is taken.
+//! Strict parsing rejects unknown parameters and unknown values of a vocabulary; lenient parsing ignores them and
+//! reports an issue as a warning. Invalid values, such as an impossible date, are errors in both. Suggestions are
+//! computed only when an [`Issue`] is reported, because parsing happens before the quota is charged.
 
 mod contradictions;
 pub mod scalars;
@@ -14,23 +14,23 @@ use data::{Direction, Facet, Metric, PartialDate, ReviewStatus, Table};
 
 use crate::json::fields::snake_case;
 use crate::param_error::{Issue, Issues, ParameterError, RELEVANCE, shortened};
-use crate::params::{MAX_PARAMETERS, MAX_TEXT_CHARS, ParamType, Parameter, Unit};
+use crate::params::{BoundUnit, MAX_PARAMETERS, MAX_TEXT_CHARS, ParamType, Parameter};
 use crate::parse::scalars::{Bound, parse_amount, parse_bool, parse_date, parse_percent};
 use crate::{Catalog, Filter, LeaderboardQuery, MatchQuery, Order, Query, Ranking, Resource};
 
-/// How strictly names and values are parsed, and which other parameters a request may have.
+/// Options of parsing.
 #[derive(Clone, Copy, Debug)]
 pub struct ParseOptions {
-    /// Whether unknown parameters and values are errors instead of warnings.
+    /// True if unknown parameters and values are errors instead of warnings.
     pub strict: bool,
-    /// The review statuses that are listed without the parameter `status`. An exclusion is from these.
+    /// Review statuses that are listed without the parameter `status`; an exclusion applies to these.
     pub review_statuses: &'static [ReviewStatus],
     /// Names of parameters that the caller parses itself, such as those of paging.
     pub other_names: &'static [&'static str],
 }
 
 impl ParseOptions {
-    /// The canonical value that a parameter has by default; `None` if it then is no condition.
+    /// Canonical default value of a parameter; `None` if it has no default condition.
     pub fn default_of(self, resource: Resource, name: &str, has_text: bool) -> Option<String> {
         match name {
             "sort" if has_text => Some(RELEVANCE.to_owned()),
@@ -58,15 +58,15 @@ pub enum Request {
 #[derive(Clone, Debug)]
 pub struct ParsedRequest {
     pub request: Request,
-    /// The request in canonical names and values. All spellings of a request have the same.
+    /// The request in canonical names and values. All spellings of a request share it.
     pub canonical: Vec<(&'static str, String)>,
-    /// What was ignored in lenient parsing.
+    /// Names and values that lenient parsing ignored.
     pub warnings: Issues,
-    /// What the caller should know about values that were understood.
+    /// Notes to the caller on values that were understood.
     pub notes: Vec<ParameterError>,
 }
 
-/// The values of one parameter, each with the name it was given under.
+/// The values of one parameter, each with the name under which it was given.
 type NamedValues<'v> = [(&'v str, &'v str)];
 
 struct ParamParser<'a> {
@@ -84,7 +84,7 @@ struct ParamParser<'a> {
 }
 
 impl Catalog {
-    /// Parses named values as a request for `resource`. The error has everything that is wrong with the values.
+    /// Parses named values as a request for `resource`. The error lists everything that is wrong with them.
     pub fn parse(
         &self,
         resource: Resource,
@@ -109,11 +109,12 @@ impl Catalog {
             match resource.parameters().iter().position(|parameter| parameter.is_named(name)) {
                 Some(index) => given.push(index),
                 None if options.other_names.contains(&name.as_str()) || is_ignored(name) => {}
-                // Only so many are reported.
+                // Further parameters are not reported.
                 None if place >= MAX_PARAMETERS => {}
                 None => {
                     let own = resource.parameters().iter().map(|parameter| parameter.name);
-                    let accepted = own.chain(options.other_names.iter().copied()).collect();
+                    let others = options.other_names.iter().filter(|name| resource.parameter(name).is_none());
+                    let accepted = own.chain(others.copied()).collect();
                     parser.unknown(Issue::UnknownParameter { name: name.clone(), accepted });
                 }
             }
@@ -133,7 +134,7 @@ impl Catalog {
                 .collect();
             if !values.is_empty() {
                 let before = parser.filters.len();
-                parser.read(parameter, &values);
+                parser.parse_parameter(parameter, &values);
                 parser.note_coverage(parameter, before);
             }
         }
@@ -141,18 +142,18 @@ impl Catalog {
     }
 }
 
-/// Whether a value is no list of values: nothing but commas is as empty as an empty text.
+/// True if a value has no list items: nothing but commas counts as an empty text.
 pub fn is_empty_list(value: &str) -> bool {
     value.split(',').all(|part| part.trim().is_empty())
 }
 
-/// Whether a parameter is ignored in every request: cache busters and campaign tags.
+/// True if a parameter is ignored in every request: cache busters and campaign tags.
 pub fn is_ignored(name: &str) -> bool {
     name == "_" || name.starts_with("utm_")
 }
 
 impl ParamParser<'_> {
-    /// Records an unknown name or value: an error in strict parsing, else a warning.
+    /// Records an unknown name or value: an error in strict parsing, otherwise a warning.
     fn unknown(&mut self, issue: Issue) {
         if self.options.strict { self.errors.push(issue) } else { self.warnings.push(issue) }
     }
@@ -161,9 +162,9 @@ impl ParamParser<'_> {
         self.errors.push(Issue::Invalid(ParameterError::invalid(name, detail)));
     }
 
-    /// Adds a note if the field of the filters from index `first` is unknown for most records.
+    /// Adds a note if the field of the filters from index `first` on is unknown for most records.
     fn note_coverage(&mut self, parameter: &Parameter, first: usize) {
-        // The filters of one parameter read the same field.
+        // All filters of one parameter use the same field.
         let Some(filter) = self.filters.get(first) else { return };
         let table = self.resource.table();
         let absent = match (filter, parameter.kind) {
@@ -174,13 +175,13 @@ impl ParamParser<'_> {
         self.notes.extend(detail.map(|detail| ParameterError::low_coverage(parameter.name, detail)));
     }
 
-    /// Adds a note if the data covers none of the years that dates of rounds are requested of.
+    /// Adds a note if the data covers none of the requested years of rounds.
     fn note_uncovered_years(&mut self) {
         if !matches!(self.resource, Resource::Firms | Resource::Startups | Resource::Rounds) {
             return;
         }
         let date = self.canonical.iter().find_map(|(name, _)| match self.resource.parameter(name)?.kind {
-            ParamType::Range { key, unit: Unit::Date, .. } => Some((*name, key)),
+            ParamType::Range { key, unit: BoundUnit::Date, .. } => Some((*name, key)),
             _ => None,
         });
         let Some((name, key)) = date else { return };
@@ -191,7 +192,7 @@ impl ParamParser<'_> {
         self.notes.extend(details.into_iter().flatten().map(|detail| ParameterError::low_coverage(name, detail)));
     }
 
-    fn read(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {
+    fn parse_parameter(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {
         match parameter.kind {
             ParamType::Terms(terms, facet) => self.terms(parameter, terms, facet, values),
             ParamType::Countries => self.countries(parameter, values),
@@ -263,23 +264,23 @@ impl ParamParser<'_> {
         parameter: &Parameter,
         key: &str,
         bound: Bound,
-        unit: Unit,
+        unit: BoundUnit,
         text: &str,
     ) -> Result<String, String> {
         let (value, canonical) = match unit {
-            Unit::Number { min, max } => {
+            BoundUnit::Number { min, max } => {
                 let number = parse_amount(text).filter(|number| (min..=max).contains(number)).ok_or_else(|| {
                     let example = parameter.example_number();
                     format!("`{}` is not an integer from {min} to {max}, such as {example}", shortened(text))
                 })?;
                 (i64::try_from(number).unwrap_or(i64::MAX), number.to_string())
             }
-            Unit::Percent => {
+            BoundUnit::Percent => {
                 let tenths = parse_percent(text)
                     .ok_or_else(|| format!("`{}` is not a percentage from 0 to 100, such as 12.5", shortened(text)))?;
                 (i64::from(tenths), format!("{}.{}", tenths / 10, tenths % 10))
             }
-            Unit::Date => {
+            BoundUnit::Date => {
                 let day = parse_date(text, bound).map_err(|detail| format!("`{}` {detail}", shortened(text)))?;
                 let code = match bound {
                     Bound::Min => PartialDate::first_code(day),
@@ -320,7 +321,7 @@ impl ParamParser<'_> {
                 Some(name) => (Direction::Descending, name),
                 None => (Direction::Ascending, part.strip_prefix('+').unwrap_or(part)),
             };
-            // Fields may be written in camelCase, and so may the keys of the same names.
+            // Fields may be written in camelCase, and so may sort keys of the same names.
             let camel =
                 Some(snake_case(name)).filter(|key| self.options.strict && table.sort_keys().contains(&key.as_str()));
             let name = camel.unwrap_or_else(|| normal(name).replace('-', "_"));
@@ -378,7 +379,7 @@ impl ParamParser<'_> {
                     return Err(Issues(self.errors));
                 }
             },
-            Resource::Match => Request::Match(MatchQuery::of(&self.filters)),
+            Resource::Match => Request::Match(MatchQuery::from_filters(&self.filters)),
             _ => Request::List(self.query()),
         };
         match self.errors.is_empty() {
@@ -392,7 +393,7 @@ impl ParamParser<'_> {
         }
     }
 
-    /// Adds a note if an exclusion leaves nothing of what is listed without `status`.
+    /// Adds a note if an exclusion leaves no status of those listed without `status`.
     fn note_excluded_statuses(&mut self) {
         let Some(Filter::AnyOf(_, listed)) = self.default_statuses() else { return };
         let is_all = |filter: &Filter| match filter {
@@ -410,7 +411,7 @@ impl ParamParser<'_> {
         }
     }
 
-    /// The condition on the status of reviews, unless the request names what to list.
+    /// The condition on the status of reviews, unless the request names reviews itself.
     fn default_statuses(&self) -> Option<Filter> {
         let is_status = |filter: &Filter| matches!(filter, Filter::AnyOf(Facet::Status, _));
         let has_default = self.resource == Resource::Reviews && !self.filters.iter().any(is_status);
@@ -424,7 +425,7 @@ impl ParamParser<'_> {
         let filters = std::mem::take(&mut self.filters);
         let mut query = Query { text: self.text.take(), filters, ..Query::all(self.resource.table()) };
         query.order = match self.order.take() {
-            // Without anything to match there is no relevance; the default order is then the table's own.
+            // Without anything to match there is no relevance; then the table's own order is the default.
             Some(Order::Relevance) | None if query.is_ranked() => Order::Relevance,
             Some(Order::Relevance) | None => Order::Natural,
             Some(order) => order,
@@ -432,8 +433,8 @@ impl ParamParser<'_> {
         query
     }
 
-    /// Makes one filter of both bounds of a firm's last investment: who was active in 2012 has a round of that year, even
-    /// if the last one is later.
+    /// Joins both bounds of a firm's last investment to one filter: a firm active in 2012 has a round of that year,
+    /// even if its last round is later.
     fn join_active_bounds(&mut self) {
         if self.resource != Resource::Firms {
             return;

@@ -1,4 +1,4 @@
-//! Which source says what about a record.
+//! Statements of sources about a record.
 
 use serde::Serialize;
 
@@ -10,7 +10,7 @@ use data::{Date, Table};
 model! {
     /// What a source says about a field of a record.
     #[derive(Clone, Debug, Serialize)]
-    pub struct Statement {
+    pub struct ProvenanceStatement as "Statement" {
         /// The field of the record; of an identifier `id:` and its scheme.
         pub field: String,
         /// The value, as text: of a reference the slug.
@@ -33,13 +33,13 @@ model! {
 }
 
 impl Catalog {
-    /// What the sources say about a record, also what it does not use.
-    pub fn provenance(&self, table: Table, row: u32) -> Vec<Statement> {
+    /// All statements of the sources about a record, including those it does not use.
+    pub fn provenance(&self, table: Table, row: u32) -> Vec<ProvenanceStatement> {
         let sources = self.snapshot().sources();
         let statements = self.snapshot().statements(table, row).into_iter();
         let stated = statements.filter_map(|(statement, used)| {
             let source = sources.get(statement.source as usize)?;
-            Some(Statement {
+            Some(ProvenanceStatement {
                 field: statement.field,
                 value: statement.value,
                 used,
@@ -54,7 +54,7 @@ impl Catalog {
         stated.collect()
     }
 
-    /// The sources that say something about a record, in their order in the release.
+    /// Sources with a statement about a record, in their order in the release.
     pub fn sources_of(&self, table: Table, row: u32) -> Vec<&Source> {
         let mut indexes: Vec<usize> =
             self.snapshot().statements(table, row).iter().map(|(statement, _)| statement.source as usize).collect();

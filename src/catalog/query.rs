@@ -1,15 +1,15 @@
-//! Typed queries: which rows to list, and in which order.
+//! Typed queries: the rows to list and their order.
 
 use crate::ParameterError;
 use data::vocabulary::{Vocabulary, normal};
 use data::{Direction, Facet, Table};
 
-/// One condition on a row. It never matches a row whose value is unknown, except [`Filter::Unknown`].
+/// A condition on a row. It never matches a row with an unknown value, except [`Filter::Unknown`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Filter {
     /// The row has at least one of these values of a facet. An empty list matches nothing.
     AnyOf(Facet, Vec<u32>),
-    /// The row is a person of one of these organizations, given as rows of firms and of startups.
+    /// The row is a person in one of these organizations, given as rows of firms and of startups.
     MemberOf {
         firms: Vec<u32>,
         startups: Vec<u32>,
@@ -18,10 +18,10 @@ pub enum Filter {
     Rows(Vec<u32>),
     /// The row is one of those that fit best.
     Ranked(Ranking),
-    /// The row does not match the filter, a list of values, and its value is known.
+    /// The row does not match the filter, a list of values, and has a known value.
     Not(Box<Filter>),
-    /// The value of a sort key is within these bounds, in the unit of [`Snapshot::values`]. A month or a year is so if all
-    /// of its days are.
+    /// The value of a sort key is within these bounds, in the unit of [`Snapshot::values`]. A month or a year is within
+    /// them if all of its days are.
     ///
     /// [`Snapshot::values`]: data::Snapshot::values
     Range {
@@ -30,7 +30,7 @@ pub enum Filter {
         min: i64,
         max: i64,
     },
-    /// The firm joined a round whose date is within these bounds, codes of [`PartialDate`](data::PartialDate).
+    /// The firm joined a round dated within these bounds, codes of [`PartialDate`](data::PartialDate).
     JoinedRound {
         min: i64,
         max: i64,
@@ -45,7 +45,7 @@ pub enum Filter {
     Unknown(Property),
 }
 
-/// What may be known of a row.
+/// A property of a row that may be known or unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Property {
     /// Index in [`Table::sort_keys`].
@@ -54,14 +54,14 @@ pub enum Property {
 }
 
 impl Property {
-    /// The properties of a table with their names: those of the parameters that filter by them, or of sort keys.
+    /// Properties of a table with their names: the names of the parameters that filter by them, or of sort keys.
     pub fn all(table: Table) -> impl Iterator<Item = (&'static str, Self)> {
         let facets = table.facets().iter().map(|facet| (facet.name(), Self::Facet(*facet)));
         let keys = table.sort_keys().iter().enumerate().map(|(index, key)| (*key, Self::Key(index)));
         facets.chain(keys.filter(|(key, _)| *key != "name" && *key != "rating"))
     }
 
-    /// The property of this name; the plural of a record's field is accepted, such as `sectors`.
+    /// Finds a property by name; accepts the plural of a record's field, such as `sectors`.
     pub fn named(table: Table, name: &str) -> Option<(&'static str, Self)> {
         let name = normal(name).replace('-', "_");
         let name = match name.as_str() {
@@ -73,12 +73,12 @@ impl Property {
     }
 }
 
-/// What rows fit more or less; [`Catalog::ranked`](crate::Catalog::ranked) has those that fit best.
+/// A text or record that rows fit more or less; [`Catalog::ranked`](crate::Catalog::ranked) returns the best ones.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Ranking {
-    /// By how well descriptions match a text.
+    /// Rows by how well their descriptions match a text.
     Described(String),
-    /// By what they have in common with a row of the table.
+    /// Rows by what they have in common with a row of the table.
     Like(u32),
 }
 
@@ -108,42 +108,42 @@ impl Query {
         Self { table, text: None, filters: Vec::new(), order: Order::Natural }
     }
 
-    /// What its rows fit.
-    pub fn rankings(&self) -> impl Iterator<Item = &Ranking> {
+    /// The rankings among its filters.
+    pub(crate) fn rankings(&self) -> impl Iterator<Item = &Ranking> {
         self.filters.iter().filter_map(|filter| match filter {
             Filter::Ranked(ranking) => Some(ranking),
             _ => None,
         })
     }
 
-    /// The row that its rows are like.
-    pub fn like(&self) -> Option<u32> {
+    /// The row of a `like` filter.
+    pub(crate) fn like(&self) -> Option<u32> {
         self.rankings().find_map(|ranking| match ranking {
             Ranking::Like(row) => Some(*row),
             Ranking::Described(_) => None,
         })
     }
 
-    /// The text that descriptions of its rows have words of.
-    pub fn described(&self) -> Option<&str> {
+    /// The text to search in descriptions.
+    pub(crate) fn described(&self) -> Option<&str> {
         self.rankings().find_map(|ranking| match ranking {
             Ranking::Described(text) => Some(text.as_str()),
             Ranking::Like(_) => None,
         })
     }
 
-    /// Whether some of its rows fit better than others.
+    /// True if it has a ranking.
     pub fn is_ranked(&self) -> bool {
         self.text.is_some() || self.rankings().next().is_some()
     }
 
-    /// Whether a filter reads the rounds of a period.
+    /// True if a filter reads the rounds of a period.
     pub fn reads_rounds(&self) -> bool {
         self.filters.iter().any(|filter| matches!(filter, Filter::JoinedRound { .. }))
     }
 }
 
-/// Where a page of a list begins.
+/// Start of a page of a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ListPosition {
     pub offset: u64,
@@ -156,8 +156,9 @@ impl ListPosition {
         Self { offset, position: None }
     }
 
-    /// The page of `rows` that begins here, the number of all rows, and the position of the next page.
-    pub fn page_of<T>(self, rows: Vec<T>, limit: usize) -> (Vec<T>, u64, Option<ListPosition>) {
+    /// Cuts the page of `rows` that begins here; returns it with the number of all rows and the position of the next
+    /// page.
+    pub(crate) fn page_of<T>(self, rows: Vec<T>, limit: usize) -> (Vec<T>, u64, Option<ListPosition>) {
         let total = rows.len();
         let start = usize::try_from(self.offset).map_or(total, |offset| offset.min(total));
         let end = start.saturating_add(limit).min(total);
@@ -173,8 +174,8 @@ pub struct Page {
     pub total: u64,
     /// `None` on the last page.
     pub next: Option<ListPosition>,
-    /// Further rows with similar names, if a search has no sure match.
+    /// Rows with similar names, if a search has no sure match.
     pub did_you_mean: Vec<u32>,
-    /// What a client should know about the matches of a search.
+    /// Notes on the matches of a search.
     pub notes: Vec<ParameterError>,
 }

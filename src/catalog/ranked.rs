@@ -1,4 +1,4 @@
-//! The rows that fit a text or a record best; cached, since all pages and filters of a list share them.
+//! Rows that fit a text or a record best, cached, because all pages and filters of a list share them.
 
 use std::sync::Arc;
 
@@ -31,8 +31,8 @@ impl Ranked {
         }
     }
 
-    /// So many of its rows, the first, have all that is looked for.
-    pub fn complete(&self) -> usize {
+    /// Number of leading rows that have everything that is searched for.
+    pub(crate) fn complete(&self) -> usize {
         match self {
             Self::Described(described) => described.complete,
             Self::Like(similar) => similar.len(),
@@ -43,7 +43,7 @@ impl Ranked {
         self.len() == 0
     }
 
-    /// The rows in the order of the table.
+    /// The rows in table order.
     pub(crate) fn ascending(&self) -> Vec<u32> {
         let mut rows: Vec<u32> = self.rows().collect();
         rows.sort_unstable();
@@ -52,14 +52,14 @@ impl Ranked {
 }
 
 impl Catalog {
-    /// The number of a list's records whose descriptions, sectors, places or titles have all words of a text; at most
+    /// Number of a list's records with all words of a text in their descriptions, sectors, places or titles; at most
     /// [`MAX_RANKED`].
     pub fn count_described(&self, resource: Resource, text: &str) -> usize {
         let ranking = Ranking::Described(text.to_owned());
         resource.parameter("text").map_or(0, |_| self.ranked(resource.table(), &ranking).complete())
     }
 
-    /// The rows that fit best, at most [`MAX_RANKED`].
+    /// The best rows, at most [`MAX_RANKED`].
     pub fn ranked(&self, table: Table, ranking: &Ranking) -> Arc<Ranked> {
         self.rankings.get_or_insert_with((table, ranking.clone()), || {
             Arc::new(match ranking {

@@ -1,54 +1,55 @@
-//! The meaning of a search text: a name, if a record has one with all of its words; else a question, if its words are understood;
-//! else words of descriptions, sectors and places, if a record has all of them.
+//! The meaning of a search text: a name, if a record has a name with all of its words; otherwise a question, if its
+//! words are understood; otherwise words of descriptions, sectors and places, if a record has all of them.
 //!
-//! It is decided here alone. The tools, the pages and their twins list what the text means; lists of REST search by name and
-//! say what else it means.
+//! Only this module decides it. The tools, the pages and their twins list the records that the text means; lists of
+//! REST search by name and state other meanings.
 
-use crate::coverage::grouped;
 use crate::param_error::shortened;
 use crate::{Catalog, Interpretation, Query, Resource};
 use data::Table;
+use data::number::counted;
 
-/// How a search text is read.
+/// The interpretation of a search text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reading {
-    /// As a name, which records have in part or not at all.
+pub enum ReadingKind {
+    /// A name that records have in part or not at all.
     Name,
-    /// As a question: its parts are conditions.
+    /// A question: its parts are conditions.
     Question,
-    /// As words of descriptions, sectors and places (`text`).
+    /// Words of descriptions, sectors and places (`text`).
     Text,
 }
 
-/// A search text that is no name.
+/// A search text that is not a name.
 #[derive(Clone, Debug)]
 pub struct SearchReading {
-    pub reading: Reading,
+    pub reading: ReadingKind,
     pub text: String,
-    /// What is understood of it as a question, whether it is read as one or not; `None` without any condition.
+    /// Its interpretation as a question, even if it is not read as one; `None` without any condition.
     pub question: Option<Interpretation>,
-    /// The number of records that have all of its words in descriptions, sectors or places; 0 if each word is understood.
+    /// Number of records with all of its words in descriptions, sectors or places; 0 if each word is understood as a
+    /// question.
     pub described: usize,
-    /// Rows whose names are similar, if it is not read as a name.
+    /// Rows with similar names, if it is not read as a name.
     pub similar: Vec<u32>,
-    /// Whether names have some of its words.
+    /// True if names have some of its words.
     pub is_partly_named: bool,
     table: Table,
 }
 
 impl Catalog {
-    /// The meaning of the text of a query, next to the other parameters that are given, by name; `None` if it has no text, or if
-    /// a record has a name with all of its words.
+    /// Interprets the text of a query, next to the given parameters, by name. `None` if it has no text, or if a record
+    /// has a name with all of its words.
     pub fn read_search(&self, resource: Resource, given: &[&str], query: &Query) -> Option<SearchReading> {
         let names = self.partly_named(query)?;
         let text = query.text.clone()?;
-        // The number of rows of a page changes nothing of what a text means.
+        // The page size does not change the meaning of a text.
         let (window, conditions): (Vec<&str>, Vec<&str>) = given.iter().partition(|name| **name == "limit");
         let question =
             resource.takes_questions().then(|| self.interpret(resource, &text).without(resource, &conditions));
         let question = question.filter(|question| question.conditions() > 0);
         let is_understood = |question: &Interpretation| question.unread.is_empty();
-        // Names that have some of the words give way only to a question of which each word is understood.
+        // Names with some of the words give way only to a question with each word understood.
         let is_question = question.as_ref().is_some_and(|question| {
             question.conditions() >= question.unread.len() && (names.is_empty() || is_understood(question))
         });
@@ -57,15 +58,15 @@ impl Catalog {
             false => self.count_described(resource, &text),
         };
         let reading = match (is_question, names.is_empty()) {
-            (true, _) => Reading::Question,
-            (false, true) if described > 0 => Reading::Text,
-            (false, _) => Reading::Name,
+            (true, _) => ReadingKind::Question,
+            (false, true) if described > 0 => ReadingKind::Text,
+            (false, _) => ReadingKind::Name,
         };
         let is_partly_named = !names.is_empty();
         let similar = match reading {
-            Reading::Name => Vec::new(),
-            Reading::Question => names,
-            Reading::Text => self.similar_names(query.table, &text),
+            ReadingKind::Name => Vec::new(),
+            ReadingKind::Question => names,
+            ReadingKind::Text => self.similar_names(query.table, &text),
         };
         let question = question.map(|question| question.without(resource, &window));
         Some(SearchReading { reading, text, question, described, similar, is_partly_named, table: resource.table() })
@@ -73,33 +74,34 @@ impl Catalog {
 }
 
 impl SearchReading {
-    /// The question that it is read as.
+    /// The question, if it is read as one.
     pub fn as_question(&self) -> Option<&Interpretation> {
-        self.question.as_ref().filter(|_| self.reading == Reading::Question)
+        self.question.as_ref().filter(|_| self.reading == ReadingKind::Question)
     }
 
-    /// The parameters of its meaning; `q` if it is read as a name.
+    /// Parameters with its meaning; `q` if it is read as a name.
     pub fn values(&self) -> Vec<(String, String)> {
         let of_text = |name: &str| vec![(name.to_owned(), self.text.clone())];
         match self.as_question() {
             Some(question) => question.values().collect(),
-            None if self.reading == Reading::Text => of_text("text"),
+            None if self.reading == ReadingKind::Text => of_text("text"),
             None => of_text("q"),
         }
     }
 
-    /// How it was read, for a caller that lists what it means; `parameter` is its parameter or argument.
+    /// Notes on its interpretation, for a caller that lists its meaning; `parameter` is the caller's parameter or
+    /// argument.
     pub fn notes(&self, parameter: &str) -> Vec<String> {
         let noun = self.table.noun();
         let shown = shortened(&self.text);
         let mut notes = Vec::new();
-        if self.reading == Reading::Question {
+        if self.reading == ReadingKind::Question {
             notes.push(format!("no {noun} is named `{shown}`: `{parameter}` was read as a question, see `question`"));
         }
         if self.described > 0 {
             let having = self.having_words();
             notes.push(match self.reading {
-                Reading::Text => {
+                ReadingKind::Text => {
                     format!("no {noun} is named `{shown}`: `{parameter}` was searched as `text`; {having}")
                 }
                 _ => format!("{having}; pass `{shown}` as `text`"),
@@ -108,23 +110,24 @@ impl SearchReading {
         notes
     }
 
-    /// The meaning that a search by name alone leaves out; `address` is that of the list with [`Self::values`] in place of `q`.
+    /// The meaning that a search by name alone misses; `address` is the URL of the list with [`Self::values`] in place
+    /// of `q`.
     pub fn other_meaning(&self, address: &str) -> Option<String> {
         let noun = self.table.noun();
         let shown = shortened(&self.text);
         match self.reading {
-            Reading::Question => Some(format!("no {noun} is named `{shown}`; as a question it is {address}")),
-            Reading::Text => Some(format!("no {noun} is named `{shown}`; {}: {address}", self.having_words())),
-            Reading::Name if self.described > 0 => Some(format!("{}; pass `{shown}` as `text`", self.having_words())),
-            Reading::Name => None,
+            ReadingKind::Question => Some(format!("no {noun} is named `{shown}`; as a question it is {address}")),
+            ReadingKind::Text => Some(format!("no {noun} is named `{shown}`; {}: {address}", self.having_words())),
+            ReadingKind::Name if self.described > 0 => {
+                Some(format!("{}; pass `{shown}` as `text`", self.having_words()))
+            }
+            ReadingKind::Name => None,
         }
     }
 
     fn having_words(&self) -> String {
-        let (count, verb) = match self.described {
-            1 => (format!("1 {}", self.table.noun()), "has"),
-            many => (format!("{} {}", grouped(many), self.table.plural()), "have"),
-        };
+        let count = counted(self.described, self.table.noun(), self.table.plural());
+        let verb = if self.described == 1 { "has" } else { "have" };
         format!("{count} {verb} all of its words in descriptions, sectors or places")
     }
 }

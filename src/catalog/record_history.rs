@@ -1,7 +1,7 @@
-//! In which releases each record appeared and changed: `first_seen` and `changed_in`.
+//! The releases in which each record appeared and changed: `first_seen` and `changed_in`.
 //!
-//! A release is compared with the one before it when it is built; the result is a file of the release, to which the next
-//! comparison adds. It is no part of the tables: a release is the same whatever it was compared with.
+//! A release is compared with the previous one when it is built. The result is a file of the release, which the next
+//! comparison extends. It is not part of the tables: a release is the same whatever it was compared with.
 
 use std::io;
 use std::sync::Arc;
@@ -11,23 +11,23 @@ use crate::changes::{RowChange, row_changes};
 use data::archive::{AlignedBytes, Archive, ArchiveWriter, NumberColumn};
 use data::{ArchiveError, Checksums, Snapshot, SnapshotVersion, Table};
 
-/// `first_seen` and `changed_in` of a record: positions in the list of releases, from 1; 0 if unknown.
-type Seen = [u32; 2];
+/// `first_seen` and `changed_in` of a record, as positions in the list of releases, from 1; 0 if unknown.
+type SeenReleases = [u32; 2];
 
 /// The releases of the records of a snapshot.
 pub struct RecordHistory {
     archive: Archive,
-    /// The releases that were compared with one before, ascending.
+    /// Releases that were compared with a previous one, ascending.
     releases: Vec<SnapshotVersion>,
-    /// For each row of a table.
-    seen: [NumberColumn<Seen>; Table::ALL.len()],
+    /// Entry of each row, by table.
+    seen: [NumberColumn<SeenReleases>; Table::ALL.len()],
 }
 
 impl RecordHistory {
-    /// Opens the history of the records of a snapshot, whose bytes were verified.
+    /// Opens the history of the records of a snapshot; its bytes must be verified.
     ///
     /// # Errors
-    /// If it is not one, or that of other tables.
+    /// If it is not a history, or the history of other tables.
     pub fn open(bytes: AlignedBytes, snapshot: &Snapshot) -> Result<Self, ArchiveError> {
         let archive = Archive::open(Arc::new(bytes), Checksums::Trust)?;
         let damaged = |section: &str| ArchiveError::Damaged(format!("section {section}"));
@@ -35,8 +35,8 @@ impl RecordHistory {
             serde_json::from_slice(archive.bytes(RELEASES)?).map_err(|_| damaged(RELEASES))?;
         let mut seen = Vec::with_capacity(Table::ALL.len());
         for table in Table::ALL {
-            let column: NumberColumn<Seen> = archive.column(table.name(), snapshot.rows(table) as usize)?;
-            let is_known = |seen: &Seen| seen.iter().all(|release| *release as usize <= releases.len());
+            let column: NumberColumn<SeenReleases> = archive.column(table.name(), snapshot.rows(table) as usize)?;
+            let is_known = |seen: &SeenReleases| seen.iter().all(|release| *release as usize <= releases.len());
             if !archive.get(&column).iter().all(is_known) {
                 return Err(damaged(table.name()));
             }
@@ -63,15 +63,15 @@ impl RecordHistory {
         self.releases.get(position.checked_sub(1)? as usize).copied()
     }
 
-    fn seen(&self, table: Table) -> &[Seen] {
+    fn seen(&self, table: Table) -> &[SeenReleases] {
         self.archive.get(&self.seen[table as usize])
     }
 }
 
 const RELEASES: &str = "releases";
 
-/// The file of [`RecordHistory`] of a snapshot, compared with an earlier one and continuing the history of that. The same
-/// releases give the same bytes.
+/// Builds the file of the [`RecordHistory`] of a snapshot: compares it with an earlier one and continues that one's
+/// history. The same releases yield the same bytes.
 pub fn record_history(before: &Snapshot, earlier: Option<&RecordHistory>, after: &Snapshot) -> io::Result<Vec<u8>> {
     let mut releases = earlier.map_or_else(Vec::new, |earlier| earlier.releases.clone());
     releases.push(after.version());
@@ -86,14 +86,14 @@ pub fn record_history(before: &Snapshot, earlier: Option<&RecordHistory>, after:
     Ok(bytes)
 }
 
-/// The history of each row of a table; `own` is the position of the release itself.
+/// Computes the history of each row of a table; `own` is the position of the release itself.
 fn seen(
     table: Table,
     before: &Snapshot,
     earlier: Option<&RecordHistory>,
     after: &Snapshot,
     own: u32,
-) -> io::Result<Vec<Seen>> {
+) -> io::Result<Vec<SeenReleases>> {
     let known = |row: u32| earlier.map_or([0; 2], |earlier| earlier.seen(table)[row as usize]);
     let mut seen = vec![[0; 2]; after.rows(table) as usize];
     for row in after.published(table) {
@@ -110,7 +110,7 @@ fn seen(
             RowChange::Removed { .. } => {}
         }
     }
-    // A record is as old as the oldest of those that were merged into it.
+    // A record is as old as the oldest record merged into it.
     for (old, into) in merged {
         let first = &mut seen[into as usize][0];
         *first = (*first).min(known(old)[0]);
@@ -119,17 +119,17 @@ fn seen(
 }
 
 impl Catalog {
-    /// Whether the release was compared with an earlier one.
+    /// True if the release was compared with an earlier one.
     pub fn has_record_history(&self) -> bool {
         self.record_history.is_some()
     }
 
-    /// The release in which a record appeared; `None` if it is older than what was compared.
+    /// Release in which a record appeared; `None` if it is older than the compared releases.
     pub fn first_seen(&self, table: Table, row: u32) -> Option<SnapshotVersion> {
         self.record_history.as_ref()?.first_seen(table, row)
     }
 
-    /// The last release that added or changed a record; `None` if none did of those that were compared.
+    /// Last release that added or changed a record; `None` if no compared release did.
     pub fn changed_in(&self, table: Table, row: u32) -> Option<SnapshotVersion> {
         self.record_history.as_ref()?.changed_in(table, row)
     }

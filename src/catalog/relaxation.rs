@@ -1,13 +1,13 @@
-//! Which condition to drop if nothing matches all of them.
+//! Finds the condition to drop if nothing matches all conditions.
 
-use crate::params::{ParamType, Unit};
+use crate::params::{BoundUnit, ParamType};
 use crate::parse::scalars::Bound;
 use crate::{Catalog, ListPosition, Order, ParseOptions, Query, Request, Resource};
 use data::{Direction, PartialDate};
 
-/// Maximum number of conditions that are dropped in turn: each takes a count.
+/// Maximum number of conditions that are dropped in turn; each costs a count.
 const MAX_CONDITIONS: usize = 12;
-/// The same of a query with a search text: each but the text takes a search.
+/// The same for a query with a search text; each condition except the text costs a search.
 const MAX_CONDITIONS_OF_SEARCH: usize = 4;
 
 /// A query without one of its parameters.
@@ -16,12 +16,12 @@ pub struct Relaxation {
     pub parameter: &'static str,
     /// The number of records that match the other conditions, at least 1.
     pub total: u64,
-    /// If it bounds a date, the date of these records that is nearest to it.
+    /// If the parameter bounds a date, the nearest date of these records.
     pub nearest: Option<(Bound, PartialDate)>,
 }
 
 impl Relaxation {
-    /// What to do, with the name of the parameter as the caller knows it.
+    /// Advice, with the name of the parameter as the caller knows it.
     pub fn detail(&self, parameter: &str) -> String {
         let matches =
             if self.total == 1 { "1 record matches".to_owned() } else { format!("{} records match", self.total) };
@@ -34,8 +34,8 @@ impl Relaxation {
 }
 
 impl Catalog {
-    /// The parameter without which most records match, if a query of at least two conditions matches nothing.
-    /// `canonical` are its parameters, of which those that `may_drop` are dropped in turn.
+    /// Finds the parameter without which most records match, if a query of at least two conditions matches nothing.
+    /// `canonical` are its parameters; those that `may_drop` accepts are dropped in turn.
     pub fn relaxation(
         &self,
         resource: Resource,
@@ -44,7 +44,7 @@ impl Catalog {
         may_drop: impl Fn(&str) -> bool,
     ) -> Option<Relaxation> {
         let conditions: Vec<_> = canonical.iter().filter(|(name, _)| *name != "sort").collect();
-        // Nothing matches a condition of which no value is known, whatever else is dropped.
+        // A condition without a known value matches nothing, whatever else is dropped.
         if conditions.len() < 2 || conditions.iter().any(|(_, value)| value.is_empty()) {
             return None;
         }
@@ -59,15 +59,15 @@ impl Catalog {
             let total = self.list(&query, ListPosition::default(), 0).total;
             (total > 0).then_some((Relaxation { parameter, total, nearest: None }, query))
         });
-        // Of equal numbers the first: `max_by_key` takes the last.
+        // The first one of equal counts: `max_by_key` takes the last.
         let best = relaxed.collect::<Vec<_>>().into_iter().rev().max_by_key(|(relaxation, _)| relaxation.total);
         let (relaxation, query) = best?;
         Some(Relaxation { nearest: self.nearest_date(resource, relaxation.parameter, query), ..relaxation })
     }
 
-    /// Of the records of a query the newest date that a lower bound would find, or the oldest that an upper bound would.
+    /// The newest date among the records of a query for a lower bound, the oldest for an upper bound.
     fn nearest_date(&self, resource: Resource, parameter: &str, query: Query) -> Option<(Bound, PartialDate)> {
-        let ParamType::Range { key, bound, unit: Unit::Date } = resource.parameter(parameter)?.kind else {
+        let ParamType::Range { key, bound, unit: BoundUnit::Date } = resource.parameter(parameter)?.kind else {
             return None;
         };
         let key = query.table.sort_key(key);

@@ -17,19 +17,19 @@ impl Query {
 }
 
 impl Catalog {
-    /// Whether a record has an address of its own: every record but a review that is not approved.
+    /// True if a record has an address of its own, as all records do except unapproved reviews.
     pub fn is_published(&self, table: Table, row: u32) -> bool {
         self.snapshot().is_published(table, row)
     }
 
-    /// The number of approved reviews of a firm that match one more filter.
+    /// Number of approved reviews of a firm that match an additional filter.
     pub fn approved_reviews_with(&self, firm: u32, filter: Filter) -> u64 {
         let mut query = Query::approved_reviews(firm);
         query.filters.push(filter);
         self.list(&query, ListPosition::default(), 0).total
     }
 
-    /// The scores of a firm by year, without gaps from its first approved review to its latest.
+    /// Scores of a firm by year, without gaps, from its first approved review to its latest.
     pub fn score_by_year(&self, firm: u32) -> Vec<YearScore> {
         let snapshot = self.snapshot();
         let reviews = snapshot.facet_rows(Table::Reviews, Facet::Firm, firm).iter();
@@ -40,7 +40,7 @@ impl Catalog {
         score::by_year(reviews, snapshot.score_priors())
     }
 
-    /// The number of approved reviewers of a firm who say that they were ghosted, and who say that they were not.
+    /// Number of approved reviewers of a firm who state that they were ghosted, and who state that they were not.
     pub fn ghosted_and_answered(&self, firm: u32) -> (u64, u64) {
         let count =
             |ghosted: bool| self.approved_reviews_with(firm, Filter::AnyOf(Facet::Ghosted, vec![u32::from(ghosted)]));

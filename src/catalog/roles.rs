@@ -1,5 +1,5 @@
-//! Records that are probably of the same person. Each record of the data is one role of a person; whether two records with
-//! one name are one person is not known, so they are related with a reason and never merged.
+//! Records that probably belong to the same person. Each record is one role of a person. It is unknown if two records
+//! with the same name are one person, so they are related with a reason and never merged.
 
 use data::fold::fold;
 use data::model::{Organization, RelatedRole};
@@ -7,15 +7,15 @@ use data::{Facet, Table};
 
 use crate::Catalog;
 
-/// Records of one name that are compared; no name of real data has as many.
+/// Maximum number of records with the same name that are compared; no name of real data has as many.
 const MAX_NAMESAKES: usize = 100;
 
 /// The roles of a person under other records of the same name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RelatedRoles {
-    /// The records share an organization, or their organizations joined one round.
+    /// Records that share an organization, or have organizations that joined a common round.
     pub other_roles: Vec<RelatedRole>,
-    /// The organizations are in one city, which is weaker.
+    /// Records with organizations in the same city, which is weaker evidence.
     pub probable_same: Vec<RelatedRole>,
 }
 
@@ -95,7 +95,7 @@ impl Catalog {
         Some(("round", detail))
     }
 
-    /// A country alone is too large to mean anything.
+    /// A country alone is too large to be evidence.
     fn shared_place(
         &self,
         (_, own): &(Organization, OrganizationRow),

@@ -1,33 +1,35 @@
-//! Which years the rounds of a snapshot cover, and how exactly they are dated. Few rounds of a year that the data hardly
-//! covers say nothing about the year, and none in spring says nothing if all are dated 1 January.
+//! The years that the rounds of a snapshot cover, and the precision of their dates. A few rounds of a year that the
+//! data hardly covers say nothing about the year, and no rounds in spring mean nothing if all are dated 1 January.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::aggregate::Grouping;
-use crate::coverage::grouped;
 use crate::{Aggregate, Catalog};
+use data::number::grouped;
+use data::vocabulary::enumerated;
 use data::{Date, Facet, PartialDate, Snapshot, Table};
 
-/// A year is covered if it has at least this part of the rounds of the year with most.
+/// A year is covered if it has at least one round for this many rounds of the peak year.
 const MIN_SHARE_OF_PEAK: u32 = 20;
-/// A year whose rounds are dated by year only has at least so many, and of ten at least nine on 1 January.
+/// A year counts as dated by year only if it has at least this many rounds and at least nine of ten are dated 1
+/// January.
 const MIN_DATED: u32 = 20;
 
-/// Made when years are first needed.
+/// Built when years are first needed.
 pub(crate) struct RoundYears {
-    /// The number of rounds of each year.
+    /// Number of rounds by year.
     rounds: BTreeMap<i32, u32>,
     covered: BTreeSet<i32>,
-    /// Years of which the investors of rounds are covered.
+    /// Years with enough rounds with known investors.
     with_investors: BTreeSet<i32>,
-    /// The firms that joined a round of each year, ascending.
+    /// Firms that joined a round, by year, ascending.
     active: BTreeMap<i32, Vec<u32>>,
-    /// Years whose rounds are dated by year only.
+    /// Years with rounds dated by year only.
     by_year_only: BTreeSet<i32>,
 }
 
 impl RoundYears {
-    fn of(snapshot: &Snapshot) -> Self {
+    fn from_snapshot(snapshot: &Snapshot) -> Self {
         let key = Table::Rounds.sort_key("announced_on");
         let (mut rounds, mut of_year): (BTreeMap<i32, u32>, BTreeMap<i32, u32>) = (BTreeMap::new(), BTreeMap::new());
         for (rank, code) in (0..).zip(snapshot.values(Table::Rounds, key)) {
@@ -58,14 +60,14 @@ impl RoundYears {
         Self { rounds, covered, with_investors, active, by_year_only }
     }
 
-    /// The years of a period that are not covered, from the first to the last that is.
+    /// Uncovered years of a period, limited to the range from the first to the last covered year.
     fn uncovered(&self, first: i32, last: i32) -> BTreeSet<i32> {
         let (Some(from), Some(to)) = (self.covered.first(), self.covered.last()) else { return BTreeSet::new() };
         (first.max(*from)..=last.min(*to)).filter(|year| !self.covered.contains(year)).collect()
     }
 }
 
-/// The years with enough of these rounds.
+/// Years with enough of these rounds.
 fn covered(rounds: &BTreeMap<i32, u32>) -> BTreeSet<i32> {
     let peak = rounds.values().copied().max().unwrap_or(0);
     let is_covered = |rounds: u32| rounds.saturating_mul(MIN_SHARE_OF_PEAK) >= peak;
@@ -74,10 +76,10 @@ fn covered(rounds: &BTreeMap<i32, u32>) -> BTreeSet<i32> {
 
 impl Catalog {
     fn round_years(&self) -> &RoundYears {
-        self.round_years.get_or_init(|| RoundYears::of(self.snapshot()))
+        self.round_years.get_or_init(|| RoundYears::from_snapshot(self.snapshot()))
     }
 
-    /// The number of rounds of each year, from the first to the last that is covered; `None` for a year that is not.
+    /// Number of rounds of each year, from the first to the last covered one; `None` for an uncovered year.
     pub fn rounds_by_year(&self) -> Vec<(i32, Option<u64>)> {
         let years = self.round_years();
         let (Some(first), Some(last)) = (years.covered.first(), years.covered.last()) else { return Vec::new() };
@@ -85,40 +87,40 @@ impl Catalog {
         (*first..=*last).map(|year| (year, rounds(year))).collect()
     }
 
-    /// Whether the data has enough rounds of a year to compare it with others: at least 5 % of the year with most.
+    /// True if the data has enough rounds of a year to compare it with others: at least 5 % of the peak year.
     pub fn covers(&self, year: i32) -> bool {
         self.round_years().covered.contains(&year)
     }
 
-    /// The same of rounds whose investors are known: without them, that a firm has no round of a year says nothing.
+    /// The same for rounds with known investors; without them, a firm without a round in a year means nothing.
     pub fn covers_investors(&self, year: i32) -> bool {
         self.round_years().with_investors.contains(&year)
     }
 
-    /// The years whose rounds are dated by year only.
+    /// Years with rounds dated by year only.
     pub fn years_without_days(&self) -> &BTreeSet<i32> {
         &self.round_years().by_year_only
     }
 
-    /// The firms that joined a round of a year, ascending.
+    /// Firms that joined a round of a year, ascending.
     pub(crate) fn active_firms(&self, year: i32) -> &[u32] {
         self.round_years().active.get(&year).map_or(&[], Vec::as_slice)
     }
 
-    /// The first and the last year of the rounds whose investors are covered.
+    /// First and last year with covered investors of rounds.
     pub fn investor_years(&self) -> Option<(i32, i32)> {
         let years = &self.round_years().with_investors;
         Some((*years.first()?, *years.last()?))
     }
 
-    /// The years between the first and the last of [`Catalog::investor_years`] whose investors are not covered, as text.
+    /// Years within [`Catalog::investor_years`] without covered investors, as text.
     pub fn years_without_investors(&self) -> Option<String> {
         let (first, last) = self.investor_years()?;
         let missing: BTreeSet<i32> = (first..=last).filter(|year| !self.covers_investors(*year)).collect();
         (!missing.is_empty()).then(|| spans(&missing))
     }
 
-    /// What the data does not cover of a period of rounds, as a sentence.
+    /// A sentence on the part of a period that the data does not cover with rounds.
     pub(crate) fn uncovered_period(&self, min: Option<Date>, max: Option<Date>) -> Option<String> {
         let [min, max] = [min, max].map(|day| day.map(Date::year));
         let (first, last) = (min.unwrap_or(i32::MIN), max.unwrap_or(i32::MAX));
@@ -147,7 +149,7 @@ impl Catalog {
         ))
     }
 
-    /// That a period begins or ends within a year whose rounds are dated by year only, as a sentence.
+    /// A sentence that a period begins or ends within a year with rounds dated by year only.
     pub(crate) fn too_short_period(&self, min: Option<Date>, max: Option<Date>) -> Option<String> {
         let known = &self.round_years().by_year_only;
         let is_within = |day: Option<Date>, edge: &str| {
@@ -157,7 +159,7 @@ impl Catalog {
         cut.iter().any(Option::is_some).then(|| by_year_note(known))
     }
 
-    /// The years among groups of rounds that the data does not cover, and those without quarters, as sentences.
+    /// Sentences on the years among groups of rounds that the data does not cover, and on years without quarters.
     pub fn notes_on_years(&self, table: Table, aggregate: &Aggregate) -> Vec<String> {
         let years_of = |grouping: &Grouping| -> BTreeSet<i32> {
             let values = grouping.values.iter().filter_map(|group| group.value.get(..4));
@@ -202,10 +204,5 @@ pub fn spans(years: &BTreeSet<i32>) -> String {
         true => first.to_string(),
         false => format!("{first} to {last}"),
     });
-    let texts: Vec<String> = texts.collect();
-    match texts.split_last() {
-        Some((last, [])) => last.clone(),
-        Some((last, others)) => format!("{} and {last}", others.join(", ")),
-        None => String::new(),
-    }
+    enumerated(&texts.collect::<Vec<_>>())
 }

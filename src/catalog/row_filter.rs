@@ -12,35 +12,44 @@ use data::{Facet, NONE_U32, NONE_U64, PartialDate, Snapshot, Table};
 
 use crate::{Catalog, Filter, Property};
 
-/// Maximum number of rows of short lists that are merged into one. Small in unit tests, as their tables are.
-const MAX_MERGED: usize = if cfg!(test) { 128 } else { 2_048 };
+/// The sizes of lists and ranges that decide how rows are tested.
+#[derive(Clone, Copy)]
+pub(crate) struct RowLimits {
+    /// Maximum number of rows of short lists that are merged into one.
+    pub(crate) merged: usize,
+    /// Cost of testing a row of a range of ranks, whose rows are anywhere in the table, in tests of rows that follow
+    /// each other.
+    pub(crate) slice_cost: usize,
+}
 
-/// Cost of testing a row of a range of ranks, whose rows are anywhere in the table, in tests of rows that follow each other.
-const SLICE_COST: usize = if cfg!(test) { 2 } else { 16 };
+impl RowLimits {
+    pub(crate) const DEFAULT: Self = Self { merged: 2_048, slice_cost: 16 };
+}
 
 /// The rows of a table that match all filters, computed lazily except for merged short lists.
 pub struct RowFilter<'a> {
     /// Number of rows of the table.
     rows: u32,
+    limits: RowLimits,
     /// All matching rows are in this range.
     bounds: Range<u32>,
     predicates: Vec<Predicate<'a>>,
-    /// The ranges of values among the filters, also those that are bounds.
+    /// All ranges of values among the filters, including those that became bounds.
     ranges: Vec<Ranks<'a>>,
 }
 
-/// A filter with the columns that it reads.
+/// A filter with its columns.
 enum Predicate<'a> {
     Sets(Vec<RowSet<'a>>),
-    /// Given rows, or those of several short lists, ascending.
+    /// Given rows, or the rows of several short lists, ascending.
     Merged(Vec<u32>),
-    /// A range of ranks, and its rows in the order of their ranks.
+    /// A range of ranks, and its rows in rank order.
     Ranks(Ranks<'a>, &'a [u32]),
     CheckRange(&'a [u64], &'a [u64], RangeInclusive<u64>),
     Not(Box<Self>),
 }
 
-/// Rows whose rank by a sort key is in a range.
+/// Rows with a sort key rank within a range.
 #[derive(Clone)]
 struct Ranks<'a> {
     of_rows: &'a [u32],
@@ -48,15 +57,19 @@ struct Ranks<'a> {
 }
 
 impl<'a> RowFilter<'a> {
-    pub fn of(catalog: &'a Catalog, table: Table, filters: &[Filter]) -> Self {
-        let mut row_filter = Self::everything(catalog.snapshot().rows(table));
+    pub fn new(catalog: &'a Catalog, table: Table, filters: &[Filter]) -> Self {
+        Self::with_limits(catalog, table, filters, RowLimits::DEFAULT)
+    }
+
+    pub(crate) fn with_limits(catalog: &'a Catalog, table: Table, filters: &[Filter], limits: RowLimits) -> Self {
+        let mut row_filter = Self::everything(catalog.snapshot().rows(table), limits);
         filters.iter().for_each(|filter| row_filter.add(catalog, table, filter));
         row_filter.bounds.end = row_filter.bounds.end.max(row_filter.bounds.start);
         row_filter
     }
 
-    fn everything(rows: u32) -> Self {
-        Self { rows, bounds: 0..rows, predicates: Vec::new(), ranges: Vec::new() }
+    fn everything(rows: u32, limits: RowLimits) -> Self {
+        Self { rows, limits, bounds: 0..rows, predicates: Vec::new(), ranges: Vec::new() }
     }
 
     fn add(&mut self, catalog: &'a Catalog, table: Table, filter: &Filter) {
@@ -65,7 +78,7 @@ impl<'a> RowFilter<'a> {
             values.iter().map(|value| snapshot.facet_rows(table, facet, *value)).collect()
         };
         let predicate = match filter {
-            Filter::AnyOf(facet, values) => Predicate::of(sets(*facet, values)),
+            Filter::AnyOf(facet, values) => Predicate::any_of(sets(*facet, values), self.limits.merged),
             Filter::MemberOf { firms, startups } => {
                 let mut all = sets(Facet::Firm, firms);
                 all.extend(sets(Facet::Startup, startups));
@@ -74,7 +87,7 @@ impl<'a> RowFilter<'a> {
             Filter::Rows(rows) => Predicate::Merged(rows.clone()),
             Filter::Ranked(ranking) => Predicate::Merged(catalog.ranked(table, ranking).ascending()),
             Filter::Not(filter) => {
-                let mut inner = Self::everything(self.rows);
+                let mut inner = Self::everything(self.rows, self.limits);
                 inner.add(catalog, table, filter);
                 self.predicates
                     .extend(inner.predicates.into_iter().map(|predicate| Predicate::Not(Box::new(predicate))));
@@ -102,17 +115,18 @@ impl<'a> RowFilter<'a> {
         self.predicates.push(predicate);
     }
 
-    /// Adds the condition that the value of a sort key is from `min` to `max`.
+    /// Adds the condition that a sort key value is from `min` to `max`.
     fn add_range(&mut self, snapshot: &'a Snapshot, table: Table, key: usize, min: i64, max: i64) {
         let (values, of_rows) = (snapshot.values(table, key), snapshot.ranks(table, key));
+        let max_merged = self.limits.merged;
         let with_rows = |range: Range<u32>| {
             let rows = snapshot.rows_of_ranks(table, key, range.clone());
-            Predicate::of_ranks(Ranks { of_rows, range }, rows)
+            Predicate::of_ranks(Ranks { of_rows, range }, rows, max_merged)
         };
         let low = values.partition_point(|value| *value < min) as u32;
         let high = values.partition_point(|value| *value <= max) as u32;
         if table.is_date(key) && max < i64::MAX {
-            // A month or year that begins by the last day but ends after it is not in the range.
+            // A month or year that begins on or before the last day but ends after it is outside the range.
             for period in PartialDate::unfinished(PartialDate::from_code(max as i32).first_day()) {
                 if let Ok(rank) = values.binary_search(&i64::from(period.code())) {
                     let rank = rank as u32;
@@ -122,7 +136,7 @@ impl<'a> RowFilter<'a> {
         }
         let high = high.max(low);
         self.ranges.push(Ranks { of_rows, range: low..high });
-        // Tables are sorted by their first key, descending: a range of values is a range of rows.
+        // Tables are sorted by their first key, descending, so a range of its values is a range of rows.
         let first_key = table.default_sort().split(',').next().and_then(|key| key.strip_prefix('-'));
         if first_key == Some(table.sort_keys()[key]) {
             let from = |rank: u32| of_rows.partition_point(|known| *known != NONE_U32 && *known >= rank) as u32;
@@ -137,7 +151,7 @@ impl<'a> RowFilter<'a> {
         self.bounds.contains(&row) && self.predicates.iter().all(|predicate| predicate.contains(row))
     }
 
-    pub fn is_everything(&self) -> bool {
+    pub(crate) fn is_everything(&self) -> bool {
         self.predicates.is_empty() && self.bounds == (0..self.rows)
     }
 
@@ -155,8 +169,8 @@ impl<'a> RowFilter<'a> {
         }
     }
 
-    /// Matching rows from `first`, ascending.
-    pub fn rows_from(&self, first: u32) -> Box<dyn Iterator<Item = u32> + '_> {
+    /// Matching rows from `first` on, ascending.
+    pub(crate) fn rows_from(&self, first: u32) -> Box<dyn Iterator<Item = u32> + '_> {
         if let Some((index, rows)) = self.driver() {
             let start = rows.partition_point(|row| *row < first);
             return Box::new(rows[start..].iter().copied().filter(move |row| self.contains_except(*row, index)));
@@ -201,12 +215,12 @@ impl<'a> RowFilter<'a> {
         None
     }
 
-    /// The number of lists that are searched to test a row.
+    /// Number of lists that are searched to test a row.
     pub(crate) fn lists(&self) -> usize {
         self.predicates.iter().map(Predicate::lists).sum()
     }
 
-    /// The bits of all rows in words of 64.
+    /// Bits of all rows, in words of 64.
     pub(crate) fn words(&self) -> impl Iterator<Item = u64> + '_ {
         let first = self.bounds.start as usize / 64;
         std::iter::repeat_n(0, first).chain(BitWords::from(self, 0).map(|(_, word)| word))
@@ -224,7 +238,7 @@ impl<'a> RowFilter<'a> {
         bits
     }
 
-    /// The matching rows as a list, ascending, or a bit for each row of the table if there are more than `max`.
+    /// The matching rows as an ascending list, or as a bit for each row of the table if there are more than `max`.
     pub(crate) fn list_or_bits(&self, max: usize) -> Result<Vec<u32>, Vec<u64>> {
         if self.driver().is_some_and(|(_, rows)| rows.len() <= max) {
             let mut rows = Vec::new();
@@ -236,7 +250,7 @@ impl<'a> RowFilter<'a> {
         if set.count() <= max as u64 { Ok(set.iter().collect()) } else { Err(bits) }
     }
 
-    /// A single short list, within the bounds, that holds every row of the filter, where a filter is one.
+    /// The short list that holds every matching row within the bounds, if a filter is such a list.
     fn driver(&self) -> Option<(usize, &[u32])> {
         let lists = self.predicates.iter().enumerate().filter_map(|(index, predicate)| match predicate {
             Predicate::Sets(sets) => match sets.as_slice() {
@@ -253,12 +267,12 @@ impl<'a> RowFilter<'a> {
         Some((index, &rows[start..end]))
     }
 
-    /// The range of these ranks that a filter is.
+    /// The range of these ranks, if a filter is one.
     pub(crate) fn rank_range(&self, of_rows: &[u32]) -> Option<Range<u32>> {
         self.ranges.iter().find(|ranks| std::ptr::eq(ranks.of_rows, of_rows)).map(|ranks| ranks.range.clone())
     }
 
-    /// The matching rows, in any order, if a filter is a range of ranks that is short enough to test its rows one by one.
+    /// The matching rows in any order, if a filter is a range of ranks short enough to test its rows one by one.
     fn short_slice(&self) -> Option<impl Iterator<Item = u32> + '_> {
         let slices = self.predicates.iter().enumerate().filter_map(|(index, predicate)| match predicate {
             Predicate::Ranks(_, rows) => Some((index, *rows)),
@@ -266,10 +280,10 @@ impl<'a> RowFilter<'a> {
         });
         let (index, rows) = slices.min_by_key(|(_, rows)| rows.len())?;
         let matches = move |row: &u32| self.bounds.contains(row) && self.contains_except(*row, index);
-        (rows.len() < self.bounds.len() / SLICE_COST).then(|| rows.iter().copied().filter(matches))
+        (rows.len() < self.bounds.len() / self.limits.slice_cost).then(|| rows.iter().copied().filter(matches))
     }
 
-    /// The bits of those of 64 rows that are within the bounds.
+    /// Bits of 64 rows, set within the bounds.
     fn bounds_word(&self, index: usize) -> u64 {
         let below = |row: u32| match (row as usize).saturating_sub(index * 64) {
             rows @ 0..64 => (1_u64 << rows) - 1,
@@ -284,15 +298,15 @@ impl<'a> RowFilter<'a> {
 }
 
 impl<'a> Predicate<'a> {
-    /// The rows of any of `sets`.
-    fn of(sets: Vec<RowSet<'a>>) -> Self {
+    /// Rows in any of `sets`; short lists of at most `max_merged` rows become one.
+    fn any_of(sets: Vec<RowSet<'a>>, max_merged: usize) -> Self {
         let mut rows = 0;
         for set in &sets {
             rows += match set {
                 RowSet::Dense(_) => usize::MAX / 2,
                 RowSet::Sparse(rows) => rows.len(),
             };
-            if rows > MAX_MERGED {
+            if rows > max_merged {
                 return Self::Sets(sets);
             }
         }
@@ -305,9 +319,9 @@ impl<'a> Predicate<'a> {
         Self::Merged(rows)
     }
 
-    /// The rows of a range of ranks by a sort key.
-    fn of_ranks(ranks: Ranks<'a>, rows: &'a [u32]) -> Self {
-        if rows.len() > MAX_MERGED {
+    /// The rows of a range of ranks by a sort key; at most `max_merged` become a list.
+    fn of_ranks(ranks: Ranks<'a>, rows: &'a [u32], max_merged: usize) -> Self {
+        if rows.len() > max_merged {
             return Self::Ranks(ranks, rows);
         }
         let mut rows = rows.to_vec();
@@ -315,7 +329,7 @@ impl<'a> Predicate<'a> {
         Self::Merged(rows)
     }
 
-    /// The number of lists that are searched to test a row.
+    /// Number of lists that are searched to test a row.
     fn lists(&self) -> usize {
         match self {
             Self::Sets(sets) => sets.iter().filter(|set| matches!(set, RowSet::Sparse(_))).count(),
@@ -325,7 +339,7 @@ impl<'a> Predicate<'a> {
         }
     }
 
-    /// The positions of the first row from `first` in the lists.
+    /// Positions of the first row from `first` on in the lists.
     fn cursors(&self, first: u32) -> Vec<usize> {
         let cursor = |rows: &[u32]| rows.partition_point(|row| *row < first);
         match self {
@@ -375,18 +389,18 @@ impl<'a> Predicate<'a> {
     }
 }
 
-/// The firms that joined a round whose date is within these bounds, ascending.
+/// Firms that joined a round dated within these bounds, ascending.
 fn investors_within(catalog: &Catalog, min: i64, max: i64) -> Vec<u32> {
     let snapshot = catalog.snapshot();
     let in_window = Filter::Range { key: Table::Rounds.sort_key("announced_on"), min, max };
     let mut firms = vec![0_u64; bit_words(snapshot.rows(Table::Firms))];
-    RowFilter::of(catalog, Table::Rounds, &[in_window]).each(|round| {
+    RowFilter::new(catalog, Table::Rounds, &[in_window]).each(|round| {
         snapshot.round_investors(round).for_each(|(firm, _)| firms[firm as usize / 64] |= 1 << (firm % 64));
     });
     RowSet::Dense(&firms).iter().collect()
 }
 
-/// The bits of a list for the rows `64 * index` to `64 * index + 63`, the first of which is at `cursor`.
+/// Bits of a list for the rows `64 * index` to `64 * index + 63`; the first of these rows is at `cursor`.
 fn list_word(rows: &[u32], index: usize, cursor: &mut usize) -> u64 {
     let mut word = 0;
     while let Some(row) = rows.get(*cursor).filter(|row| **row as usize / 64 == index) {
@@ -398,13 +412,13 @@ fn list_word(rows: &[u32], index: usize, cursor: &mut usize) -> u64 {
 
 // Branch-free, so that the compiler vectorizes the tests.
 
-/// The range that begins and ends with [`NONE_U32`] is that of rows without a value.
+/// The range that begins and ends with [`NONE_U32`] is the rows without a value.
 fn passes_rank(rank: u32, range: &Range<u32>) -> bool {
     (rank.wrapping_sub(range.start) < range.end.wrapping_sub(range.start))
         | ((range.start == NONE_U32) & (rank == NONE_U32))
 }
 
-/// Whether a check range has an amount of `range`. An unknown bound is open; with both unknown there is no match.
+/// True if a check range has an amount within `range`. An unknown bound is open; with both unknown there is no match.
 fn passes_check(min: u64, max: u64, range: &RangeInclusive<u64>) -> bool {
     let (no_min, no_max) = (min == NONE_U64, max == NONE_U64);
     !(no_min & no_max) & (no_min | (min <= *range.end())) & (no_max | (*range.start() <= max))
@@ -417,7 +431,7 @@ fn chunk<T>(values: &[T], index: usize) -> &[T] {
 }
 
 fn bits<T>(values: impl Iterator<Item = T>, passes: impl Fn(T) -> bool) -> u64 {
-    // First one byte per row, which the compiler vectorizes; then eight bytes become eight bits at a time.
+    // Compute one byte per row first, which the compiler vectorizes; then turn eight bytes into eight bits at a time.
     let mut bytes = [0_u8; 64];
     for (byte, value) in bytes.iter_mut().zip(values) {
         *byte = u8::from(passes(value));
@@ -457,7 +471,7 @@ impl Iterator for BitWords<'_, '_> {
         self.next += 1;
         let mut word = self.filter.bounds_word(index);
         for (predicate, cursors) in self.filter.predicates.iter().zip(&mut self.cursors) {
-            // Sparse lists advance even if no bit is left, to keep their positions.
+            // Sparse lists advance even if no bit is left, to keep their positions in step.
             let sparse = !cursors.is_empty();
             if word != 0 || sparse {
                 word &= predicate.word(index, cursors);

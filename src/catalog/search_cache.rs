@@ -1,4 +1,4 @@
-//! The rows that match a search text, cached: its pages, filters, orders, groups and explanations share one search.
+//! Cached rows that match a search text: its pages, filters, orders, groups and explanations share one search.
 
 use std::collections::HashSet;
 use std::mem::size_of;
@@ -12,22 +12,22 @@ use crate::Catalog;
 use data::Table;
 use search::{Hit, SearchResults};
 
-/// Bytes of all cached matches of a release, approximately.
+/// Approximate size of all cached matches of a release in bytes.
 const CAPACITY: u64 = 16 * 1024 * 1024;
-/// Expected number of cached texts: most have few matches.
+/// Expected number of cached texts; most have few matches.
 const EXPECTED: usize = 16_384;
-/// More rows take long to filter and sort.
+/// Number of rows above which filtering and sorting takes long.
 const FEW: usize = 4_096;
 
 /// All rows that match a text.
-pub struct Matches {
-    /// Those of the search, best first, then the further ones in the default order.
+pub struct TextMatches {
+    /// Rows of the search, best first, then the remaining matches in the default order.
     pub rows: Vec<u32>,
     pub found: SearchResults,
 }
 
-impl Matches {
-    /// Whether no name has all of the words.
+impl TextMatches {
+    /// True if no name has all of the words.
     pub(crate) fn is_partial(&self) -> bool {
         self.rows.is_empty() || !self.found.left_out.is_empty()
     }
@@ -36,45 +36,45 @@ impl Matches {
 #[derive(PartialEq, Eq, Hash)]
 struct OwnedKey(Table, Box<str>);
 
-/// The same, borrowed; both have the same hash.
+/// The borrowed form of the key, with the same hash.
 #[derive(Hash)]
-struct Key<'a>(Table, &'a str);
+struct BorrowedSearchKey<'a>(Table, &'a str);
 
-impl Equivalent<OwnedKey> for Key<'_> {
+impl Equivalent<OwnedKey> for BorrowedSearchKey<'_> {
     fn equivalent(&self, key: &OwnedKey) -> bool {
         self.0 == key.0 && *self.1 == *key.1
     }
 }
 
 #[derive(Clone)]
-struct ByBytes;
+struct MatchesWeighter;
 
-impl Weighter<OwnedKey, Arc<Matches>> for ByBytes {
-    fn weight(&self, key: &OwnedKey, matches: &Arc<Matches>) -> u64 {
+impl Weighter<OwnedKey, Arc<TextMatches>> for MatchesWeighter {
+    fn weight(&self, key: &OwnedKey, matches: &Arc<TextMatches>) -> u64 {
         let SearchResults { hits, did_you_mean, left_out, .. } = &matches.found;
         let lists = size_of::<Hit>() * hits.len() + size_of::<u32>() * (matches.rows.len() + did_you_mean.len());
-        // A text is a part of the query, which has few words.
+        // Each text is a part of the query, which has few words.
         let texts = key.1.len() * (1 + left_out.len());
-        (size_of::<OwnedKey>() + size_of::<Matches>() + lists + texts) as u64
+        (size_of::<OwnedKey>() + size_of::<TextMatches>() + lists + texts) as u64
     }
 }
 
 /// The matches of recent search texts.
-pub(super) struct SearchCache(Cache<OwnedKey, Arc<Matches>, ByBytes, RandomState>);
+pub(super) struct SearchCache(Cache<OwnedKey, Arc<TextMatches>, MatchesWeighter, RandomState>);
 
 impl Default for SearchCache {
     fn default() -> Self {
         let options =
             OptionsBuilder::new().shards(1).estimated_items_capacity(EXPECTED).weight_capacity(CAPACITY).build();
         let options = options.expect("all capacities are set");
-        Self(Cache::with_options(options, ByBytes, RandomState::default(), Default::default()))
+        Self(Cache::with_options(options, MatchesWeighter, RandomState::default(), Default::default()))
     }
 }
 
 impl Catalog {
-    /// All rows that match `text`.
-    pub fn all_matches(&self, table: Table, text: &str) -> Arc<Matches> {
-        if let Some(known) = self.searches.0.get(&Key(table, text)) {
+    /// Finds all rows that match `text`.
+    pub fn all_matches(&self, table: Table, text: &str) -> Arc<TextMatches> {
+        if let Some(known) = self.searches.0.get(&BorrowedSearchKey(table, text)) {
             return known;
         }
         let matches = Arc::new(self.find_all_matches(table, text));
@@ -82,18 +82,21 @@ impl Catalog {
         matches
     }
 
-    /// Whether names with all words of `text` are at hand and few, so that a page of them takes no time to speak of.
+    /// True if the names with all words of `text` are cached and few, so that a page of them takes negligible time.
     pub fn has_names(&self, table: Table, text: &str) -> bool {
-        self.searches.0.peek(&Key(table, text)).is_some_and(|known| known.rows.len() <= FEW && !known.is_partial())
+        self.searches
+            .0
+            .peek(&BorrowedSearchKey(table, text))
+            .is_some_and(|known| known.rows.len() <= FEW && !known.is_partial())
     }
 
-    pub(super) fn find_all_matches(&self, table: Table, text: &str) -> Matches {
+    pub(super) fn find_all_matches(&self, table: Table, text: &str) -> TextMatches {
         let found = self.search(table, text);
         let mut rows: Vec<u32> = found.hits.iter().map(|hit| hit.row).collect();
         if let Some((index, text)) = self.texts.of(table).zip(found.further.as_deref()) {
             let ranked: HashSet<u32> = rows.iter().copied().collect();
             rows.extend(index.rows_with_words(text).into_iter().filter(|row| !ranked.contains(row)));
         }
-        Matches { rows, found }
+        TextMatches { rows, found }
     }
 }

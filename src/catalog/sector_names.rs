@@ -1,28 +1,29 @@
-//! Names of sectors that are spelled alike: `fin tech` is `fintech`, `cybersecurity` is also `cyber-security`, and next to
-//! `health` and `ai` there are the far larger `health-care` and `artificial-intelligence`.
+//! Sectors with similar spellings: `fin tech` is `fintech`, `cybersecurity` is also `cyber-security`, and `health` and
+//! `ai` have the far larger siblings `health-care` and `artificial-intelligence`.
 
 use std::collections::{BTreeSet, HashMap};
 
 use crate::Catalog;
-use crate::coverage::grouped;
 use data::fold::fold;
+use data::number::grouped;
 use data::{Facet, Snapshot, Table};
 
-/// A sector is far larger than another if it has so many times its startups.
+/// A sector is far larger than another if it has this many times its startups.
 const FAR_LARGER: u32 = 10;
 
-/// Made when a sector is first named.
+/// Built when a sector is first named.
 pub(crate) struct SectorNames {
-    /// Sectors by their slugs without spaces; of several the largest.
+    /// The largest sector by slug without spaces.
     joined: HashMap<String, u32>,
-    /// Sectors by the first letters of their words; of several the largest.
+    /// The largest sector by the first letters of its words.
     by_initials: HashMap<String, u32>,
-    /// For each sector a larger one of the same letters, or a far larger one that shares its word or has its initials.
+    /// For each sector, a larger one with the same letters, or a far larger one that shares its word or has its
+    /// initials.
     larger: Vec<Option<u32>>,
 }
 
 impl SectorNames {
-    pub(crate) fn of(snapshot: &Snapshot) -> Self {
+    pub(crate) fn from_snapshot(snapshot: &Snapshot) -> Self {
         let rows = snapshot.rows(Table::Sectors);
         let size = |row: u32| snapshot.facet_count(Table::Startups, Facet::Sector, row);
         let larger = |row: u32, known: Option<u32>| known.is_none_or(|known| size(row) > size(known));
@@ -54,7 +55,7 @@ impl SectorNames {
         Self { joined, by_initials, larger }
     }
 
-    /// A larger sector that is spelled like this one.
+    /// The larger sector with a similar spelling.
     pub(crate) fn larger(&self, row: u32) -> Option<u32> {
         self.larger[row as usize]
     }
@@ -62,21 +63,20 @@ impl SectorNames {
 
 impl Catalog {
     pub(crate) fn sector_names(&self) -> &SectorNames {
-        self.sector_names.get_or_init(|| SectorNames::of(self.snapshot()))
+        self.sector_names.get_or_init(|| SectorNames::from_snapshot(self.snapshot()))
     }
 
-    /// The sector with this name if spaces do not count.
+    /// Finds a sector by name, ignoring spaces.
     pub(crate) fn sector_joined(&self, text: &str) -> Option<u32> {
         self.sector_names().joined.get(&fold(text).replace(' ', "")).copied()
     }
 
-    /// The sector with these initials.
+    /// Finds a sector by its initials.
     pub(crate) fn sector_of_initials(&self, text: &str) -> Option<u32> {
         self.sector_names().by_initials.get(&fold(text)).copied()
     }
 
-    /// A note that a larger sector is spelled like the chosen one.
-    /// `given` are the texts that are requested together.
+    /// A note that a larger sector has a similar spelling. `given` are the texts that are requested together.
     pub(crate) fn larger_sector_note(&self, parameter: &str, row: u32, given: &BTreeSet<String>) -> Option<String> {
         let other = self.sector_names().larger(row)?;
         let snapshot = self.snapshot();

@@ -1,5 +1,5 @@
-//! Records like one (`like`): whole points for what two records have in common, which anyone can check. Deterministic, no
-//! model. [`METHOD`] and [`Common::explanation`] are the public text of the rules.
+//! Records like a given one (`like`): whole points for what two records have in common, which anyone can check.
+//! Deterministic, no model. [`METHOD`] and [`Common::explanation`] are the public text of the rules.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -11,29 +11,29 @@ use data::field::model;
 use data::vocabulary::{Vocabulary, word};
 use data::{Country, Facet, Stage, Table};
 
-/// How similar records are found, for the docs.
+/// Explains how similar records are found, for the docs.
 pub const METHOD: &str = "Each record gets whole points for what it has in common with that of `like`, at most 100. Records \
     with fewer than 20 points are left out, and so are those that share neither a sector, nor startups or investors, nor \
     words of descriptions. Of very common sectors the first 5,000 records in the default order of the list are compared, \
     and a list has the best 10,000. Equal points are ordered by their value before rounding, then in the default order. \
     What is unknown gives no points. The same request on the same snapshot has the same response.";
 
-/// Fewer points are no resemblance.
+/// Minimum number of points of a similar record.
 const MIN_POINTS: u8 = 20;
-/// Firms that share fewer startups have none in common: one may be chance.
+/// Minimum number of shared startups that counts for firms: one may be chance.
 const MIN_SHARED: u32 = 2;
-/// Records of a sector that are compared, the first in the order of the table. The rarest sectors go first.
+/// Maximum number of records compared because of their sectors, first in table order. The rarest sectors go first.
 const MAX_OF_SECTORS: usize = 5_000;
-/// Years between foundations that give no point.
+/// Difference of founding years from which on there are no points.
 const FAR_YEARS: u32 = 10;
-/// `other` may be any stage.
+/// Stage `other` may be any stage.
 const OTHER_STAGE: u32 = Stage::Other as u32;
-/// Maximum number of reasons that are put in words, those with most points.
+/// Maximum number of reasons put into words; those with the most points.
 const MAX_REASONS: usize = 3;
 /// Maximum number of values that a reason names.
 const MAX_NAMED: usize = 5;
 
-/// What two records may have in common.
+/// A property that two records may have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Common {
     Startups,
@@ -58,7 +58,7 @@ impl Common {
         Self::FoundedYear,
     ];
 
-    /// Its name, and the maximum number of points among firms and among startups.
+    /// Its name, and its maximum number of points for firms and for startups.
     fn definition(self) -> (&'static str, u8, u8) {
         match self {
             Self::Startups => ("startups", 55, 0),
@@ -76,7 +76,7 @@ impl Common {
         self.definition().0
     }
 
-    /// How the points are computed, for the docs.
+    /// Explains the points, for the docs.
     pub fn explanation(self) -> &'static str {
         match self {
             Self::Startups => {
@@ -112,12 +112,12 @@ impl Common {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Similar {
     pub row: u32,
-    /// In the order of [`Common::ALL`].
+    /// Points in the order of [`Common::ALL`].
     points: [u8; Common::ALL.len()],
 }
 
 impl Similar {
-    /// At most 100.
+    /// Sum of the points, at most 100.
     pub fn points(&self) -> u8 {
         self.points.iter().sum()
     }
@@ -150,7 +150,7 @@ model! {
 }
 
 impl Similarity<'_> {
-    /// The reasons with most points, in words.
+    /// The reasons with the most points, in words.
     pub fn in_words(&self) -> String {
         let mut reasons: Vec<&SimilarityReason> = self.reasons.iter().collect();
         reasons.sort_by_key(|reason| Reverse(reason.points));
@@ -159,28 +159,28 @@ impl Similarity<'_> {
     }
 }
 
-/// A record that others are compared with.
+/// The record that others are compared with.
 #[derive(Clone, Copy)]
-struct Record<'a> {
+struct ComparisonTarget<'a> {
     catalog: &'a Catalog,
     table: Table,
     row: u32,
 }
 
-/// The same, with what is looked up in advance.
-struct Profile<'a> {
-    record: Record<'a>,
-    /// Firms by the startups that they share with it, or startups by the investors.
+/// The same, with data that is looked up once in advance.
+struct SimilarityProfile<'a> {
+    record: ComparisonTarget<'a>,
+    /// Number of shared startups by firm, or of shared investors by startup.
     linked: HashMap<u32, u32>,
-    /// Rows by how well their texts have the words of its description.
+    /// Score of each row for the words of the record's description.
     described: HashMap<u32, f32>,
     /// The weight of each sector.
     weights: Vec<f32>,
 }
 
-impl<'a> Profile<'a> {
-    fn new(record: Record<'a>) -> Self {
-        let Record { catalog, table, row } = record;
+impl<'a> SimilarityProfile<'a> {
+    fn new(record: ComparisonTarget<'a>) -> Self {
+        let ComparisonTarget { catalog, table, row } = record;
         let snapshot = catalog.snapshot();
         let weight = |sector: u32| {
             let count = snapshot.facet_count(table, Facet::Sector, sector).max(1);
@@ -193,9 +193,9 @@ impl<'a> Profile<'a> {
         Self { record, linked: catalog.linked(table, row), described, weights }
     }
 
-    /// The rows that have startups, investors, a sector or words of descriptions in common with it.
+    /// Rows that share a startup, an investor, a sector or words of descriptions with it.
     fn candidates(&self) -> HashSet<u32> {
-        let Record { catalog, table, row } = self.record;
+        let ComparisonTarget { catalog, table, row } = self.record;
         let snapshot = catalog.snapshot();
         let mut sectors = self.record.values(Facet::Sector, row).to_vec();
         sectors.sort_by_key(|sector| snapshot.facet_count(table, Facet::Sector, *sector));
@@ -206,9 +206,9 @@ impl<'a> Profile<'a> {
         candidates
     }
 
-    /// How much both have in common, from 0 to 1.
-    fn part(&self, common: Common, other: u32) -> f32 {
-        let Record { catalog, table, row } = self.record;
+    /// Degree of what both have in common, from 0 to 1.
+    fn similarity(&self, common: Common, other: u32) -> f32 {
+        let ComparisonTarget { catalog, table, row } = self.record;
         match common {
             Common::Startups | Common::Investors => {
                 let Some(shared) = self.linked.get(&other) else { return 0.0 };
@@ -227,13 +227,13 @@ impl<'a> Profile<'a> {
         }
     }
 
-    /// The points of another record, and the sum before rounding.
+    /// Compares with another record: its points, and the sum before rounding.
     fn compare(&self, other: u32) -> (Similar, f32) {
         let mut sum = 0.0;
         let points = Common::ALL.map(|common| match common.max_points(self.record.table) {
             0 => 0,
             max => {
-                let points = f32::from(max) * self.part(common, other);
+                let points = f32::from(max) * self.similarity(common, other);
                 sum += points;
                 points.round() as u8
             }
@@ -242,7 +242,7 @@ impl<'a> Profile<'a> {
     }
 }
 
-impl<'a> Record<'a> {
+impl<'a> ComparisonTarget<'a> {
     fn values(self, facet: Facet, row: u32) -> &'a [u32] {
         self.catalog.snapshot().row_values(self.table, facet).of(row)
     }
@@ -252,7 +252,7 @@ impl<'a> Record<'a> {
         self.values(facet, other).iter().copied().filter(|value| own.contains(value))
     }
 
-    /// The part of their values that both have in common, by weight; none without values.
+    /// Weighted share of their values that both have in common; none without values.
     fn share(self, facet: Facet, other: u32, weight: impl Fn(u32) -> f32) -> f32 {
         let sum = |values: &[u32]| values.iter().map(|value| weight(*value)).sum::<f32>();
         let common: f32 = self.common(facet, other).map(&weight).sum();
@@ -273,7 +273,7 @@ impl<'a> Record<'a> {
         u32::try_from(years).ok().filter(|years| *years < FAR_YEARS)
     }
 
-    /// In words, what both have in common; `distinctive`: of its description.
+    /// Describes what both have in common; `distinctive` are words of the description.
     fn detail(self, common: Common, distinctive: &[String], other: u32) -> String {
         let snapshot = self.catalog.snapshot();
         let names = |table: Table, rows: &[u32]| -> Vec<String> {
@@ -298,7 +298,7 @@ impl<'a> Record<'a> {
             }
             Common::Sectors => {
                 let mut both: Vec<u32> = self.common(Facet::Sector, other).collect();
-                // The rarest say most.
+                // The rarest ones say the most.
                 both.sort_by_key(|sector| (snapshot.facet_count(self.table, Facet::Sector, *sector), *sector));
                 some(both.len(), "sector", names(Table::Sectors, &both))
             }
@@ -337,9 +337,9 @@ impl<'a> Record<'a> {
 }
 
 impl Catalog {
-    /// The records that are most like one, best first.
+    /// Finds the records most like a given one, best first.
     pub(crate) fn similar(&self, table: Table, row: u32, limit: usize) -> Vec<Similar> {
-        let profile = Profile::new(Record { catalog: self, table, row });
+        let profile = SimilarityProfile::new(ComparisonTarget { catalog: self, table, row });
         let compared = profile.candidates().into_iter().map(|other| profile.compare(other));
         let mut similar: Vec<(Similar, f32)> = compared.filter(|(similar, _)| similar.points() >= MIN_POINTS).collect();
         similar.sort_unstable_by(|(one, exact), (other, of_other)| {
@@ -350,9 +350,9 @@ impl Catalog {
         similar.into_iter().map(|(similar, _)| similar).collect()
     }
 
-    /// What the records at some of the rows that are like one have in common with it, in the order of the rows.
+    /// Explains what each of some rows has in common with a record, in the order of the rows.
     pub fn similarities(&self, table: Table, row: u32, rows: &[u32]) -> Vec<Similarity<'_>> {
-        let record = Record { catalog: self, table, row };
+        let record = ComparisonTarget { catalog: self, table, row };
         let Ranked::Like(similar) = &*self.ranked(table, &Ranking::Like(row)) else { return Vec::new() };
         let distinctive = self.text_index(table).map(|index| index.distinctive(&self.snapshot().names(table), row));
         let distinctive = distinctive.unwrap_or_default();
@@ -377,12 +377,13 @@ impl Catalog {
         found.into_iter().map(similarity).collect()
     }
 
-    /// What rows of a list have in common with the record that they are like, in their order; nothing of other lists.
+    /// Explains what the rows of a list have in common with the record of `like`, in their order; empty for other
+    /// lists.
     pub fn similarities_of(&self, query: &Query, rows: &[u32]) -> Vec<Similarity<'_>> {
         query.like().map(|row| self.similarities(query.table, row, rows)).unwrap_or_default()
     }
 
-    /// The firms that share startups with one, or the startups that share investors, with how many.
+    /// Firms that share startups with a firm, or startups that share investors with a startup, with the number shared.
     fn linked(&self, table: Table, row: u32) -> HashMap<u32, u32> {
         let snapshot = self.snapshot();
         let investors = snapshot.row_values(Table::Startups, Facet::Investor);
@@ -401,7 +402,7 @@ impl Catalog {
         linked
     }
 
-    /// The number of startups of a firm, or of investors of a startup.
+    /// Number of startups of a firm, or of investors of a startup.
     fn links(&self, table: Table, row: u32) -> usize {
         match table {
             Table::Firms => self.snapshot().facet_count(Table::Startups, Facet::Investor, row) as usize,

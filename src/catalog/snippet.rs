@@ -1,4 +1,4 @@
-//! The part of a description that has the words of a text.
+//! Excerpts of descriptions around the words of a text.
 
 use serde::Serialize;
 
@@ -7,9 +7,9 @@ use data::Names;
 use data::field::model;
 use search::marks;
 
-/// Length of a part in characters, approximately: it ends between words.
+/// Approximate length of an excerpt in characters; it ends between words.
 const LENGTH: usize = 160;
-/// Characters before the first word of the text.
+/// Number of characters before the first word of the text.
 const BEFORE: usize = 40;
 
 model! {
@@ -35,7 +35,7 @@ model! {
 }
 
 impl Snippet {
-    /// The text in parts, each with whether it is a word looked for.
+    /// Splits the text; each part has a flag that is true for a word of the search.
     pub fn parts(&self) -> Vec<(String, bool)> {
         let mut chars = self.text.chars();
         let mut at = 0;
@@ -54,8 +54,8 @@ impl Snippet {
 }
 
 impl Catalog {
-    /// Of each row whose description has a word of the text that a query looks for in descriptions, the part with the first
-    /// ones.
+    /// Returns excerpts for the rows with words of the query's text in their descriptions, around the first of these
+    /// words.
     pub fn snippets_of(&self, query: &Query, rows: &[u32]) -> Vec<Snippet> {
         let Some(text) = query.described() else { return Vec::new() };
         let names = self.snapshot().names(query.table);
@@ -67,12 +67,12 @@ impl Catalog {
     }
 }
 
-/// The part of a description around the first word of `text` in it; `None` if it has none.
+/// Cuts the part of a description around the first word of `text` in it; `None` if it has none.
 fn cut(description: &str, text: &str) -> Option<(String, Vec<Mark>)> {
     let marks = marks(text, description);
     let first = marks.first()?.start;
     let is_end = |at: usize| description[at..].starts_with(char::is_whitespace) || at == description.len();
-    // From a word that begins at most so many characters before, to one that ends at most so many after it.
+    // Starts at a word at most this many characters before, and ends with a word at most this many characters after it.
     let before = description[..first].char_indices().rev().take(BEFORE).map(|(at, _)| at);
     let start = before.filter(|at| *at == 0 || is_end(*at)).last().unwrap_or(first);
     let after = description[start..].char_indices().map(|(at, _)| start + at).chain([description.len()]);

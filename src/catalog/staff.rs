@@ -1,7 +1,7 @@
 //! People by their organization: `founder of stripe`, `lenskart ceo`.
 //!
-//! Searched for if a text is no name of a person. Some words are the name of a firm or startup, all others have to be in the
-//! title.
+//! Used if a text is not the name of a person: some of its words must be the name of a firm or startup, all others must
+//! be in the title.
 
 use std::cmp::Reverse;
 
@@ -11,22 +11,22 @@ use data::vocabulary::Vocabulary;
 use data::{Names, Table};
 use search::{Explanation, Hit, MatchClass, ScorePart};
 
-/// The score of such a match, which is not sure.
+/// Score of such a match, which is not a sure one.
 const SCORE: f32 = 0.65;
-/// The maximum number of words of a text.
+/// Maximum number of words of a text.
 const MAX_WORDS: usize = 6;
 /// Words between a title and an organization.
 const CONNECTING: [&str; 5] = ["at", "by", "from", "of", "the"];
 
 impl Catalog {
-    /// The people whom a text means by title and organization, the most prominent first.
+    /// Finds people by title and organization, most prominent first.
     pub(super) fn staff(&self, text: &str) -> Vec<Hit> {
         let folded = fold(text);
         let words: Vec<&str> = folded.split(' ').filter(|word| !word.is_empty()).collect();
         if !(2..=MAX_WORDS).contains(&words.len()) {
             return Vec::new();
         }
-        // The organization is at the beginning or at the end, the longest name first.
+        // The organization is at the beginning or at the end; try the longest name first.
         let splits =
             (1..words.len()).flat_map(|rest| [words.split_at(words.len() - rest), swapped(words.split_at(rest))]);
         let found = splits.map(|(organization, title)| self.staff_of(&organization.join(" "), title));
@@ -41,10 +41,10 @@ impl Catalog {
             return Vec::new();
         }
         let filters = [Filter::MemberOf { firms, startups }];
-        let people = RowFilter::of(self, Table::People, &filters);
+        let people = RowFilter::new(self, Table::People, &filters);
         let has_title = |row: &u32| {
             let own = self.text_field((Table::People, *row), "title").map(|title| fold(&title)).unwrap_or_default();
-            // `founders` are all that are a founder.
+            // `founders` matches everyone who is a founder.
             let is_own = |word: &&str| own.split(' ').any(|own| own == *word || word.strip_suffix('s') == Some(own));
             title.iter().all(is_own)
         };
@@ -54,7 +54,7 @@ impl Catalog {
         rows
     }
 
-    /// As [`Catalog::explain`], for a person who is meant by title and organization.
+    /// Like [`Catalog::explain`], for a person found by title and organization.
     pub(super) fn explain_staff(&self, row: u32) -> Explanation {
         let part = ScorePart { strategy: "organization", ceiling: SCORE, similarity: 1.0, points: SCORE };
         Explanation {

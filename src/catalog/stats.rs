@@ -81,7 +81,7 @@ impl Catalog {
             total_raised_usd: self.amounts(&[]).sum_usd,
             rounds_from: range.map(|(first, _)| first),
             rounds_until: range.map(|(_, last)| last),
-            coverage: Coverage::of(snapshot),
+            coverage: Coverage::from_snapshot(snapshot),
             snapshot: snapshot.version().to_string(),
             released_on: snapshot.released_on(),
             title: snapshot.title().to_owned(),

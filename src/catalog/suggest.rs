@@ -1,7 +1,7 @@
-//! The slugs, sectors and cities nearest to a mistyped one, for `did_you_mean`.
+//! Finds the slugs, sectors and cities nearest to a mistyped one, for `did_you_mean`.
 //!
-//! Slugs one edit away are looked up in the list of slugs. Two edits would be too many to look up: those are taken from
-//! the results of a name search.
+//! Slugs one edit away are looked up in the list of slugs. With two edits there are too many to look up, so the results
+//! of a name search are used.
 
 use std::cmp::Reverse;
 
@@ -13,11 +13,12 @@ use data::{Facet, Table};
 use search::edit_distance::{distance_within, within_one_edit};
 use search::{CLOSE_SCORE, FoldedCandidates};
 
-/// The maximum length of a text that is compared, in bytes.
+/// Maximum length of a compared text, in bytes.
 const MAX_LENGTH: usize = 128;
-/// Maximum number of cities or titles that a mistyped one is compared with, the most frequent ones: some two milliseconds.
+/// Maximum number of cities or titles that a mistyped one is compared with, most frequent first; this takes about two
+/// milliseconds.
 const MAX_TERMS: usize = 20_000;
-/// The number of search results whose slugs are compared.
+/// Number of search results with slugs to compare.
 const COMPARED_RESULTS: usize = 100;
 
 impl Catalog {
@@ -31,8 +32,8 @@ impl Catalog {
         nearest.or_else(|| self.sector_of_initials(text)).map(|row| slug(row).to_owned())
     }
 
-    /// The most similar value of a facet of [`Facet::LISTED`] that a row of the table has; of equally similar ones that
-    /// of most rows.
+    /// The most similar value of a facet of [`Facet::LISTED`] that a row of the table has; among equally similar ones,
+    /// the one of the most rows.
     pub(crate) fn nearest_term(&self, table: Table, facet: Facet, text: &str) -> Option<String> {
         match facet {
             Facet::Website => return self.nearest_exact(table, facet, &website::host(text)),
@@ -55,8 +56,8 @@ impl Catalog {
         self.term_name(facet, values[candidates.nearest(text)?])
     }
 
-    /// The host or identifier of a row of the table that is one edit away. Nearly every record has its own: they are looked
-    /// up, not compared one by one.
+    /// The host or identifier of a row of the table that is one edit away. Nearly every record has its own, so edits
+    /// are looked up instead of comparing all values.
     fn nearest_exact(&self, table: Table, facet: Facet, text: &str) -> Option<String> {
         let snapshot = self.snapshot();
         let count = snapshot.facet_values(table, facet);
@@ -73,7 +74,7 @@ impl Catalog {
         }
     }
 
-    /// A value of a facet of [`Facet::LISTED`] for examples: that of most rows of the table.
+    /// A value of a facet of [`Facet::LISTED`] for examples: the one of the most rows of the table.
     pub(crate) fn example_term(&self, table: Table, facet: Facet) -> String {
         let example = || {
             let rows = |value: u32| self.snapshot().facet_count(table, facet, value);
@@ -92,8 +93,8 @@ impl Catalog {
         }
     }
 
-    /// The slugs nearest to a mistyped slug or name, without duplicates: those a few edits away, nearest first, then
-    /// those whose names a search finds.
+    /// The slugs nearest to a mistyped slug or name, without duplicates: first those a few edits away, nearest first,
+    /// then those with names that a search finds.
     pub fn nearest_slugs(&self, table: Table, text: &str, max: usize) -> Vec<String> {
         let snapshot = self.snapshot();
         let by_slug = snapshot.by_slug(table);
@@ -114,7 +115,7 @@ impl Catalog {
                 near.extend(matches.iter().filter_map(|row| Some((distance(*row)?, *row))));
             }
         }
-        // Of equally near ones, the first in the table are the most prominent.
+        // Among equally near ones, the first in the table are the most prominent.
         near.sort_unstable();
         let mut rows: Vec<u32> = Vec::with_capacity(max);
         for row in near.into_iter().map(|(_, row)| row).chain(matches) {
@@ -126,7 +127,7 @@ impl Catalog {
     }
 }
 
-/// The edits allowed in a mistyped slug, as in a mistyped word of a name.
+/// Maximum number of edits in a mistyped slug, as in a mistyped word of a name.
 fn max_edits(text: &str) -> u8 {
     match text.len() {
         3..=7 => 1,

@@ -16,6 +16,7 @@ use ureq::{Agent, Body, SendBody};
 
 use crate::app::settings::{API_KEY, OutputFormat, QueryOptions};
 use crate::cli::table;
+use data::parameter_error::shortened_to;
 use platform::tls;
 
 /// Maximum width of a table cell; longer ones are cut.
@@ -305,10 +306,7 @@ fn layout_columns(rows: &[Value], first: &[&str], width: usize) -> (Vec<Vec<Stri
     names.sort_by_key(|name| first.iter().position(|other| other == name).unwrap_or(first.len()));
     let cell = |row: &[(String, String)], name: &str| {
         let value = row.iter().find(|(other, _)| other == name).map_or("", |(_, value)| value);
-        match value.char_indices().nth(MAX_CELL) {
-            Some((end, _)) => format!("{}…", &value[..end]),
-            None => value.to_owned(),
-        }
+        shortened_to(MAX_CELL, value).into_owned()
     };
     let mut lines: Vec<Vec<String>> = vec![Vec::new(); rows.len() + 1];
     let mut left_out = Vec::new();

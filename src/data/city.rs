@@ -4,10 +4,11 @@ use std::collections::HashMap;
 
 use once_cell::sync::Lazy;
 
+use crate::word_file;
+
 /// All names of a city, by each of its names.
 static NAMES: Lazy<HashMap<&'static str, Vec<&'static str>>> = Lazy::new(|| {
-    let lines = include_str!("cities.txt").lines().filter(|line| !line.starts_with('#'));
-    let groups = lines.map(|line| line.split('|').collect::<Vec<_>>());
+    let groups = word_file::entries(include_str!("cities.txt")).map(|line| line.split('|').collect::<Vec<_>>());
     groups.flat_map(|names| names.clone().into_iter().map(move |name| (name, names.clone()))).collect()
 });
 
@@ -26,8 +27,7 @@ pub struct Subdivision {
 
 /// The states by each of their names.
 static STATES: Lazy<HashMap<&'static str, Subdivision>> = Lazy::new(|| {
-    let lines = include_str!("states.txt").lines().filter(|line| !line.starts_with('#'));
-    let states = lines.filter_map(|line| {
+    let states = word_file::entries(include_str!("states.txt")).filter_map(|line| {
         let (country, line) = line.split_once('|')?;
         let (names, cities) = line.split_once('|')?;
         Some(names.split(',').map(move |name| (name, Subdivision { country, cities: cities.split('|').collect() })))
@@ -54,7 +54,7 @@ pub fn states() -> impl Iterator<Item = (&'static str, &'static Subdivision)> {
 /// Country and folded name of each state, by the state's codes in lower case.
 static CODES: Lazy<HashMap<&'static str, Vec<(&'static str, &'static str)>>> = Lazy::new(|| {
     let mut codes: HashMap<&str, Vec<_>> = HashMap::new();
-    for line in include_str!("state_codes.txt").lines().filter(|line| !line.starts_with('#')) {
+    for line in word_file::entries(include_str!("state_codes.txt")) {
         let [country, known, name] = line.split('|').collect::<Vec<_>>()[..] else { continue };
         known.split(',').for_each(|code| codes.entry(code).or_default().push((country, name)));
     }
@@ -80,7 +80,7 @@ type CitiesByCountry = Vec<(&'static str, Vec<&'static str>)>;
 
 static CITIES_OF_CODES: Lazy<HashMap<&'static str, CitiesByCountry>> = Lazy::new(|| {
     let mut codes: HashMap<&str, Vec<_>> = HashMap::new();
-    for line in include_str!("city_codes.txt").lines().filter(|line| !line.starts_with('#')) {
+    for line in word_file::entries(include_str!("city_codes.txt")) {
         if let [code, country, cities @ ..] = &line.split('|').collect::<Vec<_>>()[..] {
             codes.entry(*code).or_default().push((*country, cities.to_vec()));
         }
@@ -112,8 +112,8 @@ mod tests {
 
     #[test]
     fn names_are_folded_and_each_is_of_one_city() {
-        let lines = include_str!("cities.txt").lines().filter(|line| !line.starts_with('#'));
-        let names: Vec<&str> = lines.flat_map(|line| line.split('|')).collect();
+        let names: Vec<&str> =
+            word_file::entries(include_str!("cities.txt")).flat_map(|line| line.split('|')).collect();
         assert!(names.iter().all(|name| fold(name) == *name && !name.is_empty()), "{names:?}");
         assert_eq!(names.len(), NAMES.len());
         assert!(NAMES.values().all(|names| names.len() > 1));

@@ -235,7 +235,6 @@ impl Compiled {
 
         columns.numbers("health_score", |row| assessed[row].score.value.unwrap_or(NONE_U8))?;
         columns.numbers("ghosting_rate", |row| assessed[row].ghosting_tenths.unwrap_or(NONE_U16))?;
-        columns.numbers("review_count", |row| assessed[row].score.review_count)?;
         columns.numbers("check_min_usd", |row| firms[row].check_min_usd.unwrap_or(NONE_U64))?;
         columns.numbers("check_max_usd", |row| firms[row].check_max_usd.unwrap_or(NONE_U64))?;
         columns.numbers("last_investment_on", |row| code(stats[row].last_investment_on))?;

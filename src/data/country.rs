@@ -7,6 +7,7 @@ use celes::LookupTable;
 use once_cell::sync::Lazy;
 
 use crate::fold::{fold, fold_parts};
+use crate::word_file;
 
 /// A country of ISO 3166-1; displayed as its alpha-2 code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,7 +36,7 @@ fn usual_names() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 fn pairs(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
-    text.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(' '))
+    word_file::entries(text).filter_map(|line| line.split_once(' '))
 }
 
 static TABLE: Lazy<CountryTable> = Lazy::new(|| {
@@ -86,8 +87,7 @@ static REGIONS: Lazy<Vec<(Vec<String>, Vec<Country>)>> = Lazy::new(|| {
 
 /// The names of each region, separated by `|`, and the codes of its countries.
 fn region_lines() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let lines = include_str!("regions.txt").lines().filter(|line| !line.starts_with('#'));
-    lines.map(|line| line.split_once(": ").expect("names and codes"))
+    word_file::entries(include_str!("regions.txt")).map(|line| line.split_once(": ").expect("names and codes"))
 }
 
 /// The usual name and spelling: `The United States Of America` → `United States`.
@@ -178,11 +178,6 @@ impl Country {
     /// The folded names of each region.
     pub fn region_names() -> impl Iterator<Item = &'static [String]> {
         REGIONS.iter().map(|(names, _)| names.as_slice())
-    }
-
-    /// The first name of each region.
-    pub fn regions() -> impl Iterator<Item = &'static str> {
-        REGIONS.iter().filter_map(|(names, _)| names.first().map(String::as_str))
     }
 
     /// All English names that [`Country::read`] accepts, folded and sorted.

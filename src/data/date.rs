@@ -52,7 +52,7 @@ impl Date {
 /// Precision to which a date is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
-pub enum Precision {
+pub(crate) enum Precision {
     Year,
     Month,
     Day,

@@ -88,7 +88,7 @@ pub enum TextFormat {
     Uri,
 }
 
-pub const SLUG: &str = "^[a-z0-9]+(-[a-z0-9]+)*$";
+const SLUG: &str = "^[a-z0-9]+(-[a-z0-9]+)*$";
 /// The pattern of snapshot versions, such as `2026-11-20.1`.
 pub const SNAPSHOT: &str = r"^\d{4}-\d{2}-\d{2}\.\d+$";
 

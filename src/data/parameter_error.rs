@@ -1,5 +1,7 @@
 //! The public shape of an error or warning about one request parameter.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use crate::field::model;
@@ -98,9 +100,14 @@ impl ParameterError {
 }
 
 /// A value in the form of error messages: at most 100 characters of it.
-pub fn shortened(value: &str) -> std::borrow::Cow<'_, str> {
-    match value.char_indices().nth(MAX_REPEATED) {
-        Some((end, _)) => format!("{}…", &value[..end]).into(),
-        None => value.into(),
+pub fn shortened(value: &str) -> Cow<'_, str> {
+    shortened_to(MAX_REPEATED, value)
+}
+
+/// A text of at most this many characters, with `…` in place of the others.
+pub fn shortened_to(max: usize, text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(max) {
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
+        None => text.into(),
     }
 }

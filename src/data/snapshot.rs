@@ -442,10 +442,6 @@ impl Snapshot {
         self.archive.get(&self.firms.ghosting_rate)
     }
 
-    pub fn review_counts(&self) -> &[u32] {
-        self.archive.get(&self.firms.review_count)
-    }
-
     /// Minimum and maximum check sizes of the firms in US dollars; [`NONE_U64`](crate::NONE_U64): unknown.
     pub fn check_sizes(&self) -> (&[u64], &[u64]) {
         (self.archive.get(&self.firms.check_min_usd), self.archive.get(&self.firms.check_max_usd))

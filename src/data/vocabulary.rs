@@ -77,9 +77,19 @@ pub fn word(name: &str) -> String {
     }
 }
 
-fn capitalized(text: &str) -> String {
+/// A text with a capital as its first letter.
+pub fn capitalized(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// Texts as a list in a sentence: `a, b and c`.
+pub fn enumerated(texts: &[String]) -> String {
+    match texts.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => String::new(),
+    }
 }
 
 /// Lowercase, with one `-` for each run of spaces, `_` and `-`.
@@ -354,6 +364,11 @@ impl Role {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_letter_becomes_a_capital() {
+        assert_eq!(["élan vital", "IPO", ""].map(capitalized), ["Élan vital", "IPO", ""]);
+    }
 
     #[test]
     fn stages_are_read_in_every_documented_spelling() {

@@ -1,4 +1,4 @@
-//! Errors in the arguments of a tool, as a model reads them.
+//! Errors in the arguments of a tool, explained to a model.
 
 use crate::Tool;
 
@@ -6,15 +6,15 @@ use crate::Tool;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ArgError {
     pub argument: String,
-    /// What is wrong and what is accepted; follows the argument's name in a sentence.
+    /// The error and the accepted values; follows the argument's name in a sentence.
     pub detail: String,
-    /// Values or names that may have been intended, nearest first.
+    /// Values or names that were probably intended, nearest first.
     pub did_you_mean: Vec<String>,
     /// All accepted values, if they are few.
     pub accepted: Vec<String>,
 }
 
-/// The text of a result whose arguments are invalid.
+/// The text of a result for invalid arguments.
 pub(crate) fn explain(tool: Tool, errors: &[ArgError]) -> String {
     let mut text = format!("{}: invalid arguments; fix them and retry:", tool.name());
     for error in errors {

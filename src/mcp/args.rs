@@ -1,8 +1,8 @@
 //! The arguments of the tools: one table defines their schemas, parsing and error messages.
 //!
-//! Models write numbers as text, a single value instead of a list, a list as JSON text or for a single value, other names
-//! of an argument, and empty text for an absent value. What has only one meaning is accepted, anything else is an error
-//! that says how to fix it. Vocabulary values are parsed by the catalog, which knows the sectors of the snapshot.
+//! Models write numbers as text, a single value instead of a list, a list as JSON text or for a single value, an
+//! argument under another name, and empty text for an absent value. Unambiguous input is accepted; anything else is an
+//! error that says how to fix it. The catalog parses vocabulary values, because it knows the sectors of the snapshot.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,8 @@ use serde_json::{Map, Value, json};
 
 use crate::{ArgError, Tool};
 use catalog::json::fields::snake_case;
-use catalog::params::{ParamType, Unit};
+use catalog::params::{BoundUnit, ParamType};
+use data::parameter_error::shortened_to;
 use search::nearest;
 
 #[derive(Clone, Copy, Debug)]
@@ -20,9 +21,9 @@ pub struct Argument {
     pub(crate) parameter: &'static str,
     pub(crate) kind: ArgType,
     pub(crate) description: &'static str,
-    /// A value that errors show; empty if any text is one.
+    /// Example value for errors; empty if any text is valid.
     pub(crate) example: &'static str,
-    /// Whether it is in the schema of the tool; it is accepted in any case.
+    /// True if the schema of the tool lists it; it is accepted in any case.
     pub(crate) is_listed: bool,
 }
 
@@ -31,10 +32,10 @@ pub(crate) enum ArgType {
     Text,
     /// Text with several values separated by commas, or a list.
     Texts,
-    /// A whole number, as the catalog reads it.
+    /// A whole number, in any spelling that the catalog parses.
     Number,
     Bool,
-    /// An integer from 0 on; above `max` it is clamped.
+    /// An integer of at least 0; clamped to `max`.
     Count {
         default: i64,
         max: i64,
@@ -43,13 +44,13 @@ pub(crate) enum ArgType {
 
 impl ArgType {
     /// The type of the argument that corresponds to a parameter.
-    pub(crate) fn of(parameter: ParamType) -> Self {
+    pub(crate) fn from_param_type(parameter: ParamType) -> Self {
         match parameter {
             ParamType::Text
             | ParamType::Words
             | ParamType::Like(_)
             | ParamType::Metric
-            | ParamType::Range { unit: Unit::Date, .. } => Self::Text,
+            | ParamType::Range { unit: BoundUnit::Date, .. } => Self::Text,
             ParamType::Number { .. } | ParamType::Range { .. } => Self::Number,
             ParamType::Bool(_) => Self::Bool,
             _ => Self::Texts,
@@ -63,7 +64,7 @@ pub struct ToolCall {
     pub(crate) tool: Tool,
     /// REST parameters and values, in the order of the tool's arguments; a list gives one pair per value.
     pub(crate) pairs: Vec<(&'static str, String)>,
-    /// What the caller should know about how the arguments were interpreted.
+    /// Notes to the caller on how arguments were interpreted.
     pub(crate) notes: Vec<String>,
 }
 
@@ -125,7 +126,7 @@ impl ToolCall {
         value.or_else(default).expect("a count has a default and is not negative")
     }
 
-    /// The argument that a REST parameter comes from.
+    /// Name of the argument that sets a REST parameter.
     pub(crate) fn argument(&self, parameter: &str) -> Option<&'static str> {
         let argument = self.tool.arguments().iter().find(|argument| argument.parameter == parameter);
         argument.map(|argument| argument.name)
@@ -133,7 +134,7 @@ impl ToolCall {
 }
 
 impl Argument {
-    /// The values as texts of the REST parameter, or what is wrong.
+    /// The values as texts of the REST parameter, or the error.
     fn parse(&self, value: &Value) -> Result<Vec<String>, String> {
         let invalid = || Err(format!("must be {}, but is {}", self.noun(), abbreviated(value)));
         match self.kind {
@@ -149,7 +150,7 @@ impl Argument {
                 Value::Bool(truth) => Ok(vec![truth.to_string()]),
                 value => text(value).map_or_else(invalid, |text| Ok(vec![text])),
             },
-            // The catalog reads amounts in all their spellings.
+            // The catalog parses all spellings of amounts.
             ArgType::Number => match (number(value), text(value)) {
                 (Some(number), _) => Ok(vec![number.to_string()]),
                 (None, Some(text)) => Ok(vec![text]),
@@ -172,7 +173,7 @@ impl Argument {
         }
     }
 
-    /// What is accepted, with an example.
+    /// Describes the accepted values, with an example.
     fn noun(&self) -> String {
         let example = match self.example {
             "" => String::new(),
@@ -216,7 +217,7 @@ fn unknown(tool: Tool, name: &str) -> ArgError {
     }
 }
 
-/// Other names that models use, each with the arguments that it may mean; the first one that a tool has applies.
+/// Other names that models use, each with the arguments that it may stand for; the first one that the tool has applies.
 const ALIASES: &[(&[&str], &[&str])] = &[
     (&["q", "search", "text"], &["query", "name"]),
     (&["name"], &["query"]),
@@ -236,7 +237,7 @@ const ALIASES: &[(&[&str], &[&str])] = &[
     (&["next_cursor", "page_token"], &["cursor"]),
 ];
 
-/// The argument that another name means, without regard to letter case and hyphens.
+/// Finds the argument for another name, ignoring letter case and hyphens.
 fn alias(table: &'static [Argument], name: &str) -> Option<&'static str> {
     let name = snake_case(name);
     let named = |candidate: &&str| table.iter().find(|argument| argument.name == *candidate);
@@ -249,7 +250,7 @@ fn given(value: &Value) -> Option<Cow<'_, Value>> {
     Some(unwrapped(value)).filter(|value| !is_empty(value))
 }
 
-/// The value itself; the list in a text that is a JSON list, and the value of a list of one.
+/// Unwraps a value: a text that is a JSON list becomes that list, and a list of one becomes its value.
 fn unwrapped(value: &Value) -> Cow<'_, Value> {
     let parsed = match value {
         Value::String(text) if text.trim_start().starts_with('[') => serde_json::from_str(text).ok(),
@@ -293,12 +294,7 @@ fn number(value: &Value) -> Option<i64> {
 }
 
 fn abbreviated(value: &Value) -> String {
-    let mut text = value.to_string();
-    if let Some((end, _)) = text.char_indices().nth(60) {
-        text.truncate(end);
-        text.push('…');
-    }
-    text
+    shortened_to(60, &value.to_string()).into_owned()
 }
 
 #[cfg(test)]
@@ -357,7 +353,7 @@ mod tests {
         assert_eq!(errors[0].did_you_mean, ["stage"]);
         assert_eq!(errors[0].accepted.len(), Tool::SearchVcs.arguments().len());
         for (arguments, detail) in [
-            // A list of one is its value.
+            // A list of one value is taken for that value; this one has two.
             (json!({ "min_health_score": [1, 2] }), "must be a number, such as 500000, but is [1,2]"),
             (
                 json!({ "country": { "code": "DE" } }),

@@ -1,4 +1,4 @@
-//! The tools' results: the same catalog queries as REST, presented for models.
+//! Results of the tools: the same catalog queries as REST, presented for models.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -16,11 +16,11 @@ use data::model::RelatedRole;
 use data::{Facet, RecordText, Table};
 use release::ActiveRelease;
 
-use crate::list_call::{self, FirmItem, ListCall, ListPage, PersonItem, RecordItem, item_fields};
+use crate::list_call::{self, FirmItem, ListCall, ListCallPage, PersonItem, RecordItem, item_fields};
 use crate::tool_result::MAX_VALUE_BYTES;
 use crate::{ArgError, MAX_RESULT_BYTES, Tool, ToolCall, ToolResult};
 
-/// What a model reads about the server as a whole.
+/// Instructions about the server, read by the model.
 const INSTRUCTIONS: &str = "Data on venture capital firms, startups, funding rounds and people, from a versioned snapshot. \
     Find firms with search_vcs, then read get_vc_profile before advising on one. health_score (0-100) is the peer score \
     from founders' approved reviews and ghosting_rate the percentage of reviewers who never got an answer; null means \
@@ -29,7 +29,7 @@ const INSTRUCTIONS: &str = "Data on venture capital firms, startups, funding rou
 
 const INVENTED: &str = " All data is invented: no firm, startup, person or review is real. Say so whenever you use it.";
 
-/// Who filters firms by a sector does not find all that ever invested in it.
+/// Note on a filter by sector, which misses firms that invested in the sector but do not have it among their main ones.
 const SECTORS_OF_FIRMS: &str = "a firm's `sectors` are its main ones, at most 8 if they are those of its portfolio; all investors \
     of a sector: search_startups with `sector` and `count_by=investor`";
 
@@ -38,18 +38,18 @@ const SUGGESTED: usize = 5;
 
 /// Runs the tools on the active release.
 pub struct ToolBackend {
-    releases: Arc<ActiveRelease<Catalog>>,
+    releases: Arc<ActiveRelease>,
     public_url: Arc<str>,
     cursor_secret: [u8; 32],
 }
 
 impl ToolBackend {
-    /// `public_url` is the start of all links, `cursor_secret` authenticates cursors.
-    pub fn new(releases: Arc<ActiveRelease<Catalog>>, public_url: &str, cursor_secret: [u8; 32]) -> Self {
+    /// `public_url` is the base of all links, `cursor_secret` authenticates cursors.
+    pub fn new(releases: Arc<ActiveRelease>, public_url: &str, cursor_secret: [u8; 32]) -> Self {
         Self { releases, public_url: public_url.trim_end_matches('/').into(), cursor_secret }
     }
 
-    /// The active release; a request uses one from start to end.
+    /// The active release. A request uses the same one from start to end.
     pub fn current(&self) -> ToolRelease {
         let Self { releases, public_url, cursor_secret } = self;
         let catalog = releases.current();
@@ -63,13 +63,13 @@ impl ToolBackend {
     }
 }
 
-/// One release, as the tools use it.
+/// A release, as the tools use it.
 #[derive(Clone)]
 pub struct ToolRelease {
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) snapshot: String,
-    /// The loaded releases: a cursor continues in its own.
-    pub(crate) releases: Arc<ActiveRelease<Catalog>>,
+    /// The loaded releases: a cursor continues in its own one.
+    pub(crate) releases: Arc<ActiveRelease>,
     pub(crate) public_url: Arc<str>,
     pub(crate) cursor_secret: [u8; 32],
 }
@@ -100,16 +100,16 @@ impl ToolRelease {
     }
 
     fn search(&self, call: &ToolCall, resource: Resource) -> Result<String, Vec<ArgError>> {
-        let searched = self.continued(call).and_then(|(release, cursor)| {
-            let list = ListCall::read(&release, call, resource, cursor.as_ref())?;
+        let searched = self.open_cursor(call).and_then(|(release, cursor)| {
+            let list = ListCall::interpret(&release, call, resource, cursor.as_ref())?;
             Ok((release, list))
         });
         let (release, list) = searched.map_err(|errors| arg_errors(call, errors))?;
-        // A page that is too large ends earlier, and its cursor continues from there.
+        // A page that is too large ends early, and its cursor continues from there.
         let mut limit = list.limit;
         loop {
             let (result, items) = release.page(call, &list, limit);
-            match result.kept("items") {
+            match result.kept_len("items") {
                 kept if kept == items => return Ok(result.text()),
                 kept => limit = kept,
             }
@@ -131,7 +131,7 @@ impl ToolRelease {
         }
         if !list.group_by.group_by.is_empty() {
             let mut options = list.group_by.clone();
-            // What does not fit is left out here, and counted among the other groups.
+            // Groups that do not fit are left out here, and counted among the other groups.
             let (found, groups) = loop {
                 let found = self.catalog.aggregate(query, &options);
                 let groups = json(&found.0.groups);
@@ -158,7 +158,7 @@ impl ToolRelease {
             result = result.field("question", read.to_string());
         }
         if !page.did_you_mean.is_empty() {
-            result = result.field("did_you_mean", json(&self.named(table, &page.did_you_mean)));
+            result = result.field("did_you_mean", json(&self.names_with_slugs(table, &page.did_you_mean)));
         }
         let by_sector = |filter: &Filter| matches!(filter, Filter::AnyOf(Facet::Sector, _));
         if list.resource == Resource::Firms && query.filters.iter().any(by_sector) {
@@ -186,7 +186,7 @@ impl ToolRelease {
             ));
             result = result.truncated();
         }
-        // Without items there is no page to continue.
+        // A page without items has no next one.
         let next = page.next.filter(|_| limit > 0).map(|position| self.cursor_at(call.tool, list, position));
         if let Some(None) = next {
             notes.push(
@@ -203,8 +203,8 @@ impl ToolRelease {
         (self.with_snapshot(result), count)
     }
 
-    /// That the names found are not the one searched for: a model takes them for it otherwise.
-    fn name_note(&self, list: &ListCall, text: &str, page: &ListPage) -> Option<String> {
+    /// A note that no name equals the search text; otherwise models mistake a similar name for it.
+    fn name_note(&self, list: &ListCall, text: &str, page: &ListCallPage) -> Option<String> {
         let (catalog, table) = (&self.catalog, list.resource.table());
         if !catalog.rows_named(table, text).is_empty()
             || page.rows.iter().any(|row| catalog.is_named(table, *row, text) || catalog.has_host(table, *row, text))
@@ -226,13 +226,13 @@ impl ToolRelease {
         Some(format!("no {noun} is named exactly `{text}`; {found}{hint}"))
     }
 
-    /// Adds the version of the data, and whether it is invented.
+    /// Adds the version of the data, and a mark if it is invented.
     pub(crate) fn with_snapshot(&self, result: ToolResult) -> ToolResult {
         let result = result.field("snapshot", json(&self.snapshot));
         if self.catalog.snapshot().is_invented() { result.field("invented", "true") } else { result }
     }
 
-    /// What a model reads about the server and its data as a whole.
+    /// Instructions about the server and its data, read by the model.
     pub(crate) fn instructions(&self) -> String {
         let mut text = INSTRUCTIONS.to_owned();
         let snapshot = self.catalog.snapshot();
@@ -245,15 +245,15 @@ impl ToolRelease {
         text
     }
 
-    /// An item of a search: the fields of a REST list, the URL of its page and, if firms are matched, how it fits.
-    fn item(&self, list: &ListCall, row: u32, page: &ListPage) -> String {
+    /// An item of a search: the fields of a REST list, the URL of its page and, if firms are matched, its fit.
+    fn item(&self, list: &ListCall, row: u32, page: &ListCallPage) -> String {
         let table = list.resource.table();
         let catalog = &self.catalog;
         let mut text = Vec::with_capacity(1_024);
         let (match_class, in_common) = (page.match_of(row), page.in_common(row));
         match (table, self.page_url(table, row)) {
             (Table::Firms, Some(url)) => {
-                let fit = page.fit_of(row).map(|fit| MatchFields::of(catalog.snapshot(), fit, page.max_points));
+                let fit = page.fit_of(row).map(|fit| MatchFields::new(catalog.snapshot(), fit, page.max_points));
                 computed::write_row(
                     &mut text,
                     catalog,
@@ -282,14 +282,14 @@ impl ToolRelease {
         String::from_utf8(text).expect("records are JSON")
     }
 
-    /// The records that are probably of the same person, those with the stronger reasons first; `None` if there are none.
+    /// Other records of probably the same person, strongest reasons first; `None` if there are none.
     pub(crate) fn other_roles(&self, person: u32) -> Option<Vec<RelatedRole>> {
         let RelatedRoles { mut other_roles, probable_same } = self.catalog.related_roles(person);
         other_roles.extend(probable_same);
         (!other_roles.is_empty()).then_some(other_roles)
     }
 
-    /// The URL of a record's page; `None` if it has none.
+    /// URL of a record's page; `None` if it has none.
     pub(crate) fn page_url(&self, table: Table, row: u32) -> Option<String> {
         let pages = match table {
             Table::Firms => "vcs",
@@ -300,8 +300,8 @@ impl ToolRelease {
         Some(format!("{}/{pages}/{}", self.public_url, self.catalog.snapshot().slug(table, row)))
     }
 
-    /// The names of rows with their slugs, as suggestions.
-    fn named(&self, table: Table, rows: &[u32]) -> Vec<String> {
+    /// Names of rows with their slugs, as suggestions.
+    fn names_with_slugs(&self, table: Table, rows: &[u32]) -> Vec<String> {
         let snapshot = self.catalog.snapshot();
         let named = |row: &u32| format!("{} ({})", snapshot.name(table, *row), snapshot.slug(table, *row));
         rows.iter().take(SUGGESTED).map(named).collect()

@@ -1,4 +1,4 @@
-//! `completion/complete`: values for the arguments of prompts and of the resource template, as a person types.
+//! `completion/complete`: completes the arguments of prompts and of the resource template while a person types.
 
 use std::cmp::Reverse;
 
@@ -13,7 +13,7 @@ use data::fold::fold;
 use data::vocabulary::{Vocabulary, normal};
 use data::{Country, Facet, Stage, Table};
 
-/// Maximum number of values in a response, which the protocol sets.
+/// Maximum number of values in a response, set by the protocol.
 const MAX_VALUES: usize = 100;
 
 pub(crate) fn complete(params: &Map<String, Value>, release: &ToolRelease) -> Result<Value, JsonRpcError> {
@@ -41,7 +41,7 @@ pub(crate) fn complete(params: &Map<String, Value>, release: &ToolRelease) -> Re
     Ok(json!({ "completion": { "values": values, "total": total, "hasMore": total > values.len() } }))
 }
 
-/// The first values of an argument that begin with what was typed, and the number of all.
+/// The first values of an argument that begin with the typed text, and the number of all such values.
 fn values(catalog: &Catalog, argument: &str, typed: &str) -> (Vec<String>, usize) {
     match argument {
         "stage" => {
@@ -58,7 +58,7 @@ fn values(catalog: &Catalog, argument: &str, typed: &str) -> (Vec<String>, usize
     }
 }
 
-/// Countries by name or code, those with most firms first.
+/// Countries by name or code, those with the most firms first.
 fn countries(catalog: &Catalog, typed: &str) -> (Vec<String>, usize) {
     let folded = fold(typed);
     let begins = |country: &Country| fold(country.name()).starts_with(&folded) || fold(country.alpha2()) == folded;
@@ -75,7 +75,7 @@ fn countries(catalog: &Catalog, typed: &str) -> (Vec<String>, usize) {
     (found.into_iter().take(MAX_VALUES).map(|(_, name)| name.to_owned()).collect(), total)
 }
 
-/// Slugs of a table, the most prominent first. Binary search in the order of slugs.
+/// Slugs of a table, most prominent first, found by binary search in the order of slugs.
 fn slugs(catalog: &Catalog, table: Table, typed: &str) -> (Vec<String>, usize) {
     let snapshot = catalog.snapshot();
     let typed = fold(typed).replace(' ', "-");

@@ -1,7 +1,7 @@
 //! The methods, see [`METHODS`].
 //!
-//! They are few and without state, so they are served here instead of by an SDK: an SDK would parse the message a second
-//! time, and copy the result of a tool several times.
+//! They are few and stateless, so they are served here instead of by an SDK, which would parse the message a second
+//! time and copy the result of a tool several times.
 
 use std::borrow::Cow;
 
@@ -14,10 +14,10 @@ use crate::arg_error::explain;
 use crate::backend::ToolRelease;
 use crate::error::{INVALID_PARAMS, METHOD_NOT_FOUND};
 use crate::manifest::NAME;
-use crate::message::{self, Message};
+use crate::message::{self, JsonRpcMessage};
 use crate::revision::{REVISIONS, negotiate};
 use crate::tool::TOOLS;
-use crate::{JsonRpcError, Methods, Tool, ToolCall, completion, prompt, resource};
+use crate::{JsonRpcError, Tool, ToolCall, completion, prompt, resource};
 use search::nearest;
 
 const METHODS: [&str; 11] = [
@@ -34,51 +34,54 @@ const METHODS: [&str; 11] = [
     "completion/complete",
 ];
 
-/// How long clients may cache the discovery and the lists of tools, resources and prompts (2026-07-28).
+/// Time for which clients may cache the discovery and the lists of tools, resources and prompts (2026-07-28), in
+/// milliseconds.
 const CACHE_MS: u32 = 60 * 60 * 1_000;
-/// The same of a resource, which changes with the release.
+/// The same for a resource, which changes with the release.
 const READ_CACHE_MS: u32 = 60 * 1_000;
 
-/// What the methods need to know about a request.
-pub(crate) struct Context<'a> {
+/// The data of a request that the methods need.
+pub(crate) struct CallContext<'a> {
     pub(crate) release: &'a ToolRelease,
-    /// Whether the request names a revision without a handshake, whose results are tagged and whose unknown methods are a 404.
+    /// True if the request names a revision without a handshake: its results are tagged, and its unknown methods are a
+    /// 404.
     pub(crate) is_stateless: bool,
     /// A note for the result of a tool.
     pub(crate) note: Option<String>,
-    pub(crate) more_methods: Option<Methods>,
 }
 
 /// A JSON-RPC message.
-pub(crate) struct Reply {
+pub(crate) struct JsonRpcReply {
     pub(crate) body: Vec<u8>,
-    /// Whether a tool refused its arguments, so that the call is not counted.
+    /// True if a tool refused its arguments; the call is then not counted.
     pub(crate) is_refused: bool,
 }
 
 /// Runs the request `id`.
-pub(crate) fn dispatch(message: &Message, id: &Value, context: Context<'_>) -> Result<Reply, JsonRpcError> {
+pub(crate) fn dispatch(
+    message: &JsonRpcMessage,
+    id: &Value,
+    context: CallContext<'_>,
+) -> Result<JsonRpcReply, JsonRpcError> {
     let is_stateless = context.is_stateless;
     let params = &message.params;
-    let plain = |result: MethodResult<'_>| Ok(Reply { body: response(id, is_stateless, result), is_refused: false });
+    let plain =
+        |result: MethodResult<'_>| Ok(JsonRpcReply { body: response(id, is_stateless, result), is_refused: false });
     let cacheable = |result: MethodResult<'_>, ms| plain(if is_stateless { result.cacheable(ms) } else { result });
-    let listed = |list: Value| cacheable(MethodResult::of(list), CACHE_MS);
-    if let Some(result) = context.more_methods.and_then(|result_of| result_of(&message.method, params)) {
-        return plain(MethodResult::of(result.map_err(invalid_params)?));
-    }
+    let listed = |list: Value| cacheable(MethodResult::new(list), CACHE_MS);
     match message.method.as_str() {
-        "initialize" => plain(MethodResult::of(initialize(params, context.release)?)),
-        // Without a revision in `_meta` it was rejected by `is_stateless`.
+        "initialize" => plain(MethodResult::new(initialize(params, context.release)?)),
+        // A request without a revision in `_meta` was rejected by `is_stateless`.
         "server/discover" => {
             let discovery = json!({
                 "supportedVersions": REVISIONS,
                 "capabilities": capabilities(),
                 "instructions": context.release.instructions(),
             });
-            let result = MethodResult::of(discovery).cacheable(CACHE_MS);
-            Ok(Reply { body: response(id, true, result), is_refused: false })
+            let result = MethodResult::new(discovery).cacheable(CACHE_MS);
+            Ok(JsonRpcReply { body: response(id, true, result), is_refused: false })
         }
-        "ping" if !is_stateless => plain(MethodResult::of(json!({}))),
+        "ping" if !is_stateless => plain(MethodResult::new(json!({}))),
         list if list.ends_with("/list")
             && METHODS.contains(&list)
             && params.get("cursor").is_some_and(Value::is_string) =>
@@ -91,11 +94,11 @@ pub(crate) fn dispatch(message: &Message, id: &Value, context: Context<'_>) -> R
         "resources/templates/list" => listed(resource::templates()),
         "resources/read" => {
             let contents = resource::read(params, context.release, is_stateless)?;
-            cacheable(MethodResult::of(contents), READ_CACHE_MS)
+            cacheable(MethodResult::new(contents), READ_CACHE_MS)
         }
         "prompts/list" => listed(prompt::list()),
-        "prompts/get" => plain(MethodResult::of(prompt::get(params)?)),
-        "completion/complete" => plain(MethodResult::of(completion::complete(params, context.release)?)),
+        "prompts/get" => plain(MethodResult::new(prompt::get(params)?)),
+        "completion/complete" => plain(MethodResult::new(completion::complete(params, context.release)?)),
         method => {
             let status = if is_stateless { StatusCode::NOT_FOUND } else { StatusCode::OK };
             Err(JsonRpcError::new(status, METHOD_NOT_FOUND, unknown("method", method, &METHODS)))
@@ -123,7 +126,7 @@ fn initialize(params: &Map<String, Value>, release: &ToolRelease) -> Result<Valu
     }))
 }
 
-fn call_tool(params: &Map<String, Value>, id: &Value, context: Context<'_>) -> Result<Reply, JsonRpcError> {
+fn call_tool(params: &Map<String, Value>, id: &Value, context: CallContext<'_>) -> Result<JsonRpcReply, JsonRpcError> {
     let none = Map::new();
     let arguments = match params.get("arguments") {
         None | Some(Value::Null) => Some(&none),
@@ -134,7 +137,7 @@ fn call_tool(params: &Map<String, Value>, id: &Value, context: Context<'_>) -> R
     };
     let names = Tool::ALL.map(Tool::name);
     let unknown = || invalid_params(format!("{} Tools: {}", unknown("tool", name, &names), names.join(", ")));
-    let tool = Tool::named(name).ok_or_else(unknown)?;
+    let tool = Tool::from_name(name).ok_or_else(unknown)?;
     let outcome = ToolCall::parse(tool, arguments).and_then(|mut call| {
         call.notes.extend(context.note);
         context.release.call(&call)
@@ -145,16 +148,16 @@ fn call_tool(params: &Map<String, Value>, id: &Value, context: Context<'_>) -> R
     let result = MethodResult {
         content: Some([TextContent { r#type: "text", text: &text }]),
         structured_content: (!is_refused).then(json),
-        ..MethodResult::of(json!({ "isError": is_refused }))
+        ..MethodResult::new(json!({ "isError": is_refused }))
     };
-    Ok(Reply { body: response(id, context.is_stateless, result), is_refused })
+    Ok(JsonRpcReply { body: response(id, context.is_stateless, result), is_refused })
 }
 
 pub(crate) fn invalid_params(message: impl Into<Cow<'static, str>>) -> JsonRpcError {
     JsonRpcError::new(StatusCode::OK, INVALID_PARAMS, message)
 }
 
-/// A text about an unknown name, with the nearest accepted one.
+/// Error text for an unknown name, with the nearest accepted one.
 pub(crate) fn unknown(what: &str, name: &str, accepted: &[&'static str]) -> String {
     let short: String = name.chars().take(60).collect();
     let nearest = nearest(name, accepted.iter().copied()).filter(|nearest| *nearest != name);
@@ -166,7 +169,7 @@ fn server_info() -> Value {
     json!({ "name": NAME, "title": "VentureDex", "version": env!("CARGO_PKG_VERSION") })
 }
 
-/// The result of a method. What is large is embedded without a copy.
+/// The result of a method. Large parts are embedded without a copy.
 #[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct MethodResult<'a> {
@@ -187,7 +190,7 @@ struct TextContent<'a> {
 }
 
 impl MethodResult<'_> {
-    fn of(fields: Value) -> Self {
+    fn new(fields: Value) -> Self {
         let Value::Object(others) = fields else { unreachable!("results are objects") };
         Self { others, ..Self::default() }
     }
@@ -203,7 +206,7 @@ impl MethodResult<'_> {
 fn response(id: &Value, is_tagged: bool, mut result: MethodResult<'_>) -> Vec<u8> {
     if is_tagged {
         let meta = json!({ "io.modelcontextprotocol/serverInfo": server_info() });
-        result.others.entry("resultType").or_insert_with(|| "complete".into());
+        result.others.insert("resultType".to_owned(), "complete".into());
         result.others.insert("_meta".to_owned(), meta);
     }
     message::response(Some(id), Ok(result))

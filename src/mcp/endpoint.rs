@@ -13,13 +13,13 @@ use http::{Method, StatusCode};
 use serde_json::json;
 
 use crate::backend::ToolRelease;
-use crate::dispatch::{Context, dispatch};
+use crate::dispatch::{CallContext, dispatch};
 use crate::error::INTERNAL_ERROR;
-use crate::manifest::Manifest;
-use crate::message::{self, Message};
+use crate::manifest::McpManifest;
+use crate::message::{self, JsonRpcMessage};
 use crate::quota::Admission;
 use crate::revision::{is_stateless, unknown_id};
-use crate::{JsonRpcError, McpQuota, Methods, Settings, ToolBackend};
+use crate::{JsonRpcError, McpQuota, Settings, ToolBackend};
 use auth::quota::{Overloaded, Quota};
 use platform::metrics::panics;
 use transport::RequestParts;
@@ -42,7 +42,7 @@ pub enum McpPath {
 }
 
 impl McpPath {
-    pub fn of(path: &str) -> Option<Self> {
+    pub fn parse(path: &str) -> Option<Self> {
         Some(match path.strip_suffix('/').unwrap_or(path) {
             "/api/mcp" => Self::Endpoint,
             "/api/mcp/.well-known" => Self::Manifest,
@@ -52,7 +52,7 @@ impl McpPath {
         })
     }
 
-    /// What logs show of the path.
+    /// The path in logs.
     pub fn label(self) -> &'static str {
         match self {
             Self::Endpoint => "/api/mcp",
@@ -68,8 +68,7 @@ type Response = http::Response<Bytes>;
 pub struct McpEndpoint {
     origins: OriginPolicy,
     body_limit: usize,
-    more_methods: Option<Methods>,
-    manifest: Manifest,
+    manifest: McpManifest,
     tools: ToolBackend,
     quota: McpQuota,
 }
@@ -77,10 +76,9 @@ pub struct McpEndpoint {
 impl McpEndpoint {
     pub fn new(settings: &Settings, tools: ToolBackend, quota: McpQuota) -> Self {
         let hosts = quota.state.hosts.clone();
-        let manifest = Manifest::new(settings, hosts.public(), &quota.state.operator);
+        let manifest = McpManifest::new(settings, hosts.public(), &quota.state.operator);
         let origins = OriginPolicy::new(hosts, settings.on_loopback, settings.allowed_origins.as_deref());
-        let (body_limit, more_methods) = (settings.body_limit, settings.more_methods);
-        Self { origins, body_limit, more_methods, manifest, tools, quota }
+        Self { origins, body_limit: settings.body_limit, manifest, tools, quota }
     }
 
     pub async fn respond<B, E>(
@@ -98,9 +96,9 @@ impl McpEndpoint {
             (McpPath::Endpoint, &Method::POST) => {
                 let body = body::read(request.headers, body, self.body_limit);
                 let (response, quota) = self.post(request, body, &release).await;
-                (packed(response, request.headers), quota)
+                (compress_response(response, request.headers), quota)
             }
-            _ => (self.read(path, request, &release), self.quota.admit(request, false).await.quota),
+            _ => (self.serve_document(path, request, &release), self.quota.admit(request, false).await.quota),
         };
         let (status, headers) = (response.status(), response.headers_mut());
         let now = self.quota.state.now();
@@ -109,7 +107,7 @@ impl McpEndpoint {
         } else if status == StatusCode::SERVICE_UNAVAILABLE {
             headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
         } else if status == StatusCode::TOO_MANY_REQUESTS {
-            // Something is left, and only not known to be.
+            // Calls are left; the quota only could not be checked.
             let is_unchecked = quota.remaining.is_some_and(|remaining| remaining > 0);
             let seconds = if is_unchecked { SLOW_DOWN_SECONDS } else { quota.seconds_left(now).max(1) };
             headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
@@ -126,8 +124,8 @@ impl McpEndpoint {
         response
     }
 
-    /// The manifest, or what `OPTIONS` and other methods get.
-    fn read(&self, path: McpPath, request: &RequestParts<'_>, release: &ToolRelease) -> Response {
+    /// Serves the manifest and other documents, and responds to `OPTIONS` and other methods.
+    fn serve_document(&self, path: McpPath, request: &RequestParts<'_>, release: &ToolRelease) -> Response {
         let answer = |asset: &StaticAsset| asset.answer(request.method, request.headers);
         let answered = match path {
             McpPath::Endpoint if request.method == Method::OPTIONS => return preflight(POST_ONLY),
@@ -155,7 +153,7 @@ impl McpEndpoint {
         };
         let note = charge.as_ref().and_then(|charge| self.quota.note(&quota, charge));
         let method = || {
-            let context = Context { release, is_stateless, note, more_methods: self.more_methods };
+            let context = CallContext { release, is_stateless, note };
             message.id.as_ref().map(|id| dispatch(&message, id, context)).transpose()
         };
         let outcome = match message.calls_tool() {
@@ -165,7 +163,7 @@ impl McpEndpoint {
             }),
             false => catch_panic(request, method),
         };
-        // Only a call that was carried out is counted.
+        // Only executed calls are counted.
         let is_refunded = outcome.as_ref().map_or(true, |reply| reply.as_ref().is_some_and(|reply| reply.is_refused));
         let quota = match charge {
             Some(charge) if is_refunded => self.quota.refund(charge),
@@ -179,11 +177,11 @@ impl McpEndpoint {
         (response, quota)
     }
 
-    /// All checks that do not need the caller. True: see [`is_stateless`].
-    async fn parse(&self, headers: &HeaderMap, body: impl Body) -> Result<(Message, bool), JsonRpcError> {
+    /// Runs all checks that do not need the caller. The bool is the result of [`is_stateless`].
+    async fn parse(&self, headers: &HeaderMap, body: impl Body) -> Result<(JsonRpcMessage, bool), JsonRpcError> {
         self.origins.admit(headers)?;
         check_media_types(headers)?;
-        let message = Message::parse(&body.await?)?;
+        let message = JsonRpcMessage::parse(&body.await?)?;
         match is_stateless(headers, &message) {
             Ok(is_stateless) => Ok((message, is_stateless)),
             Err(error) => Err(JsonRpcError { id: message.id, ..error }),
@@ -204,7 +202,7 @@ fn catch_panic<T>(
     })
 }
 
-/// A body that is read when it is awaited.
+/// A body that is read once it is awaited.
 trait Body: Future<Output = Result<Bytes, BodyReadError>> + Send {}
 
 impl<F: Future<Output = Result<Bytes, BodyReadError>> + Send> Body for F {}
@@ -238,8 +236,8 @@ fn response(status: StatusCode, json: Option<Vec<u8>>) -> Response {
     response
 }
 
-/// The response, compressed if it is long enough and the client accepts that.
-fn packed(mut response: Response, request: &HeaderMap) -> Response {
+/// Compresses the response if it is long enough and the client accepts that.
+fn compress_response(mut response: Response, request: &HeaderMap) -> Response {
     response.headers_mut().insert(VARY, HeaderValue::from_static("Accept-Encoding"));
     if let Some(packed) = compressed(response.body(), request) {
         response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));

@@ -19,11 +19,11 @@ pub(crate) const INTERNAL_ERROR: i32 = -32603;
 /// A header that does not match the body (2026-07-28).
 pub(crate) const HEADER_MISMATCH: i32 = -32020;
 pub(crate) const UNSUPPORTED_VERSION: i32 = -32022;
-/// Codes of the service's own errors (API key, quota, load) are this and the HTTP status: outside of the range that JSON-RPC
-/// reserves. The reason is in `data.code`.
+/// Base of the codes of the service's own errors (API key, quota, load); the HTTP status is added to it. They lie
+/// outside the range that JSON-RPC reserves. The reason is in `data.code`.
 const SERVICE_ERRORS: i32 = 1_000;
 
-/// Why a request has no result.
+/// The reason why a request has no result.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct JsonRpcError {
     #[serde(skip)]
@@ -32,7 +32,7 @@ pub(crate) struct JsonRpcError {
     #[serde(skip)]
     pub(crate) id: Option<Value>,
     pub(crate) code: i32,
-    /// What is wrong and how to fix it.
+    /// The error and its remedy.
     pub(crate) message: Cow<'static, str>,
     /// The service's own code, as in REST errors, and its details.
     #[serde(skip_serializing_if = "Option::is_none")]

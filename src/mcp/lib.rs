@@ -1,6 +1,6 @@
 //! The MCP endpoint for assistants: Streamable HTTP at `POST /api/mcp`, and its manifest.
 //!
-//! It keeps no state between requests in any protocol revision. Each tool is a query of the catalog.
+//! It keeps no state between requests, in any protocol revision. Each tool is a query of the catalog.
 #![warn(unreachable_pub)]
 
 mod arg_error;
@@ -33,27 +33,21 @@ pub use tool::Tool;
 pub use tool_result::MAX_RESULT_BYTES;
 pub(crate) use tool_result::ToolResult;
 
-use serde_json::{Map, Value};
-
 use transport::origin::Origin;
-
-/// The result of a method with its parameters, or why they are invalid; `None` if the method has none for them.
-pub type Methods = fn(&str, &Map<String, Value>) -> Option<Result<Value, String>>;
 
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The URL under which clients reach the service, such as `https://api.example.com`.
     pub public_url: String,
-    /// Whether the server listens on a loopback address only.
+    /// True if the server listens on a loopback address only.
     pub on_loopback: bool,
-    /// Origins of web pages that may call; `None`: see [`OriginPolicy::new`](transport::origin_policy::OriginPolicy::new).
+    /// Origins of web pages that may call the endpoint; `None`: see
+    /// [`OriginPolicy::new`](transport::origin_policy::OriginPolicy::new).
     pub allowed_origins: Option<Vec<Origin>>,
     /// Maximum bytes of a request body.
     pub body_limit: usize,
-    /// Tool calls a day of a caller without a key, as the manifest states them; `None`: unlimited.
+    /// Daily tool calls of a caller without a key, as stated in the manifest; `None`: unlimited.
     pub calls_per_day: Option<u32>,
-    /// What is served before the endpoint's own tools, resources and prompts: those of the conformance suite.
-    pub more_methods: Option<Methods>,
 }
 
 impl Settings {
@@ -64,7 +58,6 @@ impl Settings {
             allowed_origins: None,
             body_limit: 128 * 1024,
             calls_per_day: Some(100),
-            more_methods: None,
         }
     }
 }

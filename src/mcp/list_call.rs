@@ -1,6 +1,7 @@
-//! A search: its filters and order, the fields of its items, and where its page begins.
+//! A search: its filters and order, the fields of its items, and the position of its page.
 //!
-//! A cursor carries all of it but `count_by`: groups are those of all matches, on the first page. What is given with a cursor must agree with it, except for `limit` and `fields`.
+//! A cursor carries all of it except `count_by`: groups cover all matches and come with the first page. Arguments next
+//! to a cursor must agree with it, except for `limit` and `fields`.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +13,6 @@ use crate::tool_result::MAX_VALUE_BYTES;
 use crate::{Tool, ToolCall};
 use catalog::aggregate::{DEFAULT_GROUPS, GroupOrder, Grouping, MAX_GROUPS};
 use catalog::ask::GROUP_BY;
-use catalog::cursor::WINDOW;
 use catalog::json::computed::MatchFields;
 use catalog::json::{FieldSet, Fields, fields};
 use catalog::param_error::shortened;
@@ -21,7 +21,7 @@ use catalog::relaxation::Relaxation;
 use catalog::similar::Similarity;
 use catalog::{
     AggregateOptions, Catalog, Cursor, FirmMatch, Issues, ListPosition, MatchQuery, Order, Page, ParameterError,
-    ParseOptions, Query, Reading, Request, Resource, SearchReading,
+    ParseOptions, Query, ReadingKind, Request, Resource, SearchReading,
 };
 use data::field::{Field, Model, model};
 use data::model::RelatedRole;
@@ -35,15 +35,20 @@ pub(crate) const OPTIONS: ParseOptions = ParseOptions {
     other_names: &["limit", "fields", "cursor", RAISE],
 };
 
-/// Orders of rows by what they raised.
+/// True for arguments that each page may change; a cursor carries them as defaults.
+fn is_page_option(name: &str) -> bool {
+    ["limit", "fields"].contains(&name)
+}
+
+/// Orders of rows by the amount raised.
 const BY_AMOUNT: [&str; 2] = ["-amount_usd", "-total_raised_usd"];
 
-/// Whether a value of `sort` orders groups, not rows.
+/// True if a value of `sort` orders groups, not rows.
 fn orders_groups(value: &str) -> bool {
     GroupOrder::ALL.iter().any(|(name, _)| *name == value.trim())
 }
 
-/// That groups are left out, and how to get them.
+/// A note that groups are left out, and how to get them.
 pub(crate) fn cut_groups(groups: &Grouping, may_grow: bool) -> Option<String> {
     let (listed, by) = (groups.values.len(), groups.by);
     let all = listed as u64 + groups.other_values;
@@ -100,7 +105,8 @@ model! {
     }
 }
 
-/// The fields of the items of a table; without their history, which would make the schemas longer than a model should read.
+/// The fields of the items of a table, without their history, which would make the schemas longer than a model should
+/// read.
 pub(crate) fn item_fields(table: Table) -> FieldSet {
     let computed: &'static [Field] = match table {
         Table::Firms => FirmItem::DEFINITION.fields,
@@ -118,42 +124,42 @@ pub(crate) struct ListCall {
     /// The argument `fields`.
     field_names: Vec<(String, String)>,
     pub(crate) limit: usize,
-    /// By what the matches are counted (`count_by`).
+    /// Properties by which the matches are counted (`count_by`).
     pub(crate) group_by: AggregateOptions,
-    /// The meaning of `query`, if it is no name.
+    /// The meaning of `query`, if it is not a name.
     pub(crate) search: Option<SearchReading>,
     start: ListPosition,
 }
 
-/// Which rows a search lists, and in which order.
+/// The rows of a search and their order.
 pub(crate) struct RowQuery {
     pub(crate) query: Query,
-    /// What the firms are matched with.
+    /// The startup that the firms are matched with.
     fit: Option<MatchQuery>,
     /// Filters and `sort` in canonical names and values.
     canonical: Vec<(&'static str, String)>,
-    /// How values were interpreted.
+    /// Notes on how values were interpreted.
     pub(crate) notes: Vec<ParameterError>,
 }
 
 /// One page of a search.
 #[derive(Default)]
-pub(crate) struct ListPage {
+pub(crate) struct ListCallPage {
     pub(crate) rows: Vec<u32>,
     pub(crate) total: u64,
     pub(crate) next: Option<ListPosition>,
     pub(crate) did_you_mean: Vec<u32>,
-    /// What a model should know about the matches of a search.
+    /// Notes to the model on the matches of a search.
     pub(crate) notes: Vec<ParameterError>,
-    /// How the rows match a search, in their order; empty without one.
+    /// Match classes of the rows, in their order; empty without a search.
     pub(crate) match_classes: Vec<MatchClass>,
-    /// What the rows have in common with the record that they are like, in their order; empty without one.
+    /// Properties that the rows share with the record of `like`, in their order; empty without one.
     in_common: Vec<String>,
     fits: Vec<FirmMatch>,
     pub(crate) max_points: u8,
 }
 
-impl ListPage {
+impl ListCallPage {
     pub(crate) fn match_of(&self, row: u32) -> Option<&'static str> {
         self.rows.iter().zip(&self.match_classes).find(|(known, _)| **known == row).map(|(_, class)| class.name())
     }
@@ -168,11 +174,12 @@ impl ListPage {
 }
 
 impl ToolRelease {
-    /// The release and the cursor that a call continues from; this release without a cursor.
-    pub(crate) fn continued(&self, call: &ToolCall) -> Result<(Self, Option<Cursor>), Vec<ParameterError>> {
+    /// Finds the release and the cursor that a call continues from; without a cursor, this release.
+    pub(crate) fn open_cursor(&self, call: &ToolCall) -> Result<(Self, Option<Cursor>), Vec<ParameterError>> {
         let Some(text) = call.value("cursor") else { return Ok((self.clone(), None)) };
         let invalid = |detail: String| vec![ParameterError::invalid("cursor", detail)];
-        let cursor = Cursor::open(text.trim(), &self.cursor_secret).filter(|cursor| cursor.path == call.tool.name());
+        let cursor = Cursor::open(text.trim(), &self.cursor_secret, is_page_option)
+            .filter(|cursor| cursor.path == call.tool.name());
         let cursor = cursor.ok_or_else(|| {
             invalid("pass `next_cursor` of the previous result of this tool unmodified, or omit `cursor`".to_owned())
         })?;
@@ -191,17 +198,18 @@ impl ToolRelease {
     /// The sealed cursor of the page at `position`; `None` if the arguments are too long for one.
     pub(crate) fn cursor_at(&self, tool: Tool, list: &ListCall, position: ListPosition) -> Option<String> {
         let selected = list.field_names.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        let window = [
+        let options = [
             ("limit", Some(list.limit.to_string())),
             ("fields", fields::canonical(selected).filter(|names| !names.is_empty())),
         ];
-        let window = window.into_iter().filter_map(|(name, value)| Some((name, value?)));
-        let query = list.rows.canonical.iter().cloned().chain(window);
+        let options = options.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        let filters = list.rows.canonical.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
         let cursor = Cursor {
             snapshot: self.catalog.version(),
             content: self.catalog.snapshot().content(),
             path: tool.name().to_owned(),
-            query: query.map(|(name, value)| (name.to_owned(), value)).collect(),
+            filters: filters.collect(),
+            options: options.collect(),
             position,
         };
         cursor.seal(&self.cursor_secret).filter(|cursor| cursor.len() <= MAX_VALUE_BYTES / 2)
@@ -223,19 +231,19 @@ impl ListCall {
             |name: &str, value: &str| name == "group_by" || (is_grouped && name == "sort" && orders_groups(value));
         let (mut grouping, pairs): (Vec<_>, Vec<_>) = pairs.partition(|(name, value)| is_grouping(name, value));
         if is_grouped {
-            // The highest limit of items gives all groups that there are at most.
+            // The highest limit of items selects the highest number of groups.
             let groups = match call.count("limit") {
                 limit if limit >= MAX_ITEMS => MAX_GROUPS,
                 limit => limit.max(DEFAULT_GROUPS),
             };
             grouping.push(("limit".to_owned(), groups.to_string()));
-            // The order of rows by amount is that of groups by sum.
+            // An order of rows by amount also orders the groups, by sum.
             if pairs.iter().any(|(name, value)| name == "sort" && BY_AMOUNT.contains(&value.trim())) {
                 grouping.push(("sort".to_owned(), "-sum_usd".to_owned()));
             }
         }
-        let (window, filters): (Vec<_>, Vec<_>) =
-            pairs.into_iter().partition(|(name, _)| WINDOW.contains(&name.as_str()) || name == "cursor");
+        let (options, filters): (Vec<_>, Vec<_>) =
+            pairs.into_iter().partition(|(name, _)| is_page_option(name) || name == "cursor");
         let catalog = &release.catalog;
         let mut issues = Issues::default();
         let group_by = issues.collect(AggregateOptions::parse(resource, &grouping));
@@ -244,13 +252,13 @@ impl ListCall {
             Some(cursor) => {
                 let default_of = |name: &str, has_text| OPTIONS.default_of(resource, name, has_text);
                 cursor.check(&given.canonical, default_of).map_err(|error| vec![error])?;
-                RowQuery::parse(catalog, resource, &cursor.filters())
+                RowQuery::parse(catalog, resource, &cursor.filters)
             }
         });
         let parsed = issues.collect(parsed);
         let mut errors = issues.report(catalog);
-        let carried = |name: &str| cursor.and_then(|cursor| cursor.window(name));
-        let mut field_names: Vec<_> = window.into_iter().filter(|(name, _)| name == "fields").collect();
+        let carried = |name: &str| cursor.and_then(|cursor| cursor.option(name));
+        let mut field_names: Vec<_> = options.into_iter().filter(|(name, _)| name == "fields").collect();
         if let Some(names) = carried("fields").filter(|_| field_names.is_empty()) {
             field_names.push(("fields".to_owned(), names.to_owned()));
         }
@@ -267,23 +275,23 @@ impl ListCall {
         }
     }
 
-    /// The call as it is or, if its `query` is no name, with what it means.
-    pub(crate) fn read(
+    /// Parses a call. If its `query` is not a name, its meaning is parsed instead.
+    pub(crate) fn interpret(
         release: &ToolRelease,
         call: &ToolCall,
         resource: Resource,
         cursor: Option<&Cursor>,
     ) -> Result<Self, Vec<ParameterError>> {
-        // The pages after the first are of the same reading.
-        let is_by_name = cursor.is_some_and(|cursor| cursor.query.iter().any(|(name, _)| name == "q"));
+        // All pages of a search share the reading of the first.
+        let is_by_name = cursor.is_some_and(|cursor| cursor.filters.iter().any(|(name, _)| name == "q"));
         if call.value("q").is_none() || is_by_name {
             return Self::parse(release, call, resource, cursor);
         }
         let by_name = Self::parse(release, call, resource, None)?;
         let given: Vec<&str> = call.pairs.iter().map(|(name, _)| *name).collect();
         let search = release.catalog.read_search(resource, &given, &by_name.rows.query);
-        let list = match search.as_ref().filter(|search| search.reading != Reading::Name) {
-            Some(search) => Self::parse(release, &call.meaning(search, resource), resource, cursor)?,
+        let list = match search.as_ref().filter(|search| search.reading != ReadingKind::Name) {
+            Some(search) => Self::parse(release, &call.with_meaning(search, resource), resource, cursor)?,
             None if cursor.is_some() => Self::parse(release, call, resource, cursor)?,
             None => by_name,
         };
@@ -295,19 +303,19 @@ impl ListCall {
         self.rows.canonical.iter().map(|(name, value)| (*name, value.as_str())).collect()
     }
 
-    /// The condition of a search without a match to drop.
+    /// Finds a condition to drop from a search without a match.
     pub(crate) fn relaxation(&self, catalog: &Catalog) -> Option<Relaxation> {
         let canonical = &self.rows.canonical;
         self.rows.fit.is_none().then(|| catalog.relaxation(self.resource, canonical, OPTIONS, |_| true))?
     }
 
-    pub(crate) fn page(&self, catalog: &Catalog, limit: usize) -> ListPage {
+    pub(crate) fn page(&self, catalog: &Catalog, limit: usize) -> ListCallPage {
         match &self.rows.fit {
             Some(fit) => {
                 let page = catalog.matches(fit, self.start, limit);
                 let rows = page.matches.iter().map(|fit| fit.row).collect();
                 let (total, next, max_points) = (page.total, page.next, page.max_points);
-                ListPage { rows, total, next, max_points, fits: page.matches, ..ListPage::default() }
+                ListCallPage { rows, total, next, max_points, fits: page.matches, ..ListCallPage::default() }
             }
             None => {
                 let query = &self.rows.query;
@@ -317,15 +325,24 @@ impl ListCall {
                 let match_classes = classes.unwrap_or_default();
                 let similarities = catalog.similarities_of(query, &rows);
                 let in_common = similarities.iter().map(Similarity::in_words).collect();
-                ListPage { rows, total, next, did_you_mean, notes, match_classes, in_common, ..ListPage::default() }
+                ListCallPage {
+                    rows,
+                    total,
+                    next,
+                    did_you_mean,
+                    notes,
+                    match_classes,
+                    in_common,
+                    ..ListCallPage::default()
+                }
             }
         }
     }
 }
 
 impl ToolCall {
-    /// The call with what its `query` means in place of it.
-    fn meaning(&self, search: &SearchReading, resource: Resource) -> Self {
+    /// The call with the meaning of its `query` in place of it.
+    fn with_meaning(&self, search: &SearchReading, resource: Resource) -> Self {
         let mut call = self.clone();
         call.pairs.retain(|(name, _)| *name != "q");
         for (name, value) in search.values() {

@@ -1,5 +1,5 @@
-//! What clients and registries read before they connect: the manifest with the tools and limits, the server card (name,
-//! version, remotes), the index of cards, and the document for the official registry.
+//! Documents that clients and registries read before they connect: the manifest with the tools and limits, the server
+//! card (name, version, remotes), the index of cards, and the document for the official registry.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -26,21 +26,21 @@ const SERVER_JSON_SCHEMA: &str = "https://static.modelcontextprotocol.io/schemas
 const TITLE: &str = "VentureDex";
 const DESCRIPTION: &str = "Venture capital firms with peer scores and ghosting rates, startups, funding rounds, people";
 
-pub(crate) struct Manifest {
-    /// The manifest without what depends on the release.
+pub(crate) struct McpManifest {
+    /// The manifest, except for the parts that depend on the release.
     manifest: Value,
-    /// The manifest of the release that was active last, by its version and content.
+    /// The manifest of the last active release, keyed by version and content.
     of_release: Mutex<Option<(SnapshotVersion, u64, Arc<StaticAsset>)>>,
     card: StaticAsset,
-    /// The card with its own media type.
+    /// The card, served with its own media type.
     typed_card: StaticAsset,
     index: StaticAsset,
 }
 
-/// The name of the server in its protocol.
+/// Name of the server in its protocol.
 pub(crate) const NAME: &str = "venturedex";
 
-/// The name by which registries know the server: the reversed host, such as com.example.api/venturedex.
+/// Name of the server in registries: the reversed host, such as com.example.api/venturedex.
 fn name(host: &str) -> String {
     let namespace = match host.parse::<std::net::IpAddr>() {
         Ok(_) => host.replace(':', "-"),
@@ -49,7 +49,7 @@ fn name(host: &str) -> String {
     format!("{namespace}/{NAME}")
 }
 
-/// The document with which the official MCP registry lists the service at `public_url`.
+/// The document that lists the service at `public_url` in the official MCP registry.
 pub fn server_json(public_url: &str, host: &str) -> Value {
     let base = public_url.trim_end_matches('/');
     json!({
@@ -63,7 +63,7 @@ pub fn server_json(public_url: &str, host: &str) -> Value {
     })
 }
 
-impl Manifest {
+impl McpManifest {
     pub(crate) fn new(settings: &Settings, host: &str, operator: &Operator) -> Self {
         let base = settings.public_url.trim_end_matches('/');
         let endpoint = format!("{base}/api/mcp");
@@ -107,7 +107,7 @@ impl Manifest {
         ];
         for (field, url) in of_operator.into_iter().filter_map(|(field, url)| Some((field, url.as_ref()?))) {
             manifest[field] = url.as_str().into();
-            // A card has fields of others in `_meta` only.
+            // Cards have foreign fields in `_meta` only.
             card["_meta"][format!("{}.{field}", name(host))] = url.as_str().into();
         }
         let index = json!({

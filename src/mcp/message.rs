@@ -9,17 +9,18 @@ use crate::error::{INVALID_PARAMS, PARSE_ERROR};
 use crate::resource::firm_of;
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Message {
+pub(crate) struct JsonRpcMessage {
     /// A string or an integer; `None` for a notification.
     pub(crate) id: Option<Value>,
     pub(crate) method: String,
     pub(crate) params: Map<String, Value>,
 }
 
-/// A response in JSON. Its `id` is that of the request; null, or absent from 2026-07-28 on, if it could not be read.
+/// A response in JSON. Its `id` is that of the request. If that could not be read, it is null, or absent from
+/// 2026-07-28 on.
 pub(crate) fn response(id: Option<&Value>, outcome: Result<impl Serialize, &JsonRpcError>) -> Vec<u8> {
     #[derive(Serialize)]
-    struct Response<'a, R> {
+    struct JsonRpcResponse<'a, R> {
         jsonrpc: &'static str,
         #[serde(skip_serializing_if = "Option::is_none")]
         id: Option<&'a Value>,
@@ -32,11 +33,11 @@ pub(crate) fn response(id: Option<&Value>, outcome: Result<impl Serialize, &Json
         Ok(result) => (Some(result), None),
         Err(error) => (None, Some(error)),
     };
-    let response = Response { jsonrpc: "2.0", id, result, error };
+    let response = JsonRpcResponse { jsonrpc: "2.0", id, result, error };
     serde_json::to_vec(&response).expect("text, numbers and JSON values always serialize")
 }
 
-impl Message {
+impl JsonRpcMessage {
     /// # Errors
     /// −32700 if the body is not JSON, −32600 if it is a batch or not a JSON-RPC 2.0 message, −32602 if `params` or its
     /// `_meta` is not an object.
@@ -93,17 +94,17 @@ impl Message {
         }
     }
 
-    /// A field of MCP's own in the request's metadata.
+    /// A field of the request's metadata in MCP's own namespace.
     pub(crate) fn meta(&self, name: &str) -> Option<&Value> {
         self.params.get("_meta")?.get(format!("io.modelcontextprotocol/{name}"))
     }
 
-    /// The protocol revision that the request itself names (2026-07-28 and later).
+    /// The protocol revision named by the request itself (2026-07-28 and later).
     pub(crate) fn revision(&self) -> Option<&str> {
         self.meta("protocolVersion")?.as_str()
     }
 
-    /// Whether the message runs a tool, or reads a firm, which is the same work, and counts towards the quota.
+    /// True if the message runs a tool, or reads a firm, which is the same work; both count towards the quota.
     pub(crate) fn calls_tool(&self) -> bool {
         let reads_firm = || self.params.get("uri").and_then(Value::as_str).and_then(firm_of).is_some();
         let works = self.method == "tools/call" || self.method == "resources/read" && reads_firm();
@@ -137,7 +138,7 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":[1]}"#, INVALID_PARAMS, Some(1)),
             (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":"x"}}"#, INVALID_PARAMS, Some(1)),
         ] {
-            let error = Message::parse(body.as_bytes()).unwrap_err();
+            let error = JsonRpcMessage::parse(body.as_bytes()).unwrap_err();
             assert_eq!((error.code, error.id), (code, id.map(Value::from)), "{body}");
             assert_eq!(error.status, 400, "{body}");
         }
@@ -146,10 +147,10 @@ mod tests {
     #[test]
     fn a_message_is_parsed() {
         let body = r#"{"jsonrpc":"2.0","id":"a","method":"tools/call","params":null}"#;
-        let message = Message::parse(body.as_bytes()).unwrap();
+        let message = JsonRpcMessage::parse(body.as_bytes()).unwrap();
         assert_eq!((&message.id, message.method.as_str()), (&Some(Value::from("a")), "tools/call"));
         assert!(message.calls_tool() && message.params.is_empty());
-        let notification = Message::parse(br#"{"jsonrpc":"2.0","method":"tools/call"}"#).unwrap();
+        let notification = JsonRpcMessage::parse(br#"{"jsonrpc":"2.0","method":"tools/call"}"#).unwrap();
         assert!(!notification.calls_tool());
     }
     #[test]

@@ -1,8 +1,8 @@
 //! JSON Schemas of the tools' results, generated from the declared types.
 //!
-//! Typed clients drop fields that an object with declared ones does not declare, and models read schemas with every list of
-//! tools. So the result and its items declare all of their fields, without descriptions, and objects below them none, which
-//! clients keep whole. Of the fields that every result has, the main ones are required.
+//! Typed clients drop fields that an object with declared fields does not declare, and models read the schemas with
+//! every list of tools. So the result and its items declare all of their fields, without descriptions; objects below
+//! them declare none, and clients keep them whole. Of the fields that every result has, the main ones are required.
 
 use serde_json::{Map, Value, json};
 
@@ -13,7 +13,7 @@ use data::Table;
 use data::field::{Field, JsonType, Model};
 
 /// The schema of a tool's result.
-pub(crate) fn of(tool: Tool) -> Value {
+pub(crate) fn of_tool(tool: Tool) -> Value {
     match tool {
         Tool::SearchVcs => search(Table::Firms, json!({})),
         Tool::SearchStartups => search(Table::Startups, json!({})),
@@ -30,7 +30,7 @@ pub(crate) fn of(tool: Tool) -> Value {
     }
 }
 
-/// The schema of a search, with the properties `extra`.
+/// The schema of a search, with `extra` properties.
 fn search(table: Table, extra: Value) -> Value {
     let mut properties = extra;
     for (name, schema) in [
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn every_tool_has_a_schema_with_its_snapshot() {
         for tool in Tool::ALL {
-            let schema = of(tool);
+            let schema = of_tool(tool);
             assert_eq!(schema["properties"]["snapshot"], json!({ "type": "string" }), "{tool:?}");
             assert!(!schema.to_string().contains(r#"{"type":"array"}"#), "{tool:?} has lists without items");
         }

@@ -1,6 +1,6 @@
 //! `get_vc_profile`: what a founder needs to know about one firm before a meeting.
 //!
-//! A firm is never guessed: a name that matches several firms, or a slug and a name of different firms, return candidates.
+//! A firm is never guessed: an ambiguous name, or a slug and a name of different firms, return candidates.
 
 use catalog::Filter::{AnyOf, MemberOf};
 use catalog::param_error::shortened;
@@ -15,7 +15,7 @@ use crate::{ArgError, ToolCall, ToolResult, list_call, third_party};
 const CANDIDATES: usize = 5;
 /// Maximum number of people in a profile.
 const PEOPLE: usize = 5;
-/// Minimum score of a name match to select the firm, if the next match is [`MIN_LEAD`] below it.
+/// Minimum score of a name match to select its firm, if the next match is [`MIN_LEAD`] below it.
 const MIN_SCORE: f32 = 0.88;
 const MIN_LEAD: f32 = 0.05;
 
@@ -56,9 +56,9 @@ impl ToolRelease {
                 }]);
             }
             (None, Some(name)) => match self.named_firm(name) {
-                Ok(row) => ProfileMatch::Firm(row, self.misnamed(name, &[row])),
+                Ok(row) => ProfileMatch::Firm(row, self.other_name_note(name, &[row])),
                 Err(rows) => {
-                    let note = self.misnamed(name, &rows);
+                    let note = self.other_name_note(name, &rows);
                     ProfileMatch::Candidates(rows, note)
                 }
             },
@@ -71,18 +71,18 @@ impl ToolRelease {
         })
     }
 
-    /// The firm of a slug; a name next to it must select the same firm.
+    /// Finds the firm of a slug; a name next to it must select the same firm.
     fn by_slug(&self, slug: &str, name: Option<&str>) -> ProfileMatch {
         let of_name = name.map(|name| self.named_firm(name));
         let Some(row) = self.catalog.find(Table::Firms, slug) else {
-            // An unknown slug never returns another firm, however similar.
+            // An unknown slug never returns another firm, however similar its slug.
             return match of_name {
                 Some(Ok(row)) => ProfileMatch::Firm(row, Some("no firm has this slug; the name was used".to_owned())),
                 Some(Err(rows)) => ProfileMatch::Candidates(rows, Some("no firm has this slug".to_owned())),
                 None => {
                     let rows = self.named_firm(slug).map_or_else(|rows| rows, |row| vec![row]);
                     let closest = || "no firm has this slug; the candidates are the closest matches".to_owned();
-                    let note = self.misnamed(slug, &rows).filter(|_| rows.is_empty()).unwrap_or_else(closest);
+                    let note = self.other_name_note(slug, &rows).filter(|_| rows.is_empty()).unwrap_or_else(closest);
                     ProfileMatch::Candidates(rows, Some(note))
                 }
             };
@@ -97,7 +97,7 @@ impl ToolRelease {
         }
     }
 
-    /// The firm of a name, or the firms that it may refer to, best first.
+    /// Finds the firm of a name, or the firms that it may refer to, best first.
     fn named_firm(&self, name: &str) -> Result<u32, Vec<u32>> {
         let found = self.catalog.search(Table::Firms, name);
         let folded = fold(name);
@@ -117,8 +117,8 @@ impl ToolRelease {
         }
     }
 
-    /// That no firm has a name, which a model would take for that of the firms returned.
-    fn misnamed(&self, name: &str, firms: &[u32]) -> Option<String> {
+    /// A note that no firm has this name; otherwise models mistake it for the name of the firms returned.
+    fn other_name_note(&self, name: &str, firms: &[u32]) -> Option<String> {
         let catalog = &self.catalog;
         if firms.iter().any(|row| catalog.is_named(Table::Firms, *row, name)) {
             return None;
@@ -131,13 +131,13 @@ impl ToolRelease {
         Some(format!("no firm is named exactly `{}`{hint}", shortened(name)))
     }
 
-    /// The firm, or the candidates if a larger firm's name begins with the same words.
+    /// The firm, or candidates if the name of a larger firm begins with the same words.
     fn unless_larger(&self, name: &str, row: u32) -> Result<u32, Vec<u32>> {
         let mut others = self.catalog.namesakes(Table::Firms, name, row);
         if others.is_empty() {
             return Ok(row);
         }
-        // The exact name stays among the first, however small the firm is.
+        // The firm with the exact name stays in the list, however small it is.
         others.insert(others.len().min(CANDIDATES - 1), row);
         Err(others)
     }
@@ -213,14 +213,14 @@ impl ToolRelease {
         )
     }
 
-    /// How many approved reviews gave each rating.
+    /// Number of approved reviews by rating.
     fn ratings_of(&self, firm: u32) -> String {
         let count = |rating: u32| self.catalog.approved_reviews_with(firm, AnyOf(Facet::Rating, vec![rating]));
         let counts: Vec<String> = (1..=5).rev().map(|rating| format!("\"{rating}\":{}", count(rating))).collect();
         format!("{{{}}}", counts.join(","))
     }
 
-    /// The first of `reviews` that are of a firm.
+    /// The first `max` of `reviews` about a firm.
     fn reviews_of(&self, firm: u32, mut reviews: Query, max: usize) -> Vec<String> {
         reviews.filters.push(AnyOf(Facet::Firm, vec![firm]));
         let page = self.catalog.list(&reviews, ListPosition::default(), max);
@@ -275,7 +275,7 @@ impl ToolRelease {
 
 const DIFFERENT: &str = "the slug and the name belong to different firms";
 
-/// Adds the meaning of a score and of its components to its JSON.
+/// Adds the meanings of a score and of its components to its JSON.
 fn with_meanings(score: &str) -> String {
     let mut text = score.replacen('{', &format!("{{\"meaning\":{},", json(&SCORE_MEANING)), 1);
     for (component, meaning) in COMPONENT_MEANINGS {

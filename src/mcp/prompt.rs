@@ -13,7 +13,7 @@ pub(crate) struct Prompt {
     title: &'static str,
     description: &'static str,
     pub(crate) arguments: &'static [PromptArgument],
-    /// What the person asks; `{arguments}` is replaced by the arguments as JSON.
+    /// The request of the person; `{arguments}` is replaced by the arguments as JSON.
     text: &'static str,
 }
 
@@ -89,14 +89,14 @@ pub(crate) fn list() -> Value {
     json!({ "prompts": PROMPTS.iter().map(prompt).collect::<Vec<_>>() })
 }
 
-/// The prompt of this name.
+/// Finds a prompt by name.
 pub(crate) fn find(name: &str) -> Result<&'static Prompt, JsonRpcError> {
     let names: Vec<&str> = PROMPTS.iter().map(|prompt| prompt.name).collect();
     let prompt = PROMPTS.iter().find(|prompt| prompt.name == name);
     prompt.ok_or_else(|| invalid_params(format!("{} Prompts: {}", unknown("prompt", name, &names), names.join(", "))))
 }
 
-/// The message of the prompt that the parameters name.
+/// Builds the message of the prompt that the parameters name.
 pub(crate) fn get(params: &Map<String, Value>) -> Result<Value, JsonRpcError> {
     let none = Map::new();
     let arguments = match params.get("arguments") {
@@ -164,7 +164,7 @@ mod tests {
             assert!(text.contains(&Value::Object(arguments).to_string()), "{text}");
             for word in text.split(|char: char| !char.is_ascii_alphanumeric() && char != '_') {
                 let is_tool = ["search_", "get_"].iter().any(|start| word.starts_with(start));
-                assert!(!is_tool || Tool::named(word).is_some(), "{word}");
+                assert!(!is_tool || Tool::from_name(word).is_some(), "{word}");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Who calls the endpoint, and their daily quota: by API key if one is sent, otherwise by client address.
+//! Callers of the endpoint and their daily quota: by API key if one is sent, otherwise by client address.
 
 use std::sync::Arc;
 
@@ -6,7 +6,8 @@ use http::{StatusCode, header};
 use serde_json::json;
 
 use auth::quota::{Client, ClientPool, Denied, Quota};
-use auth::{AuthError, Subject};
+use auth::{AuthError, QuotaSubject};
+use data::number::counted;
 use data::{Date, rfc3339};
 use transport::problem::{QUOTA_UNKNOWN, SLOW_DOWN};
 
@@ -15,13 +16,13 @@ use service::State;
 use transport::RequestParts;
 use transport::url::{KEY_IN_URL, has_key};
 
-/// From this number of remaining calls on, results have a note.
+/// Number of remaining calls from which on results carry a note.
 const FEW_CALLS: u32 = 10;
 
 /// Admits callers and counts their tool calls.
 pub struct McpQuota {
     pub state: Arc<State>,
-    /// Calls a day of a caller without a key.
+    /// Daily calls of a caller without a key.
     pub daily_limit: u32,
     /// Address ranges with a counter of their own.
     pub pools: Arc<[ClientPool]>,
@@ -31,13 +32,13 @@ pub struct McpQuota {
 pub(crate) struct Admission {
     /// The caller's quota after the request; zero if the caller is unknown.
     pub(crate) quota: Quota,
-    /// What was counted, or why the request is rejected.
+    /// The counted call, or the reason why the request is rejected.
     pub(crate) charge: Result<Option<Charge>, JsonRpcError>,
 }
 
 /// One counted call.
 pub(crate) struct Charge {
-    subject: Subject,
+    subject: QuotaSubject,
     day: Date,
 }
 
@@ -64,7 +65,7 @@ impl McpQuota {
             }
             Err(Denied::Exceeded(quota)) => {
                 let mut used_by_others = String::new();
-                if let Subject::Key(caller) = &subject {
+                if let QuotaSubject::Key(caller) = &subject {
                     access.audit_quota(caller, || self.state.origin(request));
                     used_by_others = access.used_by_others(caller, &quota);
                 }
@@ -73,12 +74,12 @@ impl McpQuota {
         }
     }
 
-    /// Takes back a counted call; returns the quota as it is then.
+    /// Refunds a counted call; returns the quota after it.
     pub(crate) fn refund(&self, charge: Charge) -> Quota {
         self.state.auth.give_back(charge.subject, charge.day)
     }
 
-    async fn subject(&self, request: &RequestParts<'_>) -> Result<Subject, JsonRpcError> {
+    async fn subject(&self, request: &RequestParts<'_>) -> Result<QuotaSubject, JsonRpcError> {
         if has_key(request.path, request.query) {
             return Err(JsonRpcError::service(StatusCode::BAD_REQUEST, "key_in_url", KEY_IN_URL));
         }
@@ -86,7 +87,7 @@ impl McpQuota {
         match self.state.auth.authenticate_optional(authorization, self.state.now()).await {
             Ok(Some(caller)) => {
                 request.trace.set_tier(caller.tier);
-                return Ok(Subject::Key(caller));
+                return Ok(QuotaSubject::Key(caller));
             }
             Ok(None) => {}
             Err(error) => {
@@ -100,16 +101,16 @@ impl McpQuota {
         }
         let address = self.state.client(request.peer, request.headers);
         Ok(match ClientPool::find(&self.pools, address) {
-            Some(pool) => Subject::Client(pool.client(), pool.daily_limit()),
-            None => Subject::Client(Client::Address(address), self.daily_limit),
+            Some(pool) => QuotaSubject::Client(pool.client(), pool.daily_limit()),
+            None => QuotaSubject::Client(Client::Address(address), self.daily_limit),
         })
     }
 
-    fn exceeded(&self, quota: &Quota, used_by_others: &str, subject: &Subject) -> JsonRpcError {
+    fn exceeded(&self, quota: &Quota, used_by_others: &str, subject: &QuotaSubject) -> JsonRpcError {
         let resets_at = rfc3339(quota.resets_at);
         let limit = quota.limit.expect("only a limited quota can be exceeded");
         let mut message = format!("daily quota of {limit} tool calls exceeded{used_by_others}; resets at {resets_at}");
-        if matches!(subject, Subject::Client(..)) {
+        if matches!(subject, QuotaSubject::Client(..)) {
             message.push_str(&format!(". {}", self.key_advice()));
         }
         let account = format!("{}/account", self.state.public_url);
@@ -124,12 +125,12 @@ impl McpQuota {
         )
     }
 
-    /// What an assistant should know if few calls are left after this one: some clients end their session at a 429.
+    /// A note to the assistant if few calls are left after this one: some clients end their session at a 429.
     pub(crate) fn note(&self, quota: &Quota, charge: &Charge) -> Option<String> {
         let left = quota.remaining.filter(|left| *left <= FEW_CALLS)?;
-        let (noun, resets_at) = (if left == 1 { "call" } else { "calls" }, rfc3339(quota.resets_at));
-        let mut note = format!("{left} tool {noun} left until {resets_at}");
-        if matches!(charge.subject, Subject::Client(..)) {
+        let (left, resets_at) = (counted(left, "tool call", "tool calls"), rfc3339(quota.resets_at));
+        let mut note = format!("{left} left until {resets_at}");
+        if matches!(charge.subject, QuotaSubject::Client(..)) {
             note.push_str(&format!(". {}", self.key_advice()));
         }
         Some(note)

@@ -1,4 +1,4 @@
-//! Resources: what an assistant may read without a question, as JSON.
+//! Resources: JSON documents that an assistant may read without a question.
 
 use http::StatusCode;
 use serde_json::{Map, Value, json};
@@ -21,10 +21,10 @@ pub(crate) const FIRM_TEMPLATE: &str = "venturedex://vcs/{slug}";
 /// The code of an unknown resource up to 2025-11-25.
 const RESOURCE_NOT_FOUND: i32 = -32002;
 
-/// Levels of sectors below the top that are shown.
+/// Number of levels shown below a top sector.
 const MAX_DEPTH: usize = 16;
 
-/// The slug in the URI of a firm.
+/// Extracts the slug from the URI of a firm.
 pub(crate) fn firm_of(uri: &str) -> Option<&str> {
     uri.strip_prefix(FIRMS).filter(|slug| !slug.is_empty())
 }
@@ -58,7 +58,7 @@ pub(crate) fn templates() -> Value {
     }] })
 }
 
-/// The contents of the resource that `uri` of the parameters names.
+/// Reads the resource that the parameter `uri` names.
 pub(crate) fn read(
     params: &Map<String, Value>,
     release: &ToolRelease,
@@ -120,7 +120,7 @@ fn sector(catalog: &Catalog, row: u32, depth: usize) -> Value {
     sector
 }
 
-/// What get_platform_stats returns, and the arguments of the tools that their schemas leave out.
+/// The result of get_platform_stats, and the arguments that the schemas of the tools leave out.
 fn about(catalog: &Catalog) -> Value {
     let mut about = serde_json::to_value(catalog.totals()).expect("totals have a JSON form");
     let unlisted = |tool: &Tool| {

@@ -1,7 +1,8 @@
-//! Protocol revisions: which one a request uses, and whether its headers match its body.
+//! Protocol revisions: determines the revision of a request, and checks its headers against its body.
 //!
 //! Up to 2025-11-25 a client negotiates the revision with `initialize` and repeats it in a header. From 2026-07-28 on
-//! there is no handshake: each request names its revision in `_meta`, and the headers repeat what proxies route by.
+//! there is no handshake: each request names its revision in `_meta`, and its headers repeat the values that proxies
+//! route by.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -10,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::JsonRpcError;
 use crate::error::{HEADER_MISMATCH, INVALID_PARAMS, METHOD_NOT_FOUND, UNSUPPORTED_VERSION};
-use crate::message::Message;
+use crate::message::JsonRpcMessage;
 
 /// The supported revisions, oldest first. As ISO dates they compare as text.
 pub(crate) const REVISIONS: [&str; 4] = ["2025-03-26", "2025-06-18", "2025-11-25", STATELESS];
@@ -19,20 +20,20 @@ const NEWEST_NEGOTIATED: &str = "2025-11-25";
 /// The first revision without a handshake.
 const STATELESS: &str = "2026-07-28";
 
-/// The id of an error if that of its request is unknown: null in JSON-RPC, absent from 2026-07-28 on.
+/// The id of an error if the request's id is unknown: null in JSON-RPC, absent from 2026-07-28 on.
 pub(crate) fn unknown_id(headers: &HeaderMap) -> Option<Value> {
     let is_stateless =
         headers.get("mcp-protocol-version").is_some_and(|version| version.as_bytes() >= STATELESS.as_bytes());
     if is_stateless { None } else { Some(Value::Null) }
 }
 
-/// The revision that `initialize` returns to a client that proposes one.
+/// The revision that `initialize` returns for a proposed one.
 pub(crate) fn negotiate(proposed: &str) -> &'static str {
     REVISIONS.into_iter().find(|known| *known == proposed && *known < STATELESS).unwrap_or(NEWEST_NEGOTIATED)
 }
 
-/// Checks the headers against the message. True if the request itself names a revision without a handshake.
-pub(crate) fn is_stateless(headers: &HeaderMap, message: &Message) -> Result<bool, JsonRpcError> {
+/// Checks the headers against the message. Returns true if the request itself names a revision without a handshake.
+pub(crate) fn is_stateless(headers: &HeaderMap, message: &JsonRpcMessage) -> Result<bool, JsonRpcError> {
     let version = single(headers, "MCP-Protocol-Version")?;
     if message.method == "initialize" {
         return check_handshake(version, message).map(|()| false);
@@ -76,7 +77,7 @@ pub(crate) fn is_stateless(headers: &HeaderMap, message: &Message) -> Result<boo
     Ok(needs_headers)
 }
 
-fn check_handshake(version: Option<&str>, message: &Message) -> Result<(), JsonRpcError> {
+fn check_handshake(version: Option<&str>, message: &JsonRpcMessage) -> Result<(), JsonRpcError> {
     if message.revision().is_some_and(|revision| revision >= STATELESS) {
         let detail = "the revision in `_meta` has no `initialize`: send `server/discover` or call any method directly";
         return Err(JsonRpcError::new(StatusCode::NOT_FOUND, METHOD_NOT_FOUND, detail));
@@ -123,7 +124,7 @@ fn unsupported(revision: &str) -> JsonRpcError {
         .with_data(json!({ "requested": revision, "supported": REVISIONS }))
 }
 
-fn missing_meta(message: &Message) -> JsonRpcError {
+fn missing_meta(message: &JsonRpcMessage) -> JsonRpcError {
     let required = [
         ("protocolVersion", message.revision().is_some()),
         ("clientCapabilities", message.meta("clientCapabilities").is_some_and(Value::is_object)),

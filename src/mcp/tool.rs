@@ -28,16 +28,17 @@ pub(crate) const MAX_ITEMS: usize = 50;
 /// The number of items in a result.
 const LIMIT: Argument = argument("limit", "limit", ArgType::Count { default: 10, max: MAX_ITEMS as i64 }, "");
 
-/// Which fields the items of a result have.
+/// Fields of the items of a result.
 const FIELDS: Argument = argument("fields", "fields", ArgType::Texts, "");
-/// Where a page begins.
+/// Start of the page.
 const CURSOR: Argument = argument("cursor", "cursor", ArgType::Text, "");
 
-/// The amount that a startup raises: firms are then listed by how well they fit.
+/// The amount that a startup raises; firms are then listed by fit.
 const RAISE: Argument = argument(list_call::RAISE, list_call::RAISE, ArgType::Number, "");
 
-/// Whether the schema of a tool lists a parameter: models read all schemas with every conversation. `count_by` says what is
-/// unknown, and a name finds its record, so that few questions need the others; those are accepted too.
+/// True if the schema of a tool lists a parameter. Models read all schemas with every conversation, so few are listed:
+/// `count_by` reports unknown values, and a name finds its record, so few questions need the others. Those are accepted
+/// too.
 fn is_listed(parameter: &Parameter) -> bool {
     match parameter.mode {
         Mode::Any => !matches!(
@@ -56,7 +57,8 @@ const fn argument(name: &'static str, parameter: &'static str, kind: ArgType, de
     Argument { name, parameter, kind, description, example: "", is_listed: true }
 }
 
-/// What the name of an argument does not say, by tool. What is said of an argument of search_vcs is not repeated.
+/// Explanations that the names of arguments do not give, by tool. An argument explained for search_vcs is not explained
+/// again.
 const DESCRIPTIONS: &[(Tool, &str, &str)] = &[
     (Tool::SearchVcs, "query", "Name, alias or question."),
     (Tool::SearchVcs, "stage", "pre-seed,seed,series-a,...,growth,debt,grant,ipo."),
@@ -80,7 +82,7 @@ const DESCRIPTIONS: &[(Tool, &str, &str)] = &[
 fn search_arguments(tool: Tool, resource: Resource) -> Vec<Argument> {
     let of_list = resource.parameters().iter().map(|parameter| {
         let name = if parameter.name == "q" { "query" } else { parameter.name };
-        let own = argument(name, parameter.name, ArgType::of(parameter.kind), "");
+        let own = argument(name, parameter.name, ArgType::from_param_type(parameter.kind), "");
         Argument { example: parameter.fixed_example(), is_listed: is_listed(parameter), ..own }
     });
     let groups: Vec<&str> = group_bys(resource).into_iter().map(|(name, _)| name).collect();
@@ -125,7 +127,7 @@ impl Tool {
         Self::SearchPeople,
     ];
 
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|tool| tool.name() == name)
     }
 
@@ -140,7 +142,7 @@ impl Tool {
         }
     }
 
-    pub fn title(self) -> &'static str {
+    pub(crate) fn title(self) -> &'static str {
         match self {
             Self::SearchVcs => "Search investors",
             Self::GetVcProfile => "Investor profile",
@@ -151,7 +153,7 @@ impl Tool {
         }
     }
 
-    /// When to use the tool, what it returns, what to call next, and an example.
+    /// Use of the tool, its result, the tools to call next, and an example.
     pub fn description(self) -> &'static str {
         match self {
             Self::SearchVcs => {
@@ -181,7 +183,7 @@ impl Tool {
         }
     }
 
-    /// The list that it searches.
+    /// The list that the tool searches.
     pub fn resource(self) -> Option<Resource> {
         match self {
             Self::SearchVcs => Some(Resource::Firms),
@@ -202,14 +204,14 @@ impl Tool {
         let properties: Map<String, Value> =
             listed.map(|argument| (argument.name.to_owned(), argument.schema())).collect();
         match properties.is_empty() {
-            // Without it, some hosts take the arguments for free text.
+            // Without this, some hosts treat the arguments as free text.
             true => json!({ "type": "object", "properties": properties, "additionalProperties": false }),
             false => json!({ "type": "object", "properties": properties }),
         }
     }
 
     pub fn output_schema(self) -> Value {
-        output_schema::of(self)
+        output_schema::of_tool(self)
     }
 
     fn description_json(self) -> Value {
@@ -232,8 +234,9 @@ pub(crate) static TOOLS: Lazy<Box<RawValue>> =
 mod tests {
     use super::*;
 
-    /// Maximum length of the list of tools: at most 4,500 tokens, which have 3.6 bytes or more. Assistants read it with every
-    /// conversation; that is about 2 % of a context of 200,000 tokens, and room for what a schema must say of its arguments.
+    /// Maximum length of the list of tools in bytes: at most 4,500 tokens of at least 3.6 bytes. Assistants read it
+    /// with every conversation; that is about 2 % of a context of 200,000 tokens, with room for the necessary
+    /// explanations of arguments.
     const MAX_LIST_BYTES: usize = 16_000;
 
     #[test]
@@ -241,7 +244,7 @@ mod tests {
         let listed = TOOLS.get();
         assert!(listed.len() <= MAX_LIST_BYTES, "{} {listed}", listed.len());
         for tool in Tool::ALL {
-            assert_eq!(Tool::named(tool.name()), Some(tool));
+            assert_eq!(Tool::from_name(tool.name()), Some(tool));
             let example = tool.description().split_once("Example: ").unwrap().1;
             let example: Value = serde_json::from_str(example).unwrap();
             let call = crate::ToolCall::parse(tool, example.as_object().unwrap());

@@ -1,18 +1,21 @@
 //! The JSON result of a tool, limited to [`MAX_RESULT_BYTES`].
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use crate::third_party::without_links;
+use data::parameter_error::shortened_to;
 
 /// Maximum bytes of a result.
 pub const MAX_RESULT_BYTES: usize = 32 * 1024;
 
-/// Maximum bytes of one value: a single huge record must not displace all others.
+/// Maximum bytes of one value, so that a single huge record does not displace all others.
 pub(crate) const MAX_VALUE_BYTES: usize = 12 * 1024;
 
 const TRUNCATED: &str = r#","truncated":true"#;
 
-/// Builds a result from fields and lists of serialized JSON values, in the order they are added.
+/// Builds a result from fields and lists of serialized JSON values, in the order in which they are added.
 ///
 /// Above [`MAX_RESULT_BYTES`], values are dropped from the end of the largest list and `truncated` is set. Texts and lists
 /// within a single value above [`MAX_VALUE_BYTES`] are shortened.
@@ -60,7 +63,7 @@ impl ToolResult {
         self
     }
 
-    /// The value without active links and, if it is long, shortened.
+    /// Removes active links from a value, and shortens it if it is long.
     fn bounded(&mut self, json: String) -> String {
         let json = without_links(json);
         if json.len() <= MAX_VALUE_BYTES {
@@ -81,8 +84,8 @@ impl ToolResult {
         Self { is_shortened: true, ..self }
     }
 
-    /// How many values of a list the text has.
-    pub(crate) fn kept(&self, list: &str) -> usize {
+    /// Number of values of a list that fit into the text.
+    pub(crate) fn kept_len(&self, list: &str) -> usize {
         let cut = if self.fits() { None } else { Some(self.clone().cut()) };
         let values = cut.as_ref().unwrap_or(self).parts.iter().find_map(|(name, part)| match part {
             ResultPart::List(values) if *name == list => Some(values.len()),
@@ -117,7 +120,7 @@ impl ToolResult {
         self
     }
 
-    /// The length of the text without `truncated`.
+    /// Length of the text without `truncated`.
     fn size(&self) -> usize {
         let commas = self.parts.len().saturating_sub(1);
         2 + commas + self.parts.iter().map(|(name, part)| name.len() + 3 + part.size()).sum::<usize>()
@@ -155,13 +158,12 @@ impl ToolResult {
     }
 }
 
-/// Cuts texts to `max_chars` characters and lists to a quarter as many values, at every depth.
+/// Cuts texts to `max_chars` characters and lists to a quarter of their length, at every depth.
 fn shorten(value: &mut Value, max_chars: usize) {
     match value {
         Value::String(text) => {
-            if let Some((end, _)) = text.char_indices().nth(max_chars) {
-                text.truncate(end);
-                text.push('…');
+            if let Cow::Owned(short) = shortened_to(max_chars, text) {
+                *text = short;
             }
         }
         Value::Array(values) => {

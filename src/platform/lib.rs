@@ -1,7 +1,14 @@
-//! Counters, caught panics and outgoing TLS.
+//! The clock, counters, caught panics and outgoing TLS.
 //!
 //! Nothing here knows of venture data, accounts or requests, so that every other crate may use it.
 #![warn(unreachable_pub)]
 
+pub mod clock;
 pub mod metrics;
 pub mod tls;
+
+/// Name and version of the program, in what it writes.
+pub const PROGRAM: &str = concat!("venturedex ", env!("CARGO_PKG_VERSION"));
+
+/// `User-Agent` of the requests that the server makes.
+pub const USER_AGENT: &str = concat!("VentureDex/", env!("CARGO_PKG_VERSION"));

@@ -8,14 +8,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arc_swap::{ArcSwap, Guard};
-use time::OffsetDateTime;
 
 use crate::remote::Replica;
-use crate::source::HasVersion;
+use catalog::Catalog;
 use data::SnapshotVersion;
+use platform::clock::now;
 
-pub struct ActiveRelease<T> {
-    served: ArcSwap<Served<T>>,
+pub struct ActiveRelease {
+    served: ArcSwap<Served>,
     keep: usize,
     swaps: AtomicU64,
     rejections: AtomicU64,
@@ -33,32 +33,32 @@ pub struct Rejection {
     pub reason: String,
 }
 
-struct Served<T> {
-    current: Arc<T>,
+struct Served {
+    current: Arc<Catalog>,
     /// Start of serving, in Unix seconds.
     since: i64,
     /// Most recently served first.
-    others: Vec<Arc<T>>,
+    others: Vec<Arc<Catalog>>,
 }
 
 /// The release served at the time of the call. A thread should hold only a few of these at a time: more are slower.
-pub struct Serving<T>(Guard<Arc<Served<T>>>);
+pub struct Serving(Guard<Arc<Served>>);
 
-impl<T> Deref for Serving<T> {
-    type Target = Arc<T>;
+impl Deref for Serving {
+    type Target = Arc<Catalog>;
 
-    fn deref(&self) -> &Arc<T> {
+    fn deref(&self) -> &Arc<Catalog> {
         &self.0.current
     }
 }
 
-impl<T: HasVersion> ActiveRelease<T> {
+impl ActiveRelease {
     /// Serves `current`; up to `keep` previously served releases stay loaded.
-    pub fn new(current: Arc<T>, keep: usize) -> Self {
+    pub fn new(current: Arc<Catalog>, keep: usize) -> Self {
         Self::with(current, Vec::new(), keep)
     }
 
-    pub(crate) fn with(current: Arc<T>, mut others: Vec<Arc<T>>, keep: usize) -> Self {
+    pub(crate) fn with(current: Arc<Catalog>, mut others: Vec<Arc<Catalog>>, keep: usize) -> Self {
         others.truncate(keep);
         Self {
             served: ArcSwap::from_pointee(Served { current, since: now(), others }),
@@ -72,17 +72,17 @@ impl<T: HasVersion> ActiveRelease<T> {
         }
     }
 
-    pub fn current(&self) -> Arc<T> {
+    pub fn current(&self) -> Arc<Catalog> {
         Arc::clone(&self.serving())
     }
 
     /// Like [`ActiveRelease::current`], for code that does not wait: cheaper, because it changes no shared counter.
-    pub fn serving(&self) -> Serving<T> {
+    pub fn serving(&self) -> Serving {
         Serving(self.served.load())
     }
 
     /// The release of this version, if it is loaded.
-    pub fn loaded(&self, version: SnapshotVersion) -> Option<Arc<T>> {
+    pub fn loaded(&self, version: SnapshotVersion) -> Option<Arc<Catalog>> {
         let served = self.served.load();
         let mut all = std::iter::once(&served.current).chain(&served.others);
         all.find(|loaded| loaded.version() == version).map(Arc::clone)
@@ -101,27 +101,27 @@ impl<T: HasVersion> ActiveRelease<T> {
 
     /// The release of this version if it is loaded, and true if a missing one is still expected, because other replicas
     /// may serve it. With `is_served`, one of them serves it now or did.
-    pub fn look_up(&self, version: SnapshotVersion, is_served: bool) -> (Option<Arc<T>>, bool) {
+    pub fn look_up(&self, version: SnapshotVersion, is_served: bool) -> (Option<Arc<Catalog>>, bool) {
         // In this order: a release no longer expected is loaded by now, or never will be.
         let is_expected = self.replica().is_some_and(|replica| replica.expects(version, is_served));
         (self.loaded(version), is_expected)
     }
 
     /// All loaded releases, most recently served first.
-    pub fn all(&self) -> Vec<Arc<T>> {
+    pub fn all(&self) -> Vec<Arc<Catalog>> {
         let served = self.served.load();
         std::iter::once(&served.current).chain(&served.others).map(Arc::clone).collect()
     }
 
     /// The newest loaded release older than a version.
-    pub fn before(&self, version: SnapshotVersion) -> Option<Arc<T>> {
+    pub fn before(&self, version: SnapshotVersion) -> Option<Arc<Catalog>> {
         let older = self.all().into_iter().filter(|loaded| loaded.version() < version && !loaded.is_bundled());
         older.max_by_key(|loaded| loaded.version())
     }
 
     /// Serves `next` from now on. If too many others are loaded, the one served longest ago is dropped. The bundled
     /// snapshot does not stay loaded: invented data is not listed with published data.
-    pub fn replace(&self, next: Arc<T>) {
+    pub fn replace(&self, next: Arc<Catalog>) {
         self.served.rcu(|served| {
             let version = next.version();
             let loaded = std::iter::once(&served.current).chain(&served.others);
@@ -133,7 +133,7 @@ impl<T: HasVersion> ActiveRelease<T> {
     }
 
     /// Loads a release for its cursors, as if it had been served here after all older ones.
-    pub(crate) fn add(&self, loaded: &Arc<T>) {
+    pub(crate) fn add(&self, loaded: &Arc<Catalog>) {
         let version = loaded.version();
         self.served.rcu(|served| {
             let mut others = served.others.clone();
@@ -147,7 +147,7 @@ impl<T: HasVersion> ActiveRelease<T> {
     }
 
     /// Drops a release other than the served one. False if it is no longer loaded.
-    pub(crate) fn drop_loaded(&self, dropped: &Arc<T>) -> bool {
+    pub(crate) fn drop_loaded(&self, dropped: &Arc<Catalog>) -> bool {
         let before = self.served.rcu(|served| {
             let others = served.others.iter().filter(|other| !Arc::ptr_eq(other, dropped)).cloned().collect();
             Served { current: Arc::clone(&served.current), since: served.since, others }
@@ -203,44 +203,38 @@ impl<T: HasVersion> ActiveRelease<T> {
     }
 }
 
-/// Current time in Unix seconds.
-fn now() -> i64 {
-    OffsetDateTime::now_utc().unix_timestamp()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    struct TestRelease(u32);
-
-    impl HasVersion for TestRelease {
-        fn version(&self) -> SnapshotVersion {
-            version(self.0)
-        }
-
-        fn is_bundled(&self) -> bool {
-            self.0 == BUNDLED
-        }
-    }
-
-    const BUNDLED: u32 = 99;
+    use crate::sample::small;
+    use catalog::{TextIndexes, bundled};
 
     fn version(counter: u32) -> SnapshotVersion {
-        format!("2026-11-20.{counter}").parse().unwrap()
+        format!("2026-11-01.{counter}").parse().unwrap()
     }
 
-    fn numbers(active: &ActiveRelease<TestRelease>) -> Vec<u32> {
-        active.all().iter().map(|item| item.0).collect()
+    /// One of six releases, which all tests share.
+    fn release(counter: u32) -> Arc<Catalog> {
+        static RELEASES: OnceLock<Vec<Arc<Catalog>>> = OnceLock::new();
+        let open = |counter: u32| {
+            let snapshot = small(&version(counter).to_string()).snapshot().unwrap();
+            let texts = TextIndexes::in_memory(&snapshot).unwrap();
+            Arc::new(Catalog::new(snapshot, texts))
+        };
+        Arc::clone(&RELEASES.get_or_init(|| (1..=6).map(open).collect())[counter as usize - 1])
+    }
+
+    fn counters(active: &ActiveRelease) -> Vec<u32> {
+        active.all().iter().map(|release| release.version().counter).collect()
     }
 
     #[test]
     fn the_last_three_remain_loaded() {
-        let active = ActiveRelease::new(Arc::new(TestRelease(1)), 3);
+        let active = ActiveRelease::new(release(1), 3);
         for counter in 2..=5 {
-            active.replace(Arc::new(TestRelease(counter)));
+            active.replace(release(counter));
         }
-        assert_eq!(numbers(&active), [5, 4, 3, 2]);
+        assert_eq!(counters(&active), [5, 4, 3, 2]);
         assert!(
             active.loaded(version(1)).is_none()
                 && active.loaded(version(2)).is_some()
@@ -251,71 +245,72 @@ mod tests {
 
     #[test]
     fn the_release_before_is_the_next_older_one_whatever_was_served_last() {
-        let active = ActiveRelease::new(Arc::new(TestRelease(2)), 3);
+        let active = ActiveRelease::new(release(2), 3);
         for counter in [5, 1, 4] {
-            active.replace(Arc::new(TestRelease(counter)));
+            active.replace(release(counter));
         }
-        let before = |counter| active.before(version(counter)).map(|item| item.0);
+        let before = |counter| active.before(version(counter)).map(|release| release.version().counter);
         assert_eq!([5, 4, 3, 2, 1].map(before), [Some(4), Some(2), Some(2), Some(1), None]);
-        let active = ActiveRelease::new(Arc::new(TestRelease(BUNDLED)), 3);
-        active.replace(Arc::new(TestRelease(1)));
-        assert!(active.before(version(BUNDLED)).is_some_and(|item| item.0 == 1));
     }
 
     #[test]
     fn switching_back_loads_no_release_twice() {
-        let active = ActiveRelease::new(Arc::new(TestRelease(1)), 2);
+        let active = ActiveRelease::new(release(1), 2);
         for counter in [2, 1, 2, 2, 3, 1] {
-            active.replace(Arc::new(TestRelease(counter)));
+            active.replace(release(counter));
         }
-        assert_eq!(numbers(&active), [1, 3, 2]);
+        assert_eq!(counters(&active), [1, 3, 2]);
     }
 
     #[test]
     fn a_release_that_is_added_is_among_the_others_by_its_version() {
-        let active = ActiveRelease::new(Arc::new(TestRelease(1)), 3);
-        [3, 6].into_iter().for_each(|counter| active.replace(Arc::new(TestRelease(counter))));
+        let active = ActiveRelease::new(release(1), 3);
+        [3, 6].into_iter().for_each(|counter| active.replace(release(counter)));
         for (added, all) in
             [(2, [6, 3, 2, 1]), (2, [6, 3, 2, 1]), (6, [6, 3, 2, 1]), (5, [6, 5, 3, 2]), (1, [6, 5, 3, 2])]
         {
-            active.add(&Arc::new(TestRelease(added)));
-            assert_eq!(numbers(&active), all, "{added}");
+            active.add(&release(added));
+            assert_eq!(counters(&active), all, "{added}");
         }
         assert_eq!(active.swaps(), 2);
     }
 
     #[test]
-    fn the_bundled_snapshot_does_not_remain_loaded() {
-        let active = ActiveRelease::new(Arc::new(TestRelease(BUNDLED)), 2);
-        assert!(!active.serves(version(BUNDLED)));
-        active.replace(Arc::new(TestRelease(1)));
-        assert_eq!(numbers(&active), [1]);
-        assert!(active.loaded(version(BUNDLED)).is_none());
+    fn the_bundled_snapshot_does_not_remain_loaded_and_is_not_the_release_before() {
+        let invented = Arc::new(bundled().unwrap());
+        let version_of_bundled = invented.version();
+        let active = ActiveRelease::new(invented, 2);
+        assert!(!active.serves(version_of_bundled));
+        assert!(active.before("2027-01-01.1".parse().unwrap()).is_none());
+        active.replace(release(1));
+        assert_eq!(counters(&active), [1]);
+        assert!(active.loaded(version_of_bundled).is_none());
+        assert!(active.before(version_of_bundled).is_some_and(|before| before.version() == version(1)));
     }
 
     #[test]
     fn a_request_keeps_its_release_through_a_swap() {
-        let active = ActiveRelease::new(Arc::new(TestRelease(1)), 0);
-        let release = active.current();
-        active.replace(Arc::new(TestRelease(2)));
-        assert_eq!((release.0, active.current().0), (1, 2));
+        let active = ActiveRelease::new(release(1), 0);
+        let request = active.current();
+        active.replace(release(2));
+        assert_eq!((request.version(), active.current().version()), (version(1), version(2)));
         assert!(active.loaded(version(1)).is_none());
     }
 
     #[test]
     fn loaded_releases_are_available_during_a_swap() {
-        let active = ActiveRelease::new(Arc::new(TestRelease(1)), 1);
+        let active = ActiveRelease::new(release(1), 1);
         std::thread::scope(|scope| {
             let reader = scope.spawn(|| {
                 for _ in 0..20_000 {
                     // Two releases alternate and one other stays loaded: both are always available.
                     assert!(active.loaded(version(1)).is_some());
-                    let all = active.all();
-                    assert!(all.len() == 1 || all[0].0 != all[1].0);
+                    let all = counters(&active);
+                    assert!(all.len() == 1 || all[0] != all[1]);
                 }
             });
             for turn in 0..2_000 {
-                active.replace(Arc::new(TestRelease(2 - turn % 2)));
+                active.replace(release(2 - turn % 2));
             }
             reader.join().unwrap();
         });

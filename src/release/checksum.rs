@@ -8,6 +8,8 @@ use std::path::Path;
 use ring::digest::{Context, SHA256, SHA256_OUTPUT_LEN};
 use serde::{Deserialize, Serialize};
 
+use data::hex;
+
 /// The SHA-256 of a file's bytes, displayed as 64 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
@@ -42,7 +44,7 @@ impl From<Checksum> for [u8; SHA256_OUTPUT_LEN] {
 
 impl fmt::Display for Checksum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(&hex::digits(&self.0))
     }
 }
 

@@ -161,20 +161,23 @@ fn assert_recovers(releases: &ReleaseStore, context: &str) {
     releases.open(version(OLD)).unwrap();
 }
 
+/// Asserts [`assert_recovers`] of a build that is killed after each of these numbers of operations.
+fn assert_kills_are_recovered_from(copies: &Copies, stops: Vec<usize>) {
+    for last in stops {
+        let (_folder, releases) = copies.next();
+        let file_system = FaultyFs::after(last);
+        publish_on(&file_system, &releases);
+        let context = format!("killed after {last} operations, {:?}", file_system.operations.borrow().last());
+        assert_recovers(&releases, &context);
+    }
+}
+
 #[test]
 fn a_build_killed_at_any_point_leaves_the_old_or_the_new_release() {
     let copies = Copies::new(index(&[OLD]));
     let stops = crash_points(&copies);
     assert!(stops.len() > 15, "{stops:?}");
-    for last in stops {
-        let (_folder, releases) = copies.next();
-        let file_system = FaultyFs::after(last);
-        publish_on(&file_system, &releases);
-        assert_recovers(
-            &releases,
-            &format!("killed after {last} operations, {:?}", file_system.operations.borrow().last()),
-        );
-    }
+    assert_kills_are_recovered_from(&copies, stops);
 }
 
 #[test]
@@ -222,15 +225,8 @@ fn the_repair_of_a_damaged_release_can_be_killed_too() {
     let copies = Copies::new(index(&[OLD, NEW]));
     copies.made.activate(version(OLD), false).unwrap();
     fs::write(copies.made.release_folder(version(NEW)).join("tables.bin"), "torn").unwrap();
-    for last in crash_points(&copies) {
-        let (_folder, releases) = copies.next();
-        let file_system = FaultyFs::after(last);
-        publish_on(&file_system, &releases);
-        assert_recovers(
-            &releases,
-            &format!("killed after {last} operations, {:?}", file_system.operations.borrow().last()),
-        );
-    }
+    let stops = crash_points(&copies);
+    assert_kills_are_recovered_from(&copies, stops);
 }
 
 #[test]

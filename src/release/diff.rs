@@ -15,7 +15,7 @@ impl ReleaseStore {
         let (before, after) = (self.open_tables(before)?, self.open_tables(after)?);
         let count = |table: Table| {
             let changes = row_changes(table, &before, &after).at(self.folder())?;
-            Ok((table, ChangeCounts::of(&changes)))
+            Ok((table, ChangeCounts::from_changes(&changes)))
         };
         Table::ALL.into_iter().map(count).collect()
     }

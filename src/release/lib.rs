@@ -12,7 +12,7 @@ mod checksum;
 mod copy;
 #[cfg(test)]
 mod crash;
-pub mod diff;
+mod diff;
 mod error;
 mod event;
 pub mod file_system;
@@ -38,7 +38,6 @@ pub use manifest::Manifest;
 pub use open::Release;
 pub use publish::{Policy, Publication, PublicationOutcome, Publisher};
 pub use signature::{KeyError, SigningKey, TrustedKey};
-pub use source::{HasVersion, ReleaseSource};
 pub use watch::{POLL_INTERVAL, Starting, Watcher};
 
 use std::fs;
@@ -130,12 +129,6 @@ impl ReleaseStore {
         Self { has_bulk_files: true, ..self }
     }
 
-    /// Leaves the records of releases on disk, however small they are.
-    #[must_use]
-    pub fn with_records_on_disk(self) -> Self {
-        Self { max_records_in_memory: 0, ..self }
-    }
-
     /// The only accepted signing key, if one is required.
     pub fn trusted_key(&self) -> Option<&TrustedKey> {
         self.trusted.as_ref()
@@ -146,7 +139,7 @@ impl ReleaseStore {
     }
 
     /// Location where the releases are published: the object store, or else the folder.
-    pub fn location(&self) -> &Path {
+    pub(crate) fn location(&self) -> &Path {
         self.origin.as_deref().unwrap_or(&self.index)
     }
 
@@ -233,7 +226,7 @@ impl ReleaseStore {
 
     /// A hash that changes with any file of the release `version`, or with `current` if no version is given. Only reads
     /// the metadata of files.
-    pub fn stamp(&self, version: Option<SnapshotVersion>) -> u64 {
+    pub(crate) fn stamp(&self, version: Option<SnapshotVersion>) -> u64 {
         let mut stamp = DefaultHasher::new();
         match version {
             Some(version) => hash_metadata(&self.release_folder(version), 3, &mut stamp),
@@ -306,7 +299,7 @@ impl ReleaseStore {
     }
 
     /// The next version after `version` on its date that is unused in the index folder.
-    pub fn next_free(&self, version: SnapshotVersion) -> SnapshotVersion {
+    pub(crate) fn next_free(&self, version: SnapshotVersion) -> SnapshotVersion {
         let mut free = version.next();
         while self.release_folder(free).symlink_metadata().is_ok() && free != free.next() {
             free = free.next();

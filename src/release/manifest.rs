@@ -10,14 +10,15 @@ use crate::error::At;
 use crate::signature::TrustedKey;
 use data::import::provenance::Source;
 use data::{Counts, Snapshot, SnapshotVersion};
+use platform::PROGRAM;
 
 /// Format of the release folder. A server only opens its own format.
-pub const FORMAT: u32 = 4;
+pub(crate) const FORMAT: u32 = 4;
 
-pub const FILE: &str = "manifest.json";
+pub(crate) const FILE: &str = "manifest.json";
 
 /// The signature of the manifest, 64 bytes; absent if the release is not signed.
-pub const SIGNATURE: &str = "manifest.sig";
+pub(crate) const SIGNATURE: &str = "manifest.sig";
 
 pub const TABLES: &str = "tables.bin";
 
@@ -53,7 +54,7 @@ impl File {
     }
 
     /// True for a bulk file, which a server sends unchanged.
-    pub fn is_bulk(&self) -> bool {
+    pub(crate) fn is_bulk(&self) -> bool {
         self.path.strip_prefix(BULK).is_some_and(|rest| rest.starts_with('/'))
     }
 }
@@ -93,7 +94,7 @@ impl Manifest {
         let mut manifest = Self {
             version: snapshot.version(),
             format: FORMAT,
-            program: format!("venturedex {}", env!("CARGO_PKG_VERSION")),
+            program: PROGRAM.to_owned(),
             built_at,
             released_on: snapshot.released_on().to_string(),
             title: snapshot.title().to_owned(),

@@ -12,6 +12,12 @@ use crate::{Publication, Publisher};
 use crate::{ReleaseError, ReleaseStore, files};
 use data::{Compiled, NoProgress, SnapshotVersion};
 
+// Created by `openssl genpkey -algorithm ed25519` and `openssl pkey -pubout`.
+pub(crate) const PRIVATE_KEY: &str = "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIEpFkdDn1L6uo8kUJ/53dBSW50LXHcPaNdJ+G+tPJe9q\n-----END PRIVATE KEY-----\n";
+pub(crate) const PUBLIC_KEY: &str = "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAWQscedaba58nm7jCh/+UVrI7YIRY8nOPErZXEkiZRNM=\n-----END PUBLIC KEY-----\n";
+/// A private key that does not belong to [`PUBLIC_KEY`].
+pub(crate) const OTHER_PRIVATE_KEY: &str = "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIAICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgIC\n-----END PRIVATE KEY-----\n";
+
 const SMALL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/small");
 
 pub(crate) fn version(text: &str) -> SnapshotVersion {
@@ -75,6 +81,11 @@ pub(crate) fn index(versions: &[&str]) -> (TempDir, ReleaseStore) {
         publish(&releases, small(version)).unwrap();
     }
     (folder, releases)
+}
+
+/// Treats releases as large ones, whose records stay on disk and whose tables are verified later.
+pub(crate) fn as_if_large(releases: &ReleaseStore) -> ReleaseStore {
+    ReleaseStore { max_records_in_memory: 0, ..releases.clone() }
 }
 
 pub(crate) fn publish(releases: &ReleaseStore, compiled: Compiled) -> Result<Publication, ReleaseError> {

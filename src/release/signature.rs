@@ -45,11 +45,11 @@ impl SigningKey {
         pair.map(Self).ok_or_else(|| KeyError::NotPrivate { path: path.to_owned() })
     }
 
-    pub fn sign(&self, bytes: &[u8]) -> Vec<u8> {
+    pub(crate) fn sign(&self, bytes: &[u8]) -> Vec<u8> {
         self.0.sign(bytes).as_ref().to_vec()
     }
 
-    pub fn public(&self) -> TrustedKey {
+    pub(crate) fn public(&self) -> TrustedKey {
         TrustedKey(self.0.public_key().as_ref().try_into().expect("an Ed25519 key has 32 bytes"))
     }
 }
@@ -59,10 +59,6 @@ impl TrustedKey {
         let der = der(path, "PUBLIC KEY")?;
         let key = der.as_deref().and_then(|der| der.strip_prefix(&PUBLIC_KEY_PREFIX)?.try_into().ok());
         key.map(Self).ok_or_else(|| KeyError::NotPublic { path: path.to_owned() })
-    }
-
-    pub fn bytes(&self) -> &[u8] {
-        &self.0
     }
 
     pub(crate) fn has_signed(&self, bytes: &[u8], signature: &[u8]) -> bool {
@@ -82,10 +78,8 @@ fn der(path: &Path, label: &str) -> Result<Option<Vec<u8>>, KeyError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample::{PRIVATE_KEY, PUBLIC_KEY};
 
-    // Created by `openssl genpkey -algorithm ed25519` and `openssl pkey -pubout`.
-    const PRIVATE: &str = "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIEpFkdDn1L6uo8kUJ/53dBSW50LXHcPaNdJ+G+tPJe9q\n-----END PRIVATE KEY-----\n";
-    const PUBLIC: &str = "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAWQscedaba58nm7jCh/+UVrI7YIRY8nOPErZXEkiZRNM=\n-----END PUBLIC KEY-----\n";
     /// Signature of `venturedex` by `openssl pkeyutl -sign -rawin`, in Base64.
     const SIGNATURE: &str = "kxsmXwUSpahZBsAEV8HzL0nO3GPTLxWe+XQp+ZUnRMV1lw4pgE5Mib5EQ/tk3m1FWxxKvKhbrKx+KvBqQ7TTCA==";
 
@@ -97,9 +91,8 @@ mod tests {
 
     #[test]
     fn keys_and_signatures_are_those_of_openssl() {
-        let signing = SigningKey::read(file(PRIVATE).path()).unwrap();
-        let trusted = TrustedKey::read(file(&PUBLIC.replace('\n', "\r\n")).path()).unwrap();
-        assert_eq!(signing.public(), trusted);
+        let signing = SigningKey::read(file(PRIVATE_KEY).path()).unwrap();
+        let trusted = TrustedKey::read(file(&PUBLIC_KEY.replace('\n', "\r\n")).path()).unwrap();
         let signature = STANDARD.decode(SIGNATURE).unwrap();
         assert_eq!(signing.sign(b"venturedex"), signature);
         assert!(trusted.has_signed(b"venturedex", &signature));
@@ -110,11 +103,11 @@ mod tests {
 
     #[test]
     fn what_is_not_such_a_key_is_refused_with_the_command_that_makes_one() {
-        for text in ["", "key", PUBLIC, "-----BEGIN PRIVATE KEY-----\nMC4C\n-----END PRIVATE KEY-----\n"] {
+        for text in ["", "key", PUBLIC_KEY, "-----BEGIN PRIVATE KEY-----\nMC4C\n-----END PRIVATE KEY-----\n"] {
             let refused = SigningKey::read(file(text).path()).err().unwrap().to_string();
             assert!(refused.ends_with("`openssl genpkey -algorithm ed25519 -out FILE`"), "{refused}");
         }
-        for text in ["", PRIVATE, "-----BEGIN PUBLIC KEY-----\nMC4C\n-----END PUBLIC KEY-----\n"] {
+        for text in ["", PRIVATE_KEY, "-----BEGIN PUBLIC KEY-----\nMC4C\n-----END PUBLIC KEY-----\n"] {
             let refused = TrustedKey::read(file(text).path()).err().unwrap().to_string();
             assert!(refused.contains("openssl pkey -in FILE -pubout"), "{refused}");
         }

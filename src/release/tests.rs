@@ -4,8 +4,8 @@ use std::path::Path;
 
 use crate::Manifest;
 use crate::PublicationOutcome;
-use crate::sample::{Copies, compiled, index, names, overwrite, publish, small, version};
-use crate::{ReleaseError, ReleaseSource, files};
+use crate::sample::{Copies, as_if_large, compiled, index, names, overwrite, publish, small, version};
+use crate::{ReleaseError, ReleaseStore, files};
 use catalog::ChangeCounts;
 use data::{Direction, Snapshot, Table};
 use platform::metrics::panics;
@@ -139,7 +139,7 @@ fn a_manifest_with_other_paths_versions_or_counts_is_rejected() {
 fn records_on_disk_are_those_of_the_release_or_cannot_be_read() {
     let (_folder, releases) = index(&[FIRST]);
     let path = releases.release_folder(version(FIRST)).join("records.bin");
-    let on_disk = releases.clone().with_records_on_disk();
+    let on_disk = as_if_large(&releases);
     let opened = on_disk.open(version(FIRST)).unwrap();
     opened.smoke_test().unwrap();
     let (in_memory, on_disk_snapshot) = (releases.open(version(FIRST)).unwrap(), opened.catalog.snapshot());
@@ -192,7 +192,7 @@ fn contents(snapshot: &Snapshot) -> String {
 fn tables_of_a_large_release_are_read_when_they_are_needed_and_never_otherwise_than_written() {
     let (_folder, releases) = index(&[FIRST]);
     let path = releases.release_folder(version(FIRST)).join("tables.bin");
-    let large = releases.clone().with_records_on_disk();
+    let large = as_if_large(&releases);
     let expected = contents(releases.open(version(FIRST)).unwrap().catalog.snapshot());
     let open = || large.open_at_once(version(FIRST)).unwrap();
     let opened = open();
@@ -266,7 +266,7 @@ fn only_releases_are_listed_newest_first() {
     fs::write(releases.folder().join("2026-11-29.1"), "").unwrap();
     let listed: Vec<String> = releases.versions().unwrap().iter().map(ToString::to_string).collect();
     assert_eq!(listed, [SECOND, "2026-11-20.10", "2026-11-20.2"]);
-    assert_eq!(crate::ReleaseStore::at("/nonexistent/index").versions().unwrap(), []);
+    assert_eq!(ReleaseStore::at("/nonexistent/index").versions().unwrap(), []);
 }
 
 #[test]

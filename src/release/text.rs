@@ -4,7 +4,7 @@ use std::mem;
 use std::sync::{Mutex, PoisonError};
 
 use crate::{ReleaseError, manifest};
-use catalog::Texts;
+use catalog::TextIndexes;
 use data::parallel::in_parallel;
 use data::{ArchiveError, Progress, Snapshot, SnapshotVersion, Table};
 use search::{IndexFiles, IndexPart, SearchError, TextIndex};
@@ -36,8 +36,8 @@ pub(crate) fn create(snapshot: &Snapshot, progress: &dyn Progress) -> Result<Ind
 }
 
 /// Opens the text indexes of `snapshot`.
-pub(crate) fn open(snapshot: &Snapshot, mut files: IndexFiles) -> Result<Texts, ReleaseError> {
-    let files = Texts::TABLES.map(|table| {
+pub(crate) fn open(snapshot: &Snapshot, mut files: IndexFiles) -> Result<TextIndexes, ReleaseError> {
+    let files = TextIndexes::TABLES.map(|table| {
         let prefix = format!("{}/", table.name());
         let of_table = files.iter_mut().filter_map(|(path, bytes)| {
             let file = path.strip_prefix(&prefix)?;
@@ -51,7 +51,7 @@ pub(crate) fn open(snapshot: &Snapshot, mut files: IndexFiles) -> Result<Texts, 
             .map_err(|error| release_error(snapshot.version(), *table, &error))
     });
     let (firms, startups, people, sectors) = (firms?, startups?, people?, sectors?);
-    Ok(Texts { firms, startups, people, sectors })
+    Ok(TextIndexes { firms, startups, people, sectors })
 }
 
 /// The error for a release with a text index that cannot be opened.

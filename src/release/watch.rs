@@ -15,17 +15,17 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-use crate::source::{HasVersion, ReleaseSource};
-use crate::{ActiveRelease, ReleaseError, ReleaseEvent};
+use crate::{ActiveRelease, ReleaseError, ReleaseEvent, ReleaseStore};
+use catalog::Catalog;
 use data::SnapshotVersion;
 use platform::metrics::panics;
 
 pub const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Activates the release named by the source.
-pub struct Watcher<S: ReleaseSource> {
-    source: Arc<S>,
-    active: Arc<ActiveRelease<S::Item>>,
+/// Activates the release named by the index.
+pub struct Watcher {
+    releases: ReleaseStore,
+    active: Arc<ActiveRelease>,
     report: EventReporter,
     reported: Mutex<ReportedState>,
 }
@@ -37,7 +37,7 @@ struct ReportedState {
     served: Option<Stamps<u64>>,
 }
 
-/// A state of the source that cannot be served.
+/// A state of the index that cannot be served.
 struct RejectedState {
     current: Option<SnapshotVersion>,
     stamps: Stamps<[u64; 2]>,
@@ -67,8 +67,9 @@ impl<T: Clone + PartialEq> Stamps<T> {
 }
 
 /// Finds the release to serve at startup.
-pub struct Starting<S: ReleaseSource> {
-    source: Arc<S>,
+#[derive(Clone)]
+pub struct Starting {
+    releases: ReleaseStore,
     keep: usize,
     report: EventReporter,
     /// State of the index at the last attempt.
@@ -77,21 +78,14 @@ pub struct Starting<S: ReleaseSource> {
 
 type EventReporter = Arc<dyn Fn(ReleaseEvent) + Send + Sync>;
 
-impl<S: ReleaseSource> Clone for Starting<S> {
-    fn clone(&self) -> Self {
-        let Self { source, keep, report, tried } = self;
-        Self { source: Arc::clone(source), keep: *keep, report: Arc::clone(report), tried: Arc::clone(tried) }
-    }
-}
-
-impl<S: ReleaseSource> Starting<S> {
+impl Starting {
     /// Creates a starter that loads up to `keep` releases besides the served one.
-    pub fn new(source: S, keep: usize, report: impl Fn(ReleaseEvent) + Send + Sync + 'static) -> Self {
-        Self { source: Arc::new(source), keep, report: Arc::new(report), tried: Arc::default() }
+    pub fn new(releases: ReleaseStore, keep: usize, report: impl Fn(ReleaseEvent) + Send + Sync + 'static) -> Self {
+        Self { releases, keep, report: Arc::new(report), tried: Arc::default() }
     }
 
-    /// Opens the release named by the source. If it cannot be served, opens the newest older one that can; if nothing
-    /// is published, the bundled snapshot, if the source permits it. Then loads the newest other releases for their
+    /// Opens the release named by the index. If it cannot be served, opens the newest older one that can; if nothing
+    /// is published, the bundled snapshot, if the index permits it. Then loads the newest other releases for their
     /// cursors. The watcher completes the verification of all of them.
     ///
     /// Reads these releases: call it off the runtime.
@@ -99,7 +93,7 @@ impl<S: ReleaseSource> Starting<S> {
     /// # Errors
     /// [`ReleaseError::NoneActive`] or [`ReleaseError::NothingGood`], which is reported. Releases are published here,
     /// so serving invented data instead would be wrong without notice.
-    pub fn start(&self) -> Result<Watcher<S>, ReleaseError> {
+    pub fn start(&self) -> Result<Watcher, ReleaseError> {
         let stamp = self.stamp();
         self.find().inspect_err(|error| {
             self.tried.lock().unwrap_or_else(PoisonError::into_inner).known = stamp;
@@ -107,11 +101,11 @@ impl<S: ReleaseSource> Starting<S> {
         })
     }
 
-    fn find(&self) -> Result<Watcher<S>, ReleaseError> {
-        let named = self.source.current();
+    fn find(&self) -> Result<Watcher, ReleaseError> {
+        let named = self.releases.current();
         let current = named.as_ref().map_or(None, |named| *named);
-        let stamps = stamps(&*self.source, current);
-        let versions = self.source.versions().unwrap_or_default();
+        let stamps = stamps(&self.releases, current);
+        let versions = self.releases.versions().unwrap_or_default();
         let mut rejections = Vec::new();
         let candidates: Vec<SnapshotVersion> = match &named {
             Ok(None) => Vec::new(),
@@ -125,8 +119,8 @@ impl<S: ReleaseSource> Starting<S> {
         };
         let mut served = None;
         for version in candidates {
-            let stamp = self.source.stamp(Some(version));
-            match guarded(version, || self.source.open_at_once(version)) {
+            let stamp = self.releases.stamp(Some(version));
+            match guarded(version, || self.releases.open_at_once(version)) {
                 Ok(item) => {
                     served = Some((item, Some(Stamps::new(stamp))));
                     break;
@@ -136,7 +130,7 @@ impl<S: ReleaseSource> Starting<S> {
         }
         let (served, files) = match (served, &named) {
             (Some(served), _) => served,
-            (None, Ok(None)) => (self.source.unpublished(versions.first().copied())?, None),
+            (None, Ok(None)) => (self.releases.unpublished(versions.first().copied())?, None),
             (None, _) => return Err(ReleaseError::NothingGood { reasons: rejections }),
         };
         // The watcher does not repeat anything reported here or not worth a report.
@@ -150,18 +144,18 @@ impl<S: ReleaseSource> Starting<S> {
         let active = Arc::new(ActiveRelease::with(Arc::new(served), others, self.keep));
         rejections.into_iter().for_each(|reason| active.note_rejection(reason));
         let reported = ReportedState { rejected, served: files };
-        let (source, report) = (Arc::clone(&self.source), Arc::clone(&self.report));
-        Ok(Watcher { source, active, report, reported: Mutex::new(reported) })
+        let (releases, report) = (self.releases.clone(), Arc::clone(&self.report));
+        Ok(Watcher { releases, active, report, reported: Mutex::new(reported) })
     }
 
     /// Loads the newest releases besides the served one, which is not the bundled snapshot if there are any.
-    fn load_others(&self, served: &S::Item, versions: &[SnapshotVersion]) -> Vec<Arc<S::Item>> {
+    fn load_others(&self, served: &Catalog, versions: &[SnapshotVersion]) -> Vec<Arc<Catalog>> {
         let mut others = Vec::new();
         for version in versions.iter().copied().filter(|version| *version != served.version()) {
             if others.len() == self.keep {
                 break;
             }
-            match guarded(version, || self.source.open_at_once(version)) {
+            match guarded(version, || self.releases.open_at_once(version)) {
                 Ok(item) => others.push(Arc::new(item)),
                 Err(reason) => (self.report)(ReleaseEvent::NotLoaded { reason }),
             }
@@ -171,7 +165,7 @@ impl<S: ReleaseSource> Starting<S> {
 
     /// Starts as soon as a release can be served: retries when the index has changed, and on SIGHUP. `refused` gets the
     /// reason of each failed attempt. Ends with the runtime.
-    pub async fn wait(self, interval: Duration, refused: impl Fn(&ReleaseError) + Send + Sync + 'static) -> Watcher<S> {
+    pub async fn wait(self, interval: Duration, refused: impl Fn(&ReleaseError) + Send + Sync + 'static) -> Watcher {
         let requested = Notify::new();
         let poll = move |is_requested| {
             let stamp = self.stamp();
@@ -186,19 +180,22 @@ impl<S: ReleaseSource> Starting<S> {
 
     /// Stamps that change with `current` and with any file of any release.
     fn stamp(&self) -> Vec<u64> {
-        let versions = self.source.versions().unwrap_or_default();
-        std::iter::once(None).chain(versions.into_iter().map(Some)).map(|version| self.source.stamp(version)).collect()
+        let versions = self.releases.versions().unwrap_or_default();
+        std::iter::once(None)
+            .chain(versions.into_iter().map(Some))
+            .map(|version| self.releases.stamp(version))
+            .collect()
     }
 }
 
 /// The stamps of `current` and of the release that it names.
-fn stamps<S: ReleaseSource>(source: &S, current: Option<SnapshotVersion>) -> [u64; 2] {
-    [source.stamp(None), current.map_or(0, |version| source.stamp(Some(version)))]
+fn stamps(releases: &ReleaseStore, current: Option<SnapshotVersion>) -> [u64; 2] {
+    [releases.stamp(None), current.map_or(0, |version| releases.stamp(Some(version)))]
 }
 
 /// Opens a release; the error is the reason why it cannot be opened.
-fn open<S: ReleaseSource>(source: &S, version: SnapshotVersion) -> Result<S::Item, String> {
-    guarded(version, || source.open(version))
+fn open(releases: &ReleaseStore, version: SnapshotVersion) -> Result<Catalog, String> {
+    guarded(version, || releases.open_catalog(version))
 }
 
 /// Runs `work` on a release and describes its failure. A release that causes a panic must not end the server.
@@ -209,8 +206,8 @@ fn guarded<T>(version: SnapshotVersion, work: impl FnOnce() -> Result<T, Release
     }
 }
 
-impl<S: ReleaseSource> Watcher<S> {
-    pub fn active(&self) -> Arc<ActiveRelease<S::Item>> {
+impl Watcher {
+    pub fn active(&self) -> Arc<ActiveRelease> {
         Arc::clone(&self.active)
     }
 
@@ -238,7 +235,7 @@ impl<S: ReleaseSource> Watcher<S> {
 
     /// Polls once; blocks while a release is opened. If the operator requested the poll, a rejected release is retried.
     pub fn poll(&self, is_requested: bool) {
-        let named = self.source.current();
+        let named = self.releases.current();
         let current = named.as_ref().map_or(None, |named| *named);
         let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
         self.watch_files(&mut reported);
@@ -249,7 +246,7 @@ impl<S: ReleaseSource> Watcher<S> {
             self.load_passed_over();
             return;
         }
-        let stamps = stamps(&*self.source, current);
+        let stamps = stamps(&self.releases, current);
         if let Some(previous) =
             reported.rejected.as_mut().filter(|previous| previous.current == current && !is_requested)
             && !previous.stamps.has_changed(stamps)
@@ -283,9 +280,9 @@ impl<S: ReleaseSource> Watcher<S> {
     }
 
     /// Verifies a loaded release; the error is the reason why it cannot be served.
-    fn verify(&self, loaded: &S::Item) -> Result<(), String> {
+    fn verify(&self, loaded: &Catalog) -> Result<(), String> {
         let version = loaded.version();
-        if guarded(version, || self.source.verify(loaded))? {
+        if guarded(version, || self.releases.verify(loaded))? {
             (self.report)(ReleaseEvent::Verified { version });
         }
         Ok(())
@@ -293,17 +290,17 @@ impl<S: ReleaseSource> Watcher<S> {
 
     /// Serves the newest release older than a damaged one; if there is none, the damaged one.
     fn fall_back(&self, damaged: SnapshotVersion, reason: String, reported: &mut ReportedState) {
-        let current = self.source.current().unwrap_or_default();
+        let current = self.releases.current().unwrap_or_default();
         if current == Some(damaged) {
-            reported.rejected = Some(RejectedState { current, stamps: Stamps::new(stamps(&*self.source, current)) });
+            reported.rejected = Some(RejectedState { current, stamps: Stamps::new(stamps(&self.releases, current)) });
         }
-        let versions = self.source.versions().unwrap_or_default();
+        let versions = self.releases.versions().unwrap_or_default();
         let mut older = versions.into_iter().filter(|version| *version < damaged);
         let whole = older.find_map(|version| {
-            let stamp = self.source.stamp(Some(version));
+            let stamp = self.releases.stamp(Some(version));
             let opened = match self.active.loaded(version) {
                 Some(loaded) => self.verify(&loaded).map(|()| loaded),
-                None => open(&*self.source, version).map(Arc::new),
+                None => open(&self.releases, version).map(Arc::new),
             };
             Some((opened.ok()?, stamp))
         });
@@ -324,7 +321,7 @@ impl<S: ReleaseSource> Watcher<S> {
     fn watch_files(&self, reported: &mut ReportedState) {
         let Some(files) = &mut reported.served else { return };
         let version = self.active.current().version();
-        let stamp = self.source.stamp(Some(version));
+        let stamp = self.releases.stamp(Some(version));
         if files.has_changed(stamp) {
             files.known = stamp;
             self.active.count_file_change();
@@ -337,7 +334,7 @@ impl<S: ReleaseSource> Watcher<S> {
         let Some(replica) = self.active.replica() else { return };
         let is_loaded = |version| self.active.loaded(version).is_some();
         let Some(version) = replica.next_to_load(is_loaded) else { return };
-        match open(&*self.source, version) {
+        match open(&self.releases, version) {
             Ok(item) => self.active.add(&Arc::new(item)),
             Err(reason) => (self.report)(ReleaseEvent::NotLoaded { reason }),
         }
@@ -346,7 +343,7 @@ impl<S: ReleaseSource> Watcher<S> {
 
     /// Opens and activates a release. A loaded one is opened again, too: its files may have been damaged since.
     fn try_activate(&self, version: SnapshotVersion) -> bool {
-        match open(&*self.source, version) {
+        match open(&self.releases, version) {
             Ok(item) => {
                 self.active.replace(Arc::new(item));
                 (self.report)(ReleaseEvent::Serving { version, bundled: false });

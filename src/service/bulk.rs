@@ -180,7 +180,7 @@ fn stream_range(
             if position >= end {
                 return None;
             }
-            let chunk = tokio::task::spawn_blocking(move || file.read(position, end)).await;
+            let chunk = tokio::task::spawn_blocking(move || file.read_chunk(position, end)).await;
             let chunk = chunk.map_err(BodyError::from).and_then(|chunk| chunk.map_err(BodyError::from));
             let next = match &chunk {
                 Ok(chunk) => position + chunk.len() as u64,

@@ -10,9 +10,8 @@ use crate::alerts::Alerts;
 use crate::well_known::WellKnown;
 use crate::{BulkAccess, Operator};
 use auth::AuthService;
-use auth::audit::Origin;
+use auth::audit::RequestOrigin;
 use auth::quota::{IpRange, WorkQueue, client_address};
-use catalog::Catalog;
 use data::Date;
 use release::{ActiveRelease, ReleaseStore};
 use transport::headers::PublicScheme;
@@ -22,7 +21,7 @@ use transport::{Peer, RequestParts, ResponseCache, Telemetry};
 /// State shared by all front ends: releases, accounts, and the settings that affect responses.
 pub struct State {
     /// The loaded releases.
-    pub releases: Arc<ActiveRelease<Catalog>>,
+    pub releases: Arc<ActiveRelease>,
     /// The folder of releases, if the server reads one.
     pub index: Option<ReleaseStore>,
     /// Accounts, keys and quotas.
@@ -77,9 +76,9 @@ impl State {
     }
 
     /// Origin of a request, for the audit log.
-    pub fn origin(&self, request: &RequestParts<'_>) -> Origin {
+    pub fn origin(&self, request: &RequestParts<'_>) -> RequestOrigin {
         let address = self.client(request.peer, request.headers);
-        Origin { request: request.id.to_string(), address }
+        RequestOrigin { request: request.id.to_string(), address }
     }
 
     /// Current time in Unix seconds.

@@ -87,7 +87,7 @@ mod tests {
             assert_eq!(PageRoute::parse(path).map(PageRoute::label), Some(label));
         }
         for path in ["/alerts", "/alerts/1-c2VjcmV0", "/alerts/x.md", "/alerts/x.json/y", "/alerts/a/b.json"] {
-            assert_eq!(PageRoute::parse(path), None, "{path}");
+            assert_eq!(PageRoute::parse(path).map(PageRoute::label), None, "{path}");
         }
     }
 }

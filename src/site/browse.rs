@@ -12,9 +12,10 @@ use crate::filters::{FieldConfig, Filters, QueryInput, RangeConfig};
 use crate::format;
 use crate::layout::PageLayout;
 use crate::link::Link;
-use crate::question::{SearchQuestion, list_of};
+use crate::lists::nouns;
+use crate::question::SearchQuestion;
 use catalog::{
-    Catalog, Issues, ListPosition, ParameterError, ParseOptions, ParsedRequest, Query, Reading, Request, Resource,
+    Catalog, Issues, ListPosition, ParameterError, ParseOptions, ParsedRequest, Query, ReadingKind, Request, Resource,
     SearchReading,
 };
 use data::{Facet, ReviewStatus};
@@ -253,7 +254,7 @@ fn read_search(
     let meaning = search.values().into_iter().filter(|(name, _)| name != "limit");
     let pairs = given.iter().filter(|(name, _)| !is_text(name)).cloned().chain(meaning);
     let meaning =
-        (search.reading != Reading::Name).then(|| Serializer::new(String::new()).extend_pairs(pairs).finish());
+        (search.reading != ReadingKind::Name).then(|| Serializer::new(String::new()).extend_pairs(pairs).finish());
     Some((search, meaning))
 }
 
@@ -299,7 +300,7 @@ impl Browse {
             config,
             &QueryInput { params: &given, problems: &problems, query: &query, link: &link },
         );
-        let by_words = search.as_ref().filter(|search| search.reading == Reading::Text);
+        let by_words = search.as_ref().filter(|search| search.reading == ReadingKind::Text);
         if by_words.is_some() {
             // The words stay in the search field, so they are not also sent as a hidden field.
             filters.kept.retain(|(name, _)| name != "text");
@@ -436,19 +437,19 @@ impl SearchWords {
         search: &SearchReading,
         without_text: &Link,
     ) -> Result<Self, PageError> {
-        let (_, one, many) = list_of(resource.table());
+        let (one, many) = nouns(resource.table());
         let text = &search.text;
         let counted = format::counted(search.described as u64, one, many);
         let question = SearchQuestion::from_search(catalog, resource, search, without_text, 0)?;
         let of_text = || without_text.with("text", text).href();
         let (note, described) = match search.reading {
-            Reading::Text => {
+            ReadingKind::Text => {
                 let having = "With all of its words in descriptions, sectors or places";
                 (Some(format!("No {one} is named “{text}”. {having}: {counted}.")), None)
             }
             reading => {
                 let note = format!("No {one} is named “{text}”. It was read as a question.");
-                let note = (reading == Reading::Question).then_some(note);
+                let note = (reading == ReadingKind::Question).then_some(note);
                 (note, (search.described > 0).then(|| (counted, of_text())))
             }
         };

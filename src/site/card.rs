@@ -186,7 +186,7 @@ fn years(
     let first = first.max(last - YEARS as i32 + 1);
     let snapshot = catalog.snapshot();
     let mut counts = vec![0_u64; (last - first + 1) as usize];
-    RowFilter::of(catalog, Table::Rounds, &[Filter::AnyOf(facet, vec![row])]).each(|round| {
+    RowFilter::new(catalog, Table::Rounds, &[Filter::AnyOf(facet, vec![row])]).each(|round| {
         let year = snapshot.round_date(round).map(PartialDate::year);
         let place = year.and_then(|year| usize::try_from(year - first).ok());
         if let Some(count) = place.and_then(|place| counts.get_mut(place)) {

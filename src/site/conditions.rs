@@ -42,10 +42,7 @@ pub(crate) fn title(catalog: &Catalog, resource: Resource, link: &Link) -> Strin
         }
         _ => "firms".to_owned(),
     };
-    let mut title = what.chain([noun]).collect::<Vec<_>>().join(" ");
-    if let Some(first) = title.chars().next() {
-        title.replace_range(..first.len_utf8(), &first.to_uppercase().to_string());
-    }
+    let mut title = format::capitalized(&what.chain([noun]).collect::<Vec<_>>().join(" "));
     let places = [named("city"), named("country")];
     let places: Vec<String> =
         places.into_iter().flatten().map(|place| place.trim_start_matches("in ").to_owned()).collect();

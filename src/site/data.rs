@@ -10,11 +10,12 @@ use crate::error_page::PageError;
 use crate::feeds::{self, ReleaseChanges};
 use crate::field_years::FieldYears;
 use crate::layout::PageLayout;
+use crate::lists::list_path;
 use crate::market::rounds_by_year;
 use crate::{PageRequest, format, linked_data};
 use catalog::round_years::spans;
 use catalog::{Catalog, Property, Totals};
-pub use data::Table;
+use data::Table;
 use service::{BulkAccess, bulk};
 
 #[derive(Template)]
@@ -74,7 +75,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
             name,
             known: *known,
             percent: (u64::from(*known) * 100 / u64::from(rows)) as u32,
-            href: list_of(catalog, table, name, *known),
+            href: list_of_known(catalog, table, name, *known),
         };
         let mut fields: Vec<FieldCoverage> = known.iter().map(field).collect();
         fields.sort_by_key(|field| std::cmp::Reverse(field.known));
@@ -122,16 +123,10 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
 }
 
 /// Path of the list of records with a value of a field, if it shows exactly these. Filters ignore suspect amounts.
-fn list_of(catalog: &Catalog, table: Table, field: &str, known: u32) -> Option<String> {
+fn list_of_known(catalog: &Catalog, table: Table, field: &str, known: u32) -> Option<String> {
     let (property, of) = Property::named(table, field)?;
     let listed = catalog.known_rows(table, of);
-    let page = match table {
-        Table::Rounds => "/rounds",
-        Table::Startups => "/startups",
-        Table::People => "/people",
-        _ => "/vcs",
-    };
-    (known > 0 && listed == known).then(|| format!("{page}?known={property}"))
+    (known > 0 && listed == known).then(|| format!("{}?known={property}", list_path(table)))
 }
 
 /// The gaps of the data, as sentences.

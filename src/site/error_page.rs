@@ -147,11 +147,7 @@ impl PageError {
 /// A message as a sentence: with a capital at the start and a full stop at the end.
 pub(crate) fn sentence(message: &str) -> String {
     let message = format::with_quotes(message);
-    let mut chars = message.chars();
-    match chars.next() {
-        Some(first) => format!("{}{}.", first.to_uppercase(), chars.as_str()),
-        None => message,
-    }
+    if message.is_empty() { message } else { format!("{}.", format::capitalized(&message)) }
 }
 
 /// The path of a record's page; for a sector, of the list of its firms.

@@ -45,7 +45,7 @@ pub(super) struct ReleaseChanges {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FeedFormat {
+pub(crate) enum FeedFormat {
     Atom,
     Json,
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::charts::{ChartHead, ChartMark, ChartUnit, HeatRow, Heatmap};
+use crate::charts::{ChartHead, ChartMark, ChartRow, ChartUnit, Heatmap};
 use catalog::aggregate::{AggregateOptions, GroupBy, MAX_GROUPS, group_bys};
 use catalog::round_years::spans;
 use catalog::{Catalog, Filter, Property, Query, Resource};
@@ -70,7 +70,7 @@ impl FieldYears {
             href: value.map(|_| format!("/rounds?since={year}&until={year}{known}")),
             value,
         };
-        let all = HeatRow {
+        let all = ChartRow {
             label: "all rounds".to_owned(),
             href: Some("/rounds".to_owned()),
             cells: years.iter().map(|(year, rounds)| cell(*year, *rounds, "")).collect(),
@@ -81,7 +81,7 @@ impl FieldYears {
                 let value = rounds.and_then(|_| field.known.get(year).copied());
                 cell(*year, value, &format!("&{known}"))
             };
-            HeatRow {
+            ChartRow {
                 label: field.field.to_owned(),
                 href: Some(format!("/rounds?{known}")),
                 cells: years.iter().map(of_year).collect(),

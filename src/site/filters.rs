@@ -1,12 +1,13 @@
 //! The filters of a list as one form: checkboxes with counts, ranges with histograms, and text fields.
 
 use crate::browse::{BrowseConfig, PARSE_OPTIONS, problem_of};
-use crate::charts::{ChartHead, ChartItem, ChartUnit, RangeHistogram};
+use crate::charts::{Bars, ChartHead, ChartItem, ChartUnit};
 use crate::conditions::label_of;
 use crate::format;
 use crate::link::Link;
+use crate::lists::nouns;
 use catalog::params::ParamType;
-use catalog::{Catalog, Filter, ListPosition, ParameterError, Query, Request, Resource, Rows};
+use catalog::{Catalog, Filter, ListPosition, MatchedRows, ParameterError, ParseOptions, Query, Request, Resource};
 use data::vocabulary::Vocabulary;
 use data::{Country, Date, Facet, FirmKind, OrganizationKind, PartialDate, Stage, StartupStatus, Table};
 
@@ -75,7 +76,7 @@ pub(crate) struct FacetOption {
 
 pub(crate) struct RangeFilter {
     pub label: &'static str,
-    pub histogram: Option<RangeHistogram>,
+    pub histogram: Option<Bars>,
     pub ends: [TextField; 2],
 }
 
@@ -162,7 +163,7 @@ fn is_known(catalog: &Catalog, resource: Resource, name: &str) -> bool {
 /// A query and its rows.
 struct FilteredRows {
     query: Query,
-    rows: Rows,
+    rows: MatchedRows,
 }
 
 impl FilteredRows {
@@ -208,7 +209,7 @@ fn group(
     for value in link.values(name) {
         if !options.iter().any(|option| option.value == value) {
             let label = label_of(catalog, name, value);
-            let count = format::number(total(catalog, config.resource, &link.with(name, value)));
+            let count = format::number(total(catalog, config.resource, &link.with(name, value), PARSE_OPTIONS));
             options.push(FacetOption { value: value.to_owned(), label, count, is_selected: true });
         }
     }
@@ -226,9 +227,9 @@ fn group(
     })
 }
 
-/// Number of rows of a list.
-fn total(catalog: &Catalog, resource: Resource, link: &Link) -> u64 {
-    let parsed = catalog.parse(resource, &link.others(&[]), PARSE_OPTIONS);
+/// Number of rows of a list with the parameters of a link; 0 if they do not make a list.
+pub(crate) fn total(catalog: &Catalog, resource: Resource, link: &Link, options: ParseOptions) -> u64 {
+    let parsed = catalog.parse(resource, &link.others(&[]), options);
     let Ok(Request::List(query)) = parsed.map(|parsed| parsed.request) else { return 0 };
     catalog.list(&query, ListPosition::default(), 0).total
 }
@@ -271,7 +272,7 @@ fn histogram(
     range: &RangeConfig,
     given: &QueryInput<'_>,
     all: &FilteredRows,
-) -> Option<RangeHistogram> {
+) -> Option<Bars> {
     let (table, link) = (config.resource.table(), given.link);
     let [from, to] = [range.from.name, range.to.name];
     let bins = bins(catalog, table, range.bins)?;
@@ -294,16 +295,7 @@ fn histogram(
     let nouns = nouns(table);
     let title = format!("{} by {}", format::word(nouns.1), range.label.to_lowercase());
     let heads = [range.label, &format::word(nouns.1)];
-    RangeHistogram::new(ChartHead::new(from, title, ""), heads, ChartUnit::Count(nouns.0, nouns.1), items.collect())
-}
-
-fn nouns(table: Table) -> (&'static str, &'static str) {
-    match table {
-        Table::Startups => ("startup", "startups"),
-        Table::Rounds => ("round", "rounds"),
-        Table::People => ("person", "people"),
-        _ => ("firm", "firms"),
-    }
+    Bars::range(ChartHead::new(from, title, ""), heads, ChartUnit::Count(nouns.0, nouns.1), items)
 }
 
 fn year_of(bin: &Bin) -> i32 {

@@ -3,22 +3,14 @@
 use std::fmt::Display;
 
 use data::model::Review;
-pub(crate) use data::vocabulary::word;
+pub(crate) use data::number::{counted, grouped as number};
+pub(crate) use data::vocabulary::{capitalized, word};
 use data::{Country, Date, PartialDate, identifier};
 
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// An integer with separators between thousands: `12,345`.
-pub(crate) fn number(number: impl Display) -> String {
-    catalog::coverage::grouped(number)
-}
-
-/// `1 review`, `3 reviews`.
-pub(crate) fn counted(count: impl Display, one: &str, many: &str) -> String {
-    let count = number(count);
-    let noun = if count == "1" { one } else { many };
-    format!("{count} {noun}")
-}
+/// Why text can always be written into a string.
+pub(crate) const ACCEPTS: &str = "a string accepts any text";
 
 /// US dollars in at most three digits: `$1.2M`, `$350K`.
 pub(crate) fn usd(amount: &u64) -> String {

@@ -12,13 +12,14 @@ use crate::choice::{Choice, choices};
 use crate::error_page::{PageError, name_and_path, path_of};
 use crate::layout::PageLayout;
 use crate::link::Link;
+use crate::lists::{list_path, nouns};
 use crate::market::{countries, rounds_by_year, sectors};
-use crate::question::{SearchQuestion, list_of};
+use crate::question::SearchQuestion;
 use crate::records::{record, records};
 use crate::round_rows::RoundRows;
 use crate::{PageRequest, format, respond_with};
 use catalog::params::MAX_TEXT_CHARS;
-use catalog::{Catalog, Filter, LeaderboardQuery, ListPosition, Order, Query, Ranking, Resource, Texts, Totals};
+use catalog::{Catalog, Filter, LeaderboardQuery, ListPosition, Order, Query, Ranking, Resource, TextIndexes, Totals};
 use data::model::{Firm, Person, Startup};
 use data::{Direction, Metric, Table};
 use transport::headers::{Caching, CommonHeaders, set};
@@ -156,7 +157,7 @@ fn search_descriptions<R: DeserializeOwned>(
     let page = catalog.list(&query, ListPosition::default(), MAX_RESULTS);
     let found = catalog.snippets_of(&query, &page.rows).into_iter();
     snippets.extend(found.map(|snippet| (snippet.slug.clone(), snippet.parts())));
-    let all = Link::new(list_of(table).0, Vec::new()).with("text", text).href();
+    let all = Link::new(list_path(table), Vec::new()).with("text", text).href();
     TableResults::from_rows(catalog, table, &page.rows, page.total, &all).map(Some)
 }
 
@@ -236,7 +237,7 @@ fn search(catalog: &Catalog, request: PageRequest<'_>, q: String) -> Result<Stri
         true => None,
         false => catalog.read_search(subject, &["q"], &name_query(subject.table(), &q)),
     };
-    let list = Link::new(list_of(subject.table()).0, Vec::new());
+    let list = Link::new(list_path(subject.table()), Vec::new());
     let question = search.map(|search| SearchQuestion::from_search(catalog, subject, &search, &list, MAX_RESULTS));
     let question = question.transpose()?.flatten();
     let read_question = question.as_ref().filter(|question| question.is_read);
@@ -257,9 +258,9 @@ fn search(catalog: &Catalog, request: PageRequest<'_>, q: String) -> Result<Stri
     let is_unread = question.as_ref().is_none_or(|question| !question.unread.is_empty());
     if !is_described && !is_sure && is_unread {
         elsewhere.extend(RESOURCES.into_iter().filter_map(|resource| {
-            let (path, one, many) = list_of(resource.table());
+            let (one, many) = nouns(resource.table());
             let count = catalog.count_described(resource, &q) as u64;
-            let href = Link::new(path, Vec::new()).with("text", &q).href();
+            let href = Link::new(list_path(resource.table()), Vec::new()).with("text", &q).href();
             (count > 0).then(|| (format::counted(count, one, many), href))
         }));
     } else if is_described {
@@ -291,7 +292,7 @@ pub(crate) fn suggest_to_browser(catalog: &Catalog, request: PageRequest<'_>) ->
     let text = search_text(request.query);
     let (snapshot, base) = (catalog.snapshot(), &request.state.public_url);
     let (mut names, mut notes, mut addresses) = (Vec::new(), Vec::new(), Vec::new());
-    for suggestion in catalog.suggest(&text, &Texts::TABLES, MAX_SUGGESTIONS) {
+    for suggestion in catalog.suggest(&text, &TextIndexes::TABLES, MAX_SUGGESTIONS) {
         names.push(snapshot.name(suggestion.table, suggestion.row));
         notes.push(suggestion.note.unwrap_or_default());
         let path = path_of(suggestion.table, snapshot.slug(suggestion.table, suggestion.row));
@@ -322,7 +323,7 @@ struct NameSuggestion {
 pub(crate) fn suggest(catalog: &Catalog, request: PageRequest<'_>) -> Response<Vec<u8>> {
     let text = search_text(request.query);
     let snapshot = catalog.snapshot();
-    let names = catalog.suggest(&text, &Texts::TABLES, MAX_SUGGESTIONS);
+    let names = catalog.suggest(&text, &TextIndexes::TABLES, MAX_SUGGESTIONS);
     let names = names.into_iter().map(|suggestion| NameSuggestion {
         name: snapshot.name(suggestion.table, suggestion.row).to_owned(),
         kind: suggestion.table.noun(),

@@ -6,8 +6,8 @@
 use once_cell::sync::Lazy;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::assets;
 use crate::twin::TwinFormat;
+use crate::{PAGES, assets};
 use data::Snapshot;
 use service::{Brand, BrandColor, Operator, State};
 
@@ -16,15 +16,6 @@ pub(crate) const CSP: &str = "default-src 'none'; style-src 'self'; script-src '
                               connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
 pub(crate) const HTML: &str = "text/html; charset=utf-8";
-
-const NAV_ITEMS: [(&str, &str); 6] = [
-    ("/match", "Match"),
-    ("/vcs", "Firms"),
-    ("/startups", "Startups"),
-    ("/rounds", "Rounds"),
-    ("/markets", "Markets"),
-    ("/docs", "Docs"),
-];
 
 /// A hash of the style sheets and scripts. It is part of their URLs, so that a page never loads those of another build.
 static ASSET_VERSION: Lazy<String> = Lazy::new(|| {
@@ -152,7 +143,8 @@ impl PageLayout {
 
     /// The navigation: path, name, and true if the current page is at the path or below it.
     pub(crate) fn nav_items(&self) -> impl Iterator<Item = (&'static str, &'static str, bool)> {
-        NAV_ITEMS.into_iter().map(|(path, name)| (path, name, self.is_within(path)))
+        let pages = PAGES.iter().filter_map(|page| Some((page.path, page.menu?)));
+        pages.chain([("/docs", "Docs")]).map(|(path, name)| (path, name, self.is_within(path)))
     }
 
     /// True if the header has a search field. The home page has a larger one of its own.

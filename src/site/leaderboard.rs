@@ -25,6 +25,7 @@ use data::{Metric, Table};
 const SCORE_BIN: u32 = 5;
 /// Approximate number of bars in the histogram of any other metric.
 const BARS: u32 = 12;
+const FIRMS: ChartUnit = ChartUnit::Count("firm", "firms");
 /// Parameters that filter a leaderboard.
 const CONDITIONS: [&str; 4] = ["stage", "sector", "country", "kind"];
 
@@ -279,7 +280,6 @@ fn basis(metric: Metric, firm: &Firm) -> String {
 
 /// The distribution of a metric's values over all ranked firms.
 fn histogram(catalog: &Catalog, metric: Metric) -> Option<Bars> {
-    const FIRMS: ChartUnit = ChartUnit::Count("firm", "firms");
     if metric == Metric::HealthScore {
         return scores(catalog);
     }
@@ -343,14 +343,6 @@ fn scores(catalog: &Catalog) -> Option<Bars> {
     );
     let head = ChartHead::new("scores", "All health scores", summary);
     let href = |low: u32, _| Some(format!("/vcs?min_health_score={low}&sort=health_score"));
-    let name = |score: u32| score.to_string();
-    Bars::histogram(
-        head,
-        ["Score", "Firms"],
-        ChartUnit::Count("firm", "firms"),
-        &counts,
-        &even_bins(&counts, SCORE_BIN),
-        name,
-        href,
-    )
+    let bins = even_bins(&counts, SCORE_BIN);
+    Bars::histogram(head, ["Score", "Firms"], FIRMS, &counts, &bins, |score| score.to_string(), href)
 }

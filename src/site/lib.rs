@@ -4,7 +4,7 @@
 //! every page can show the API URL of the same query.
 #![warn(unreachable_pub)]
 
-pub mod account;
+mod account;
 mod alert_feed;
 mod assets;
 mod browse;
@@ -34,11 +34,12 @@ mod matching;
 mod moves;
 mod person;
 mod question;
-pub mod reconcile;
+mod reconcile;
 mod records;
-pub mod resolve;
+mod resolve;
 pub mod review;
 mod round_rows;
+mod routes;
 mod sectors;
 mod similar;
 mod sitemap;
@@ -53,6 +54,7 @@ mod twin;
 pub use docs::clients::{CLIENTS, ExampleClient};
 pub use docs::mcp::{CONVERSATIONS, SETUPS, Setup};
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -63,15 +65,16 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::error_page::PageError;
 use crate::feeds::FeedFormat;
 use crate::layout::{CSP, HTML};
-pub use crate::market::MarketScope;
-use crate::reconcile::Reconcile;
+pub use crate::routes::PageRoute;
+use crate::routes::{PageHandler, PageRow, page, page_of, raw};
 use crate::theme::Theme;
 use crate::twin::{TwinFormat, TwinSubject};
+use ::data::Table;
 use auth::RetryAfter;
+use auth::quota::Overloaded;
 use catalog::{Catalog, Resource};
-pub use data::Table;
 use service::State;
-use transport::headers::{Caching, CommonHeaders, READS, Vary, set};
+use transport::headers::{Caching, CommonHeaders, Vary, set};
 use transport::negotiation::compressed;
 use transport::response_cache::{CacheKey, CachedResponse};
 use transport::url::{decoded, with_slug};
@@ -89,224 +92,105 @@ pub struct PageRequest<'a> {
     pub trace: &'a RequestTrace,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PageRoute<'a> {
-    Home,
-    Firms,
-    Firm(&'a str),
-    FirmReviews(&'a str),
-    Startups,
-    Startup(&'a str),
-    People,
-    Person(&'a str),
-    Rounds,
-    Sectors,
-    Market(MarketScope<'a>),
-    Match,
-    Compare,
-    Leaderboard,
-    Data,
-    Reconcile(Reconcile),
-    Resolve,
-    Releases,
-    ReleaseFeed(FeedFormat),
-    RoundFeed(FeedFormat),
-    /// The alerts of a search or list, by the token of its address.
-    AlertFeed(&'a str, FeedFormat),
-    /// A page's content as JSON, Markdown or CSV.
-    Twin(TwinSubject<'a>, TwinFormat),
-    /// The preview image of a firm or startup.
-    Picture(Table, &'a str),
-    /// The sitemap file of this number; `None` for `/sitemap.xml`.
-    Sitemap(Option<usize>),
-    Suggest,
-    /// Suggestions in the form of OpenSearch.
-    OpenSearchSuggest,
-}
+/// The pages, in the order of the menu and of the sitemap. Those of [`reconcile`] and [`account`] are there.
+pub(crate) const PAGES: &[PageRow] = &[
+    page("/", home::page).cached().in_sitemap(),
+    page("/match", matching::page).cached().in_menu("Match").in_sitemap(),
+    page("/vcs", lists::firms).cached().in_menu("Firms").in_sitemap().with_twins(TwinSubject::List(Resource::Firms)),
+    page_of("/vcs/{slug}", firm::page).cached().with_twins(TwinSubject::Record(Table::Firms)),
+    page_of("/vcs/{slug}/reviews", firm::reviews::page).cached().with_twins(TwinSubject::Reviews),
+    raw("/vcs/{slug}.png", |catalog, request, [slug, _]| card::respond(catalog, request, Table::Firms, slug)),
+    page("/startups", lists::startups)
+        .cached()
+        .in_menu("Startups")
+        .in_sitemap()
+        .with_twins(TwinSubject::List(Resource::Startups)),
+    page_of("/startups/{slug}", startup::page).cached().with_twins(TwinSubject::Record(Table::Startups)),
+    raw("/startups/{slug}.png", |catalog, request, [slug, _]| card::respond(catalog, request, Table::Startups, slug)),
+    page("/rounds", lists::rounds)
+        .cached()
+        .in_menu("Rounds")
+        .in_sitemap()
+        .with_twins(TwinSubject::List(Resource::Rounds)),
+    raw("/rounds.atom", |catalog, request, _| feeds::round_feed(catalog, request)?.respond(request, FeedFormat::Atom)),
+    raw("/rounds.json", |catalog, request, _| feeds::round_feed(catalog, request)?.respond(request, FeedFormat::Json)),
+    page("/people", lists::people).cached().in_sitemap().with_twins(TwinSubject::List(Resource::People)),
+    page_of("/people/{slug}", person::page).cached().with_twins(TwinSubject::Record(Table::People)),
+    page("/markets", market::all).cached().in_menu("Markets").in_sitemap(),
+    page_of("/sectors/{slug}", market::sector).cached(),
+    page_of("/sectors/{slug}/{stage}", market::sector).cached(),
+    page_of("/countries/{code}", market::country).cached(),
+    page_of("/countries/{code}/{stage}", market::country).cached(),
+    page_of("/cities/{name}", market::city).cached(),
+    page_of("/cities/{name}/{stage}", market::city).cached(),
+    page("/leaderboard", leaderboard::page).in_sitemap().with_twins(TwinSubject::List(Resource::Leaderboard)),
+    page("/sectors", sectors::page).cached().in_sitemap().with_twins(TwinSubject::List(Resource::Sectors)),
+    page("/compare", compare::page).cached(),
+    page("/data", data::page).in_sitemap(),
+    page("/releases", feeds::releases).in_sitemap(),
+    raw("/releases.atom", |_, request, _| feeds::release_feed(request).respond(request, FeedFormat::Atom)),
+    raw("/releases.json", |_, request, _| feeds::release_feed(request).respond(request, FeedFormat::Json)),
+    page("/resolve", resolve::page)
+        .with_batch(resolve::MAX_BYTES, |request, form, address| Box::pin(resolve::answer(request, form, address))),
+    raw("/suggest", |catalog, request, _| Ok(home::suggest(catalog, request))),
+    raw("/suggest/opensearch", |catalog, request, _| Ok(home::suggest_to_browser(catalog, request))),
+    raw("/alerts/{token}.atom", |_, request, [token, _]| alert_feed::respond(request, token, FeedFormat::Atom)),
+    raw("/alerts/{token}.json", |_, request, [token, _]| alert_feed::respond(request, token, FeedFormat::Json)),
+    raw("/sitemap.xml", sitemap::respond),
+    raw("/sitemap-{number}.xml", sitemap::respond).labelled("/sitemap.xml"),
+];
 
-impl<'a> PageRoute<'a> {
-    /// The page at a path without a trailing slash.
-    pub fn parse(path: &'a str) -> Option<Self> {
-        let mut segments = path.split('/').skip(1);
-        let page = match (segments.next()?, segments.next(), segments.next()) {
-            ("", None, None) => Self::Home,
-            ("vcs", None, None) => Self::Firms,
-            // A slug has no dot.
-            (_, Some(name), None) | (_, Some(_), Some(name)) if name.contains('.') => return Self::parse_file(path),
-            ("vcs", Some(slug), None) => Self::Firm(slug),
-            ("vcs", Some(slug), Some("reviews")) => Self::FirmReviews(slug),
-            ("startups", None, None) => Self::Startups,
-            ("startups", Some(slug), None) => Self::Startup(slug),
-            ("people", None, None) => Self::People,
-            ("people", Some(slug), None) => Self::Person(slug),
-            ("rounds", None, None) => Self::Rounds,
-            ("match", None, None) => Self::Match,
-            ("compare", None, None) => Self::Compare,
-            ("sectors", None, None) => Self::Sectors,
-            ("markets", None, None) => Self::Market(MarketScope::All),
-            ("sectors", Some(slug), stage) => Self::Market(MarketScope::Sector(slug, stage)),
-            ("countries", Some(code), stage) => Self::Market(MarketScope::Country(code, stage)),
-            ("cities", Some(name), stage) => Self::Market(MarketScope::City(name, stage)),
-            ("leaderboard", None, None) => Self::Leaderboard,
-            ("data", None, None) => Self::Data,
-            ("reconcile", first, second) => Self::Reconcile(Reconcile::from_segments(first, second)?),
-            ("resolve", None, None) => Self::Resolve,
-            ("releases", None, None) => Self::Releases,
-            ("releases.atom", None, None) => Self::ReleaseFeed(FeedFormat::Atom),
-            ("releases.json", None, None) => Self::ReleaseFeed(FeedFormat::Json),
-            ("rounds.atom", None, None) => Self::RoundFeed(FeedFormat::Atom),
-            ("rounds.json", None, None) => Self::RoundFeed(FeedFormat::Json),
-            ("suggest", None, None) => Self::Suggest,
-            ("suggest", Some("opensearch"), None) => Self::OpenSearchSuggest,
-            ("sitemap.xml", None, None) => Self::Sitemap(None),
-            _ => return Self::parse_file(path),
-        };
-        segments.next().is_none().then_some(page)
+/// Responds with a page, or handles a form. Whatever may search or render waits for its turn.
+pub async fn answer(
+    route: PageRoute<'_>,
+    request: PageRequest<'_>,
+    form: Option<Bytes>,
+    address: IpAddr,
+) -> Response<Vec<u8>> {
+    let values = route.values;
+    if let Some(twin) = route.twin {
+        return in_turn(request, |catalog| twin::respond(catalog, request, twin, values[0])).await;
     }
-
-    /// The value of `Allow`.
-    pub fn methods(self) -> &'static str {
-        match self {
-            Self::Resolve | Self::Reconcile(Reconcile::Service) => "GET, HEAD, POST, OPTIONS",
-            _ => READS,
+    match route.handler(form.is_some()) {
+        Some(PageHandler::Html(render)) => {
+            in_turn(request, |catalog| Ok(html(route, catalog, request, render(catalog, request)?))).await
         }
-    }
-
-    /// True if the page accepts a form by POST.
-    pub fn takes_forms(self) -> bool {
-        self.methods() != READS
-    }
-
-    /// The page at a path with a file extension, such as `.md` or `.png`.
-    fn parse_file(path: &'a str) -> Option<Self> {
-        if let Some(number) = path.strip_prefix("/sitemap-").and_then(|rest| rest.strip_suffix(".xml")) {
-            return Some(Self::Sitemap(Some(number.parse().ok()?)));
+        Some(PageHandler::HtmlOf(render)) => {
+            in_turn(request, |catalog| Ok(html(route, catalog, request, render(catalog, request, values)?))).await
         }
-        if let Some(path) = path.strip_suffix(".png") {
-            return match Self::parse(path)? {
-                Self::Firm(slug) => Some(Self::Picture(Table::Firms, slug)),
-                Self::Startup(slug) => Some(Self::Picture(Table::Startups, slug)),
-                _ => None,
-            };
-        }
-        if let Some(rest) = path.strip_prefix("/alerts/") {
-            return match rest.split_once('.')? {
-                (token, _) if token.contains('/') => None,
-                (token, "atom") => Some(Self::AlertFeed(token, FeedFormat::Atom)),
-                (token, "json") => Some(Self::AlertFeed(token, FeedFormat::Json)),
-                _ => None,
-            };
-        }
-        let (path, format) = TwinFormat::split(path).filter(|(path, _)| !path.contains('.'))?;
-        Some(Self::Twin(Self::parse(path)?.subject()?, format))
-    }
-
-    /// The content of the page, if it has twins.
-    fn subject(self) -> Option<TwinSubject<'a>> {
-        Some(match self {
-            Self::Firms => TwinSubject::List(Resource::Firms),
-            Self::Firm(slug) => TwinSubject::Record(Table::Firms, slug),
-            Self::FirmReviews(slug) => TwinSubject::Reviews(slug),
-            Self::Startups => TwinSubject::List(Resource::Startups),
-            Self::Startup(slug) => TwinSubject::Record(Table::Startups, slug),
-            Self::People => TwinSubject::List(Resource::People),
-            Self::Person(slug) => TwinSubject::Record(Table::People, slug),
-            Self::Rounds => TwinSubject::List(Resource::Rounds),
-            Self::Sectors => TwinSubject::List(Resource::Sectors),
-            Self::Leaderboard => TwinSubject::List(Resource::Leaderboard),
-            _ => return None,
-        })
-    }
-
-    /// True if the page depends only on the release, path, query and theme. Other pages also depend on which other
-    /// releases are loaded.
-    fn is_cacheable(self) -> bool {
-        matches!(
-            self,
-            Self::Home
-                | Self::Firms
-                | Self::Firm(_)
-                | Self::FirmReviews(_)
-                | Self::Startups
-                | Self::Startup(_)
-                | Self::People
-                | Self::Person(_)
-                | Self::Rounds
-                | Self::Sectors
-                | Self::Market(_)
-                | Self::Match
-                | Self::Compare
-        )
-    }
-
-    /// The path without the slug.
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::Home => "/",
-            Self::Firms => "/vcs",
-            Self::Firm(_) => "/vcs/{slug}",
-            Self::FirmReviews(_) => "/vcs/{slug}/reviews",
-            Self::Startups => "/startups",
-            Self::Startup(_) => "/startups/{slug}",
-            Self::People => "/people",
-            Self::Person(_) => "/people/{slug}",
-            Self::Rounds => "/rounds",
-            Self::Sectors => "/sectors",
-            Self::Market(market) => market.label(),
-            Self::Match => "/match",
-            Self::Compare => "/compare",
-            Self::Leaderboard => "/leaderboard",
-            Self::Data => "/data",
-            Self::Reconcile(part) => part.path(),
-            Self::Resolve => "/resolve",
-            Self::Releases => "/releases",
-            Self::ReleaseFeed(FeedFormat::Atom) => "/releases.atom",
-            Self::ReleaseFeed(FeedFormat::Json) => "/releases.json",
-            Self::RoundFeed(FeedFormat::Atom) => "/rounds.atom",
-            Self::RoundFeed(FeedFormat::Json) => "/rounds.json",
-            Self::AlertFeed(_, FeedFormat::Atom) => "/alerts/{token}.atom",
-            Self::AlertFeed(_, FeedFormat::Json) => "/alerts/{token}.json",
-            Self::Twin(_, TwinFormat::Markdown) => "/{page}.md",
-            Self::Twin(_, TwinFormat::Json) => "/{page}.json",
-            Self::Twin(_, TwinFormat::Csv) => "/{page}.csv",
-            Self::Picture(Table::Startups, _) => "/startups/{slug}.png",
-            Self::Picture(..) => "/vcs/{slug}.png",
-            Self::Sitemap(_) => "/sitemap.xml",
-            Self::Suggest => "/suggest",
-            Self::OpenSearchSuggest => "/suggest/opensearch",
-        }
+        Some(PageHandler::Raw(respond)) => in_turn(request, |catalog| respond(catalog, request, values)).await,
+        Some(PageHandler::Batch(respond)) => respond(request, form.as_deref().unwrap_or_default(), address).await,
+        Some(PageHandler::Account(respond)) => account::answer(respond, values, request, form, address).await,
+        None => unknown(request),
     }
 }
 
-pub fn answer(page: PageRoute<'_>, request: PageRequest<'_>) -> Response<Vec<u8>> {
-    let catalog = request.state.releases.current();
-    let response = match page {
-        PageRoute::Suggest => return home::suggest(&catalog, request),
-        PageRoute::OpenSearchSuggest => return home::suggest_to_browser(&catalog, request),
-        PageRoute::Twin(subject, format) => twin::respond(&catalog, request, subject, format),
-        PageRoute::Picture(table, slug) => card::respond(&catalog, request, table, slug),
-        PageRoute::Sitemap(number) => sitemap::text(&catalog, &request.state.public_url, number)
-            .map(|text| respond_unless_known(request, text.into_bytes(), "application/xml")),
-        PageRoute::ReleaseFeed(format) => feeds::release_feed(request).respond(request, format),
-        PageRoute::RoundFeed(format) => {
-            feeds::round_feed(&catalog, request).and_then(|feed| feed.respond(request, format))
-        }
-        PageRoute::AlertFeed(token, format) => alert_feed::respond(request, token, format),
-        _ => render(page, &catalog, request).map(|html| {
-            let theme = Theme::from_request(request);
-            let rendered = Arc::new(cacheable_response(request, theme.apply(html).into_bytes(), HTML, Vary::Cookie));
-            if page.is_cacheable() {
-                request.state.response_cache.insert(cache_key(&catalog, request, theme), &rendered);
-            }
-            rendered.answer(request.headers).map(Vec::from)
-        }),
+/// Runs `work` on the served release when it is its turn.
+async fn in_turn(
+    request: PageRequest<'_>,
+    work: impl FnOnce(&Catalog) -> Result<Response<Vec<u8>>, PageError>,
+) -> Response<Vec<u8>> {
+    let work = || {
+        let catalog = request.state.releases.current();
+        work(&catalog).unwrap_or_else(|error| fail(&error, &catalog, request))
     };
-    response.unwrap_or_else(|error| fail(&error, &catalog, request))
+    let response = request.state.work.run(work).await;
+    response.unwrap_or_else(|Overloaded| fail(&PageError::Overloaded, &request.state.releases.current(), request))
+}
+
+/// The response with a rendered page, which is cached if it may be.
+fn html(route: PageRoute<'_>, catalog: &Catalog, request: PageRequest<'_>, html: String) -> Response<Vec<u8>> {
+    let theme = Theme::from_request(request);
+    let rendered = Arc::new(cacheable_response(request, theme.apply(html).into_bytes(), HTML, Vary::Cookie));
+    if route.is_cached() {
+        request.state.response_cache.insert(cache_key(catalog, request, theme), &rendered);
+    }
+    rendered.answer(request.headers).map(Vec::from)
 }
 
 /// The cached response for a page; `None` if the page has to be rendered.
-pub fn cached(page: PageRoute<'_>, request: PageRequest<'_>) -> Option<Response<Bytes>> {
-    if !page.is_cacheable() {
+pub fn cached(route: PageRoute<'_>, request: PageRequest<'_>) -> Option<Response<Bytes>> {
+    if !route.is_cached() {
         return None;
     }
     let key = cache_key(&request.state.releases.serving(), request, Theme::from_request(request));
@@ -323,11 +207,6 @@ pub fn too_many(request: PageRequest<'_>, wait: RetryAfter) -> Response<Vec<u8>>
     fail(&PageError::RateLimited(wait), &request.state.releases.current(), request)
 }
 
-/// The 503 response for a page if the queue is full.
-pub fn overloaded(request: PageRequest<'_>) -> Response<Vec<u8>> {
-    fail(&PageError::Overloaded, &request.state.releases.current(), request)
-}
-
 pub fn bad_form(request: PageRequest<'_>, status: StatusCode, detail: &'static str) -> Response<Vec<u8>> {
     fail(&PageError::UnreadableForm(status, detail), &request.state.releases.current(), request)
 }
@@ -339,38 +218,6 @@ pub(crate) fn find(catalog: &Catalog, table: Table, slug: &str) -> Result<u32, P
     match catalog.moved_to(table, row, &slug) {
         Some(target) => Err(PageError::Moved(table, slug.clone(), target.to_owned())),
         None => Ok(row),
-    }
-}
-
-fn render(page: PageRoute<'_>, catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
-    let find = |table: Table, slug: &str| find(catalog, table, slug);
-    match page {
-        PageRoute::Home
-        | PageRoute::Suggest
-        | PageRoute::OpenSearchSuggest
-        | PageRoute::Reconcile(_)
-        | PageRoute::ReleaseFeed(_)
-        | PageRoute::RoundFeed(_)
-        | PageRoute::AlertFeed(..)
-        | PageRoute::Twin(..)
-        | PageRoute::Picture(..)
-        | PageRoute::Sitemap(_) => home::page(catalog, request),
-        PageRoute::Resolve => resolve::page(catalog, request),
-        PageRoute::Releases => feeds::releases(catalog, request),
-        PageRoute::Firms => lists::firms(catalog, request),
-        PageRoute::Firm(slug) => firm::page(catalog, request, find(Table::Firms, slug)?),
-        PageRoute::FirmReviews(slug) => firm::reviews::page(catalog, request, find(Table::Firms, slug)?),
-        PageRoute::Startups => lists::startups(catalog, request),
-        PageRoute::Startup(slug) => startup::page(catalog, request, find(Table::Startups, slug)?),
-        PageRoute::People => lists::people(catalog, request),
-        PageRoute::Person(slug) => person::page(catalog, request, find(Table::People, slug)?),
-        PageRoute::Rounds => lists::rounds(catalog, request),
-        PageRoute::Sectors => sectors::page(catalog, request),
-        PageRoute::Market(market) => market::page(catalog, request, market),
-        PageRoute::Match => matching::page(catalog, request),
-        PageRoute::Compare => compare::page(catalog, request),
-        PageRoute::Leaderboard => leaderboard::page(catalog, request),
-        PageRoute::Data => data::page(catalog, request),
     }
 }
 

@@ -108,6 +108,26 @@ const ROUNDS: BrowseConfig = BrowseConfig {
     ],
 };
 
+/// The path of a table's list.
+pub(crate) fn list_path(table: Table) -> &'static str {
+    match table {
+        Table::Firms => FIRMS.path,
+        Table::Rounds => ROUNDS.path,
+        Table::People => PEOPLE.path,
+        _ => STARTUPS.path,
+    }
+}
+
+/// The words for one record of a table's list, and for several.
+pub(crate) fn nouns(table: Table) -> (&'static str, &'static str) {
+    match table {
+        Table::Firms => ("firm", "firms"),
+        Table::Rounds => ("round", "rounds"),
+        Table::People => ("person", "people"),
+        _ => ("startup", "startups"),
+    }
+}
+
 #[derive(Template)]
 #[template(path = "rounds.html")]
 struct RoundsPage {

@@ -6,19 +6,21 @@ use std::sync::Arc;
 
 use askama::Template;
 
-use crate::charts::{Bars, Breakdown, ChartHead, ChartItem, ChartMark, ChartUnit, HeatRow, Heatmap, TileMap, Treemap};
+use crate::charts::{Bars, ChartHead, ChartItem, ChartMark, ChartRow, ChartUnit, Heatmap, TileMap, Treemap};
 use crate::conditions::label_of;
 use crate::error_page::PageError;
+use crate::filters::total;
 use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::matching::count_led;
 use crate::round_rows::RoundRows;
+use crate::routes::PathValues;
 use crate::{PageRequest, format};
 use catalog::aggregate::{Aggregate, AggregateOptions, GroupBy, Grouping, group_bys};
 use catalog::{Catalog, Filter, ListPosition, ParseOptions, Query, Request, Resource, RowFilter, ValueCount};
 use data::vocabulary::Vocabulary;
 use data::{Country, Facet, Stage, Table};
-use transport::url::decoded;
+use transport::url::{decoded, encoded_segment};
 
 /// Maximum number of years in charts; the latest are kept.
 const YEARS: i32 = 20;
@@ -33,38 +35,25 @@ const STARTUPS: ChartUnit = ChartUnit::Count("startup", "startups");
 
 const OPTIONS: ParseOptions = ParseOptions { strict: true, review_statuses: &[], other_names: &[] };
 
-/// The scope of a market page, as segments of its path.
+/// The scope of a market page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MarketScope<'a> {
+enum MarketScope {
     All,
-    Sector(&'a str, Option<&'a str>),
-    Country(&'a str, Option<&'a str>),
-    City(&'a str, Option<&'a str>),
+    Sector,
+    Country,
+    City,
 }
 
-impl<'a> MarketScope<'a> {
-    /// The path without names.
-    pub(crate) fn label(self) -> &'static str {
-        match self {
-            Self::All => "/markets",
-            Self::Sector(_, None) => "/sectors/{slug}",
-            Self::Sector(..) => "/sectors/{slug}/{stage}",
-            Self::Country(_, None) => "/countries/{code}",
-            Self::Country(..) => "/countries/{code}/{stage}",
-            Self::City(_, None) => "/cities/{name}",
-            Self::City(..) => "/cities/{name}/{stage}",
-        }
-    }
-
-    /// The conditions as parameters of `/funding-rounds`.
-    fn conditions(self) -> Vec<(String, String)> {
-        let (place, stage) = match self {
-            Self::All => (None, None),
-            Self::Sector(slug, stage) => (Some(("sector", slug)), stage),
-            Self::Country(code, stage) => (Some(("country", code)), stage),
-            Self::City(name, stage) => (Some(("city", name)), stage),
+impl MarketScope {
+    /// The conditions as parameters of `/funding-rounds`; the path has a name and optionally a stage.
+    fn conditions(self, [name, stage]: PathValues<'_>) -> Vec<(String, String)> {
+        let place = match self {
+            Self::All => None,
+            Self::Sector => Some(("sector", name)),
+            Self::Country => Some(("country", name)),
+            Self::City => Some(("city", name)),
         };
-        let stage = stage.map(|stage| ("stage", stage));
+        let stage = (!stage.is_empty()).then_some(("stage", stage));
         place.into_iter().chain(stage).map(|(name, value)| (name.to_owned(), decoded(value))).collect()
     }
 }
@@ -91,7 +80,7 @@ struct MarketPage {
     investors: Vec<MarketInvestor>,
     /// True if the number of rounds led is known for any of the investors.
     shows_led: bool,
-    breakdowns: Vec<Breakdown>,
+    breakdowns: Vec<Bars>,
     newest: RoundRows,
     all_rounds: String,
     all_startups: String,
@@ -116,9 +105,33 @@ struct MarketInvestor {
     led: Option<(u64, u64)>,
 }
 
-/// `/markets`; `/sectors/{slug}`, `/countries/{code}` and `/cities/{name}`, each optionally with a stage.
-pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, market: MarketScope<'_>) -> Result<String, PageError> {
-    let conditions = market.conditions();
+/// `/markets`.
+pub(crate) fn all(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
+    page(catalog, request, MarketScope::All, PathValues::default())
+}
+
+/// `/sectors/{slug}`, `/sectors/{slug}/{stage}`.
+pub(crate) fn sector(catalog: &Catalog, request: PageRequest<'_>, path: PathValues<'_>) -> Result<String, PageError> {
+    page(catalog, request, MarketScope::Sector, path)
+}
+
+/// `/countries/{code}`, `/countries/{code}/{stage}`.
+pub(crate) fn country(catalog: &Catalog, request: PageRequest<'_>, path: PathValues<'_>) -> Result<String, PageError> {
+    page(catalog, request, MarketScope::Country, path)
+}
+
+/// `/cities/{name}`, `/cities/{name}/{stage}`.
+pub(crate) fn city(catalog: &Catalog, request: PageRequest<'_>, path: PathValues<'_>) -> Result<String, PageError> {
+    page(catalog, request, MarketScope::City, path)
+}
+
+fn page(
+    catalog: &Catalog,
+    request: PageRequest<'_>,
+    market: MarketScope,
+    path: PathValues<'_>,
+) -> Result<String, PageError> {
+    let conditions = market.conditions(path);
     // An unknown name is a 404.
     let parsed = catalog.parse(Resource::Rounds, &conditions, OPTIONS).map_err(|_| PageError::UnknownPage)?;
     let Request::List(query) = parsed.request else { unreachable!("rounds are a list") };
@@ -138,7 +151,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, market: MarketSc
     let rounds = aggregate(catalog, Resource::Rounds, &query.filters, &["stage", "investor"], GROUPS);
     let years = aggregate(catalog, Resource::Rounds, &query.filters, &["year"], 100);
     let shown = shown_years(catalog, &years);
-    let total_of = |resource: Resource| total(catalog, resource, &link.others(&[]));
+    let total_of = |resource: Resource| total(catalog, resource, &link, OPTIONS);
     let newest = catalog.list(&query, ListPosition::default(), NEWEST);
     let is_all = market == MarketScope::All;
     let investors = investors(catalog, &rounds, &query.filters);
@@ -184,17 +197,16 @@ fn description(title: &str, is_all: bool, rounds: &Aggregate) -> String {
 }
 
 /// The canonical path of a market, independent of the spelling in the request.
-fn canonical_path(market: MarketScope<'_>, link: &Link) -> String {
+fn canonical_path(market: MarketScope, link: &Link) -> String {
     let stage = match link.text("stage") {
         "" => String::new(),
         stage => format!("/{stage}"),
     };
-    let escaped = |text: &str| form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>().replace('+', "%20");
     match market {
         MarketScope::All => "/markets".to_owned(),
-        MarketScope::Sector(..) => format!("/sectors/{}{stage}", link.text("sector")),
-        MarketScope::Country(..) => format!("/countries/{}{stage}", link.text("country").to_ascii_lowercase()),
-        MarketScope::City(..) => format!("/cities/{}{stage}", escaped(link.text("city"))),
+        MarketScope::Sector => format!("/sectors/{}{stage}", link.text("sector")),
+        MarketScope::Country => format!("/countries/{}{stage}", link.text("country").to_ascii_lowercase()),
+        MarketScope::City => format!("/cities/{}{stage}", encoded_segment(link.text("city"))),
     }
 }
 
@@ -203,7 +215,7 @@ fn name_of(catalog: &Catalog, parameter: &str, value: &str) -> String {
     label_of(catalog, parameter, value).trim_start_matches("in ").to_owned()
 }
 
-fn crumbs(catalog: &Catalog, market: MarketScope<'_>, link: &Link) -> Vec<(String, String)> {
+fn crumbs(catalog: &Catalog, market: MarketScope, link: &Link) -> Vec<(String, String)> {
     let mut crumbs = Vec::new();
     if market != MarketScope::All {
         crumbs.push(("/markets".to_owned(), "Markets".to_owned()));
@@ -227,13 +239,6 @@ fn aggregate(catalog: &Catalog, resource: Resource, filters: &[Filter], by: &[&s
 
 fn grouping<'a>(aggregate: &'a Aggregate, by: &str) -> Option<&'a Grouping> {
     aggregate.groups.iter().find(|grouping| grouping.by == by)
-}
-
-/// Number of rows of a list under the given conditions.
-fn total(catalog: &Catalog, resource: Resource, values: &[(String, String)]) -> u64 {
-    let parsed = catalog.parse(resource, values, OPTIONS);
-    let Ok(Request::List(query)) = parsed.map(|parsed| parsed.request) else { return 0 };
-    RowFilter::of(catalog, query.table, &query.filters).count()
 }
 
 /// All rounds by year; a year that the data does not cover is unknown.
@@ -293,24 +298,11 @@ fn by_year(catalog: &Catalog, years: &Aggregate, (first, last): (i32, i32), link
             format!("in the years from {first} to {last} that the data covers. Hatched: too few rounds are known.")
         }
     };
-    (
-        Bars::new(
-            ChartHead::new(
-                "rounds",
-                "Rounds per year",
-                format!("{} {period}", format::counted(rounds, "round", "rounds")),
-            ),
-            ["Year", "Rounds"],
-            ROUNDS,
-            items(&count),
-        ),
-        Bars::new(
-            ChartHead::new("raised", "Raised per year", format!("{} of known amounts {period}", format::usd(&usd))),
-            ["Year", "US dollars"],
-            ChartUnit::Usd,
-            items(&raised),
-        ),
-    )
+    let rounds = format!("{} {period}", format::counted(rounds, "round", "rounds"));
+    let rounds = ChartHead::new("rounds", "Rounds per year", rounds);
+    let usd = ChartHead::new("raised", "Raised per year", format!("{} of known amounts {period}", format::usd(&usd)));
+    let rounds = Bars::new(rounds, ["Year", "Rounds"], ROUNDS, items(&count));
+    (rounds, Bars::new(usd, ["Year", "US dollars"], ChartUnit::Usd, items(&raised)))
 }
 
 /// Rounds by stage and year; `None` if the page is limited to one stage or there is only one year.
@@ -321,7 +313,7 @@ fn by_stage_and_year(catalog: &Catalog, query: &Query, (first, last): (i32, i32)
     let snapshot = catalog.snapshot();
     let years = (last - first + 1) as usize;
     let mut counts = vec![[0_u64; Stage::ALL.len()]; years];
-    RowFilter::of(catalog, Table::Rounds, &query.filters).each(|round| {
+    RowFilter::new(catalog, Table::Rounds, &query.filters).each(|round| {
         let year = snapshot.round_date(round).map(|date| date.year() - first);
         if let Some(counts) = year.and_then(|year| counts.get_mut(usize::try_from(year).ok()?)) {
             counts[snapshot.round_stage(round).index()] += 1;
@@ -329,7 +321,7 @@ fn by_stage_and_year(catalog: &Catalog, query: &Query, (first, last): (i32, i32)
     });
     let is_known = |year: usize| catalog.covers(first + year as i32);
     let rows = Stage::ALL.iter().filter(|stage| counts.iter().any(|counts| counts[stage.index()] > 0));
-    let rows: Vec<HeatRow> = rows
+    let rows: Vec<ChartRow> = rows
         .map(|stage| {
             let of_stage = link.with("stage", stage.name());
             let cell = |year: usize| {
@@ -337,7 +329,7 @@ fn by_stage_and_year(catalog: &Catalog, query: &Query, (first, last): (i32, i32)
                 let href = (count > 0).then(|| year_href(&of_stage, first + year as i32));
                 ChartMark { value: is_known(year).then_some(count), href }
             };
-            HeatRow {
+            ChartRow {
                 label: format::word(stage.name()),
                 href: Some(of_stage.href()),
                 cells: (0..years).map(cell).collect(),
@@ -386,7 +378,7 @@ pub(crate) fn countries(catalog: &Catalog) -> Option<TileMap> {
     (!marks.is_empty()).then(|| TileMap::new(head, ["Country", "Startups"], STARTUPS, &marks))
 }
 
-fn stages(rounds: &Aggregate, market: MarketScope<'_>, link: &Link) -> Vec<StageRow> {
+fn stages(rounds: &Aggregate, market: MarketScope, link: &Link) -> Vec<StageRow> {
     let Some(by_stage) = grouping(rounds, "stage").filter(|_| link.text("stage").is_empty()) else {
         return Vec::new();
     };
@@ -417,19 +409,19 @@ fn investors(catalog: &Catalog, rounds: &Aggregate, filters: &[Filter]) -> Vec<M
 
 /// Rounds by sector and country, except for a property that the page is limited to. The page of all markets has maps
 /// instead.
-fn breakdowns(catalog: &Catalog, filters: &[Filter], market: MarketScope<'_>, link: &Link) -> Vec<Breakdown> {
+fn breakdowns(catalog: &Catalog, filters: &[Filter], market: MarketScope, link: &Link) -> Vec<Bars> {
     if market == MarketScope::All {
         return Vec::new();
     }
     let all = [("sector", "Rounds by sector", "Sector"), ("country", "Rounds by country", "Country")];
     let open = all.into_iter().filter(|(name, ..)| link.text(name).is_empty());
-    let open = open.filter(|(name, ..)| *name == "sector" || !matches!(market, MarketScope::City(..)));
+    let open = open.filter(|(name, ..)| *name == "sector" || market != MarketScope::City);
     let breakdown = |(name, title, head)| {
         let rounds = aggregate(catalog, Resource::Rounds, filters, &[name], GROUPS);
         let groups = grouping(&rounds, name)?.values.iter();
         let items =
             groups.map(|group| ChartItem::linked(&group.name, Some(group.count), link.with(name, &group.value).href()));
-        Breakdown::new(title, [head, "Rounds"], items.collect())
+        Bars::breakdown(title, [head, "Rounds"], ROUNDS, items.collect(), None)
     };
     open.filter_map(breakdown).collect()
 }

@@ -3,7 +3,7 @@
 use askama::Template;
 
 use crate::browse::{LenientQuery, Pager, Warning, page_size, position_of};
-use crate::charts::{ChartUnit, Segment, SegmentList, Segments, segment_color};
+use crate::charts::Bars;
 use crate::choice::{Choice, choices, with_errors};
 use crate::compare;
 use crate::error_page::PageError;
@@ -12,7 +12,7 @@ use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::records::{record, records};
 use crate::{PageRequest, format};
-use catalog::matching::Reason;
+use catalog::matching::MatchReason;
 use catalog::{
     Catalog, Filter, FirmMatch, ListPosition, MatchPage, MatchQuery, ParseOptions, Property, Query, Request, Resource,
     RowFilter,
@@ -26,7 +26,6 @@ const DEALS: usize = 3;
 const MAX_PICKED: usize = 50;
 const PICKED: &str = "pick";
 const RAISE: FieldConfig = FieldConfig { name: "raise_usd", label: "Raising, US dollars", hint: "2m" };
-const POINTS: ChartUnit = ChartUnit::Count("point", "points");
 
 const OPTIONS: ParseOptions = ParseOptions { strict: false, review_statuses: &[], other_names: &["page", PICKED] };
 
@@ -44,8 +43,8 @@ struct MatchingPage {
     shortlist: Vec<ShortlistedFirm>,
     shortlist_csv: String,
     compare: String,
-    /// Reasons shared by all firms on the page.
-    shared: SegmentList,
+    /// Color class and text of the reasons shared by all firms on the page.
+    shared: Vec<(String, String)>,
     firms: Vec<FirmRow>,
     total: u64,
     max_points: u8,
@@ -70,11 +69,11 @@ struct FirmRow {
     points: u8,
     /// Number of firms with the same points, on all pages; `None` if it is 1 or the previous row shows it.
     equals: Option<u64>,
-    bar: Segments,
-    /// All reasons in full.
-    reasons: SegmentList,
-    /// Color and words of the reasons that are not shared by all firms on the page.
-    differences: Vec<(usize, String)>,
+    bar: Bars,
+    /// Color class and text of all reasons.
+    reasons: Vec<(String, String)>,
+    /// Color class and words of the reasons that are not shared by all firms on the page.
+    differences: Vec<(String, String)>,
     /// Rounds that the firm led, and rounds that name their leads; `None` if no round names them.
     led: Option<(u64, u64)>,
     deals: Vec<FundingRound>,
@@ -113,6 +112,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
             firm.equals = None;
         }
     }
+    let of_first = found.matches.first().into_iter().flat_map(all_reasons);
     let api = link.with(PICKED, "");
     let description =
         "Which venture capital firms fit a startup, by stage, sector, country and amount, each with its reasons.";
@@ -138,10 +138,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
         compare: Link::new("/compare", Vec::new())
             .with("firm", &slugs[..slugs.len().min(compare::MAX)].join(","))
             .href(),
-        shared: SegmentList::new(match found.matches.first() {
-            Some(firm) => all_reasons(firm).filter(|(index, ..)| shared.contains(index)).map(full_reason).collect(),
-            None => Vec::new(),
-        }),
+        shared: of_first.filter(|(index, ..)| shared.contains(index)).map(full_reason).collect(),
         total: found.total,
         max_points: found.max_points,
         most: found.by_points.last_key_value().map(|(points, firms)| (*points, *firms)),
@@ -183,16 +180,17 @@ impl Listing<'_> {
         let deals = catalog.list(&self.deals_of(found.row), ListPosition::default(), DEALS);
         let conflicts: Vec<u32> = found.conflicts.iter().map(|(startup, _)| *startup).collect();
         let differs = |(index, ..): &IndexedReason<'_>| !self.shared.contains(index);
-        let segments: Vec<Segment> = found.reasons.iter().map(segment).collect();
-        let summary = format!("{} of {} points", found.points, self.found.max_points);
+        let (points, max) = (found.points, self.found.max_points);
+        let numbers: Vec<String> = found.reasons.iter().map(reason_points).collect();
+        let parts = all_reasons(found).map(|reason| (reason.1.1, full_reason(reason)));
         Ok(FirmRow {
-            points: found.points,
-            equals: self.found.by_points.get(&found.points).copied().filter(|firms| *firms > 1),
-            bar: Segments::new(&summary, POINTS, &segments),
-            reasons: SegmentList::new(all_reasons(found).map(full_reason).collect()),
+            points,
+            equals: self.found.by_points.get(&points).copied().filter(|firms| *firms > 1),
+            bar: Bars::of_whole(&format!("{points} of {max} points: {}", numbers.join(", ")), max, parts),
+            reasons: all_reasons(found).map(full_reason).collect(),
             differences: all_reasons(found)
                 .filter(differs)
-                .map(|(index, reason)| (segment_color(index), short_reason(reason, &firm)))
+                .map(|(index, reason)| (color_class(index), short_reason(reason, &firm)))
                 .collect(),
             led: count_led(catalog, found.row, &[]),
             deals: records(catalog, Table::Rounds, &deals.rows)?,
@@ -215,7 +213,7 @@ impl Listing<'_> {
 }
 
 /// A reason with points and explanation, preceded by its index among the reasons of the query.
-type IndexedReason<'a> = (usize, &'a (Reason, u8, String));
+type IndexedReason<'a> = (usize, &'a (MatchReason, u8, String));
 
 fn all_reasons(firm: &FirmMatch) -> impl Iterator<Item = IndexedReason<'_>> {
     firm.reasons.iter().enumerate()
@@ -229,33 +227,34 @@ fn shared_reasons(firms: &[FirmMatch]) -> Vec<usize> {
     if others.is_empty() { Vec::new() } else { all_reasons(first).filter(is_alike).map(|(index, _)| index).collect() }
 }
 
-fn segment((reason, points, detail): &(Reason, u8, String)) -> Segment {
-    Segment {
-        label: label(*reason).to_owned(),
-        detail: detail.clone(),
-        value: Some(u64::from(*points)),
-        max: u64::from(reason.max_points()),
-    }
+/// Color class of a reason by its index; the style sheet has one for each.
+fn color_class(index: usize) -> String {
+    format!("s{}", index + 1)
 }
 
-/// Color of a reason, and its explanation as in the API.
-fn full_reason((index, reason): IndexedReason<'_>) -> (usize, String) {
-    (segment_color(index), segment(reason).long(POINTS))
+/// A reason with its points: `Stage 25 of 25`.
+fn reason_points((reason, points, _): &(MatchReason, u8, String)) -> String {
+    format!("{} {points} of {}", label(*reason), reason.max_points())
+}
+
+/// Color class of a reason, and its points and explanation as in the API.
+fn full_reason((index, reason): IndexedReason<'_>) -> (String, String) {
+    (color_class(index), format!("{}: {}", reason_points(reason), reason.2))
 }
 
 /// A reason in a few words, with its points unless it has the maximum.
-fn short_reason((reason, points, detail): &(Reason, u8, String), firm: &Firm) -> String {
+fn short_reason((reason, points, detail): &(MatchReason, u8, String), firm: &Firm) -> String {
     let words = match reason {
-        Reason::Stage | Reason::Sector | Reason::Country => detail.clone(),
-        Reason::CheckSize => match format::usd_range(&firm.check_min_usd, &firm.check_max_usd) {
+        MatchReason::Stage | MatchReason::Sector | MatchReason::Country => detail.clone(),
+        MatchReason::CheckSize => match format::usd_range(&firm.check_min_usd, &firm.check_max_usd) {
             range if range.is_empty() => "check size unknown".to_owned(),
             range => format!("checks {range}"),
         },
-        Reason::Activity => match &firm.last_investment_on {
+        MatchReason::Activity => match &firm.last_investment_on {
             Some(date) => format!("last invested {}", format::on_date(date)),
             None => "no dated investment".to_owned(),
         },
-        Reason::Responsiveness => match &firm.ghosting_rate {
+        MatchReason::Responsiveness => match &firm.ghosting_rate {
             Some(rate) => format!("{} % ghosted", format::tenths(rate)),
             None => "ghosting unknown".to_owned(),
         },
@@ -274,14 +273,14 @@ fn order_of_equals(catalog: &Catalog) -> &'static str {
     }
 }
 
-fn label(reason: Reason) -> &'static str {
+fn label(reason: MatchReason) -> &'static str {
     match reason {
-        Reason::Stage => "Stage",
-        Reason::Sector => "Sector",
-        Reason::Country => "Country",
-        Reason::CheckSize => "Check size",
-        Reason::Activity => "Activity",
-        Reason::Responsiveness => "Responses",
+        MatchReason::Stage => "Stage",
+        MatchReason::Sector => "Sector",
+        MatchReason::Country => "Country",
+        MatchReason::CheckSize => "Check size",
+        MatchReason::Activity => "Activity",
+        MatchReason::Responsiveness => "Responses",
     }
 }
 
@@ -290,7 +289,7 @@ fn label(reason: Reason) -> &'static str {
 pub(crate) fn count_led(catalog: &Catalog, firm: u32, filters: &[Filter]) -> Option<(u64, u64)> {
     let count = |more: &[Filter]| {
         let filters: Vec<Filter> = filters.iter().chain(more).cloned().collect();
-        RowFilter::of(catalog, Table::Rounds, &filters).count()
+        RowFilter::new(catalog, Table::Rounds, &filters).count()
     };
     let joined = Filter::AnyOf(Facet::Investor, vec![firm]);
     let named = count(&[joined, Filter::Known(Property::Facet(Facet::Lead))]);

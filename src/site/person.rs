@@ -5,8 +5,9 @@ use askama::Template;
 use crate::error_page::{PageError, path_of};
 use crate::layout::PageLayout;
 use crate::records::{record, records};
-use crate::{PageRequest, format, linked_data};
-use catalog::provenance::Statement;
+use crate::routes::PathValues;
+use crate::{PageRequest, find, format, linked_data};
+use catalog::provenance::ProvenanceStatement;
 use catalog::{Catalog, Filter, ListPosition, Query, RelatedRoles};
 use data::model::{Firm, Investor, Organization, Person, RelatedRole, Startup};
 use data::vocabulary::Vocabulary;
@@ -52,12 +53,13 @@ struct PersonPage {
     colleague_count: u64,
     /// People of the same name with nothing else in common.
     namesakes: Vec<Person>,
-    statements: Vec<Statement>,
+    statements: Vec<ProvenanceStatement>,
     api: String,
 }
 
 /// `/people/{slug}`.
-pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Result<String, PageError> {
+pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues<'_>) -> Result<String, PageError> {
+    let row = find(catalog, Table::People, path[0])?;
     let snapshot = catalog.snapshot();
     let person: Person = record(catalog, Table::People, row)?;
     let organization_path = |organization: &Organization| path_of(table_of(organization), &organization.slug);

@@ -5,9 +5,10 @@ use crate::conditions::label_of;
 use crate::error_page::PageError;
 use crate::format;
 use crate::link::Link;
+use crate::lists::{list_path, nouns};
 use catalog::ask::GROUP_BY;
 use catalog::{
-    AggregateOptions, Catalog, Interpretation, ListPosition, Query, Reading, Request, Resource, SearchReading,
+    AggregateOptions, Catalog, Interpretation, ListPosition, Query, ReadingKind, Request, Resource, SearchReading,
 };
 use data::Table;
 use data::fold::fold;
@@ -72,7 +73,7 @@ impl SearchQuestion {
         let Some(interpretation) = &search.question else { return Ok(None) };
         let group_by = interpretation.groups();
         let Interpretation { parts, unread } = interpretation;
-        let (path, one, many) = list_of(resource.table());
+        let (path, (one, many)) = (list_path(resource.table()), nouns(resource.table()));
         // A list page has its own page size, so `limit` is dropped.
         let of_list = |left_out: Option<usize>| {
             let parts = parts.iter().enumerate().filter(|(index, part)| {
@@ -112,7 +113,7 @@ impl SearchQuestion {
             Chip { words: part.text.clone(), meaning, without: of_list(Some(index)).href() }
         });
         Ok(Some(Self {
-            is_read: search.reading == Reading::Question,
+            is_read: search.reading == ReadingKind::Question,
             chips: chips.collect(),
             unread: unread.clone(),
             suggested,
@@ -154,16 +155,6 @@ fn with_value(link: &Link, resource: Resource, by: &str, value: &str) -> Link {
         "year" | "quarter" => link.with("since", value).with("until", value),
         _ if link.text(by).is_empty() || resource.parameter(&all).is_none() => link.with(by, value),
         _ => link.toggled(&all, value),
-    }
-}
-
-/// The path of a table's list, and the singular and plural noun for its records.
-pub(crate) fn list_of(table: Table) -> (&'static str, &'static str, &'static str) {
-    match table {
-        Table::Firms => ("/vcs", "firm", "firms"),
-        Table::Rounds => ("/rounds", "round", "rounds"),
-        Table::People => ("/people", "person", "people"),
-        _ => ("/startups", "startup", "startups"),
     }
 }
 

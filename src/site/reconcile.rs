@@ -11,11 +11,11 @@ mod manifest;
 use std::net::IpAddr;
 
 use askama::Template;
-use bytes::Bytes;
 use http::{Response, StatusCode};
 use serde_json::{Map, Value, json};
 
 use crate::error_page::PageError;
+use crate::routes::{PageRow, PathValues, batch, raw};
 use crate::{PAGE, PageRequest, fail, format};
 use auth::quota::BatchOwner;
 use catalog::look_up::{answer as published, id_of, row_of_id};
@@ -25,7 +25,7 @@ use data::{Names, Table, identifier};
 use transport::headers::{Caching, CommonHeaders, Vary, set};
 
 /// Maximum size of a form.
-pub const MAX_BYTES: usize = 512 * 1024;
+const MAX_BYTES: usize = 512 * 1024;
 /// Maximum number of queries, or of records to extend, per request.
 const MAX_BATCH: usize = 100;
 /// Queries or records charged as one page.
@@ -39,54 +39,48 @@ const MAX_SUGGESTIONS: usize = 10;
 const FRAMED: &str =
     "default-src 'none'; style-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *";
 
-/// The endpoints of the service.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reconcile {
-    /// The manifest, queries and data extension.
-    Service,
-    SuggestEntity,
-    SuggestType,
-    SuggestProperty,
-    /// Properties of a type, for data extension.
-    Properties,
-    Preview,
-    /// Redirects to the page of a record.
-    View,
-}
+const SUGGEST_ENTITY: &str = "/reconcile/suggest/entity";
+const SUGGEST_TYPE: &str = "/reconcile/suggest/type";
+const SUGGEST_PROPERTY: &str = "/reconcile/suggest/property";
+const PROPERTIES: &str = "/reconcile/properties";
+const PREVIEW: &str = "/reconcile/preview";
+const VIEW: &str = "/reconcile/view";
 
-impl Reconcile {
-    /// The endpoint at `/reconcile` and the given path segments.
-    pub(super) fn from_segments(first: Option<&str>, second: Option<&str>) -> Option<Self> {
-        Some(match (first, second) {
-            (None, None) => Self::Service,
-            (Some("suggest"), Some("entity")) => Self::SuggestEntity,
-            (Some("suggest"), Some("type")) => Self::SuggestType,
-            (Some("suggest"), Some("property")) => Self::SuggestProperty,
-            (Some("properties"), None) => Self::Properties,
-            (Some("preview"), None) => Self::Preview,
-            (Some("view"), None) => Self::View,
-            _ => return None,
-        })
-    }
-
-    pub(super) fn path(self) -> &'static str {
-        match self {
-            Self::Service => "/reconcile",
-            Self::SuggestEntity => "/reconcile/suggest/entity",
-            Self::SuggestType => "/reconcile/suggest/type",
-            Self::SuggestProperty => "/reconcile/suggest/property",
-            Self::Properties => "/reconcile/properties",
-            Self::Preview => "/reconcile/preview",
-            Self::View => "/reconcile/view",
-        }
-    }
-}
+/// The endpoints of the service. The first one has the manifest, queries and data extension.
+pub(crate) const PAGES: &[PageRow] = &[
+    batch("/reconcile", |request, _, address| Box::pin(answer(request, request.query.as_bytes(), address)))
+        .with_batch(MAX_BYTES, |request, form, address| Box::pin(answer(request, form, address))),
+    raw(SUGGEST_ENTITY, |catalog, request, _| Ok(json_response(&suggest_entities(catalog, &Parameters::of(request))))),
+    raw(SUGGEST_TYPE, |_, request, _| {
+        Ok(json_response(&manifest::suggest_types(Parameters::of(request).text("prefix"))))
+    }),
+    raw(SUGGEST_PROPERTY, |_, request, _| {
+        Ok(json_response(&extension::suggest_properties(Parameters::of(request).text("prefix"))))
+    }),
+    raw(PROPERTIES, |_, request, _| properties(request).or_else(Refusal::response)),
+    raw(PREVIEW, preview),
+    raw(VIEW, view),
+];
 
 /// The reason for which a request is refused.
 enum Refusal {
     /// An invalid request, with the accepted values.
     Invalid(String),
     Page(PageError),
+}
+
+impl Refusal {
+    /// The response to a program; an error page if the request itself is valid.
+    fn response(self) -> Result<Response<Vec<u8>>, PageError> {
+        let detail = match self {
+            Self::Page(error) => return Err(error),
+            Self::Invalid(detail) => detail,
+        };
+        let mut response = json_response(&json!({ "status": "error", "message": detail }));
+        *response.status_mut() = StatusCode::BAD_REQUEST;
+        CommonHeaders { caching: Some(Caching::Never), ..CommonHeaders::default() }.write(response.headers_mut());
+        Ok(response)
+    }
 }
 
 impl From<PageError> for Refusal {
@@ -99,57 +93,39 @@ impl From<PageError> for Refusal {
 struct Parameters(Vec<(String, String)>);
 
 impl Parameters {
+    fn parse(text: &[u8]) -> Self {
+        Self(form_urlencoded::parse(text).into_owned().collect())
+    }
+
+    fn of(request: PageRequest<'_>) -> Self {
+        Self::parse(request.query.as_bytes())
+    }
+
     fn text(&self, name: &str) -> &str {
         self.0.iter().find(|(known, _)| known == name).map_or("", |(_, text)| text.trim())
     }
 }
 
-/// Answers a request; `form` is the body of a POST.
-pub async fn answer(
-    part: Reconcile,
-    request: PageRequest<'_>,
-    form: Option<&Bytes>,
-    address: IpAddr,
-) -> Response<Vec<u8>> {
+/// Answers a request to `/reconcile`; `text` is the query, or the body of a POST.
+async fn answer(request: PageRequest<'_>, text: &[u8], address: IpAddr) -> Response<Vec<u8>> {
     let catalog = request.state.releases.current();
-    let text = form.map_or(request.query.as_bytes(), |form| &form[..]);
-    let parse = || Parameters(form_urlencoded::parse(text).into_owned().collect());
-    let response = match part {
-        Reconcile::Service if !text.is_empty() => answer_service(&catalog, request, parse, address).await,
-        _ => {
-            let work = || respond(part, &catalog, request, &parse());
-            request.state.work.run(work).await.unwrap_or(Err(PageError::Overloaded.into()))
+    let response = match text.is_empty() {
+        false => answer_service(&catalog, request, text, address).await,
+        true => {
+            let manifest = request.state.work.run(|| manifest_response(&catalog, request)).await;
+            manifest.map_err(|_| PageError::Overloaded.into())
         }
     };
-    response.unwrap_or_else(|refusal| match refusal {
-        Refusal::Page(error) => fail(&error, &catalog, request),
-        Refusal::Invalid(detail) => {
-            let mut response = json_response(&json!({ "status": "error", "message": detail }));
-            *response.status_mut() = StatusCode::BAD_REQUEST;
-            CommonHeaders { caching: Some(Caching::Never), ..CommonHeaders::default() }.write(response.headers_mut());
-            response
-        }
-    })
+    response.or_else(Refusal::response).unwrap_or_else(|error| fail(&error, &catalog, request))
 }
 
-/// Answers a request that needs no look-up.
-fn respond(
-    part: Reconcile,
-    catalog: &Catalog,
-    request: PageRequest<'_>,
-    parameters: &Parameters,
-) -> Result<Response<Vec<u8>>, Refusal> {
-    Ok(match part {
-        Reconcile::Service => {
-            json_response(&manifest::manifest(catalog, &request.state.operator.brand.name, &request.state.public_url))
-        }
-        Reconcile::SuggestEntity => json_response(&suggest_entities(catalog, parameters)),
-        Reconcile::SuggestType => json_response(&manifest::suggest_types(parameters.text("prefix"))),
-        Reconcile::SuggestProperty => json_response(&extension::suggest_properties(parameters.text("prefix"))),
-        Reconcile::Properties => json_response(&extension::proposals(parameters.text("type"))?),
-        Reconcile::Preview => preview(catalog, parameters, request)?,
-        Reconcile::View => view(catalog, parameters)?,
-    })
+fn manifest_response(catalog: &Catalog, request: PageRequest<'_>) -> Response<Vec<u8>> {
+    json_response(&manifest::manifest(catalog, &request.state.operator.brand.name, &request.state.public_url))
+}
+
+/// The properties of a type, for data extension.
+fn properties(request: PageRequest<'_>) -> Result<Response<Vec<u8>>, Refusal> {
+    Ok(json_response(&extension::proposals(Parameters::of(request).text("type"))?))
 }
 
 fn json_response(value: &Value) -> Response<Vec<u8>> {
@@ -193,7 +169,7 @@ impl ServiceRequest {
 async fn answer_service(
     catalog: &Catalog,
     request: PageRequest<'_>,
-    parse: impl FnOnce() -> Parameters,
+    text: &[u8],
     address: IpAddr,
 ) -> Result<Response<Vec<u8>>, Refusal> {
     let mut turns = request.state.work.batch(BatchOwner::Address(address)).map_err(PageError::from)?;
@@ -206,11 +182,8 @@ async fn answer_service(
         Ok::<(), Refusal>(())
     };
     let mut answers = Map::new();
-    match turns.run(|| ServiceRequest::parse(&parse())).await? {
-        ServiceRequest::Manifest => {
-            let name = &request.state.operator.brand.name;
-            return Ok(turns.run(|| json_response(&manifest::manifest(catalog, name, base))).await);
-        }
+    match turns.run(|| ServiceRequest::parse(&Parameters::parse(text))).await? {
+        ServiceRequest::Manifest => Ok(turns.run(|| manifest_response(catalog, request)).await),
         ServiceRequest::Extension(extension) => {
             admit(extension.ids.len())?;
             for id in &extension.ids {
@@ -256,9 +229,9 @@ fn answer_query(catalog: &Catalog, key: &str, query: &Value, base: &str) -> Resu
     let mut texts = ItemTexts::default();
     values.iter().for_each(|(name, text)| texts.set(name, text));
     // With an invalid property, only the name is looked up.
-    let item = texts.read(catalog, &tables).or_else(|_| {
+    let item = texts.parse_item(catalog, &tables).or_else(|_| {
         let name = ItemTexts { name: texts.name, ..ItemTexts::default() };
-        name.read(catalog, &tables)
+        name.parse_item(catalog, &tables)
     });
     let item = match item {
         Ok(item) => item,
@@ -363,12 +336,12 @@ struct Preview {
 }
 
 /// The record with the id in the parameter `id`.
-fn record_of(catalog: &Catalog, parameters: &Parameters) -> Result<(Table, u32), PageError> {
-    row_of_id(catalog, parameters.text("id")).ok_or(PageError::UnknownPage)
+fn record_of(catalog: &Catalog, request: PageRequest<'_>) -> Result<(Table, u32), PageError> {
+    row_of_id(catalog, Parameters::of(request).text("id")).ok_or(PageError::UnknownPage)
 }
 
-fn preview(catalog: &Catalog, parameters: &Parameters, request: PageRequest<'_>) -> Result<Response<Vec<u8>>, Refusal> {
-    let (table, row) = record_of(catalog, parameters)?;
+fn preview(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> Result<Response<Vec<u8>>, PageError> {
+    let (table, row) = record_of(catalog, request)?;
     let shown = ["description", "title", "organization", "city", "country", "website", "founded_year"];
     let facts = shown.into_iter().filter_map(|name| {
         let values = extension::values(catalog, table, row, name);
@@ -382,7 +355,7 @@ fn preview(catalog: &Catalog, parameters: &Parameters, request: PageRequest<'_>)
         kind: table.noun(),
         facts: facts.collect(),
     };
-    let html = page.render().map_err(PageError::from)?;
+    let html = page.render()?;
     let mut response = Response::new(html.into_bytes());
     set(response.headers_mut(), "content-type", crate::layout::HTML);
     let common =
@@ -391,8 +364,9 @@ fn preview(catalog: &Catalog, parameters: &Parameters, request: PageRequest<'_>)
     Ok(response)
 }
 
-fn view(catalog: &Catalog, parameters: &Parameters) -> Result<Response<Vec<u8>>, Refusal> {
-    let (table, row) = record_of(catalog, parameters)?;
+/// Redirects to the page of a record.
+fn view(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> Result<Response<Vec<u8>>, PageError> {
+    let (table, row) = record_of(catalog, request)?;
     let mut response = Response::new(Vec::new());
     *response.status_mut() = StatusCode::SEE_OTHER;
     set(response.headers_mut(), "location", &format!("/{}", id_of(catalog, table, row)));

@@ -6,20 +6,19 @@
 use std::net::IpAddr;
 
 use askama::Template;
-use bytes::Bytes;
 use http::{Response, StatusCode};
 
 use crate::error_page::PageError;
 use crate::layout::PageLayout;
 use crate::{PageRequest, fail, form_data, format, respond, respond_with};
 use auth::quota::BatchOwner;
-use catalog::look_up::sheet::{Row, RowEnds, Sheet, SheetOptions};
+use catalog::look_up::sheet::{RowEnds, Sheet, SheetOptions, SheetRow};
 use catalog::{Catalog, Item, LookUpAnswer, ParameterError};
 use data::Table;
 use transport::headers::set;
 
 /// Maximum size of a form.
-pub const MAX_BYTES: usize = 256 * 1024;
+pub(crate) const MAX_BYTES: usize = 256 * 1024;
 /// Maximum number of rows looked up per form.
 const MAX_ROWS: usize = 100;
 /// Rows charged as one page.
@@ -58,7 +57,7 @@ struct ResolveForm {
 
 impl ResolveForm {
     /// A file takes precedence over the text.
-    fn parse(body: &Bytes) -> Self {
+    fn parse(body: &[u8]) -> Self {
         let field = |name: &str| form_data::field(body, name).unwrap_or_default();
         let text = |name: &str| String::from_utf8_lossy(field(name)).into_owned();
         let file = text("file");
@@ -70,7 +69,7 @@ impl ResolveForm {
     }
 
     /// Parses the text into a sheet and its rows: as CSV if the first line names columns, otherwise one name per line.
-    fn sheet(&self, base: &str) -> Result<(Sheet, Vec<Row>), Vec<ParameterError>> {
+    fn sheet(&self, base: &str) -> Result<(Sheet, Vec<SheetRow>), Vec<ParameterError>> {
         let tables: Vec<Table> = Item::tables_of(&self.kind).map_err(|error| vec![error])?;
         let options = SheetOptions { tables, candidates: CANDIDATES, base: base.to_owned() };
         let mut ends = RowEnds::default();
@@ -95,7 +94,7 @@ pub(super) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
 }
 
 /// Looks up the rows of a form one by one. Every ten rows, rounded up, are charged to `address` as one page.
-pub async fn answer(request: PageRequest<'_>, body: &Bytes, address: IpAddr) -> Response<Vec<u8>> {
+pub(crate) async fn answer(request: PageRequest<'_>, body: &[u8], address: IpAddr) -> Response<Vec<u8>> {
     let catalog = request.state.releases.current();
     match answer_form(&catalog, request, body, address).await {
         Ok(response) => response,
@@ -106,7 +105,7 @@ pub async fn answer(request: PageRequest<'_>, body: &Bytes, address: IpAddr) -> 
 async fn answer_form(
     catalog: &Catalog,
     request: PageRequest<'_>,
-    body: &Bytes,
+    body: &[u8],
     address: IpAddr,
 ) -> Result<Response<Vec<u8>>, PageError> {
     let mut turns = request.state.work.batch(BatchOwner::Address(address))?;
@@ -136,7 +135,7 @@ async fn answer_form(
     if form.is_download {
         let mut csv = sheet.header();
         for row in &rows {
-            csv.extend(turns.run(|| sheet.answered(catalog, row)).await);
+            csv.extend(turns.run(|| sheet.answered_row(catalog, row)).await);
         }
         let mut response = respond_with(request, StatusCode::OK, csv, "text/csv; charset=utf-8; header=present");
         let name = format!("attachment; filename=\"resolved-{}.csv\"", catalog.version());

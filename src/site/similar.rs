@@ -1,7 +1,7 @@
 //! Records similar to a given one.
 
 use crate::link::Link;
-use crate::question::list_of;
+use crate::lists::list_path;
 use catalog::similar::Similarity;
 use catalog::{Catalog, Ranking};
 use data::Table;
@@ -21,11 +21,10 @@ impl SimilarRecords {
         let first: Vec<u32> = ranked.rows().take(max).collect();
         let similarities = catalog.similarities(table, row, &first);
         let in_common = similarities.iter().map(Similarity::in_words);
-        let (path, ..) = list_of(table);
         Self {
             rows: first.iter().copied().zip(in_common).collect(),
             total: ranked.len() as u64,
-            list: Link::new(path, Vec::new()).with("like", catalog.snapshot().slug(table, row)).href(),
+            list: Link::new(list_path(table), Vec::new()).with("like", catalog.snapshot().slug(table, row)).href(),
         }
     }
 }

@@ -2,36 +2,36 @@
 
 use std::fmt::Write;
 
-use crate::docs;
+use http::Response;
+
 use crate::error_page::{PageError, path_of};
+use crate::format::ACCEPTS;
+use crate::routes::PathValues;
 use crate::static_pages::StaticEntry;
+use crate::{PAGES, PageRequest, docs, respond_unless_known};
 use catalog::{Catalog, Query, ValueCount};
 use data::{Facet, Table};
 
 /// Maximum number of addresses per file, by the protocol.
 const MAX_ADDRESSES: usize = 50_000;
 const NAMESPACE: &str = "http://www.sitemaps.org/schemas/sitemap/0.9";
-/// Pages about the data as a whole.
-const PAGES: [&str; 11] = [
-    "/",
-    "/match",
-    "/vcs",
-    "/startups",
-    "/rounds",
-    "/people",
-    "/markets",
-    "/leaderboard",
-    "/sectors",
-    "/data",
-    "/releases",
-];
 /// Facets with a page per value, and the parent paths of these pages.
 const MARKETS: [(Facet, &str); 2] = [(Facet::Sector, "/sectors"), (Facet::Country, "/countries")];
 /// Tables with a page per record.
 const TABLES: [Table; 3] = [Table::Firms, Table::Startups, Table::People];
 
+/// `/sitemap.xml`, `/sitemap-{number}.xml`.
+pub(crate) fn respond(
+    catalog: &Catalog,
+    request: PageRequest<'_>,
+    [number, _]: PathValues<'_>,
+) -> Result<Response<Vec<u8>>, PageError> {
+    let text = text(catalog, &request.state.public_url, number.parse().ok())?;
+    Ok(respond_unless_known(request, text.into_bytes(), "application/xml"))
+}
+
 /// The file `/sitemap-{number}.xml`, from 1. `None` is `/sitemap.xml`: the only file, or the index of several.
-pub(crate) fn text(catalog: &Catalog, base: &str, number: Option<usize>) -> Result<String, PageError> {
+fn text(catalog: &Catalog, base: &str, number: Option<usize>) -> Result<String, PageError> {
     let files = count(catalog).div_ceil(MAX_ADDRESSES);
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     match number {
@@ -53,11 +53,14 @@ pub(crate) fn text(catalog: &Catalog, base: &str, number: Option<usize>) -> Resu
     Ok(text)
 }
 
-const ACCEPTS: &str = "a string accepts any text";
-
 fn count(catalog: &Catalog) -> usize {
     let records = TABLES.map(|table| catalog.snapshot().rows(table) as usize);
-    PAGES.len() + docs_pages().count() + markets(catalog).len() + records.into_iter().sum::<usize>()
+    data_pages().count() + docs_pages().count() + markets(catalog).len() + records.into_iter().sum::<usize>()
+}
+
+/// Pages about the data as a whole.
+fn data_pages() -> impl Iterator<Item = &'static str> {
+    PAGES.iter().filter(|page| page.is_in_sitemap).map(|page| page.path)
 }
 
 fn docs_pages() -> impl Iterator<Item = &'static str> {
@@ -79,7 +82,7 @@ fn markets(catalog: &Catalog) -> Vec<String> {
 fn write_addresses(text: &mut String, catalog: &Catalog, base: &str, start: usize) {
     let snapshot = catalog.snapshot();
     let released = snapshot.released_on().to_string();
-    let data_pages = PAGES.into_iter().map(str::to_owned).chain(markets(catalog));
+    let data_pages = data_pages().map(str::to_owned).chain(markets(catalog));
     let data_pages = data_pages.map(|path| (path, Some(released.clone())));
     let docs_pages = docs_pages().map(|path| (path.to_owned(), None));
     // A record unchanged since the first release has no known date of change.

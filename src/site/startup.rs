@@ -8,11 +8,12 @@ use crate::error_page::PageError;
 use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::records::{record, records};
+use crate::routes::PathValues;
 use crate::similar::SimilarRecords;
 use crate::startup_charts::{funding, investors};
-use crate::{PageRequest, format, linked_data};
+use crate::{PageRequest, find, format, linked_data};
 use catalog::matching::scorer::next_stage;
-use catalog::provenance::Statement;
+use catalog::provenance::ProvenanceStatement;
 use catalog::{Catalog, Filter, ListPosition, Query};
 use data::model::{FundingRound, Person, Startup};
 use data::vocabulary::Vocabulary;
@@ -41,12 +42,13 @@ struct StartupPage {
     similar_startups: Vec<(Startup, String)>,
     /// The next round in words, and the path of matching firms.
     next_round: Option<(String, String)>,
-    statements: Vec<Statement>,
+    statements: Vec<ProvenanceStatement>,
     api: String,
 }
 
 /// `/startups/{slug}`.
-pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Result<String, PageError> {
+pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues<'_>) -> Result<String, PageError> {
+    let row = find(catalog, Table::Startups, path[0])?;
     let snapshot = catalog.snapshot();
     let startup: Startup = record(catalog, Table::Startups, row)?;
     let list = |table: Table, filter: Filter, max: usize| {

@@ -17,7 +17,7 @@ use crate::layout::{CSP, HTML, PageLayout, asset_version};
 use crate::theme::Theme;
 use crate::{PageRequest, assets, docs};
 use api::openapi::Version;
-use api::openapi::reference::{Group, Reference};
+use api::openapi::reference::{ApiReference, EndpointGroup};
 use catalog::Catalog;
 use data::{SnapshotVersion, Table};
 use service::{Operator, State};
@@ -30,13 +30,13 @@ pub(crate) struct DocsContext<'a> {
     pub base: &'a str,
     pub catalog: &'a Catalog,
     pub operator: &'a Operator,
-    reference: &'a OnceCell<Reference>,
+    reference: &'a OnceCell<ApiReference>,
 }
 
 impl DocsContext<'_> {
     /// The reference of v3, generated on first use; many pages show parts of it.
-    pub(crate) fn reference(&self) -> &Reference {
-        self.reference.get_or_init(|| Reference::new(Version::V3, self.base, self.catalog))
+    pub(crate) fn reference(&self) -> &ApiReference {
+        self.reference.get_or_init(|| ApiReference::new(Version::V3, self.base, self.catalog))
     }
 }
 
@@ -90,7 +90,7 @@ struct DocsPage<'a> {
     layout: PageLayout,
     nav_items: &'a [(&'static str, &'static str)],
     /// The endpoints, on pages of the reference.
-    groups: &'a [Group],
+    groups: &'a [EndpointGroup],
     is_endpoint: bool,
     body: &'a str,
 }
@@ -105,7 +105,7 @@ pub struct StaticPages {
 /// The bodies rendered for one release.
 struct ReleaseCache {
     version: SnapshotVersion,
-    reference: OnceCell<Reference>,
+    reference: OnceCell<ApiReference>,
     /// In the order of the entries, one per theme.
     bodies: Vec<[OnceCell<Arc<StaticAsset>>; Theme::ALL.len()]>,
 }

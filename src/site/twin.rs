@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 
 use crate::browse::{MAX_FILE_ROWS, MAX_PER_PAGE, Pager, page_size, parse_meaning, position_of};
 use crate::error_page::{PageError, path_of};
+use crate::format::ACCEPTS;
 use crate::link::Link;
 use crate::{PageRequest, find, format, respond_unless_known, respond_with};
 use catalog::flat::{CsvWriter, Formulas, list_columns};
@@ -23,7 +24,7 @@ use data::Table;
 use transport::warnings::write_warnings;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TwinFormat {
+pub(crate) enum TwinFormat {
     Markdown,
     Json,
     /// Only for lists.
@@ -41,6 +42,15 @@ impl TwinFormat {
         }
     }
 
+    /// The path of twins in logs and metrics.
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Self::Markdown => "/{page}.md",
+            Self::Json => "/{page}.json",
+            Self::Csv => "/{page}.csv",
+        }
+    }
+
     /// Splits the path of a twin into the path of its page and the format.
     pub(crate) fn split(path: &str) -> Option<(&str, Self)> {
         Self::ALL.into_iter().find_map(|format| Some((path.strip_suffix(format.extension())?, format)))
@@ -48,12 +58,13 @@ impl TwinFormat {
 }
 
 /// The content of a page with twins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TwinSubject<'a> {
-    Record(Table, &'a str),
+#[derive(Clone, Copy)]
+pub(crate) enum TwinSubject {
+    /// The record with the slug in the path.
+    Record(Table),
     List(Resource),
-    /// The approved reviews of a firm.
-    Reviews(&'a str),
+    /// The approved reviews of the firm with the slug in the path.
+    Reviews,
 }
 
 /// The body of a twin as JSON.
@@ -118,15 +129,15 @@ impl<'a> TwinMeta<'a> {
 pub(crate) fn respond(
     catalog: &Catalog,
     request: PageRequest<'_>,
-    subject: TwinSubject<'_>,
-    format: TwinFormat,
+    (subject, format): (TwinSubject, TwinFormat),
+    slug: &str,
 ) -> Result<Response<Vec<u8>>, PageError> {
     let (path, _) = TwinFormat::split(request.path).unwrap_or((request.path, format));
     if format == TwinFormat::Csv {
         return csv_response(catalog, request, subject, path);
     }
     let (twin, link) = match subject {
-        TwinSubject::Record(table, slug) => {
+        TwinSubject::Record(table) => {
             let row = find(catalog, table, slug)?;
             let mut json = Vec::new();
             record::write(&mut json, catalog, table, row, &Fields::Default, true);
@@ -134,7 +145,7 @@ pub(crate) fn respond(
             (Twin { data: raw(json), pagination: None, meta: TwinMeta::new(catalog, Vec::new()) }, link)
         }
         TwinSubject::List(resource) => list_twin(catalog, request, resource, path, None)?,
-        TwinSubject::Reviews(slug) => {
+        TwinSubject::Reviews => {
             list_twin(catalog, request, Resource::Reviews, path, Some(find(catalog, Table::Firms, slug)?))?
         }
     };
@@ -160,7 +171,7 @@ pub(crate) fn respond(
 fn csv_response(
     catalog: &Catalog,
     request: PageRequest<'_>,
-    subject: TwinSubject<'_>,
+    subject: TwinSubject,
     path: &str,
 ) -> Result<Response<Vec<u8>>, PageError> {
     let TwinSubject::List(resource) = subject else { return Err(PageError::UnknownPage) };
@@ -258,16 +269,16 @@ fn list_twin<'c>(
     Ok((Twin { data: raw(json), pagination: Some(pagination), meta }, link))
 }
 
-fn markdown(twin: &Twin<'_>, subject: TwinSubject<'_>, link: &Link, base: &str) -> String {
+fn markdown(twin: &Twin<'_>, subject: TwinSubject, link: &Link, base: &str) -> String {
     let mut text = String::new();
     let data: Value = serde_json::from_str(twin.data.get()).expect("records are JSON");
     match (subject, &data) {
-        (TwinSubject::Record(table, _), Value::Object(record)) => write_record(&mut text, &ordered(record, table)),
+        (TwinSubject::Record(table), Value::Object(record)) => write_record(&mut text, &ordered(record, table)),
         (_, data) => {
             let title = match subject {
-                TwinSubject::Reviews(_) => "Reviews".to_owned(),
+                TwinSubject::Reviews => "Reviews".to_owned(),
                 TwinSubject::List(resource) => format::word(resource.path()),
-                TwinSubject::Record(table, _) => format::word(table.name()),
+                TwinSubject::Record(table) => format::word(table.name()),
             };
             writeln!(text, "# {title}\n").expect(ACCEPTS);
             if let Some(TwinPagination { page, total_pages, total, .. }) = &twin.pagination {
@@ -306,14 +317,12 @@ fn markdown(twin: &Twin<'_>, subject: TwinSubject<'_>, link: &Link, base: &str) 
     text
 }
 
-const ACCEPTS: &str = "a string accepts any text";
-
 /// The table of the shown records.
-fn table_of(subject: TwinSubject<'_>) -> Table {
+fn table_of(subject: TwinSubject) -> Table {
     match subject {
         TwinSubject::List(resource) => resource.table(),
-        TwinSubject::Record(table, _) => table,
-        TwinSubject::Reviews(_) => Table::Reviews,
+        TwinSubject::Record(table) => table,
+        TwinSubject::Reviews => Table::Reviews,
     }
 }
 

@@ -25,7 +25,7 @@ const ALLOWED: &str = "Authorization, Content-Type, Accept, If-None-Match, Range
 /// Methods of every readable path.
 pub const READS: &str = "GET, HEAD, OPTIONS";
 
-pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 const PERMISSIONS_POLICY: HeaderName = HeaderName::from_static("permissions-policy");
@@ -234,14 +234,14 @@ mod tests {
     fn a_quota_without_a_limit_has_no_ietf_headers() {
         let day = "2026-11-21".parse().unwrap();
         let mut headers = HeaderMap::new();
-        write_quota(&mut headers, &Quota::of(Some(100), 43, day), 1_795_305_590);
+        write_quota(&mut headers, &Quota::new(Some(100), 43, day), 1_795_305_590);
         assert_eq!(headers["x-ratelimit-limit"], "100");
         assert_eq!(headers["x-ratelimit-remaining"], "57");
         assert_eq!(headers["x-ratelimit-reset"], "1795305600");
         assert_eq!(headers["ratelimit-policy"], "\"daily\";q=100;w=86400");
         assert_eq!(headers["ratelimit"], "\"daily\";r=57;t=10");
         let mut headers = HeaderMap::new();
-        write_quota(&mut headers, &Quota::of(None, 43, day), 0);
+        write_quota(&mut headers, &Quota::new(None, 43, day), 0);
         assert_eq!(headers["x-ratelimit-limit"], "unlimited");
         assert!(!headers.contains_key("ratelimit"));
     }

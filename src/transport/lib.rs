@@ -11,7 +11,7 @@ pub mod negotiation;
 pub mod origin;
 pub mod origin_policy;
 pub mod problem;
-pub mod request_info;
+mod request_info;
 pub mod response_cache;
 pub mod server;
 pub mod static_asset;

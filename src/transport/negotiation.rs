@@ -25,7 +25,7 @@ pub enum Format {
 
 impl Format {
     /// All formats, in order of precedence among equally acceptable ones.
-    pub const ALL: [Self; 3] = [Self::Json, Self::Csv, Self::Ndjson];
+    pub(crate) const ALL: [Self; 3] = [Self::Json, Self::Csv, Self::Ndjson];
 
     pub fn media_type(self) -> &'static str {
         match self {

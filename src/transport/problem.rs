@@ -17,281 +17,115 @@ pub const SLOW_DOWN: &str =
 /// Detail of [`Code::NotReady`]: the store does not answer.
 pub const QUOTA_UNKNOWN: &str = "quotas cannot be checked at the moment; retry in some seconds";
 
-/// A stable error code, documented by [`explanation`](Code::explanation).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Code {
-    Moved,
-    UnknownParameter,
-    InvalidParameter,
-    UnknownValue,
-    AmbiguousValue,
-    UnknownField,
-    InvalidCursor,
-    CursorMismatch,
-    KeyInUrl,
-    InvalidJson,
-    InvalidRequest,
-    MissingApiKey,
-    MalformedApiKey,
-    InvalidApiKey,
-    RevokedApiKey,
-    ExpiredApiKey,
-    AccountRequired,
-    NotFound,
-    UnknownRoute,
-    MethodNotAllowed,
-    NotAcceptable,
-    CursorExpired,
-    SnapshotNotHeld,
-    PreconditionFailed,
-    BodyTooLarge,
-    UnsupportedMediaType,
-    UrlTooLong,
-    MisdirectedRequest,
-    HeadTooLarge,
-    QuotaExceeded,
-    SlowDown,
-    InternalError,
-    NotReady,
-    Overloaded,
+/// Declares the codes: one row each, ordered by status.
+macro_rules! codes {
+    ($($code:ident => $name:literal, $status:literal, $title:literal, $explanation:literal;)*) => {
+        /// A stable error code, documented by [`explanation`](Code::explanation).
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Code {
+            $($code,)*
+        }
+
+        impl Code {
+            /// All codes, ordered by status.
+            pub const ALL: [Self; [$($status),*].len()] = [$(Self::$code),*];
+
+            /// Name, status, title, explanation.
+            fn facts(self) -> (&'static str, u16, &'static str, &'static str) {
+                match self {
+                    $(Self::$code => ($name, $status, $title, $explanation),)*
+                }
+            }
+        }
+    };
+}
+
+codes! {
+    Moved => "moved", 301, "Moved",
+        "The record was merged into another one: `Location` has the same request with its slug, and so has \
+         `did_you_mean`.";
+    UnknownParameter => "unknown_parameter", 400, "Unknown parameter",
+        "The endpoint has no such parameter. `errors` has its name, the most similar parameter and all accepted \
+         ones. v1 and v2 ignore it and add a warning.";
+    InvalidParameter => "invalid_parameter", 400, "Invalid parameter",
+        "A value is not of its parameter's type or range, such as an impossible date; is empty; begins with a sign \
+         or operator; or contradicts another, such as `since` after `until`.";
+    UnknownValue => "unknown_value", 400, "Unknown value",
+        "A value is not in its vocabulary. `did_you_mean` has the most similar value. v1 and v2 ignore the value and \
+         add a warning.";
+    AmbiguousValue => "ambiguous_value", 400, "Ambiguous value",
+        "Several records have this name; `accepted` has their slugs. v1 and v2 ignore the value and add a warning.";
+    UnknownField => "unknown_field", 400, "Unknown field",
+        "`fields` names a field that the record does not have; `accepted` lists all.";
+    InvalidCursor => "invalid_cursor", 400, "Invalid cursor",
+        "The cursor is not from this list, or was changed or truncated. Pass `pagination.next_cursor` unmodified, or \
+         restart without `cursor`.";
+    CursorMismatch => "cursor_mismatch", 400, "Cursor and parameters disagree",
+        "A cursor carries its query. Omit filters and sort, or repeat them unchanged; `limit` and `fields` may \
+         change.";
+    KeyInUrl => "key_in_url", 400, "API key in the URL",
+        "URLs are stored in logs and histories. Revoke the key, create another, and send it in the `Authorization` \
+         header.";
+    InvalidJson => "invalid_json", 400, "Invalid JSON",
+        "The request body is not JSON.";
+    InvalidRequest => "invalid_request", 400, "Invalid request",
+        "The request is not valid HTTP/1.1, for example because it has no `Host` header.";
+    MissingApiKey => "missing_api_key", 401, "API key missing",
+        "Every REST request needs the header `Authorization: Bearer <key>`. Keys are free.";
+    MalformedApiKey => "malformed_api_key", 401, "API key malformed",
+        "A key is `vdx_` and 36 letters and digits, of which the last six are a checksum. Copy the full key again.";
+    InvalidApiKey => "invalid_api_key", 401, "API key invalid",
+        "The key is well-formed, but unknown to this service.";
+    RevokedApiKey => "revoked_api_key", 401, "API key revoked",
+        "The key was revoked. Create another.";
+    ExpiredApiKey => "expired_api_key", 401, "API key expired",
+        "The key was created with an expiry, or was rotated and its overlap has ended. Use its successor, or create \
+         another.";
+    AccountRequired => "account_required", 403, "Account required",
+        "Saved searches, lists and alerts are those of the key's account. A key that the server prints at its start \
+         has none: send a key that you created on your account page.";
+    NotFound => "not_found", 404, "Not found",
+        "No record of the snapshot has this slug. `did_you_mean` has the most similar slugs.";
+    UnknownRoute => "unknown_route", 404, "Unknown path",
+        "The API has no such path in this version. `did_you_mean` has a similar path, if there is one.";
+    MethodNotAllowed => "method_not_allowed", 405, "Method not allowed",
+        "The REST API is read-only: GET and HEAD; only `/resolve` takes POST. `Allow` lists the methods of the path.";
+    NotAcceptable => "not_acceptable", 406, "Not acceptable",
+        "The client accepts no content type of the response.";
+    CursorExpired => "cursor_expired", 410, "Cursor expired",
+        "The snapshot of the cursor has expired. Restart without `cursor`.";
+    SnapshotNotHeld => "snapshot_not_held", 410, "Snapshot not held",
+        "`snapshot` names a release that the service does not hold, or no longer. `accepted` lists those that it \
+         holds, and so does `/api/v3/snapshots`. Omit `snapshot` for the release that is served.";
+    PreconditionFailed => "precondition_failed", 412, "Precondition failed",
+        "`If-Match` compares strongly, and every `ETag` of the API is weak, so only `If-Match: *` is met. To fetch a \
+         response only if it has changed, send its `ETag` as `If-None-Match`.";
+    BodyTooLarge => "body_too_large", 413, "Body too large",
+        "The request body exceeds the limit.";
+    UrlTooLong => "url_too_long", 414, "URL too long",
+        "The URL exceeds 24 KB, or its filters do not fit into a cursor. Request fewer values at a time.";
+    UnsupportedMediaType => "unsupported_media_type", 415, "Unsupported media type",
+        "Send `Content-Type: application/json`; `/resolve` also takes `text/csv`.";
+    MisdirectedRequest => "misdirected_request", 421, "Unknown host",
+        "The service is not known by the `Host` of the request. Use its public URL.";
+    QuotaExceeded => "quota_exceeded", 429, "Daily quota reached",
+        "The key's requests of the day are used up. `resets_at` and `Retry-After` say when the quota resets (00:00 \
+         UTC). A 304 is not counted.";
+    SlowDown => "slow_down", 429, "Slow down",
+        "The service cannot check quotas at the moment. Until it can, it admits only some requests of each key. \
+         Retry after `Retry-After`.";
+    HeadTooLarge => "head_too_large", 431, "Request head too large",
+        "The URL and headers together exceed 32 KB.";
+    InternalError => "internal_error", 500, "Internal error",
+        "The service failed. The request was not counted; please report its `request_id`.";
+    NotReady => "not_ready", 503, "Not ready",
+        "The service has no release of the data to serve yet, or not yet that of the cursor, or cannot check keys \
+         and quotas at the moment. Retry after `Retry-After`.";
+    Overloaded => "overloaded", 503, "Overloaded",
+        "The service is overloaded. Retry after `Retry-After`.";
 }
 
 impl Code {
-    /// All codes, ordered by status.
-    pub const ALL: [Self; 34] = [
-        Self::Moved,
-        Self::UnknownParameter,
-        Self::InvalidParameter,
-        Self::UnknownValue,
-        Self::AmbiguousValue,
-        Self::UnknownField,
-        Self::InvalidCursor,
-        Self::CursorMismatch,
-        Self::KeyInUrl,
-        Self::InvalidJson,
-        Self::InvalidRequest,
-        Self::MissingApiKey,
-        Self::MalformedApiKey,
-        Self::InvalidApiKey,
-        Self::RevokedApiKey,
-        Self::ExpiredApiKey,
-        Self::AccountRequired,
-        Self::NotFound,
-        Self::UnknownRoute,
-        Self::MethodNotAllowed,
-        Self::NotAcceptable,
-        Self::CursorExpired,
-        Self::SnapshotNotHeld,
-        Self::PreconditionFailed,
-        Self::BodyTooLarge,
-        Self::UrlTooLong,
-        Self::UnsupportedMediaType,
-        Self::MisdirectedRequest,
-        Self::QuotaExceeded,
-        Self::SlowDown,
-        Self::HeadTooLarge,
-        Self::InternalError,
-        Self::NotReady,
-        Self::Overloaded,
-    ];
-
-    /// Name, status, title, explanation.
-    fn facts(self) -> (&'static str, u16, &'static str, &'static str) {
-        match self {
-            Self::Moved => (
-                "moved",
-                301,
-                "Moved",
-                "The record was merged into another one: `Location` has the same request with its slug, and so has \
-                 `did_you_mean`.",
-            ),
-            Self::UnknownParameter => (
-                "unknown_parameter",
-                400,
-                "Unknown parameter",
-                "The endpoint has no such parameter. `errors` has its name, the most similar parameter and all accepted \
-                 ones. v1 and v2 ignore it and add a warning.",
-            ),
-            Self::InvalidParameter => (
-                "invalid_parameter",
-                400,
-                "Invalid parameter",
-                "A value is not of its parameter's type or range, such as an impossible date; is empty; begins with a sign \
-                 or operator; or contradicts another, such as `since` after `until`.",
-            ),
-            Self::UnknownValue => (
-                "unknown_value",
-                400,
-                "Unknown value",
-                "A value is not in its vocabulary. `did_you_mean` has the most similar value. v1 and v2 ignore the value \
-                 and add a warning.",
-            ),
-            Self::AmbiguousValue => (
-                "ambiguous_value",
-                400,
-                "Ambiguous value",
-                "Several records have this name; `accepted` has their slugs. v1 and v2 ignore the value and add a warning.",
-            ),
-            Self::UnknownField => (
-                "unknown_field",
-                400,
-                "Unknown field",
-                "`fields` names a field that the record does not have; `accepted` lists all.",
-            ),
-            Self::InvalidCursor => (
-                "invalid_cursor",
-                400,
-                "Invalid cursor",
-                "The cursor is not from this list, or was changed or truncated. Pass `pagination.next_cursor` unmodified, \
-                 or restart without `cursor`.",
-            ),
-            Self::CursorMismatch => (
-                "cursor_mismatch",
-                400,
-                "Cursor and parameters disagree",
-                "A cursor carries its query. Omit filters and sort, or repeat them unchanged; `limit` and `fields` may \
-                 change.",
-            ),
-            Self::KeyInUrl => (
-                "key_in_url",
-                400,
-                "API key in the URL",
-                "URLs are stored in logs and histories. Revoke the key, create another, and send it in the \
-                 `Authorization` header.",
-            ),
-            Self::InvalidJson => ("invalid_json", 400, "Invalid JSON", "The request body is not JSON."),
-            Self::InvalidRequest => (
-                "invalid_request",
-                400,
-                "Invalid request",
-                "The request is not valid HTTP/1.1, for example because it has no `Host` header.",
-            ),
-            Self::MissingApiKey => (
-                "missing_api_key",
-                401,
-                "API key missing",
-                "Every REST request needs the header `Authorization: Bearer <key>`. Keys are free.",
-            ),
-            Self::MalformedApiKey => (
-                "malformed_api_key",
-                401,
-                "API key malformed",
-                "A key is `vdx_` and 36 letters and digits, of which the last six are a checksum. Copy the full key \
-                 again.",
-            ),
-            Self::InvalidApiKey => {
-                ("invalid_api_key", 401, "API key invalid", "The key is well-formed, but unknown to this service.")
-            }
-            Self::RevokedApiKey => ("revoked_api_key", 401, "API key revoked", "The key was revoked. Create another."),
-            Self::ExpiredApiKey => (
-                "expired_api_key",
-                401,
-                "API key expired",
-                "The key was created with an expiry, or was rotated and its overlap has ended. Use its successor, or create another.",
-            ),
-            Self::AccountRequired => (
-                "account_required",
-                403,
-                "Account required",
-                "Saved searches, lists and alerts are those of the key's account. A key that the server prints at its start has \
-                 none: send a key that you created on your account page.",
-            ),
-            Self::NotFound => (
-                "not_found",
-                404,
-                "Not found",
-                "No record of the snapshot has this slug. `did_you_mean` has the most similar slugs.",
-            ),
-            Self::UnknownRoute => (
-                "unknown_route",
-                404,
-                "Unknown path",
-                "The API has no such path in this version. `did_you_mean` has a similar path, if there is one.",
-            ),
-            Self::MethodNotAllowed => (
-                "method_not_allowed",
-                405,
-                "Method not allowed",
-                "The REST API is read-only: GET and HEAD; only `/resolve` takes POST. `Allow` lists the methods of the path.",
-            ),
-            Self::NotAcceptable => {
-                ("not_acceptable", 406, "Not acceptable", "The client accepts no content type of the response.")
-            }
-            Self::CursorExpired => (
-                "cursor_expired",
-                410,
-                "Cursor expired",
-                "The snapshot of the cursor has expired. Restart without `cursor`.",
-            ),
-            Self::SnapshotNotHeld => (
-                "snapshot_not_held",
-                410,
-                "Snapshot not held",
-                "`snapshot` names a release that the service does not hold, or no longer. `accepted` lists those that it \
-                 holds, and so does `/api/v3/snapshots`. Omit `snapshot` for the release that is served.",
-            ),
-            Self::PreconditionFailed => (
-                "precondition_failed",
-                412,
-                "Precondition failed",
-                "`If-Match` compares strongly, and every `ETag` of the API is weak, so only `If-Match: *` is met. To fetch a \
-                 response only if it has changed, send its `ETag` as `If-None-Match`.",
-            ),
-            Self::BodyTooLarge => ("body_too_large", 413, "Body too large", "The request body exceeds the limit."),
-            Self::UrlTooLong => (
-                "url_too_long",
-                414,
-                "URL too long",
-                "The URL exceeds 24 KB, or its filters do not fit into a cursor. Request fewer values at a time.",
-            ),
-            Self::UnsupportedMediaType => (
-                "unsupported_media_type",
-                415,
-                "Unsupported media type",
-                "Send `Content-Type: application/json`; `/resolve` also takes `text/csv`.",
-            ),
-            Self::QuotaExceeded => (
-                "quota_exceeded",
-                429,
-                "Daily quota reached",
-                "The key's requests of the day are used up. `resets_at` and `Retry-After` say when the quota resets \
-                 (00:00 UTC). A 304 is not counted.",
-            ),
-            Self::SlowDown => (
-                "slow_down",
-                429,
-                "Slow down",
-                "The service cannot check quotas at the moment. Until it can, it admits only some requests of each key. Retry \
-                 after `Retry-After`.",
-            ),
-            Self::MisdirectedRequest => (
-                "misdirected_request",
-                421,
-                "Unknown host",
-                "The service is not known by the `Host` of the request. Use its public URL.",
-            ),
-            Self::HeadTooLarge => {
-                ("head_too_large", 431, "Request head too large", "The URL and headers together exceed 32 KB.")
-            }
-            Self::InternalError => (
-                "internal_error",
-                500,
-                "Internal error",
-                "The service failed. The request was not counted; please report its `request_id`.",
-            ),
-            Self::NotReady => (
-                "not_ready",
-                503,
-                "Not ready",
-                "The service has no release of the data to serve yet, or not yet that of the cursor, or cannot check \
-                 keys and quotas at the moment. Retry after `Retry-After`.",
-            ),
-            Self::Overloaded => {
-                ("overloaded", 503, "Overloaded", "The service is overloaded. Retry after `Retry-After`.")
-            }
-        }
-    }
-
     /// Name of the code in responses, such as `unknown_value`.
     pub fn name(self) -> &'static str {
         self.facts().0

@@ -102,7 +102,7 @@ pub struct RequestIds {
 
 impl RequestIds {
     /// The caller's id of a request, or else a new one.
-    pub fn for_request(&self, headers: &HeaderMap) -> RequestId {
+    pub(crate) fn for_request(&self, headers: &HeaderMap) -> RequestId {
         RequestId::of_caller(headers).unwrap_or_else(|| self.next())
     }
 

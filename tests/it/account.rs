@@ -8,6 +8,7 @@ use auth::quota::Tier;
 use auth::session::SessionToken;
 
 use crate::harness::{Client, NOON, Reply, Server, agent, agent_without_redirects};
+use crate::html::{Markup, parse, text_of};
 
 pub const PASSWORD: &str = "seven quiet herons";
 
@@ -97,10 +98,9 @@ impl Browser {
     pub fn create_key(&mut self, name: &str) -> (String, i64) {
         let reply = self.post("/account/keys", &[("name", name)]);
         assert_eq!(reply.status, 201, "{}", reply.text);
-        let key = shown_key(&reply);
-        let page = self.get("/account").text;
-        let id = page.rsplit("/account/keys/").next().unwrap().split('/').next().unwrap().parse().unwrap();
-        (key, id)
+        let page = parse(&self.get("/account").text);
+        let revoke = page.values("a[href^='/account/keys/'][href$='/revoke']", "href").pop().unwrap();
+        (shown_key(&reply.text), revoke.split('/').nth(3).unwrap().parse().unwrap())
     }
 
     /// A client of the API with a key.
@@ -110,8 +110,8 @@ impl Browser {
 }
 
 /// The key on the page that shows it once.
-pub fn shown_key(reply: &Reply) -> String {
-    reply.text.split("id=\"key\">").nth(1).unwrap().split('<').next().unwrap().to_owned()
+pub fn shown_key(page: &str) -> String {
+    text_of(parse(page).first("pre#key"))
 }
 
 #[test]
@@ -217,10 +217,9 @@ fn sessions_are_listed_and_can_be_ended_by_their_owner_only() {
     let mut here = Browser::signed_up(&server, "ada@example.com");
     let mut there = Browser::at(&server);
     there.post("/signin", &[("email", "ada@example.com"), ("password", PASSWORD)]);
-    let page = here.get("/account").text;
-    let path = page.split("action=\"").find(|part| part.starts_with("/account/sessions/")).unwrap();
-    let path = path.split('"').next().unwrap().to_owned();
-    assert_eq!(page.matches("This browser").count(), 1);
+    let page = parse(&here.get("/account").text);
+    let path = page.first("form[action^='/account/sessions/']").attr("action").unwrap().to_owned();
+    assert_eq!(page.texts("td > span.quiet").iter().filter(|text| *text == "This browser").count(), 1);
     let mut eve = Browser::signed_up(&server, "eve@example.com");
     for path in [path.as_str(), "/account/sessions/999/end"] {
         let reply = eve.post(path, &[]);

@@ -6,22 +6,24 @@ use auth::audit::AuditLog;
 use auth::session::SessionToken;
 use serde_json::Value;
 
-use crate::account::{Browser, PASSWORD};
+use crate::account::{Browser, PASSWORD, shown_key};
 use crate::alerts::save;
 use crate::harness::{NOON, Server};
+use crate::html::{Markup, parse, text_of};
 
 #[test]
 fn the_page_of_a_key_says_whether_it_was_used() {
     let server = Server::bundled();
     let mut browser = Browser::signed_up(&server, "ada@example.com");
     let created = browser.post("/account/keys", &[("name", "laptop")]);
-    let key = crate::account::shown_key(&created);
+    let key = shown_key(&created.text);
+    let page = parse(&created.text);
     for language in ["curl", "python", "javascript", "rust", "mcp"] {
-        let code = created.text.split(&format!("data-language=\"{language}\"")).nth(1).unwrap();
-        assert!(code.split("</pre>").next().unwrap().contains(&format!("Bearer {key}")), "{language}");
+        let code = text_of(page.first(&format!("pre[data-language={language}]")));
+        assert!(code.contains(&format!("Bearer {key}")), "{language}: {code}");
     }
-    let path = created.text.split("class=\"button\" href=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
-    let page = browser.get(&path).text;
+    let path = page.first("main a.button").attr("href").unwrap();
+    let page = browser.get(path).text;
     assert!(page.contains("No call seen yet") && !page.contains(&key), "{page}");
     assert!(browser.get("/account").text.contains(&format!("<a href=\"{path}\">laptop</a>")));
     let client = browser.client(&key);
@@ -29,11 +31,11 @@ fn the_page_of_a_key_says_whether_it_was_used() {
         assert_eq!(client.get("/api/v3/vcs?limit=1").status, 200);
     }
     // At once, although the usage is written later.
-    let page = browser.get(&path).text;
+    let page = browser.get(path).text;
     assert!(page.contains("First call seen</strong> on 21 Nov 2026. Last used: just now."), "{page}");
     assert!(page.contains("3 requests in 30 days."), "{page}");
     server.state.auth.flush(NOON).unwrap();
-    assert!(browser.get(&path).text.contains("Last used: 21 Nov 2026, 12:00"));
+    assert!(browser.get(path).text.contains("Last used: 21 Nov 2026, 12:00"));
     assert!(browser.get("/account").text.contains("first on 21 Nov 2026"));
     let csv = browser.get("/account/usage.csv");
     let id = path.rsplit('/').next().unwrap();
@@ -41,9 +43,9 @@ fn the_page_of_a_key_says_whether_it_was_used() {
     assert_eq!(csv.header("content-type"), "text/csv; charset=utf-8; header=present");
     // Of other accounts, and without a session.
     let mut other = Browser::signed_up(&server, "bob@example.com");
-    assert_eq!(other.get(&path).status, 404);
+    assert_eq!(other.get(path).status, 404);
     assert_eq!(other.get("/account/usage.csv").text, "day,key,name,requests\r\n");
-    for path in [path.as_str(), "/account/usage.csv", "/account/export.json"] {
+    for path in [path, "/account/usage.csv", "/account/export.json"] {
         assert_eq!(Browser::at(&server).get(path).header("location"), "/signin", "{path}");
     }
 }

@@ -12,8 +12,7 @@ use serde_json::{Value, json};
 
 use crate::account::{Browser, PASSWORD};
 use crate::harness::{NOON, Reply, Server, bundled_folder, catalog_of, copy_as};
-use crate::pages::between;
-use crate::profiles::links;
+use crate::html::{Markup, parse};
 use crate::program::run;
 
 const READ: [&str; 5] =
@@ -107,10 +106,10 @@ fn the_duplicates_to_review_are_those_that_the_indexer_lists() {
             .collect();
         let mut shown = BTreeSet::new();
         for page in 1..=expected.len() / 25 + 1 {
-            let page = operator.get(&format!("/admin/duplicates?table={name}&page={page}")).text;
-            for row in page.split("<tbody>").nth(1).unwrap_or_default().split("<tr>").skip(1) {
-                let hrefs = links(row);
-                let [record, main] = [&hrefs[0], &hrefs[1]].map(|href| href.strip_prefix(path).unwrap().to_owned());
+            let page = parse(&operator.get(&format!("/admin/duplicates?table={name}&page={page}")).text);
+            for row in page.all("tbody tr") {
+                let hrefs = row.links();
+                let [record, main] = [hrefs[0], hrefs[1]].map(|href| href.strip_prefix(path).unwrap().to_owned());
                 assert_eq!(
                     hrefs.get(2).is_some_and(|href| href.starts_with("/compare?")),
                     name != "people",
@@ -287,12 +286,12 @@ fn accounts_are_found_with_their_keys_and_usage() {
 
     let all = operator.get("/admin/accounts").text;
     assert!(all.contains("<strong class=\"number\">32 accounts</strong>"), "{all}");
-    assert_eq!(all.matches("<th scope=\"row\">").count(), 25);
-    let second = operator.get("/admin/accounts?page=2").text;
-    assert_eq!(second.matches("<th scope=\"row\">").count(), 7);
+    assert_eq!(parse(&all).all("th[scope=row]").len(), 25);
+    let second = parse(&operator.get("/admin/accounts?page=2").text);
+    assert_eq!(second.all("th[scope=row]").len(), 7);
     let found = operator.get("/admin/accounts?q=%20ADA%40ex").text;
     assert!(found.contains("1 account<") && found.contains("href=\"/admin/accounts/1\">ada@example.com"), "{found}");
-    assert_eq!(between(&found, "data-name=\"Requests in 30 days\" class=\"right\">", "<"), "7");
+    assert_eq!(parse(&found).texts("td[data-name='Requests in 30 days']"), ["7"]);
     assert!(operator.get("/admin/accounts?q=%3Cb%3E").text.contains("value=\"&#60;b&#62;\""));
 
     let page = operator.get("/admin/accounts/1").text;
@@ -323,11 +322,10 @@ fn the_releases_are_listed_with_what_happened_to_them() {
     releases.replace(Arc::new(catalog_of(copy_as(&bundled_folder(), "2026-11-21.1").path())));
     let page = operator.get("/admin").text;
     assert!(page.contains("2 swaps, 0 rejected releases"), "{page}");
-    let table = between(&page, "aria-label=\"Releases\"", "</table>");
-    let rows: Vec<&str> = table.split("<tr>").skip(2).collect();
-    assert_eq!(rows.len(), 2, "{table}");
-    assert!(rows[0].contains("2026-11-21.1") && rows[0].contains("<td>served"), "{table}");
-    assert!(rows[1].contains("2026-11-19.1") && rows[1].contains("<td>in memory"), "{table}");
+    let rows = parse(&page).rows("[aria-label=Releases] tbody tr");
+    assert_eq!(rows.len(), 2, "{rows:?}");
+    assert!(rows[0][0] == "2026-11-21.1" && rows[0][2].starts_with("served"), "{rows:?}");
+    assert!(rows[1][0] == "2026-11-19.1" && rows[1][2].starts_with("in memory"), "{rows:?}");
     assert!(page.contains("href=\"/admin/duplicates\""), "{page}");
 }
 

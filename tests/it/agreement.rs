@@ -586,7 +586,7 @@ fn every_list_in_every_version_equals_that_of_a_naive_scan() {
     let client = server.client(Tier::Enterprise);
     for listing in listings(&client) {
         let mut runner =
-            TestRunner::new(Config { cases: cases(150, 30), failure_persistence: None, ..Config::default() });
+            TestRunner::new(Config { cases: cases(150, 15), failure_persistence: None, ..Config::default() });
         runner.run(&listing.queries(), |query| listing.compare(&client, &query)).unwrap();
     }
 }
@@ -597,7 +597,7 @@ fn all_versions_list_the_same_matches_of_a_search() {
     let client = server.client(Tier::Enterprise);
     let words = prop::sample::select(vec!["capital", "aldr", "fund", "ventures", "north", "partner", "zzqxj"]);
     let filters = prop::sample::select(vec!["", "&stage=seed", "&country=US,GB", "&sort=name", "&sort=-review_count"]);
-    let mut runner = TestRunner::new(Config { cases: cases(120, 20), failure_persistence: None, ..Config::default() });
+    let mut runner = TestRunner::new(Config { cases: cases(120, 10), failure_persistence: None, ..Config::default() });
     runner
         .run(&(words, filters, 1_usize..30), |(words, filters, limit)| {
             let query = format!("vcs?q={words}{filters}&limit={limit}");

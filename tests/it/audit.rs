@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::account::{Browser, PASSWORD};
 use crate::harness::{NOON, Server};
+use crate::html::{Markup, parse};
 use crate::program::{Process, run};
 
 fn lines(path: &Path) -> Vec<Value> {
@@ -89,10 +90,10 @@ fn ended_sessions_and_clients_with_rejected_keys_are_logged() {
     let sign_in = [("email", "ada@example.com"), ("password", PASSWORD)];
     there.post("/signin", &sign_in);
     there.post("/signin", &sign_in);
-    let page = browser.get("/account").text;
-    let end = page.split("action=\"").find(|part| part.starts_with("/account/sessions/")).unwrap();
+    let page = parse(&browser.get("/account").text);
+    let end = page.first("form[action^='/account/sessions/']").attr("action").unwrap();
     for _ in 0..2 {
-        assert_eq!(browser.post(end.split('"').next().unwrap(), &[]).status, 303);
+        assert_eq!(browser.post(end, &[]).status, 303);
         browser.post("/signout", &[]);
         browser.post("/signin", &sign_in);
     }

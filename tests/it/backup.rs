@@ -10,8 +10,9 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::commands::{GOOD, can_sign_in};
-use crate::harness::{Client, agent, bundled_folder, files_below};
+use crate::harness::files_below;
 use crate::program::{Process, run};
+use crate::releases::small;
 
 pub fn text(path: &Path) -> &str {
     path.to_str().unwrap()
@@ -40,14 +41,6 @@ fn service() -> (TempDir, String) {
     (data, key.trim().to_owned())
 }
 
-fn client(server: &Process, key: &str) -> Client {
-    Client { base: server.base.clone(), key: Some(key.to_owned()), agent: agent() }
-}
-
-fn used(client: &Client) -> u64 {
-    client.get("/api/v3/usage").json()["data"]["used"].as_u64().unwrap()
-}
-
 /// Runs the indexer, which succeeds.
 pub fn indexer(words: &[&str]) {
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_indexer")).args(words).output().unwrap();
@@ -71,7 +64,7 @@ fn mode(path: &Path) -> u32 {
 fn a_backup_of_a_server_under_load_is_restored_with_accounts_keys_and_usage() {
     let (data, key) = service();
     let mut server = Process::start(data.path(), &[]);
-    let client = client(&server, &key);
+    let client = server.client(&key);
     let (stop, requests) = (AtomicBool::new(false), AtomicU64::new(0));
     let folder = tempfile::tempdir().unwrap();
     // The number of requests when a backup began, and when it was complete.
@@ -119,13 +112,13 @@ fn a_backup_of_a_server_under_load_is_restored_with_accounts_keys_and_usage() {
         let accounts = run(&restored, &["account", "list"], "").ok();
         assert!(accounts.contains("ada@example.com") && !accounts.contains("late@example.com"), "{accounts}");
         let server = Process::start(&restored, &[]);
-        let client = self::client(&server, &key);
-        let counted = used(&client);
+        let client = server.client(&key);
+        let counted = client.used();
         // What was counted before the backup before is written; at midnight all counts begin again.
         let least = if number == 0 { 0 } else { taken[number - 1].1 };
         assert!(counted == 0 || (least..=*after).contains(&counted), "{counted} of {least} to {after}, {before}");
         assert_eq!(client.get("/api/v3/vcs?limit=1").status, 200);
-        assert_eq!(used(&client), counted + 1);
+        assert_eq!(client.used(), counted + 1);
         drop(server);
         assert!(can_sign_in(&restored, GOOD));
     }
@@ -177,7 +170,7 @@ fn a_restore_moves_what_is_there_aside_only_if_forced() {
     let accounts = run(data.path(), &["account", "list"], "").ok();
     assert!(accounts.contains("ada@example.com") && !accounts.contains("zoe@example.com"), "{accounts}");
     let server = Process::start(data.path(), &[]);
-    assert_eq!(client(&server, &key).get("/api/v3/vcs?limit=1").status, 200, "the key that was revoked since");
+    assert_eq!(server.client(&key).get("/api/v3/vcs?limit=1").status, 200, "the key that was revoked since");
     // The database that was moved aside first is whole.
     let mut aside: Vec<PathBuf> = fs::read_dir(data.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
     aside.retain(|path| path.file_name().unwrap().to_str().unwrap().starts_with("replaced-"));
@@ -219,7 +212,7 @@ fn a_release_is_backed_up_and_restored_with_the_index() {
     let folder = tempfile::tempdir().unwrap();
     let [index, restored_index, from, target] =
         ["index", "restored-index", "backup", "data"].map(|name| folder.path().join(name));
-    indexer(&["build", "--dataset", text(&bundled_folder()), "--index", text(&index)]);
+    indexer(&["build", "--dataset", text(&small()), "--index", text(&index)]);
     let named = folder.path().join("named");
     json(data.path(), &["backup", text(&named), "--index", text(&index)]);
     let (code, detail) = refused(&target, &["restore", text(&named), "--with-index", "--index", text(&restored_index)]);
@@ -233,7 +226,7 @@ fn a_release_is_backed_up_and_restored_with_the_index() {
     assert!(ended.ok().contains(version.trim()));
     assert_eq!(fs::read_to_string(restored_index.join("current")).unwrap(), version);
     let server = Process::start(&target, &["--index", text(&restored_index)]);
-    assert_eq!(client(&server, &key).get("/api/v3/vcs?limit=1").status, 200);
+    assert_eq!(server.client(&key).get("/api/v3/vcs?limit=1").status, 200);
 
     // A backup with a damaged release is refused before the data is touched.
     let tables = from.join("index").join(version.trim()).join("tables.bin");

@@ -13,17 +13,8 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::harness::{Client, Server, bundled_folder};
+use crate::records::LISTS;
 use crate::releases::{Installation, overwrite, small};
-
-/// Each table with its key.
-const TABLES: [(&str, &str); 6] = [
-    ("vcs", "slug"),
-    ("startups", "slug"),
-    ("funding-rounds", "id"),
-    ("people", "slug"),
-    ("reviews", "id"),
-    ("sectors", "slug"),
-];
 
 fn build(installation: &Installation, dataset: &Path, arguments: &[&str]) -> Value {
     let words = [&["build", "--json", "--dataset", dataset.to_str().unwrap()], arguments].concat();
@@ -136,7 +127,7 @@ fn every_file_has_the_records_that_the_api_returns() {
     let server = Server::bundled();
     let client = server.client(Tier::Enterprise);
     let stats = client.get("/api/v3/stats").json();
-    for (table, key) in TABLES {
+    for (table, key) in LISTS {
         let records = records(&client, table, key);
         let name = if table == "vcs" { "firms".to_owned() } else { table.replace('-', "_") };
         assert_eq!(json!(records.len()), stats["data"][&name]);
@@ -202,7 +193,7 @@ fn files_are_listed_with_their_checksums_and_two_builds_give_the_same_bytes() {
     for name in names {
         let bytes = fs::read(first.join(&name)).unwrap();
         assert!(bytes == fs::read(second.join(&name)).unwrap(), "{name} differs between two builds");
-        let sha256: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        let sha256 = data::hex::digits(&Sha256::digest(&bytes));
         let listed = manifest["files"].as_array().unwrap().iter().find(|file| file["path"] == format!("bulk/{name}"));
         let listed = listed.unwrap_or_else(|| panic!("{name} is not listed"));
         assert_eq!((&listed["bytes"], &listed["sha256"]), (&json!(bytes.len()), &json!(sha256)), "{name}");
@@ -213,7 +204,7 @@ fn files_are_listed_with_their_checksums_and_two_builds_give_the_same_bytes() {
         assert!(fs::metadata(first.join(&name)).unwrap().permissions().readonly(), "{name}");
     }
     let paths: Vec<&str> = resources.iter().map(|resource| resource["path"].as_str().unwrap()).collect();
-    assert_eq!(paths, TABLES.map(|(table, _)| format!("{table}.csv.gz")));
+    assert_eq!(paths, LISTS.map(|(table, _)| format!("{table}.csv.gz")));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use auth::quota::Tier;
 use catalog::Catalog;
@@ -180,11 +180,20 @@ fn releases_of<const N: usize>(dataset: &Path, versions: [&str; N], seed: u64) -
     })
 }
 
-/// A server that holds two releases, `seed` decides how they differ.
-pub fn two_releases(seed: u64) -> (Server, Client) {
-    let [first, second] = releases([FIRST, SECOND], seed);
-    let server = Server::of(first);
-    server.state.releases.replace(Arc::new(second));
+/// A server that holds two releases, which all tests share.
+pub fn two_releases() -> (Server, Client) {
+    static RELEASES: OnceLock<[Arc<Catalog>; 2]> = OnceLock::new();
+    serve_both(RELEASES.get_or_init(|| releases([FIRST, SECOND], 1).map(Arc::new)))
+}
+
+/// The same with other differences.
+pub fn two_releases_of(seed: u64) -> (Server, Client) {
+    if seed == 1 { two_releases() } else { serve_both(&releases([FIRST, SECOND], seed).map(Arc::new)) }
+}
+
+fn serve_both([first, second]: &[Arc<Catalog>; 2]) -> (Server, Client) {
+    let server = Server::of(Arc::clone(first));
+    server.state.releases.replace(Arc::clone(second));
     let client = server.client(Tier::Enterprise);
     (server, client)
 }
@@ -192,7 +201,7 @@ pub fn two_releases(seed: u64) -> (Server, Client) {
 #[test]
 fn changes_applied_to_a_copy_give_the_other_release() {
     for seed in 1..=u64::from(cases(3, 1)) {
-        let (_server, client) = two_releases(seed);
+        let (_server, client) = two_releases_of(seed);
         let (first, second) = (copy_of(&client, FIRST), copy_of(&client, SECOND));
         for (from, to, before, after) in [(FIRST, SECOND, &first, &second), (SECOND, FIRST, &second, &first)] {
             let limit = 1 + seed * 30 % 100;
@@ -274,7 +283,7 @@ fn check_each(changes: &[Value], before: &Copy, after: &Copy) {
 
 #[test]
 fn tables_operations_and_fields_select_changes() {
-    let (_server, client) = two_releases(9);
+    let (_server, client) = two_releases();
     let all = walk(&client, &format!("changes?from={FIRST}&limit=100"));
     for table in PATHS {
         let own: Vec<_> = all.iter().filter(|change| change["table"] == table).cloned().collect();
@@ -317,7 +326,7 @@ fn tables_operations_and_fields_select_changes() {
 
 #[test]
 fn errors_of_changes_say_how_to_correct_them() {
-    let (_server, client) = two_releases(3);
+    let (_server, client) = two_releases();
     let get = |query: &str| client.get(&format!("/api/v3/changes{query}"));
     let first = |query: &str| get(query).json()["errors"][0].clone();
     let error = first("");
@@ -352,7 +361,7 @@ fn errors_of_changes_say_how_to_correct_them() {
 
 #[test]
 fn releases_and_rounds_have_feeds() {
-    let (server, client) = two_releases(4);
+    let (server, client) = two_releases();
     let anonymous = server.anonymous();
     let counts = |table: &str| {
         let total = |op: &str| {

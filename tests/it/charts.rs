@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use auth::quota::Tier;
 use data::Table;
 use http::HeaderMap;
+use scraper::{ElementRef, Html};
 use serde_json::Value;
-use site::{self, PageRequest, PageRoute};
-use transport::{Peer, RequestTrace};
 
-use crate::harness::{Client, Server, real_catalog};
-use crate::pages::{between, rendered};
+use crate::harness::{Client, Server, one_of, real_catalog};
+use crate::html::{Markup, parse, text_of};
+use crate::pages::{answer, rendered};
 
 /// A round as the API returns it.
 pub(crate) struct Round {
@@ -84,28 +84,15 @@ fn covered<'r>(rounds: impl IntoIterator<Item = &'r Round>) -> BTreeSet<i32> {
     counts.into_iter().filter(|(_, count)| count * 20 >= peak).map(|(year, _)| year).collect()
 }
 
-/// The part of a page that is a chart; `None` if the page does not have it.
-pub fn chart<'p>(page: &'p str, name: &str) -> Option<&'p str> {
-    let start = format!("id=\"{name}-summary\"");
-    page.contains(&start).then(|| between(page, &start, "</figure>"))
+/// The figure of a page that is a chart; `None` if the page does not have it.
+pub fn chart<'p>(page: &'p Html, name: &str) -> Option<ElementRef<'p>> {
+    let summary = page.find(&format!("figure > [id='{name}-summary']"))?;
+    ElementRef::wrap(summary.parent()?)
 }
 
 /// The texts of the cells of the only table of a chart, row by row, with the heads.
-pub fn table(chart: &str) -> Vec<Vec<String>> {
-    let rows = between(chart, "<table", "</table>").split("<tr>").skip(1);
-    let cells = |row: &str| {
-        let cells = row.replace("<td", "\u{1}<td").replace("<th", "\u{1}<th");
-        cells.split('\u{1}').skip(1).map(without_tags).collect()
-    };
-    rows.map(cells).collect()
-}
-
-pub(crate) fn without_tags(html: &str) -> String {
-    html.split('<')
-        .map(|part| part.split_once('>').map_or(part, |(_, text)| text))
-        .collect::<String>()
-        .trim()
-        .to_owned()
+pub fn table(chart: ElementRef<'_>) -> Vec<Vec<String>> {
+    chart.rows("tr")
 }
 
 pub(crate) fn stage_label(stage: &str) -> String {
@@ -139,13 +126,13 @@ fn charts_of_a_thousand_real_firms_count_the_rounds_of_the_api() {
     let Some(server) = real_catalog().map(Server::of) else { return };
     let firms = thousand_firms(&server.client(Tier::Enterprise));
     let (with_gaps, with_graph, _) = compare_firms(&server, &firms);
-    assert!(with_gaps > 30 && with_graph > 500, "{with_gaps} {with_graph}");
+    assert!(with_gaps > 0 && with_graph as usize > firms.len() / 3, "{with_gaps} {with_graph}");
 }
 
 /// Of those with most rounds, of those with hardly any, and of those between: every eighth of the real ones.
 pub(crate) fn thousand_firms(client: &Client) -> Vec<Value> {
-    let firms: Vec<Value> = all(client, "vcs").into_iter().step_by(8).collect();
-    assert!(firms.len() > 1_000, "{}", firms.len());
+    let firms: Vec<Value> = all(client, "vcs").into_iter().step_by(8 * one_of(8)).collect();
+    assert!(firms.len() > 1_000 / one_of(8), "{}", firms.len());
     firms
 }
 
@@ -159,7 +146,7 @@ fn compare_firms(server: &Server, firms: &[Value]) -> (u32, u32, u32) {
     let (mut with_gaps, mut with_graph, mut undated) = (0, 0, 0);
     for firm in firms {
         let slug = text(&firm["slug"]);
-        let page = rendered(server, &format!("/vcs/{slug}"));
+        let page = parse(&rendered(server, &format!("/vcs/{slug}")));
         let own = of_firm.get(slug.as_str()).map_or(&[][..], Vec::as_slice);
         let stages: BTreeSet<&str> = own.iter().map(|round| round.stage.as_str()).collect();
 
@@ -225,7 +212,7 @@ fn compare_firms(server: &Server, firms: &[Value]) -> (u32, u32, u32) {
         assert_eq!(shown, shared.iter().map(|(_, count)| *count).collect::<Vec<_>>(), "{slug}");
         for (other, _) in &shared {
             // A mark and a row of the table.
-            assert_eq!(graph.matches(&format!("<a href=\"/vcs/{other}\">")).count(), 2, "{slug}: {other}");
+            assert_eq!(graph.all(&format!("a[href='/vcs/{other}']")).len(), 2, "{slug}: {other}");
         }
         with_graph += 1;
     }
@@ -250,9 +237,9 @@ fn the_funding_of_all_startups_adds_up_to_what_the_api_says() {
         of.entry(round.startup.clone()).or_default().push(round);
     }
     let (mut drawn, mut hollow) = (0, 0);
-    for startup in all(&client, "startups") {
+    for startup in all(&client, "startups").iter().step_by(one_of(5)) {
         let slug = text(&startup["slug"]);
-        let page = rendered(&server, &format!("/startups/{slug}"));
+        let page = parse(&rendered(&server, &format!("/startups/{slug}")));
         let rounds = of.remove(&slug).unwrap_or_default();
         let dated: Vec<&Round> = rounds.iter().filter(|round| round.year.is_some()).collect();
         let chart = chart(&page, "funding");
@@ -260,9 +247,9 @@ fn the_funding_of_all_startups_adds_up_to_what_the_api_says() {
         let Some(chart) = chart else { continue };
         let table = table(chart);
         assert_eq!(table.len(), rounds.len() + 1, "{slug}");
-        assert_eq!(chart.matches("<circle").count(), dated.len(), "{slug}");
+        assert_eq!(chart.all("circle").len(), dated.len(), "{slug}");
         let unknown = dated.iter().filter(|round| round.counted_usd.is_none()).count();
-        assert_eq!(chart.matches("<circle class=\"hollow\"").count(), unknown, "{slug}");
+        assert_eq!(chart.all("circle.hollow").len(), unknown, "{slug}");
         let last = table.iter().skip(1).rfind(|row| !row[3].is_empty()).unwrap();
         let sum = dated.iter().filter_map(|round| round.counted_usd).sum::<u64>() as f64;
         let (shown, rounding) = dollars(&last[3]);
@@ -270,13 +257,13 @@ fn the_funding_of_all_startups_adds_up_to_what_the_api_says() {
         if dated.len() == rounds.len() {
             assert_eq!(startup["total_raised_usd"].as_u64().unwrap_or(0) as f64, sum, "{slug}");
         }
-        for round in chart.split("<a href=\"#").skip(1).filter_map(|rest| rest.split('"').next()) {
-            assert!(page.contains(&format!("<tr id=\"{round}\">")), "{slug}: {round}");
+        for round in chart.links().into_iter().filter_map(|href| href.strip_prefix('#')) {
+            assert!(page.find(&format!("tr[id='{round}']")).is_some(), "{slug}: {round}");
         }
         drawn += 1;
         hollow += unknown;
     }
-    assert!(drawn > 500 && hollow > 100, "{drawn} {hollow}");
+    assert!(drawn > 500 / one_of(5) && hollow > 100 / one_of(5), "{drawn} {hollow}");
 }
 
 #[test]
@@ -287,7 +274,7 @@ fn the_histogram_of_scores_has_the_firms_of_each_range() {
         let list = client.get(&format!("/api/v3/vcs?min_health_score={score}&limit=1")).json();
         list["pagination"]["total"].as_u64().unwrap()
     };
-    let page = rendered(&server, "/leaderboard");
+    let page = parse(&rendered(&server, "/leaderboard"));
     let rows = table(chart(&page, "scores").unwrap());
     let mut sum = 0;
     for row in &rows[1..] {
@@ -299,7 +286,7 @@ fn the_histogram_of_scores_has_the_firms_of_each_range() {
     }
     assert_eq!(sum, from(0));
     // Each row of the table has its dot.
-    assert_eq!(page.matches("<title>Health score ").count(), 25);
+    assert_eq!(page.texts("title").iter().filter(|title| title.starts_with("Health score ")).count(), 25);
     assert!(!rendered(&server, "/leaderboard?metric=fairness").contains("id=\"scores-summary\""));
 }
 
@@ -308,7 +295,7 @@ fn the_years_of_the_data_page_have_the_rounds_of_the_api() {
     let server = Server::bundled();
     let rounds = rounds(&server.client(Tier::Enterprise));
     let covered = covered(&rounds);
-    let page = rendered(&server, "/data");
+    let page = parse(&rendered(&server, "/data"));
     let rows = table(chart(&page, "years-chart").unwrap());
     let (first, last) = (covered.first().unwrap(), covered.last().unwrap());
     assert_eq!(rows.len() as i32 - 1, last - first + 1);
@@ -326,12 +313,12 @@ fn charts_of_markets_hatch_the_years_that_the_data_does_not_cover() {
     let servers = [Some(Server::bundled()), real_catalog().map(Server::of)];
     for server in servers.into_iter().flatten() {
         let covered: BTreeSet<i32> = {
-            let rows = table(chart(&rendered(&server, "/data"), "years-chart").unwrap());
+            let rows = table(chart(&parse(&rendered(&server, "/data")), "years-chart").unwrap());
             let is_covered = |row: &&Vec<String>| row[1] != "not covered";
             rows[1..].iter().filter(is_covered).map(|row| row[0].parse().unwrap()).collect()
         };
         for path in ["/markets", "/countries/us", "/countries/us/seed"] {
-            let page = rendered(&server, path);
+            let page = parse(&rendered(&server, path));
             for name in ["rounds", "raised"] {
                 let rows = table(chart(&page, name).unwrap());
                 assert!(rows.len() > 5, "{path}");
@@ -353,11 +340,7 @@ fn a_firm_with_all_its_charts_is_a_small_page() {
     let snapshot = catalog.snapshot();
     for row in 0..snapshot.rows(Table::Firms) {
         let path = format!("/vcs/{}", snapshot.slug(Table::Firms, row));
-        let trace = RequestTrace::default();
-        let peer = Peer("127.0.0.1:1".parse().unwrap());
-        let request =
-            PageRequest { state: &server.state, path: &path, query: "", headers: &headers, peer, trace: &trace };
-        let response = site::answer(PageRoute::parse(&path).unwrap(), request);
+        let response = answer(&server, &path, &headers);
         assert_eq!(response.headers()["content-encoding"], "gzip");
         assert!(response.body().len() < 45_000, "{path}: {} bytes", response.body().len());
     }
@@ -369,32 +352,27 @@ fn the_maps_and_boards_of_home_have_the_numbers_of_the_lists() {
     let (visitor, client) = (server.anonymous(), server.client(Tier::Enterprise));
     let total =
         |list: &str| client.get(&format!("/api/v3/{list}&limit=1")).json()["pagination"]["total"].as_u64().unwrap();
-    let page = visitor.get("/").text;
+    let page = parse(&visitor.get("/").text);
     for (name, path, parameter) in [("sectors", "/sectors/", "sector"), ("countries", "/countries/", "country")] {
-        let chart = chart(&page, name).unwrap();
-        let rows = chart.split("<tr><th scope=\"row\"><a href=\"").skip(1);
-        let compared = rows.map(|row| {
-            let value = row.split('"').next().unwrap().strip_prefix(path).unwrap();
-            let cell = row.split("<td class=\"right\">").nth(1).unwrap().split('<').next().unwrap();
+        let rows = chart(&page, name).unwrap().all("tbody tr").into_iter();
+        let linked = rows.filter_map(|row| Some((row.find("th > a")?.attr("href")?, text_of(row.first("td")))));
+        let compared = linked.map(|(href, cell)| {
+            let value = href.strip_prefix(path).unwrap();
             assert_eq!(total(&format!("startups?{parameter}={value}")), cell.replace(',', "").parse::<u64>().unwrap());
         });
         assert!(compared.count() > 10, "{name}");
     }
-    let board = page.split("id=\"busiest\"").nth(1).unwrap().split("</table>").next().unwrap();
-    let firms: Vec<(&str, u64)> = board
-        .split("/rounds?investor=")
-        .skip(1)
-        .map(|row| {
-            let (slug, rest) = row.split_once("\">").unwrap();
-            (slug, rest.split('<').next().unwrap().replace(',', "").parse().unwrap())
-        })
+    let rounds_of = |link: ElementRef<'_>| text_of(link).replace(',', "").parse::<u64>().unwrap();
+    let firms = page.section("busiest").unwrap().all("td > a").into_iter();
+    let firms: Vec<(&str, u64)> = firms
+        .map(|link| (link.attr("href").unwrap().strip_prefix("/rounds?investor=").unwrap(), rounds_of(link)))
         .collect();
     let first = client.get("/api/v3/vcs?sort=-investment_count&limit=5").slugs();
     assert_eq!(firms.iter().map(|(slug, _)| *slug).collect::<Vec<_>>(), first);
     for (slug, rounds) in firms {
         assert_eq!(total(&format!("funding-rounds?investor={slug}")), rounds, "{slug}");
     }
-    assert!(page.contains("id=\"rated\""));
+    assert!(page.section("rated").is_some());
 }
 
 #[test]
@@ -403,5 +381,6 @@ fn home_has_no_board_that_the_data_cannot_fill() {
     let server = Server::of(catalog);
     let page = server.anonymous().get("/").text;
     assert!(page.contains("id=\"busiest\"") && !page.contains("id=\"rated\""), "{page}");
+    let page = parse(&page);
     assert!(chart(&page, "sectors").is_some() && chart(&page, "countries").is_some());
 }

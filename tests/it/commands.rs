@@ -11,7 +11,7 @@ use auth::password::{Password, Secret};
 use auth::{AccountError, AuthError, AuthService};
 use tempfile::TempDir;
 
-use crate::harness::{Client, NOON, agent};
+use crate::harness::{NOON, agent};
 use crate::program::{self, Ended, Process, run};
 
 pub const GOOD: &str = "glacier violin lantern";
@@ -174,7 +174,7 @@ fn a_deleted_database_is_logged_once_reported_and_fails_the_stop() {
     let key = run(data.path(), &["key", "create", "--email", "ada@example.com", "--name", "a"], "").ok();
     let log = data.path().join("log");
     let mut server = Process::start_with(data.path(), &[], std::fs::File::create(&log).unwrap());
-    let client = Client { base: server.base.clone(), key: Some(key.trim().to_owned()), agent: agent() };
+    let client = server.client(key.trim());
     std::fs::remove_file(data.path().join("venturedex.sqlite")).unwrap();
     let deleted = Instant::now();
     while client.get("/readyz").json()["status"] != "degraded" {
@@ -224,8 +224,7 @@ fn a_running_server_applies_changes_by_commands() {
         .map(|line| line.trim().to_owned())
         .collect();
     let ask = |key: &String| {
-        let client = Client { base: server.base.clone(), key: Some(key.clone()), agent: agent() };
-        let reply = client.get("/api/v3/vcs?limit=1");
+        let reply = server.client(key).get("/api/v3/vcs?limit=1");
         let code = if reply.status == 200 { String::new() } else { reply.json()["code"].as_str().unwrap().to_owned() };
         (reply.status, code)
     };

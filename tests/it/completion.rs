@@ -4,16 +4,17 @@ use std::collections::{BTreeSet, HashSet};
 use std::fs;
 
 use auth::quota::Tier;
-use catalog::{Catalog, Suggestion, Texts};
+use catalog::{Catalog, Suggestion, TextIndexes};
 use data::fold::fold;
 use data::{Names, Table};
 use search::MatchClass;
 use serde_json::{Value, json};
 
-use crate::harness::{Server, bundled, bundled_folder, catalog_of, code, copy_as, real_catalog};
+use crate::harness::{Server, bundled, bundled_folder, cases, catalog_of, code, copy_as, real_catalog};
+use crate::html::{Markup, parse};
 
 fn suggest(catalog: &Catalog, text: &str, limit: usize) -> Vec<Suggestion> {
-    catalog.suggest(text, &Texts::TABLES, limit)
+    catalog.suggest(text, &TextIndexes::TABLES, limit)
 }
 
 fn name<'c>(catalog: &'c Catalog, suggestion: &Suggestion) -> &'c str {
@@ -24,7 +25,7 @@ fn name<'c>(catalog: &'c Catalog, suggestion: &Suggestion) -> &'c str {
 fn some_names(catalog: &Catalog, step: u32) -> Vec<(Table, String)> {
     let rows = |table: Table| (step / 2..catalog.snapshot().rows(table)).step_by(step as usize);
     let of_table = |table: Table| rows(table).map(move |row| (table, catalog.snapshot().name(table, row).to_owned()));
-    Texts::TABLES.into_iter().flat_map(of_table).collect()
+    TextIndexes::TABLES.into_iter().flat_map(of_table).collect()
 }
 
 /// Types each name letter by letter: once it is in the list, only names, aliases and initials that equal the text, and the
@@ -56,13 +57,13 @@ fn assert_typing_on_never_hides(catalog: &Catalog, step: u32) {
 
 #[test]
 fn a_name_in_the_list_stays_there_while_it_is_typed() {
-    assert_typing_on_never_hides(&bundled(), 37);
+    assert_typing_on_never_hides(&bundled(), cases(37, 149));
 }
 
 #[test]
 fn a_name_of_the_real_data_stays_in_the_list_while_it_is_typed() {
     let Some(catalog) = real_catalog() else { return };
-    assert_typing_on_never_hides(&catalog, 499);
+    assert_typing_on_never_hides(&catalog, cases(499, 4_999));
 }
 
 /// Checks lists for beginnings of some names against the names themselves.
@@ -127,7 +128,7 @@ fn lists_are_ordered_marked_and_without_repetition() {
 #[test]
 fn lists_of_the_real_data_are_ordered_marked_and_without_repetition() {
     let Some(catalog) = real_catalog() else { return };
-    assert_lists_are_sound(&catalog, 2_003);
+    assert_lists_are_sound(&catalog, cases(2_003, 9_001));
 }
 
 #[test]
@@ -141,7 +142,7 @@ fn records_of_one_name_have_different_notes_once_it_is_typed() {
     }
     fs::write(&people, text).unwrap();
     let catalog = catalog_of(folder.path());
-    let found = |text: &str| catalog.suggest(text, &Texts::TABLES, 10);
+    let found = |text: &str| catalog.suggest(text, &TextIndexes::TABLES, 10);
     let mut notes: Vec<Option<String>> = found("quilla  VERDANE").into_iter().map(|found| found.note).collect();
     let prominence = |slug: &str| {
         let row = catalog.find(Table::Firms, slug).unwrap();
@@ -220,8 +221,7 @@ fn the_search_box_has_notes_and_marks() {
     }
     assert_eq!(visitor.get("/suggest?q=zzxqwyzz").json()["names"], json!([]));
     // The list says so itself.
-    let home = visitor.get("/").text;
-    let script =
-        home.split("src=\"").skip(1).find_map(|rest| rest.split('"').next().filter(|path| path.contains("page")));
+    let home = parse(&visitor.get("/").text);
+    let script = home.values("script", "src").into_iter().find(|path| path.contains("page"));
     assert!(visitor.get(script.expect("the page has a script")).text.contains("Nothing found"));
 }

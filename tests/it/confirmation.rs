@@ -37,7 +37,7 @@ fn a_key_is_created_and_rotated_only_after_the_password_was_entered_in_the_last_
 
     let reply = browser.post("/account/keys", &[&form[..], &[("confirmation", PASSWORD)]].concat());
     assert_eq!(reply.status, 201);
-    assert_eq!(browser.client(&shown_key(&reply)).get("/api/v3/usage").status, 200);
+    assert_eq!(browser.client(&shown_key(&reply.text)).get("/api/v3/usage").status, 200);
     // It is not asked again, and what protects the account never is.
     assert_eq!(browser.post(&rotate, &[]).status, 201);
     age_sessions(&server, 86_400);

@@ -4,7 +4,7 @@ use data::Date;
 use service::{Brand, Operator};
 
 use crate::harness::{Client, NOON, Server, agent, agent_without_redirects, code};
-use crate::pages::between;
+use crate::html::{Markup, parse, text_of};
 use crate::program::{Process, run};
 
 fn operator() -> Operator {
@@ -96,9 +96,10 @@ fn every_page_and_document_names_the_policies_and_the_contact_of_the_operator() 
         ] {
             assert!(reply.text.contains(link), "{path}: {}", reply.text);
         }
-        let title = between(&reply.text, "<title>", "</title>");
-        assert!(title.contains("Größe &#38; Söhne") && !reply.text.contains("<span>VentureDex"), "{path}: {title}");
-        assert_eq!(between(&reply.text, "</svg><span>", "</span>"), "Größe &#38; Söhne", "{path}");
+        let page = parse(&reply.text);
+        let title = text_of(page.first("head > title"));
+        assert!(title.contains("Größe & Söhne") && !reply.text.contains("<span>VentureDex"), "{path}: {title}");
+        assert_eq!(page.texts("a.home > span"), ["Größe & Söhne"], "{path}");
     }
     assert!(!Server::bundled().anonymous().get("/").text.contains("Privacy policy"));
     let manifest = client.get("/api/mcp/.well-known").json();
@@ -183,8 +184,8 @@ fn the_document_for_the_registry_names_the_endpoint() {
 fn the_color_of_the_operator_is_in_a_style_sheet_of_its_own_address() {
     let [own, usual] = [Server::run_by("https://api.example.com", operator()), Server::bundled()];
     let sheet = |server: &Server| {
-        let page = server.anonymous().get("/vcs").text;
-        between(&page, "rel=\"stylesheet\" href=\"", "\"").to_owned()
+        let page = parse(&server.anonymous().get("/vcs").text);
+        page.values("link[rel=stylesheet]", "href")[0].to_owned()
     };
     let [own_address, usual_address] = [sheet(&own), sheet(&usual)];
     assert_eq!(own_address, format!("{usual_address}-7a1fa2"));
@@ -205,16 +206,17 @@ fn feeds_and_machine_readable_pages_have_the_name_of_the_service() {
     assert!(search.contains("<ShortName>Größe &amp; Söhne</ShortName>"), "{search}");
     for (path, title) in [("/releases", "Größe & Söhne: releases"), ("/rounds", "Größe & Söhne: new rounds")] {
         let atom = client.get(&format!("{path}.atom")).text;
-        assert_eq!(between(&atom, "<author><name>", "</name>"), "Größe &#38; Söhne");
+        assert!(atom.contains("<author><name>Größe &#38; Söhne</name>"), "{atom}");
         assert_eq!(client.get(&format!("{path}.json")).json()["title"], title);
     }
     assert!(client.get("/llms.txt").text.starts_with("# Größe & Söhne\n"));
     for path in ["/docs", "/docs/mcp"] {
         let page = client.get(path).text;
-        assert!(page.contains("Größe") && !between(&page, "<main", "</main>").contains("VentureDex"), "{path}");
+        assert!(page.contains("Größe") && !parse(&page).first("main").html().contains("VentureDex"), "{path}");
     }
-    let data = client.get("/data").text;
-    let graph: serde_json::Value = serde_json::from_str(between(&data, "ld+json\">", "</script>")).unwrap();
+    let data = parse(&client.get("/data").text);
+    let graph = text_of(data.first("script[type='application/ld+json']"));
+    let graph: serde_json::Value = serde_json::from_str(&graph).unwrap();
     assert_eq!(graph["@graph"][0]["publisher"]["name"], "Größe & Söhne");
     assert!(client.get("/reconcile").json()["name"].as_str().unwrap().starts_with("Größe & Söhne ("));
 }

@@ -10,8 +10,8 @@ use data::derive::score::{DIMENSIONS, GHOSTING, METHOD, PUBLISHED_FROM, RANKED_F
 use data::import::csv_row::{MAX_LINE, MAX_TEXT, MAX_URL, MAX_VALUES};
 use serde_json::{Value, json};
 
-use crate::docs::unescaped;
 use crate::harness::{Client, Server, bundled_folder, code, grouped};
+use crate::html::parse;
 use crate::lists::rows_of;
 use crate::records::days;
 
@@ -19,7 +19,7 @@ use crate::records::days;
 fn page(client: &Client, path: &str) -> String {
     let reply = client.get(path);
     assert_eq!(reply.status, 200, "{path}");
-    unescaped(&reply.text).split_whitespace().collect::<Vec<_>>().join(" ")
+    parse(&reply.text).html().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn assert_says(client: &Client, path: &str, texts: &[String]) {

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use auth::account::{Email, KeyId};
 use auth::session::SessionToken;
@@ -13,7 +13,8 @@ use data::Date;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::harness::{Client, Dice, agent, agent_without_redirects, wants_all};
+use crate::account::shown_key;
+use crate::harness::{Dice, agent_without_redirects, wants_all};
 use crate::program::{Process, command, run};
 
 /// Data folders tested at the same time: most of the time is waiting.
@@ -26,7 +27,7 @@ const UNTHROTTLED: [&str; 4] = ["--sign-ups-per-hour", "1000000", "--pages-per-m
 const LOST: Duration = Duration::from_secs(1);
 
 fn today() -> Date {
-    Date::from_unix(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() as i64)
+    Date::from_unix(platform::clock::now())
 }
 
 /// One data folder, and what the server confirmed about it.
@@ -78,7 +79,7 @@ impl Lane {
     /// Kills a server under load after a while; meanwhile runs commands, of which some are killed too.
     fn round(&mut self, number: u64) {
         let mut server = Process::start(self.data.path(), &UNTHROTTLED);
-        let client = Client { base: server.base.clone(), key: Some(self.key.reveal().to_owned()), agent: agent() };
+        let client = server.client(self.key.reveal());
         // Every fourth round, including the first, is long enough for counts to be written.
         let life = Duration::from_millis(if number.is_multiple_of(4) { 1_100 } else { 50 } + self.dice.upto(500));
         let load = Mutex::new(Load::default());
@@ -195,8 +196,7 @@ fn sign_up(base: &str, email: &str, told: &Mutex<Vec<(String, SessionToken, Opti
     let mut reply = post("/account/keys", &cookie, &[("name", "mine")])?;
     assert_eq!(reply.status(), 201);
     let page = reply.body_mut().read_to_string().ok()?;
-    let key = page.split("id=\"key\">").nth(1)?.split('<').next()?.parse().unwrap();
-    told.lock().unwrap().last_mut()?.2 = Some(key);
+    told.lock().unwrap().last_mut()?.2 = Some(shown_key(&page).parse().unwrap());
     Some(())
 }
 
@@ -247,11 +247,7 @@ fn a_kill_under_load_loses_nothing_confirmed_and_at_most_a_second_of_counts() {
                 assert!(!state.sessions.is_empty(), "nobody signed up");
                 // The remaining keys are admitted, the revoked ones are rejected.
                 let server = Process::start(state.data.path(), &[]);
-                let ask = |key: &ApiKey| {
-                    let client =
-                        Client { base: server.base.clone(), key: Some(key.reveal().to_owned()), agent: agent() };
-                    client.get("/api/v3/usage").status
-                };
+                let ask = |key: &ApiKey| server.client(key.reveal()).get("/api/v3/usage").status;
                 assert!(state.keys.iter().all(|key| ask(key) == 200));
                 assert!(state.revoked.iter().all(|key| ask(key) == 401));
             });

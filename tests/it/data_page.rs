@@ -1,14 +1,14 @@
 //! The page about the data: its numbers are those of the API, and its sentences about gaps are true.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::sync::Arc;
 
 use auth::quota::Tier;
 use serde_json::Value;
 
-use crate::docs::unescaped;
 use crate::harness::{Client, Server, bundled_folder, catalog_of, copy_as, real_catalog};
+use crate::html::{Markup, parse, text_of};
 
 fn total(client: &Client, path: &str) -> u64 {
     let reply = client.get(path);
@@ -16,28 +16,15 @@ fn total(client: &Client, path: &str) -> u64 {
     reply.json()["pagination"]["total"].as_u64().unwrap()
 }
 
-/// The links of a part of the page, with their texts.
-fn links(part: &str) -> Vec<(String, String)> {
-    let links = part.split("<a href=\"").skip(1).map(|rest| {
-        let (href, rest) = rest.split_once("\">").unwrap();
-        (unescaped(href), rest.split("</a>").next().unwrap().replace(',', ""))
-    });
-    links.collect()
-}
-
-fn section<'p>(page: &'p str, id: &str) -> &'p str {
-    let start = format!("<section aria-labelledby=\"{id}\">");
-    page.split(&start).nth(1).unwrap().split("</section>").next().unwrap()
-}
-
 /// Compares every linked number of the coverage with the total of the list that it leads to.
 fn compare(server: &Server) {
     let client = server.client(Tier::Enterprise);
-    let page = server.anonymous().get("/data").text;
-    let part = section(&page, "coverage");
+    let page = parse(&server.anonymous().get("/data").text);
+    let part = page.section("coverage").unwrap();
     let (mut of_fields, mut of_years) = (0, 0);
-    for (href, text) in links(part) {
-        let Ok(number) = text.parse::<u64>() else { continue };
+    for link in part.all("a") {
+        let Ok(number) = text_of(link).replace(',', "").parse::<u64>() else { continue };
+        let href = link.attr("href").unwrap();
         let path = href.replace("/rounds?", "/funding-rounds?");
         assert_eq!(total(&client, &format!("/api/v3{path}&limit=1")), number, "{href}");
         if href.contains("since=") { of_years += 1 } else { of_fields += 1 }
@@ -48,13 +35,12 @@ fn compare(server: &Server) {
     for (table, heading) in
         [("firms", "Firms"), ("startups", "Startups"), ("funding_rounds", "Funding rounds"), ("people", "People")]
     {
-        let rows = part.split(&format!("<h3>{heading} ")).nth(1).unwrap().split("</table>").next().unwrap();
+        let heading = format!("{heading} ");
+        let mut tables = part.all("div.two > div").into_iter();
+        let rows = tables.find(|table| text_of(table.first("h3")).starts_with(&heading)).unwrap().rows("tbody tr");
         for (field, known) in stats["data"]["coverage"][table].as_object().unwrap() {
-            let row = rows.split(&format!("<th scope=\"row\">{field}</th>")).nth(1).unwrap();
-            let cell = row.split("class=\"right\">").nth(1).unwrap().split("</td>").next().unwrap();
-            let number = cell.rsplit('>').find(|text| !text.is_empty()).unwrap_or(cell);
-            let number = number.split('<').next().unwrap().replace(',', "");
-            assert_eq!(number, known.to_string(), "{table}: {field}: {cell}");
+            let row = rows.iter().find(|row| row[0] == *field).unwrap();
+            assert_eq!(row[1].replace(',', ""), known.to_string(), "{table}: {field}");
         }
     }
 }
@@ -83,8 +69,9 @@ fn the_coverage_of_real_data_equals_its_lists_and_its_gaps_are_said() {
     let covered: Vec<i32> = all.iter().filter(|(_, count)| **count * 20 >= peak).map(|(year, _)| *year).collect();
     let known = by_year(&client, "&known=investor");
     let missing: Vec<i32> = covered.iter().copied().filter(|year| !known.contains_key(year)).collect();
-    let page = server.anonymous().get("/data").text;
-    let gap = section(&page, "gaps").split("<li>").find(|gap| gap.contains("names its investors"));
+    let page = parse(&server.anonymous().get("/data").text);
+    let gaps = page.section("gaps").unwrap().texts("li");
+    let gap = gaps.iter().find(|gap| gap.contains("names its investors"));
     match (missing.first(), missing.last()) {
         (Some(first), Some(last)) => {
             let gap = gap.unwrap();
@@ -116,49 +103,48 @@ fn gaps_are_computed_from_the_data() {
     fs::write(&file, lines.collect::<String>()).unwrap();
     fs::remove_file(folder.path().join("reviews.csv")).unwrap();
     let server = Server::of(catalog_of(folder.path()));
-    let page = server.anonymous().get("/data").text;
-    let gaps = section(&page, "gaps");
+    let page = parse(&server.anonymous().get("/data").text);
+    let gaps: BTreeSet<String> = page.section("gaps").unwrap().texts("li").into_iter().collect();
     for gap in [
         "No round of 2020 to 2021 and 2023 names a lead investor.",
         "No round has a known amount.",
         "There are no reviews, so that peer scores and ghosting rates are unknown.",
     ] {
-        assert!(gaps.contains(&format!("<li>{gap}</li>")), "{gap}: {gaps}");
+        assert!(gaps.contains(gap), "{gap}: {gaps:?}");
     }
-    let coverage = section(&page, "coverage");
-    let row = coverage.split(">lead_investors</a>").nth(1).unwrap().split("</tr>").next().unwrap();
-    assert_eq!(row.matches("class=\"gap\"").count(), 3, "{row}");
+    let mut rows = page.section("coverage").unwrap().all("table.heat tbody tr").into_iter();
+    let row = rows.find(|row| row.texts("th > a") == ["lead_investors"]).unwrap();
+    assert_eq!(row.all("td.gap").len(), 3, "{}", row.html());
 }
 
 #[test]
 fn the_page_says_what_the_release_changed() {
     let before = copy_as(&bundled_folder(), "2026-11-20.2");
     let server = Server::of(catalog_of(before.path()));
-    let page = server.anonymous().get("/data").text;
-    assert!(section(&page, "changes").contains("The release before it is not held here"));
+    let page = parse(&server.anonymous().get("/data").text);
+    let part = text_of(page.section("changes").unwrap());
+    assert!(part.contains("The release before it is not held here"), "{part}");
     let folder = copy_as(&bundled_folder(), "2026-11-21.1");
     let file = folder.path().join("firms.csv");
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, text.replacen("Alder Capital,", "Alder Capital Partners,", 1)).unwrap();
     server.state.releases.replace(Arc::new(catalog_of(folder.path())));
     let client = server.client(Tier::Enterprise);
-    let page = server.anonymous().get("/data").text;
-    let part = section(&page, "changes");
-    let path = unescaped(part.split("<code>GET ").nth(1).unwrap().split('<').next().unwrap());
+    let page = parse(&server.anonymous().get("/data").text);
+    let part = page.section("changes").unwrap();
+    let request = text_of(part.first("code"));
+    let path = request.strip_prefix("GET ").unwrap();
     let changes = client.get(&format!("{path}&limit=1000")).json();
     let mut counted: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
     for change in changes["data"].as_array().unwrap() {
         let kind = ["add", "change", "remove"].iter().position(|kind| change["op"] == *kind).unwrap_or(2);
         counted.entry(change["table"].as_str().unwrap()).or_default()[kind] += 1;
     }
-    let rows: Vec<Vec<usize>> = part
-        .split("<tr>")
-        .skip(2)
-        .map(|row| {
-            row.split("class=\"right\">").skip(1).map(|cell| cell.split('<').next().unwrap().parse().unwrap()).collect()
-        })
-        .collect();
+    let rows = part.rows("tbody tr");
+    let rows: Vec<Vec<usize>> =
+        rows.iter().map(|row| row[1..].iter().map(|cell| cell.parse().unwrap()).collect()).collect();
     let expected: Vec<Vec<usize>> = counted.values().map(|counts| counts.to_vec()).collect();
     assert_eq!((rows.len(), rows.concat().iter().sum::<usize>()), (expected.len(), expected.concat().iter().sum()));
-    assert!(!rows.is_empty() && part.contains("Since 2026-11-20.2"), "{part}");
+    assert!(!rows.is_empty());
+    assert_eq!(part.texts("thead th")[0], "Since 2026-11-20.2");
 }

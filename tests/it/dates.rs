@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use auth::quota::Tier;
 use data::{NoProgress, check};
 use mcp::Tool;
 use serde_json::{Value, json};
 
-use crate::harness::{Client, catalog_of, real_data};
+use crate::harness::{Client, Server, catalog_of, real_catalog, real_data};
 use crate::lists::{rows_of, split};
 use crate::mcp::tools::TestTools;
 use crate::unknown::{dataset, dataset_with, serve};
@@ -202,8 +203,9 @@ fn a_firm_that_was_active_in_a_year_has_a_round_of_that_year() {
 
 #[test]
 fn the_firms_that_were_active_in_a_year_of_the_real_data_are_those_of_the_csv() {
-    let Some(folder) = real_data() else { return };
-    let (_server, client) = serve(&folder);
+    let (Some(folder), Some(catalog)) = (real_data(), real_catalog()) else { return };
+    let server = Server::of(catalog);
+    let client = server.client(Tier::Enterprise);
     for (country, since, until) in [("FR", "2012", "2012"), ("DE", "2010", "2011"), ("US", "2013-03", "2013-05")] {
         let expected = joined(&folder, country, since, until);
         let path =

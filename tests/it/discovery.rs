@@ -5,18 +5,13 @@ use std::fs;
 
 use auth::quota::Tier;
 use data::Table;
+use scraper::ElementRef;
 use serde_json::{Value, json};
 
 use crate::harness::{Client, Server, bundled_folder, catalog_of, copy_as, real_catalog};
+use crate::html::{Markup, parse, text_of};
 
 const RECORDS: [(&str, Table); 3] = [("vcs", Table::Firms), ("startups", Table::Startups), ("people", Table::People)];
-
-/// The values of an attribute of the elements that have a mark.
-fn values<'p>(page: &'p str, element: &str, name: &str) -> Vec<&'p str> {
-    let elements = page.split('<').filter(|text| text.starts_with(element));
-    let value = |text: &'p str| text.split_once(&format!(" {name}=\""))?.1.split_once('"').map(|(value, _)| value);
-    elements.filter_map(value).collect()
-}
 
 /// Each twelfth slug of a table.
 fn some_slugs(server: &Server, table: Table) -> Vec<String> {
@@ -45,8 +40,8 @@ fn the_twin_of_a_record_is_the_answer_of_the_api() {
             check_markdown(&text.text, &answer["data"]);
             assert!(text.text.contains(&format!("Page: {}/{path}/{slug} ", client.base)), "{}", text.text);
             assert!(text.text.contains("Invented data"));
-            let page = client.get(&format!("/{path}/{slug}")).text;
-            let twins = values(&page, "link rel=\"alternate\"", "href");
+            let page = parse(&client.get(&format!("/{path}/{slug}")).text);
+            let twins = page.values("link[rel=alternate]", "href");
             assert_eq!(twins[..2], [format!("/{path}/{slug}.md"), format!("/{path}/{slug}.json")]);
         }
     }
@@ -116,9 +111,8 @@ fn the_twin_of_a_list_has_the_rows_of_its_page() {
                 assert_eq!(client.get(next.strip_prefix(client.base.as_str()).unwrap()).status, 200, "{next}");
             }
         }
-        let page = client.get(&format!("/{list}?{query}")).text;
-        let twins: Vec<String> =
-            values(&page, "link rel=\"alternate\"", "href").iter().map(|link| link.replace("&#38;", "&")).collect();
+        let page = parse(&client.get(&format!("/{list}?{query}")).text);
+        let twins = page.values("link[rel=alternate]", "href");
         // The tree of sectors has no pages.
         let query = if query.is_empty() { String::new() } else { format!("?{query}") };
         assert_eq!(twins[..2], [format!("/{list}.md{query}"), format!("/{list}.json{query}")]);
@@ -128,13 +122,11 @@ fn the_twin_of_a_list_has_the_rows_of_its_page() {
     assert_eq!(client.get("/vcs.json?min_reviews=no").status, 400);
 }
 
-/// The addresses and days of a file of the sitemap.
+/// The addresses and days of a file of the sitemap, whose elements HTML does not know and keeps.
 fn addresses(text: &str) -> Vec<(String, Option<String>)> {
-    let between = |text: &str, name: &str| {
-        let (_, rest) = text.split_once(&format!("<{name}>"))?;
-        Some(rest.split_once(&format!("</{name}>"))?.0.to_owned())
-    };
-    text.split("<url>").skip(1).map(|url| (between(url, "loc").unwrap(), between(url, "lastmod"))).collect()
+    let sitemap = parse(text);
+    let address = |url: ElementRef<'_>| (text_of(url.first("loc")), url.find("lastmod").map(text_of));
+    sitemap.all("url").into_iter().map(address).collect()
 }
 
 #[test]
@@ -157,7 +149,7 @@ fn every_address_of_the_sitemap_is_a_page_that_names_itself() {
     for (address, day) in others.into_iter().chain(all.iter().step_by(97)) {
         let page = client.get(address.strip_prefix(client.base.as_str()).unwrap());
         assert_eq!(page.status, 200, "{address}");
-        assert_eq!(values(&page.text, "link rel=\"canonical\"", "href"), [address], "{address}");
+        assert_eq!(parse(&page.text).values("link[rel=canonical]", "href"), [address], "{address}");
         assert!(!page.text.contains("noindex"), "{address}");
         assert_eq!(day.is_none(), address.contains("/docs"), "{address}");
         assert!(day.as_ref().is_none_or(|day| day == "2026-11-20"), "{address}: {day:?}");
@@ -174,11 +166,11 @@ fn a_list_has_a_title_that_names_its_conditions_and_one_address() {
     let server = Server::bundled();
     let client = server.anonymous();
     let own = |path: &str| {
-        let page = client.get(path).text;
-        let title = page.split_once("<title>").unwrap().1.split_once(" · VentureDex</title>").unwrap().0.to_owned();
-        let canonical = values(&page, "link rel=\"canonical\"", "href").join(" ").replace("&#38;", "&");
+        let page = parse(&client.get(path).text);
+        let title = text_of(page.first("head > title")).strip_suffix(" · VentureDex").unwrap().to_owned();
+        let canonical = page.values("link[rel=canonical]", "href").join(" ");
         let address = canonical.strip_prefix(client.base.as_str()).unwrap_or(&canonical).to_owned();
-        (title, address, page.contains("<meta name=\"robots\" content=\"noindex\">"))
+        (title, address, page.find("meta[name=robots][content=noindex]").is_some())
     };
     for (path, title, address, is_hidden) in [
         ("/vcs", "Firms", "/vcs", false),
@@ -236,16 +228,16 @@ fn what_is_indexed_has_a_card() {
         "/leaderboard",
         "/data",
     ] {
-        let page = client.get(path).text;
-        let of = |property: &str| values(&page, &format!("meta property=\"{property}\""), "content").join(" ");
+        let page = parse(&client.get(path).text);
+        let of = |property: &str| page.values(&format!("meta[property='{property}']"), "content").join(" ");
         assert!(!of("og:title").is_empty() && of("og:description").len() > 20, "{path}");
-        assert_eq!(of("og:url"), values(&page, "link rel=\"canonical\"", "href").join(" "), "{path}");
-        assert!(page.contains("<meta name=\"twitter:card\" content=\"summary"), "{path}");
+        assert_eq!(of("og:url"), page.values("link[rel=canonical]", "href").join(" "), "{path}");
+        assert!(page.values("meta[name='twitter:card']", "content")[0].starts_with("summary"), "{path}");
     }
     for path in ["/vcs/alder-capital".to_owned(), format!("/startups/{}", some_slugs(&server, Table::Startups)[0])] {
-        let page = client.get(&path).text;
-        assert!(page.contains("content=\"summary_large_image\""), "{path}");
-        let address = values(&page, "meta property=\"og:image\"", "content")[0];
+        let page = parse(&client.get(&path).text);
+        assert_eq!(page.values("meta[name='twitter:card']", "content"), ["summary_large_image"], "{path}");
+        let address = page.values("meta[property='og:image']", "content")[0];
         let (_, version) = address.split_once('?').unwrap();
         assert_eq!(address, format!("{}{path}.png?{version}", client.base));
         let request = |address: &str| client.agent.get(address).call().unwrap();
@@ -302,8 +294,8 @@ fn a_page_that_a_browser_has_is_not_sent_again() {
 fn an_asset_whose_address_has_its_version_never_changes() {
     let server = Server::bundled();
     let client = server.anonymous();
-    let page = client.get("/").text;
-    let style = values(&page, "link rel=\"stylesheet\"", "href")[0];
+    let page = parse(&client.get("/").text);
+    let style = page.values("link[rel=stylesheet]", "href")[0];
     let caching = |path: &str| client.get(path).header("cache-control").to_owned();
     assert_eq!(caching(style), "public, max-age=31536000, immutable");
     assert_eq!(caching("/assets/inter-4.1.woff2"), "public, max-age=31536000, immutable");
@@ -317,8 +309,7 @@ fn a_large_sitemap_has_an_index() {
     let Some(catalog) = real_catalog() else { return };
     let server = Server::of(catalog);
     let client = server.anonymous();
-    let index = client.get("/sitemap.xml").text;
-    let files: Vec<&str> = index.split("<loc>").skip(1).filter_map(|rest| rest.split('<').next()).collect();
+    let files = parse(&client.get("/sitemap.xml").text).texts("loc");
     let mut all = BTreeSet::new();
     for (number, file) in files.iter().enumerate() {
         let path = file.strip_prefix(client.base.as_str()).unwrap();
@@ -335,10 +326,8 @@ fn a_large_sitemap_has_an_index() {
 
 /// The graph of the JSON-LD of a page.
 fn graph(client: &Client, path: &str) -> Vec<Value> {
-    let page = client.get(path).text;
-    let (_, rest) =
-        page.split_once("<script type=\"application/ld+json\">").unwrap_or_else(|| panic!("none at {path}"));
-    let data: Value = serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap();
+    let page = parse(&client.get(path).text);
+    let data: Value = serde_json::from_str(&text_of(page.first("script[type='application/ld+json']"))).unwrap();
     assert_eq!(data["@context"], "https://schema.org");
     data["@graph"].as_array().unwrap().clone()
 }
@@ -414,11 +403,12 @@ fn no_name_ends_the_json_ld_or_makes_markup_in_markdown() {
 fn a_browser_searches_by_the_description_and_gets_the_suggestions_of_the_page() {
     let server = Server::bundled();
     let client = server.anonymous();
-    let home = client.get("/").text;
-    assert_eq!(values(&home, "link rel=\"search\"", "href"), ["/opensearch.xml"]);
+    let home = parse(&client.get("/").text);
+    assert_eq!(home.values("link[rel=search]", "href"), ["/opensearch.xml"]);
     let description = client.get("/opensearch.xml");
     assert_eq!(description.header("content-type"), "application/opensearchdescription+xml");
-    let templates = values(&description.text, "Url", "template");
+    let description = parse(&description.text);
+    let templates = description.values("url", "template");
     assert_eq!(templates.len(), 3);
     for template in templates {
         let path = template.strip_prefix(client.base.as_str()).unwrap().replace("{searchTerms}", "ald");

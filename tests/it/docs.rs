@@ -15,6 +15,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use catalog::params::{MAX_PARAMETERS, MAX_TEXT_CHARS, MAX_VALUES};
 use data::Table;
+use scraper::{ElementRef, Html};
 use search::MAX_HITS;
 use serde_json::{Value, json};
 use site::CLIENTS;
@@ -23,18 +24,7 @@ use transport::problem::Code;
 use transport::server::Limits;
 
 use crate::harness::{Server, bundled_folder, catalog_of, copy_as, real_catalog, wants_all};
-
-/// The values of an attribute in a page.
-fn attributes<'p>(page: &'p str, name: &str) -> Vec<&'p str> {
-    let start = format!(" {name}=\"");
-    page.split(start.as_str()).skip(1).filter_map(|rest| rest.split('"').next()).collect()
-}
-
-/// The text of a page, or of an attribute, without escapes.
-pub fn unescaped(html: &str) -> String {
-    let named = html.replace("&quot;", "\"").replace("&#34;", "\"").replace("&#39;", "'");
-    named.replace("&lt;", "<").replace("&#60;", "<").replace("&#62;", ">").replace("&#38;", "&").replace("&amp;", "&")
-}
+use crate::html::{Markup, parse, text_of};
 
 fn pages() -> Vec<&'static str> {
     StaticPages::paths().filter(|path| path.starts_with("/docs") && !path.contains('.')).chain(["/"]).collect()
@@ -42,15 +32,15 @@ fn pages() -> Vec<&'static str> {
 
 #[test]
 fn the_documented_limits_are_the_actual_ones() {
-    let page = Server::bundled().anonymous().get("/docs/limits").text;
-    let rows = page.split("<tr>").filter_map(|row| {
-        let mut cells = row.split("<td>").skip(1).map(|cell| cell.split("</td>").next().unwrap_or_default());
-        Some((cells.next()?.to_owned(), cells.next()?.to_owned()))
+    let page = parse(&Server::bundled().anonymous().get("/docs/limits").text);
+    let rows = page.all("tr").into_iter().filter_map(|row| {
+        let mut cells = row.texts("td").into_iter();
+        Some((cells.next()?, cells.next()?))
     });
     let documented: BTreeMap<String, String> = rows.collect();
     let head = Limits::default().head_bytes;
     for (what, max) in [
-        ("Records per page (<code>limit</code>)", MAX_LIMIT.to_string()),
+        ("Records per page (limit)", MAX_LIMIT.to_string()),
         ("Records per page of v3, tiers pro and enterprise", "1,000".to_owned()),
         ("Values of a parameter", MAX_VALUES.to_string()),
         ("Parameters, including repeated ones", MAX_PARAMETERS.to_string()),
@@ -79,18 +69,19 @@ fn every_page_loads_no_foreign_resource_and_its_links_work() {
         for forbidden in ["<script>", " style=", "<style", " onclick=", "javascript:", "@import"] {
             assert!(!reply.text.contains(forbidden), "{path} has {forbidden}");
         }
-        for source in attributes(&reply.text, "src") {
+        let page = parse(&reply.text);
+        for source in page.values("[src]", "src") {
             assert!(source.starts_with("/assets/"), "{path} loads {source}");
         }
-        assert!(!reply.text.contains("{base}") && reply.text.matches("<h1>").count() == 1, "{path}");
-        let ids = attributes(&reply.text, "id");
+        assert!(!reply.text.contains("{base}") && page.all("h1").len() == 1, "{path}");
+        let ids = page.values("[id]", "id");
         let once: BTreeSet<&str> = ids.iter().copied().collect();
         assert_eq!(ids.len(), once.len(), "{path} has an anchor twice");
         anchors.extend(ids.iter().map(|id| format!("{path}#{id}")));
-        for link in attributes(&reply.text, "href") {
+        for link in page.values("[href]", "href") {
             // The canonical address of the page is a whole one.
-            let link = link.strip_prefix(client.base.as_str()).unwrap_or(link).replace("&#38;", "&");
-            let link = if link.starts_with('#') { format!("{path}{link}") } else { link };
+            let link = link.strip_prefix(client.base.as_str()).unwrap_or(link);
+            let link = if link.starts_with('#') { format!("{path}{link}") } else { link.to_owned() };
             links.insert(link, path.to_owned());
         }
     }
@@ -118,24 +109,32 @@ fn the_type_of_every_error_links_to_its_explanation() {
 fn the_reference_of_older_versions_shows_every_endpoint_and_parameter() {
     let server = Server::bundled();
     for version in [Version::V1, Version::V2] {
-        let page = server.anonymous().get(&format!("/docs/reference/{}", version.segment())).text;
-        for endpoint in Route::of(version) {
-            let start = page.find(&format!("<h3 id=\"{}\">", endpoint.operation)).unwrap();
-            let section = page[start..].split("<h3 ").nth(1).unwrap();
-            assert!(section.contains(&format!("/api/{}/{}<", version.segment(), endpoint.path)), "{}", endpoint.path);
+        let page = parse(&server.anonymous().get(&format!("/docs/reference/{}", version.segment())).text);
+        for endpoint in Route::all(version) {
+            let heading = page.first(&format!("h3[id='{}']", endpoint.operation));
+            let below = heading.next_siblings().filter_map(ElementRef::wrap);
+            let below: Vec<ElementRef<'_>> = below.take_while(|part| part.value().name() != "h3").collect();
+            let codes: BTreeSet<String> = below.iter().flat_map(|part| part.texts("code")).collect();
+            let path = format!("/api/{}/{}", version.segment(), endpoint.path);
+            assert!(codes.contains(&path), "{path}: {codes:?}");
             for name in endpoint.parameters(version) {
-                assert!(section.contains(&format!("<code>{name}</code>")), "{}: {name}", endpoint.path);
+                assert!(codes.contains(name), "{path}: {name}");
             }
-            assert!(section.contains(">{\n  &#34;data&#34;: "), "{} has no example", endpoint.path);
+            let mut texts = below.iter().map(|part| text_of(*part));
+            assert!(texts.any(|text| text.starts_with("{\n  \"data\": ")), "{path} has no example");
         }
-        assert!(!page.contains("<h3 id=\"list_vc_people\">"));
+        assert!(page.find("h3#list_vc_people").is_none());
     }
 }
 
-/// The addresses of the requests with curl in the text of a page that send a key and only read.
-fn curl_requests(page: &str) -> Vec<String> {
-    let commands = page.split("\ncurl ").flat_map(|part| part.split(">curl ")).skip(1);
-    commands.filter_map(|rest| curl_request(&shell_words(rest.split("</pre>").next().unwrap()))).collect()
+/// The addresses of the requests with curl on a page that send a key and only read.
+fn curl_requests(page: &Html) -> Vec<String> {
+    let mut requests = Vec::new();
+    for code in page.texts("pre") {
+        let code = format!("\n{code}");
+        requests.extend(code.split("\ncurl ").skip(1).filter_map(|rest| curl_request(&shell_words(rest))));
+    }
+    requests
 }
 
 fn curl_request(words: &[String]) -> Option<String> {
@@ -187,7 +186,7 @@ fn send_requests_of_docs(server: &Server) {
     let client = server.account_client(Tier::Enterprise);
     let mut sent = 0;
     for path in pages() {
-        let page = unescaped(&client.get(path).text);
+        let page = parse(&client.get(path).text);
         // Operators send some to servers on their own machines.
         for url in curl_requests(&page).into_iter().filter(|url| !url.starts_with("http://127.0.0.1:808")) {
             let request = url.strip_prefix(&client.base).unwrap_or_else(|| panic!("{path}: {url}"));
@@ -249,7 +248,8 @@ fn the_requests_in_the_docs_name_records_of_the_release_that_is_served() {
 #[test]
 fn links_to_editors_have_the_address_of_the_endpoint() {
     let page = Server::named("https://venturedex.example").anonymous().get("/docs/mcp").text;
-    let links: Vec<String> = attributes(&page, "href").into_iter().map(unescaped).collect();
+    let parsed = parse(&page);
+    let links = parsed.links();
     let parameters = |start: &str| {
         let query = links.iter().find_map(|link| link.strip_prefix(start)).unwrap();
         form_urlencoded::parse(query.as_bytes()).into_owned().collect::<Vec<(String, String)>>()
@@ -441,11 +441,10 @@ fn clients_wait_for_retry_after_and_restart_if_a_cursor_has_expired() {
 #[test]
 fn the_files_of_the_clients_equal_the_page() {
     let server = Server::bundled();
-    let page = server.anonymous().get("/docs/clients").text;
+    let shown = parse(&server.anonymous().get("/docs/clients").text).texts("pre");
     for client in &CLIENTS {
         let file = server.anonymous().get(&format!("/docs/clients/{}", client.file));
         assert_eq!((file.header("content-type"), file.text.as_str()), ("text/plain; charset=utf-8", client.code));
-        let first = client.code.lines().find(|line| line.len() > 30).unwrap();
-        assert!(unescaped(&page).contains(first), "{}", client.file);
+        assert!(shown.iter().any(|code| code == client.code.trim()), "{}", client.file);
     }
 }

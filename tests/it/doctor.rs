@@ -9,9 +9,9 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::backup::{content, indexer, text};
-use crate::harness::bundled_folder;
 use crate::mail::Sink;
 use crate::program::{Ended, Process, command, run};
+use crate::releases::small;
 
 struct Report {
     code: Option<i32>,
@@ -52,7 +52,7 @@ struct Service {
 impl Service {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        indexer(&["build", "--dataset", text(&bundled_folder()), "--index", text(&folder.path().join("index"))]);
+        indexer(&["build", "--dataset", text(&small()), "--index", text(&folder.path().join("index"))]);
         let service = Self { folder };
         run(&service.data(), &["account", "create", "--email", "ada@example.com"], "").ok();
         service
@@ -309,7 +309,7 @@ fn the_index_is_checked_as_a_server_would_open_it() {
     copy_folder(&index.join(&version), &copy);
     service.doctor(&[]).has("index.releases", "warning", "remove the folder");
     fs::remove_dir_all(&copy).unwrap();
-    let older = crate::harness::copy_as(&bundled_folder(), "2026-11-01.1");
+    let older = crate::harness::copy_as(&small(), "2026-11-01.1");
     indexer(&["build", "--dataset", text(older.path()), "--index", text(&index)]);
     indexer(&["activate", &version, "--index", text(&index)]);
     service.doctor(&[]).has("index.releases", "ok", "all whole; the server holds 1 of them (");

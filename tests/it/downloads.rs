@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use auth::quota::Tier;
 use catalog::{BulkFile, bundled};
-use release::{Checksum, Manifest, ReleaseSource, ReleaseStore, manifest};
+use release::{Checksum, Manifest, ReleaseStore, Starting, manifest};
 use service::BulkAccess;
 use tempfile::TempDir;
 
@@ -304,8 +304,8 @@ fn a_large_file_takes_no_memory() {
     let mut changed = File::create(&file).unwrap();
     changed.write_all(b"x").unwrap();
     changed.set_len(length).unwrap();
-    let (store, version) = (ReleaseStore::at(&index), "2026-11-20.1".parse().unwrap());
-    assert!(ReleaseSource::open(&store, version).is_ok(), "who does not offer it does not read it");
-    let error = ReleaseSource::open(&store.with_bulk_files(), version).err().unwrap().to_string();
+    let start = |store: ReleaseStore| Starting::new(store, 0, |_| {}).start().map(|_| ());
+    assert!(start(ReleaseStore::at(&index)).is_ok(), "who does not offer it does not read it");
+    let error = start(ReleaseStore::at(&index).with_bulk_files()).unwrap_err().to_string();
     assert!(error.contains("bulk/large.parquet has the checksum"), "{error}");
 }

@@ -7,10 +7,12 @@ use std::process::{Command, Stdio};
 
 use api::{Route, Version};
 use auth::quota::Tier;
+use scraper::Html;
 use serde_json::{Value, json};
 
-use crate::docs::{has, unescaped};
+use crate::docs::has;
 use crate::harness::{Client, Server};
+use crate::html::{Markup, parse, text_of};
 
 fn page_of(client: &Client, operation: &str, query: &str) -> String {
     let reply = client.get(&format!("/docs/reference/{operation}{query}"));
@@ -19,22 +21,23 @@ fn page_of(client: &Client, operation: &str, query: &str) -> String {
 }
 
 /// The code on a page by language.
-fn snippets(page: &str) -> BTreeMap<String, String> {
-    let blocks = page.split("data-language=\"").skip(1).map(|rest| {
-        let (language, rest) = rest.split_once('"').unwrap();
-        let code = rest.split_once('>').unwrap().1.split("</pre>").next().unwrap();
-        (language.to_owned(), unescaped(code))
-    });
-    blocks.collect()
+fn snippets(page: &Html) -> BTreeMap<String, String> {
+    let blocks = page.all("pre[data-language]").into_iter();
+    blocks.map(|block| (block.attr("data-language").unwrap().to_owned(), text_of(block))).collect()
+}
+
+/// The address that the form of a page sends its request to.
+fn address_of(page: &Html) -> &str {
+    page.first("section#send").attr("data-address").unwrap()
 }
 
 #[test]
 fn every_endpoint_has_a_page_with_its_parameters_fields_and_an_answer() {
     let server = Server::bundled();
     let client = server.anonymous();
-    let index = unescaped(&client.get("/docs/reference").text);
+    let index = parse(&client.get("/docs/reference").text);
     let (sitemap, llms) = (client.get("/sitemap.xml").text, client.get("/llms.txt").text);
-    for endpoint in Route::of(Version::V3) {
+    for endpoint in Route::all(Version::V3) {
         let page = page_of(&client, endpoint.operation, "");
         let path = format!("/docs/reference/{}", endpoint.operation);
         assert!(page.contains(&format!("<code>/api/v3/{}</code>", endpoint.path)), "{path}");
@@ -42,14 +45,16 @@ fn every_endpoint_has_a_page_with_its_parameters_fields_and_an_answer() {
             assert!(page.contains(&format!("<label for=\"p-{name}\"><code>{name}</code>")), "{path}: {name}");
             assert!(page.contains(&format!("id=\"p-{name}\" name=\"{name}\"")), "{path}: {name}");
         }
-        let answer = unescaped(page.split("id=\"example\"").nth(1).unwrap().split("</pre>").next().unwrap());
-        let answer: Value = serde_json::from_str(answer.split("<pre tabindex=\"0\">").nth(1).unwrap()).unwrap();
+        let parsed = parse(&page);
+        let answer = text_of(parsed.section("example").unwrap().first("pre[tabindex='0']"));
+        let answer: Value = serde_json::from_str(&answer).unwrap();
         let record = answer["data"].get(0).unwrap_or(&answer["data"]);
         for field in record.as_object().into_iter().flat_map(|record| record.keys()) {
             assert!(page.contains(&format!("<dt><code>{field}</code>")), "{path}: {field}");
         }
-        assert_eq!(snippets(&page).keys().collect::<Vec<_>>(), ["curl", "javascript", "python", "rust"], "{path}");
-        assert!(index.contains(&format!("<a href=\"{path}\">{}</a>", endpoint.summary)), "{path}");
+        assert_eq!(snippets(&parsed).keys().collect::<Vec<_>>(), ["curl", "javascript", "python", "rust"], "{path}");
+        let named = index.texts(&format!("main a[href='{path}']"));
+        assert!(named.iter().any(|name| name == endpoint.summary), "{path}: {named:?}");
         assert!(sitemap.contains(&format!("{path}</loc>")) && llms.contains(&format!("{path})")), "{path}");
         assert!(page.contains(&format!("<a href=\"{path}\" aria-current=\"page\">")), "{path}");
     }
@@ -62,13 +67,14 @@ fn the_form_of_an_endpoint_builds_the_request() {
     let page =
         page_of(&client, "list_vc_reviews", "?slug=alder+%2Fb&limit=2&min_rating=&ghosted=true&nonsense=1&stage=a'b");
     assert!(page.contains("data-address=\"/api/v3/vcs/alder%20%2Fb/reviews?"), "{page}");
-    let address = unescaped(page.split("data-address=\"").nth(1).unwrap().split('"').next().unwrap());
+    let parsed = parse(&page);
+    let address = address_of(&parsed);
     assert!(
         address.contains("limit=2") && !address.contains("nonsense") && !address.contains("min_rating"),
         "{address}"
     );
     assert!(page.contains("name=\"limit\" value=\"2\"") && page.contains("<option selected>true</option>"), "{page}");
-    let codes = snippets(&page);
+    let codes = snippets(&parsed);
     for code in codes.values() {
         assert!(code.contains("/api/v3/vcs/alder%20%2Fb/reviews") && code.contains("limit"), "{code}");
     }
@@ -89,18 +95,18 @@ fn a_key_in_the_address_of_a_page_is_not_repeated() {
     for query in [format!("?q={key}"), format!("?slug={key}"), format!("?q=Bearer%20{key}")] {
         assert!(!page_of(&client, "list_vcs", &query).contains(&key), "{query}");
     }
-    let page = page_of(&client, "list_vcs", "");
-    let field = page.split("id=\"key\"").nth(1).unwrap().split('>').next().unwrap();
-    assert!(!field.contains("name="), "the key would be part of the address: {field}");
+    let page = parse(&page_of(&client, "list_vcs", ""));
+    let field = page.first("input#key");
+    assert_eq!(field.attr("name"), None, "the key would be part of the address: {field:?}");
 }
 
 /// The code of every endpoint in a language, with its operation.
 fn codes(client: &Client, language: &str) -> Vec<(&'static str, String)> {
     let code = |endpoint: &'static Route| {
-        let mut codes = snippets(&page_of(client, endpoint.operation, ""));
+        let mut codes = snippets(&parse(&page_of(client, endpoint.operation, "")));
         (endpoint.operation, codes.remove(language).unwrap())
     };
-    Route::of(Version::V3).map(code).collect()
+    Route::all(Version::V3).map(code).collect()
 }
 
 /// Runs a program that runs the code of every endpoint, and compares the answers with those of the API.
@@ -125,9 +131,8 @@ fn answers_equal(program: &str, arguments: &[&str], language: &str) {
     for ((operation, code), answer) in codes.iter().zip(answers) {
         let answer: Value =
             serde_json::from_str(answer).unwrap_or_else(|error| panic!("{operation}: {error}: {answer}"));
-        let page = page_of(&client, operation, "");
-        let address = unescaped(page.split("data-address=\"").nth(1).unwrap().split('"').next().unwrap());
-        let expected = client.get(&address).json();
+        let page = parse(&page_of(&client, operation, ""));
+        let expected = client.get(address_of(&page)).json();
         // The quota is used meanwhile.
         if *operation != "get_usage" {
             // JavaScript has no 0.0.
@@ -188,7 +193,7 @@ mod compiled;
 #[test]
 fn the_code_in_rust_is_the_compiled_one() {
     let server = Server::named("https://venturedex.example");
-    let code =
-        snippets(&page_of(&server.anonymous(), "match_vcs", "?stage=seed&raise_usd=2000000&limit=5")).remove("rust");
+    let page = page_of(&server.anonymous(), "match_vcs", "?stage=seed&raise_usd=2000000&limit=5");
+    let code = snippets(&parse(&page)).remove("rust");
     assert_eq!(code.unwrap() + "\n", include_str!("../fixtures/match_vcs.rs"));
 }

@@ -9,7 +9,7 @@ use proptest::test_runner::{Config, TestRunner};
 use serde_json::Value;
 
 use crate::changes::{FIRST, SECOND, two_releases};
-use crate::harness::{Client, Reply, Server, bundled_folder, cases, catalog_of, code, copy_as};
+use crate::harness::{Client, Dice, Reply, Server, bundled_folder, cases, catalog_of, code, copy_as};
 
 /// Equivalent spellings of a parameter; an empty one omits it, as a default may be.
 type Spellings = &'static [&'static str];
@@ -81,14 +81,11 @@ fn two_spellings() -> impl Strategy<Value = (String, String)> {
     })
 }
 
-fn spell(chosen: &[Spellings], mut seed: u64) -> String {
-    let mut next = |below: usize| {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (seed >> 33) as usize % below
-    };
-    let mut parts: Vec<&str> = chosen.iter().map(|spellings| spellings[next(spellings.len())]).collect();
+fn spell(chosen: &[Spellings], seed: u64) -> String {
+    let mut dice = Dice(seed);
+    let mut parts: Vec<&str> = chosen.iter().map(|spellings| spellings[dice.below(spellings.len())]).collect();
     for place in (1..parts.len()).rev() {
-        parts.swap(place, next(place + 1));
+        parts.swap(place, dice.below(place + 1));
     }
     parts.retain(|part| !part.is_empty());
     parts.join("&")
@@ -243,7 +240,7 @@ fn said(reply: &Reply) -> Value {
 
 #[test]
 fn what_a_release_does_not_change_keeps_its_etag() {
-    let (server, client) = two_releases(5);
+    let (server, client) = two_releases();
     let pinned = |path: &str, version: &str| {
         let mark = if path.contains('?') { '&' } else { '?' };
         client.get(&format!("{path}{mark}snapshot={version}"))

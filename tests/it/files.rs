@@ -51,12 +51,11 @@ fn a_file_is_paid_for_exactly_or_not_at_all() {
     let path = "/api/v3/people.ndjson";
     let cost: u64 = client.send("HEAD", path, &[]).header("x-request-cost").parse().unwrap();
     assert!(cost > 1);
-    let used = |client: &Client| client.get("/api/v3/usage").json()["data"]["used"].as_u64().unwrap();
-    assert_eq!(used(&client), 1, "HEAD counts as one request");
+    assert_eq!(client.used(), 1, "HEAD counts as one request");
     for _ in 0..100 - cost {
         assert_eq!(client.get("/api/v3/stats").status, 200);
     }
-    assert_eq!(used(&client), 101 - cost);
+    assert_eq!(client.used(), 101 - cost);
     let refused = client.get(path);
     let problem = refused.json();
     assert_eq!(code(&refused), (429, "quota_exceeded".to_owned()));
@@ -64,7 +63,7 @@ fn a_file_is_paid_for_exactly_or_not_at_all() {
     assert!(problem["detail"].as_str().unwrap().contains(&format!("`limit={}`", (cost - 1) * 1_000)), "{problem}");
     assert_eq!(refused.header("x-ratelimit-remaining"), (cost - 1).to_string());
     assert!(!refused.header("retry-after").is_empty());
-    assert_eq!(used(&client), 101 - cost, "a refusal is not counted");
+    assert_eq!(client.used(), 101 - cost, "a refusal is not counted");
     let part = client.get(&format!("{path}?limit={}", (cost - 1) * 1_000));
     assert_eq!((part.status, part.header("x-ratelimit-remaining")), (200, "0"));
     assert_eq!(part.text.lines().count() as u64, (cost - 1) * 1_000);
@@ -75,7 +74,7 @@ fn a_file_is_paid_for_exactly_or_not_at_all() {
     for _ in 0..100 - cost {
         client.get("/api/v3/nowhere");
     }
-    assert_eq!((client.get(path).status, used(&client)), (200, 100));
+    assert_eq!((client.get(path).status, client.used()), (200, 100));
 }
 
 #[test]
@@ -96,7 +95,7 @@ fn files_at_the_same_time_share_a_quota_exactly() {
             });
         }
     });
-    let used = client.get("/api/v3/usage").json()["data"]["used"].as_u64().unwrap() as usize;
+    let used = client.used() as usize;
     assert_eq!(used, 1 + sent.into_inner() * cost);
     assert!(used + cost > 100, "{used}");
 }

@@ -2,8 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use scraper::{ElementRef, Html};
+
 use crate::harness::{Server, real_catalog};
-use crate::pages::{between, check, list_of, rendered, total};
+use crate::html::{Markup, parse, text_of};
+use crate::pages::{check, list_of, rendered, total};
 
 /// Lists with conditions of every kind.
 const LISTS: [&str; 12] = [
@@ -21,65 +24,49 @@ const LISTS: [&str; 12] = [
     "/people?country=DE",
 ];
 
-/// The tags of elements with a name, and what follows each.
-fn tags<'p>(html: &'p str, name: &str) -> Vec<(&'p str, &'p str)> {
-    let start = format!("<{name} ");
-    html.match_indices(&start).filter_map(|(at, _)| html[at..].split_once('>')).collect()
-}
-
-fn attribute(tag: &str, name: &str) -> Option<String> {
-    let value = tag.split_once(&format!(" {name}=\""))?.1.split('"').next()?;
-    Some(value.replace("&#38;", "&").replace("&#60;", "<").replace("&#39;", "'").replace("&#34;", "\""))
-}
-
 fn query(pairs: &[(String, String)]) -> String {
     form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish()
 }
 
 /// What a browser sends of the form of filters, empty fields and all.
-fn sent(page: &str) -> Vec<(String, String)> {
-    let form = between(page, "<form id=\"conditions\"", "</form>");
+fn sent(page: &Html) -> Vec<(String, String)> {
     let mut pairs = Vec::new();
-    for (tag, _) in tags(form, "input") {
-        let is_sent = !tag.contains("type=\"checkbox\"") || tag.ends_with(" checked");
-        if let Some(name) = attribute(tag, "name").filter(|_| is_sent) {
-            pairs.push((name, attribute(tag, "value").unwrap_or_default()));
+    for field in page.all("form#conditions input") {
+        let is_sent = field.attr("type") != Some("checkbox") || field.attr("checked").is_some();
+        if let Some(name) = field.attr("name").filter(|_| is_sent) {
+            pairs.push((name.to_owned(), field.attr("value").unwrap_or_default().to_owned()));
         }
     }
-    let order = between(page, "<select id=\"sort\"", "</select>");
-    let selected = tags(order, "option").into_iter().find(|(tag, _)| tag.ends_with(" selected")).unwrap().0;
-    pairs.push(("sort".to_owned(), attribute(selected, "value").unwrap()));
+    let order = page.first("select#sort > option[selected]").attr("value").unwrap();
+    pairs.push(("sort".to_owned(), order.to_owned()));
     pairs
 }
 
 /// Every `step`th checkbox of a page: its parameter, value and count.
-fn options(page: &str, step: usize) -> Vec<(String, String, u64)> {
-    let form = between(page, "<form id=\"conditions\"", "</form>");
-    let boxes = tags(form, "input").into_iter().filter(|(tag, _)| tag.contains("type=\"checkbox\""));
-    let option = |(tag, rest): (&str, &str)| {
-        let count = between(rest, "class=\"count\">", "<").replace(',', "").parse().unwrap();
-        (attribute(tag, "name").unwrap(), attribute(tag, "value").unwrap(), count)
+fn options(page: &Html, step: usize) -> Vec<(String, String, u64)> {
+    let option = |label: ElementRef<'_>| {
+        let field = label.first("input[type=checkbox]");
+        let count = text_of(label.first("span.count")).replace(',', "").parse().unwrap();
+        (field.attr("name").unwrap().to_owned(), field.attr("value").unwrap().to_owned(), count)
     };
-    boxes.step_by(step).map(option).collect()
+    page.all("form#conditions li > label").into_iter().step_by(step).map(option).collect()
 }
 
 /// The bars of all histograms of a page: their links and counts; `None` if the data does not cover one.
-fn bars(page: &str) -> Vec<(String, Option<u64>)> {
-    let charts =
-        page.split("<div class=\"chart histogram\">").skip(1).map(|chart| chart.split("</svg>").next().unwrap());
-    let links = charts.flat_map(|chart| tags(chart, "a"));
-    let bar = |(tag, rest): (&str, &str)| {
-        let title = between(rest, "<title>", "</title>").rsplit_once(": ").unwrap().1;
-        let count = title.split(' ').next().unwrap().replace(',', "").parse().ok();
-        assert!(count.is_some() || title == "not covered", "{title}");
-        (attribute(tag, "href").unwrap(), count)
+fn bars(page: &Html) -> Vec<(String, Option<u64>)> {
+    let bar = |link: ElementRef<'_>| {
+        let title = text_of(link.first("title"));
+        let (_, counted) = title.rsplit_once(": ").unwrap();
+        let count = counted.split(' ').next().unwrap().replace(',', "").parse().ok();
+        assert!(count.is_some() || counted == "not covered", "{title}");
+        (link.attr("href").unwrap().to_owned(), count)
     };
-    links.map(bar).collect()
+    page.all("div.chart.histogram svg a").into_iter().map(bar).collect()
 }
 
 /// Compares the numbers of a page with the totals of the lists; returns how many.
 fn compare(get: &dyn Fn(&str) -> String, start: &str, step: usize) -> (usize, usize) {
-    let page = get(start);
+    let page = parse(&get(start));
     let path = start.split('?').next().unwrap();
     let given = sent(&page);
     let options = options(&page, step);
@@ -87,11 +74,11 @@ fn compare(get: &dyn Fn(&str) -> String, start: &str, step: usize) -> (usize, us
         let others = given.iter().filter(|(known, _)| known != name).cloned();
         let pairs: Vec<(String, String)> = others.chain([(name.clone(), value.clone())]).collect();
         let list = format!("{path}?{}", query(&pairs));
-        assert_eq!(total(&get(&list)), *count, "{start} → {list}");
+        assert_eq!(total(&parse(&get(&list))), *count, "{start} → {list}");
     }
     let bars = bars(&page);
     let counted = bars.iter().filter_map(|(href, count)| Some((href, (*count)?))).step_by(step.div_ceil(2));
-    let counted = counted.map(|(href, count)| assert_eq!(total(&get(href)), count, "{start} → {href}")).count();
+    let counted = counted.map(|(href, count)| assert_eq!(total(&parse(&get(href))), count, "{start} → {href}")).count();
     (options.len(), counted)
 }
 
@@ -123,58 +110,47 @@ fn the_numbers_of_filters_of_real_data_are_the_totals_of_their_lists() {
         assert!(options > 3 && bars > 1, "{start}: {options} options, {bars} bars");
     }
     // Years without rounds are not drawn as empty.
-    assert!(bars(&get("/rounds")).iter().any(|(_, count)| count.is_none()));
+    assert!(bars(&parse(&get("/rounds"))).iter().any(|(_, count)| count.is_none()));
 }
 
 #[test]
 fn the_form_keeps_every_condition() {
     let server = Server::bundled();
     for start in LISTS.iter().chain(&["/vcs?stage=seed&country=europe&min_reviews=2&sort=name&per_page=50"]) {
-        let page = rendered(&server, start);
-        check(start, &page);
-        let again = rendered(&server, &format!("{}?{}", start.split('?').next().unwrap(), query(&sent(&page))));
+        let page = check(start, &rendered(&server, start));
+        let again = format!("{}?{}", start.split('?').next().unwrap(), query(&sent(&page)));
+        let again = parse(&rendered(&server, &again));
         assert_eq!(total(&again), total(&page), "{start}");
-        let conditions = |page: &str| -> BTreeSet<String> {
-            tags(page, "a")
-                .into_iter()
-                .filter(|(tag, _)| tag.contains("class=\"chip on\""))
-                .filter_map(|(_, rest)| Some(rest.split("</span>").nth(1)?.split("<span").next()?.trim().to_owned()))
-                .collect()
-        };
+        let conditions = |page: &Html| page.texts("a.chip.on").into_iter().collect::<BTreeSet<String>>();
         assert_eq!(conditions(&again), conditions(&page), "{start}");
-        assert_eq!(list_of(&again), list_of(&page), "{start}");
+        assert_eq!(list_of(&again).html(), list_of(&page).html(), "{start}");
     }
 }
 
 #[test]
 fn values_of_one_filter_are_alternatives_however_they_are_sent() {
     let server = Server::bundled();
-    let joined = rendered(&server, "/vcs?stage=seed,series-a");
-    let repeated = rendered(&server, "/vcs?q=&stage=seed&stage=series-a&city=&sector=&sort=");
-    assert_eq!(list_of(&repeated), list_of(&joined));
+    let list = |query: &str| parse(&rendered(&server, &format!("/vcs?{query}")));
+    let joined = list("stage=seed,series-a");
+    let repeated = list("q=&stage=seed&stage=series-a&city=&sector=&sort=");
+    assert_eq!(list_of(&repeated).html(), list_of(&joined).html());
     for page in [&joined, &repeated] {
-        let checked: BTreeSet<String> = tags(page, "input")
-            .into_iter()
-            .filter(|(tag, _)| tag.ends_with(" checked"))
-            .filter_map(|(tag, _)| attribute(tag, "value"))
-            .collect();
-        assert_eq!(checked, BTreeSet::from(["seed".to_owned(), "series-a".to_owned()]));
+        let checked: BTreeSet<&str> = page.values("input[checked]", "value").into_iter().collect();
+        assert_eq!(checked, BTreeSet::from(["seed", "series-a"]));
     }
-    let one = ["seed", "series-a"].map(|stage| total(&rendered(&server, &format!("/vcs?stage={stage}"))));
+    let one = ["seed", "series-a"].map(|stage| total(&list(&format!("stage={stage}"))));
     assert!(total(&joined) >= one[0].max(one[1]) && total(&joined) <= one[0] + one[1]);
     // A value can be added by its name, as the field above the options does.
-    let by_name = rendered(&server, "/vcs?sector=FinTech&stage=");
-    assert_eq!(total(&by_name), total(&rendered(&server, "/vcs?sector=fintech")));
-    assert!(
-        tags(&by_name, "input").iter().any(|(tag, _)| tag.contains("value=\"fintech\"") && tag.ends_with(" checked"))
-    );
+    let by_name = list("sector=FinTech&stage=");
+    assert_eq!(total(&by_name), total(&list("sector=fintech")));
+    assert!(by_name.find("input[value=fintech][checked]").is_some());
 }
 
 #[test]
 fn stages_are_in_the_order_of_a_companys_life() {
     let server = Server::bundled();
     for path in ["/vcs", "/startups?stage=growth", "/rounds"] {
-        let page = rendered(&server, path);
+        let page = parse(&rendered(&server, path));
         let stages: Vec<String> =
             options(&page, 1).into_iter().filter(|(name, ..)| name == "stage").map(|(_, value, _)| value).collect();
         let first = ["pre-seed", "seed", "series-a", "series-b", "series-c"];
@@ -186,26 +162,21 @@ fn stages_are_in_the_order_of_a_companys_life() {
 fn a_wrong_value_is_marked_at_its_field_while_the_page_stays() {
     let server = Server::bundled();
     let visitor = server.anonymous();
-    for (path, field, text, without) in [
-        (
-            "/vcs?min_health_score=high&stage=seed",
-            "<input id=\"min_health_score\"",
-            "value=\"high\"",
-            "/vcs?stage=seed",
-        ),
-        ("/rounds?since=2024-13&stage=seed", "<input id=\"since\"", "value=\"2024-13\"", "/rounds?stage=seed"),
-        ("/startups?city=Lodnon", "<input id=\"city\"", "value=\"Lodnon\"", "/startups?city=nowhere"),
-        ("/match?raise_usd=two&stage=seed", "<input id=\"raise_usd\"", "value=\"two\"", "/match?stage=seed"),
-        ("/match?sector=fintec&stage=seed", "<select id=\"sector\"", "", "/match?stage=seed&sector=nothing"),
-        ("/leaderboard?country=Germny", "<select id=\"country\"", "", "/leaderboard?country=nowhere"),
+    for (path, field, value, without) in [
+        ("/vcs?min_health_score=high&stage=seed", "input#min_health_score", Some("high"), "/vcs?stage=seed"),
+        ("/rounds?since=2024-13&stage=seed", "input#since", Some("2024-13"), "/rounds?stage=seed"),
+        ("/startups?city=Lodnon", "input#city", Some("Lodnon"), "/startups?city=nowhere"),
+        ("/match?raise_usd=two&stage=seed", "input#raise_usd", Some("two"), "/match?stage=seed"),
+        ("/match?sector=fintec&stage=seed", "select#sector", None, "/match?stage=seed&sector=nothing"),
+        ("/leaderboard?country=Germny", "select#country", None, "/leaderboard?country=nowhere"),
     ] {
         let page = visitor.get(path);
         assert_eq!(page.status, 200, "{path}");
-        check(path, &page.text);
-        let tag = between(&page.text, field, ">");
-        assert!(tag.contains("aria-invalid=\"true\"") && tag.contains(text), "{path}: {tag}");
-        let described = attribute(tag, "aria-describedby").unwrap();
-        assert!(between(&page.text, &format!("id=\"{described}\">"), "<").len() > 10, "{path}");
-        assert_eq!(total(&page.text), total(&visitor.get(without).text), "{path}");
+        let page = check(path, &page.text);
+        let field = page.first(field);
+        assert_eq!((field.attr("aria-invalid"), field.attr("value")), (Some("true"), value), "{path}: {field:?}");
+        let described = field.attr("aria-describedby").unwrap();
+        assert!(text_of(page.first(&format!("[id='{described}']"))).len() > 10, "{path}");
+        assert_eq!(total(&page), total(&parse(&visitor.get(without).text)), "{path}");
     }
 }

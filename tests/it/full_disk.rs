@@ -5,13 +5,14 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use auth::{ApiKey, SqliteStore, Store};
 use data::Date;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
+use crate::account::shown_key;
 use crate::harness::{Client, Reply, agent, agent_without_redirects, rounds, runs};
 use crate::program::{Ended, Process, command};
 
@@ -212,8 +213,7 @@ impl Service {
             assert_refused(&reply);
             return false;
         }
-        let key = reply.text.split("id=\"key\">").nth(1).unwrap().split('<').next().unwrap();
-        self.keys.push(key.parse().unwrap());
+        self.keys.push(shown_key(&reply.text).parse().unwrap());
         true
     }
 
@@ -304,7 +304,7 @@ impl Service {
         let id = |key: &ApiKey| states.iter().find(|state| state.digest == key.digest()).expect("the key is stored").id;
         assert!(self.keys.iter().all(|key| id(key).0 > 0));
         let account = store.account(&"ops@example.com".parse().unwrap()).unwrap().id;
-        let today = Date::from_unix(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() as i64);
+        let today = Date::from_unix(platform::clock::now());
         let usage = store.usage_of(account, Date::from_days(today.days() - 1), today).unwrap();
         let key = id(&self.key);
         let stored: u64 = usage.iter().filter(|usage| usage.key == key).map(|usage| u64::from(usage.requests)).sum();

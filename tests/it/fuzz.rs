@@ -7,19 +7,8 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
+use crate::harness::Numbers;
 use targets::{TARGETS, Target};
-
-/// A fixed sequence of numbers for each seed (SplitMix64).
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) % end.max(1) as u64) as usize
-    }
-}
 
 /// The inputs that the repository keeps for a target.
 fn corpus(target: &Target) -> Vec<(String, Vec<u8>)> {

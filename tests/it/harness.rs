@@ -11,7 +11,7 @@ use auth::account::KeyName;
 use auth::quota::Tier;
 use auth::watch::{Evaluation, NewWatch};
 use auth::{AuthService, RateLimitConfig};
-use catalog::{Catalog, Texts};
+use catalog::{Catalog, TextIndexes};
 use data::{NoProgress, Table, compile};
 use futures_util::stream;
 use mcp::McpQuota;
@@ -65,6 +65,19 @@ pub fn cases(all: u32, few: u32) -> u32 {
     if wants_all() { all } else { few }
 }
 
+/// For `step_by`: each item if all tests must run, otherwise one of `few`.
+pub fn one_of(few: usize) -> usize {
+    if wants_all() { 1 } else { few }
+}
+
+/// Whether tests that take long run, as far as shorter ones hold nearly the same. `false` skips a test.
+pub fn runs_long_tests() -> bool {
+    if !wants_all() {
+        eprintln!("skipped: it takes long; VENTUREDEX_TEST_ALL=1 runs it");
+    }
+    wants_all()
+}
+
 /// How often something is repeated: `all` times as `.ci/full releases` does it, otherwise a `few` times.
 pub fn rounds(all: usize, few: usize) -> usize {
     if wants_rounds() { all } else { few }
@@ -92,6 +105,33 @@ impl Dice {
     pub fn upto(&mut self, bound: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % bound
+    }
+
+    /// An index of a list of this length.
+    pub fn below(&mut self, length: usize) -> usize {
+        self.upto(length as u64) as usize
+    }
+}
+
+/// A fixed sequence of numbers for each seed (SplitMix64).
+pub struct Numbers(pub u64);
+
+impl Numbers {
+    /// A number below `bound`; 0 if that is 0.
+    pub fn upto(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % bound.max(1)
+    }
+
+    /// An index of a list of this length; 0 if that is 0.
+    pub fn below(&mut self, length: usize) -> usize {
+        self.upto(length as u64) as usize
+    }
+
+    pub fn pick<'v, T>(&mut self, values: &'v [T]) -> &'v T {
+        &values[self.below(values.len())]
     }
 }
 
@@ -133,7 +173,7 @@ pub fn catalog_of(folder: &Path) -> Catalog {
         Err(report) => panic!("{}", report.errors().map(ToString::to_string).collect::<Vec<_>>().join("\n")),
     };
     let snapshot = compiled.snapshot().unwrap();
-    let texts = Texts::in_memory(&snapshot).unwrap();
+    let texts = TextIndexes::in_memory(&snapshot).unwrap();
     Catalog::new(snapshot, texts)
 }
 
@@ -175,22 +215,22 @@ pub struct Server {
 impl Server {
     /// Serves a catalog on a free port.
     pub fn of(catalog: impl Into<Arc<Catalog>>) -> Self {
-        Self::serving(catalog.into(), None, Operator::default(), PLENTY)
+        Self::serving(catalog.into(), None, Operator::default(), PLENTY, BulkAccess::Open)
     }
 
     /// Serves the bundled snapshot as the service at an address.
     pub fn named(public_url: &str) -> Self {
-        Self::serving(bundled(), Some(public_url), Operator::default(), PLENTY)
+        Self::run_by(public_url, Operator::default())
     }
 
     /// As [`Server::named`], with an operator.
     pub fn run_by(public_url: &str, operator: Operator) -> Self {
-        Self::serving(bundled(), Some(public_url), operator, PLENTY)
+        Self::serving(bundled(), Some(public_url), operator, PLENTY, BulkAccess::Open)
     }
 
     /// Serves a catalog whose bulk files only some may download.
     pub fn offering(catalog: Catalog, bulk: BulkAccess) -> Self {
-        Self::with_mcp(Arc::new(catalog), None, Operator::default(), PLENTY, 100, None, bulk)
+        Self::serving(Arc::new(catalog), None, Operator::default(), PLENTY, bulk)
     }
 
     /// The folder of accounts and keys.
@@ -201,7 +241,7 @@ impl Server {
     /// Serves the bundled snapshot to clients that may have so many pages a minute and sign-ups an hour.
     pub fn allowing(pages_per_minute: u32, sign_ups_per_hour: u32) -> Self {
         let rate_limits = RateLimitConfig { pages_per_minute, sign_ups_per_hour };
-        Self::serving(bundled(), None, Operator::default(), rate_limits)
+        Self::serving(bundled(), None, Operator::default(), rate_limits, BulkAccess::Open)
     }
 
     fn serving(
@@ -209,22 +249,6 @@ impl Server {
         public_url: Option<&str>,
         operator: Operator,
         rate_limits: RateLimitConfig,
-    ) -> Self {
-        Self::with_mcp(catalog, public_url, operator, rate_limits, 100, None, BulkAccess::Open)
-    }
-
-    /// Serves the bundled snapshot and more methods at the MCP endpoint.
-    pub fn with_methods(more: mcp::Methods) -> Self {
-        Self::with_mcp(bundled(), None, Operator::default(), PLENTY, 1_000_000, Some(more), BulkAccess::Open)
-    }
-
-    fn with_mcp(
-        catalog: Arc<Catalog>,
-        public_url: Option<&str>,
-        operator: Operator,
-        rate_limits: RateLimitConfig,
-        daily_limit: u32,
-        more_methods: Option<mcp::Methods>,
         bulk: BulkAccess,
     ) -> Self {
         let data = tempfile::tempdir().unwrap();
@@ -235,11 +259,10 @@ impl Server {
         let state = state_with(catalog, data.path(), public_url.ok_or(&own_url), operator, rate_limits, bulk);
         let mcp_quota = McpQuota {
             state: Arc::clone(&state),
-            daily_limit,
+            daily_limit: 100,
             pools: ["hosted=3@192.0.2.0/24+2001:db8::/32"].map(|pool| pool.parse().unwrap()).into(),
         };
-        let settings = mcp::Settings { more_methods, ..mcp::Settings::new(state.public_url.clone()) };
-        let router = Router::new(&state, mcp_quota, &settings);
+        let router = Router::new(&state, mcp_quota, &mcp::Settings::new(state.public_url.clone()));
         let (stop, stopped) = oneshot::channel::<()>();
         let thread = std::thread::spawn(move || {
             let stops = stream::once(async {
@@ -417,6 +440,16 @@ impl Reply {
 }
 
 impl Client {
+    /// A client of a server in another process, with a key.
+    pub fn at(base: &str, key: &str) -> Self {
+        Self { base: base.to_owned(), key: Some(key.to_owned()), agent: agent() }
+    }
+
+    /// What is used of the key's quota today.
+    pub fn used(&self) -> u64 {
+        self.get("/api/v3/usage").json()["data"]["used"].as_u64().unwrap()
+    }
+
     /// `GET`s a path with its query.
     pub fn get(&self, path: &str) -> Reply {
         self.send("GET", path, &[])

@@ -11,12 +11,8 @@ use release::ReleaseStore;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::harness::{bundled_folder, copy_as, real_data, resident, rounds, wants_rounds};
-use crate::releases::overwrite;
-
-fn small() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/small")
-}
+use crate::harness::{bundled_folder, copy_as, real_data, resident, rounds, runs_long_tests, wants_rounds};
+use crate::releases::{overwrite, small};
 
 fn version(text: &str) -> SnapshotVersion {
     text.parse().unwrap()
@@ -348,7 +344,7 @@ fn concurrent_builds_succeed_or_report_that_the_index_is_busy() {
 fn a_kill_at_any_moment_leaves_the_old_or_the_new_release() {
     // Many kills are of small builds.
     let dataset = if wants_rounds() { small() } else { bundled_folder() };
-    let moments = rounds(500, 24) as u32;
+    let moments = rounds(500, 8) as u32;
     let index = Index::new();
     let (old, new) = (copy_as(&dataset, "2026-11-20.1"), copy_as(&dataset, "2026-11-27.1"));
     index.build(old.path()).code(0);
@@ -450,6 +446,9 @@ fn others_cannot_write_to_a_release_whatever_the_umask() {
 #[test]
 fn the_real_data_compiles_without_an_error() {
     let Some(folder) = real_data() else { return };
+    if !runs_long_tests() {
+        return;
+    }
     let index = Index::new();
     let built = index.build_json(&folder);
     let counts = serde_json::json!({

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::charts::{all_of, chart, table};
 use crate::harness::{Client, Server, bundled_folder, catalog_of, copy_as};
-use crate::pages::{between, rendered};
-use crate::profiles::links;
+use crate::html::{Markup, parse, text_of};
+use crate::pages::rendered;
 
 const METRICS: [&str; 6] = ["health_score", "responsiveness", "fairness", "value_add", "ghosting_rate", "activity"];
 const BEFORE: &str = "2026-11-19.1";
@@ -59,11 +59,11 @@ fn each_rank_is_compared_with_that_of_the_release_before() {
         let query = format!("metric={metric}{filter}");
         let [before, now] = [BEFORE, NOW].map(|version| ranks(&client, &format!("{query}&snapshot={version}")));
         for page in 1..=now.len().div_ceil(25) {
-            let html = rendered(&server, &format!("/leaderboard?{query}&page={page}"));
-            let table = between(&html, "aria-label=\"Ranked firms\"", "</table>");
-            for row in between(table, "<tbody>", "</tbody>").split("<tr ").skip(1) {
-                let slug = between(row, "href=\"/vcs/", "\"");
-                let words = between(row, "<span class=\"hidden\">, ", "</span>");
+            let html = parse(&rendered(&server, &format!("/leaderboard?{query}&page={page}")));
+            for row in html.all("[aria-label='Ranked firms'] tbody tr") {
+                let slug = row.first("th > a").attr("href").unwrap().strip_prefix("/vcs/").unwrap();
+                let words = text_of(row.first("span.move > span.hidden"));
+                let words = words.strip_prefix(", ").unwrap();
                 let expected = match (now[slug], before.get(slug).copied()) {
                     (_, None) => format!("not ranked in release {BEFORE}"),
                     (now, Some(then)) if now < then => format!("up from {then} in release {BEFORE}"),
@@ -74,14 +74,15 @@ fn each_rank_is_compared_with_that_of_the_release_before() {
                 seen.insert(words.split(' ').next().unwrap().to_owned());
             }
         }
-        let html = rendered(&server, &format!("/leaderboard?{query}"));
-        for card in between(&html, "id=\"moved\"", "</section>").split("<h3>").skip(1) {
-            let title = card.split('<').next().unwrap();
-            for firm in card.split("<li>").skip(1) {
-                let ranks: Vec<&str> = between(firm, "nowrap\">", "<").split(' ').collect();
-                let slug = between(firm, "href=\"/vcs/", "\"");
+        let html = parse(&rendered(&server, &format!("/leaderboard?{query}")));
+        for card in html.section("moved").unwrap().all("div.card") {
+            let title = text_of(card.first("h3"));
+            for firm in card.all("li") {
+                let ranks = text_of(firm.first("span.nowrap"));
+                let ranks: Vec<&str> = ranks.split(' ').collect();
+                let slug = firm.first("a").attr("href").unwrap().strip_prefix("/vcs/").unwrap();
                 let (then, now) = (before.get(slug), now.get(slug));
-                match (title, ranks.as_slice()) {
+                match (title.as_str(), ranks.as_slice()) {
                     ("Up" | "Down", [from, "→", to]) => {
                         assert_eq!(
                             (from.parse().ok(), to.parse().ok()),
@@ -96,7 +97,7 @@ fn each_rank_is_compared_with_that_of_the_release_before() {
                     }
                     other => panic!("{query}: {other:?}"),
                 }
-                seen.insert(title.to_owned());
+                seen.insert(title.clone());
             }
         }
     }
@@ -113,14 +114,15 @@ fn the_largest_moves_are_listed_first() {
     let mut rises: Vec<u64> = rises.filter_map(|(slug, now)| before.get(slug)?.checked_sub(*now)).collect();
     rises.retain(|rise| *rise > 0);
     rises.sort_unstable_by(|a, b| b.cmp(a));
-    let html = rendered(&server, "/leaderboard");
-    let card = between(&html, "<h3>Up</h3>", "</div>");
-    let shown = card.split("nowrap\">").skip(1).map(|rest| {
-        let (then, now) = rest.split('<').next().unwrap().split_once(" → ").unwrap();
+    let html = parse(&rendered(&server, "/leaderboard"));
+    let mut cards = html.section("moved").unwrap().all("div.card").into_iter();
+    let card = cards.find(|card| card.texts("h3") == ["Up"]).unwrap();
+    let shown = card.texts("li span.nowrap").into_iter().map(|ranks| {
+        let (then, now) = ranks.split_once(" → ").unwrap();
         then.parse::<u64>().unwrap() - now.parse::<u64>().unwrap()
     });
     assert_eq!(shown.collect::<Vec<_>>(), rises[..5]);
-    assert!(card.contains(&format!("and {} more", rises.len() - 5)), "{card}");
+    assert_eq!(card.texts("p"), [format!("and {} more", rises.len() - 5)]);
 }
 
 #[test]
@@ -137,9 +139,9 @@ fn without_reviews_the_page_has_the_board_that_needs_none() {
     let html = rendered(&server, "/leaderboard");
     let first = &client.get("/api/v3/leaderboard?metric=activity&limit=1").slugs()[0];
     assert!(html.contains(&format!("<a href=\"/vcs/{first}\">")), "{html}");
-    let tabs = between(&html, "aria-label=\"Metric\"", "</nav>");
-    assert_eq!(tabs.matches("<a ").count(), 1, "{tabs}");
-    assert!(tabs.contains("aria-current=\"page\">Most active"), "{tabs}");
+    let page = parse(&html);
+    assert_eq!(page.texts("nav[aria-label=Metric] > a"), ["Most active"]);
+    assert_eq!(page.values("nav[aria-label=Metric] > a", "aria-current"), ["page"]);
     // A link to another board says why it is empty.
     let empty = rendered(&server, "/leaderboard?metric=fairness");
     assert!(empty.contains("no firm in the data has as many"), "{empty}");
@@ -161,13 +163,15 @@ fn a_board_without_firms_names_the_conditions_to_drop() {
                 if total(&query) > 0 {
                     continue;
                 }
-                let html = rendered(&server, &format!("/leaderboard?{query}"));
-                let options = html.split("No ranked firm matches all of these filters").nth(1).unwrap();
-                let options = options.split("<figure").next().unwrap();
-                for option in options.split("<li><a href=\"/leaderboard?").skip(1) {
-                    let href = option.split('"').next().unwrap().replace("&#38;", "&");
-                    let count = between(option, "</a>: ", " firm").parse::<u64>().unwrap();
-                    assert_eq!((count > 0, count), (true, total(&href)), "{query}: {href}");
+                let page = parse(&rendered(&server, &format!("/leaderboard?{query}")));
+                let lead = text_of(page.first("main > p.lead"));
+                assert_eq!(lead, "No ranked firm matches all of these filters.", "{query}");
+                for option in page.all("main > p.lead + ul > li") {
+                    let href = option.first("a").attr("href").unwrap().strip_prefix("/leaderboard?").unwrap();
+                    let option = text_of(option);
+                    let (_, count) = option.rsplit_once(": ").unwrap();
+                    let count = count.split_once(" firm").unwrap().0.parse::<u64>().unwrap();
+                    assert_eq!((count > 0, count), (true, total(href)), "{query}: {href}");
                     dropped += 1;
                 }
             }
@@ -184,7 +188,7 @@ fn the_histogram_of_a_metric_has_all_ranked_firms() {
         let ranked = all_of(&client, "leaderboard", &format!("metric={metric}"));
         let values: Vec<f64> = ranked.iter().map(|row| row["rank_value"].as_f64().unwrap()).collect();
         // The filter changes the list and not the histogram.
-        let page = rendered(&server, &format!("/leaderboard?metric={metric}&country=US"));
+        let page = parse(&rendered(&server, &format!("/leaderboard?metric={metric}&country=US")));
         let rows = table(chart(&page, "values").unwrap());
         let range = |row: &[String]| {
             let (low, high) = row[0].split_once('–').unwrap_or((&row[0], &row[0]));
@@ -200,8 +204,7 @@ fn the_histogram_of_a_metric_has_all_ranked_firms() {
         }
         assert_eq!(sum, values.len(), "{metric}");
         // A bar leads to the page with its first firm; those before it are in better bars.
-        let bars = chart(&page, "values").unwrap().split("<table").next().unwrap();
-        let bars = links(bars);
+        let bars = chart(&page, "values").unwrap().values("svg a", "href");
         assert_eq!(bars.len(), rows[1..].iter().filter(|row| row[1] != "0").count(), "{metric}");
         for (href, row) in bars.iter().zip(rows[1..].iter().filter(|row| row[1] != "0")) {
             let (path, slug) = href.split_once('#').unwrap();

@@ -12,7 +12,9 @@ use data::fold::fold;
 use data::{Country, LookUpStatus, Names, Table};
 use serde_json::{Value, json};
 
-use crate::harness::{Client, Dice, Reply, Server, bundled, bundled_folder, catalog_of, code, real_catalog, real_data};
+use crate::harness::{
+    Client, Dice, Reply, Server, bundled, bundled_folder, cases, catalog_of, code, real_catalog, real_data,
+};
 
 const PATH: &str = "/api/v3/resolve";
 
@@ -351,8 +353,8 @@ fn other_name(catalog: &Catalog, item: &Item) -> Option<String> {
 
 /// The datasets that names are drawn from with their catalogs, and how many of each table.
 fn datasets() -> Vec<(PathBuf, Arc<Catalog>, usize)> {
-    let bundled = (bundled_folder(), bundled(), 400);
-    let real = real_data().zip(real_catalog()).map(|(folder, catalog)| (folder, catalog, 1_000));
+    let bundled = (bundled_folder(), bundled(), cases(400, 60) as usize);
+    let real = real_data().zip(real_catalog()).map(|(folder, catalog)| (folder, catalog, cases(1_000, 60) as usize));
     std::iter::once(bundled).chain(real).collect()
 }
 

@@ -17,13 +17,14 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use auth::audit::AuditLog;
-use auth::mail::{self, Transport};
+use auth::mail::{MailSender, MailTransport};
 use auth::totp::TotpSecret;
 use service::alerts;
 
 use crate::account::{Browser, PASSWORD};
 use crate::harness::{NOON, Reply, Server, code, rounds};
 use crate::program::{Process, run};
+use crate::totp::app_code;
 
 const NEW_PASSWORD: &str = "nine loud herons";
 
@@ -129,14 +130,14 @@ fn next_line(stream: &mut impl BufRead) -> std::io::Result<Option<String>> {
 }
 
 /// Who sends the e-mails of tests.
-pub fn sender(address: &str) -> mail::Sender {
-    mail::Sender { name: "VentureDex".to_owned(), address: address.to_owned() }
+pub fn sender(address: &str) -> MailSender {
+    MailSender { name: "VentureDex".to_owned(), address: address.to_owned() }
 }
 
 /// What sends the links of a server to a sink.
 fn sender_to(server: &Server, sink: &Sink, clock: fn() -> i64) -> alerts::AlertSender {
     let url = format!("smtp://{}", sink.address).parse().unwrap();
-    let transport = Transport::new(&url, None, sender("noreply@venturedex.example"));
+    let transport = MailTransport::new(&url, None, sender("noreply@venturedex.example"));
     let base = format!("http://{}", server.address);
     alerts::AlertSender::new(Arc::clone(&server.state.alerts), Some(transport), base, clock)
 }
@@ -284,8 +285,8 @@ fn after_a_reset_the_code_is_still_asked_and_keys_can_be_kept() {
     sink.next();
     let (key, _) = owner.create_key("laptop");
     let secret: TotpSecret = "A".repeat(32).parse().unwrap();
-    let app_code = format!("{:06}", secret.code_at(NOON));
-    let on = owner.post("/account/totp/enable", &[("secret", &"A".repeat(32)), ("code", &app_code)]);
+    let code = app_code(&secret, NOON);
+    let on = owner.post("/account/totp/enable", &[("secret", &"A".repeat(32)), ("code", &code)]);
     assert_eq!(on.status, 201, "{}", on.text);
     let mut browser = Browser::at(&server);
     browser.post("/reset", &[("email", "ada@example.com")]);

@@ -41,6 +41,7 @@ mod full_disk;
 mod further;
 mod fuzz;
 mod harness;
+mod html;
 mod identifiers;
 mod import;
 mod indexer;

@@ -3,34 +3,16 @@
 use std::collections::BTreeSet;
 
 use auth::quota::Tier;
+use scraper::{ElementRef, Html};
 use serde_json::Value;
 
 use crate::harness::{Client, Server, bundled_folder, catalog_of, copy_as};
-use crate::pages::{between, check, list_of, rendered};
+use crate::html::{Markup, parse, text_of};
+use crate::pages::{check, list_of, rendered};
 
-/// The cells of the rows of a table in a section, each as its text.
-fn rows(page: &str, section: &str) -> Vec<Vec<String>> {
-    let Some((_, rest)) = page.split_once(&format!("<section aria-labelledby=\"{section}\">")) else {
-        return Vec::new();
-    };
-    let body = between(rest, "<tbody>", "</tbody>");
-    let rows = body.split("<tr>").skip(1);
-    rows.map(|row| row.split("</td>").flat_map(|cell| cell.split("</th>")).map(text_of).collect()).collect()
-}
-
-/// A text without markup.
-fn text_of(html: &str) -> String {
-    let mut text = String::new();
-    let mut is_tag = false;
-    for char in html.chars() {
-        match char {
-            '<' => is_tag = true,
-            '>' => is_tag = false,
-            char if !is_tag => text.push(char),
-            _ => {}
-        }
-    }
-    text.replace("&#38;", "&").replace("&amp;", "&").replace("&#39;", "'").trim().to_owned()
+/// The texts of the cells of the first table of a section, row by row.
+fn rows(page: &Html, section: &str) -> Vec<Vec<String>> {
+    page.section(section).map(|section| section.first("tbody").rows("tr")).unwrap_or_default()
 }
 
 fn number(text: &str) -> u64 {
@@ -60,8 +42,10 @@ fn data(client: &Client, path: &str) -> Value {
     reply.json()
 }
 
-fn fact(page: &str, label: &str) -> String {
-    text_of(between(page, &format!("<dt>{label}</dt><dd>"), "</dd>"))
+fn fact(page: &Html, label: &str) -> String {
+    let mut facts = page.all("dl.facts > div").into_iter();
+    let fact = facts.find(|fact| text_of(fact.first("dt")) == label).unwrap_or_else(|| panic!("no {label}"));
+    text_of(fact.first("dd"))
 }
 
 #[test]
@@ -95,8 +79,7 @@ fn a_market_has_the_numbers_of_the_api() {
     for (path, query) in markets {
         let page = visitor.get(&path);
         assert_eq!(page.status, 200, "{path}");
-        let page = page.text;
-        check(&path, &page);
+        let page = check(&path, &page.text);
         let found = data(&client, &format!("funding-rounds/aggregate?{query}&group_by=stage,investor&limit=12"));
         let found = &found["data"];
         assert_eq!(Value::from(number(&fact(&page, "Rounds"))), found["total"], "{path}");
@@ -124,7 +107,8 @@ fn a_market_has_the_numbers_of_the_api() {
         let shown = rows(&page, "investors");
         assert_eq!(shown.len(), groups("investor").len());
         // The column is left out if it says nothing of any of them.
-        let has_leads = between(&page, "aria-labelledby=\"investors\"", "<tbody>").contains(">Led</th>");
+        let heads = page.section("investors").unwrap().texts("thead th");
+        let has_leads = heads.last().is_some_and(|head| head == "Led");
         assert_eq!(has_leads, shown.iter().any(|row| row.get(2).is_some_and(|led| led != "unknown")), "{path}");
         for (row, group) in shown.iter().zip(groups("investor")).take(3) {
             assert_eq!(
@@ -171,23 +155,25 @@ fn matches_are_those_of_the_api_with_a_shortlist_in_the_address() {
     {
         let page = visitor.get(&format!("/match?{query}"));
         assert_eq!(page.status, 200);
-        check("/match", &page.text);
+        let page = check("/match", &page.text);
         let found = data(&client, &format!("match?{query}&limit=25"));
-        let cards = match_rows(&page.text);
+        let cards = match_rows(&page);
         let expected = found["data"].as_array().unwrap();
         assert_eq!(cards.len(), expected.len());
-        let api = between(&page.text, "/api/v3/match?", "'").replace("&#38;", "&");
+        let command = text_of(page.first("details.api pre"));
+        let (_, api) = command.strip_suffix('\'').unwrap().split_once("/api/v3/match?").unwrap();
         assert_eq!(data(&client, &format!("match?{api}&limit=25"))["data"], found["data"], "{api}");
-        for (card, firm) in cards.iter().zip(expected) {
-            assert_eq!(between(card, "<h2><a href=\"/vcs/", "\""), firm["slug"]);
-            assert_eq!(text_of(between(card, "<p class=\"points\">", "</strong>")), firm["points"].to_string());
+        for (card, firm) in cards.into_iter().zip(expected) {
+            assert_eq!(slug_of(card), firm["slug"]);
+            assert_eq!(text_of(card.first("p.points > strong")), firm["points"].to_string());
+            let (bar, text) = (card.first("[aria-label]").attr("aria-label").unwrap(), text_of(card));
             for reason in firm["reasons"].as_array().unwrap() {
                 let points = format!("{} of {}", reason["points"], reason["max_points"]);
-                assert!(between(card, "aria-label=\"", "\"").contains(&points), "{points} {card}");
+                assert!(bar.contains(&points), "{points}: {bar}");
                 let explained = format!("{points}: {}", reason["detail"].as_str().unwrap());
-                assert!(text_of(card).contains(&explained), "{explained}");
+                assert!(text.contains(&explained), "{explained}: {text}");
             }
-            let conflicts = card.matches("/startups/").count();
+            let conflicts = card.all("a[href^='/startups/']").len();
             assert!(conflicts >= firm["conflicts"].as_array().unwrap().len());
         }
     }
@@ -197,21 +183,21 @@ fn matches_are_those_of_the_api_with_a_shortlist_in_the_address() {
         let found = data(&client, &next);
         let expected: Vec<&str> =
             found["data"].as_array().unwrap().iter().map(|firm| firm["slug"].as_str().unwrap()).collect();
-        let page = visitor.get(&format!("/match?stage=seed&page={number}")).text;
-        let cards = match_rows(&page).into_iter();
-        let shown: Vec<&str> = cards.map(|card| between(card, "<h2><a href=\"/vcs/", "\"")).collect();
+        let page = parse(&visitor.get(&format!("/match?stage=seed&page={number}")).text);
+        let shown: Vec<&str> = match_rows(&page).into_iter().map(slug_of).collect();
         assert_eq!(shown, expected, "page {number}");
         next = format!("match?stage=seed&limit=25&cursor={}", found["pagination"]["next_cursor"].as_str().unwrap());
     }
     // The second firm is put on the shortlist, kept by the form and by pages, and removed.
-    let page = visitor.get("/match?stage=seed").text;
-    let pick =
-        page.split("class=\"button plain\" href=\"").nth(2).unwrap().split('"').next().unwrap().replace("&#38;", "&");
+    let page = parse(&visitor.get("/match?stage=seed").text);
+    let pick = match_rows(&page)[1].first("a.button").attr("href").unwrap();
     let slug = pick.split("pick=").nth(1).unwrap().to_owned();
-    let page = visitor.get(&pick).text;
-    assert!(page.contains(&format!("<input type=\"hidden\" name=\"pick\" value=\"{slug}\">")));
-    assert!(between(&page, "id=\"shortlist\"", "</section>").contains(&format!("/vcs/{slug}\"")));
+    let page = visitor.get(pick).text;
     assert!(page.contains("Remove from shortlist"));
+    let page = parse(&page);
+    assert_eq!(page.values("form.row > input[name=pick]", "value"), [slug.as_str()]);
+    let shortlist = page.section("shortlist").unwrap().links();
+    assert!(shortlist.contains(&format!("/vcs/{slug}").as_str()), "{shortlist:?}");
     let csv = visitor.get(&format!("/vcs.csv?slug={slug}"));
     assert_eq!((csv.status, csv.text.lines().count()), (200, 2));
     let compared = visitor.get(&format!("/compare?firm={slug},alder-capital"));
@@ -220,9 +206,13 @@ fn matches_are_those_of_the_api_with_a_shortlist_in_the_address() {
 }
 
 /// The firms of a page of matches.
-fn match_rows(page: &str) -> Vec<&str> {
-    let list = between(page, "<ul class=\"matches\">", "</main>");
-    list.split("<div class=\"match-head\">").skip(1).collect()
+fn match_rows(page: &Html) -> Vec<ElementRef<'_>> {
+    page.all("ul.matches > li")
+}
+
+/// The slug of the firm that a row of matches links to.
+fn slug_of(row: ElementRef<'_>) -> &str {
+    row.first("h2 > a").attr("href").unwrap().strip_prefix("/vcs/").unwrap()
 }
 
 #[test]
@@ -243,32 +233,28 @@ fn reasons_that_all_matches_have_alike_are_said_once_and_equal_points_are_counte
             let have = if with(&most) == 1 { "has" } else { "have" };
             assert!(page.contains(&format!("{} of them {have} {said}", with(&most))), "{query}: {page}");
             let firms: Vec<&Value> = found.iter().skip(25 * (number - 1)).take(25).collect();
+            let page = parse(&page);
             let rows = match_rows(&page);
             assert_eq!(rows.len(), firms.len());
-            let shared =
-                if page.contains("class=\"shared\"") { between(&page, "class=\"shared\">", "</div>") } else { "" };
+            let shared = page.texts("div.shared li");
             for (index, reason) in firms[0]["reasons"].as_array().unwrap().iter().enumerate() {
                 let is_shared = firms.iter().all(|firm| firm["reasons"][index] == *reason);
-                let detail = format!(
-                    "{} of {}: {}<",
-                    reason["points"],
-                    reason["max_points"],
-                    reason["detail"].as_str().unwrap()
-                );
-                assert_eq!(shared.contains(&detail), is_shared, "{query}, page {number}: {detail} {shared}");
+                let detail =
+                    format!("{} of {}: {}", reason["points"], reason["max_points"], reason["detail"].as_str().unwrap());
+                let is_said = shared.iter().any(|text| text.ends_with(&detail));
+                assert_eq!(is_said, is_shared, "{query}, page {number}: {detail} {shared:?}");
                 if is_shared { alike += 1 } else { different += 1 }
             }
-            let said_once = shared.matches("<li>").count();
             let mut before = None;
-            for (row, firm) in rows.iter().zip(firms) {
-                let folded = between(row, "<summary>", "</summary>");
-                let own = folded.matches("class=\"key ").count();
-                assert_eq!(own + said_once, firm["reasons"].as_array().unwrap().len(), "{row}");
+            for (row, firm) in rows.into_iter().zip(firms) {
+                let own = row.all("summary span.key").len();
+                assert_eq!(own + shared.len(), firm["reasons"].as_array().unwrap().len(), "{}", row.html());
                 let same = with(&firm["points"]);
                 let said = format!("{same} firms have {} points", firm["points"]);
                 // The first of them says it.
                 let is_first = before.replace(&firm["points"]) != Some(&firm["points"]);
-                assert_eq!(row.contains(&said), same > 1 && is_first, "{said}: {row}");
+                let equal = row.texts("p.equals");
+                assert_eq!(equal.contains(&said), same > 1 && is_first, "{said}: {equal:?}");
                 equals += usize::from(same > 1 && is_first);
             }
         }
@@ -280,12 +266,10 @@ fn reasons_that_all_matches_have_alike_are_said_once_and_equal_points_are_counte
         firms["data"].as_array().unwrap().iter().filter_map(|firm| firm["country"].as_str()).collect();
     let alone =
         countries.iter().find(|country| countries.iter().filter(|other| other == country).count() == 1).unwrap();
-    let page = visitor.get(&format!("/match?country={alone}")).text;
+    let page = parse(&visitor.get(&format!("/match?country={alone}")).text);
     let rows = match_rows(&page);
-    assert!(
-        rows.len() == 1 && !page.contains("class=\"shared\"") && rows[0].contains("class=\"difference\""),
-        "{page}"
-    );
+    assert!(rows.len() == 1 && page.find(".shared").is_none(), "{}", page.html());
+    assert!(rows[0].find(".difference").is_some(), "{}", page.html());
 }
 
 #[test]
@@ -296,17 +280,12 @@ fn a_comparison_has_what_the_records_say() {
         let records = data(&client, &format!("{list}?limit=3&fields=*"));
         let records = records["data"].as_array().unwrap();
         let slugs: Vec<&str> = records.iter().map(|record| record["slug"].as_str().unwrap()).collect();
-        let page = visitor.get(&format!("/compare?{parameter}={}", slugs.join(","))).text;
-        check("/compare", &page);
-        let heads: Vec<String> = between(&page, "<thead>", "</thead>")
-            .split("<th scope=\"col\">")
-            .skip(1)
-            .map(|head| text_of(head.split("</a>").next().unwrap()))
-            .collect();
+        let page = check("/compare", &visitor.get(&format!("/compare?{parameter}={}", slugs.join(","))).text);
+        let heads = page.texts("thead th > a:first-child");
         assert_eq!(heads, records.iter().map(|record| record["name"].as_str().unwrap()).collect::<Vec<_>>());
-        let place = page.split("<th scope=\"row\">Place</th>").nth(1).unwrap();
-        let cells: Vec<String> = place.split("</tr>").next().unwrap().split("<td>").skip(1).map(text_of).collect();
-        for (cell, record) in cells.iter().zip(records) {
+        let rows = page.rows("tbody tr");
+        let place = rows.iter().find(|row| row[0] == "Place").unwrap();
+        for (cell, record) in place[1..].iter().zip(records) {
             match record["city"].as_str() {
                 Some(city) => assert!(cell.starts_with(city), "{cell}"),
                 None => assert!(!cell.contains(',')),
@@ -314,7 +293,7 @@ fn a_comparison_has_what_the_records_say() {
         }
     }
     let by_name = visitor.get("/compare?firm=Alder+Capital&firm=nobody+at+all&firm=alder-capital").text;
-    assert_eq!(by_name.matches("<th scope=\"col\"><a href=\"/vcs/alder-capital\"").count(), 1, "{by_name}");
+    assert_eq!(parse(&by_name).all("thead th > a[href='/vcs/alder-capital']").len(), 1, "{by_name}");
     assert!(by_name.contains("No firm is named “nobody at all”"), "{by_name}");
 }
 
@@ -330,10 +309,10 @@ fn a_csv_file_has_the_rows_of_its_list() {
         ("/rounds", "funding-rounds", "sector=fintech&sort=-amount_usd"),
         ("/people", "people", "kind=firm"),
     ] {
-        let shown = visitor.get(&format!("{page}?{query}")).text;
-        let link =
-            shown.split("\">Download CSV").next().unwrap().rsplit("href=\"").next().unwrap().replace("&#38;", "&");
-        let csv = visitor.get(&link);
+        let shown = parse(&visitor.get(&format!("{page}?{query}")).text);
+        let mut links = shown.all("ul.actions a").into_iter();
+        let link = links.find(|link| text_of(*link) == "Download CSV").unwrap().attr("href").unwrap();
+        let csv = visitor.get(link);
         assert_eq!((csv.status, csv.header("content-type")), (200, "text/csv; charset=utf-8"), "{link}");
         let mut reader = csv::Reader::from_reader(csv.text.as_bytes());
         let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
@@ -344,7 +323,7 @@ fn a_csv_file_has_the_rows_of_its_list() {
         assert!(!rows.is_empty() && rows == expected, "{link}");
         let total: usize = csv.header("x-total-count").parse().unwrap();
         // The page says how many rows the file has.
-        let said = between(shown.split("\">Download CSV").nth(1).unwrap(), "small\">", "</span>").replace(',', "");
+        let said = text_of(shown.first("ul.actions a + span.small")).replace(',', "");
         assert!(
             said == format!("{} rows", rows.len()) || said.starts_with(&format!("first {} of {total} ", rows.len())),
             "{said}"
@@ -365,23 +344,16 @@ fn rounds_have_the_sectors_and_country_of_the_startup_unless_no_row_has_any() {
         sector["name"].as_str().unwrap().to_owned()
     };
     for query in ["", "country=DE&sort=amount_usd", "sector=fintech&page=2"] {
-        let page = visitor.get(&format!("/rounds?{query}")).text;
+        let page = parse(&visitor.get(&format!("/rounds?{query}")).text);
         let skipped = if query.contains("page=2") { 25 } else { 0 };
         let found = data(&client, &format!("funding-rounds?{}&limit=50", query.replace("&page=2", "")));
-        let rows: Vec<&str> = between(list_of(&page), "<tbody>", "</tbody>").split("<tr>").skip(1).collect();
+        let rows = list_of(&page).all("tbody tr");
         assert_eq!(rows.len(), 25);
-        for (row, round) in rows.iter().zip(&found["data"].as_array().unwrap()[skipped..]) {
-            let cell = |name: &str| {
-                between(&row[row.find(&format!("data-name=\"{name}\"")).unwrap()..], ">", "</td>").to_owned()
-            };
+        for (row, round) in rows.into_iter().zip(&found["data"].as_array().unwrap()[skipped..]) {
             let names: Vec<String> = round["sectors"].as_array().unwrap().iter().map(name_of).take(2).collect();
-            assert_eq!(text_of(&cell("Sectors")), names.join(", "), "{query}");
-            let country = round["country"].as_str().map_or_else(String::new, str::to_lowercase);
-            assert_eq!(
-                cell("Country").contains(&format!("href=\"/countries/{country}\"")),
-                !country.is_empty(),
-                "{row}"
-            );
+            assert_eq!(text_of(row.first("td[data-name=Sectors]")), names.join(", "), "{query}");
+            let country = round["country"].as_str().map(|country| format!("/countries/{}", country.to_lowercase()));
+            assert_eq!(row.first("td[data-name=Country]").links(), Vec::from_iter(country), "{query}");
         }
     }
     // A folder whose startups have neither.
@@ -400,8 +372,8 @@ fn rounds_have_the_sectors_and_country_of_the_startup_unless_no_row_has_any() {
             .unwrap();
     }
     writer.flush().unwrap();
-    let page = Server::of(catalog_of(folder.path())).anonymous().get("/rounds").text;
-    let heads = text_of(between(list_of(&page), "<thead>", "</thead>"));
+    let page = parse(&Server::of(catalog_of(folder.path())).anonymous().get("/rounds").text);
+    let heads = text_of(list_of(&page).first("thead"));
     assert!(heads.contains("Startup") && !heads.contains("Sectors") && !heads.contains("Country"), "{heads}");
 }
 
@@ -410,32 +382,30 @@ fn headings_sort_and_a_wrong_value_is_marked_while_the_list_stays() {
     let server = Server::bundled();
     let visitor = server.anonymous();
     for path in ["/vcs", "/startups", "/rounds", "/people"] {
-        let page = visitor.get(path).text;
-        let head = between(list_of(&page), "<thead>", "</thead>");
-        let links: BTreeSet<&str> =
-            head.split("<a href=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+        let page = parse(&visitor.get(path).text);
+        let links: BTreeSet<&str> = list_of(&page).values("thead a", "href").into_iter().collect();
         assert!(!links.is_empty());
         for link in links {
-            let sorted = visitor.get(&link.replace("&#38;", "&")).text;
-            let head = between(list_of(&sorted), "<thead>", "</thead>");
-            assert_eq!(head.matches("aria-sort=").count(), 1, "{link}: {head}");
+            let sorted = parse(&visitor.get(link).text);
+            let head = list_of(&sorted).first("thead");
             // The same heading leads to the opposite direction.
             let (direction, opposite) = if link.contains("sort=-") { ("descending", "") } else { ("ascending", "-") };
-            assert!(head.contains(&format!("aria-sort=\"{direction}\"")), "{link}: {head}");
+            assert_eq!(head.values("th", "aria-sort"), [direction], "{link}");
             let key = link.split("sort=").nth(1).unwrap().trim_start_matches('-');
-            assert!(head.contains(&format!("sort={opposite}{key}\"")), "{link}: {head}");
+            let (back, hrefs) = (format!("sort={opposite}{key}"), head.links());
+            assert!(hrefs.iter().any(|href| href.ends_with(&back)), "{link}: {hrefs:?}");
         }
     }
-    let page = visitor.get("/vcs?check_usd=abc&stage=seed").text;
-    check("/vcs", &page);
-    let field = between(&page, "<input id=\"check_usd\"", ">");
-    assert!(field.contains("value=\"abc\"") && field.contains("aria-invalid=\"true\""), "{field}");
-    assert!(between(&page, "id=\"check_usd-error\">", "<").contains("is not an integer"), "{page}");
-    let list = visitor.get("/vcs?stage=seed").text;
-    assert_eq!(between(list_of(&page), "<tbody>", "</tbody>"), between(list_of(&list), "<tbody>", "</tbody>"));
+    let page = check("/vcs", &visitor.get("/vcs?check_usd=abc&stage=seed").text);
+    let field = page.first("input#check_usd");
+    assert_eq!((field.attr("value"), field.attr("aria-invalid")), (Some("abc"), Some("true")));
+    let error = text_of(page.first("#check_usd-error"));
+    assert!(error.contains("is not an integer"), "{error}");
+    let list = parse(&visitor.get("/vcs?stage=seed").text);
+    assert_eq!(list_of(&page).first("tbody").html(), list_of(&list).first("tbody").html());
     for (size, rows) in [("25", 25), ("50", 50), ("100", 100), ("7", 25), ("x", 25)] {
-        let page = visitor.get(&format!("/vcs?per_page={size}")).text;
-        assert_eq!(between(list_of(&page), "<tbody>", "</tbody>").matches("<tr>").count(), rows, "{size}");
+        let page = parse(&visitor.get(&format!("/vcs?per_page={size}")).text);
+        assert_eq!(list_of(&page).all("tbody tr").len(), rows, "{size}");
         let second = visitor.get(&format!("/vcs?per_page={size}&page=2")).text;
         assert!(second.contains("aria-label=\"Pages\""));
     }
@@ -449,16 +419,13 @@ fn the_cells_of_a_heatmap_are_the_totals_of_their_lists() {
     let firms = firms["data"].as_array().unwrap().iter().map(|firm| format!("/vcs/{}", firm["slug"].as_str().unwrap()));
     let mut compared = 0;
     for path in firms.chain(["/sectors/fintech".to_owned(), "/countries/de".to_owned()]) {
-        let page = visitor.get(&path).text;
-        let cells = page.split("<td class=\"h").skip(1).map(|cell| cell.split("</td>").next().unwrap());
-        let cells = cells.filter(|cell| cell.contains("href=\"/rounds?"));
-        for cell in cells.step_by(9) {
-            let link = between(cell, "href=\"", "\"").replace("&#38;", "&");
-            let count = number(&text_of(&format!("<td{}", cell.split("</td>").next().unwrap())));
+        let page = parse(&visitor.get(&path).text);
+        for link in page.all("td[class^=h] > a[href^='/rounds?']").into_iter().step_by(9) {
+            let (link, count) = (link.attr("href").unwrap(), number(&text_of(link)));
             let (_, query) = link.split_once('?').unwrap();
             let total = data(&client, &format!("funding-rounds?{query}&limit=1"))["pagination"]["total"].clone();
             assert_eq!(Value::from(count), total, "{path}: {link}");
-            assert!(visitor.get(&link).text.contains("<strong class=\"number\">"), "{link}");
+            assert!(visitor.get(link).text.contains("<strong class=\"number\">"), "{link}");
             compared += 1;
         }
     }

@@ -2,7 +2,7 @@
 
 use auth::quota::Tier;
 use catalog::Resource;
-use catalog::params::{ParamType, Parameter, Unit};
+use catalog::params::{BoundUnit, ParamType, Parameter};
 use data::{Facet, Table};
 use serde_json::Value;
 
@@ -73,13 +73,13 @@ fn cases(server: &Server, parameter: &Parameter) -> Cases {
         (ParamType::Number { .. }, "raise_usd") => numbers(&["1", "$1.5m"], &["0", "5x", "99999999999999999999999"]),
         (ParamType::Number { .. }, "check_usd") => numbers(&["0", "500k", "5,000,000"], usd),
         (ParamType::Number { .. }, name) => panic!("`{name}` has no values to try"),
-        (ParamType::Range { unit: Unit::Percent, .. }, _) => {
+        (ParamType::Range { unit: BoundUnit::Percent, .. }, _) => {
             numbers(&["0", "12.5", "100", "20%"], &["101", "-1", "lots", "NaN"])
         }
-        (ParamType::Range { unit: Unit::Date, .. }, _) => {
+        (ParamType::Range { unit: BoundUnit::Date, .. }, _) => {
             numbers(&["2024-01-31", "2024-01", "2024"], &["31.01.2024", "2024-02-30", "2024-1-1", "yesterday"])
         }
-        (ParamType::Range { unit: Unit::Number { max, .. }, .. }, _) => match max {
+        (ParamType::Range { unit: BoundUnit::Number { max, .. }, .. }, _) => match max {
             100 => numbers(&["0", "100"], &["101", "-1", "high", "1e2", "99999999999999999999999"]),
             5 => numbers(&["1", "5"], &["0", "6", "good"]),
             9_999 => numbers(&["1000", "2015"], &["0", "10", "10000", "last"]),
@@ -194,7 +194,7 @@ fn every_parameter_rejects_invalid_values_with_a_hint() {
                 ParamType::Sort => continue,
                 _ if cases(&server, parameter).bad.is_empty() => (&many, "x"),
                 ParamType::Bool(_) => ("true", "false"),
-                ParamType::Range { unit: Unit::Date, .. } => ("2024-01-31", "2024-02-01"),
+                ParamType::Range { unit: BoundUnit::Date, .. } => ("2024-01-31", "2024-02-01"),
                 _ => ("4", "5"),
             };
             let reply = client.list(&path, &[(parameter.name, given), (parameter.name, other)]);

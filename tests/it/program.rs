@@ -5,6 +5,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
+use crate::harness::Client;
+
 /// A command of the program on a data folder, without the settings in the environment of the tests.
 pub fn command(data: &Path, words: &[impl AsRef<OsStr>]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_venturedex"));
@@ -85,6 +87,10 @@ impl Process {
         // The rest is read so that the server never blocks on a full pipe.
         std::thread::spawn(move || lines.for_each(drop));
         Self { child, base: base.expect("the server prints its address") }
+    }
+
+    pub fn client(&self, key: &str) -> Client {
+        Client::at(&self.base, key)
     }
 
     /// Sends SIGTERM and returns the exit code.

@@ -77,7 +77,7 @@ fn files_are_those_of_the_server_to_the_end_of_the_list() {
 
 #[test]
 fn what_has_no_file_is_read_page_by_page() {
-    let (_server, client) = two_releases(1);
+    let (_server, client) = two_releases();
     let from = format!("from={FIRST}");
     let lines = of(&client, &["changes", &from, "limit=7", "--format", "ndjson"]).ok();
     let total = client.get(&format!("/api/v3/changes?{from}")).json()["pagination"]["total"].as_u64().unwrap();

@@ -4,14 +4,15 @@
 use std::collections::BTreeSet;
 
 use auth::quota::Tier;
-use catalog::{Catalog, Reading};
+use catalog::{Catalog, ReadingKind};
 use data::{Names, Table};
 use mcp::Tool;
 use serde_json::{Value, json};
 
-use crate::docs::unescaped;
 use crate::harness::{Client, Reply, Server, grouped};
+use crate::html::{Markup, parse, text_of};
 use crate::mcp::tools::TestTools;
+use crate::pages::listed;
 
 const LISTS: [(Tool, &str, &str); 3] = [
     (Tool::SearchVcs, "/vcs", "vcs"),
@@ -63,11 +64,11 @@ fn texts(catalog: &Catalog) -> Vec<String> {
 }
 
 /// The reading that notes and a question tell of.
-fn told(notes: &str, question: Option<&Value>) -> Reading {
+fn told(notes: &str, question: Option<&Value>) -> ReadingKind {
     match question {
-        Some(_) => Reading::Question,
-        None if notes.contains("was searched as `text`") => Reading::Text,
-        None => Reading::Name,
+        Some(_) => ReadingKind::Question,
+        None if notes.contains("was searched as `text`") => ReadingKind::Text,
+        None => ReadingKind::Name,
     }
 }
 
@@ -76,7 +77,7 @@ fn told(notes: &str, question: Option<&Value>) -> Reading {
 struct Listed {
     total: u64,
     slugs: Vec<String>,
-    reading: Reading,
+    reading: ReadingKind,
 }
 
 impl Listed {
@@ -110,19 +111,15 @@ fn of_json(reply: &Reply) -> Listed {
 }
 
 fn of_page(reply: &Reply, path: &str) -> Listed {
-    let page = unescaped(&reply.text);
-    assert_eq!(reply.status, 200, "{page}");
-    let counted = page.split_once("<strong class=\"number\">").unwrap().1.split_once('<').unwrap().0;
-    let number: String = counted.chars().filter(char::is_ascii_digit).collect();
-    let row = format!("<th scope=\"row\"><a href=\"{path}/");
-    let rows = page.split(&row).skip(1);
+    assert_eq!(reply.status, 200, "{}", reply.text);
+    let page = parse(&reply.text);
+    let number: String = text_of(page.first("strong.number")).chars().filter(char::is_ascii_digit).collect();
     let reading = match () {
-        () if page.contains("It was read as a question.") => Reading::Question,
-        () if page.contains("With all of its words in descriptions, sectors or places:") => Reading::Text,
-        () => Reading::Name,
+        () if reply.text.contains("It was read as a question.") => ReadingKind::Question,
+        () if reply.text.contains("With all of its words in descriptions, sectors or places:") => ReadingKind::Text,
+        () => ReadingKind::Name,
     };
-    let slugs = rows.map(|rest| rest.split_once('"').unwrap().0.to_owned()).collect();
-    Listed { total: number.parse().unwrap_or(0), slugs, reading }
+    Listed { total: number.parse().unwrap_or(0), slugs: listed(&page, path), reading }
 }
 
 /// The list that the API says the text means, and its own if that is by name.
@@ -135,7 +132,7 @@ fn of_api(client: &Client, version: &str, list: &str, parameters: &[(&str, &str)
         let detail = warning["detail"].as_str().filter(|_| warning["parameter"] == "q")?;
         let (said, address) =
             detail.split_once("http://").map(|(said, address)| (said, address.split_once('/').unwrap().1))?;
-        let reading = if said.contains("as a question it is") { Reading::Question } else { Reading::Text };
+        let reading = if said.contains("as a question it is") { ReadingKind::Question } else { ReadingKind::Text };
         Some((reading, format!("/{address}")))
     });
     match other {
@@ -167,9 +164,9 @@ fn pages_twins_tools_and_the_api_read_a_text_alike() {
             assert_eq!(csv.header("x-total-count"), page.total.to_string(), "{context}");
             let warnings = csv.header("x-warnings");
             let read_as = match page.reading {
-                Reading::Question => "was read as a question",
-                Reading::Text => "was searched as `text`",
-                Reading::Name => "",
+                ReadingKind::Question => "was read as a question",
+                ReadingKind::Text => "was searched as `text`",
+                ReadingKind::Name => "",
             };
             assert!(warnings.contains(read_as), "{context}: {warnings}");
             let mut rows = csv::Reader::from_reader(csv.text.as_bytes());
@@ -177,7 +174,7 @@ fn pages_twins_tools_and_the_api_read_a_text_alike() {
             assert_eq!(rows, page.slugs, "{context}");
             let markdown = get(&format!("{path}.md")).text;
             assert!(markdown.contains(&format!("\n{} record", grouped(page.total))), "{context}: {markdown}");
-            assert_eq!(markdown.contains("> Question:"), page.reading == Reading::Question, "{context}");
+            assert_eq!(markdown.contains("> Question:"), page.reading == ReadingKind::Question, "{context}");
             let parameters = [("q", text.as_str()), ("limit", "25")];
             assert_eq!(of_api(&client, "v3", list, &parameters), page, "{context}");
             if list == "vcs" {

@@ -1,11 +1,12 @@
 //! `/reconcile`: a client of the reconciliation API 0.2, which checks every part against the dataset and the REST API.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use auth::quota::Tier;
 use serde_json::{Value, json};
 
-use crate::harness::{Client, Reply, Server, bundled_folder};
+use crate::harness::{Client, Reply, Server};
+use crate::records::csv;
 
 /// What a program knows of a service: its manifest, read once.
 struct Service<'c> {
@@ -53,11 +54,6 @@ impl<'c> Service<'c> {
     }
 }
 
-fn rows(file: &str) -> Vec<BTreeMap<String, String>> {
-    let mut reader = csv::Reader::from_path(bundled_folder().join(file)).unwrap();
-    reader.deserialize().map(|row| row.unwrap()).collect()
-}
-
 fn ids(results: &[Value]) -> Vec<&str> {
     results.iter().map(|result| result["id"].as_str().unwrap()).collect()
 }
@@ -87,8 +83,8 @@ fn rows_are_reconciled_and_extended_as_a_program_does_it() {
     let server = Server::bundled();
     let client = server.anonymous();
     let service = Service::of(&client);
-    let firms: Vec<_> = rows("firms.csv").into_iter().step_by(3).take(200).collect();
-    let mut found: Vec<(&BTreeMap<String, String>, String)> = Vec::new();
+    let firms: Vec<_> = csv("firms.csv").into_iter().step_by(3).take(200).collect();
+    let mut found: Vec<(&HashMap<String, String>, String)> = Vec::new();
     for batch in firms.chunks(10) {
         let queries: BTreeMap<String, Value> = (0..)
             .zip(batch)
@@ -152,7 +148,7 @@ fn queries_may_be_sent_by_get_and_without_a_name() {
     let server = Server::bundled();
     let client = server.anonymous();
     let service = Service::of(&client);
-    let firm = rows("firms.csv").into_iter().find(|row| row["slug"] == "alder-capital").unwrap();
+    let firm = csv("firms.csv").into_iter().find(|row| row["slug"] == "alder-capital").unwrap();
     let queries = json!({
         "a": { "query": "Alder Capital", "type": ["firm", "startup"] },
         "b": { "properties": [{ "pid": "website", "v": firm["website"] }] },
@@ -206,8 +202,8 @@ fn suggestions_previews_and_views_belong_to_the_records() {
     let key = server.client(Tier::Pro);
     for (kind, record) in [
         ("firm", "vcs/alder-capital".to_owned()),
-        ("startup", format!("startups/{}", rows("startups.csv")[0]["slug"])),
-        ("person", format!("people/{}", rows("people.csv")[0]["slug"])),
+        ("startup", format!("startups/{}", csv("startups.csv")[0]["slug"])),
+        ("person", format!("people/{}", csv("people.csv")[0]["slug"])),
     ] {
         let proposed = client.list(path, &[("type", kind)]).json();
         assert_eq!(proposed["type"], kind);

@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::contract::{Rated, ghosted, priors, rated};
-use crate::harness::{Client, Server, bundled_folder, catalog_of, code, copy_as, real_catalog};
+use crate::harness::{Client, Dice, Server, bundled_folder, catalog_of, code, copy_as, real_catalog};
 
 /// Lists with the field that identifies a row.
-const LISTS: [(&str, &str); 6] = [
+pub const LISTS: [(&str, &str); 6] = [
     ("vcs", "slug"),
     ("startups", "slug"),
     ("funding-rounds", "id"),
@@ -21,7 +21,7 @@ const LISTS: [(&str, &str); 6] = [
 ];
 
 /// The rows of a CSV file by column.
-fn csv(file: &str) -> Vec<HashMap<String, String>> {
+pub fn csv(file: &str) -> Vec<HashMap<String, String>> {
     let mut reader = csv::Reader::from_path(bundled_folder().join(file)).unwrap();
     reader.deserialize().map(|row| row.unwrap()).collect()
 }
@@ -114,20 +114,11 @@ fn an_unknown_id_is_rejected_with_the_nearest() {
     }
 }
 
-/// A sequence that looks random and is the same in every run.
-fn random(seed: u64) -> impl FnMut(usize) -> usize {
-    let mut state = seed;
-    move |below| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as usize % below
-    }
-}
-
 #[test]
 fn given_records_are_listed_in_the_order_of_the_list() {
     let server = Server::bundled();
     let client = server.client(Tier::Enterprise);
-    let mut random = random(7);
+    let mut dice = Dice(7);
     for (list, key) in LISTS {
         for sort in ["", "&sort=-name", "&sort=amount_usd", "&sort=rating"] {
             let page = client.get(&format!("/api/v3/{list}?limit=100&fields=*{sort}"));
@@ -136,7 +127,7 @@ fn given_records_are_listed_in_the_order_of_the_list() {
             }
             let rows = page.json()["data"].as_array().unwrap().clone();
             for round in 0..8 {
-                let picked: BTreeSet<usize> = (0..=3 * round).map(|_| random(rows.len())).collect();
+                let picked: BTreeSet<usize> = (0..=3 * round).map(|_| dice.below(rows.len())).collect();
                 let mut ids: Vec<String> =
                     picked.iter().map(|row| rows[*row][key].as_str().unwrap().to_owned()).collect();
                 // Neither the order of the values nor their case matters, nor that one is given twice.

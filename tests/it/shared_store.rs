@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::account::shown_key;
 use crate::backup::text;
-use crate::harness::{Client, agent, agent_without_redirects, files_below};
+use crate::harness::{agent_without_redirects, files_below};
 use crate::postgres_server::{Database, PASSWORD, own_server};
 use crate::program::{Process, command, run};
 
@@ -90,14 +91,6 @@ impl Shared {
     }
 }
 
-fn client(server: &Process, key: &str) -> Client {
-    Client { base: server.base.clone(), key: Some(key.to_owned()), agent: agent() }
-}
-
-fn used(client: &Client) -> u64 {
-    client.get("/api/v3/usage").json()["data"]["used"].as_u64().unwrap()
-}
-
 #[track_caller]
 fn soon(what: &str, is_done: impl FnMut() -> bool) {
     within(Duration::from_secs(10), what, is_done);
@@ -120,7 +113,7 @@ fn two_servers_share_accounts_keys_sessions_and_usage() {
     shared.run(&["account", "create", "--email", "ada@example.com", "--tier", "pro"]).ok();
     let key = shared.run(&["key", "create", "--email", "ada@example.com", "--name", "a"]).ok();
     let key = key.trim();
-    let clients = [client(&first, key), client(&second, key)];
+    let clients = [first.client(key), second.client(key)];
     for client in &clients {
         assert_eq!(client.get("/api/v3/vcs?limit=1").status, 200);
         // Calls of the store within requests of the API.
@@ -138,9 +131,8 @@ fn two_servers_share_accounts_keys_sessions_and_usage() {
     let cookie = reply.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();
     let mut reply = post(&second.base, "/account/keys", &cookie, &[("name", "mine")]);
     assert_eq!(reply.status(), 201);
-    let page = reply.body_mut().read_to_string().unwrap();
-    let of_bob = page.split("id=\"key\">").nth(1).unwrap().split('<').next().unwrap();
-    assert_eq!(client(&first, of_bob).get("/api/v3/vcs?limit=1").status, 200);
+    let of_bob = shown_key(&reply.body_mut().read_to_string().unwrap());
+    assert_eq!(first.client(&of_bob).get("/api/v3/vcs?limit=1").status, 200);
 
     // Usage is counted for both: each learns of the other's when it writes its own.
     let in_database = |requests: u64| {
@@ -156,7 +148,7 @@ fn two_servers_share_accounts_keys_sessions_and_usage() {
         requests += 1;
         assert_eq!(client.get(&format!("/api/v3/vcs?limit={requests}")).status, 200);
         in_database(requests);
-        soon("a server that has written knows the usage of both", || used(client) == requests);
+        soon("a server that has written knows the usage of both", || client.used() == requests);
     }
     let keys = shared.run(&["key", "list", "--email", "ada@example.com", "--json"]).ok();
     assert_eq!(serde_json::from_str::<Value>(&keys).unwrap()["keys"][0]["used_today"], requests);
@@ -168,7 +160,7 @@ fn two_servers_share_accounts_keys_sessions_and_usage() {
     }
     // One ends, the other goes on.
     assert_eq!(first.terminate(), Some(0));
-    assert_eq!(client(&second, of_bob).get("/api/v3/vcs?limit=1").status, 200);
+    assert_eq!(second.client(&of_bob).get("/api/v3/vcs?limit=1").status, 200);
     for name in ["first", "second", "operator"] {
         assert!(!shared.path(name).join("venturedex.sqlite").exists(), "{name}");
     }
@@ -182,7 +174,7 @@ fn two_servers_together_admit_the_quota_of_a_key() {
     let servers = ["first", "second"].map(|name| shared.serve(name));
     shared.run(&["account", "create", "--email", "ada@example.com"]).ok();
     let key = shared.run(&["key", "create", "--email", "ada@example.com", "--name", "a"]).ok();
-    let clients = [client(&servers[0], key.trim()), client(&servers[1], key.trim())];
+    let clients = [servers[0].client(key.trim()), servers[1].client(key.trim())];
     let statuses: Vec<u16> = std::thread::scope(|scope| {
         let client = |number: usize| {
             let clients = &clients;
@@ -211,7 +203,7 @@ fn a_server_whose_database_is_away_serves_known_keys_and_rejects_none() {
     shared.run(&["account", "create", "--email", "ada@example.com", "--tier", "pro"]).ok();
     let key = shared.run(&["key", "create", "--email", "ada@example.com", "--name", "a"]).ok();
     let later = shared.run(&["key", "create", "--email", "ada@example.com", "--name", "b"]).ok();
-    let known = client(&server, key.trim());
+    let known = server.client(key.trim());
     assert_eq!(known.get("/api/v3/vcs?limit=1").status, 200);
     shared.database.accept_connections(false);
     for _ in 0..20 {
@@ -219,18 +211,18 @@ fn a_server_whose_database_is_away_serves_known_keys_and_rejects_none() {
     }
     let invented = auth::ApiKey::from_seed(&[5; 32]);
     soon("the server knows that it is away", || {
-        let reply = client(&server, invented.reveal()).get("/api/v3/vcs?limit=1");
+        let reply = server.client(invented.reveal()).get("/api/v3/vcs?limit=1");
         (reply.status, reply.json()["code"].as_str()) == (503, Some("not_ready"))
     });
     // One that is in memory, and was never used: nothing is known of its quota.
-    let unused = client(&server, later.trim()).get("/api/v3/vcs?limit=1");
+    let unused = server.client(later.trim()).get("/api/v3/vcs?limit=1");
     assert_eq!((unused.status, unused.json()["code"].as_str()), (503, Some("not_ready")));
     assert!(!unused.header("retry-after").is_empty());
     let readiness = known.get("/readyz");
     assert!(readiness.status == 200 && readiness.text.contains("degraded"), "{}", readiness.text);
     shared.database.accept_connections(true);
-    soon("the key is accepted again", || client(&server, later.trim()).get("/api/v3/vcs?limit=1").status == 200);
-    soon("the invented one is rejected", || client(&server, invented.reveal()).get("/api/v3/vcs").status == 401);
+    soon("the key is accepted again", || server.client(later.trim()).get("/api/v3/vcs?limit=1").status == 200);
+    soon("the invented one is rejected", || server.client(invented.reveal()).get("/api/v3/vcs").status == 401);
     soon("what was admitted is counted", || {
         shared.database.rows("SELECT sum(requests) FROM usage")[0].parse::<u64>().is_ok_and(|sum| sum >= 22)
     });
@@ -298,7 +290,7 @@ fn a_store_is_copied_once_and_served_from_then_on() {
     let rows: Vec<Vec<&str>> = copied.out.lines().map(|line| line.split_whitespace().collect()).collect();
     assert!(rows.contains(&vec!["accounts", "1"]) && rows.contains(&vec!["keys", "1"]), "{}", copied.out);
     let server = shared.serve("new");
-    assert_eq!(client(&server, key.trim()).get("/api/v3/vcs?limit=1").status, 200);
+    assert_eq!(server.client(key.trim()).get("/api/v3/vcs?limit=1").status, 200);
     let again = shared.run(&[&copy[..], &["--json"]].concat());
     assert_eq!(again.code, Some(1));
     assert!(again.err.contains("\"data_unusable\"") && again.err.contains("the store is not empty"), "{}", again.err);

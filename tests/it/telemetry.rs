@@ -14,11 +14,13 @@ use api::{Route, Version};
 use auth::quota::Tier;
 use auth::totp::TotpSecret;
 use bytes::Bytes;
-use data::Table;
+use catalog::{Catalog, TextIndexes};
+use data::archive::AlignedBytes;
+use data::{Checksums, NoProgress, RecordFile, RecordStore, Snapshot, Table, compile};
 use futures_util::stream;
 use http::{Request, Response};
 use mcp::McpQuota;
-use serde_json::Value;
+use serde_json::{Value, json};
 use site::static_pages::StaticPages;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
@@ -28,10 +30,11 @@ use transport::{ErrorContext, Handler, RequestParts, Telemetry};
 use venturedex::app::{MetricsEndpoint, Router};
 
 use crate::account::{Browser, PASSWORD};
-use crate::harness::{Client, NOON, Server, agent, catalog_of, copy_as};
+use crate::harness::{Client, NOON, Server, agent, catalog_of, copy_as, root};
+use crate::html::{Markup, parse};
 use crate::mail::{Sink, send_links, token, wait_for};
 use crate::program::{Process, command, run as run_command};
-use crate::totp::field;
+use crate::totp::{app_code, field, recovery_codes};
 
 /// The values of all series, by name with labels.
 #[derive(Debug)]
@@ -73,13 +76,9 @@ fn endpoint(server: &Server) -> MetricsEndpoint {
 
 /// The names of the documented metrics with their types.
 fn documented(server: &Server) -> BTreeMap<String, String> {
-    let page = server.anonymous().get("/docs/operate/metrics").text;
-    let table = page.split("id=\"metrics\"").nth(1).unwrap();
-    let rows = table.split("<tr><td><code>").skip(1).map(|row| {
-        let (name, rest) = row.split_once("</code></td><td>").unwrap();
-        (name.to_owned(), rest.split('<').next().unwrap().to_owned())
-    });
-    rows.collect()
+    let page = parse(&server.anonymous().get("/docs/operate/metrics").text);
+    let rows = page.rows("h2#metrics ~ div tbody tr").into_iter();
+    rows.map(|row| (row[0].clone(), row[1].clone())).collect()
 }
 
 /// The names of metrics with their types, as Prometheus shows them.
@@ -106,7 +105,7 @@ fn request_all(server: &Server) {
     let catalog = server.state.releases.current();
     let slug = |table: Table| catalog.snapshot().slug(table, 0).to_owned();
     for version in Version::ALL {
-        for route in Route::of(version) {
+        for route in Route::all(version) {
             let path = route.path_of(&slug(route.subject()));
             assert_ne!(client.get(&format!("/api/{}/{path}", version.segment())).status, 404, "{path}");
         }
@@ -302,11 +301,27 @@ fn a_panic_in_any_route_is_a_500_with_the_headers_of_all_responses_and_is_counte
     assert_eq!(client.get("/api/v3/vcs").status, 200, "the connection continues");
 }
 
+/// A small snapshot whose records are on a disk that lost them.
+fn catalog_without_records() -> Catalog {
+    let Ok(compiled) = compile(&root().join("tests/fixtures/small"), &NoProgress) else { panic!("it has a fault") };
+    let texts = TextIndexes::in_memory(&compiled.snapshot().unwrap()).unwrap();
+    let (mut tables, mut records) = (Vec::new(), Vec::new());
+    compiled.write(&mut tables, &mut records).unwrap();
+    records.fill(0);
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(&records).unwrap();
+    let records = RecordStore::File(RecordFile::new(file).unwrap());
+    let tables = Arc::new(AlignedBytes::copy(&tables));
+    Catalog::new(Snapshot::open(tables, records, Checksums::Trust).unwrap(), texts)
+}
+
 #[test]
-fn a_panic_in_a_method_of_mcp_is_an_error_of_its_protocol() {
-    let server = Server::with_methods(|method, _| if method == "ping" { panic!("planted") } else { None });
+fn a_panic_in_a_tool_of_mcp_is_an_error_of_its_protocol() {
+    let server = Server::of(catalog_without_records());
     let before = Metrics::of(&server);
-    let reply = server.anonymous().post("/api/mcp", r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#);
+    let profile = json!({ "name": "get_vc_profile", "arguments": { "slug": "zoe-angels" } });
+    let call = json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": profile });
+    let reply = server.anonymous().post("/api/mcp", &call.to_string());
     let json = reply.json();
     assert_eq!((reply.status, &json["error"]["code"], &json["id"]), (500, &(-32603).into(), &7.into()));
     assert_eq!(json["error"]["data"]["code"], "internal_error");
@@ -645,10 +660,9 @@ fn the_access_log_has_one_line_for_each_request_and_no_query() {
     assert_eq!(written[0]["request_id"], listed.header("x-request-id"));
     assert!(written[0]["bytes"].as_u64().unwrap() > 0 && written.iter().all(duration_is_plausible));
     let fields: BTreeSet<&str> = written[0].as_object().unwrap().keys().map(String::as_str).collect();
-    let page = Server::bundled().anonymous().get("/docs/operate/metrics").text;
-    let table = page.split("id=\"access-log\"").nth(1).unwrap().split("</table>").next().unwrap();
-    let documented = table.split("<tr><td><code>").skip(1).map(|row| row.split('<').next().unwrap());
-    assert_eq!(documented.collect::<BTreeSet<_>>(), fields);
+    let page = parse(&Server::bundled().anonymous().get("/docs/operate/metrics").text);
+    let documented = page.first("h2#access-log ~ div > table").texts("td:first-child");
+    assert_eq!(documented.iter().map(String::as_str).collect::<BTreeSet<_>>(), fields);
 }
 
 #[test]
@@ -673,7 +687,7 @@ fn settings_of_logs_and_metrics_are_checked() {
 /// The code of an authenticator app now.
 fn totp_code(secret: &TotpSecret) -> String {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
-    format!("{:06}", secret.code_at(now as i64))
+    app_code(secret, now as i64)
 }
 
 #[test]
@@ -728,14 +742,13 @@ fn no_secret_of_any_flow_is_in_a_log_in_the_metrics_or_in_the_database() {
     private.push(totp.clone());
     let on = browser.post("/account/totp/enable", &[("secret", &totp), ("code", &totp_code(&secret))]);
     assert_eq!(on.status, 201, "{}", on.text);
-    let codes = on.text.split("id=\"codes\">").nth(1).unwrap().split("</pre>").next().unwrap();
-    secrets.extend(codes.lines().map(str::to_owned));
+    let codes = recovery_codes(&on);
+    secrets.extend(codes.iter().cloned());
     secrets.extend(browser.cookies.values().cloned());
     let mut there = Browser::based(&base);
     let first = there.post("/signin", &[("email", email), ("password", PASSWORD)]);
     let pending = field(&first, "pending");
-    let recovery = codes.lines().next().unwrap();
-    assert_eq!(there.post("/signin/code", &[("pending", &pending), ("code", recovery)]).status, 303);
+    assert_eq!(there.post("/signin/code", &[("pending", &pending), ("code", &codes[0])]).status, 303);
     secrets.push(pending);
     secrets.extend(there.cookies.values().cloned());
 

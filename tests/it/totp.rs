@@ -4,20 +4,43 @@ use std::fs;
 
 use auth::audit::AuditLog;
 use auth::totp::TotpSecret;
+use ring::hmac;
 
 use crate::account::{Browser, PASSWORD};
 use crate::harness::{NOON, Reply, Server};
+use crate::html::{Markup, parse, text_of};
 use crate::program::run;
 
 /// The value of a hidden field.
 pub fn field(reply: &Reply, name: &str) -> String {
-    let start = format!("name=\"{name}\" value=\"");
-    let rest = reply.text.split(&start).nth(1).unwrap_or_else(|| panic!("no {name}: {}", reply.text));
-    rest.split('"').next().unwrap().to_owned()
+    parse(&reply.text).first(&format!("input[type=hidden][name={name}]")).attr("value").unwrap().to_owned()
+}
+
+/// The recovery codes on the page that shows them once.
+pub fn recovery_codes(reply: &Reply) -> Vec<String> {
+    text_of(parse(&reply.text).first("pre#codes")).lines().map(str::to_owned).collect()
+}
+
+/// The code that an authenticator app with a secret shows at a time (Unix seconds), by RFC 6238.
+pub fn app_code(secret: &TotpSecret, now: i64) -> String {
+    let mut key = Vec::new();
+    for group in secret.reveal().as_bytes().chunks(8) {
+        let number = group.iter().fold(0_u64, |number, letter| {
+            let value = if letter.is_ascii_digit() { letter - b'2' + 26 } else { letter - b'A' };
+            number << 5 | u64::from(value)
+        });
+        key.extend_from_slice(&number.to_be_bytes()[3..]);
+    }
+    let key = hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, &key);
+    let hash = hmac::sign(&key, &(now / 30).to_be_bytes());
+    let hash: &[u8] = hash.as_ref();
+    let offset = usize::from(hash[19] & 0xf);
+    let word = u32::from_be_bytes(hash[offset..offset + 4].try_into().unwrap());
+    format!("{:06}", (word & 0x7fff_ffff) % 1_000_000)
 }
 
 fn code(secret: &TotpSecret, seconds: i64) -> String {
-    format!("{:06}", secret.code_at(NOON + seconds))
+    app_code(secret, NOON + seconds)
 }
 
 /// Turns it on, and returns the secret and the recovery codes.
@@ -32,8 +55,7 @@ fn turn_on(browser: &mut Browser) -> (TotpSecret, Vec<String>) {
     assert_eq!((wrong.status, field(&wrong, "secret")), (422, text.clone()), "the same secret again");
     let on = browser.post("/account/totp/enable", &[("secret", &text), ("code", &code(&secret, 0))]);
     assert_eq!(on.status, 201, "{}", on.text);
-    let codes = on.text.split("id=\"codes\">").nth(1).unwrap().split("</pre>").next().unwrap();
-    (secret, codes.lines().map(str::to_owned).collect())
+    (secret, recovery_codes(&on))
 }
 
 fn password(browser: &mut Browser) -> Reply {
@@ -87,7 +109,7 @@ fn a_visitor_turns_it_on_signs_in_with_a_code_and_turns_it_off() {
         let form: Vec<(&str, &str)> = form.iter().map(|(name, text)| (*name, text.as_str())).collect();
         assert_eq!(here.post("/account/totp/disable", &form).status, 422);
     }
-    let recovery = renewed.text.split("id=\"codes\">").nth(1).unwrap().lines().next().unwrap().to_owned();
+    let recovery = recovery_codes(&renewed).remove(0);
     let reply = here.post("/account/totp/disable", &[("password", PASSWORD), ("code", &recovery)]);
     assert_eq!((reply.status, reply.header("location")), (303, "/account"), "{}", reply.text);
     assert_eq!(password(&mut Browser::at(&server)).header("location"), "/account");

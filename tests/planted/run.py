@@ -60,11 +60,11 @@ FAULTS = [
         "        let mut count = self.counts.entry(id).or_default();\n        let used = count.total();\n"
         "        let after = used.saturating_add(requests);\n"
         "        if limit.is_some_and(|limit| after > limit) {\n"
-        "            return Err(Quota::of(limit, used, today));\n        }\n",
+        "            return Err(Quota::new(limit, used, today));\n        }\n",
         "        let used = self.counts.get(&id).map_or(0, |count| count.total());\n"
         "        let after = used.saturating_add(requests);\n"
         "        if limit.is_some_and(|limit| after > limit) {\n"
-        "            return Err(Quota::of(limit, used, today));\n        }\n"
+        "            return Err(Quota::new(limit, used, today));\n        }\n"
         "        std::thread::yield_now();\n"
         "        let mut count = self.counts.entry(id).or_default();\n",
         "auth",
@@ -188,8 +188,8 @@ FAULTS = [
         "src/release/watch.rs",
         "match panics::catch(work) {",
         "match Ok::<_, ()>(work()) {",
-        "it",
-        "simulator::what_is_promised_holds_under_faults",
+        "release",
+        "watch::tests::a_panic_while_a_release_is_read_is_a_reason_not_to_serve_it",
     ),
     (
         "any signature of a release is accepted",

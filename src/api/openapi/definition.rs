@@ -10,15 +10,15 @@ use utoipa::openapi::{Object, Ref, RefOr, Schema};
 use data::PartialDate;
 use data::field::{Definition, Field, JsonType, TextFormat};
 
-pub(crate) type Objects = BTreeMap<String, Object>;
+pub(crate) type SchemaObjects = BTreeMap<String, Object>;
 
-/// Adds a type's schema and those that it refers to.
-pub(crate) fn add(objects: &mut Objects, definition: &'static Definition) {
+/// Adds the schema of a type, and the schemas that it refers to.
+pub(crate) fn add(objects: &mut SchemaObjects, definition: &'static Definition) {
     objects.insert(definition.name.to_owned(), object(definition.doc, definition.fields));
     add_nested(objects, definition.fields);
 }
 
-pub(crate) fn add_nested(objects: &mut Objects, fields: &'static [Field]) {
+pub(crate) fn add_nested(objects: &mut SchemaObjects, fields: &'static [Field]) {
     for field in fields {
         match field.json.item() {
             JsonType::Object(definition) if field.is_flat => add_nested(objects, definition.fields),
@@ -28,7 +28,7 @@ pub(crate) fn add_nested(objects: &mut Objects, fields: &'static [Field]) {
     }
 }
 
-/// An object with these fields, of which the optional ones are not required.
+/// An object with these fields; those that are not optional are required.
 pub(crate) fn object(doc: &[&str], fields: impl IntoIterator<Item = &'static Field>) -> Object {
     let object = ObjectBuilder::new().schema_type(Type::Object).description(text(doc));
     fields.into_iter().fold(object, |object, field| add_field(object, field, false)).build()
@@ -102,11 +102,11 @@ fn value(field: &Field, json: &JsonType, is_nullable: bool, doc: Option<String>)
     object.description(doc).into()
 }
 
-/// What the description of a partial date says in v3, and in v1 and v2.
+/// Description of a partial date in v3, and in v1 and v2.
 const AS_KNOWN: &str = " As exact as it is known: `2026-06-30`, `2026-06` or `2026`.";
 const FIRST_DAY: &str = " If only its month or year is known, the first day.";
 
-/// Describes the partial dates of an object as days, which they are in v1 and v2.
+/// Describes the partial dates of an object as full dates, which they are in v1 and v2.
 pub(crate) fn describe_days(object: &mut Object) {
     for property in object.properties.values_mut() {
         let RefOr::T(Schema::Object(property)) = property else { continue };

@@ -1,4 +1,4 @@
-//! Examples: responses of the service to real requests on the bundled snapshot.
+//! Examples: real responses of the service to requests on the bundled snapshot.
 //!
 //! A test repeats the requests and compares; with `VENTUREDEX_BLESS=1` it updates the file.
 
@@ -12,7 +12,7 @@ use crate::{Route, Version};
 /// Placeholder for the base URL of the service in the file.
 pub const BASE: &str = "https://venturedex.invalid";
 
-/// The responses by `v3 list_vcs` or by `400`.
+/// The responses, keyed by version and operation (`v3 list_vcs`) or by status (`400`).
 pub struct Examples(BTreeMap<String, Box<RawValue>>);
 
 impl Examples {

@@ -5,7 +5,6 @@
 
 pub mod definition;
 pub mod example;
-mod look_up;
 pub mod parameter;
 pub mod reference;
 pub mod response;
@@ -24,7 +23,7 @@ use utoipa::openapi::server::ServerBuilder;
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{ComponentsBuilder, OpenApi, OpenApiBuilder};
 
-use crate::{EndpointKind, Route};
+use crate::Route;
 use catalog::Catalog;
 use data::Table;
 use service::Operator;
@@ -40,8 +39,8 @@ const TAGS: [(&str, &str); 7] = [
     ("Service", "The service itself: totals, releases, suggestions, and your quota."),
 ];
 
-fn tag(content: EndpointKind) -> &'static str {
-    match content.table() {
+fn tag(route: &Route) -> &'static str {
+    match route.table() {
         Some(Table::Firms) => TAGS[0].0,
         Some(Table::Reviews) => TAGS[1].0,
         Some(Table::Sectors) => TAGS[2].0,
@@ -82,7 +81,7 @@ fn absolute(text: &str, base: &str) -> String {
     text.replace("](/", &format!("]({base}/"))
 }
 
-/// Adds how to reach the operator, and the operator's terms.
+/// Adds the operator's contact and terms.
 pub fn name_operator(document: &mut OpenApi, operator: &Operator) {
     let info = &mut document.info;
     info.terms_of_service.clone_from(&operator.terms_url);
@@ -100,18 +99,20 @@ pub fn name_operator(document: &mut OpenApi, operator: &Operator) {
 /// The document of a version. `base` is the base URL of the service.
 pub fn document(version: Version, base: &str, catalog: &Catalog) -> OpenApi {
     let examples = Examples::bundled();
-    let schemas = schema::of(version);
+    let schemas = schema::of_version(version);
     let mut paths = PathsBuilder::new();
-    for route in Route::of(version) {
+    for route in Route::all(version) {
+        let parameters = parameter::of_route(version, route, &schemas, catalog);
+        let responses = response::of_route(version, route, &parameters, &examples, base);
         let operation = OperationBuilder::new()
             .operation_id(Some(route.operation))
-            .tag(tag(route.content))
+            .tag(tag(route))
             .summary(Some(route.summary))
             .description(Some(absolute(route.description, base)))
-            .parameters(Some(parameter::of(version, route, &schemas, catalog)))
-            .responses(response::of(version, route, &examples, base))
+            .parameters(Some(parameters))
+            .responses(responses)
             .build();
-        let post = (route.content == EndpointKind::LookUp).then(|| look_up::post(route, &operation, &examples, base));
+        let post = route.endpoint.document_post(route, &operation, &examples, base);
         let mut item = PathItem::new(HttpMethod::Get, operation);
         item.post = post;
         paths = paths.path(format!("/{}", route.path), item);
@@ -131,7 +132,7 @@ pub fn document(version: Version, base: &str, catalog: &Catalog) -> OpenApi {
     for (name, header) in response::headers(version) {
         components = components.header(name, header);
     }
-    let used: Vec<&str> = Route::of(version).map(|route| tag(route.content)).collect();
+    let used: Vec<&str> = Route::all(version).map(tag).collect();
     let tags = TAGS.iter().filter(|(name, _)| used.contains(name));
     OpenApiBuilder::new()
         .info(

@@ -1,4 +1,4 @@
-//! The API reference: an OpenAPI document as rows of text, for a page to lay out.
+//! The API reference: an OpenAPI document as rows of text, to be laid out by a page.
 //!
 //! Texts mark code by backquotes and links as `[label](target)`; schemas are linked as `#Name`.
 
@@ -12,17 +12,17 @@ use catalog::Catalog;
 use data::PartialDate;
 use transport::url::encoded_segment;
 
-pub struct Reference {
+pub struct ApiReference {
     /// `v1` to `v3`.
     pub version: &'static str,
     pub other_versions: Vec<&'static str>,
     pub introduction: Vec<String>,
-    pub groups: Vec<Group>,
+    pub groups: Vec<EndpointGroup>,
     pub schemas: Vec<SchemaEntry>,
 }
 
 /// The endpoints of one tag.
-pub struct Group {
+pub struct EndpointGroup {
     pub name: String,
     pub description: String,
     pub endpoints: Vec<EndpointEntry>,
@@ -38,7 +38,7 @@ pub struct EndpointEntry {
     pub parameters: Vec<ParameterEntry>,
     pub request: ExampleRequest,
     pub responses: Vec<ResponseEntry>,
-    /// The name of the schema of a record in `data`.
+    /// Name of the schema of the records in `data`.
     pub record: Option<String>,
     /// A response to a request on the bundled data, as JSON.
     pub example: Option<String>,
@@ -46,10 +46,10 @@ pub struct EndpointEntry {
     version: Version,
 }
 
-/// A request with GET. That of an endpoint is one that the served release answers, with names of its first records.
+/// A GET request. The example of an endpoint uses names of its first records, so that the served release answers it.
 pub struct ExampleRequest {
     pub path: String,
-    /// Names and values as they are before they are encoded.
+    /// Names and values, not yet encoded.
     pub query: Vec<(String, String)>,
 }
 
@@ -58,11 +58,11 @@ pub struct ParameterEntry {
     pub name: String,
     pub is_in_path: bool,
     pub is_required: bool,
-    /// The values that it takes, in words.
+    /// The accepted values, in words.
     pub values: String,
-    /// The values that it takes, if these are few words of which it takes one.
+    /// The accepted values, if the parameter takes exactly one of few words.
     pub choices: Vec<String>,
-    /// A value as written in a query; empty if there is none.
+    /// An example value as written in a query, or empty.
     pub example: String,
     pub description: String,
 }
@@ -70,16 +70,16 @@ pub struct ParameterEntry {
 /// A field of a schema.
 pub struct FieldEntry {
     pub name: String,
-    /// The values that it takes, in words.
+    /// The accepted values, in words.
     pub values: String,
     pub description: String,
 }
 
 pub struct ResponseEntry {
     pub status: String,
-    /// The name of the body's schema; `None` for 304 and errors.
+    /// Name of the schema of the body; `None` for 304 and errors.
     pub schema: Option<String>,
-    /// Whether the page of errors explains the status.
+    /// True if the page of errors explains the status.
     pub is_error: bool,
 }
 
@@ -91,11 +91,11 @@ pub struct SchemaEntry {
     pub fields: Vec<FieldEntry>,
 }
 
-impl Reference {
+impl ApiReference {
     pub fn new(version: Version, base: &str, catalog: &Catalog) -> Self {
         let document = document(version, base, catalog);
         let examples = Examples::bundled();
-        let groups = document.tags.iter().flatten().map(|tag| Group {
+        let groups = document.tags.iter().flatten().map(|tag| EndpointGroup {
             name: tag.name.clone(),
             description: tag.description.clone().expect("every tag has a description"),
             endpoints: operations(version, &document, &tag.name)
@@ -114,8 +114,8 @@ impl Reference {
         }
     }
 
-    /// An endpoint with its group, by the id of its operation.
-    pub fn endpoint(&self, id: &str) -> Option<(&Group, &EndpointEntry)> {
+    /// Finds an endpoint and its group, by the id of its operation.
+    pub fn endpoint(&self, id: &str) -> Option<(&EndpointGroup, &EndpointEntry)> {
         let all = self.groups.iter().flat_map(|group| group.endpoints.iter().map(move |endpoint| (group, endpoint)));
         all.into_iter().find(|(_, endpoint)| endpoint.id == id)
     }
@@ -127,7 +127,7 @@ impl Reference {
 
 /// The operation, summary and description of every endpoint of a version.
 pub fn endpoints(version: Version) -> impl Iterator<Item = [&'static str; 3]> {
-    Route::of(version).map(|route| [route.operation, route.summary, route.description])
+    Route::all(version).map(|route| [route.operation, route.summary, route.description])
 }
 
 /// The operations of a tag, in the order of the route table.
@@ -136,7 +136,7 @@ fn operations<'d>(
     document: &'d OpenApi,
     tag: &'d str,
 ) -> impl Iterator<Item = (&'static Route, &'d Operation)> {
-    let all = Route::of(version).filter_map(|route| {
+    let all = Route::all(version).filter_map(|route| {
         let operation = document.paths.paths.get(&format!("/{}", route.path))?.get.as_ref()?;
         Some((route, operation))
     });
@@ -177,7 +177,8 @@ impl EndpointEntry {
         }
     }
 
-    /// The request with the values of these parameters; others are ignored. Without a record in its path, that of the example.
+    /// The example request with the values of these parameters; others are ignored. A missing record in the path is
+    /// taken from the example.
     pub fn request_with(&self, values: &[(String, String)]) -> ExampleRequest {
         let value_of = |parameter: &ParameterEntry| {
             let given = values.iter().find(|(name, value)| *name == parameter.name && !value.trim().is_empty());
@@ -262,7 +263,7 @@ fn component<'d>(document: &'d OpenApi, name: &str) -> Option<&'d Schema> {
     inline(document.components.as_ref()?.schemas.get(name)?)
 }
 
-/// The schema of a record in the `data` of a body with this schema.
+/// Finds the schema of the records in the `data` of a body with this schema.
 fn record_of(document: &OpenApi, body: &str) -> Option<String> {
     let Schema::Object(body) = component(document, body)? else { return None };
     let item = match body.properties.get("data")? {
@@ -273,7 +274,7 @@ fn record_of(document: &OpenApi, body: &str) -> Option<String> {
     reference.ref_location.rsplit('/').next().map(str::to_owned)
 }
 
-/// The words of which a parameter takes one; none if it takes others as well, or several.
+/// The words that a parameter accepts; none if it accepts other values too, or several at a time.
 fn choices(document: &OpenApi, schema: &RefOr<Schema>) -> Vec<String> {
     let object = match schema {
         RefOr::Ref(reference) => reference.ref_location.rsplit('/').next().and_then(|name| component(document, name)),
@@ -287,7 +288,7 @@ fn choices(document: &OpenApi, schema: &RefOr<Schema>) -> Vec<String> {
     }
 }
 
-/// A request that can be sent as it is: at most three parameters, with their examples.
+/// A request that works as it is: at most three parameters, with their example values.
 fn request(version: Version, catalog: &Catalog, route: &Route, parameters: &[&Parameter]) -> ExampleRequest {
     let is_path = |parameter: &&&Parameter| parameter.parameter_in == ParameterIn::Path;
     let example = |parameter: &&Parameter| example_of(route, &parameter.name, catalog);
@@ -295,12 +296,14 @@ fn request(version: Version, catalog: &Catalog, route: &Route, parameters: &[&Pa
     let is_below_record = slug.is_some();
     let path = slug.map_or_else(|| route.path.to_owned(), |slug| route.path_of(&slug));
     let has = |name: &str| parameters.iter().any(|parameter| parameter.name == name);
-    // A name together with other filters would find nothing.
+    // A name combined with other filters would find nothing.
     let shown: &[&str] = match has("q") && !has("stage") && !is_below_record {
         true => &["q", "limit"],
         false => &["name", "from", "stage", "country", "metric", "since", "raise_usd", "limit"],
     };
-    let pairs = parameters.iter().filter(|parameter| !is_path(parameter) && shown.contains(&parameter.name.as_str()));
+    let is_shown =
+        |parameter: &&&Parameter| parameter.required == Required::True || shown.contains(&parameter.name.as_str());
+    let pairs = parameters.iter().filter(|parameter| !is_path(parameter) && is_shown(parameter));
     let pairs = pairs.filter_map(|parameter| Some((parameter.name.clone(), example(parameter)?)));
     ExampleRequest { path: format!("/api/{}/{path}", version.segment()), query: pairs.take(3).collect() }
 }
@@ -312,7 +315,7 @@ fn items(words: &str, items: &ArrayItems) -> String {
     }
 }
 
-/// The values that a schema takes, in words.
+/// Describes the values that a schema accepts.
 fn values(schema: &RefOr<Schema>) -> String {
     match schema {
         RefOr::Ref(reference) => {

@@ -3,12 +3,12 @@
 use serde_json::Value;
 use utoipa::openapi::header::{Header, HeaderBuilder};
 use utoipa::openapi::link::Link;
+use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::openapi::response::{Response, ResponseBuilder, Responses, ResponsesBuilder};
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
-use utoipa::openapi::{ContentBuilder, Ref};
+use utoipa::openapi::{ContentBuilder, Ref, Required};
 
-use crate::changes::FROM;
-use crate::{EndpointKind, Route, Version};
+use crate::{Route, Version};
 use data::Table;
 use transport::negotiation::Format;
 use transport::problem::Code;
@@ -88,7 +88,7 @@ enum HeaderSchema {
     Count,
 }
 
-/// The headers that responses of a version refer to.
+/// Headers that responses of a version refer to.
 pub(crate) fn headers(version: Version) -> impl Iterator<Item = (&'static str, Header)> {
     let headers = HEADERS.into_iter().filter(move |(name, ..)| version == Version::V3 || !FILE.contains(name));
     headers.map(|(name, doc, schema)| {
@@ -138,7 +138,7 @@ pub(crate) fn shared(version: Version, examples: &Examples, base: &str) -> Vec<(
         let response = ResponseBuilder::new()
             .description(format!("{doc} Codes: {}.", codes.join(", ")))
             .content("application/problem+json", content);
-        // These are sent before the path is parsed, so without its successor.
+        // These are sent before the path is parsed, so they cannot link to its successor.
         let (vary, link): (&[&str], _) = if matches!(status, 414 | 431) { (&[], &[][..]) } else { (&["Vary"], link) };
         let names = ALWAYS.iter().chain(&QUOTA).chain(extra).chain(vary).chain(link);
         shared.push((name, with_headers(response, names).build()));
@@ -156,41 +156,48 @@ fn with_headers<'a>(response: ResponseBuilder, names: impl Iterator<Item = &'a &
     names.fold(response, |response, name| response.header_ref(*name, Ref::new(format!("#/components/headers/{name}"))))
 }
 
-pub(crate) fn of(version: Version, route: &Route, examples: &Examples, base: &str) -> Responses {
-    let mut responses = ResponsesBuilder::new().response("200", success(version, route, examples, base));
+pub(crate) fn of_route(
+    version: Version,
+    route: &Route,
+    parameters: &[Parameter],
+    examples: &Examples,
+    base: &str,
+) -> Responses {
+    let endpoint = route.endpoint;
+    let success = success(version, route, parameters, examples, base);
+    let mut responses = ResponsesBuilder::new().response("200", success);
     for (name, status, ..) in ERRORS {
         let applies = match status {
             301 => {
-                let is_kept = |table| route.content == EndpointKind::Record(table);
-                route.placeholder().is_some() && !is_kept(Table::Sectors) && !is_kept(Table::Reviews)
+                let is_kept = matches!(endpoint.record(), Some(Table::Sectors | Table::Reviews));
+                route.placeholder().is_some() && !is_kept
             }
-            403 => route.content.is_of_account(),
+            403 => endpoint.is_of_account(),
             404 => route.placeholder().is_some(),
             410 => version == Version::V3,
-            // Reading the quota is not counted.
-            429 => route.content != EndpointKind::Usage,
+            429 => endpoint.is_counted(),
             _ => true,
         };
         if applies {
             responses = responses.response(status.to_string(), Ref::from_response_name(name));
         }
     }
-    if route.content.is_cacheable() {
+    if endpoint.is_cacheable() {
         responses = responses.response("304", Ref::from_response_name("NotModified"));
     }
     responses.build()
 }
 
-fn success(version: Version, route: &Route, examples: &Examples, base: &str) -> Response {
+fn success(version: Version, route: &Route, parameters: &[Parameter], examples: &Examples, base: &str) -> Response {
     let content = ContentBuilder::new()
-        .schema(Some(Ref::from_schema_name(response_name(route.content))))
+        .schema(Some(Ref::from_schema_name(response_name(route.endpoint))))
         .example(examples.response(version, route, base))
         .build();
     let response = ResponseBuilder::new().description(route.summary).content("application/json", content);
-    let cache: &[&str] = if route.content.is_cacheable() { &CACHEABLE } else { &["Vary"] };
-    let is_list = matches!(route.content, EndpointKind::List(..) | EndpointKind::Changes);
-    let link: &[&str] = if version != Version::V3 || is_list { &["Link"] } else { &[] };
-    let has_files = is_list && version == Version::V3;
+    let cache: &[&str] = if route.endpoint.is_cacheable() { &CACHEABLE } else { &["Vary"] };
+    let is_paged = route.endpoint.is_paged();
+    let link: &[&str] = if version != Version::V3 || is_paged { &["Link"] } else { &[] };
+    let has_files = is_paged && version == Version::V3;
     let file: &[&str] = if has_files { &FILE } else { &[] };
     let names = ALWAYS.iter().chain(&QUOTA).chain(cache).chain(link).chain(file);
     let mut response = with_headers(response, names);
@@ -208,14 +215,11 @@ fn success(version: Version, route: &Route, examples: &Examples, base: &str) -> 
             .operation_id(route.operation)
             .parameter("cursor", cursor)
             .description("The next page, while `has_more` is true.");
-        let next = match route.content {
-            EndpointKind::Changes => next.parameter(FROM, Value::from("$request.query.from")),
-            _ => next,
-        };
-        let next = match route.placeholder() {
-            Some(name) => next.parameter(name, Value::from(format!("$request.path.{name}"))),
-            None => next,
-        };
+        let required = parameters.iter().filter(|parameter| parameter.required == Required::True);
+        let next = required.fold(next, |next, Parameter { name, parameter_in, .. }| {
+            let place = if *parameter_in == ParameterIn::Path { "path" } else { "query" };
+            next.parameter(name.as_str(), Value::from(format!("$request.{place}.{name}")))
+        });
         response = response.link("next", next.build());
     }
     response.build()

@@ -1,10 +1,10 @@
 //! The schemas of a version's responses, generated from the declared types ([`data::field`]) and the route table.
 //!
-//! v1 and v2 return fixed sets of fields, so each is required. In v3 `fields` selects fields, and none is required. Objects
-//! allow other properties: a client that rejects unknown ones would break with every field that is added. (Tests check
-//! responses against exactly what is described.)
+//! v1 and v2 return fixed sets of fields, so each field is required. In v3 `fields` selects fields, and none is
+//! required. Objects allow other properties: a client that rejects unknown ones would break with every added field.
+//! (Tests check responses against exactly the described properties.)
 //!
-//! A vocabulary is one named schema, so that generators make one type of it.
+//! Each vocabulary is one named schema, so that generators create one type for it.
 
 use std::collections::BTreeMap;
 
@@ -12,105 +12,65 @@ use http::StatusCode;
 use utoipa::openapi::schema::{Array, KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{Object, Ref, RefOr, Schema};
 
+use crate::endpoint::ApiEndpoint;
 use crate::envelope::{Meta, PaginationV1, PaginationV2, PaginationV3, Warnings};
-use crate::facets::Facets;
 use crate::include::Include;
-use crate::openapi::definition::{self, Objects};
-use crate::openapi::{look_up, vocabulary};
-use crate::record::{MatchedPart, Release, SuggestedName, Usage};
-use crate::{EndpointKind, Route, Version};
-use catalog::changes::ChangeFields;
+use crate::openapi::definition::{self, SchemaObjects};
+use crate::openapi::vocabulary;
+use crate::{Route, Version};
+use catalog::ParameterError;
 use catalog::json::computed::{CoInvestorFields, MatchFields, RankFields};
-use catalog::provenance::Statement;
-use catalog::{Aggregate, LookUpAnswer, ParameterError, Resource, Totals};
+use catalog::provenance::ProvenanceStatement;
 use data::Table;
 use data::field::{Definition, Model};
 use data::import::provenance::Source;
 use data::model::{RelatedRole, YearScore};
 use data::vocabulary::Vocabulary;
-use service::alerts::{AlertRecord, WatchRecord};
 use transport::problem::{Code, ProblemBody};
 
 pub(crate) type Schemas = BTreeMap<String, RefOr<Schema>>;
 
-pub(crate) fn of(version: Version) -> Schemas {
+pub(crate) fn of_version(version: Version) -> Schemas {
     let mut schemas = Schemas::new();
     for (name, object) in envelope(version) {
         schemas.insert(name, RefOr::T(Schema::Object(object)));
     }
-    // A type that is also in the envelope (`Amounts`) is described by what `fields` leaves of it.
+    // A type that is also in the envelope (`Amounts`) gets the schema that `fields` may cut.
     for (name, object) in data(version) {
         schemas.insert(name, RefOr::T(Schema::Object(selectable(object, version))));
     }
-    for route in Route::of(version) {
-        schemas.insert(response_name(route.content), response(version, route.content));
-    }
-    if version == Version::V3 {
-        look_up::add_schemas(&mut schemas);
+    for route in Route::all(version) {
+        schemas.insert(response_name(route.endpoint), response(version, route.endpoint));
+        if version == Version::V3 {
+            route.endpoint.add_schemas(&mut schemas);
+        }
     }
     vocabulary::add(version, &mut schemas);
     schemas
 }
 
-pub(crate) fn response_name(content: EndpointKind) -> String {
-    let suffix = if is_list(content) { "List" } else { "Answer" };
-    format!("{}{suffix}", item_name(Version::V3, content))
-}
-
-/// Whether `data` is a list.
-fn is_list(content: EndpointKind) -> bool {
-    matches!(
-        content,
-        EndpointKind::List(..)
-            | EndpointKind::Snapshots
-            | EndpointKind::Suggestions
-            | EndpointKind::Changes
-            | EndpointKind::Saved
-            | EndpointKind::Alerts
-    )
-}
-
-/// The name of the type in `data`, or of its items.
-pub(crate) fn item_name(version: Version, content: EndpointKind) -> &'static str {
-    match content {
-        EndpointKind::List(Resource::Firms, _) if version != Version::V3 => FIRM_SUMMARY,
-        EndpointKind::List(Resource::Leaderboard, _) => RankFields::DEFINITION.name,
-        EndpointKind::List(Resource::CoInvestors, _) => CoInvestorFields::DEFINITION.name,
-        EndpointKind::List(Resource::Match, _) => MatchFields::DEFINITION.name,
-        EndpointKind::List(resource, _) => resource.table().model().name,
-        EndpointKind::Record(table) => table.model().name,
-        EndpointKind::Facets => Facets::DEFINITION.name,
-        EndpointKind::Aggregate(_) => Aggregate::DEFINITION.name,
-        EndpointKind::Stats => Totals::DEFINITION.name,
-        EndpointKind::Snapshots => Release::DEFINITION.name,
-        EndpointKind::Suggestions => SuggestedName::DEFINITION.name,
-        EndpointKind::Usage => Usage::DEFINITION.name,
-        EndpointKind::Changes => <ChangeFields<'_>>::DEFINITION.name,
-        EndpointKind::LookUp => LookUpAnswer::DEFINITION.name,
-        EndpointKind::Saved => WatchRecord::DEFINITION.name,
-        EndpointKind::Alerts => AlertRecord::DEFINITION.name,
-    }
+pub(crate) fn response_name(endpoint: &dyn ApiEndpoint) -> String {
+    let suffix = if endpoint.is_list() { "List" } else { "Answer" };
+    format!("{}{suffix}", endpoint.item_name(Version::V3))
 }
 
 /// A firm with the default fields of lists.
-const FIRM_SUMMARY: &str = "FirmSummary";
+pub(crate) const FIRM_SUMMARY: &str = "FirmSummary";
 
 /// A response body: the data in its envelope.
-fn response(version: Version, content: EndpointKind) -> RefOr<Schema> {
-    let name = item_name(version, content);
+fn response(version: Version, endpoint: &dyn ApiEndpoint) -> RefOr<Schema> {
+    let name = endpoint.item_name(version);
     let item = Ref::from_schema_name(name);
     let object = ObjectBuilder::new().schema_type(Type::Object).required("data");
-    let mut object = match is_list(content) {
+    let mut object = match endpoint.is_list() {
         true => object.description(Some(format!("A list of `{name}`."))).property("data", Array::new(item)),
         false => object.description(Some(format!("One `{name}`."))).property("data", item),
     };
-    if matches!(content, EndpointKind::List(..) | EndpointKind::Changes) {
+    if endpoint.is_paged() {
         object = object.property("pagination", Ref::from_schema_name("Pagination")).required("pagination");
     }
-    if let (Version::V3, EndpointKind::Record(table)) = (version, content)
-        && !Include::of(table).is_empty()
-    {
-        object = object.property("included", included(table));
+    if version == Version::V3 && !endpoint.includes().is_empty() {
+        object = object.property("included", included(endpoint.includes()));
     }
     object = object.property("meta", Ref::from_schema_name("Meta"));
     if version == Version::V3 {
@@ -119,10 +79,10 @@ fn response(version: Version, content: EndpointKind) -> RefOr<Schema> {
     RefOr::T(Schema::Object(object.build()))
 }
 
-/// The lists that a record of a table can include.
-fn included(table: Table) -> Object {
+/// What a record can include.
+fn included(includes: &[Include]) -> Object {
     let lists = ObjectBuilder::new().schema_type(Type::Object).description(Some("The lists that `include` names."));
-    let lists = Include::of(table).iter().fold(lists, |lists, include| {
+    let lists = includes.iter().fold(lists, |lists, include| {
         let total = ObjectBuilder::new()
             .schema_type(Type::Integer)
             .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
@@ -151,12 +111,12 @@ fn included_item(include: Include) -> &'static str {
         Include::ScoreByYear => YearScore::DEFINITION.name,
         Include::OtherRoles | Include::ProbableSame => <RelatedRole>::DEFINITION.name,
         Include::Sources => Source::DEFINITION.name,
-        Include::Provenance => Statement::DEFINITION.name,
+        Include::Provenance => ProvenanceStatement::DEFINITION.name,
     }
 }
 
-/// An object in `data`: with all of its properties, or in v3 with those that are selected: at least one, unless it is one that
-/// may be absent.
+/// An object in `data`. In v1 and v2 it has all of its properties; in v3 the selected ones, at least one unless the
+/// object may be absent.
 fn selectable(mut object: Object, version: Version) -> Object {
     match version {
         Version::V1 | Version::V2 => {
@@ -173,28 +133,12 @@ fn selectable(mut object: Object, version: Version) -> Object {
 }
 
 /// The types of `data`.
-fn data(version: Version) -> Objects {
-    let mut objects = Objects::new();
-    let mut types = vec![Table::Firms.model(), Table::Reviews.model(), Table::Sectors.model()];
+fn data(version: Version) -> SchemaObjects {
+    let mut objects = SchemaObjects::new();
+    let mut types: Vec<&'static Definition> = Route::all(version).map(|route| route.endpoint.item()).collect();
     if version == Version::V3 {
-        types.extend([
-            Table::Startups.model(),
-            Facets::DEFINITION,
-            Aggregate::DEFINITION,
-            Totals::DEFINITION,
-            Release::DEFINITION,
-            SuggestedName::DEFINITION,
-            MatchedPart::DEFINITION,
-            Usage::DEFINITION,
-            <ChangeFields<'_>>::DEFINITION,
-            <RelatedRole>::DEFINITION,
-            Source::DEFINITION,
-            Statement::DEFINITION,
-            YearScore::DEFINITION,
-            LookUpAnswer::DEFINITION,
-            WatchRecord::DEFINITION,
-            AlertRecord::DEFINITION,
-        ]);
+        types.extend([<RelatedRole>::DEFINITION, Source::DEFINITION]);
+        types.extend([ProvenanceStatement::DEFINITION, YearScore::DEFINITION]);
     }
     types.iter().for_each(|definition| definition::add(&mut objects, definition));
     if version != Version::V3 {
@@ -209,7 +153,7 @@ fn data(version: Version) -> Objects {
 }
 
 /// Adds the firms of lists, each with its computed fields.
-fn add_firm_rows(objects: &mut Objects, version: Version) {
+fn add_firm_rows(objects: &mut SchemaObjects, version: Version) {
     let firm = match version {
         Version::V1 | Version::V2 => Table::Firms.default_fields(),
         Version::V3 => Table::Firms.model().fields,
@@ -229,8 +173,8 @@ fn add_firm_rows(objects: &mut Objects, version: Version) {
 }
 
 /// The types around `data`, and errors.
-fn envelope(version: Version) -> Objects {
-    let mut objects = Objects::new();
+fn envelope(version: Version) -> SchemaObjects {
+    let mut objects = SchemaObjects::new();
     let (pagination, meta) = match version {
         Version::V1 => (PaginationV1::DEFINITION, Warnings::DEFINITION),
         Version::V2 => (PaginationV2::DEFINITION, Warnings::DEFINITION),
@@ -250,7 +194,7 @@ fn envelope(version: Version) -> Objects {
 }
 
 /// Lists the current values of a property in its description.
-fn describe_values(objects: &mut Objects, definition: &Definition, property: &str, values: &[&str]) {
+fn describe_values(objects: &mut SchemaObjects, definition: &Definition, property: &str, values: &[&str]) {
     let object = objects.get_mut(definition.name).expect("the type was added");
     let Some(RefOr::T(Schema::Object(property))) = object.properties.get_mut(property) else {
         panic!("{} has no property `{property}` of its own type", definition.name);

@@ -1,51 +1,29 @@
-//! Vocabularies as named schemas, of which generators make one type each.
+//! Vocabularies as named schemas; generators create one type for each.
 
 use serde_json::Value;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 
-use crate::include::Include;
-use crate::{EndpointKind, Route, Version};
-use auth::watch::WATCHED;
-use catalog::aggregate::{GroupOrder, group_bys};
-use catalog::changes::{self, Operation};
-use catalog::matching::Reason;
+use crate::openapi::schema::Schemas;
+use crate::{Route, Version};
+use catalog::matching::MatchReason;
 use catalog::params::ParamType;
 use catalog::similar::Common;
-use catalog::{Item, Property, Resource, Suggestion, Texts};
+use catalog::{Property, Resource, TextIndexes};
 use data::vocabulary::{Vocabulary, values_of};
-use data::{LookUpStatus, Metric, Role, Table};
-use service::alerts::{AlertReason, WatchKind};
-
-use crate::openapi::schema::{Schemas, item_name};
+use data::{Metric, Role, Table};
 use search::MatchClass;
 
 /// Adds the vocabularies of a version's document: selectable fields, sort keys, and values of records.
 pub(crate) fn add(version: Version, schemas: &mut Schemas) {
     if version == Version::V3 {
-        for route in Route::of(version).filter(|route| route.parameters(version).contains(&"fields")) {
-            let item = item_name(version, route.content);
-            let mut names = route.content.field_set().paths();
+        for route in Route::all(version).filter(|route| route.parameters(version).contains(&"fields")) {
+            let item = route.endpoint.item_name(version);
+            let mut names = route.endpoint.field_set().paths();
             names.push("*".to_owned());
             let doc = format!("A field of `{item}`, or `*` for all.");
             schemas.insert(field_name(item), vocabulary_with_names(&doc, &names));
         }
-        for resource in Route::of(version).filter_map(|route| match route.content {
-            EndpointKind::Aggregate(resource) => Some(resource),
-            _ => None,
-        }) {
-            let names: Vec<&str> = group_bys(resource).into_iter().map(|(name, _)| name).collect();
-            schemas.insert(group_name(resource), vocabulary("A property to group by.", &names));
-        }
-        for table in Route::of(version).filter_map(|route| match route.content {
-            EndpointKind::Record(table) if !Include::of(table).is_empty() => Some(table),
-            _ => None,
-        }) {
-            let names: Vec<&str> = Include::of(table).iter().map(|include| include.name()).collect();
-            schemas.insert(include_name(table), vocabulary("A related list.", &names));
-        }
-        let orders = GroupOrder::ALL.map(|(name, _)| name.to_owned());
-        schemas.insert(GROUP_ORDER.to_owned(), vocabulary_with_names("An order of groups.", &orders));
         for resource in Resource::ALL {
             for parameter in resource.parameters() {
                 match parameter.kind {
@@ -70,14 +48,14 @@ pub(crate) fn add(version: Version, schemas: &mut Schemas) {
     }
 }
 
-/// The schema of one of `words`.
-fn vocabulary(doc: &str, words: &[impl AsRef<str>]) -> RefOr<Schema> {
+/// The schema of a value out of `words`.
+pub(crate) fn vocabulary(doc: &str, words: &[impl AsRef<str>]) -> RefOr<Schema> {
     let words = words.iter().map(|word| Value::from(word.as_ref()));
     ObjectBuilder::new().schema_type(Type::String).description(Some(doc)).enum_values(Some(words)).into()
 }
 
-/// The same with a constant name for each word, for generators.
-fn vocabulary_with_names(doc: &str, words: &[String]) -> RefOr<Schema> {
+/// The same, with a constant name for each word, for generators.
+pub(crate) fn vocabulary_with_names(doc: &str, words: &[String]) -> RefOr<Schema> {
     let mut schema = vocabulary(doc, words);
     if let RefOr::T(Schema::Object(object)) = &mut schema {
         let names: Vec<Value> = words.iter().map(|word| Value::from(constant(word))).collect();
@@ -86,7 +64,7 @@ fn vocabulary_with_names(doc: &str, words: &[String]) -> RefOr<Schema> {
     schema
 }
 
-/// The constant name of a word: `-name` → `NAME_DESCENDING`, `score.value` → `SCORE_VALUE`.
+/// Constant name of a word: `-name` → `NAME_DESCENDING`, `score.value` → `SCORE_VALUE`.
 fn constant(word: &str) -> String {
     match (word, word.strip_prefix('-')) {
         ("*", _) => "ALL".to_owned(),
@@ -95,33 +73,25 @@ fn constant(word: &str) -> String {
     }
 }
 
-/// The values of `sort`: each key in both directions, and `relevance`.
+/// Values of `sort`: each key in both directions, and `relevance`.
 pub(crate) fn sort_values(keys: &[&str], relevance: bool) -> Vec<String> {
     let both = keys.iter().flat_map(|key| [(*key).to_owned(), format!("-{key}")]);
     relevance.then(|| "relevance".to_owned()).into_iter().chain(both).collect()
 }
 
-/// The name of the schema of a list's sort keys.
+/// Name of the schema of a list's sort keys.
 pub(crate) fn sort_name(resource: Resource) -> String {
     format!("{}Sort", resource.table().model().name)
 }
 
-/// The name of the schema of a table's properties that can be required to be known.
+/// Name of the schema of the properties that records of a table can be required to have.
 pub(crate) fn property_name(table: Table) -> String {
     format!("{}Property", table.model().name)
 }
 
-/// The name of the schema of the lists that a record can include.
+/// Name of the schema of the lists that a record can include.
 pub(crate) fn include_name(table: Table) -> String {
     format!("{}Include", table.model().name)
-}
-
-/// The name of the schema of the orders of groups.
-pub(crate) const GROUP_ORDER: &str = "GroupOrder";
-
-/// The name of the schema of the properties that a list can be grouped by.
-pub(crate) fn group_name(resource: Resource) -> String {
-    format!("{}GroupBy", resource.table().model().name)
 }
 
 /// The vocabularies of records: name, description.
@@ -151,24 +121,8 @@ fn vocabularies() -> impl Iterator<Item = (&'static str, &'static str, Vec<&'sta
         ("Role", "What a person does, by the words of the title.", Role::names()),
         ("Metric", "A metric that firms are ranked by.", Metric::names()),
         ("Tier", "The tier of an account.", auth::quota::Tier::ALL.into_iter().map(|tier| tier.name()).collect()),
-        ("RecordKind", "A type of record.", Texts::TABLES.map(Table::noun).to_vec()),
-        (
-            "LookUpStatus",
-            "Whether an item means the first candidate, may mean several or none for sure, means no likely record, or is invalid.",
-            LookUpStatus::names(),
-        ),
-        ("LookUpKind", "A type of record that is looked up.", Item::TABLES.map(Table::noun).to_vec()),
-        (
-            "SuggestedKind",
-            "A type of record to suggest; `vc` is a firm.",
-            Suggestion::KINDS.map(|(name, _)| name).to_vec(),
-        ),
-        ("ChangedTable", "A table of records: the last segment of the path of its list.", changes::paths()),
-        ("ChangeOperation", "What happened to a record between two releases.", Operation::names()),
-        ("AlertReason", "Why a record is in an alert.", AlertReason::names()),
-        ("WatchKind", "What an account keeps.", WatchKind::names()),
-        ("WatchedTable", "A table whose records can be saved: the last segment of the path of its list.", watched()),
-        ("FitReasonName", "A criterion of the match.", Reason::ALL.into_iter().map(Reason::name).collect()),
+        ("RecordKind", "A type of record.", TextIndexes::TABLES.map(Table::noun).to_vec()),
+        ("FitReasonName", "A criterion of the match.", MatchReason::ALL.into_iter().map(MatchReason::name).collect()),
         (
             "SimilarityReasonName",
             "What two records have in common.",
@@ -178,10 +132,6 @@ fn vocabularies() -> impl Iterator<Item = (&'static str, &'static str, Vec<&'sta
     let of_records =
         OF_RECORDS.into_iter().map(|(name, doc)| (name, doc, values_of(name).expect("fields have the vocabulary")));
     of_records.chain(of_requests)
-}
-
-fn watched() -> Vec<&'static str> {
-    WATCHED.into_iter().map(|table| Resource::of_table(table).path()).collect()
 }
 
 /// The vocabularies that a version's document refers to. v1 and v2 accept any text in parameters, with a warning.
@@ -195,17 +145,9 @@ fn used_vocabularies(version: Version) -> impl Iterator<Item = &'static str> {
             "Role",
             "Metric",
             "RecordKind",
-            "LookUpKind",
-            "LookUpStatus",
-            "SuggestedKind",
             "FitReasonName",
             "SimilarityReasonName",
             "MatchClass",
-            "ChangedTable",
-            "ChangeOperation",
-            "AlertReason",
-            "WatchKind",
-            "WatchedTable",
         ],
     };
     ["Country", "Stage", "FirmKind", "ReviewStatus", "Tier", "ScoreStatus", "ScoreComponentName", "IdentifierStrength"]
@@ -218,7 +160,7 @@ pub(crate) fn vocabulary_of(words: &[&str]) -> Option<&'static str> {
     vocabularies().find(|(.., known)| known == words).map(|(name, ..)| name)
 }
 
-/// The name of the schema of a type's selectable fields.
+/// Name of the schema of a type's selectable fields.
 pub(crate) fn field_name(item: &str) -> String {
     format!("{item}Field")
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 /// Environment variable for the API key: an argument would be visible to other users of the machine.
-pub const API_KEY: &str = "VENTUREDEX_KEY";
+pub(crate) const API_KEY: &str = "VENTUREDEX_KEY";
 
 /// What to request, and how to print the answer.
 #[derive(Debug, Args)]

@@ -39,7 +39,7 @@ impl StoreSettings {
     ///
     /// # Errors
     /// [`StoreError::Unusable`] if the password cannot be read.
-    pub fn postgres(&self) -> Result<Option<PostgresSettings>, StoreError> {
+    pub(crate) fn postgres(&self) -> Result<Option<PostgresSettings>, StoreError> {
         let Some(url) = &self.store else { return Ok(None) };
         let file = self.store_password_file.as_deref();
         PostgresSettings::read(url.clone(), file, self.store_connections).map(Some)

@@ -8,11 +8,11 @@ use serde_json::Value;
 
 use crate::account::AccountId;
 
-/// The end of the log that is read: about 300,000 lines.
+/// Bytes read from the end of the log: about 300,000 lines.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// The oldest first. A part of a line at the beginning, or one that another process is writing, is left out.
-pub(crate) fn of(path: &Path, account: AccountId) -> io::Result<Vec<Value>> {
+/// Oldest first. Leaves out a partial line at the beginning, and a line that another process is still writing.
+pub(crate) fn read_account_lines(path: &Path, account: AccountId) -> io::Result<Vec<Value>> {
     let mut file = File::open(path)?;
     let start = file.metadata()?.len().saturating_sub(MAX_BYTES);
     file.seek(SeekFrom::Start(start))?;
@@ -35,7 +35,8 @@ mod tests {
             "ount\":1}\n{\"account\":1,\"n\":1}\n{\"account\":11}\n{\"account\":null}\n{\"account\":1,\"n\":2}\n{\"acc",
         )
         .unwrap();
-        let lines: Vec<i64> = of(&path, AccountId(1)).unwrap().iter().map(|line| line["n"].as_i64().unwrap()).collect();
+        let lines: Vec<i64> =
+            read_account_lines(&path, AccountId(1)).unwrap().iter().map(|line| line["n"].as_i64().unwrap()).collect();
         assert_eq!(lines, [1, 2]);
     }
 }

@@ -37,7 +37,7 @@ fn valid_sessions(store: &dyn Store, now: i64) -> Vec<u8> {
     (0..10).filter(|number| store.session(&session(*number), now).unwrap().is_some()).collect()
 }
 
-pub(crate) fn credentials_are_stored(open: Open<'_>) {
+pub(crate) fn credentials_are_stored(open: OpenStore<'_>) {
     let store = open();
     let ada = store.create_account(&email("ada@example.com"), Tier::Pro, Some(&hash("first")), NOON).unwrap();
     let bob = store.create_account(&email("bob@example.com"), Tier::Free, None, NOON).unwrap();
@@ -54,7 +54,7 @@ pub(crate) fn credentials_are_stored(open: Open<'_>) {
     assert!(matches!(store.set_password(AccountId(99), None, &hash("x"), None), Err(StoreError::AccountGone)));
 }
 
-pub(crate) fn sessions_are_valid_until_they_end(open: Open<'_>) {
+pub(crate) fn sessions_are_valid_until_they_end(open: OpenStore<'_>) {
     let store = open();
     let credentials = signed_in(&*store);
     let found = open().session(&session(1), NOON + 5).unwrap().unwrap();
@@ -85,7 +85,7 @@ pub(crate) fn sessions_are_valid_until_they_end(open: Open<'_>) {
     assert_eq!(open().end_expired_sessions(NOON + SESSION_SECONDS + IDLE_SECONDS).unwrap(), 1, "it was not used");
 }
 
-pub(crate) fn a_new_password_ends_the_other_sessions(open: Open<'_>) {
+pub(crate) fn a_new_password_ends_the_other_sessions(open: OpenStore<'_>) {
     let store = open();
     let before = signed_in(&*store);
     let bob = store.create_account(&email("bob@example.com"), Tier::Free, Some(&hash("bob")), NOON).unwrap();
@@ -96,7 +96,7 @@ pub(crate) fn a_new_password_ends_the_other_sessions(open: Open<'_>) {
     let after = store.credentials(&email("ada@example.com")).unwrap();
     assert_eq!(after.password, Some(hash("second")));
     assert_ne!(after.version, before.version);
-    // What was verified against the previous password is rejected.
+    // Changes after a verification of the previous password are rejected.
     let stale = [
         store.set_password(before.account, Some(before.version), &hash("third"), Some(&started(8, NOON))),
         store.rehash_password(before.account, before.version, &hash("third")),
@@ -114,7 +114,7 @@ pub(crate) fn a_new_password_ends_the_other_sessions(open: Open<'_>) {
     assert_eq!(valid_sessions(&*store, NOON), [5]);
 }
 
-pub(crate) fn a_reset_revokes_keys(open: Open<'_>) {
+pub(crate) fn a_reset_revokes_keys(open: OpenStore<'_>) {
     let store = open();
     let before = signed_in(&*store);
     add(&*store, 1, NOON).unwrap();
@@ -140,7 +140,7 @@ pub(crate) fn a_reset_revokes_keys(open: Open<'_>) {
     assert!(matches!(store.reset_password(AccountId(99), &hash("x"), false, NOON), Err(StoreError::AccountGone)));
 }
 
-pub(crate) fn accounts_are_verified(open: Open<'_>) {
+pub(crate) fn accounts_are_verified(open: OpenStore<'_>) {
     let store = open();
     let ada = ada(&*store, Tier::Free);
     assert_eq!((ada.verified_at, store.account_by_id(ada.id).unwrap()), (None, ada.clone()));
@@ -151,7 +151,7 @@ pub(crate) fn accounts_are_verified(open: Open<'_>) {
     assert!(unknown.iter().all(|result| matches!(result, Err(StoreError::AccountGone))), "{unknown:?}");
 }
 
-pub(crate) fn of_concurrent_password_changes_one_succeeds(open: Open<'_>) {
+pub(crate) fn of_concurrent_password_changes_one_succeeds(open: OpenStore<'_>) {
     let store = open();
     let before = signed_in(&*store);
     let handles: Vec<_> = (0..8).map(|_| open()).collect();
@@ -174,7 +174,7 @@ pub(crate) fn of_concurrent_password_changes_one_succeeds(open: Open<'_>) {
     assert!(valid_sessions(&*store, NOON).is_empty());
 }
 
-pub(crate) fn a_deleted_account_leaves_revoked_keys(open: Open<'_>) {
+pub(crate) fn a_deleted_account_leaves_revoked_keys(open: OpenStore<'_>) {
     let (store, there) = (open(), open());
     let ada = signed_in(&*store);
     let keys: Vec<_> = (1..=2).map(|number| add(&*store, number, NOON).unwrap()).collect();
@@ -243,7 +243,7 @@ pub(crate) fn a_deleted_account_leaves_revoked_keys(open: Open<'_>) {
     assert_eq!(next_day.counter.0, next_day.id.0);
 }
 
-pub(crate) fn keys_are_revoked_by_their_account_only(open: Open<'_>) {
+pub(crate) fn keys_are_revoked_by_their_account_only(open: OpenStore<'_>) {
     let store = open();
     let ada = ada(&*store, Tier::Free);
     let bob = store.create_account(&email("bob@example.com"), Tier::Free, None, NOON).unwrap();
@@ -256,7 +256,7 @@ pub(crate) fn keys_are_revoked_by_their_account_only(open: Open<'_>) {
     assert!(state(&*store, 1).revoked);
 }
 
-pub(crate) fn usage_is_reported_by_day_and_key(open: Open<'_>) {
+pub(crate) fn usage_is_reported_by_day_and_key(open: OpenStore<'_>) {
     let (store, there) = (open(), open());
     let ada = ada(&*store, Tier::Pro);
     let keys = [add(&*store, 1, NOON).unwrap().id, add(&*store, 2, NOON).unwrap().id];

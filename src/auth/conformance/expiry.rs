@@ -1,7 +1,7 @@
 //! Keys that expire, and keys that are rotated.
 
 use crate::account::{KeyId, KeyName, KeyRecord, KeyRef, Rotation};
-use crate::conformance::{NOON, Open, ada, add, added, key, state};
+use crate::conformance::{NOON, OpenStore, ada, add, added, key, state};
 use crate::quota::Tier;
 use crate::{Store, StoreError};
 use data::Date;
@@ -15,7 +15,7 @@ fn active(store: &dyn Store) -> u32 {
     store.account(&"ada@example.com".parse().unwrap()).unwrap().active_keys
 }
 
-pub(crate) fn expired_keys_end(open: Open<'_>) {
+pub(crate) fn expired_keys_end(open: OpenStore<'_>) {
     let store = open();
     let account = ada(&*store, Tier::Free);
     let first = add_until(&*store, 1, NOON + 60, NOON).unwrap();
@@ -55,7 +55,7 @@ pub(crate) fn expired_keys_end(open: Open<'_>) {
     assert!((1..=8).all(|number| state(&*store, number).revoked));
 }
 
-pub(crate) fn rotated_keys_count_as_one(open: Open<'_>) {
+pub(crate) fn rotated_keys_count_as_one(open: OpenStore<'_>) {
     let store = open();
     let account = ada(&*store, Tier::Free);
     let first = add(&*store, 1, NOON).unwrap();
@@ -72,7 +72,7 @@ pub(crate) fn rotated_keys_count_as_one(open: Open<'_>) {
     let mut changed: Vec<_> = store.changes(last).unwrap().keys.iter().map(|state| state.id).collect();
     changed.sort_unstable();
     assert_eq!(changed, [first.id, successor.id], "running servers load both");
-    // Neither more counters nor more than two keys on one come of it.
+    // This gives neither more counters nor more than two keys on one.
     for id in [first.id, successor.id] {
         let again = store.rotate_key(KeyRef::Id(id), &key(9), rotation(24, NOON), NOON);
         assert!(matches!(again, Err(StoreError::KeyOverlaps)), "{again:?}");

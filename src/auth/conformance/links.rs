@@ -2,11 +2,11 @@
 
 use crate::StoreError;
 use crate::account::{Account, AccountId};
-use crate::conformance::{NOON, Open, ada, add, email, state};
+use crate::conformance::{NOON, OpenStore, ada, add, email, state};
 use crate::link::{LinkDigest, LinkToken, Purpose};
 use crate::password::hash::PasswordHash;
 use crate::quota::Tier;
-use crate::watch::{DueLink, Settled};
+use crate::watch::{DeliveryResult, DueLink};
 use data::Date;
 
 const DAY: i64 = 86_400;
@@ -19,7 +19,7 @@ fn is_refused(result: Result<Account, StoreError>) -> bool {
     matches!(result, Err(StoreError::NoSuchLink))
 }
 
-pub(crate) fn links_are_valid_once(open: Open<'_>) {
+pub(crate) fn links_are_valid_once(open: OpenStore<'_>) {
     let store = open();
     let ada = ada(&*store, Tier::Free);
     let bob = store.create_account(&email("bob@example.com"), Tier::Free, None, NOON).unwrap();
@@ -67,7 +67,7 @@ pub(crate) fn links_are_valid_once(open: Open<'_>) {
     assert_eq!(done, 1);
     assert!(state(&*store, 1).revoked);
     assert_eq!(store.credentials(&ada.email).unwrap().password, Some(hash.clone()));
-    // Who has read the e-mail owns the address, also if the account was not verified before.
+    // A reader of the e-mail owns the address, even if the account was not verified before.
     let bob = store.reset_by_link(&of_bob, &hash, true, NOON + 3).unwrap();
     assert_eq!((bob.email, bob.verified_at), (email("bob@example.com"), Some(NOON + 3)));
 
@@ -79,7 +79,7 @@ pub(crate) fn links_are_valid_once(open: Open<'_>) {
     assert!(is_refused(store.account_of_link(Purpose::Reset, &newer, NOON)));
 }
 
-pub(crate) fn requested_links_are_claimed(open: Open<'_>) {
+pub(crate) fn requested_links_are_claimed(open: OpenStore<'_>) {
     let store = open();
     let ada = ada(&*store, Tier::Free);
     let bob = store.create_account(&email("bob@example.com"), Tier::Free, None, NOON).unwrap();
@@ -110,11 +110,11 @@ pub(crate) fn requested_links_are_claimed(open: Open<'_>) {
     assert!(claim(NOON + 600).is_empty());
     assert_eq!(ids(&claim(NOON + 601)), ids(&due), "what was not settled is due again");
 
-    // What was claimed and not tried is due at once, and was not tried.
+    // Messages that were claimed and not tried are due at once, without a counted attempt.
     outbox.put_back(&[due[1].id], NOON + 700).unwrap();
     let again = claim(NOON + 700);
     assert_eq!((ids(&again), again[0].attempts), (vec![due[1].id.0], 0));
-    let settle = |link: &DueLink, due_at| Settled { id: link.id, outcome: "tried".to_owned(), due_at };
+    let settle = |link: &DueLink, due_at| DeliveryResult { id: link.id, outcome: "tried".to_owned(), due_at };
     outbox.settle(&[settle(&due[0], None), settle(&due[1], Some(NOON + 5_000))]).unwrap();
     outbox.put_back(&[due[1].id], NOON + 700).unwrap();
     let left = claim(NOON + 2_000);

@@ -14,12 +14,12 @@ use crate::*;
 use data::Date;
 
 /// Opens another handle on the store under test, like another process.
-pub(crate) type Open<'o> = &'o dyn Fn() -> Box<dyn Store>;
+pub(crate) type OpenStore<'o> = &'o dyn Fn() -> Box<dyn Store>;
 
-type Test = fn(Open<'_>);
+type ConformanceTest = fn(OpenStore<'_>);
 
 /// Each test with its name; each needs an empty store.
-pub(crate) const TESTS: [(&str, Test); 45] = [
+pub(crate) const TESTS: [(&str, ConformanceTest); 45] = [
     ("accounts are found by address and listed by address", accounts_are_found),
     ("a second account of one address is rejected", one_account_per_address),
     ("the number of active keys is never exceeded", keys_are_limited),
@@ -100,7 +100,7 @@ fn state(store: &dyn Store, number: u8) -> KeyState {
     changes.keys.into_iter().find(|state| state.digest == key(number).digest()).unwrap()
 }
 
-fn accounts_are_found(open: Open<'_>) {
+fn accounts_are_found(open: OpenStore<'_>) {
     let store = open();
     let zoe = store.create_account(&email("zoe@example.com"), Tier::Pro, None, NOON).unwrap();
     let ada = ada(&*store, Tier::Free);
@@ -114,7 +114,7 @@ fn accounts_are_found(open: Open<'_>) {
     ));
 }
 
-fn one_account_per_address(open: Open<'_>) {
+fn one_account_per_address(open: OpenStore<'_>) {
     let store = open();
     ada(&*store, Tier::Pro);
     let again = open().create_account(&email("Ada@Example.com"), Tier::Free, None, NOON);
@@ -122,7 +122,7 @@ fn one_account_per_address(open: Open<'_>) {
     assert_eq!(store.account(&email("ada@example.com")).unwrap().tier, Tier::Pro);
 }
 
-fn keys_are_limited(open: Open<'_>) {
+fn keys_are_limited(open: OpenStore<'_>) {
     let store = open();
     let account = ada(&*store, Tier::Free);
     let first = add(&*store, 1, NOON).unwrap();
@@ -136,7 +136,7 @@ fn keys_are_limited(open: Open<'_>) {
     assert_eq!(open().account(&account.email).unwrap().active_keys, 3);
 }
 
-fn keys_are_limited_in_a_race(open: Open<'_>) {
+fn keys_are_limited_in_a_race(open: OpenStore<'_>) {
     let store = open();
     let account = ada(&*store, Tier::Free);
     let handles: Vec<_> = (0..8).map(|_| open()).collect();
@@ -154,7 +154,7 @@ fn keys_are_limited_in_a_race(open: Open<'_>) {
     assert_eq!(store.account(&account.email).unwrap().active_keys, 3);
 }
 
-fn a_lower_tier_needs_fewer_keys(open: Open<'_>) {
+fn a_lower_tier_needs_fewer_keys(open: OpenStore<'_>) {
     let store = open();
     let account = ada(&*store, Tier::Enterprise);
     for number in 0..12 {
@@ -169,7 +169,7 @@ fn a_lower_tier_needs_fewer_keys(open: Open<'_>) {
     assert_eq!(open().account(&account.email).unwrap().tier, Tier::Pro);
 }
 
-fn keys_are_revoked(open: Open<'_>) {
+fn keys_are_revoked(open: OpenStore<'_>) {
     let store = open();
     ada(&*store, Tier::Free);
     let by_id = KeyRef::Id(add(&*store, 1, NOON).unwrap().id);
@@ -186,7 +186,7 @@ fn keys_are_revoked(open: Open<'_>) {
     }
 }
 
-fn changes_are_reported(open: Open<'_>) {
+fn changes_are_reported(open: OpenStore<'_>) {
     let (here, there) = (open(), open());
     let account = ada(&*here, Tier::Free);
     let start = there.changes(0).unwrap();
@@ -214,7 +214,7 @@ fn changes_are_reported(open: Open<'_>) {
     assert_eq!(open().changes(0).unwrap().keys.len(), 2);
 }
 
-fn counters_are_taken_over(open: Open<'_>) {
+fn counters_are_taken_over(open: OpenStore<'_>) {
     let store = open();
     ada(&*store, Tier::Free);
     let records: Vec<_> = (1..=3).map(|number| add(&*store, number, NOON).unwrap()).collect();
@@ -249,7 +249,7 @@ fn counters_are_taken_over(open: Open<'_>) {
     assert_ne!(state(&*store, 9).counter, before);
 }
 
-fn usage_adds_up(open: Open<'_>) {
+fn usage_adds_up(open: OpenStore<'_>) {
     let (here, there) = (open(), open());
     ada(&*here, Tier::Pro);
     let record = add(&*here, 1, NOON).unwrap();
@@ -284,7 +284,7 @@ fn usage_adds_up(open: Open<'_>) {
     assert_eq!(here.add_usage(&[added(one, NOON, 1)], NOON).unwrap(), [105]);
 }
 
-fn recent_keys_are_listed(open: Open<'_>) {
+fn recent_keys_are_listed(open: OpenStore<'_>) {
     let store = open();
     let account = ada(&*store, Tier::Pro);
     let bob = store.create_account(&email("bob@example.com"), Tier::Free, None, NOON).unwrap();
@@ -314,7 +314,7 @@ fn recent_keys_are_listed(open: Open<'_>) {
     );
 }
 
-fn old_data_is_purged(open: Open<'_>) {
+fn old_data_is_purged(open: OpenStore<'_>) {
     let store = open();
     let account = ada(&*store, Tier::Pro);
     let ids: Vec<_> = (1..=3).map(|number| add(&*store, number, NOON).unwrap().id).collect();
@@ -337,7 +337,7 @@ fn old_data_is_purged(open: Open<'_>) {
     assert!(store.changes(last).unwrap().keys.is_empty() && state(&*store, 1).revoked, "keys are rejected as before");
 }
 
-fn the_secret_is_constant(open: Open<'_>) {
+fn the_secret_is_constant(open: OpenStore<'_>) {
     assert_eq!(open().cursor_secret([1; 32]).unwrap(), [1; 32]);
     assert_eq!(open().cursor_secret([2; 32]).unwrap(), [1; 32]);
 }

@@ -1,31 +1,31 @@
-//! What operators see of all accounts.
+//! Operators, and their view of all accounts.
 
 use crate::account::{AccountId, KeyRef};
 use crate::conformance::*;
 use crate::password::hash::PasswordHash;
 use crate::session::{NewSession, SessionDigest};
 
-pub(crate) fn operators_are_made_and_unmade(open: Open<'_>) {
+pub(crate) fn operators_are_made_and_unmade(open: OpenStore<'_>) {
     let store = open();
     let ada = ada(&*store, Tier::Free);
     let bob = store.create_account(&email("bob@example.com"), Tier::Free, None, NOON).unwrap();
     assert!(!ada.is_operator && !bob.is_operator);
     assert!(open().set_operator(ada.id, true).unwrap().is_operator);
     assert!(store.set_operator(ada.id, true).unwrap().is_operator);
-    // What else happens to the account does not matter.
+    // Other changes of the account do not matter.
     store.set_tier(&ada.email, Tier::Pro).unwrap();
     store.verify_account(ada.id, NOON).unwrap();
     assert!(open().account(&ada.email).unwrap().is_operator && !store.account_by_id(bob.id).unwrap().is_operator);
     assert!(!open().set_operator(ada.id, false).unwrap().is_operator);
     assert!(!store.account(&ada.email).unwrap().is_operator);
     assert!(matches!(store.set_operator(AccountId(99), true), Err(StoreError::AccountGone)));
-    // Whoever signs up with the address of a deleted operator is none.
+    // A new account with the address of a deleted operator is no operator.
     store.set_operator(bob.id, true).unwrap();
     store.delete_account(bob.id, None, NOON).unwrap();
     assert!(!store.create_account(&bob.email, Tier::Free, None, NOON).unwrap().is_operator);
 }
 
-pub(crate) fn a_blocked_account_is_locked_out(open: Open<'_>) {
+pub(crate) fn a_blocked_account_is_locked_out(open: OpenStore<'_>) {
     let (store, there) = (open(), open());
     let ada = ada(&*store, Tier::Free);
     let bob = store.create_account(&email("bob@example.com"), Tier::Free, None, NOON).unwrap();
@@ -58,7 +58,7 @@ pub(crate) fn a_blocked_account_is_locked_out(open: Open<'_>) {
     assert!(matches!(store.set_password(ada.id, None, &hash, Some(&session(4))), Err(StoreError::AccountBlocked)));
     add(&*store, 3, NOON + 7).unwrap();
     assert!(state(&*there, 3).revoked);
-    // Blocking again changes nothing, and what else happens to the account does not matter.
+    // Blocking again changes nothing, and other changes of the account do not matter.
     assert_eq!(store.set_blocked(ada.id, true, NOON + 9).unwrap().blocked_at, Some(NOON + 5));
     store.set_tier(&ada.email, Tier::Pro).unwrap();
     assert_eq!(there.account(&ada.email).unwrap().blocked_at, Some(NOON + 5));
@@ -72,7 +72,7 @@ pub(crate) fn a_blocked_account_is_locked_out(open: Open<'_>) {
     assert!(matches!(store.set_blocked(AccountId(99), true, NOON), Err(StoreError::AccountGone)));
 }
 
-pub(crate) fn accounts_and_usage_are_found(open: Open<'_>) {
+pub(crate) fn accounts_and_usage_are_found(open: OpenStore<'_>) {
     let (store, there) = (open(), open());
     let ada = ada(&*store, Tier::Free);
     let names = ["bob@example.com", "100%@example.com", "zoe@example.org"];

@@ -15,8 +15,8 @@ use data::{SnapshotVersion, Table};
 
 const HANDLES: usize = 6;
 
-/// What each of several processes gets that make a call at the same time, by their number.
-fn at_once<T: Send>(open: Open<'_>, call: impl Fn(&dyn Store, usize) -> T + Sync) -> Vec<T> {
+/// Results of a call that several processes make at the same time, by their number.
+fn at_once<T: Send>(open: OpenStore<'_>, call: impl Fn(&dyn Store, usize) -> T + Sync) -> Vec<T> {
     let handles: Vec<_> = (0..HANDLES).map(|_| open()).collect();
     let start = Barrier::new(HANDLES);
     std::thread::scope(|scope| {
@@ -48,7 +48,7 @@ fn search<'a>(name: &'a account::KeyName) -> NewWatch<'a> {
     NewWatch { name, table: Table::Firms, query: Some(""), records: &[], served: version(1) }
 }
 
-pub(crate) fn one_account_in_a_race(open: Open<'_>) {
+pub(crate) fn one_account_in_a_race(open: OpenStore<'_>) {
     let results = at_once(open, |store, _| store.create_account(&email("ada@example.com"), Tier::Free, None, NOON));
     assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1);
     assert!(results.iter().all(|result| matches!(result, Ok(_) | Err(StoreError::AccountExists(_)))), "{results:?}");
@@ -56,7 +56,7 @@ pub(crate) fn one_account_in_a_race(open: Open<'_>) {
     assert_eq!(secrets.iter().collect::<BTreeSet<_>>().len(), 1, "all servers sign cursors with one secret");
 }
 
-pub(crate) fn secrets_are_used_once(open: Open<'_>) {
+pub(crate) fn secrets_are_used_once(open: OpenStore<'_>) {
     let store = open();
     let account = ada(&*store, Tier::Free).id;
     let once = |done: Vec<bool>| assert_eq!(done.iter().filter(|done| **done).count(), 1, "{done:?}");
@@ -73,7 +73,7 @@ pub(crate) fn secrets_are_used_once(open: Open<'_>) {
         enabled => enabled.map(|()| true).unwrap(),
     }));
     once(at_once(open, |store, _| store.use_recovery_code(account, &code).unwrap()));
-    // Of the same step one is accepted; of several at most each once, and the last stays.
+    // The same step is accepted once, each of several at most once, and the last stays.
     once(at_once(open, |store, _| store.accept_totp_step(account, 101).unwrap()));
     at_once(open, |store, number| store.accept_totp_step(account, 102 + number as i64).unwrap());
     assert_eq!(store.totp(account).unwrap().unwrap().step, 101 + HANDLES as i64);
@@ -84,7 +84,7 @@ pub(crate) fn secrets_are_used_once(open: Open<'_>) {
     assert_eq!(valid, 1);
 }
 
-pub(crate) fn sessions_are_limited(open: Open<'_>) {
+pub(crate) fn sessions_are_limited(open: OpenStore<'_>) {
     let store = open();
     let account = ada(&*store, Tier::Free).id;
     at_once(open, |store, number| {
@@ -97,7 +97,7 @@ pub(crate) fn sessions_are_limited(open: Open<'_>) {
     assert_eq!(store.sessions(account, NOON).unwrap().len(), MAX_SESSIONS as usize);
 }
 
-pub(crate) fn no_session_outlives_a_password(open: Open<'_>) {
+pub(crate) fn no_session_outlives_a_password(open: OpenStore<'_>) {
     let store = open();
     let account = ada(&*store, Tier::Free);
     for round in 0..8_u8 {
@@ -123,7 +123,7 @@ pub(crate) fn no_session_outlives_a_password(open: Open<'_>) {
     assert_eq!(store.sessions(account.id, NOON).unwrap(), []);
 }
 
-pub(crate) fn a_lower_tier_keeps_its_limit(open: Open<'_>) {
+pub(crate) fn a_lower_tier_keeps_its_limit(open: OpenStore<'_>) {
     let store = open();
     let account = ada(&*store, Tier::Pro);
     add(&*store, 200, NOON).unwrap();
@@ -139,7 +139,7 @@ pub(crate) fn a_lower_tier_keeps_its_limit(open: Open<'_>) {
     }
 }
 
-pub(crate) fn no_key_outlives_its_account(open: Open<'_>) {
+pub(crate) fn no_key_outlives_its_account(open: OpenStore<'_>) {
     let store = open();
     for round in 0..4_u8 {
         let account = ada(&*store, Tier::Enterprise);
@@ -171,7 +171,7 @@ pub(crate) fn no_key_outlives_its_account(open: Open<'_>) {
     }
 }
 
-pub(crate) fn watches_are_limited(open: Open<'_>) {
+pub(crate) fn watches_are_limited(open: OpenStore<'_>) {
     let store = open();
     let account = ada(&*store, Tier::Free).id;
     let name: account::KeyName = "a search".parse().unwrap();
@@ -189,7 +189,7 @@ pub(crate) fn watches_are_limited(open: Open<'_>) {
         }
     });
     assert_eq!(store.watch_store().webhooks(account).unwrap().len(), MAX_WEBHOOKS as usize);
-    // Lists: each process adds two fifths of what a list can have.
+    // Lists: each process adds two fifths of the limit of a list.
     let bob = store.create_account(&email("bob@example.com"), Tier::Free, None, NOON).unwrap().id;
     let list = NewWatch { query: None, ..search(&name) };
     let list = store.watch_store().add_watch(bob, list, NOON).unwrap().id;
@@ -201,7 +201,7 @@ pub(crate) fn watches_are_limited(open: Open<'_>) {
     assert_eq!(store.watch_store().watch(list).unwrap().listed, 8_000);
 }
 
-pub(crate) fn usage_is_complete(open: Open<'_>) {
+pub(crate) fn usage_is_complete(open: OpenStore<'_>) {
     let store = open();
     ada(&*store, Tier::Enterprise);
     let keys: Vec<KeyState> = (0..20)
@@ -226,7 +226,7 @@ pub(crate) fn usage_is_complete(open: Open<'_>) {
     assert!(usage.iter().all(|usage| (120..=126).contains(&usage.requests)), "{usage:?}");
 }
 
-pub(crate) fn no_change_is_missed(open: Open<'_>) {
+pub(crate) fn no_change_is_missed(open: OpenStore<'_>) {
     let store = open();
     let accounts: Vec<_> = (0..HANDLES)
         .map(|number| {
@@ -267,7 +267,7 @@ pub(crate) fn no_change_is_missed(open: Open<'_>) {
     assert_eq!(seen, all);
 }
 
-pub(crate) fn no_alert_is_missed(open: Open<'_>) {
+pub(crate) fn no_alert_is_missed(open: OpenStore<'_>) {
     let store = open();
     let account = ada(&*store, Tier::Free).id;
     let name: account::KeyName = "a search".parse().unwrap();
@@ -309,7 +309,7 @@ pub(crate) fn no_alert_is_missed(open: Open<'_>) {
     assert_eq!(seen.len(), HANDLES * 14);
 }
 
-pub(crate) fn due_is_claimed_by_one(open: Open<'_>) {
+pub(crate) fn due_is_claimed_by_one(open: OpenStore<'_>) {
     let store = open();
     let watches = store.watch_store();
     let name: account::KeyName = "a search".parse().unwrap();
@@ -338,7 +338,7 @@ pub(crate) fn due_is_claimed_by_one(open: Open<'_>) {
     assert!(claimed.iter().all(|due| due.deliveries.len() == 3), "one e-mail has everything");
 }
 
-pub(crate) fn links_are_claimed_by_one(open: Open<'_>) {
+pub(crate) fn links_are_claimed_by_one(open: OpenStore<'_>) {
     let store = open();
     for number in 0..12 {
         let email = email(&format!("ada{number}@example.com"));

@@ -1,13 +1,13 @@
 //! Authenticator apps and recovery codes.
 
 use crate::account::AccountId;
-use crate::conformance::{NOON, Open, ada, email};
+use crate::conformance::{NOON, OpenStore, ada, email};
 use crate::password::hash::PasswordHash;
 use crate::quota::Tier;
 use crate::totp::{RecoveryCode, TotpSecret};
 use crate::{PasswordVersion, StoreError, Totp};
 
-pub(crate) fn codes_are_accepted_once(open: Open<'_>) {
+pub(crate) fn codes_are_accepted_once(open: OpenStore<'_>) {
     let store = open();
     let account = ada(&*store, Tier::Free).id;
     let bob = store.create_account(&email("bob@example.com"), Tier::Free, None, NOON).unwrap().id;

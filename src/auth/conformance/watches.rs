@@ -1,11 +1,11 @@
-//! Saved searches, lists, alerts and what is sent of them.
+//! Saved searches, lists, alerts and their deliveries.
 
 use crate::account::{AccountId, KeyName};
-use crate::conformance::{NOON, Open, ada, email};
+use crate::conformance::{NOON, OpenStore, ada, email};
 use crate::quota::Tier;
 use crate::watch::{
-    AlertId, Delivery, DueDeliveries, Evaluation, MAX_LISTED, MAX_WEBHOOKS, NewWatch, Settled, Watch, WatchChange,
-    WatchId, WebhookChange, WebhookId,
+    AlertId, Delivery, DeliveryResult, DueDeliveries, Evaluation, MAX_LISTED, MAX_WEBHOOKS, NewWatch, Watch,
+    WatchChange, WatchId, WebhookChange, WebhookId,
 };
 use crate::{Store, StoreError};
 use data::{Date, SnapshotVersion, Table};
@@ -50,7 +50,7 @@ fn ids(due: &[DueDeliveries]) -> Vec<i64> {
     due.iter().flat_map(|due| due.deliveries.iter().map(|delivery| delivery.id.0)).collect()
 }
 
-pub(crate) fn searches_and_lists_are_kept(open: Open<'_>) {
+pub(crate) fn searches_and_lists_are_kept(open: OpenStore<'_>) {
     let store = open();
     let account = ada(&*store, Tier::Free).id;
     let bob = store.create_account(&email("bob@example.com"), Tier::Free, None, NOON).unwrap().id;
@@ -95,7 +95,7 @@ pub(crate) fn searches_and_lists_are_kept(open: Open<'_>) {
     assert_eq!(watches.listed(second.id).unwrap(), Vec::<String>::new());
 }
 
-pub(crate) fn an_evaluation_counts_once(open: Open<'_>) {
+pub(crate) fn an_evaluation_counts_once(open: OpenStore<'_>) {
     let store = open();
     let account = ada(&*store, Tier::Free).id;
     let bob = store.create_account(&email("bob@example.com"), Tier::Free, None, NOON).unwrap().id;
@@ -156,7 +156,7 @@ pub(crate) fn an_evaluation_counts_once(open: Open<'_>) {
     assert_eq!(after(bob, AlertId(0)), []);
 }
 
-pub(crate) fn what_is_due_is_claimed_once(open: Open<'_>) {
+pub(crate) fn what_is_due_is_claimed_once(open: OpenStore<'_>) {
     let store = open();
     let account = ada(&*store, Tier::Free);
     store.verify_account(account.id, NOON).unwrap();
@@ -191,13 +191,13 @@ pub(crate) fn what_is_due_is_claimed_once(open: Open<'_>) {
         watched.iter().map(|watch| watch.id).collect::<Vec<_>>(),
         own.iter().map(|own| own.id).collect::<Vec<_>>()
     );
-    // What was claimed is due again if it is not settled.
+    // Claimed messages are due again if they are not settled.
     let last = claim(NOON + 1);
     assert_eq!((last.len(), last[0].deliveries.len()), (1, 1));
     assert!(ids(&claim(NOON + 599)).is_empty());
     assert_eq!(ids(&open().watch_store().claim_due(NOON + 600, NOON + 700, 1, 9).unwrap()).len(), 3);
 
-    // After a crash, everything that was claimed is due at once; from a store that others use when the claims end.
+    // After a crash, all claimed messages are due at once; in a store that others use, when the claims end.
     let now = match watches.release_claims(NOON + 650).unwrap() {
         0 => NOON + 700,
         released => {
@@ -207,10 +207,10 @@ pub(crate) fn what_is_due_is_claimed_once(open: Open<'_>) {
     };
     assert_eq!(ids(&watches.claim_due(now, now + 50, 10, 9).unwrap()).len(), 7);
 
-    let settle = |delivery: &Delivery, due_at| Settled { id: delivery.id, outcome: "tried".to_owned(), due_at };
+    let settle = |delivery: &Delivery, due_at| DeliveryResult { id: delivery.id, outcome: "tried".to_owned(), due_at };
     let webhooks = of(Some(webhook.id), account.id);
     watches.settle(&[settle(&webhooks[0], None), settle(&webhooks[1], Some(NOON + 5_000))]).unwrap();
-    let mails: Vec<Settled> = due
+    let mails: Vec<DeliveryResult> = due
         .iter()
         .flat_map(|due| &due.deliveries)
         .filter(|delivery| !webhooks.iter().any(|other| other.id == delivery.id))
@@ -223,7 +223,7 @@ pub(crate) fn what_is_due_is_claimed_once(open: Open<'_>) {
     assert_eq!(later[0].deliveries[0].attempts, 1);
     assert_eq!(watches.alerts(own[0].id, None, 1).unwrap()[0].outcome.as_deref(), Some("tried; tried"));
 
-    // A stopped webhook gets nothing, also no new alerts, until it goes on.
+    // A stopped webhook gets nothing, not even new alerts, until it goes on.
     watches.put_off(webhook.id, NOON + 9_000).unwrap();
     assert!(ids(&claim(NOON + 8_999)).is_empty());
     let stopped = watches.change_webhook(account.id, webhook.id, WebhookChange::Stop("gone")).unwrap();
@@ -242,7 +242,7 @@ pub(crate) fn what_is_due_is_claimed_once(open: Open<'_>) {
     assert_eq!(watches.watch(own[0].id).unwrap().webhook, None);
 }
 
-pub(crate) fn webhooks_are_kept(open: Open<'_>) {
+pub(crate) fn webhooks_are_kept(open: OpenStore<'_>) {
     let store = open();
     let account = ada(&*store, Tier::Free).id;
     let bob = store.create_account(&email("bob@example.com"), Tier::Free, None, NOON).unwrap().id;

@@ -15,9 +15,10 @@ use lettre::{Address, SmtpTransport, Transport as _};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc2822;
 
-use crate::mail::{Mail, Sender};
+use crate::mail::{Mail, MailSender};
+use data::hex;
 
-/// For each reply of the server.
+/// Timeout of each reply of the server.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// `smtp://[user@]host[:port]`, encrypted with STARTTLS unless the host is loopback, or `smtps://…`, encrypted from the start.
@@ -26,14 +27,14 @@ pub struct SmtpUrl {
     host: String,
     port: u16,
     user: Option<String>,
-    security: Security,
-    /// A mistake to report. It is not an error of parsing, because those show the text.
+    security: SmtpSecurity,
+    /// A mistake to report. It is no parse error, because those show the text.
     has_password: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Security {
-    /// To the same machine.
+enum SmtpSecurity {
+    /// Unencrypted, to the same machine.
     None,
     StartTls,
     Tls,
@@ -55,9 +56,9 @@ impl FromStr for SmtpUrl {
         let host = authority.host().trim_start_matches('[').trim_end_matches(']').to_owned();
         let is_loopback = host == "localhost" || host.parse().is_ok_and(|address: IpAddr| address.is_loopback());
         let (security, port) = match url.scheme_str() {
-            Some("smtps") => (Security::Tls, 465),
-            Some("smtp") if is_loopback => (Security::None, 25),
-            Some("smtp") => (Security::StartTls, 587),
+            Some("smtps") => (SmtpSecurity::Tls, 465),
+            Some("smtp") if is_loopback => (SmtpSecurity::None, 25),
+            Some("smtp") => (SmtpSecurity::StartTls, 587),
             _ => return Err(malformed),
         };
         let user = authority.as_str().rsplit_once('@').map(|(user, _)| user);
@@ -73,28 +74,28 @@ impl FromStr for SmtpUrl {
 }
 
 impl SmtpUrl {
-    /// Whether it contains a password, which belongs into a file: other users of the machine see arguments.
+    /// True if it contains a password, which belongs in a file: other users of the machine see arguments.
     pub fn has_password(&self) -> bool {
         self.has_password
     }
 
-    /// Whether a password is needed.
+    /// True if a password is needed.
     pub fn has_user(&self) -> bool {
         self.user.is_some()
     }
 }
 
-/// Why a message was not sent; without its address.
+/// Reason that a message was not sent, without its address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct SmtpError {
     pub(crate) reason: String,
-    /// Whether another attempt has no chance.
+    /// True if another attempt has no chance.
     pub is_permanent: bool,
 }
 
 impl SmtpError {
-    fn of(error: &lettre::transport::smtp::Error) -> Self {
+    fn from_smtp(error: &lettre::transport::smtp::Error) -> Self {
         let reason = match error.status() {
             Some(code) => format!("the mail server replied with {code}"),
             None if error.is_timeout() => "the mail server did not reply in time".to_owned(),
@@ -109,21 +110,21 @@ impl SmtpError {
 }
 
 /// Sends messages one by one; blocks for up to half a minute per reply.
-pub struct Transport {
+pub struct MailTransport {
     smtp: Result<SmtpTransport, SmtpError>,
-    from: Sender,
+    from: MailSender,
 }
 
-impl Transport {
-    pub fn new(server: &SmtpUrl, password: Option<String>, from: Sender) -> Self {
+impl MailTransport {
+    pub fn new(server: &SmtpUrl, password: Option<String>, from: MailSender) -> Self {
         let SmtpUrl { host, port, user, security, .. } = server;
         let tls = |wrap: fn(TlsParameters) -> Tls| TlsParameters::new(host.clone()).map(wrap);
         let tls = match security {
-            Security::None => Ok(Tls::None),
-            Security::StartTls => tls(Tls::Required),
-            Security::Tls => tls(Tls::Wrapper),
+            SmtpSecurity::None => Ok(Tls::None),
+            SmtpSecurity::StartTls => tls(Tls::Required),
+            SmtpSecurity::Tls => tls(Tls::Wrapper),
         };
-        let smtp = tls.map_err(|error| SmtpError::of(&error)).map(|tls| {
+        let smtp = tls.map_err(|error| SmtpError::from_smtp(&error)).map(|tls| {
             let own = ClientId::Domain(domain(&from.address).to_owned());
             let builder = SmtpTransport::builder_dangerous(host).port(*port).tls(tls).timeout(Some(TIMEOUT));
             let builder = builder.hello_name(own);
@@ -135,7 +136,7 @@ impl Transport {
         Self { smtp, from }
     }
 
-    /// The name of the service that sends.
+    /// Name of the sending service.
     pub fn service(&self) -> &str {
         &self.from.name
     }
@@ -148,7 +149,7 @@ impl Transport {
             Ok(false) => {
                 Err(SmtpError { reason: "the mail server rejects the connection".to_owned(), is_permanent: false })
             }
-            Err(error) => Err(SmtpError::of(&error)),
+            Err(error) => Err(SmtpError::from_smtp(&error)),
         }
     }
 
@@ -163,7 +164,7 @@ impl Transport {
         let envelope = Envelope::new(Some(address(&self.from.address)?), vec![address(&mail.to)?]);
         let envelope = envelope.map_err(|_| SmtpError { reason: "no recipient".to_owned(), is_permanent: true })?;
         let message = message(mail, &self.from, OffsetDateTime::now_utc(), &message_id());
-        smtp.send_raw(&envelope, message.as_bytes()).map(|_| ()).map_err(|error| SmtpError::of(&error))
+        smtp.send_raw(&envelope, message.as_bytes()).map(|_| ()).map_err(|error| SmtpError::from_smtp(&error))
     }
 }
 
@@ -175,15 +176,15 @@ fn domain(address: &str) -> &str {
 fn message_id() -> String {
     let mut bytes = [0; 16];
     match getrandom::fill(&mut bytes) {
-        Ok(()) => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+        Ok(()) => hex::digits(&bytes),
         Err(_) => String::new(),
     }
 }
 
-/// The bytes of an encoded word of RFC 2047, which has at most 75 characters.
+/// Bytes in an encoded word of RFC 2047, which has at most 75 characters.
 const ENCODED_BYTES: usize = 45;
 
-/// A text as encoded words of RFC 2047, one a line.
+/// Encodes a text as encoded words of RFC 2047, one per line.
 fn encoded(text: &str) -> String {
     let mut parts = vec![String::new()];
     for char in text.chars() {
@@ -196,7 +197,7 @@ fn encoded(text: &str) -> String {
     words.collect::<Vec<_>>().join("\r\n ")
 }
 
-/// The name of a sender: as it is, quoted or encoded.
+/// Formats the name of a sender: plain, quoted or encoded.
 fn phrase(name: &str) -> String {
     let is_plain = |char: char| char.is_ascii_alphanumeric() || matches!(char, ' ' | '-' | '_' | '&' | '\'');
     match name {
@@ -206,9 +207,9 @@ fn phrase(name: &str) -> String {
     }
 }
 
-/// A message of RFC 5322. Its parts are without line breaks, its text has `\n` at the ends of lines.
-fn message(mail: &Mail, from: &Sender, date: OffsetDateTime, id: &str) -> String {
-    let Sender { name, address } = from;
+/// Formats a message of RFC 5322. Header values are without line breaks; lines of the text end with `\n`.
+fn message(mail: &Mail, from: &MailSender, date: OffsetDateTime, id: &str) -> String {
+    let MailSender { name, address } = from;
     let subject = if mail.subject.is_ascii() { mail.subject.to_string() } else { encoded(&mail.subject) };
     let mut message = format!("From: {} <{address}>\r\nTo: <{}>\r\nSubject: {subject}\r\n", phrase(name), mail.to);
     if let Ok(date) = date.format(&Rfc2822) {
@@ -236,15 +237,15 @@ mod tests {
         let server =
             |host: &str, port, user: Option<&str>, security| (host.to_owned(), port, user.map(str::to_owned), security);
         for (text, expected) in [
-            ("smtps://mail.example.com", server("mail.example.com", 465, None, Security::Tls)),
-            ("smtp://ada@mail.example.com/", server("mail.example.com", 587, Some("ada"), Security::StartTls)),
+            ("smtps://mail.example.com", server("mail.example.com", 465, None, SmtpSecurity::Tls)),
+            ("smtp://ada@mail.example.com/", server("mail.example.com", 587, Some("ada"), SmtpSecurity::StartTls)),
             (
                 "smtp://ada%40example.com@mail.example.com:25",
-                server("mail.example.com", 25, Some("ada@example.com"), Security::StartTls),
+                server("mail.example.com", 25, Some("ada@example.com"), SmtpSecurity::StartTls),
             ),
-            ("smtp://127.0.0.1:2525", server("127.0.0.1", 2525, None, Security::None)),
-            ("smtp://[::1]", server("::1", 25, None, Security::None)),
-            ("smtps://localhost", server("localhost", 465, None, Security::Tls)),
+            ("smtp://127.0.0.1:2525", server("127.0.0.1", 2525, None, SmtpSecurity::None)),
+            ("smtp://[::1]", server("::1", 25, None, SmtpSecurity::None)),
+            ("smtps://localhost", server("localhost", 465, None, SmtpSecurity::Tls)),
         ] {
             assert_eq!(parsed(text), expected, "{text}");
         }
@@ -259,7 +260,7 @@ mod tests {
     fn a_message_has_the_headers_of_the_standard() {
         let mail = Mail { to: "ada@example.com".into(), account: 1, subject: "Hello".into(), text: "a\nb\n".into() };
         let date = OffsetDateTime::from_unix_timestamp(1_795_262_400).unwrap();
-        let from = |name: &str| Sender { name: name.into(), address: "noreply@venturedex.example".into() };
+        let from = |name: &str| MailSender { name: name.into(), address: "noreply@venturedex.example".into() };
         let text = message(&mail, &from("VentureDex"), date, "00ff");
         let expected = "From: VentureDex <noreply@venturedex.example>\r\nTo: <ada@example.com>\r\nSubject: Hello\r\n\
                         Date: Sat, 21 Nov 2026 12:00:00 +0000\r\nMessage-ID: <00ff@venturedex.example>\r\n\

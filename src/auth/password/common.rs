@@ -9,8 +9,8 @@ const WORDS: &str = include_str!("common_words.txt");
 /// Common passwords that contain no word above and are not among the leaked ones.
 const PASSWORDS: &str = include_str!("common_passwords.txt");
 
-/// A Bloom filter of 112,130 leaked passwords, written by `common_filter.py`, which says from what. One in about 8,000 other
-/// passwords is rejected with them.
+/// Bloom filter of 112,130 leaked passwords, written by `common_filter.py`, which names the sources. It also rejects
+/// one in about 8,000 other passwords.
 static LEAKED: &[u8; 1 << 18] = include_bytes!("common_filter.bin");
 
 /// Bits that each password sets in [`LEAKED`].

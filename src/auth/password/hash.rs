@@ -13,7 +13,7 @@ const MEMORY_KIB: u32 = 19_456;
 const PASSES: u32 = 2;
 const LANES: u32 = 1;
 
-/// Verified if an account has no password, so that it takes as long. No password has this hash.
+/// Verified for an account without a password, so that it takes as long. No password has this hash.
 const DUMMY: &str = "$argon2id$v=19$m=19456,t=2,p=1$bm9ib2R5IGhhcyB0aGlzIQ$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
 /// `Debug` hides it.
@@ -22,11 +22,11 @@ pub struct PasswordHash(String);
 
 impl PasswordHash {
     /// A hash in an unknown format matches no password.
-    pub fn from_stored(text: String) -> Self {
+    pub(crate) fn from_stored(text: String) -> Self {
         Self(text)
     }
 
-    pub fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 
@@ -35,7 +35,7 @@ impl PasswordHash {
     }
 
     /// Takes about 50 ms.
-    pub(crate) fn of(secret: &Secret, memory: &mut HashMemory) -> Result<Self, StoreError> {
+    pub(crate) fn compute(secret: &Secret, memory: &mut HashMemory) -> Result<Self, StoreError> {
         let mut salt = [0; 16];
         getrandom::fill(&mut salt)?;
         let params = Params::new(MEMORY_KIB, PASSES, LANES, None).map_err(Error::from);
@@ -76,7 +76,7 @@ impl PasswordHash {
     }
 }
 
-/// The memory that a hash is computed in, 19 MiB from the first hash on.
+/// Memory for computing a hash, 19 MiB from the first hash on.
 ///
 /// It is used again for the next hash. Allocators do not reuse a freed block of this size for the next thread that hashes:
 /// measured with glibc, 500 hashes kept 4 GB (RustCrypto/password-hashes#478).
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn a_hash_matches_its_password_only_and_debug_hides_it() {
         let memory = &mut HashMemory::default();
-        let hash = PasswordHash::of(password().secret(), memory).unwrap();
+        let hash = PasswordHash::compute(password().secret(), memory).unwrap();
         assert!(hash.as_str().starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{}", hash.as_str());
         assert!(hash.matches(password().secret(), &mut HashMemory::default()));
         assert!(
@@ -134,7 +134,7 @@ mod tests {
         for wrong in ["glacier violin lanterx", "Glacier violin lantern", "glacier violin lantern ", ""] {
             assert!(!hash.matches(&Secret::new(wrong), &mut HashMemory::default()), "{wrong}");
         }
-        assert_ne!(PasswordHash::of(password().secret(), &mut HashMemory::default()).unwrap(), hash);
+        assert_ne!(PasswordHash::compute(password().secret(), &mut HashMemory::default()).unwrap(), hash);
         assert_eq!(format!("{hash:?}"), "PasswordHash(…)");
         assert!(
             !PasswordHash::from_stored("nonsense".to_owned()).matches(password().secret(), &mut HashMemory::default())
@@ -146,7 +146,10 @@ mod tests {
         let dummy = PasswordHash::dummy();
         assert!(!dummy.is_outdated(), "otherwise it would take another time to verify");
         let output = |hash: &PasswordHash| phc::PasswordHash::new(hash.as_str()).unwrap().hash.map(|hash| hash.len());
-        assert_eq!(output(&dummy), output(&PasswordHash::of(password().secret(), &mut HashMemory::default()).unwrap()));
+        assert_eq!(
+            output(&dummy),
+            output(&PasswordHash::compute(password().secret(), &mut HashMemory::default()).unwrap())
+        );
         assert!(!dummy.matches(password().secret(), &mut HashMemory::default()));
         assert!(!dummy.matches(&Secret::new(""), &mut HashMemory::default()));
     }
@@ -159,6 +162,6 @@ mod tests {
         let other = hash(Algorithm::Argon2i, params, password().secret(), &[7; 16], &mut HashMemory::default());
         assert!(PasswordHash(other.unwrap().to_string()).is_outdated());
         assert!(PasswordHash::from_stored("nonsense".to_owned()).is_outdated());
-        assert!(!PasswordHash::of(password().secret(), &mut HashMemory::default()).unwrap().is_outdated());
+        assert!(!PasswordHash::compute(password().secret(), &mut HashMemory::default()).unwrap().is_outdated());
     }
 }

@@ -12,10 +12,10 @@ use crate::{AccountError, RetryAfter};
 pub(crate) const CONCURRENT: usize = 2;
 /// Passwords that may wait, about one second of work; more are rejected.
 pub(crate) const QUEUE: usize = 32;
-/// More that may wait if they come from an account's owner: strangers who fill the queue do not keep owners out.
+/// Extra places for passwords from an account's owner: strangers who fill the queue do not keep owners out.
 const RESERVED: usize = 8;
 
-/// Who entered a password.
+/// Origin of an entered password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EnteredBy {
     Anybody,
@@ -23,9 +23,9 @@ pub(crate) enum EnteredBy {
     Owner,
 }
 
-pub(crate) struct Hasher {
+pub(crate) struct PasswordHasher {
     queue: WorkQueue,
-    /// The memory of each that may run.
+    /// Memory for each hash that may run at once.
     memories: Arc<Mutex<Vec<HashMemory>>>,
     verified: AtomicU64,
 }
@@ -35,7 +35,7 @@ fn busy<E>(_: E) -> AccountError {
     AccountError::Busy(RetryAfter { seconds: 2 })
 }
 
-impl Default for Hasher {
+impl Default for PasswordHasher {
     fn default() -> Self {
         Self {
             queue: WorkQueue::with_reserve(CONCURRENT, QUEUE, RESERVED),
@@ -45,12 +45,12 @@ impl Default for Hasher {
     }
 }
 
-impl Hasher {
+impl PasswordHasher {
     pub(crate) async fn hash(&self, secret: Secret, by: EnteredBy) -> Result<PasswordHash, AccountError> {
-        self.run(by, move |memory| PasswordHash::of(&secret, memory)).await?.map_err(AccountError::from)
+        self.run(by, move |memory| PasswordHash::compute(&secret, memory)).await?.map_err(AccountError::from)
     }
 
-    /// Without a hash it takes as long and returns false.
+    /// Without a hash, takes as long and returns false.
     pub(crate) async fn verify(
         &self,
         secret: Secret,
@@ -120,7 +120,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_password_is_hashed_with_a_fresh_salt_and_verified() {
-        let hasher = Hasher::default();
+        let hasher = PasswordHasher::default();
         let hash = hasher.hash(secret(), Anybody).await.unwrap();
         assert_ne!(hasher.hash(secret(), Anybody).await.unwrap(), hash);
         assert!(hasher.verify(secret(), Some(hash.clone()), Anybody).await.unwrap());
@@ -130,14 +130,14 @@ mod tests {
 
     #[tokio::test]
     async fn without_a_hash_as_much_is_computed() {
-        let hasher = Hasher::default();
+        let hasher = PasswordHasher::default();
         assert!(!hasher.verify(secret(), None, Anybody).await.unwrap());
         assert_eq!(hasher.verified(), 1);
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn a_few_run_at_once_some_wait_and_the_rest_is_rejected() {
-        let hasher = Arc::new(Hasher::default());
+        let hasher = Arc::new(PasswordHasher::default());
         let running = Arc::new(AtomicU64::new(0));
         let max_running = Arc::new(AtomicU64::new(0));
         let (release, released) = std::sync::mpsc::channel::<()>();
@@ -177,7 +177,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_caller_that_leaves_the_queue_returns_its_permit() {
-        let hasher = Hasher::default();
+        let hasher = PasswordHasher::default();
         for _ in 0..3 * QUEUE {
             let verify = hasher.verify(secret(), None, Anybody);
             drop(tokio::time::timeout(std::time::Duration::ZERO, verify).await);

@@ -23,16 +23,16 @@ pub const MAX_LENGTH: usize = 128;
 /// [`MAX_LENGTH`] characters, with room for what normalization shortens.
 const MAX_BYTES: usize = 1024;
 
-/// A text that is accepted as a new password. `Debug` hides it.
+/// An accepted new password. `Debug` hides it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Password(Secret);
 
-/// A text that somebody enters as their password, right or wrong. `Debug` hides it; its memory is cleared.
+/// An entered password, right or wrong. `Debug` hides it; its memory is cleared.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(Zeroizing<String>);
 
 impl Secret {
-    /// A text that is too long for any password becomes the empty one, which is no password either.
+    /// A text that is too long for any password becomes empty, which is no password either.
     pub fn new(text: &str) -> Self {
         let text = if text.len() > MAX_BYTES { "" } else { text };
         // A text that grows would leave copies behind.
@@ -132,9 +132,9 @@ impl Password {
         Ok(Self(secret))
     }
 
-    /// Blocks; a server uses [`hasher::Hasher`].
+    /// Blocks; a server uses [`hasher::PasswordHasher`].
     pub fn hash(&self) -> Result<PasswordHash, StoreError> {
-        PasswordHash::of(&self.0, &mut HashMemory::default())
+        PasswordHash::compute(&self.0, &mut HashMemory::default())
     }
 
     pub(crate) fn secret(&self) -> &Secret {

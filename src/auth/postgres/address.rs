@@ -1,4 +1,4 @@
-//! Where a PostgreSQL store is and how it is reached, from a URL.
+//! Address of a PostgreSQL store and its connection settings, from a URL.
 //!
 //! `postgres://user@host:port/database`, with the parameters of libpq that the client knows, such as `options`,
 //! `target_session_attrs` and `application_name`, several hosts, and a socket as `host=/run/postgresql`. Encryption is stricter
@@ -19,17 +19,17 @@ use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 use zeroize::Zeroizing;
 
-/// For one host of the URL, unless it says otherwise.
+/// Connect timeout per host, unless the URL sets another.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
-/// After which a connection is lost whose data the other side does not acknowledge.
+/// A connection is lost if the other side does not acknowledge data for this long.
 const TCP_TIMEOUT: Duration = Duration::from_secs(15);
 const KEEPALIVE: Duration = Duration::from_secs(15);
 const DEFAULT_PORT: u16 = 5432;
 
 const EXAMPLE: &str = "example: postgres://venturedex@db.example.com/venturedex";
 
-/// The URL as it was entered. It is read when the store is opened, and not earlier, because errors of settings show the text.
-/// `Debug` hides it: it may contain the password.
+/// A URL as entered. It is parsed only when the store is opened, because errors of settings show the text. `Debug`
+/// hides it: it may contain the password.
 #[derive(Clone, PartialEq, Eq)]
 pub struct StoreUrl(Zeroizing<String>);
 
@@ -47,19 +47,19 @@ impl fmt::Debug for StoreUrl {
     }
 }
 
-/// A URL that was read. `Debug` and `Display` show neither password nor parameters.
+/// A parsed URL. `Debug` and `Display` show neither password nor parameters.
 #[derive(Clone)]
-pub(crate) struct Address {
+pub(crate) struct PostgresAddress {
     pub(crate) config: Config,
     pub(crate) encryption: SslMode,
     pub(crate) root_file: Option<PathBuf>,
     place: String,
 }
 
-impl Address {
+impl PostgresAddress {
     /// # Errors
-    /// What is wrong, without the URL.
-    pub(crate) fn of(url: &StoreUrl, password: Option<&str>) -> Result<Self, String> {
+    /// Describes the mistake, without the URL.
+    pub(crate) fn parse(url: &StoreUrl, password: Option<&str>) -> Result<Self, String> {
         let text: &str = &url.0;
         if !["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme)) {
             return Err(format!("not a PostgreSQL URL; {EXAMPLE}"));
@@ -91,7 +91,7 @@ impl Address {
         if config.get_hosts().is_empty() {
             return Err(format!("the URL names no host; {EXAMPLE}"));
         }
-        let place = place(user, &config);
+        let place = display_url(user, &config);
         let encryption = encryption(mode.as_deref(), &config)?;
         config.ssl_mode(encryption);
         if let Some(password) = password {
@@ -108,36 +108,36 @@ impl Address {
         Ok(Self { config, encryption, root_file, place })
     }
 
-    /// How long it may take to connect: to all hosts of the URL, one after the other, and to begin a session at the last.
+    /// Timeout for connecting to all hosts of the URL, one after the other, and starting a session on the last.
     pub(crate) fn connect_limit(&self) -> Duration {
         let host = self.config.get_connect_timeout().copied().unwrap_or(CONNECT_TIMEOUT);
         host * self.config.get_hosts().len() as u32 + Duration::from_secs(1)
     }
 
-    /// How errors name it.
+    /// The setting, as errors show it.
     pub(crate) fn setting(&self) -> String {
         format!("--store {}", self.place)
     }
 
-    /// Whether the URL or a file gives a password.
+    /// True if the URL or a file gives a password.
     pub(crate) fn has_password(&self) -> bool {
         self.config.get_password().is_some()
     }
 }
 
-impl fmt::Display for Address {
+impl fmt::Display for PostgresAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.place)
     }
 }
 
-impl fmt::Debug for Address {
+impl fmt::Debug for PostgresAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.place)
     }
 }
 
-fn place(user: &str, config: &Config) -> String {
+fn display_url(user: &str, config: &Config) -> String {
     let port = |index: usize| {
         let ports = config.get_ports();
         ports.get(index).or(ports.first()).copied().unwrap_or(DEFAULT_PORT)
@@ -162,7 +162,7 @@ fn encryption(mode: Option<&str>, config: &Config) -> Result<SslMode, String> {
     };
     let has_socket = config.get_hosts().iter().any(|host| !matches!(host, Host::Tcp(_)));
     match mode {
-        // Nobody can listen on a socket, and it has no name to verify.
+        // Nobody can eavesdrop on a socket, and it has no name to verify.
         None | Some("disable" | "prefer") if has_socket => Ok(SslMode::Disable),
         None if config.get_hosts().iter().all(is_local) => Ok(SslMode::Disable),
         Some("disable") => Ok(SslMode::Disable),
@@ -172,7 +172,7 @@ fn encryption(mode: Option<&str>, config: &Config) -> Result<SslMode, String> {
     }
 }
 
-/// An error with what caused it.
+/// Text of an error and its causes.
 pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -188,20 +188,20 @@ pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<Address, String> {
-        Address::of(&text.parse().unwrap(), None)
+    fn read(text: &str) -> Result<PostgresAddress, String> {
+        PostgresAddress::parse(&text.parse().unwrap(), None)
     }
 
     #[test]
     fn a_url_is_read_and_its_password_is_shown_nowhere() {
         let url: StoreUrl = "postgres://ada:s3?cr3t@db.example.com:5433/accounts?application_name=x".parse().unwrap();
-        let address = Address::of(&url, None).unwrap();
+        let address = PostgresAddress::parse(&url, None).unwrap();
         assert_eq!(address.to_string(), "postgres://ada@db.example.com:5433/accounts");
         assert_eq!(address.config.get_password(), Some(&b"s3?cr3t"[..]));
         for shown in [format!("{url:?}"), format!("{address:?}"), format!("{:?}", address.config)] {
             assert!(!shown.contains("cr3t"), "{shown}");
         }
-        let with_file = Address::of(&url, Some("of a file")).unwrap();
+        let with_file = PostgresAddress::parse(&url, Some("of a file")).unwrap();
         assert_eq!(with_file.config.get_password(), Some(&b"of a file"[..]));
     }
 

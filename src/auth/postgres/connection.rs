@@ -1,4 +1,4 @@
-//! One connection, with calls that block, and errors.
+//! A connection with blocking calls, and its errors.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -17,17 +17,17 @@ use tokio_postgres::{Client, Column, NoTls, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::StoreError;
-use crate::postgres::address::{Address, with_causes};
-use crate::sql::{Failure, Row, Sql, SqlError, Value};
+use crate::postgres::address::{PostgresAddress, with_causes};
+use crate::sql::{EachResult, EachRow, Failure, Sql, SqlError, SqlRow, SqlValue};
 
 pub(crate) type Params<'p> = &'p [&'p (dyn ToSql + Sync)];
 
-/// For the answer to one statement. Longer than the server's own limit, so that it only ends waiting for a server that does not
-/// answer at all.
+/// Timeout of one statement. Longer than the server's own limit, so it only applies if the server does not answer at
+/// all.
 const CALL_LIMIT: Duration = Duration::from_secs(20);
 
-/// Limits within the server; and the defaults that the store relies on, in case the role has others. A commit waits for the disk
-/// unless its transaction says otherwise.
+/// Limits within the server, and the defaults that the store relies on, in case the role has others. A commit waits for
+/// the disk unless its transaction says otherwise.
 const SESSION: &str = "SET default_transaction_isolation = 'read committed'; SET default_transaction_read_only = off; \
      SET statement_timeout = '15s'; SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '30s'; \
      SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'";
@@ -38,7 +38,7 @@ pub(crate) struct Connection {
     runtime: Handle,
     statements: RefCell<HashMap<String, Statement>>,
     limit: Cell<Duration>,
-    /// Whether its state is unknown, so that it cannot be used again.
+    /// True if its state is unknown, so that it cannot be used again.
     is_broken: Cell<bool>,
 }
 
@@ -47,7 +47,7 @@ impl Connection {
     /// [`StoreError::Unreachable`], which says how to fix it.
     pub(crate) fn open(
         runtime: &Handle,
-        address: &Address,
+        address: &PostgresAddress,
         tls: Option<&MakeRustlsConnect>,
         limit: Duration,
     ) -> Result<Self, SqlError> {
@@ -74,7 +74,7 @@ impl Connection {
             Ok(connected) => connected,
             Err(_) => return Err(unreachable(address, "no answer; check host, port and firewall".to_owned())),
         };
-        let client = client.map_err(|error| unreachable(address, reason(address, &error)))?;
+        let client = client.map_err(|error| unreachable(address, explain_failure(address, &error)))?;
         Ok(Self {
             client,
             runtime: runtime.clone(),
@@ -84,23 +84,23 @@ impl Connection {
         })
     }
 
-    /// Whether another call can use it.
+    /// True if another call can use it.
     pub(crate) fn is_usable(&self) -> bool {
         !self.is_broken.get() && !self.client.is_closed()
     }
 
-    /// For as long as it is not in a known state.
+    /// Marks the state of the connection as unknown, so that it is not used again.
     pub(crate) fn mark_broken(&self) {
         self.is_broken.set(true);
     }
 
-    /// Waits so long for the answers to the statements that follow.
+    /// Sets the timeout of each of the following statements.
     pub(crate) fn set_limit(&self, limit: Duration) {
         self.limit.set(limit);
     }
 
-    /// Makes calls that wait so long for each answer.
-    pub(crate) fn within<T>(&self, limit: Duration, call: impl FnOnce() -> T) -> T {
+    /// Runs `call` with this timeout for each statement.
+    pub(crate) fn with_limit<T>(&self, limit: Duration, call: impl FnOnce() -> T) -> T {
         let before = self.limit.replace(limit);
         let result = call();
         self.limit.set(before);
@@ -112,14 +112,14 @@ impl Connection {
         self.run(self.client.query(&statement, params))
     }
 
-    /// The number of rows that were changed.
+    /// Returns the number of changed rows.
     pub(crate) fn execute(&self, sql: &str, params: Params<'_>) -> Result<usize, SqlError> {
         let statement = self.statement(sql)?;
         let changed = self.run(self.client.execute(&statement, params))?;
         usize::try_from(changed).map_err(|_| SqlError::Data("too many rows".to_owned()))
     }
 
-    /// Statements without parameters, in one message.
+    /// Runs statements without parameters, in one message.
     pub(crate) fn batch(&self, sql: &str) -> Result<(), SqlError> {
         self.run(self.client.batch_execute(sql))
     }
@@ -139,7 +139,7 @@ impl Connection {
             Ok(result) => result.map_err(PostgresError::from),
             Err(_) => Err(PostgresError::Timeout(limit)),
         };
-        if result.as_ref().is_err_and(PostgresError::leaves_it_broken) {
+        if result.as_ref().is_err_and(PostgresError::breaks_connection) {
             self.mark_broken();
         }
         Ok(result?)
@@ -150,7 +150,7 @@ impl Connection {
 pub(crate) struct Transaction<'c>(&'c Connection);
 
 impl<'c> Transaction<'c> {
-    /// `begin` is `BEGIN` and what else is sent with it.
+    /// `begin` is `BEGIN` and any settings sent with it.
     pub(crate) fn begin(connection: &'c Connection, begin: &str) -> Result<Self, SqlError> {
         connection.batch(begin)?;
         Ok(Self(connection))
@@ -176,21 +176,11 @@ impl Deref for Transaction<'_> {
 }
 
 impl Sql for Connection {
-    fn query(
-        &self,
-        sql: &str,
-        params: &[Value<'_>],
-        each: &mut dyn FnMut(&dyn Row) -> Result<(), SqlError>,
-    ) -> Result<(), SqlError> {
+    fn query(&self, sql: &str, params: &[SqlValue<'_>], each: EachRow<'_>) -> Result<(), SqlError> {
         self.rows(sql, &as_params(params))?.iter().try_for_each(|row| each(row))
     }
 
-    fn query_each(
-        &self,
-        sql: &str,
-        params: &[&[Value<'_>]],
-        each: &mut dyn FnMut(usize, &dyn Row) -> Result<(), SqlError>,
-    ) -> Result<(), SqlError> {
+    fn query_each(&self, sql: &str, params: &[&[SqlValue<'_>]], each: EachResult<'_>) -> Result<(), SqlError> {
         let statement = self.statement(sql)?;
         let params: Vec<_> = params.iter().map(|params| as_params(params)).collect();
         // Calls that are polled together are sent in order before the first answer is awaited.
@@ -199,7 +189,7 @@ impl Sql for Connection {
         results.iter().enumerate().try_for_each(|(index, rows)| rows.iter().try_for_each(|row| each(index, row)))
     }
 
-    fn execute(&self, sql: &str, params: &[Value<'_>]) -> Result<usize, SqlError> {
+    fn execute(&self, sql: &str, params: &[SqlValue<'_>]) -> Result<usize, SqlError> {
         Self::execute(self, sql, &as_params(params))
     }
 
@@ -216,22 +206,22 @@ impl Sql for Connection {
     }
 }
 
-fn as_params<'p>(params: &'p [Value<'_>]) -> Vec<&'p (dyn ToSql + Sync)> {
+fn as_params<'p>(params: &'p [SqlValue<'_>]) -> Vec<&'p (dyn ToSql + Sync)> {
     params.iter().map(|value| value as &(dyn ToSql + Sync)).collect()
 }
 
-impl ToSql for Value<'_> {
+impl ToSql for SqlValue<'_> {
     fn to_sql(&self, of: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
         match *self {
-            Value::Null => Ok(IsNull::Yes),
-            Value::Number(number) => number.to_sql_checked(of, out),
-            Value::Flag(flag) => flag.to_sql_checked(of, out),
-            Value::Text(json) if *of == Type::JSON => {
+            SqlValue::Null => Ok(IsNull::Yes),
+            SqlValue::Number(number) => number.to_sql_checked(of, out),
+            SqlValue::Flag(flag) => flag.to_sql_checked(of, out),
+            SqlValue::Text(json) if *of == Type::JSON => {
                 out.extend_from_slice(json.as_bytes());
                 Ok(IsNull::No)
             }
-            Value::Text(text) => storable(text).to_sql_checked(of, out),
-            Value::Bytes(bytes) => bytes.to_sql_checked(of, out),
+            SqlValue::Text(text) => without_nul(text).to_sql_checked(of, out),
+            SqlValue::Bytes(bytes) => bytes.to_sql_checked(of, out),
         }
     }
 
@@ -243,29 +233,29 @@ impl ToSql for Value<'_> {
     to_sql_checked!();
 }
 
-impl Row for tokio_postgres::Row {
-    fn value(&self, column: usize) -> Result<Value<'_>, SqlError> {
+impl SqlRow for tokio_postgres::Row {
+    fn value(&self, column: usize) -> Result<SqlValue<'_>, SqlError> {
         let of = self.columns().get(column).map(Column::type_);
         let value = match of {
-            Some(&Type::INT8) => self.try_get::<_, Option<i64>>(column)?.map(Value::Number),
-            Some(&Type::BOOL) => self.try_get::<_, Option<bool>>(column)?.map(Value::Flag),
-            Some(&Type::TEXT) => self.try_get::<_, Option<&str>>(column)?.map(Value::Text),
-            Some(&Type::BYTEA) => self.try_get::<_, Option<&[u8]>>(column)?.map(Value::Bytes),
+            Some(&Type::INT8) => self.try_get::<_, Option<i64>>(column)?.map(SqlValue::Number),
+            Some(&Type::BOOL) => self.try_get::<_, Option<bool>>(column)?.map(SqlValue::Flag),
+            Some(&Type::TEXT) => self.try_get::<_, Option<&str>>(column)?.map(SqlValue::Text),
+            Some(&Type::BYTEA) => self.try_get::<_, Option<&[u8]>>(column)?.map(SqlValue::Bytes),
             of => return Err(SqlError::Data(format!("column {column} is {of:?}"))),
         };
-        Ok(value.unwrap_or(Value::Null))
+        Ok(value.unwrap_or(SqlValue::Null))
     }
 }
 
-/// PostgreSQL stores no NUL in texts; SQLite does.
-pub(crate) fn storable(text: &str) -> Cow<'_, str> {
+/// Replaces NUL, which PostgreSQL does not store in texts; SQLite does.
+pub(crate) fn without_nul(text: &str) -> Cow<'_, str> {
     if text.contains('\0') { Cow::Owned(text.replace('\0', "\u{fffd}")) } else { Cow::Borrowed(text) }
 }
 
-/// The failure of a call.
+/// Error of a call.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PostgresError {
-    #[error("{}", described(.0))]
+    #[error("{}", describe(.0))]
     Server(#[from] tokio_postgres::Error),
     #[error("the server did not answer within {0:?}")]
     Timeout(Duration),
@@ -295,7 +285,7 @@ impl PostgresError {
         }
     }
 
-    fn leaves_it_broken(&self) -> bool {
+    fn breaks_connection(&self) -> bool {
         match self {
             Self::Server(error) => error.code().is_none_or(ends_connection),
             Self::Timeout(_) => true,
@@ -328,21 +318,21 @@ fn ends_connection(code: &SqlState) -> bool {
     .contains(code)
 }
 
-/// Without the detail of the server's message, which may quote stored values.
-fn described(error: &tokio_postgres::Error) -> String {
+/// Omits the detail of the server's message, which may quote stored values.
+fn describe(error: &tokio_postgres::Error) -> String {
     match error.as_db_error() {
         Some(error) => format!("{} (SQLSTATE {})", error.message(), error.code().code()),
         None => with_causes(error),
     }
 }
 
-fn unreachable(address: &Address, reason: String) -> SqlError {
+fn unreachable(address: &PostgresAddress, reason: String) -> SqlError {
     StoreError::Unreachable { place: address.setting(), reason }.into()
 }
 
-/// Why a connection could not be made, and how to fix it.
-fn reason(address: &Address, error: &tokio_postgres::Error) -> String {
-    let text = described(error);
+/// Reason that a connection could not be opened, and a remedy.
+fn explain_failure(address: &PostgresAddress, error: &tokio_postgres::Error) -> String {
+    let text = describe(error);
     let code = error.code();
     let is = |state: SqlState| code == Some(&state);
     let advice = if is(SqlState::INVALID_PASSWORD) || is(SqlState::INVALID_AUTHORIZATION_SPECIFICATION) {

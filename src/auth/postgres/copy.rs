@@ -1,6 +1,6 @@
-//! A copy of an SQLite store in an empty PostgreSQL store, with the numbers of all rows.
+//! Copies an SQLite store to an empty PostgreSQL store, with the numbers of all rows.
 //!
-//! Everything happens in one transaction: it commits only after all rows were read back from both and compared.
+//! Everything happens in one transaction, which commits only after all rows were read back from both and compared.
 
 use std::fmt;
 use std::path::Path;
@@ -10,37 +10,37 @@ use rusqlite::types::Value;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
-use crate::postgres::connection::{Connection, Transaction, storable};
-use crate::postgres::pool::Work;
+use crate::postgres::connection::{Connection, Transaction, without_nul};
+use crate::postgres::pool::CallKind;
 use crate::postgres::{PostgresSettings, PostgresStore};
-use crate::sql::{self, Row as _, Sql, SqlError, params};
+use crate::sql::{Sql, SqlError, SqlRow, SqlValue, params};
 use crate::{DataLock, SqliteStore, StoreError};
 
-/// Rows that are sent and compared at a time.
+/// Rows sent and compared at a time.
 const BATCH: usize = 1_000;
 const LIMIT: Duration = Duration::from_secs(900);
 const BEGIN: &str = "BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0";
 
 #[derive(Clone, Copy)]
-enum Kind {
+enum ColumnKind {
     Number,
     Flag,
     Text,
     Bytes,
 }
 
-use Kind::{Bytes, Flag, Number, Text};
+use ColumnKind::{Bytes, Flag, Number, Text};
 
-/// A table with its columns, the first of which are its key. Those whose rows have numbers of their own start with `id`.
-struct Table {
+/// A table and its columns; those of the key are first. The columns of tables with numbered rows start with `id`.
+struct TableLayout {
     name: &'static str,
     key: &'static str,
-    columns: &'static [(&'static str, Kind)],
+    columns: &'static [(&'static str, ColumnKind)],
 }
 
-/// In an order in which rows follow those that they refer to.
-const TABLES: [Table; 12] = [
-    Table {
+/// Ordered so that rows follow the rows that they refer to.
+const TABLES: [TableLayout; 12] = [
+    TableLayout {
         name: "accounts",
         key: "id",
         columns: &[
@@ -58,7 +58,7 @@ const TABLES: [Table; 12] = [
             ("blocked_at", Number),
         ],
     },
-    Table {
+    TableLayout {
         name: "keys",
         key: "id",
         columns: &[
@@ -75,9 +75,13 @@ const TABLES: [Table; 12] = [
             ("expires_at", Number),
         ],
     },
-    Table { name: "usage", key: "key, day", columns: &[("key", Number), ("day", Number), ("requests", Number)] },
-    Table { name: "deleted_keys", key: "day, key", columns: &[("day", Number), ("key", Number), ("owner", Bytes)] },
-    Table {
+    TableLayout { name: "usage", key: "key, day", columns: &[("key", Number), ("day", Number), ("requests", Number)] },
+    TableLayout {
+        name: "deleted_keys",
+        key: "day, key",
+        columns: &[("day", Number), ("key", Number), ("owner", Bytes)],
+    },
+    TableLayout {
         name: "sessions",
         key: "id",
         columns: &[
@@ -90,13 +94,13 @@ const TABLES: [Table; 12] = [
             ("authenticated_at", Number),
         ],
     },
-    Table { name: "recovery_codes", key: "account, digest", columns: &[("account", Number), ("digest", Bytes)] },
-    Table {
+    TableLayout { name: "recovery_codes", key: "account, digest", columns: &[("account", Number), ("digest", Bytes)] },
+    TableLayout {
         name: "links",
         key: "account, purpose",
         columns: &[("account", Number), ("purpose", Text), ("digest", Bytes), ("expires_at", Number)],
     },
-    Table {
+    TableLayout {
         name: "webhooks",
         key: "id",
         columns: &[
@@ -109,7 +113,7 @@ const TABLES: [Table; 12] = [
             ("stopped", Text),
         ],
     },
-    Table {
+    TableLayout {
         name: "watches",
         key: "id",
         columns: &[
@@ -126,8 +130,8 @@ const TABLES: [Table; 12] = [
             ("webhook", Number),
         ],
     },
-    Table { name: "listed", key: "watch, record", columns: &[("watch", Number), ("record", Text)] },
-    Table {
+    TableLayout { name: "listed", key: "watch, record", columns: &[("watch", Number), ("record", Text)] },
+    TableLayout {
         name: "alerts",
         key: "id",
         columns: &[
@@ -140,7 +144,7 @@ const TABLES: [Table; 12] = [
             ("entries", Text),
         ],
     },
-    Table {
+    TableLayout {
         name: "outbox",
         key: "id",
         columns: &[
@@ -159,16 +163,16 @@ const TABLES: [Table; 12] = [
     },
 ];
 
-/// A table that was copied.
+/// A copied table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopiedTable {
     pub name: &'static str,
     pub rows: u64,
 }
 
-/// A value, as both databases return it.
+/// A value in the form that both databases return.
 #[derive(Clone, PartialEq)]
-enum Cell {
+enum CopiedCell {
     Null,
     Number(i64),
     Text(String),
@@ -181,18 +185,18 @@ impl PostgresStore {
     /// # Errors
     /// [`StoreError::InUse`], [`StoreError::Unusable`] if the target is not empty, and those of opening both.
     pub fn copy_from(from: &Path, settings: &PostgresSettings) -> Result<Vec<CopiedTable>, StoreError> {
-        // Opening would create what is missing.
+        // Opening the store would create a missing one.
         crate::DatabaseFile::open_shared(from)?;
         let _lock = DataLock::acquire(from)?;
         let source = SqliteStore::open(from)?;
         let target = Self::open(settings)?;
         let copied = source.read_all(|source| {
             let copied = || {
-                let connection = target.pool.take(Work::Short)?;
+                let connection = target.pool.take(CallKind::Short)?;
                 connection.set_limit(LIMIT);
                 let transaction = Transaction::begin(&connection, BEGIN)?;
                 let copied = target.copy_within(&transaction, source);
-                // Its limits are those of a copy.
+                // It has the limits of a copy, so it is not used again.
                 let copied = match copied {
                     Ok(copied) => transaction.commit().map(|()| copied),
                     Err(error) => {
@@ -222,7 +226,7 @@ impl PostgresStore {
             table.set_sequence(connection, source)?;
             copied.push(CopiedTable { name: table.name, rows: table.compare(connection, source)? });
         }
-        // What a counter has used of a day is taken for all servers.
+        // The usage of a counter on a day counts as taken for all servers.
         connection.execute(
             "INSERT INTO leases (kind, counter, day, taken, granted) \
              SELECT 0, keys.counter, usage.day, sum(usage.requests), 0 FROM usage JOIN keys ON keys.id = usage.key \
@@ -235,7 +239,7 @@ impl PostgresStore {
         let sql: &dyn Sql = connection;
         let update = "UPDATE service SET change = ?1, cursor_secret = ?2";
         sql.execute(update, &params![change, secret.as_ref()])?;
-        let read = |row: &dyn sql::Row| Ok((row.get(0)?, row.get(1)?));
+        let read = |row: &dyn SqlRow| Ok((row.get(0)?, row.get(1)?));
         if sql.one("SELECT change, cursor_secret FROM service", &[], read)? != (change, secret) {
             return Err(different("service"));
         }
@@ -259,7 +263,7 @@ impl PostgresStore {
     }
 }
 
-impl Table {
+impl TableLayout {
     fn query(&self) -> String {
         let columns: Vec<&str> = self.columns.iter().map(|(name, _)| *name).collect();
         format!("SELECT {} FROM {} ORDER BY {}", columns.join(", "), self.name, self.key)
@@ -269,21 +273,21 @@ impl Table {
         self.key == "id"
     }
 
-    /// Calls `each` with some rows at a time.
+    /// Calls `each` with batches of rows.
     fn read(
         &self,
         source: &rusqlite::Connection,
-        mut each: impl FnMut(Vec<Vec<Cell>>) -> Result<(), SqlError>,
+        mut each: impl FnMut(Vec<Vec<CopiedCell>>) -> Result<(), SqlError>,
     ) -> Result<(), SqlError> {
         let mut statement = source.prepare(&self.query()).map_err(unreadable)?;
         let mut rows = statement.query([]).map_err(unreadable)?;
         let mut batch = Vec::new();
         while let Some(row) = rows.next().map_err(unreadable)? {
             let cell = |column| match row.get(column).map_err(unreadable)? {
-                Value::Null => Ok(Cell::Null),
-                Value::Integer(number) => Ok(Cell::Number(number)),
-                Value::Text(value) => Ok(Cell::Text(storable(&value).into_owned())),
-                Value::Blob(bytes) => Ok(Cell::Bytes(bytes)),
+                Value::Null => Ok(CopiedCell::Null),
+                Value::Integer(number) => Ok(CopiedCell::Number(number)),
+                Value::Text(value) => Ok(CopiedCell::Text(without_nul(&value).into_owned())),
+                Value::Blob(bytes) => Ok(CopiedCell::Bytes(bytes)),
                 Value::Real(_) => Err(SqlError::Data(format!("a fraction in {}", self.name))),
             };
             batch.push((0..self.columns.len()).map(cell).collect::<Result<_, SqlError>>()?);
@@ -296,7 +300,7 @@ impl Table {
 
     fn copy(&self, connection: &Connection, source: &rusqlite::Connection) -> Result<(), SqlError> {
         let columns: Vec<&str> = self.columns.iter().map(|(name, _)| *name).collect();
-        let array = |(index, (_, kind)): (usize, &(&str, Kind))| {
+        let array = |(index, (_, kind)): (usize, &(&str, ColumnKind))| {
             let of = match kind {
                 Number => "bigint",
                 Flag => "boolean",
@@ -313,13 +317,13 @@ impl Table {
                 return Ok(());
             }
             let arrays: Vec<Box<dyn ToSql + Sync>> =
-                self.columns.iter().enumerate().map(|(index, (_, kind))| column(&rows, index, *kind)).collect();
+                self.columns.iter().enumerate().map(|(index, (_, kind))| column_array(&rows, index, *kind)).collect();
             let params: Vec<&(dyn ToSql + Sync)> = arrays.iter().map(|array| &**array).collect();
             connection.execute(&sql, &params).map(|_| ())
         })
     }
 
-    /// Numbers of rows that were deleted are not given again.
+    /// Continues the numbering of the source, so that numbers of deleted rows are not given again.
     fn set_sequence(&self, connection: &Connection, source: &rusqlite::Connection) -> Result<(), SqlError> {
         if !self.has_numbers() {
             return Ok(());
@@ -331,15 +335,16 @@ impl Table {
         sql.one(set, &params![self.name, last], |_| Ok(()))
     }
 
-    /// Reads all rows from both and returns their number.
+    /// Compares all rows of both and returns their number.
     fn compare(&self, connection: &Connection, source: &rusqlite::Connection) -> Result<u64, SqlError> {
-        // Statements are known by their text, so that each table has a cursor of its own.
+        // Prepared statements are cached by their text, so each table has a cursor of its own.
         let cursor = format!("copied_{}", self.name);
         connection.batch(&format!("DECLARE {cursor} CURSOR FOR {}", self.query()))?;
         let mut compared = 0;
         self.read(source, |rows| {
             let copied = connection.rows(&format!("FETCH {BATCH} FROM {cursor}"), &[])?;
-            let copied: Vec<Vec<Cell>> = copied.iter().map(|row| self.cells(row)).collect::<Result<_, SqlError>>()?;
+            let copied: Vec<Vec<CopiedCell>> =
+                copied.iter().map(|row| self.cells(row)).collect::<Result<_, SqlError>>()?;
             compared += rows.len() as u64;
             if rows == copied { Ok(()) } else { Err(different(self.name)) }
         })?;
@@ -347,33 +352,34 @@ impl Table {
         Ok(compared)
     }
 
-    fn cells(&self, row: &Row) -> Result<Vec<Cell>, SqlError> {
+    fn cells(&self, row: &Row) -> Result<Vec<CopiedCell>, SqlError> {
         let cell = |index| {
             Ok(match row.value(index)? {
-                sql::Value::Null => Cell::Null,
-                sql::Value::Number(number) => Cell::Number(number),
-                sql::Value::Flag(flag) => Cell::Number(flag.into()),
-                sql::Value::Text(text) => Cell::Text(text.to_owned()),
-                sql::Value::Bytes(bytes) => Cell::Bytes(bytes.to_owned()),
+                SqlValue::Null => CopiedCell::Null,
+                SqlValue::Number(number) => CopiedCell::Number(number),
+                SqlValue::Flag(flag) => CopiedCell::Number(flag.into()),
+                SqlValue::Text(text) => CopiedCell::Text(text.to_owned()),
+                SqlValue::Bytes(bytes) => CopiedCell::Bytes(bytes.to_owned()),
             })
         };
         (0..self.columns.len()).map(cell).collect()
     }
 }
 
-/// A column of rows as an array of PostgreSQL. Tables of SQLite are strict: what is not NULL has the type of the column.
-fn column(rows: &[Vec<Cell>], index: usize, kind: Kind) -> Box<dyn ToSql + Sync> {
+/// A column of rows as a PostgreSQL array. SQLite tables are strict: a value is NULL or has the type of the column.
+fn column_array(rows: &[Vec<CopiedCell>], index: usize, kind: ColumnKind) -> Box<dyn ToSql + Sync> {
     let cells = rows.iter().map(|row| &row[index]);
-    let number = |cell: &Cell| if let Cell::Number(number) = cell { Some(*number) } else { None };
+    let number = |cell: &CopiedCell| if let CopiedCell::Number(number) = cell { Some(*number) } else { None };
     match kind {
         Number => Box::new(cells.map(number).collect::<Vec<Option<i64>>>()),
         Flag => Box::new(cells.map(|cell| number(cell).map(|flag| flag != 0)).collect::<Vec<Option<bool>>>()),
         Text => {
-            let value = |cell: &Cell| if let Cell::Text(text) = cell { Some(text.clone()) } else { None };
+            let value = |cell: &CopiedCell| if let CopiedCell::Text(text) = cell { Some(text.clone()) } else { None };
             Box::new(cells.map(value).collect::<Vec<Option<String>>>())
         }
         Bytes => {
-            let value = |cell: &Cell| if let Cell::Bytes(bytes) = cell { Some(bytes.clone()) } else { None };
+            let value =
+                |cell: &CopiedCell| if let CopiedCell::Bytes(bytes) = cell { Some(bytes.clone()) } else { None };
             Box::new(cells.map(value).collect::<Vec<Option<Vec<u8>>>>())
         }
     }
@@ -387,10 +393,10 @@ fn different(table: &str) -> SqlError {
     SqlError::Data(format!("{table} differs after the copy, and nothing was copied; try again"))
 }
 
-/// Whether the copy has a column of the target.
+/// True if the copy includes this column of the target.
 #[cfg(test)]
 pub(crate) fn is_copied(table: &str, column: &str) -> bool {
-    let is_listed = |known: &Table| known.name == table && known.columns.iter().any(|(name, _)| *name == column);
+    let is_listed = |known: &TableLayout| known.name == table && known.columns.iter().any(|(name, _)| *name == column);
     // Leases follow from usage, servers report themselves, and windows last an hour at most.
     ["service", "store_version", "leases", "servers", "windows"].contains(&table) || TABLES.iter().any(is_listed)
 }

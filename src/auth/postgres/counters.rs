@@ -1,4 +1,4 @@
-//! Daily counters and windows of rate limits that servers share.
+//! Daily counters and rate-limit windows that servers share.
 
 use std::time::Duration;
 
@@ -11,14 +11,14 @@ use crate::sql::{Durability, Failure, Sql, SqlError, params};
 use crate::{CounterStore, StoreError};
 use data::Date;
 
-/// How long a lease may take, from waiting for a connection to the commit: a request waits for it.
+/// Timeout of a lease, from waiting for a connection to the commit: a request waits for it.
 const LEASE_LIMIT: Duration = Duration::from_millis(250);
-/// How long after its last report a server counts as running.
+/// Time after its last report in which a server counts as running.
 const RUNNING: &str = "10 seconds";
 
-/// Takes `?5` units that are owed and grants others, of which `?6` are needed; the limit is `?4`.
+/// Takes `?5` owed units, and grants others, at least `?6` if so many are left; the limit is `?4`.
 ///
-/// One statement, which locks the row of the counter: servers that lease at the same time are served one after the other.
+/// One statement that locks the row of the counter: servers that lease at the same time are served one after the other.
 static LEASE: Lazy<String> = Lazy::new(|| {
     let units = |left: &str| {
         let size = format!("least(?7::bigint, ({left}) / (?8::bigint * (SELECT servers FROM running)))");
@@ -33,8 +33,8 @@ static LEASE: Lazy<String> = Lazy::new(|| {
     )
 });
 
-/// Counts a request in the window of a counter. Begins a window of `?2` seconds if there is none, if the last one is over, or if the
-/// clock was set back by more than a window.
+/// Counts a request in the window of a counter. Begins a window of `?2` seconds if there is none, if the last one is
+/// over, or if the clock was set back by more than a window.
 static COUNT: Lazy<String> = Lazy::new(|| {
     let now = "floor(extract(epoch FROM clock_timestamp()))::bigint";
     let lasts = "known.ends_at > excluded.started_at AND known.started_at < excluded.ends_at";
@@ -69,12 +69,12 @@ impl CounterStore for PostgresStore {
             let connection = self.pool.take_within(LEASE_LIMIT)?;
             let sql: &dyn Sql = &*connection;
             let params = params![kind, counter, day.days(), limit, owed, needed, MAX_UNITS, SHARE];
-            connection.within(LEASE_LIMIT, || {
+            connection.with_limit(LEASE_LIMIT, || {
                 sql.one(&LEASE, &params, |row| Ok(Grant { units: row.get(0)?, left: row.get(1)? }))
             })
         };
         self.calls.measure(|| {
-            // What a lost connection may have leased is lost, too, which only lowers the number.
+            // Units leased by a lost connection are lost too, which only lowers the number of admitted requests.
             let leased = match lease() {
                 Err(error) if error.is(Failure::Lost) => {
                     self.pool.drop_idle();
@@ -88,7 +88,7 @@ impl CounterStore for PostgresStore {
 
     fn end_leases(&self, unused: &[UnusedUnits]) -> Result<(), StoreError> {
         let mut columns: [Vec<i64>; 4] = Default::default();
-        // In one order, so that servers do not wait for each other in a circle.
+        // In one order, so that servers do not deadlock.
         let mut unused = unused.to_vec();
         unused.sort_unstable_by_key(|unused| (unused.day, kind_and_number(unused.counter)));
         for UnusedUnits { counter, day, units } in unused {
@@ -112,7 +112,7 @@ impl CounterStore for PostgresStore {
     fn count(&self, windows: &[SharedWindow]) -> Result<Result<Vec<CountedWindow>, u64>, StoreError> {
         let count = |sql: &dyn Sql| {
             let mut counted = Vec::with_capacity(windows.len());
-            // Always the larger range first, so that servers do not wait for each other in a circle.
+            // Always the larger range first, so that servers do not deadlock.
             for SharedWindow { counter, seconds, limit } in windows {
                 let (count, started_at, left) = sql.one(&COUNT, &params![counter.cast_signed(), *seconds], |row| {
                     Ok((row.get::<i64>(0)?, row.get(1)?, row.get::<i64>(2)?))
@@ -126,7 +126,7 @@ impl CounterStore for PostgresStore {
             Ok(Ok(counted))
         };
         self.transact(Durability::Normal, "count a sign-in, sign-up or e-mail", |transaction| {
-            transaction.within(LOOK_UP_LIMIT, || count(transaction))
+            transaction.with_limit(LOOK_UP_LIMIT, || count(transaction))
         })
     }
 

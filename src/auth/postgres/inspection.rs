@@ -1,13 +1,13 @@
-//! The state of a store for `doctor`, which neither migrates nor changes it.
+//! Inspection of a store for `doctor`; it neither migrates nor changes the store.
 
 use std::time::{Duration, Instant};
 
-use crate::postgres::pool::Work;
+use crate::postgres::pool::CallKind;
 use crate::postgres::{PostgresSettings, PostgresStore, schema};
-use crate::sql::{Row, Sql, SqlError};
+use crate::sql::{Sql, SqlError, SqlRow};
 use crate::{StoreCounts, StoreError};
 
-/// Calls whose fastest is the round-trip time.
+/// Calls to measure; the fastest is the round-trip time.
 const CALLS: u32 = 5;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,12 +15,12 @@ pub struct PostgresInspection {
     pub place: String,
     pub server_version: String,
     pub is_encrypted: bool,
-    /// Whether it is a standby, which cannot be written.
+    /// True for a standby, which is read-only.
     pub is_standby: bool,
     pub round_trip: Duration,
-    /// Of the server, the database and the role, without reserved ones.
+    /// Smallest limit of the server, the database and the role, without reserved connections.
     pub max_connections: u32,
-    /// Connections of this program at a time.
+    /// Limit of this program on its own connections.
     pub budget: u32,
     /// `None` if the store was never used.
     pub tables: Option<PostgresTables>,
@@ -29,9 +29,9 @@ pub struct PostgresInspection {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PostgresTables {
     pub version: i64,
-    /// The oldest version of a program that can use them.
+    /// Schema version of the oldest program that can use the tables.
     pub oldest: i64,
-    /// That of this program.
+    /// Schema version of this program.
     pub supported: i64,
     pub counts: StoreCounts,
     /// The latest time of a past event, in Unix seconds; `None` without accounts.
@@ -39,25 +39,25 @@ pub struct PostgresTables {
 }
 
 impl PostgresStore {
-    /// The store without its password, as a URL.
+    /// URL of the store, without its password.
     ///
     /// # Errors
     /// [`StoreError::Unusable`] if the URL cannot be read.
-    pub fn place(settings: &PostgresSettings) -> Result<String, StoreError> {
+    pub fn display_url(settings: &PostgresSettings) -> Result<String, StoreError> {
         Ok(Self::unmigrated(settings)?.pool.address().to_string())
     }
 
-    /// Reads what is there, and writes nothing.
+    /// Reads the state of the store, and writes nothing.
     ///
     /// # Errors
     /// [`StoreError::Unreachable`], [`StoreError::Unusable`].
     pub fn inspect(settings: &PostgresSettings) -> Result<PostgresInspection, StoreError> {
         let store = Self::unmigrated(settings)?;
-        store.inspected().map_err(|error| store.open_error(error))
+        store.read_state().map_err(|error| store.open_error(error))
     }
 
-    fn inspected(&self) -> Result<PostgresInspection, SqlError> {
-        let connection = self.pool.take(Work::Short)?;
+    fn read_state(&self) -> Result<PostgresInspection, SqlError> {
+        let connection = self.pool.take(CallKind::Short)?;
         let mut round_trip = Duration::MAX;
         for _ in 0..CALLS {
             let started = Instant::now();
@@ -66,7 +66,7 @@ impl PostgresStore {
         }
         let sql: &dyn Sql = &*connection;
         let tables = schema::versions(sql)?.map(|versions| inspect_tables(sql, versions)).transpose()?;
-        let read = |row: &dyn Row| {
+        let read = |row: &dyn SqlRow| {
             Ok(PostgresInspection {
                 place: self.pool.address().to_string(),
                 server_version: row.get(0)?,

@@ -22,34 +22,34 @@ use std::{fmt, fs};
 use zeroize::Zeroizing;
 
 use crate::measured::MeasuredCalls;
-use crate::postgres::address::Address;
+use crate::postgres::address::PostgresAddress;
 pub use crate::postgres::address::StoreUrl;
 use crate::postgres::connection::{Connection, PostgresError, Transaction};
 pub use crate::postgres::copy::CopiedTable;
 pub use crate::postgres::inspection::{PostgresInspection, PostgresTables};
-use crate::postgres::pool::{Lease, Pool, Work};
-use crate::sql::{Database, Durability, Failure, Reading, Sql, SqlError, Statements, keys};
-use crate::{Changes, CounterStore, StoreError, random};
+use crate::postgres::pool::{CallKind, ConnectionPool, PooledConnection};
+use crate::sql::{Database, Durability, Failure, ReadKind, Sql, SqlError, Statements, keys};
+use crate::{CounterStore, KeyChanges, StoreError, random};
 use data::Date;
 
-/// Attempts at a transaction that others make fail.
+/// Attempts at a transaction that conflicts with others.
 const CONFLICTS: u32 = 5;
 
 /// Timeout for interactive look-ups; a slower database counts as unavailable.
 const LOOK_UP_LIMIT: Duration = Duration::from_secs(1);
 
-/// How a store is reached.
+/// Connection settings of a store.
 #[derive(Clone, Debug)]
 pub struct PostgresSettings {
     pub url: StoreUrl,
-    /// Instead of that of the URL.
+    /// Replaces the password of the URL.
     pub password: Option<Zeroizing<String>>,
-    /// The most connections at a time.
+    /// Most connections at a time.
     pub connections: u32,
 }
 
 impl PostgresSettings {
-    /// The password is the only line of `password_file`, if one is named.
+    /// The password is the only line of `password_file`, if there is one.
     ///
     /// # Errors
     /// [`StoreError::Unusable`] if it cannot be read.
@@ -68,12 +68,13 @@ impl PostgresSettings {
 pub struct PostgresStore {
     /// A random number, which distinguishes servers.
     server: i64,
-    pool: Pool,
+    pool: ConnectionPool,
     calls: MeasuredCalls,
 }
 
 impl PostgresStore {
-    /// Connects, and migrates the tables if needed. Blocks: it must not be called within an async runtime, nor any method.
+    /// Connects, and migrates the tables if needed. Blocks, like every method: none may be called within an async
+    /// runtime.
     ///
     /// # Errors
     /// [`StoreError::Unreachable`], [`StoreError::Unusable`], [`StoreError::NewerDatabase`].
@@ -81,12 +82,12 @@ impl PostgresStore {
         Self::open_with(settings, schema::STEPS)
     }
 
-    fn open_with(settings: &PostgresSettings, steps: &[schema::Step]) -> Result<Self, StoreError> {
+    fn open_with(settings: &PostgresSettings, steps: &[schema::MigrationStep]) -> Result<Self, StoreError> {
         let store = Self::unmigrated(settings)?;
         let migrated = || {
-            let connection = store.pool.take(Work::Short)?;
+            let connection = store.pool.take(CallKind::Short)?;
             let migrated = schema::migrate(&connection, store.pool.address(), steps);
-            // Its limits are those of a migration.
+            // It has the limits of a migration, so it is not used again.
             connection.mark_broken();
             migrated
         };
@@ -94,17 +95,17 @@ impl PostgresStore {
         Ok(store)
     }
 
-    /// Reads only the settings.
+    /// Neither connects nor migrates.
     fn unmigrated(settings: &PostgresSettings) -> Result<Self, StoreError> {
         let password = settings.password.as_ref().map(|password| password.as_str());
         let unusable = |reason| StoreError::Unusable { place: "--store".to_owned(), reason };
-        let address = Address::of(&settings.url, password).map_err(unusable)?;
-        let pool = Pool::new(address, settings.connections as usize)?;
+        let address = PostgresAddress::parse(&settings.url, password).map_err(unusable)?;
+        let pool = ConnectionPool::new(address, settings.connections as usize)?;
         let server = random()?.first_chunk().map_or(0, |bytes| i64::from_le_bytes(*bytes));
         Ok(Self { server, pool, calls: MeasuredCalls::default() })
     }
 
-    /// What an error means if the store was not open yet.
+    /// The error of a store that could not be opened.
     fn open_error(&self, error: SqlError) -> StoreError {
         match error.into_store_error("open the store") {
             StoreError::Database { source, .. } => {
@@ -120,7 +121,7 @@ impl PostgresStore {
 
     fn call<T>(
         &self,
-        work: Work,
+        work: CallKind,
         operation: &'static str,
         mut read: impl FnMut(&Connection) -> Result<T, SqlError>,
     ) -> Result<T, StoreError> {
@@ -137,7 +138,7 @@ impl PostgresStore {
 
     fn failed(&self, error: SqlError, operation: &'static str) -> StoreError {
         if error.is(Failure::Timeout) {
-            self.pool.lost();
+            self.pool.mark_lost();
         }
         error.into_store_error(operation)
     }
@@ -156,7 +157,7 @@ impl PostgresStore {
                     Ok(result) => return Ok(result),
                     Err(error) => error,
                 };
-                // Whatever fails before the commit was sent is rolled back; a conflict is, also then.
+                // Any failure before the commit was sent is rolled back; a conflict is rolled back even after that.
                 if error.is(Failure::Conflict) && conflicts + 1 < CONFLICTS {
                     conflicts += 1;
                 } else if error.is(Failure::Lost) && !was_lost {
@@ -174,7 +175,7 @@ impl PostgresStore {
         durability: Durability,
         change: impl FnOnce(&Connection) -> Result<T, SqlError>,
     ) -> Result<T, SqlError> {
-        let connection: Lease<'_> = self.pool.take(Work::Short)?;
+        let connection: PooledConnection<'_> = self.pool.take(CallKind::Short)?;
         let transaction = Transaction::begin(&connection, begin(durability))?;
         match change(&transaction) {
             Ok(result) => match transaction.commit() {
@@ -198,12 +199,12 @@ impl fmt::Debug for PostgresStore {
 }
 
 impl Database for PostgresStore {
-    fn read(&self, reading: Reading, operation: &'static str, read: Statements<'_>) -> Result<(), StoreError> {
+    fn read(&self, reading: ReadKind, operation: &'static str, read: Statements<'_>) -> Result<(), StoreError> {
         match reading {
-            Reading::LookUp => {
-                self.call(Work::Short, operation, |connection| connection.within(LOOK_UP_LIMIT, || read(connection)))
-            }
-            Reading::List => self.call(Work::List, operation, |connection| read(connection)),
+            ReadKind::LookUp => self.call(CallKind::Short, operation, |connection| {
+                connection.with_limit(LOOK_UP_LIMIT, || read(connection))
+            }),
+            ReadKind::List => self.call(CallKind::List, operation, |connection| read(connection)),
         }
     }
 
@@ -211,15 +212,15 @@ impl Database for PostgresStore {
         self.transact(durability, operation, |connection| change(connection))
     }
 
-    fn read_changes(&self, since: i64) -> Result<Changes, StoreError> {
-        self.call(Work::Short, "read the changed keys", |connection| {
-            let last = connection.within(LOOK_UP_LIMIT, || keys::last_change(connection))?;
+    fn read_changes(&self, since: i64) -> Result<KeyChanges, StoreError> {
+        self.call(CallKind::Short, "read the changed keys", |connection| {
+            let last = connection.with_limit(LOOK_UP_LIMIT, || keys::last_change(connection))?;
             keys::changes(connection, since, last)
         })
     }
 
     /// A connection always leads to the database that the next start would open.
-    fn check_place(&self) -> Result<(), StoreError> {
+    fn check_location(&self) -> Result<(), StoreError> {
         Ok(())
     }
 

@@ -1,8 +1,8 @@
-//! A few connections that all calls share.
+//! A small pool of connections that all calls share.
 //!
-//! They are made when they are needed, at most as many as the budget allows, and dropped when they fail. While none can be made,
-//! one call after the other tries it, and the others fail at once. A runtime of its own drives them, so that every wait has a limit
-//! and a client can be dropped anywhere.
+//! Connections are opened on demand, up to the budget, and dropped when they fail. While none can be opened, one call
+//! at a time tries, and the others fail at once. The pool runs them on a runtime of its own, so that every wait has a
+//! limit and a client can be dropped anywhere.
 
 use std::ops::Deref;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -13,53 +13,53 @@ use tokio_postgres::config::SslMode;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::StoreError;
-use crate::postgres::address::Address;
+use crate::postgres::address::PostgresAddress;
 use crate::postgres::connection::Connection;
 use crate::sql::SqlError;
 use platform::tls;
 
-/// How long a call waits for a connection that others use.
+/// Timeout for a connection that others use.
 const WAIT: Duration = Duration::from_secs(5);
-/// How long after a connection could not be made no other is tried.
+/// Pause after a failed attempt to open a connection.
 const AWAY: Duration = Duration::from_millis(500);
 
-/// What a connection is taken for.
+/// Kind of call that takes a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Work {
+pub(crate) enum CallKind {
     /// A look-up or a change.
     Short,
-    /// Reads any number of rows. Such calls share half of the connections, so that nobody is rejected late, or remains accepted
-    /// after a revocation, because others read long lists.
+    /// Reads any number of rows. Such calls share half of the connections, so that long lists neither delay a rejection
+    /// nor keep a revoked key accepted.
     List,
 }
 
-pub(crate) struct Pool {
+pub(crate) struct ConnectionPool {
     /// `None` only while it is dropped.
     runtime: Option<Runtime>,
-    address: Address,
+    address: PostgresAddress,
     tls: Option<MakeRustlsConnect>,
     size: usize,
-    state: Mutex<State>,
+    state: Mutex<PoolState>,
     freed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct PoolState {
     idle: Vec<Connection>,
-    /// With those that are in use.
+    /// Open connections, including those in use.
     open: usize,
-    /// Those in use for lists.
+    /// Connections in use for lists.
     lists: usize,
-    /// Why no connection could be made, and when that may be tried again.
+    /// Reason that no connection could be opened, and the time of the next attempt.
     away: Option<(String, Instant)>,
 }
 
-impl Pool {
-    /// Makes no connection.
+impl ConnectionPool {
+    /// Opens no connection yet.
     ///
     /// # Errors
     /// [`StoreError::Unusable`] if `sslrootcert` cannot be used or no thread can be started.
-    pub(crate) fn new(address: Address, size: usize) -> Result<Self, StoreError> {
+    pub(crate) fn new(address: PostgresAddress, size: usize) -> Result<Self, StoreError> {
         let unusable = |reason: String| StoreError::Unusable { place: address.setting(), reason };
         let tls = match address.encryption {
             SslMode::Disable => None,
@@ -80,7 +80,7 @@ impl Pool {
         })
     }
 
-    pub(crate) fn address(&self) -> &Address {
+    pub(crate) fn address(&self) -> &PostgresAddress {
         &self.address
     }
 
@@ -88,37 +88,37 @@ impl Pool {
         self.size
     }
 
-    /// A connection for one call.
+    /// Takes a connection for one call.
     ///
     /// # Errors
     /// [`StoreError::Busy`] if none is free in time, [`StoreError::Unreachable`].
-    pub(crate) fn take(&self, work: Work) -> Result<Lease<'_>, SqlError> {
+    pub(crate) fn take(&self, work: CallKind) -> Result<PooledConnection<'_>, SqlError> {
         self.take_by(work, WAIT, self.address.connect_limit())
     }
 
-    /// A connection for one short call that cannot wait long, also not until one is made.
+    /// Takes a connection for a short call; `wait` also limits the time to open one.
     ///
     /// # Errors
-    /// As [`Pool::take`].
-    pub(crate) fn take_within(&self, wait: Duration) -> Result<Lease<'_>, SqlError> {
-        self.take_by(Work::Short, wait, wait)
+    /// As [`ConnectionPool::take`].
+    pub(crate) fn take_within(&self, wait: Duration) -> Result<PooledConnection<'_>, SqlError> {
+        self.take_by(CallKind::Short, wait, wait)
     }
 
-    fn take_by(&self, work: Work, wait: Duration, connect: Duration) -> Result<Lease<'_>, SqlError> {
+    fn take_by(&self, work: CallKind, wait: Duration, connect: Duration) -> Result<PooledConnection<'_>, SqlError> {
         let deadline = Instant::now() + wait;
         let mut state = self.state();
         loop {
             let lists = self.size.div_ceil(2);
-            if work == Work::Short || state.lists < lists {
+            if work == CallKind::Short || state.lists < lists {
                 let known = pop_usable(&mut state);
                 if known.is_some() || state.open < self.size {
                     if known.is_none() {
                         self.begin_to_connect(&mut state)?;
                     }
-                    state.lists += usize::from(work == Work::List);
+                    state.lists += usize::from(work == CallKind::List);
                     drop(state);
-                    // From here on the lease gives the place back, also if no connection can be made.
-                    let mut lease = Lease { pool: self, work, connection: known };
+                    // From here on, dropping the lease frees the place, even if no connection can be opened.
+                    let mut lease = PooledConnection { pool: self, work, connection: known };
                     if lease.connection.is_none() {
                         lease.connection = Some(self.connect(connect)?);
                     }
@@ -133,27 +133,27 @@ impl Pool {
         }
     }
 
-    /// Takes the place of a connection, unless none can be made.
-    fn begin_to_connect(&self, state: &mut State) -> Result<(), SqlError> {
+    /// Reserves the place of a connection; fails while none can be opened.
+    fn begin_to_connect(&self, state: &mut PoolState) -> Result<(), SqlError> {
         if let Some((reason, until)) = &mut state.away {
             let now = Instant::now();
             if now < *until {
                 return Err(StoreError::Unreachable { place: self.address.setting(), reason: reason.clone() }.into());
             }
-            // This call tries it; others do not wait with it.
+            // This call tries; others fail at once instead of waiting for it.
             *until = now + self.address.connect_limit();
         }
         state.open += 1;
         Ok(())
     }
 
-    /// The server did not answer in time: other calls fail until a connection can be made again.
-    pub(crate) fn lost(&self) {
+    /// Records that the server did not answer in time: other calls fail until a connection can be opened again.
+    pub(crate) fn mark_lost(&self) {
         self.drop_idle();
         self.state().away = Some(("the server does not answer".to_owned(), Instant::now()));
     }
 
-    /// Drops the connections that nobody uses: after one was lost the others may be, too.
+    /// Drops idle connections: after one was lost, the others may be too.
     pub(crate) fn drop_idle(&self) {
         let mut state = self.state();
         state.open -= state.idle.len();
@@ -169,7 +169,7 @@ impl Pool {
             SqlError::Rule(StoreError::Unreachable { reason, .. }) => reason.clone(),
             error => error.to_string(),
         });
-        // A call that gave up early does not know whether the server is away: the next finds out.
+        // A call that gave up early cannot tell if the server is away; the next call finds out.
         let gave_up = limit < self.address.connect_limit() && started.elapsed() >= limit;
         let mut state = self.state();
         match (reason, &mut state.away) {
@@ -181,12 +181,12 @@ impl Pool {
         connection
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, PoolState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn pop_usable(state: &mut State) -> Option<Connection> {
+fn pop_usable(state: &mut PoolState) -> Option<Connection> {
     while let Some(connection) = state.idle.pop() {
         if connection.is_usable() {
             return Some(connection);
@@ -196,7 +196,7 @@ fn pop_usable(state: &mut State) -> Option<Connection> {
     None
 }
 
-impl Drop for Pool {
+impl Drop for ConnectionPool {
     fn drop(&mut self) {
         self.state().idle.clear();
         // The last handle may be dropped within another runtime, where waiting for this one would panic.
@@ -207,14 +207,14 @@ impl Drop for Pool {
 }
 
 /// A connection in use.
-pub(crate) struct Lease<'p> {
-    pool: &'p Pool,
-    work: Work,
-    /// `None` until it is made.
+pub(crate) struct PooledConnection<'p> {
+    pool: &'p ConnectionPool,
+    work: CallKind,
+    /// `None` until it is open.
     connection: Option<Connection>,
 }
 
-impl Deref for Lease<'_> {
+impl Deref for PooledConnection<'_> {
     type Target = Connection;
 
     fn deref(&self) -> &Connection {
@@ -222,10 +222,10 @@ impl Deref for Lease<'_> {
     }
 }
 
-impl Drop for Lease<'_> {
+impl Drop for PooledConnection<'_> {
     fn drop(&mut self) {
         let mut state = self.pool.state();
-        state.lists -= usize::from(self.work == Work::List);
+        state.lists -= usize::from(self.work == CallKind::List);
         // A call that panicked may have left a transaction open.
         match self.connection.take().filter(|connection| connection.is_usable() && !std::thread::panicking()) {
             Some(connection) => state.idle.push(connection),

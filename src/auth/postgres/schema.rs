@@ -1,34 +1,36 @@
-//! The tables, and migrations that servers of two versions survive.
+//! The tables, and migrations that keep servers of two versions running.
 //!
-//! During an upgrade, servers of the version before use the tables that the new one has migrated. A step therefore either expands
-//! (it adds tables, columns with a default, indexes; programs that do not know of them go on) or contracts (it removes, renames or
-//! restricts what older programs use). A contracting step may only be released after a version that no longer uses what it
-//! removes, and names in `oldest` the schema version of that program: older ones refuse the store from then on.
+//! During an upgrade, servers of the previous version use the tables that the new one has migrated. A step therefore
+//! either expands (it adds tables, columns with a default, or indexes; older programs go on without them) or contracts
+//! (it removes, renames or restricts something that older programs use). A contracting step may only be released after
+//! a version that no longer uses what it removes, and its `oldest` is the schema version of that program: older ones
+//! refuse the store from then on.
 
 use std::time::Duration;
 
 use crate::StoreError;
-use crate::postgres::address::Address;
+use crate::postgres::address::PostgresAddress;
 use crate::postgres::connection::{Connection, Transaction};
-use crate::sql::{Row, Sql, SqlError, params};
+use crate::sql::{Sql, SqlError, SqlRow, params};
 
 /// A migration.
 #[derive(Clone, Copy)]
-pub(crate) struct Step {
+pub(crate) struct MigrationStep {
     pub(crate) sql: &'static str,
-    /// The oldest schema version whose programs can use the tables after this step; never less than that of the step before.
+    /// Oldest schema version of a program that can use the tables after this step; never less than that of the step
+    /// before.
     pub(crate) oldest: i64,
 }
 
 /// Step `n` migrates a database from version `n` to `n + 1`. Released steps are never changed.
-pub(crate) const STEPS: &[Step] = &[
-    Step { sql: include_str!("migrations/1.sql"), oldest: 1 },
-    Step { sql: include_str!("migrations/2.sql"), oldest: 1 },
-    Step { sql: include_str!("migrations/3.sql"), oldest: 1 },
-    Step { sql: include_str!("migrations/4.sql"), oldest: 1 },
+pub(crate) const STEPS: &[MigrationStep] = &[
+    MigrationStep { sql: include_str!("migrations/1.sql"), oldest: 1 },
+    MigrationStep { sql: include_str!("migrations/2.sql"), oldest: 1 },
+    MigrationStep { sql: include_str!("migrations/3.sql"), oldest: 1 },
+    MigrationStep { sql: include_str!("migrations/4.sql"), oldest: 1 },
 ];
 
-/// For migrations: a large table may take long.
+/// Timeout of a migration statement: a large table may take long.
 const LIMIT: Duration = Duration::from_secs(900);
 /// Servers that start together wait for the one that migrates.
 const BEGIN: &str = "BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = '60s'; \
@@ -38,14 +40,18 @@ const BEGIN: &str = "BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_time
 /// The versions that a database records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Versions {
-    /// The steps that were made.
+    /// Number of steps made.
     pub(crate) version: i64,
     pub(crate) oldest: i64,
 }
 
-/// Makes the steps that are missing, once if several servers start together. Accepts a database that a newer program migrated if
-/// this program can use it.
-pub(crate) fn migrate(connection: &Connection, address: &Address, steps: &[Step]) -> Result<(), SqlError> {
+/// Makes the missing steps, only once if several servers start together. Accepts a database that a newer program
+/// migrated if this program can use it.
+pub(crate) fn migrate(
+    connection: &Connection,
+    address: &PostgresAddress,
+    steps: &[MigrationStep],
+) -> Result<(), SqlError> {
     let supported = steps.len() as i64;
     if let Some(found) = versions(connection)?
         && found.version >= supported
@@ -65,7 +71,7 @@ pub(crate) fn migrate(connection: &Connection, address: &Address, steps: &[Step]
     Ok(())
 }
 
-fn migrate_within(connection: &Connection, address: &Address, steps: &[Step]) -> Result<(), SqlError> {
+fn migrate_within(connection: &Connection, address: &PostgresAddress, steps: &[MigrationStep]) -> Result<(), SqlError> {
     let supported = steps.len() as i64;
     let done = match versions(connection)? {
         Some(found) if found.version >= supported => return check(address, found, supported),
@@ -89,7 +95,7 @@ fn migrate_within(connection: &Connection, address: &Address, steps: &[Step]) ->
     Ok(())
 }
 
-fn check(address: &Address, found: Versions, supported: i64) -> Result<(), SqlError> {
+fn check(address: &PostgresAddress, found: Versions, supported: i64) -> Result<(), SqlError> {
     if found.oldest <= supported {
         return Ok(());
     }
@@ -99,13 +105,13 @@ fn check(address: &Address, found: Versions, supported: i64) -> Result<(), SqlEr
 
 /// `None` if the database was never migrated.
 pub(crate) fn versions(sql: &dyn Sql) -> Result<Option<Versions>, SqlError> {
-    // Not `to_regclass`, which may remember from before the lock that there was none.
+    // Not `to_regclass`: it may remember, from before the lock, that there was no table.
     let query = "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_tables \
                  WHERE tablename = 'store_version' AND schemaname = ANY(current_schemas(FALSE)))";
     if !sql.one(query, &[], |row| row.get::<bool>(0))? {
         return Ok(None);
     }
-    let read = |row: &dyn Row| Ok(Versions { version: row.get(0)?, oldest: row.get(1)? });
+    let read = |row: &dyn SqlRow| Ok(Versions { version: row.get(0)?, oldest: row.get(1)? });
     sql.one("SELECT version, oldest FROM store_version", &[], read).map(Some)
 }
 
@@ -114,6 +120,6 @@ fn has_tables(sql: &dyn Sql) -> Result<bool, SqlError> {
     sql.one(query, &[], |row| row.get(0))
 }
 
-fn unusable(address: &Address, reason: &str) -> SqlError {
+fn unusable(address: &PostgresAddress, reason: &str) -> SqlError {
     StoreError::Unusable { place: address.setting(), reason: reason.to_owned() }.into()
 }

@@ -1,5 +1,5 @@
-//! Batches: work in many pieces. Each piece waits for its turn behind whatever waits already, so that a long batch delays others
-//! by a piece; and of one caller only some batches wait, so that others find places.
+//! Batches: work in many pieces. Each piece waits for its turn behind all waiting work, so that a long batch delays
+//! others by one piece. Only a few batches of one caller may wait, so that others find places.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -8,41 +8,41 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use thiserror::Error;
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::quota::work_queue::in_place;
+use crate::quota::work_queue::run_in_place;
 use crate::quota::{ClientNetwork, KeyId, WorkQueue, client_networks};
 
 /// Batches of one caller that may wait for a turn.
 pub const MAX_WAITING: usize = 4;
 
-/// Who sends a batch.
+/// Sender of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BatchOwner {
     Key(KeyId),
-    /// Counted as its rate limits are: by its IPv4 /32, or by its IPv6 /64, /56 and /48.
+    /// Counted like its rate limits: by its IPv4 /32, or by its IPv6 /64, /56 and /48.
     Address(IpAddr),
 }
 
-/// What waiting batches are counted in.
+/// Group in which waiting batches are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Group {
+enum BatchGroup {
     Key(KeyId),
     Network(ClientNetwork),
 }
 
 impl BatchOwner {
-    /// The groups that the owner is in, and how many of their batches may wait.
-    fn groups(self) -> impl Iterator<Item = (Group, usize)> {
+    /// Groups of the owner, each with its limit of waiting batches.
+    fn groups(self) -> impl Iterator<Item = (BatchGroup, usize)> {
         let (key, networks) = match self {
-            Self::Key(key) => (Some((Group::Key(key), MAX_WAITING)), [None; 3]),
+            Self::Key(key) => (Some((BatchGroup::Key(key), MAX_WAITING)), [None; 3]),
             Self::Address(address) => (None, client_networks(address)),
         };
         let networks = networks.into_iter().flatten();
         key.into_iter()
-            .chain(networks.map(|(network, multiple)| (Group::Network(network), MAX_WAITING * multiple as usize)))
+            .chain(networks.map(|(network, multiple)| (BatchGroup::Network(network), MAX_WAITING * multiple as usize)))
     }
 }
 
-/// Why a batch is not done.
+/// Reason that a batch is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum BatchRefused {
     #[error("too many look-ups are waiting; retry in a second")]
@@ -54,38 +54,38 @@ pub enum BatchRefused {
     TooManyWaiting,
 }
 
-/// How many batches of each group wait.
+/// Number of waiting batches of each group.
 #[derive(Debug, Default)]
-pub(super) struct WaitingBatches(Mutex<HashMap<Group, usize>>);
+pub(super) struct WaitingBatches(Mutex<HashMap<BatchGroup, usize>>);
 
 impl WaitingBatches {
-    fn counts(&self) -> MutexGuard<'_, HashMap<Group, usize>> {
+    fn counts(&self) -> MutexGuard<'_, HashMap<BatchGroup, usize>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// `None` if as many wait as may.
-    fn enter(&self, owner: BatchOwner) -> Option<Waiting<'_>> {
+    /// `None` if a group has reached its limit.
+    fn enter(&self, owner: BatchOwner) -> Option<WaitingBatch<'_>> {
         let mut counts = self.counts();
-        let is_full = |(group, most): (Group, usize)| counts.get(&group).is_some_and(|count| *count >= most);
+        let is_full = |(group, most): (BatchGroup, usize)| counts.get(&group).is_some_and(|count| *count >= most);
         if owner.groups().any(is_full) {
             return None;
         }
         Some(self.add(&mut counts, owner))
     }
 
-    fn add(&self, counts: &mut HashMap<Group, usize>, owner: BatchOwner) -> Waiting<'_> {
+    fn add(&self, counts: &mut HashMap<BatchGroup, usize>, owner: BatchOwner) -> WaitingBatch<'_> {
         owner.groups().for_each(|(group, _)| *counts.entry(group).or_default() += 1);
-        Waiting { batches: self, owner }
+        WaitingBatch { batches: self, owner }
     }
 }
 
-/// A batch that waits, until this is dropped.
-struct Waiting<'q> {
+/// Counts a batch as waiting until it is dropped.
+struct WaitingBatch<'q> {
     batches: &'q WaitingBatches,
     owner: BatchOwner,
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for WaitingBatch<'_> {
     fn drop(&mut self) {
         let mut counts = self.batches.counts();
         for (group, _) in self.owner.groups() {
@@ -99,33 +99,33 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// A place in the queue for many pieces of work; dropped, it leaves the queue.
-pub struct Batch<'q> {
+/// A place in the queue for many pieces of work. Dropping it leaves the queue.
+pub struct QueuedBatch<'q> {
     queue: &'q WorkQueue,
     owner: BatchOwner,
-    /// It waits whenever no piece of it runs.
-    waiting: Option<Waiting<'q>>,
+    /// `None` while a piece runs.
+    waiting: Option<WaitingBatch<'q>>,
     _place: OwnedSemaphorePermit,
 }
 
 impl WorkQueue {
-    /// A batch has a place of its own, which it keeps until it is done: its pieces are never refused.
-    pub fn batch(&self, owner: BatchOwner) -> Result<Batch<'_>, BatchRefused> {
+    /// Adds a batch. It keeps a place of its own until it is done, so its pieces are never refused.
+    pub fn batch(&self, owner: BatchOwner) -> Result<QueuedBatch<'_>, BatchRefused> {
         let waiting = self.waiting_batches.enter(owner).ok_or(BatchRefused::TooManyWaiting)?;
         let place = Arc::clone(&self.batch_places).try_acquire_owned().map_err(|_| {
             self.count_rejection();
             BatchRefused::Overloaded
         })?;
-        Ok(Batch { queue: self, owner, waiting: Some(waiting), _place: place })
+        Ok(QueuedBatch { queue: self, owner, waiting: Some(waiting), _place: place })
     }
 }
 
-impl Batch<'_> {
+impl QueuedBatch<'_> {
     /// Runs the next piece when it is its turn.
     pub async fn run<T>(&mut self, piece: impl FnOnce() -> T) -> T {
         let turn = self.queue.next_turn().await;
         self.waiting = None;
-        let done = in_place(piece);
+        let done = run_in_place(piece);
         let batches = &self.queue.waiting_batches;
         self.waiting = Some(batches.add(&mut batches.counts(), self.owner));
         drop(turn);
@@ -182,7 +182,7 @@ mod tests {
     async fn of_one_caller_four_batches_wait_and_others_are_not_refused() {
         let queue = WorkQueue::new(1, 32);
         let running = queue.turn().await.unwrap();
-        let mut waiting: Vec<Batch<'_>> = (0..4).map(|_| queue.batch(key(1)).unwrap()).collect();
+        let mut waiting: Vec<QueuedBatch<'_>> = (0..4).map(|_| queue.batch(key(1)).unwrap()).collect();
         assert_eq!(queue.batch(key(1)).err(), Some(BatchRefused::TooManyWaiting));
         let mut other = queue.batch(key(2)).unwrap();
         let mut search = Box::pin(queue.run(|| 7));
@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn batches_leave_places_to_searches() {
         let queue = WorkQueue::new(1, 8);
-        let batches: Vec<Batch<'_>> = (0..4).map(|number| queue.batch(key(number)).unwrap()).collect();
+        let batches: Vec<QueuedBatch<'_>> = (0..4).map(|number| queue.batch(key(number)).unwrap()).collect();
         assert_eq!(queue.batch(key(9)).err(), Some(BatchRefused::Overloaded));
         assert_eq!(queue.free_places(), 9);
         drop(batches);

@@ -1,4 +1,4 @@
-//! Who is counted without an API key.
+//! Clients counted without an API key.
 
 use std::net::IpAddr;
 use std::str::FromStr;
@@ -13,21 +13,21 @@ pub enum Client {
     Address(IpAddr),
     /// All addresses of the [`ClientPool`] of this name.
     Pool(Arc<str>),
-    /// Somebody who signs in to the account of this e-mail address, whether it exists or not, from this client address. Counted
-    /// by the account, and by the account and the network of the address.
+    /// A sign-in to the account of this e-mail address, whether it exists or not, from this client address. Counted by
+    /// the account, and by the account and the network of the address.
     SignIn(Arc<str>, IpAddr),
-    /// The known browsers of the account of this number.
+    /// The known browsers of this account.
     KnownBrowsers(i64),
-    /// The session of this digest.
+    /// The session with this digest.
     Session([u8; 32]),
-    /// Whoever enters codes for the account of this number after its password.
+    /// Codes entered for this account after its password.
     Codes(i64),
-    /// Whoever gets e-mails at this address, with an account or without.
+    /// E-mails to this address, with an account or without.
     Mailbox(Arc<str>),
 }
 
-/// Address ranges whose clients share one daily limit, written `NAME=CALLS@RANGE+RANGE`. Hosted assistants call for all
-/// their users from a few addresses.
+/// Address ranges that share one daily limit, written `NAME=CALLS@RANGE+RANGE`. Hosted assistants call for all their
+/// users from a few addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientPool {
     name: Arc<str>,
@@ -79,7 +79,7 @@ impl ClientPool {
         Client::Pool(self.name.clone())
     }
 
-    /// Calls per UTC day that all its addresses share.
+    /// Calls per UTC day, for all its addresses together.
     pub fn daily_limit(&self) -> u32 {
         self.daily_limit
     }

@@ -1,6 +1,6 @@
 //! Daily quotas of clients without a key.
 //!
-//! Each UTC day has a table of its own, whose hashes use a secret of the day: the entries of two days cannot be linked.
+//! Each UTC day has its own table and secret of the hashes: the entries of two days cannot be linked.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -8,8 +8,8 @@ use crate::quota::client_hasher::ClientHasher;
 use crate::quota::{Client, Quota, WindowCounter};
 use data::Date;
 
-/// 2,097,152 entries. Of a million IPv4 addresses one in 1,800 is forgotten. An IPv6 address takes three entries if no other is
-/// of its /48: of 600,000 such addresses one in 15 is forgotten, of 420,000 one in 250.
+/// 2,097,152 entries. Of a million IPv4 addresses, one in 1,800 is forgotten. An IPv6 address takes three entries if it
+/// is the only one of its /48: of 600,000 such addresses, one in 15 is forgotten; of 420,000, one in 250.
 const BUCKETS: usize = 1 << 17;
 
 /// Bytes of the table.
@@ -36,13 +36,13 @@ impl ClientCounter {
     /// Takes one request of `client` from its `limit` of `today`; an error if none is left.
     pub(crate) fn take(&self, client: &Client, limit: u32, today: Date) -> Result<Quota, Quota> {
         let (day, counter) = self.find_or_insert(today);
-        let quota = |used: u32| Quota::of(Some(limit), used, today);
+        let quota = |used: u32| Quota::new(Some(limit), used, today);
         counter.take(client, limit, day.unix()).map(quota).map_err(|_| quota(limit))
     }
 
     pub(crate) fn peek(&self, client: &Client, limit: u32, today: Date) -> Quota {
         let used = self.find(today).map_or(0, |(day, counter)| counter.peek(client, limit, day.unix()));
-        Quota::of(Some(limit), used, today)
+        Quota::new(Some(limit), used, today)
     }
 
     /// Gives back one request that was taken on `day`, and returns the quota after it.
@@ -71,7 +71,7 @@ impl ClientCounter {
     }
 }
 
-/// The table of a date. One whose clock is slightly behind at midnight counts on the new day.
+/// The table of a date. A thread with a slightly slow clock counts on the new day at midnight.
 fn find(today: &Option<DayCounter>, date: Date) -> Option<DayCounter> {
     today.as_ref().filter(|(day, _)| (0..=1).contains(&(day.days() - date.days()))).cloned()
 }

@@ -1,4 +1,4 @@
-//! Client addresses are stored only as keyed hashes, whose secret never leaves the process.
+//! Client addresses are stored only as keyed hashes. The secret never leaves the process.
 
 use std::net::IpAddr;
 
@@ -8,14 +8,15 @@ use sha2::Sha256;
 use crate::quota::Client;
 use crate::quota::ip_range::{ClientNetwork, client_networks, network};
 
-/// The networks from which an account may get the full number of wrong passwords, before all strangers have to wait.
+/// Number of networks from which an account may get the full number of wrong passwords, before all strangers have to
+/// wait.
 const NETWORKS_OF_ACCOUNT: u32 = 5;
 
 /// A client, or a network of several.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClientRange {
     pub(crate) hash: u64,
-    /// How often the limit of one client it has.
+    /// Multiple of the limit of one client.
     multiple: u32,
 }
 
@@ -25,7 +26,7 @@ impl ClientRange {
         limit.saturating_mul(self.multiple)
     }
 
-    /// What its `count` uses of a client's `limit`: all if the range has reached its own.
+    /// Part of a client's `limit` used by the range's `count`: all of it if the range has reached its own.
     pub(crate) fn used(&self, count: u32, limit: u32) -> u32 {
         count.saturating_sub(self.limit(limit) - limit)
     }
@@ -42,12 +43,12 @@ impl ClientHasher {
         Self(<Hmac<Sha256> as KeyInit>::new(&block.into()))
     }
 
-    /// A hasher whose secret is derived from this one and `salt`.
+    /// A hasher with a secret derived from this one and `salt`.
     pub(crate) fn derived(&self, salt: &[u8]) -> Self {
         Self::new(&self.0.clone().chain_update(salt).finalize().into_bytes().into())
     }
 
-    /// What a client is counted in, the largest range first, the client itself last.
+    /// Ranges in which a client is counted, largest first, the client itself last.
     pub(crate) fn ranges(&self, client: &Client) -> [Option<ClientRange>; 3] {
         let range = |multiple: u32, hash: u64| Some(ClientRange { hash, multiple });
         let one = |purpose: u8, bytes: &[u8]| [None, None, range(1, self.hash(purpose, bytes))];
@@ -57,7 +58,7 @@ impl ClientHasher {
                 range(multiple, self.hash(b'a', &bytes_of(network)))
             }),
             Client::SignIn(email, address) => {
-                // Whoever guesses from one network does not keep the owner from signing in from another.
+                // Guesses from one network do not keep the owner from signing in from another.
                 let address = address.to_canonical();
                 let network = bytes_of(network(address, if address.is_ipv4() { 24 } else { 48 }));
                 let from_network = self.hash(b'n', &[&network[..], email.as_bytes()].concat());
@@ -71,7 +72,7 @@ impl ClientHasher {
         }
     }
 
-    /// The client itself: of an IPv6 address its /64.
+    /// Hash of the client itself; for an IPv6 address, of its /64.
     pub(crate) fn client(&self, client: &Client) -> u64 {
         self.ranges(client)[2].expect("the last range is the client").hash
     }

@@ -1,6 +1,6 @@
 //! Daily counters of API keys: in memory, exact under concurrency.
 //!
-//! The counters decide; the store is written afterwards. Each counter knows what is stored and what is not yet written, so
+//! The counters decide; the store is written afterwards. Each counter knows its stored and its unwritten requests, so
 //! that a failed write is retried and a successful one is never counted twice.
 
 #[cfg(test)]
@@ -18,7 +18,7 @@ use data::Date;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KeyId(pub i64);
 
-/// The number of a daily counter: that of the first key that counted on it.
+/// Number of a daily counter: the number of the first key that counted on it.
 ///
 /// A key created on the day that another key of its account was revoked takes over that key's counter, also if the account was
 /// deleted and created again on that day. So an account never has more counters than its tier allows keys.
@@ -52,14 +52,14 @@ pub(crate) struct CountedKey {
 
 #[derive(Debug, Default)]
 pub(crate) struct DailyCounter {
-    counts: DashMap<(CounterId, Date), Count, RandomState>,
+    counts: DashMap<(CounterId, Date), DayCount, RandomState>,
     /// Counters with something to write, each at most once.
     unwritten: Mutex<Vec<(CounterId, Date)>>,
 }
 
 /// One counter on one day. It has several parts if a key took over the counter of a revoked one.
 #[derive(Debug, Default)]
-struct Count {
+struct DayCount {
     parts: Vec<CounterPart>,
     queued: bool,
 }
@@ -78,7 +78,7 @@ impl CounterPart {
     }
 }
 
-impl Count {
+impl DayCount {
     fn total(&self) -> u32 {
         self.parts.iter().fold(0, |sum, part| sum.saturating_add(part.total()))
     }
@@ -107,19 +107,19 @@ impl DailyCounter {
         let used = count.total();
         let after = used.saturating_add(requests);
         if limit.is_some_and(|limit| after > limit) {
-            return Err(Quota::of(limit, used, today));
+            return Err(Quota::new(limit, used, today));
         }
         count.part(counted.key).unwritten += i64::from(requests);
         self.queue(id, &mut count);
-        Ok(Quota::of(limit, after, today))
+        Ok(Quota::new(limit, after, today))
     }
 
     pub(crate) fn peek(&self, counter: CounterId, limit: Option<u32>, today: Date) -> Quota {
         let used = self.counts.get(&(counter, today)).map_or(0, |count| count.total());
-        Quota::of(limit, used, today)
+        Quota::new(limit, used, today)
     }
 
-    /// What one key has used of its counter; 0 if the day is no longer in memory.
+    /// Requests of one key on its counter; 0 if the day is no longer in memory.
     pub(crate) fn used_by(&self, counter: CounterId, key: KeyId, day: Date) -> u32 {
         let count = self.counts.get(&(counter, day));
         count.and_then(|count| count.parts.iter().find(|part| part.key == key).map(CounterPart::total)).unwrap_or(0)
@@ -128,16 +128,16 @@ impl DailyCounter {
     /// Gives back requests that were taken on `day`, and returns the quota after it.
     pub(crate) fn give_back(&self, counted: CountedKey, requests: u32, limit: Option<u32>, day: Date) -> Quota {
         let id = (counted.counter, day);
-        let Some(mut count) = self.counts.get_mut(&id) else { return Quota::of(limit, 0, day) };
+        let Some(mut count) = self.counts.get_mut(&id) else { return Quota::new(limit, 0, day) };
         let part = count.part(counted.key);
         if part.total() > 0 {
             part.unwritten -= i64::from(requests.min(part.total()));
             self.queue(id, &mut count);
         }
-        Quota::of(limit, count.total(), day)
+        Quota::new(limit, count.total(), day)
     }
 
-    /// Sets what is stored for one day; what is not yet written counts in addition.
+    /// Sets the stored requests of one day; unwritten ones count in addition.
     pub(crate) fn load(&self, day: Date, usage: impl IntoIterator<Item = StoredUsage>) {
         for usage in usage {
             let mut count = self.counts.entry((usage.counter, day)).or_default();
@@ -145,7 +145,8 @@ impl DailyCounter {
         }
     }
 
-    /// What is to be written. [`DailyCounter::written`] or [`DailyCounter::not_written`] must be called before the next call.
+    /// Returns the unwritten requests. [`DailyCounter::written`] or [`DailyCounter::not_written`] must be called before
+    /// the next call.
     pub(crate) fn to_write(&self) -> Vec<AddedUsage> {
         let ids = std::mem::take(&mut *self.unwritten.lock().unwrap_or_else(PoisonError::into_inner));
         let mut added = Vec::with_capacity(ids.len());
@@ -193,7 +194,7 @@ impl DailyCounter {
     }
 
     /// Queues a counter for writing; `count` is its locked entry. Demo keys are never written.
-    fn queue(&self, id: (CounterId, Date), count: &mut Count) {
+    fn queue(&self, id: (CounterId, Date), count: &mut DayCount) {
         if !count.queued && id.0.0 >= 0 {
             count.queued = true;
             self.unwritten.lock().unwrap_or_else(PoisonError::into_inner).push(id);

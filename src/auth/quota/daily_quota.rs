@@ -10,7 +10,7 @@ pub struct Quota {
     pub remaining: Option<u32>,
     /// Requests counted on this day, including this one if it was admitted.
     pub used: u32,
-    /// The day that was counted on; to be passed to [`AuthService::give_back`](crate::AuthService::give_back).
+    /// Day of the count, to be passed to [`AuthService::give_back`](crate::AuthService::give_back).
     pub day: Date,
     /// Unix seconds of the next 00:00 UTC.
     pub resets_at: i64,
@@ -19,7 +19,7 @@ pub struct Quota {
 }
 
 impl Quota {
-    pub fn of(limit: Option<u32>, used: u32, day: Date) -> Self {
+    pub fn new(limit: Option<u32>, used: u32, day: Date) -> Self {
         Self {
             limit,
             remaining: limit.map(|limit| limit.saturating_sub(used)),
@@ -32,7 +32,7 @@ impl Quota {
 
     /// The quota of a request that is not authenticated: 0 of 0.
     pub fn zero(day: Date) -> Self {
-        Self::of(Some(0), 0, day)
+        Self::new(Some(0), 0, day)
     }
 
     pub(crate) fn with_tier(self, tier: Tier) -> Self {
@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn a_quota_resets_at_the_next_midnight() {
-        let quota = Quota::of(Some(100), 43, "2026-11-21".parse().unwrap());
+        let quota = Quota::new(Some(100), 43, "2026-11-21".parse().unwrap());
         assert_eq!((quota.remaining, quota.resets_at), (Some(57), 1_795_305_600));
         assert_eq!(quota.seconds_left(1_795_305_590), 10);
         assert_eq!(quota.seconds_left(1_795_305_601), 0);
@@ -60,8 +60,8 @@ mod tests {
     #[test]
     fn nothing_remains_if_the_count_exceeds_a_lowered_limit() {
         let day = "2026-11-21".parse().unwrap();
-        assert_eq!(Quota::of(Some(100), 3_000, day).remaining, Some(0));
-        assert_eq!(Quota::of(None, 3_000, day).remaining, None);
+        assert_eq!(Quota::new(Some(100), 3_000, day).remaining, Some(0));
+        assert_eq!(Quota::new(None, 3_000, day).remaining, None);
         assert_eq!(Quota::zero(day).limit, Some(0));
     }
 }

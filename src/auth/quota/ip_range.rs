@@ -22,12 +22,13 @@ pub enum ParseIpRangeError {
 }
 
 impl IpRange {
-    /// Whether the range has so many addresses that clients are among them: below /8, for IPv6 below /16.
+    /// True if the range is so large that it includes clients: below /8, for IPv6 below /16.
     pub fn has_clients(&self) -> bool {
         self.0.prefix_len() < if self.0.addr().is_ipv4() { 8 } else { 16 }
     }
 
-    /// Whether the range has more public addresses than the proxies of one service need: more than a /24, for IPv6 a /48.
+    /// True if the range has more public addresses than the proxies of one service need: more than a /24, for IPv6 a
+    /// /48.
     pub fn is_wide_and_public(&self) -> bool {
         let is_wide = self.0.prefix_len() < if self.0.addr().is_ipv4() { 24 } else { 48 };
         is_wide && !Self::PRIVATE.iter().any(|text| text.parse::<IpNet>().is_ok_and(|range| range.contains(&self.0)))
@@ -83,8 +84,8 @@ impl FromStr for IpRange {
 
 pub type ClientNetwork = IpNet;
 
-/// The networks in which the client of an address is counted, the largest first, with the multiple of the limit of one client that
-/// each has; the client itself is last, with 1.
+/// Networks in which the client of an address is counted, largest first, each with its multiple of the limit of one
+/// client; the client itself is last, with 1.
 ///
 /// An IPv6 network of one machine is a /64, and a customer gets a /56 or a /48, which must not count as 65,536 clients. An IPv4
 /// address is counted on its own: a /24 has 256 addresses, which carriers share among many clients.
@@ -103,7 +104,7 @@ pub(crate) fn network(address: IpAddr, prefix: u8) -> ClientNetwork {
     IpNet::new(address, prefix).expect("the prefix fits the address family").trunc()
 }
 
-/// The address of the client whose request came from `peer` with these `X-Forwarded-For` headers, in their order.
+/// Client address of a request from `peer` with these `X-Forwarded-For` headers, in order.
 ///
 /// Read from the right: each proxy appends the address it received the request from, so an entry is trusted only if the
 /// proxy that wrote it is. The first address that is not a trusted proxy is the client. An entry that cannot be parsed ends

@@ -1,15 +1,15 @@
 //! Daily counters that several servers share.
 //!
-//! The store knows how many units of a counter are taken. A server takes some ahead, its *lease*, and admits requests from what it
-//! holds, so that few of them wait for the store. What it does not use it gives back. So no more than the limit is ever admitted: a
-//! server that is killed loses what it holds, which only lowers the number. If nobody is killed the limit is reached exactly.
+//! The store knows how many units of a counter are taken. A server takes some in advance, its *lease*, and admits
+//! requests from it, so that few of them wait for the store. It gives unused units back. So the limit is never
+//! exceeded: a killed server loses its unused units, which only lowers the number. If no server is killed, the limit is
+//! reached exactly.
 //!
-//! **Size.** Of `left` units that nobody has taken, a lease of one of `n` servers has `left / (8 n)`, at most [`MAX_UNITS`] and at
-//! least what is needed at once: large while there is plenty, and single units at the end, so that no server refuses what another
-//! one holds. At a quarter of it the next one is taken in the
-//! background.
+//! **Size.** If `left` units are not taken, one of `n` servers leases `left / (8 n)`, at most [`MAX_UNITS`] and at
+//! least the number needed at once: many while there is plenty, and single units at the end, so that no server refuses
+//! a request while another has units. When a quarter of a lease is left, the next one is taken in the background.
 //!
-//! **Store away.** Counters that were used in the last [`SEEN`] are served from what is held, and then from a small allowance, see
+//! **Store away.** Counters used in the last [`RECENT_USE`] are served from unused units, and then from a small
 //! [`allowance`]. It is counted as owed, and taken from the counter as soon as the store is back.
 
 #[cfg(test)]
@@ -27,18 +27,18 @@ use data::Date;
 
 /// Units of one lease.
 pub(crate) const MAX_UNITS: u32 = 256;
-/// A lease is this part of what is left, divided by the number of servers.
+/// A lease is one part in this many of the units left, divided by the number of servers.
 pub(crate) const SHARE: u32 = 8;
-/// How long a counter that has no unit left is refused without asking the store again: others may give some back.
+/// Time for which a counter without units is refused before the store is asked again: others may give some back.
 const REFUSED: Duration = Duration::from_secs(1);
-/// How long what is held is kept after the last request.
+/// Idle time before unused units are returned.
 const IDLE: Duration = Duration::from_secs(2);
-/// How long after its last request a counter is served while the store is away.
-const SEEN: Duration = Duration::from_secs(600);
-/// How long a request waits for a lease that another one takes.
+/// Time after its last request for which a counter is served while the store is away.
+const RECENT_USE: Duration = Duration::from_secs(600);
+/// Timeout of a request that waits for a lease that another one takes.
 const WAIT: Duration = Duration::from_secs(2);
 
-/// What is counted by all servers together.
+/// A counter that all servers share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SharedCounter {
     Key(CounterId),
@@ -51,9 +51,9 @@ pub enum SharedCounter {
 pub struct LeaseRequest {
     pub counter: SharedCounter,
     pub day: Date,
-    /// Of the day, for all servers together.
+    /// Limit of the day, for all servers together.
     pub limit: u32,
-    /// What at least is granted if it is left.
+    /// Units to grant at least, if so many are left.
     pub needed: u32,
     /// Units that were used without a lease: taken first, also beyond the limit.
     pub owed: u32,
@@ -62,11 +62,11 @@ pub struct LeaseRequest {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grant {
     pub units: u32,
-    /// Units that nobody holds afterwards.
+    /// Units that no server has taken afterwards.
     pub left: u32,
 }
 
-/// Units that were not used.
+/// Unused units of a lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnusedUnits {
     pub counter: SharedCounter,
@@ -78,7 +78,7 @@ pub struct UnusedUnits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoreAway;
 
-/// Why a request is not admitted.
+/// Reason that a request is not admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Denied {
     Exceeded(Quota),
@@ -108,54 +108,55 @@ impl Denied {
     }
 }
 
-/// How many requests of a counter one server admits while the store is away, besides those it holds: a hundredth of the limit.
+/// Requests of a counter that one server admits while the store is away, beyond its leased units: a hundredth of the
+/// limit.
 pub(crate) fn allowance(limit: u32) -> u32 {
     (limit / 100).max(1)
 }
 
 /// An admitted request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Taken {
+pub(crate) struct AdmittedRequest {
     pub(crate) quota: Quota,
-    /// Whether [`LeasedCounters::renew`] is to be called.
+    /// True if the caller has to call [`LeasedCounters::renew`].
     pub(crate) renews: bool,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct LeasedCounters {
-    slots: DashMap<(SharedCounter, Date), Arc<Slot>, RandomState>,
+    slots: DashMap<(SharedCounter, Date), Arc<CounterSlot>, RandomState>,
     unleased: AtomicU64,
 }
 
 #[derive(Debug)]
-struct Slot {
-    units: Mutex<Units>,
+struct CounterSlot {
+    units: Mutex<LeasedUnits>,
     renewed: Condvar,
 }
 
 #[derive(Debug)]
-struct Units {
-    /// At the last request.
+struct LeasedUnits {
+    /// Limit at the last request.
     limit: u32,
     /// Granted and not used.
-    held: u32,
-    /// Left at the last call, for everybody.
+    unused: u32,
+    /// Units left for all servers at the last call.
     left: u32,
-    /// The size of the last lease.
+    /// Size of the last lease.
     size: u32,
     is_renewing: bool,
     refused_at: Option<Instant>,
     used_at: Instant,
     owed: u32,
-    /// Whether the store has granted anything so far.
+    /// False until the store has granted units or admissions began without it.
     is_known: bool,
 }
 
-impl Slot {
+impl CounterSlot {
     fn new(now: Instant) -> Self {
-        let units = Units {
+        let units = LeasedUnits {
             limit: 0,
-            held: 0,
+            unused: 0,
             left: 0,
             size: 0,
             is_renewing: false,
@@ -167,7 +168,7 @@ impl Slot {
         Self { units: Mutex::new(units), renewed: Condvar::new() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Units> {
+    fn lock(&self) -> MutexGuard<'_, LeasedUnits> {
         self.units.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -178,12 +179,12 @@ impl Slot {
         lease: &impl Fn(LeaseRequest) -> Result<Grant, StoreAway>,
         now: Instant,
     ) -> Result<(), StoreAway> {
-        // It is cleared also if the store panics, so that nobody waits for ever.
-        let ended = Renewing(self);
+        // `is_renewing` is cleared even if the store panics, so that nobody waits for ever.
+        let ended = RenewalGuard(self);
         let granted = lease(request);
         let mut units = self.lock();
         if let Ok(grant) = granted {
-            units.held += grant.units;
+            units.unused += grant.units;
             units.left = grant.left;
             units.size = grant.units;
             units.owed -= request.owed.min(units.owed);
@@ -196,30 +197,31 @@ impl Slot {
     }
 }
 
-/// A call to the store that is under way.
-struct Renewing<'a>(&'a Slot);
+/// Ends a call to the store when it is dropped.
+struct RenewalGuard<'a>(&'a CounterSlot);
 
-impl Drop for Renewing<'_> {
+impl Drop for RenewalGuard<'_> {
     fn drop(&mut self) {
         self.0.lock().is_renewing = false;
         self.0.renewed.notify_all();
     }
 }
 
-impl Units {
+impl LeasedUnits {
     fn quota(&self, limit: u32, day: Date) -> Quota {
-        let remaining = self.left.saturating_add(self.held).min(limit);
-        Quota::of(Some(limit), limit - remaining, day)
+        let remaining = self.left.saturating_add(self.unused).min(limit);
+        Quota::new(Some(limit), limit - remaining, day)
     }
 
-    /// Whether it was used lately, so that it is served while the store is away.
-    fn is_seen(&self, now: Instant) -> bool {
-        self.is_known && now.duration_since(self.used_at) <= SEEN
+    /// True if it was used recently enough to be served while the store is away.
+    fn was_used_recently(&self, now: Instant) -> bool {
+        self.is_known && now.duration_since(self.used_at) <= RECENT_USE
     }
 }
 
 impl LeasedCounters {
-    /// Takes `requests` from the quota of `day`: all of them, or none. It waits for the store if less is held.
+    /// Takes `requests` from the quota of `day`: all of them, or none. Waits for the store if there are not enough
+    /// leased units.
     pub(crate) fn take(
         &self,
         counter: SharedCounter,
@@ -227,22 +229,22 @@ impl LeasedCounters {
         limit: u32,
         day: Date,
         lease: impl Fn(LeaseRequest) -> Result<Grant, StoreAway>,
-    ) -> Result<Taken, Denied> {
+    ) -> Result<AdmittedRequest, Denied> {
         let slot = self.slot(counter, day);
         let started = Instant::now();
         let mut units = slot.lock();
         units.limit = limit;
         loop {
             let now = Instant::now();
-            if units.held >= requests {
-                units.held -= requests;
+            if units.unused >= requests {
+                units.unused -= requests;
                 units.used_at = now;
-                let renews = units.held < units.size / 4 && units.left > 0 && !units.is_renewing;
+                let renews = units.unused < units.size / 4 && units.left > 0 && !units.is_renewing;
                 units.is_renewing |= renews;
-                return Ok(Taken { quota: units.quota(limit, day), renews });
+                return Ok(AdmittedRequest { quota: units.quota(limit, day), renews });
             }
             let is_refused = units.refused_at.is_some_and(|at| now.duration_since(at) < REFUSED);
-            if is_refused && units.left.saturating_add(units.held) < requests {
+            if is_refused && units.left.saturating_add(units.unused) < requests {
                 units.used_at = now;
                 return Err(Denied::Exceeded(units.quota(limit, day)));
             }
@@ -255,7 +257,7 @@ impl LeasedCounters {
                 continue;
             }
             units.is_renewing = true;
-            let request = LeaseRequest { counter, day, limit, needed: requests - units.held, owed: units.owed };
+            let request = LeaseRequest { counter, day, limit, needed: requests - units.unused, owed: units.owed };
             drop(units);
             let asked = slot.lease(request, &lease, now);
             units = slot.lock();
@@ -267,19 +269,19 @@ impl LeasedCounters {
 
     fn without_store(
         &self,
-        mut units: MutexGuard<'_, Units>,
+        mut units: MutexGuard<'_, LeasedUnits>,
         (counter, day): (SharedCounter, Date),
         requests: u32,
         limit: u32,
-    ) -> Result<Taken, Denied> {
+    ) -> Result<AdmittedRequest, Denied> {
         let now = Instant::now();
-        let is_seen = units.is_seen(now) || self.was_seen(counter, day, now);
+        let was_used = units.was_used_recently(now) || self.was_used_the_day_before(counter, day, now);
         let quota = units.quota(limit, day);
-        if !is_seen {
+        if !was_used {
             return Err(Denied::Unknown(quota));
         }
         // Nothing was left when the store was asked last.
-        if units.is_known && units.left.saturating_add(units.held) < requests {
+        if units.is_known && units.left.saturating_add(units.unused) < requests {
             return Err(Denied::Exceeded(quota));
         }
         if units.owed.saturating_add(requests) > allowance(limit) {
@@ -289,21 +291,21 @@ impl LeasedCounters {
         units.owed += requests;
         self.unleased.fetch_add(requests.into(), Ordering::Relaxed);
         units.used_at = now;
-        Ok(Taken { quota: units.quota(limit, day), renews: false })
+        Ok(AdmittedRequest { quota: units.quota(limit, day), renews: false })
     }
 
-    /// Whether a counter was used lately on the day before: at midnight nothing is known of the new day.
-    fn was_seen(&self, counter: SharedCounter, day: Date, now: Instant) -> bool {
+    /// True if a counter was used recently on the day before: at midnight nothing is known of the new day.
+    fn was_used_the_day_before(&self, counter: SharedCounter, day: Date, now: Instant) -> bool {
         let before = Date::from_days(day.days() - 1);
-        self.slots.get(&(counter, before)).is_some_and(|slot| slot.lock().is_seen(now))
+        self.slots.get(&(counter, before)).is_some_and(|slot| slot.lock().was_used_recently(now))
     }
 
-    /// How many requests were admitted while the store was away, without a lease.
+    /// Number of requests admitted without a lease while the store was away.
     pub(crate) fn unleased(&self) -> u64 {
         self.unleased.load(Ordering::Relaxed)
     }
 
-    /// Takes the next lease of a counter, after [`Taken::renews`].
+    /// Takes the next lease of a counter, after [`AdmittedRequest::renews`].
     pub(crate) fn renew(
         &self,
         (counter, day): (SharedCounter, Date),
@@ -329,54 +331,55 @@ impl LeasedCounters {
     pub(crate) fn give_back(&self, counter: SharedCounter, requests: u32, limit: u32, day: Date) -> Quota {
         let slot = self.slot(counter, day);
         let mut units = slot.lock();
-        // What is owed is settled first: it was taken without a lease.
+        // Owed units are settled first: they were taken without a lease.
         let owed = requests.min(units.owed);
         units.owed -= owed;
-        units.held += requests - owed;
+        units.unused += requests - owed;
         units.refused_at = None;
         units.quota(limit, day)
     }
 
-    /// What idle counters hold, and all of other days than `today` and its neighbors; with `all` everything. To be passed to the
-    /// store; [`LeasedCounters::hold_again`] takes it back if that fails.
+    /// Takes the unused units of idle counters, or with `all` of every counter, to be passed to the store;
+    /// [`LeasedCounters::take_back`] restores them if that fails. Forgets counters of days other than `today` and its
+    /// neighbors.
     pub(crate) fn unused(&self, today: Date, all: bool) -> Vec<UnusedUnits> {
         let now = Instant::now();
         let mut unused = Vec::new();
         self.slots.retain(|(counter, day), slot| {
             let mut units = slot.lock();
             let idle = now.duration_since(units.used_at);
-            if (all || idle >= IDLE) && !units.is_renewing && units.held > 0 {
-                let held = std::mem::take(&mut units.held);
-                units.left = units.left.saturating_add(held);
-                unused.push(UnusedUnits { counter: *counter, day: *day, units: held });
+            if (all || idle >= IDLE) && !units.is_renewing && units.unused > 0 {
+                let count = std::mem::take(&mut units.unused);
+                units.left = units.left.saturating_add(count);
+                unused.push(UnusedUnits { counter: *counter, day: *day, units: count });
             }
             let is_over = day.days().abs_diff(today.days()) > 1;
-            units.is_renewing || units.owed > 0 || (idle < SEEN && !is_over)
+            units.is_renewing || units.owed > 0 || (idle < RECENT_USE && !is_over)
         });
         unused
     }
 
-    /// `unused` could not be given back.
-    pub(crate) fn hold_again(&self, unused: &[UnusedUnits]) {
+    /// Restores units that could not be given back.
+    pub(crate) fn take_back(&self, unused: &[UnusedUnits]) {
         for UnusedUnits { counter, day, units } in unused {
             let slot = self.slot(*counter, *day);
-            let mut held = slot.lock();
-            held.held += units;
-            held.left = held.left.saturating_sub(*units);
-            held.is_known = true;
+            let mut leased = slot.lock();
+            leased.unused += units;
+            leased.left = leased.left.saturating_sub(*units);
+            leased.is_known = true;
         }
     }
 
-    /// The counters that owe units; to be renewed as soon as the store answers.
+    /// Counters that owe units, to be renewed as soon as the store answers.
     pub(crate) fn owing(&self) -> Vec<(SharedCounter, Date)> {
         let owing = self.slots.iter().filter(|entry| entry.lock().owed > 0);
         owing.map(|entry| *entry.key()).collect()
     }
 
-    fn slot(&self, counter: SharedCounter, day: Date) -> Arc<Slot> {
+    fn slot(&self, counter: SharedCounter, day: Date) -> Arc<CounterSlot> {
         if let Some(slot) = self.slots.get(&(counter, day)) {
             return Arc::clone(&slot);
         }
-        Arc::clone(&self.slots.entry((counter, day)).or_insert_with(|| Arc::new(Slot::new(Instant::now()))))
+        Arc::clone(&self.slots.entry((counter, day)).or_insert_with(|| Arc::new(CounterSlot::new(Instant::now()))))
     }
 }

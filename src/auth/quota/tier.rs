@@ -35,8 +35,8 @@ impl Tier {
         self.definition().2
     }
 
-    /// Keys that an account may create per UTC day, revoked ones included; `None` if unlimited. Every key remains in the store
-    /// and in memory, so that it is rejected as revoked: this bounds how fast an account makes them grow.
+    /// Keys that an account may create per UTC day, revoked ones included; `None` if unlimited. Bounds the growth of
+    /// the store and of memory, where every key remains so that it is rejected as revoked.
     pub fn new_keys_per_day(self) -> Option<u32> {
         self.definition().3
     }

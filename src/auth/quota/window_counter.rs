@@ -1,15 +1,15 @@
 //! Counts clients in windows of a fixed length, in a table of fixed size.
 //!
-//! A client's window begins with its first request, so that the end of the window is known when a request is rejected. A client
-//! with an IPv6 address is counted in each of its [ranges](ClientHasher::ranges): neither one network has unlimited quota, nor
-//! does one network use up that of another. A request that a larger range rejects takes no entry for the smaller ones, so that
-//! the share of the table that one network can take is bounded by its limit.
+//! A client's window begins with its first request, so that the end of the window is known when a request is rejected.
+//! A client with an IPv6 address is counted in each of its [ranges](ClientHasher::ranges): no network has unlimited
+//! quota, and none uses up that of another. A request that a larger range rejects takes no entry for the smaller ones,
+//! so the limit of a network bounds its share of the table.
 //!
-//! A new client always gets an entry and never the count of another, except by a collision of hashes (see [`Entry::tag`]). If
-//! its bucket is full, the entry with the smallest count is forgotten. So all errors of a full table are in favor of clients: one
-//! that is forgotten counts from zero again. As the smallest count goes first, an entry with a count of `n` is only forgotten
-//! after all entries of its bucket have reached `n`. In a table with room for twice as many entries,
-//! 0.1 % are forgotten.
+//! A new client always gets an entry and never the count of another, except by a collision of hashes (see
+//! [`WindowEntry::tag`]). If its bucket is full, the entry with the smallest count is forgotten. So all errors of a
+//! full table favor clients: a forgotten one counts from zero again. An entry with a count of `n` is forgotten only
+//! after all entries of its bucket have reached `n`. In a table with room for twice as many entries, 0.1 % are
+//! forgotten.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -18,13 +18,13 @@ use crate::quota::client_hasher::{ClientHasher, ClientRange};
 
 const BUCKET_ENTRIES: usize = 16;
 
-type Bucket = [Entry; BUCKET_ENTRIES];
+type Bucket = [WindowEntry; BUCKET_ENTRIES];
 
 /// Allocated with its first entry.
-type Slot = Mutex<Option<Box<Bucket>>>;
+type BucketSlot = Mutex<Option<Box<Bucket>>>;
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Entry {
+struct WindowEntry {
     /// One half of the hash; the other selects the bucket. A new client is taken for one of the others in its bucket with a
     /// probability of 16 / 2^32.
     tag: u32,
@@ -37,18 +37,18 @@ struct Entry {
 /// A window that several servers share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SharedWindow {
-    /// The client, or a network of several, by its hash.
+    /// Hash of the client, or of a network of several.
     pub counter: u64,
     /// The length of the window.
     pub seconds: u32,
     pub limit: u32,
 }
 
-/// A request that was counted in a window that several servers share.
+/// A request counted in a window that several servers share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CountedWindow {
     pub counter: u64,
-    /// When the window began, in Unix seconds: a later one of the counter did not count the request.
+    /// Start of the window in Unix seconds: a later window of the counter did not count the request.
     pub started_at: i64,
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct WindowCounter {
     /// The length of a window.
     seconds: u32,
     hasher: ClientHasher,
-    slots: Box<[Slot]>,
+    slots: Box<[BucketSlot]>,
 }
 
 impl WindowCounter {
@@ -68,11 +68,11 @@ impl WindowCounter {
 
     /// Bytes of a table that is full.
     pub(crate) const fn max_bytes(buckets: usize) -> usize {
-        buckets * (size_of::<Slot>() + size_of::<Bucket>())
+        buckets * (size_of::<BucketSlot>() + size_of::<Bucket>())
     }
 
-    /// Counts one request at `now` (Unix seconds), unless `limit` is reached. Returns how much of the limit is used then, or the
-    /// seconds until the window ends whose limit is reached.
+    /// Counts one request at `now` (Unix seconds), unless `limit` is reached. Returns the used part of the limit, or
+    /// the seconds until the end of the window that has reached its limit.
     pub(crate) fn take(&self, client: &Client, limit: u32, now: i64) -> Result<u32, u64> {
         let now = timestamp(now);
         let ranges = self.hasher.ranges(client);
@@ -91,14 +91,14 @@ impl WindowCounter {
         Ok(used)
     }
 
-    /// The windows in which a store counts requests of `client` for several servers, in the order in which this table does.
+    /// Windows in which a store counts requests of `client` for several servers, in the order of this table.
     pub(crate) fn shared(&self, client: &Client, limit: u32) -> Vec<SharedWindow> {
         let window =
             |range: ClientRange| SharedWindow { counter: range.hash, seconds: self.seconds, limit: range.limit(limit) };
         self.hasher.ranges(client).into_iter().flatten().map(window).collect()
     }
 
-    /// How much of `limit` is used at `now`.
+    /// The used part of `limit` at `now`.
     pub(crate) fn peek(&self, client: &Client, limit: u32, now: i64) -> u32 {
         let now = timestamp(now);
         let used = |range: &ClientRange| range.used(self.count_of(range.hash, now), limit);
@@ -134,11 +134,11 @@ impl WindowCounter {
             None if limit == 0 => Err(now),
             None => {
                 let bucket = bucket.get_or_insert_default();
-                let rank = |entry: &&mut Entry| {
+                let rank = |entry: &&mut WindowEntry| {
                     if self.is_current(entry, now) { (entry.count, entry.start) } else { (0, 0) }
                 };
                 let entry = bucket.iter_mut().min_by_key(rank).expect("a bucket has entries");
-                *entry = Entry { tag: hash as u32, start: now, count: 1 };
+                *entry = WindowEntry { tag: hash as u32, start: now, count: 1 };
                 Ok(1)
             }
         }
@@ -158,12 +158,12 @@ impl WindowCounter {
         }
     }
 
-    fn find<'b>(&self, bucket: &'b mut Bucket, hash: u64, now: u32) -> Option<&'b mut Entry> {
+    fn find<'b>(&self, bucket: &'b mut Bucket, hash: u64, now: u32) -> Option<&'b mut WindowEntry> {
         bucket.iter_mut().find(|entry| entry.tag == hash as u32 && self.is_current(entry, now))
     }
 
     /// False also if the clock was set back by more than a window.
-    fn is_current(&self, entry: &Entry, now: u32) -> bool {
+    fn is_current(&self, entry: &WindowEntry, now: u32) -> bool {
         entry.count > 0 && entry.start.abs_diff(now) < self.seconds
     }
 
@@ -186,11 +186,11 @@ impl WindowCounter {
     }
 }
 
-fn lock(slot: &Slot) -> MutexGuard<'_, Option<Box<Bucket>>> {
+fn lock(slot: &BucketSlot) -> MutexGuard<'_, Option<Box<Bucket>>> {
     slot.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Unix seconds, as entries hold them until 2106.
+/// Unix seconds as stored in entries, until 2106.
 fn timestamp(now: i64) -> u32 {
     u32::try_from(now.max(0)).unwrap_or(u32::MAX)
 }

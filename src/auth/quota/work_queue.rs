@@ -11,28 +11,28 @@ use tokio::task::block_in_place;
 
 use crate::quota::batch::WaitingBatches;
 
-/// Work that may wait for each that runs: some tens of milliseconds.
+/// Pieces of work that may wait for each one that runs: some tens of milliseconds.
 const WAITING: usize = 32;
 
-/// Too much work waits.
+/// Too much work is waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overloaded;
 
 pub struct WorkQueue {
-    /// How many run at once, and how many have a place, reserved ones included.
+    /// Number of turns at once, and number of places, reserved ones included.
     capacity: (usize, usize),
     rejected: AtomicU64,
     running: Arc<Semaphore>,
-    /// One permit for each that runs or waits.
+    /// One permit for each caller that runs or waits.
     places: Arc<Semaphore>,
-    /// More places, for those that [`WorkQueue::reserved_turn`] admits.
+    /// Extra places for callers that [`WorkQueue::reserved_turn`] admits.
     reserved: Arc<Semaphore>,
-    /// More places, for batches: half as many as may wait.
+    /// Extra places for batches: half as many as may wait.
     pub(super) batch_places: Arc<Semaphore>,
     pub(super) waiting_batches: WaitingBatches,
 }
 
-/// What a queue is doing, and how many it rejected.
+/// Load of a queue, and the number of rejections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueUsage {
     pub running: usize,
@@ -40,8 +40,8 @@ pub struct QueueUsage {
     pub rejected: u64,
 }
 
-/// The right to work, until it is dropped.
-pub(crate) struct Turn {
+/// Permission to work, until it is dropped.
+pub(crate) struct WorkTurn {
     _running: OwnedSemaphorePermit,
     _place: OwnedSemaphorePermit,
 }
@@ -61,23 +61,23 @@ impl WorkQueue {
     }
 
     /// Waits for a turn. A caller that is dropped while it waits leaves the queue.
-    pub(crate) async fn turn(&self) -> Result<Turn, Overloaded> {
+    pub(crate) async fn turn(&self) -> Result<WorkTurn, Overloaded> {
         let place = Arc::clone(&self.places).try_acquire_owned();
         self.wait(place).await
     }
 
     /// As [`WorkQueue::turn`]; if the queue is full, in one of the reserved places.
-    pub(crate) async fn reserved_turn(&self) -> Result<Turn, Overloaded> {
+    pub(crate) async fn reserved_turn(&self) -> Result<WorkTurn, Overloaded> {
         let place = Arc::clone(&self.places).try_acquire_owned();
         self.wait(place.or_else(|_| Arc::clone(&self.reserved).try_acquire_owned())).await
     }
 
-    async fn wait(&self, place: Result<OwnedSemaphorePermit, TryAcquireError>) -> Result<Turn, Overloaded> {
+    async fn wait(&self, place: Result<OwnedSemaphorePermit, TryAcquireError>) -> Result<WorkTurn, Overloaded> {
         let _place = place.map_err(|_| {
             self.count_rejection();
             Overloaded
         })?;
-        Ok(Turn { _running: self.next_turn().await, _place })
+        Ok(WorkTurn { _running: self.next_turn().await, _place })
     }
 
     /// Waits until it is the turn of a caller that has a place, behind all who wait already.
@@ -118,12 +118,12 @@ impl WorkQueue {
     /// Runs `work` when it is its turn.
     pub async fn run<T>(&self, work: impl FnOnce() -> T) -> Result<T, Overloaded> {
         let _turn = self.turn().await?;
-        Ok(in_place(work))
+        Ok(run_in_place(work))
     }
 }
 
 /// Runs work on this thread.
-pub(super) fn in_place<T>(work: impl FnOnce() -> T) -> T {
+pub(super) fn run_in_place<T>(work: impl FnOnce() -> T) -> T {
     match Handle::current().runtime_flavor() {
         // The other tasks of this worker continue on another thread.
         RuntimeFlavor::MultiThread => block_in_place(work),

@@ -1,8 +1,8 @@
 //! Account operations: sign-up, sign-in, sign-out, and changes to one's own account.
 //!
-//! Sign-up with an address that already has an account is rejected
-//! after as much work as a successful one, and the rate limit of sign-ups bounds how many addresses can be probed. Sign-in
-//! has the same result and cost for a wrong password, an unknown address, and an account without a password.
+//! Sign-up with an address that already has an account is rejected after as much work as a successful one, and the rate
+//! limit of sign-ups bounds how many addresses can be probed. Sign-in has the same result and cost for a wrong
+//! password, an unknown address, and an account without a password.
 
 #[cfg(test)]
 mod tests;
@@ -11,7 +11,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use crate::account::{Account, AccountId, Email};
-use crate::audit::{Entry, Event};
+use crate::audit::{AuditEntry, AuditEvent};
 use crate::password::hasher::EnteredBy;
 use crate::password::{Password, Secret};
 use crate::quota::Tier;
@@ -22,7 +22,7 @@ use crate::session::{
 };
 use crate::{AccountError, AuthService, BrowserToken, Credentials, PasswordVersion, RetryAfter, StoreError};
 
-/// Seconds after which the use of a session is written again.
+/// Seconds after which the last use of a session is written again.
 const USE_IS_WRITTEN_AFTER: i64 = 3_600;
 
 #[derive(Debug)]
@@ -35,11 +35,11 @@ pub struct StartedSession {
     pub browser: BrowserToken,
 }
 
-/// Where somebody signs in.
+/// Origin of a sign-in.
 #[derive(Clone, Copy, Debug)]
 pub struct SignInOrigin {
     pub address: IpAddr,
-    /// What the browser presents, for this account or for another, valid or not.
+    /// Token that the browser presents, for this account or for another, valid or not.
     pub browser: Option<BrowserToken>,
 }
 
@@ -61,12 +61,12 @@ pub struct Visitor {
 }
 
 impl Visitor {
-    /// Whether the password was entered recently enough for a sensitive change at `now` (Unix seconds).
+    /// True if the password was entered recently enough for a sensitive change at `now` (Unix seconds).
     pub fn is_confirmed(&self, now: i64) -> bool {
         self.authenticated_at > now - CONFIRMED_SECONDS
     }
 
-    /// Whether the password was entered recently enough to see all accounts at `now` (Unix seconds).
+    /// True if the password was entered recently enough to see all accounts at `now` (Unix seconds).
     pub fn may_operate(&self, now: i64) -> bool {
         self.account.is_operator && self.authenticated_at > now - OPERATOR_SECONDS
     }
@@ -87,7 +87,7 @@ impl AuthService {
     ) -> Result<StartedSession, AccountError> {
         let signed_up = self.create_account(email, password, address, now).await;
         let account = signed_up.as_ref().ok().map(|(account, _)| *account);
-        self.audit(Entry::new(Event::SignUp, account), signed_up.as_ref().err());
+        self.audit(AuditEntry::new(AuditEvent::SignUp, account), signed_up.as_ref().err());
         signed_up.map(|(_, started)| started)
     }
 
@@ -98,7 +98,7 @@ impl AuthService {
         address: IpAddr,
         now: i64,
     ) -> Result<(AccountId, StartedSession), AccountError> {
-        self.rate_limits.sign_up(self.store.counters(), address, now)?;
+        self.rate_limits.count_sign_up(self.store.counters(), address, now)?;
         let hash = self.hasher.hash(password.secret().clone(), EnteredBy::Anybody).await?;
         let (token, session) = new_session(now)?;
         let created = self.blocking(move |service| {
@@ -123,33 +123,25 @@ impl AuthService {
         origin: impl Into<SignInOrigin>,
         now: i64,
     ) -> Result<StartedSession, AccountError> {
+        let origin: SignInOrigin = origin.into();
+        // That of the e-mail address, also if the password is wrong.
         let mut account = None;
-        let started = self.start_session(email, secret, origin.into(), now, &mut account).await;
-        self.audit(Entry::new(Event::SignIn, account), started.as_ref().err());
-        started
-    }
-
-    /// `account` becomes that of the e-mail address, also if the password is wrong.
-    async fn start_session(
-        self: &Arc<Self>,
-        email: Email,
-        secret: Secret,
-        origin: SignInOrigin,
-        now: i64,
-        account: &mut Option<AccountId>,
-    ) -> Result<StartedSession, AccountError> {
-        let found = self.verify(email, secret, origin, now, account).await?;
-        let Credentials { account, version, .. } = found.ok_or(AccountError::WrongCredentials)?;
-        self.require_code(account, version, now).await?;
-        let (token, session) = new_session(now)?;
-        self.blocking(move |service| service.store.add_session(account, version, &session)).await.map_err(|error| {
-            match error {
+        let started = async {
+            let found = self.verify(email, secret, origin, now, &mut account).await?;
+            let Credentials { account, version, .. } = found.ok_or(AccountError::WrongCredentials)?;
+            self.require_code(account, version, now).await?;
+            let (token, session) = new_session(now)?;
+            let added = self.blocking(move |service| service.store.add_session(account, version, &session)).await;
+            added.map_err(|error| match error {
                 // The password changed after it was verified.
                 AccountError::SignedOut => AccountError::WrongCredentials,
                 error => error,
-            }
-        })?;
-        Ok(self.started(token, &session, account, version))
+            })?;
+            Ok::<_, AccountError>(self.started(token, &session, account, version))
+        }
+        .await;
+        self.audit(AuditEntry::new(AuditEvent::SignIn, account), started.as_ref().err());
+        started
     }
 
     /// No effect if the session has already ended.
@@ -161,7 +153,7 @@ impl AuthService {
             Ok(found)
         });
         if let Some(session) = ended.await? {
-            self.audit(Entry::new(Event::SessionEnd, Some(session.account.id)), None);
+            self.audit(AuditEntry::new(AuditEvent::SessionEnd, Some(session.account.id)), None);
         }
         Ok(())
     }
@@ -194,7 +186,7 @@ impl AuthService {
     /// No effect if the account has no such session.
     pub async fn end_session(self: &Arc<Self>, account: AccountId, session: SessionId) -> Result<(), AccountError> {
         if self.blocking(move |service| service.store.end_session_of(account, session)).await? {
-            self.audit(Entry::new(Event::SessionEnd, Some(account)), None);
+            self.audit(AuditEntry::new(AuditEvent::SessionEnd, Some(account)), None);
         }
         Ok(())
     }
@@ -210,7 +202,10 @@ impl AuthService {
             Err(error) => Err(error),
         };
         let confirmed = confirmed.and_then(|exists| if exists { Ok(()) } else { Err(AccountError::SignedOut) });
-        self.audit(Entry::new(Event::PasswordConfirmation, Some(visitor.account.id)), confirmed.as_ref().err());
+        self.audit(
+            AuditEntry::new(AuditEvent::PasswordConfirmation, Some(visitor.account.id)),
+            confirmed.as_ref().err(),
+        );
         confirmed
     }
 
@@ -227,28 +222,22 @@ impl AuthService {
         new: Password,
         now: i64,
     ) -> Result<StartedSession, AccountError> {
-        let changed = self.replace_password(visitor, current, new, now).await;
-        self.audit(Entry::new(Event::PasswordChange, Some(visitor.account.id)), changed.as_ref().err());
-        changed
-    }
-
-    async fn replace_password(
-        self: &Arc<Self>,
-        visitor: &Visitor,
-        current: Secret,
-        new: Password,
-        now: i64,
-    ) -> Result<StartedSession, AccountError> {
-        let same = current == *new.secret();
-        let Credentials { account, version, .. } = self.verify_visitor(visitor, current, now).await?;
-        if same {
-            return Err(AccountError::SamePassword);
+        let changed = async {
+            let same = current == *new.secret();
+            let Credentials { account, version, .. } = self.verify_visitor(visitor, current, now).await?;
+            if same {
+                return Err(AccountError::SamePassword);
+            }
+            let hash = self.hasher.hash(new.secret().clone(), EnteredBy::Owner).await?;
+            let (token, session) = new_session(now)?;
+            let change =
+                move |service: &Self| service.store.set_password(account, Some(version), &hash, Some(&session));
+            self.blocking(change).await?;
+            Ok(self.started(token, &session, account, PasswordVersion(version.0 + 1)))
         }
-        let hash = self.hasher.hash(new.secret().clone(), EnteredBy::Owner).await?;
-        let (token, session) = new_session(now)?;
-        let changed = move |service: &Self| service.store.set_password(account, Some(version), &hash, Some(&session));
-        self.blocking(changed).await?;
-        Ok(self.started(token, &session, account, PasswordVersion(version.0 + 1)))
+        .await;
+        self.audit(AuditEntry::new(AuditEvent::PasswordChange, Some(visitor.account.id)), changed.as_ref().err());
+        changed
     }
 
     /// Deletes the visitor's account. Its keys are rejected as revoked when this returns.
@@ -272,7 +261,7 @@ impl AuthService {
             }
             Err(error) => Err(error),
         };
-        self.audit(Entry::new(Event::AccountDeletion, Some(visitor.account.id)), deleted.as_ref().err());
+        self.audit(AuditEntry::new(AuditEvent::AccountDeletion, Some(visitor.account.id)), deleted.as_ref().err());
         deleted
     }
 
@@ -284,7 +273,7 @@ impl AuthService {
         secret: Secret,
         now: i64,
     ) -> Result<Credentials, AccountError> {
-        self.rate_limits.session(self.store.counters(), *visitor.session.bytes(), now)?;
+        self.rate_limits.count_session_password(self.store.counters(), *visitor.session.bytes(), now)?;
         let found = self.credentials(visitor.account.email.clone()).await?;
         // The address may belong to another account by now.
         let own = found.filter(|found| found.account == visitor.account.id).ok_or(AccountError::SignedOut)?;
@@ -295,7 +284,7 @@ impl AuthService {
         }
     }
 
-    /// `None` if the address is unknown or the password is wrong. `account` becomes that of the e-mail address.
+    /// `None` if the address is unknown or the password is wrong. Sets `account` to that of the e-mail address.
     async fn verify(
         self: &Arc<Self>,
         email: Email,
@@ -309,16 +298,16 @@ impl AuthService {
         // A known browser that has used up its own limit is counted like any other.
         let is_known = found.as_ref().zip(origin.browser).is_some_and(|(found, browser)| {
             self.browser_secret.is_known(&browser, found, now)
-                && self.rate_limits.known_browser(self.store.counters(), found.account.0, now).is_ok()
+                && self.rate_limits.count_known_browser(self.store.counters(), found.account.0, now).is_ok()
         });
         if is_known {
             let matches = self.matches(found.as_ref(), secret, EnteredBy::Owner).await?;
             return Ok(found.filter(|_| matches));
         }
-        let attempt = self.rate_limits.sign_in(self.store.counters(), email.as_str(), origin.address, now)?;
+        let attempt = self.rate_limits.count_sign_in(self.store.counters(), email.as_str(), origin.address, now)?;
         let matches = self.matches(found.as_ref(), secret, EnteredBy::Anybody).await;
-        if matches.inspect_err(|_| self.rate_limits.not_verified(self.store.counters(), &attempt))? {
-            self.rate_limits.succeeded(self.store.counters(), &attempt);
+        if matches.inspect_err(|_| self.rate_limits.uncount_unverified(self.store.counters(), &attempt))? {
+            self.rate_limits.uncount_sign_in(self.store.counters(), &attempt);
             return Ok(found);
         }
         Ok(None)
@@ -333,7 +322,7 @@ impl AuthService {
         found.await
     }
 
-    /// Whether the password is that of the account. Without an account it takes as long.
+    /// True if the password is that of the account. Without an account it takes as long.
     async fn matches(
         self: &Arc<Self>,
         found: Option<&Credentials>,
@@ -357,7 +346,7 @@ impl AuthService {
         }
     }
 
-    /// The session of the account's owner, whose password of this version was entered.
+    /// The session of an owner who entered the password of this version.
     pub(crate) fn started(
         &self,
         token: SessionToken,

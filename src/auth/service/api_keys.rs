@@ -6,12 +6,13 @@ mod tests;
 use std::sync::Arc;
 
 use crate::account::{AccountId, KeyId, KeyName, KeyRecord, KeyRef, Rotation};
-use crate::audit::{Entry, Event};
+use crate::audit::{AuditEntry, AuditEvent};
 use crate::quota::Quota;
+use crate::service::first_of_days;
 use crate::{AccountError, ApiKey, AuthService, RevokedKeys};
 use data::Date;
 
-/// The revoked keys that an account page lists.
+/// Number of revoked keys considered for an account page.
 const LISTED_REVOKED: u32 = 20;
 
 #[derive(Debug)]
@@ -25,7 +26,8 @@ pub struct NewKey {
 pub struct AccountUsage {
     /// The oldest first, today last.
     pub days: Vec<Date>,
-    /// By number: all active keys, and of the [`LISTED_REVOKED`] keys that ended last those that were used on one of the days.
+    /// By number: all active keys, and those of the last [`LISTED_REVOKED`] ended keys that were used on one of the
+    /// days.
     pub keys: Vec<KeyUsage>,
     /// The requests of all other keys on each of the days.
     pub others: Vec<u64>,
@@ -36,7 +38,7 @@ pub struct KeyUsage {
     pub key: KeyRecord,
     /// The key's own requests on each of the days.
     pub requests: Vec<u32>,
-    /// Includes the requests of a revoked key whose counter it took over.
+    /// Includes the requests of a revoked key that had the counter before.
     pub today: Quota,
 }
 
@@ -75,7 +77,10 @@ impl AuthService {
         });
         let created = created.await;
         let key = created.as_ref().ok().map(|new| new.record.id);
-        self.audit(Entry { key, ..Entry::new(Event::KeyCreation, Some(account)) }, created.as_ref().err());
+        self.audit(
+            AuditEntry { key, ..AuditEntry::new(AuditEvent::KeyCreation, Some(account)) },
+            created.as_ref().err(),
+        );
         created
     }
 
@@ -95,18 +100,18 @@ impl AuthService {
             let key_ref = KeyRef::Of(account, key);
             let key = ApiKey::generate()?;
             let (rotated, record) = service.store.rotate_key(key_ref, &key, rotation, now)?;
-            // As above; a rotated key that was to end at once ends with the next periodic refresh then.
+            // As above; a rotated key without overlap then ends with the next periodic refresh.
             let _ = service.refresh();
             Ok((rotated, NewKey { key, record }))
         });
         let rotated = rotated.await;
-        let entry = Entry { key: Some(key), ..Entry::new(Event::KeyRotation, Some(account)) };
+        let entry = AuditEntry { key: Some(key), ..AuditEntry::new(AuditEvent::KeyRotation, Some(account)) };
         self.audit(entry, rotated.as_ref().err());
         rotated
     }
 
-    /// Revokes a key, which is rejected when this returns. `operator` is the account of the operator who does it, if its owner
-    /// does not.
+    /// Revokes a key, which is rejected when this returns. `operator` is the account of the acting operator; `None` if
+    /// the owner acts.
     ///
     /// # Errors
     /// [`AccountError::NoSuchKey`], also for a key of another account.
@@ -123,7 +128,8 @@ impl AuthService {
             Ok(record)
         });
         let revoked = revoked.await;
-        let entry = Entry { key: Some(key), operator, ..Entry::new(Event::KeyRevocation, Some(account)) };
+        let entry =
+            AuditEntry { key: Some(key), operator, ..AuditEntry::new(AuditEvent::KeyRevocation, Some(account)) };
         self.audit(entry, revoked.as_ref().err());
         revoked
     }
@@ -151,7 +157,7 @@ impl AuthService {
         now: i64,
     ) -> Result<AccountUsage, AccountError> {
         let today = Date::from_unix(now);
-        let first = Date::from_days(today.days() - i32::from(days.max(1)) + 1);
+        let first = first_of_days(today, days);
         let (keys, usage) = self
             .blocking(move |service| {
                 let revoked = RevokedKeys { since: first.unix(), max: LISTED_REVOKED };
@@ -176,7 +182,7 @@ impl AuthService {
             let requests = |day: &Date| written(*day).max(self.key_counter.used_by(key.counter, key.id, *day));
             let requests = days.iter().map(requests).collect();
             let used = key.used_today;
-            let today = Quota::of(key.tier.daily_limit(), used, today).with_tier(key.tier);
+            let today = Quota::new(key.tier.daily_limit(), used, today).with_tier(key.tier);
             KeyUsage { key, requests, today }
         };
         let is_shown = |key: &KeyUsage| key.key.is_active(now) || key.requests.iter().any(|count| *count > 0);

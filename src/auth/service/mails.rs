@@ -1,4 +1,4 @@
-//! What is sent by e-mail if the operator has set it up: links that verify an address or reset a password. A request for one is
+//! Links by e-mail, if the operator has set it up: they verify an address or reset a password. A request for a link is
 //! stored in the outbox before the response; the link is made when it is sent.
 
 use std::net::IpAddr;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread::Thread;
 
 use crate::account::{Account, Email};
-use crate::audit::{self, Entry, Event};
+use crate::audit::{self, AuditEntry, AuditEvent};
 use crate::link::{LINK_SECONDS, LinkToken, Purpose};
 use crate::mail::Mail;
 use crate::password::Password;
@@ -15,12 +15,12 @@ use crate::watch::DueLink;
 use crate::{AccountError, AuthService, Store, StoreError};
 
 impl AuthService {
-    /// Links are sent from now on by this thread, which is unparked when one is requested; no effect if there is one already.
+    /// Sets the thread that sends links, which is unparked when one is requested; no effect if there is one already.
     pub fn send_links_by(&self, sender: Thread) {
         let _ = self.link_sender.set(sender);
     }
 
-    /// Whether the operator has set up e-mail. Without it the other operations here do nothing.
+    /// True if the operator has set up e-mail. Without it the other operations here do nothing.
     pub fn sends_mail(&self) -> bool {
         self.link_sender.get().is_some()
     }
@@ -49,8 +49,8 @@ impl AuthService {
         }
     }
 
-    /// Stores that a link is to be sent to an address, and wakes the thread that sends. What follows from the address happens
-    /// there.
+    /// Stores a request for a link to an address, and wakes the thread that sends it. Everything that depends on the
+    /// address happens there.
     async fn request_link(
         self: &Arc<Self>,
         email: Email,
@@ -58,7 +58,7 @@ impl AuthService {
         address: IpAddr,
         now: i64,
     ) -> Result<(), AccountError> {
-        self.rate_limits.mail(self.store.counters(), email.as_str(), address, now)?;
+        self.rate_limits.count_mail(self.store.counters(), email.as_str(), address, now)?;
         let expires_at = now.saturating_add(LINK_SECONDS);
         self.blocking(move |service| {
             service.store.watch_store().request_link(&email, purpose, expires_at, now)?;
@@ -81,12 +81,12 @@ impl AuthService {
             Err(_) => Err(AccountError::NoSuchLink),
         };
         let account = verified.as_ref().ok().map(|account| account.id);
-        self.audit(Entry::new(Event::AddressVerification, account), verified.as_ref().err());
+        self.audit(AuditEntry::new(AuditEvent::AddressVerification, account), verified.as_ref().err());
         verified
     }
 
-    /// Sends a link to set a new password if the address has an account. Neither the result nor its duration says whether it has:
-    /// the account is looked up in the background.
+    /// Sends a link to set a new password if the address has an account. Neither the result nor its duration reveals
+    /// that: the account is looked up in the background.
     ///
     /// # Errors
     /// [`AccountError::Throttled`], [`AccountError::Busy`].
@@ -98,7 +98,7 @@ impl AuthService {
         if let Err(error) = &requested
             && !matches!(error, AccountError::Throttled(_))
         {
-            self.audit(Entry::new(Event::PasswordResetRequest, None), Some(error));
+            self.audit(AuditEntry::new(AuditEvent::PasswordResetRequest, None), Some(error));
         }
         requested?;
         let service = Arc::clone(self);
@@ -112,7 +112,7 @@ impl AuthService {
                 }
                 Err(error) => (None, Some(error)),
             };
-            service.audit(Entry::new(Event::PasswordResetRequest, account), refusal.as_ref());
+            service.audit(AuditEntry::new(AuditEvent::PasswordResetRequest, account), refusal.as_ref());
         };
         match origin {
             Some(origin) => drop(tokio::spawn(audit::scope(origin, work))),
@@ -121,7 +121,7 @@ impl AuthService {
         Ok(())
     }
 
-    /// The account whose password a link resets.
+    /// Account of a link that resets its password.
     ///
     /// # Errors
     /// [`AccountError::NoSuchLink`].
@@ -142,34 +142,27 @@ impl AuthService {
         keeps_keys: bool,
         now: i64,
     ) -> Result<Account, AccountError> {
-        let reset = self.set_password_by_link(token, new, keeps_keys, now).await;
+        let reset = async {
+            let link = token.parse::<LinkToken>().map_err(|_| AccountError::NoSuchLink)?.digest();
+            // Before the costly hash.
+            self.blocking(move |service| service.store.account_of_link(Purpose::Reset, &link, now)).await?;
+            let hash = self.hasher.hash(new.secret().clone(), EnteredBy::Owner).await?;
+            self.blocking(move |service| {
+                let account = service.store.reset_by_link(&link, &hash, keeps_keys, now)?;
+                service.refresh()?;
+                Ok(account)
+            })
+            .await
+        }
+        .await;
         let account = reset.as_ref().ok().map(|account| account.id);
-        self.audit(Entry::new(Event::PasswordReset, account), reset.as_ref().err());
+        self.audit(AuditEntry::new(AuditEvent::PasswordReset, account), reset.as_ref().err());
         reset
-    }
-
-    async fn set_password_by_link(
-        self: &Arc<Self>,
-        token: &str,
-        new: Password,
-        keeps_keys: bool,
-        now: i64,
-    ) -> Result<Account, AccountError> {
-        let link = token.parse::<LinkToken>().map_err(|_| AccountError::NoSuchLink)?.digest();
-        // Before the costly hash.
-        self.blocking(move |service| service.store.account_of_link(Purpose::Reset, &link, now)).await?;
-        let hash = self.hasher.hash(new.secret().clone(), EnteredBy::Owner).await?;
-        self.blocking(move |service| {
-            let account = service.store.reset_by_link(&link, &hash, keeps_keys, now)?;
-            service.refresh()?;
-            Ok(account)
-        })
-        .await
     }
 }
 
-/// Makes the link that is due, in place of an earlier one of the account for the same purpose, and the e-mail that carries it.
-/// `None` if it is needed no more: the address is verified, or the account is gone.
+/// Makes the due link, in place of an earlier one of the account for the same purpose, and the e-mail that carries it.
+/// `None` if it is no longer needed: the address is verified, or the account is gone.
 pub fn link_mail(
     store: &dyn Store,
     due: &DueLink,
@@ -186,12 +179,12 @@ pub fn link_mail(
         Err(StoreError::AccountGone) => return Ok(None),
         added => added?,
     }
-    let (subject, text) = words(purpose, service, public_url, &token);
+    let (subject, text) = compose_link_mail(purpose, service, public_url, &token);
     let to = account.email.as_str().to_owned();
     Ok(Some(Mail { to, account: account.id.0, subject: subject.into(), text }))
 }
 
-fn words(purpose: Purpose, service: &str, public_url: &str, token: &LinkToken) -> (&'static str, String) {
+fn compose_link_mail(purpose: Purpose, service: &str, public_url: &str, token: &LinkToken) -> (&'static str, String) {
     let token = token.reveal();
     match purpose {
         Purpose::Verification => (

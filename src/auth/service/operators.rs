@@ -1,24 +1,26 @@
-//! What operators see and change on the pages below `/admin`. Each change is logged with the operator's account.
+//! Operations on the pages below `/admin`. Each change is logged with the operator's account.
 
 use std::sync::Arc;
 
 use crate::account::{Account, AccountId};
-use crate::audit::{Entry, Event};
+use crate::audit::{AuditEntry, AuditEvent};
 use crate::quota::Tier;
+use crate::service::first_of_days;
 use crate::{AccountError, AuthService, StoreError};
 use data::Date;
 
-/// The requests of all accounts, as far as they are written.
+/// Requests of all accounts, without those not yet written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServiceUsage {
     /// The oldest first, today last.
     pub days: Vec<(Date, u64)>,
-    /// Those with requests, most first.
+    /// Accounts with requests, most first.
     pub accounts: Vec<(AccountId, u64)>,
 }
 
 impl AuthService {
-    /// The number of accounts whose addresses contain a text, and of these at most `limit` after the first `start`, by address.
+    /// Finds accounts by a part of their address. Returns their number, and at most `limit` of them after the first
+    /// `start`, by address.
     pub async fn find_accounts(
         self: &Arc<Self>,
         text: &str,
@@ -41,7 +43,7 @@ impl AuthService {
     /// The usage of all accounts on the last `days` days including today.
     pub async fn service_usage(self: &Arc<Self>, days: u16, now: i64) -> Result<ServiceUsage, AccountError> {
         let today = Date::from_unix(now);
-        let first = Date::from_days(today.days() - i32::from(days.max(1)) + 1);
+        let first = first_of_days(today, days);
         self.blocking(move |service| {
             let known = service.store.usage_by_day(first, today)?;
             let of_day = |day: Date| known.iter().find(|(known, _)| *known == day).map_or(0, |(_, requests)| *requests);
@@ -51,7 +53,7 @@ impl AuthService {
         .await
     }
 
-    /// Moves an account to a tier, which its keys have when this returns.
+    /// Moves an account to a tier. Its keys have the tier when this returns.
     ///
     /// # Errors
     /// [`AccountError::Store`] of [`StoreError::TooManyKeys`].
@@ -67,7 +69,7 @@ impl AuthService {
             service.refresh().map(|_| ())
         });
         let changed = changed.await;
-        let entry = Entry { tier: Some(tier), ..by(operator, Event::TierChange, account.id) };
+        let entry = AuditEntry { tier: Some(tier), ..operator_entry(operator, AuditEvent::TierChange, account.id) };
         self.audit(entry, changed.as_ref().err());
         changed
     }
@@ -80,12 +82,12 @@ impl AuthService {
         now: i64,
     ) -> Result<(), AccountError> {
         let verified = self.blocking(move |service| service.store.verify_account(account, now).map(|_| ())).await;
-        self.audit(by(operator, Event::AccountVerification, account), verified.as_ref().err());
+        self.audit(operator_entry(operator, AuditEvent::AccountVerification, account), verified.as_ref().err());
         verified
     }
 
-    /// Blocks an account, or no longer: sign-in is refused and its keys are rejected when this returns, and accepted again after
-    /// it is unblocked.
+    /// Blocks or unblocks an account. While it is blocked, sign-in is refused and its keys are rejected; the change
+    /// applies when this returns.
     pub async fn set_blocked_for(
         self: &Arc<Self>,
         operator: AccountId,
@@ -98,12 +100,12 @@ impl AuthService {
             service.refresh().map(|_| ())
         });
         let changed = changed.await;
-        let event = if is_blocked { Event::AccountBlock } else { Event::AccountUnblock };
-        self.audit(by(operator, event, account), changed.as_ref().err());
+        let event = if is_blocked { AuditEvent::AccountBlock } else { AuditEvent::AccountUnblock };
+        self.audit(operator_entry(operator, event, account), changed.as_ref().err());
         changed
     }
 }
 
-fn by(operator: AccountId, event: Event, account: AccountId) -> Entry {
-    Entry { operator: Some(operator), ..Entry::new(event, Some(account)) }
+fn operator_entry(operator: AccountId, event: AuditEvent, account: AccountId) -> AuditEntry {
+    AuditEntry { operator: Some(operator), ..AuditEntry::new(event, Some(account)) }
 }

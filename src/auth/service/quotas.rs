@@ -8,16 +8,17 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use crate::quota::lease::LeasedCounters;
 use crate::quota::{Client, ClientHasher, CountedKey, Denied, Grant, LeaseRequest, Quota, SharedCounter, StoreAway};
 use crate::service::blocking;
-use crate::{AuthService, Caller, CounterStore, StoreError, Subject};
+use crate::{AuthService, Caller, CounterStore, QuotaSubject, StoreError};
 use data::Date;
 
-/// How long no lease is requested from the store after it failed, so that requests do not wait for it one after the other.
+/// Time for which no lease is requested after the store failed, so that requests do not wait for it one after the
+/// other.
 const AWAY: Duration = Duration::from_secs(1);
 
 /// A counter that needs its next lease.
 type Renewal = (SharedCounter, Date);
 
-/// What the servers of one store count together.
+/// Quotas that the servers of one store share.
 pub(super) struct SharedQuotas {
     leases: LeasedCounters,
     /// The same on all servers.
@@ -25,15 +26,15 @@ pub(super) struct SharedQuotas {
     /// The time before which the store is not called again.
     away_until: Mutex<Option<Instant>>,
     renewals: Mutex<Sender<Renewal>>,
-    /// Calls of the store for leases, and those that failed.
+    /// Calls of the store that leased units, and calls that failed.
     leased: AtomicU64,
     failed: AtomicU64,
-    /// By how many milliseconds the store's clock is ahead of this machine's.
+    /// Milliseconds by which the store's clock is ahead of this machine's.
     clock_ahead: AtomicI64,
 }
 
 impl SharedQuotas {
-    /// With what [`AuthService::renew_leases`] receives.
+    /// Also returns the receiver for [`AuthService::renew_leases`].
     pub(super) fn new(secret: &[u8; 32]) -> (Self, Receiver<Renewal>) {
         let (renewals, received) = channel();
         let shared = Self {
@@ -69,12 +70,12 @@ impl SharedQuotas {
     }
 }
 
-/// How quotas are shared, so far.
+/// Statistics of leases so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeaseCounts {
     /// Calls of the store that leased units.
     pub leased: u64,
-    /// Those that failed.
+    /// Calls of the store that failed.
     pub failed: u64,
     /// Requests that were admitted while the store was away, without a lease.
     pub unleased: u64,
@@ -88,7 +89,7 @@ impl AuthService {
         LeaseCounts { leased, failed, unleased: shared.leases.unleased() }
     }
 
-    /// Takes the leases that are requested, for as long as there is a service.
+    /// Takes requested leases for as long as there is a service.
     pub(super) fn renew_leases(service: &Weak<Self>, renewals: &Receiver<Renewal>) {
         while let Ok(renewal) = renewals.recv() {
             let Some(service) = service.upgrade() else { return };
@@ -108,12 +109,12 @@ impl AuthService {
     }
 
     /// Takes one request from the quota of `today`.
-    pub fn take(&self, subject: impl Into<Subject>, today: Date) -> Result<Quota, Denied> {
+    pub fn take(&self, subject: impl Into<QuotaSubject>, today: Date) -> Result<Quota, Denied> {
         match subject.into() {
-            Subject::Key(caller) => self.take_several(&caller, 1, today),
-            Subject::Client(client, limit) => {
+            QuotaSubject::Key(caller) => self.take_several(&caller, 1, today),
+            QuotaSubject::Client(client, limit) => {
                 let taken = match self.shared_store() {
-                    Some((shared, store)) => take_of_client(shared, store, &client, limit, today),
+                    Some((shared, store)) => take_for_client(shared, store, &client, limit, today),
                     None => self.client_counter.take(&client, limit, today).map_err(Denied::Exceeded),
                 };
                 taken.inspect_err(|_| {
@@ -128,11 +129,13 @@ impl AuthService {
         let Caller { key, counter, tier, .. } = *caller;
         let counted = CountedKey { key, counter };
         let taken = match self.leased(caller) {
-            Some((shared, store, limit)) => take(shared, store, SharedCounter::Key(counter), requests, limit, today)
-                // What the key used is written as without leases.
-                .inspect(|_| {
-                    let _ = self.key_counter.take(counted, requests, None, today);
-                }),
+            Some((shared, store, limit)) => {
+                take_from_lease(shared, store, SharedCounter::Key(counter), requests, limit, today)
+                    // The usage of the key is written as without leases.
+                    .inspect(|_| {
+                        let _ = self.key_counter.take(counted, requests, None, today);
+                    })
+            }
             None => self.key_counter.take(counted, requests, tier.daily_limit(), today).map_err(Denied::Exceeded),
         };
         taken.map(|quota| quota.with_tier(tier)).map_err(|denied| {
@@ -148,32 +151,32 @@ impl AuthService {
     }
 
     /// The quota as far as this server knows it.
-    pub fn peek(&self, subject: impl Into<Subject>, today: Date) -> Quota {
+    pub fn peek(&self, subject: impl Into<QuotaSubject>, today: Date) -> Quota {
         match subject.into() {
-            Subject::Key(caller) => {
+            QuotaSubject::Key(caller) => {
                 let Caller { counter, tier, .. } = caller;
                 let counted = self.key_counter.peek(counter, tier.daily_limit(), today);
                 let leased = self
                     .leased(&caller)
                     .and_then(|(shared, _, limit)| shared.leases.peek(SharedCounter::Key(counter), limit, today));
-                // Of what other servers hold it is not known whether it is used; what they counted is known when this server
-                // writes what it counted.
+                // Nobody knows how much of the units leased by other servers is used; their counts are read when this
+                // server writes its own.
                 leased.map_or(counted, |leased| Quota { used: counted.used, ..leased }).with_tier(tier)
             }
-            Subject::Client(client, limit) => match self.shared.as_ref() {
+            QuotaSubject::Client(client, limit) => match self.shared.as_ref() {
                 Some(shared) => {
                     let counters = shared.counters(&client, limit, today).into_iter();
                     let known = counters.filter_map(|(counter, of)| shared.leases.peek(counter, of, today));
-                    of_client(known, limit, today)
+                    client_quota(known, limit, today)
                 }
                 None => self.client_counter.peek(&client, limit, today),
             },
         }
     }
 
-    /// What to add to the message about a quota that is used up: whether other keys used it, whose counter the key took over.
+    /// Addition to the message about a used-up quota: the requests of other keys that had the key's counter before.
     pub fn used_by_others(&self, caller: &Caller, quota: &Quota) -> String {
-        // What other servers counted is not known by key.
+        // The counts of other servers are not known by key.
         if self.leased(caller).is_some() {
             return String::new();
         }
@@ -184,13 +187,13 @@ impl AuthService {
     }
 
     /// Gives back one request that was taken on `day` (the `day` of its quota), and returns the quota after it.
-    pub fn give_back(&self, subject: impl Into<Subject>, day: Date) -> Quota {
+    pub fn give_back(&self, subject: impl Into<QuotaSubject>, day: Date) -> Quota {
         match subject.into() {
-            Subject::Key(caller) => self.give_back_several(&caller, 1, day),
-            Subject::Client(client, limit) => match self.shared.as_ref() {
+            QuotaSubject::Key(caller) => self.give_back_several(&caller, 1, day),
+            QuotaSubject::Client(client, limit) => match self.shared.as_ref() {
                 Some(shared) => {
                     let counters = shared.counters(&client, limit, day).into_iter();
-                    of_client(counters.map(|(counter, of)| shared.leases.give_back(counter, 1, of, day)), limit, day)
+                    client_quota(counters.map(|(counter, of)| shared.leases.give_back(counter, 1, of, day)), limit, day)
                 }
                 None => self.client_counter.give_back(&client, limit, day),
             },
@@ -207,13 +210,13 @@ impl AuthService {
         shared.unwrap_or(own).with_tier(tier)
     }
 
-    /// By how many seconds the clock of the store is ahead; 0 if no other server uses it.
+    /// Seconds by which the clock of the store is ahead; 0 if no other server uses it.
     pub fn clock_ahead(&self) -> i64 {
         self.shared.as_ref().map_or(0, |shared| shared.clock_ahead.load(Ordering::Relaxed).div_euclid(1_000))
     }
 
-    /// Gives back what idle counters hold, or with `all` everything, settles what was admitted while the store was away, and
-    /// reports that this server runs.
+    /// Gives back the unused units of idle counters, or with `all` of every counter, settles requests admitted while
+    /// the store was away, and reports that this server runs.
     pub(super) fn end_leases(&self, today: Date, all: bool) -> Result<(), StoreError> {
         let Some((shared, store)) = self.shared_store() else { return Ok(()) };
         let store_time = store.report_running()?;
@@ -226,11 +229,11 @@ impl AuthService {
         if unused.is_empty() {
             return Ok(());
         }
-        store.end_leases(&unused).inspect_err(|_| shared.leases.hold_again(&unused))
+        store.end_leases(&unused).inspect_err(|_| shared.leases.take_back(&unused))
     }
 }
 
-fn take(
+fn take_from_lease(
     shared: &SharedQuotas,
     store: &dyn CounterStore,
     counter: SharedCounter,
@@ -246,8 +249,8 @@ fn take(
     Ok(taken.quota)
 }
 
-/// Takes a request from each range of a client's address; none if one of them has none left.
-fn take_of_client(
+/// Takes a request from each range of a client's address, or from none if one of them has none left.
+fn take_for_client(
     shared: &SharedQuotas,
     store: &dyn CounterStore,
     client: &Client,
@@ -257,27 +260,27 @@ fn take_of_client(
     let counters = shared.counters(client, limit, day);
     let mut quotas = Vec::with_capacity(counters.len());
     for (index, (counter, of)) in counters.iter().enumerate() {
-        match take(shared, store, *counter, 1, *of, day) {
+        match take_from_lease(shared, store, *counter, 1, *of, day) {
             Ok(quota) => quotas.push(quota),
             Err(denied) => {
                 for (counter, of) in &counters[..index] {
                     shared.leases.give_back(*counter, 1, *of, day);
                 }
-                return Err(denied.with_quota(Quota::of(Some(limit), limit, day)));
+                return Err(denied.with_quota(Quota::new(Some(limit), limit, day)));
             }
         }
     }
-    Ok(of_client(quotas, limit, day))
+    Ok(client_quota(quotas, limit, day))
 }
 
-/// The quota of a client whose ranges have these: what the one has left that has least.
-fn of_client(ranges: impl IntoIterator<Item = Quota>, limit: u32, day: Date) -> Quota {
+/// Quota of a client, from those of its ranges: the smallest remaining quota counts.
+fn client_quota(ranges: impl IntoIterator<Item = Quota>, limit: u32, day: Date) -> Quota {
     let left = ranges.into_iter().filter_map(|quota| quota.remaining).min().unwrap_or(limit).min(limit);
-    Quota::of(Some(limit), limit - left, day)
+    Quota::new(Some(limit), limit - left, day)
 }
 
 /// Starts the thread that renews leases.
-pub(super) fn start(service: &Arc<AuthService>, renewals: Receiver<Renewal>) -> std::io::Result<()> {
+pub(super) fn start_renewals(service: &Arc<AuthService>, renewals: Receiver<Renewal>) -> std::io::Result<()> {
     let service = Arc::downgrade(service);
     let run = move || AuthService::renew_leases(&service, &renewals);
     std::thread::Builder::new().name("leases".to_owned()).spawn(run).map(drop)

@@ -1,8 +1,8 @@
 //! The second step of a sign-in: a code of an authenticator app, or a recovery code.
 //!
-//! After the password the browser gets a [`PendingSignIn`], which it sends back with the code. It is signed and holds the account,
-//! so that nothing is stored for a sign-in that is never completed. Wrong codes are limited by account, apart from wrong
-//! passwords: only who knows the password can use them up.
+//! After the password the browser gets a [`PendingSignIn`], which it sends back with the code. It is signed and
+//! contains the account, so that nothing is stored for a sign-in that is never completed. Wrong codes are limited by
+//! account, apart from wrong passwords: only somebody who knows the password can use them up.
 
 #[cfg(test)]
 mod tests;
@@ -11,7 +11,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::account::AccountId;
-use crate::audit::{Entry, Event};
+use crate::audit::{AuditEntry, AuditEvent};
 use crate::derived_secret::DerivedSecret;
 use crate::password::Secret;
 use crate::service::accounts::new_session;
@@ -58,7 +58,7 @@ impl fmt::Debug for PendingSignIn {
 }
 
 impl AuthService {
-    /// An error that requests a code if the account uses an app.
+    /// [`AccountError::CodeRequired`] if the account uses an app.
     pub(crate) async fn require_code(
         self: &Arc<Self>,
         account: AccountId,
@@ -99,13 +99,13 @@ impl AuthService {
             }
             Err(error) => Err(error),
         };
-        self.audit(Entry::new(Event::SignIn, Some(account)), started.as_ref().err());
+        self.audit(AuditEntry::new(AuditEvent::SignIn, Some(account)), started.as_ref().err());
         started
     }
 
     /// Accepts a code once. An account without an app has no valid code.
     async fn verify_code(self: &Arc<Self>, account: AccountId, code: &str, now: i64) -> Result<(), AccountError> {
-        self.rate_limits.code(self.store.counters(), account.0, now)?;
+        self.rate_limits.count_code(self.store.counters(), account.0, now)?;
         let parsed = SecondFactorCode::parse(code);
         let accepted = self.blocking(move |service| {
             let Some(Totp { secret, step }) = service.store.totp(account)? else { return Ok(false) };
@@ -122,7 +122,7 @@ impl AuthService {
             return Err(AccountError::WrongCode);
         }
         if matches!(parsed, Some(SecondFactorCode::Recovery(_))) {
-            self.audit(Entry::new(Event::RecoveryCodeUse, Some(account)), None);
+            self.audit(AuditEntry::new(AuditEvent::RecoveryCodeUse, Some(account)), None);
         }
         Ok(())
     }
@@ -144,7 +144,7 @@ impl AuthService {
             _ => None,
         };
         let enabled = match step {
-            // A slip while setting up is nobody's guess: the secret is on the same page.
+            // A wrong code during setup is a slip and not a guess: the secret is on the same page.
             None => Err(AccountError::WrongCode),
             Some(step) => {
                 self.blocking(move |service| {
@@ -156,7 +156,7 @@ impl AuthService {
                 .await
             }
         };
-        self.audit(Entry::new(Event::TotpActivation, Some(account)), enabled.as_ref().err());
+        self.audit(AuditEntry::new(AuditEvent::TotpActivation, Some(account)), enabled.as_ref().err());
         enabled
     }
 
@@ -172,7 +172,7 @@ impl AuthService {
             Ok(codes)
         });
         let renewed = renewed.await;
-        self.audit(Entry::new(Event::RecoveryCodeRenewal, Some(account)), renewed.as_ref().err());
+        self.audit(AuditEntry::new(AuditEvent::RecoveryCodeRenewal, Some(account)), renewed.as_ref().err());
         renewed
     }
 
@@ -188,22 +188,15 @@ impl AuthService {
         code: &str,
         now: i64,
     ) -> Result<(), AccountError> {
-        let disabled = self.verify_both_and_disable(visitor, password, code, now).await;
-        self.audit(Entry::new(Event::TotpDeactivation, Some(visitor.account.id)), disabled.as_ref().err());
-        disabled
-    }
-
-    async fn verify_both_and_disable(
-        self: &Arc<Self>,
-        visitor: &Visitor,
-        password: Secret,
-        code: &str,
-        now: i64,
-    ) -> Result<(), AccountError> {
-        let credentials = self.verify_visitor(visitor, password, now).await?;
         let account = visitor.account.id;
-        self.verify_code(account, code, now).await?;
-        self.blocking(move |service| service.store.disable_totp(account, Some(credentials.version))).await.map(|_| ())
+        let disabled = async {
+            let version = self.verify_visitor(visitor, password, now).await?.version;
+            self.verify_code(account, code, now).await?;
+            self.blocking(move |service| service.store.disable_totp(account, Some(version))).await.map(|_| ())
+        }
+        .await;
+        self.audit(AuditEntry::new(AuditEvent::TotpDeactivation, Some(account)), disabled.as_ref().err());
+        disabled
     }
 }
 

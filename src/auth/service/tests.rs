@@ -4,11 +4,11 @@ use std::sync::Mutex;
 
 use tempfile::TempDir;
 
-use crate::Changes;
+use crate::KeyChanges;
 use crate::account::{Email, KeyRecord, KeyRef};
 use crate::measured::MeasuredCalls;
 use crate::service::*;
-use crate::sql::{Database, Durability, Reading, Statements};
+use crate::sql::{Database, Durability, ReadKind, Statements};
 
 const NOON: i64 = 1_795_262_400;
 
@@ -265,14 +265,14 @@ fn pages_are_admitted_up_to_the_configured_limit() {
     assert!(service.admit_page(address, NOON + 60).is_ok());
 }
 
-/// A store whose writes of usage fail if `fails`.
+/// A store that fails to write usage if `fails`.
 struct FailingStore {
     store: SqliteStore,
     fails: Arc<Mutex<bool>>,
 }
 
 impl Database for FailingStore {
-    fn read(&self, reading: Reading, operation: &'static str, read: Statements<'_>) -> Result<(), StoreError> {
+    fn read(&self, reading: ReadKind, operation: &'static str, read: Statements<'_>) -> Result<(), StoreError> {
         self.store.read(reading, operation, read)
     }
 
@@ -283,12 +283,12 @@ impl Database for FailingStore {
         self.store.write(durability, operation, change)
     }
 
-    fn read_changes(&self, since: i64) -> Result<Changes, StoreError> {
+    fn read_changes(&self, since: i64) -> Result<KeyChanges, StoreError> {
         self.store.read_changes(since)
     }
 
-    fn check_place(&self) -> Result<(), StoreError> {
-        self.store.check_place()
+    fn check_location(&self) -> Result<(), StoreError> {
+        self.store.check_location()
     }
 
     fn calls(&self) -> &MeasuredCalls {

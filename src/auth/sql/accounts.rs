@@ -4,7 +4,7 @@ use crate::account::{Account, AccountId, Email};
 use crate::password::hash::PasswordHash;
 use crate::quota::Tier;
 use crate::session::NewSession;
-use crate::sql::{Row, Sql, SqlError, deleted_keys, keys, links, params, sessions, usage};
+use crate::sql::{Sql, SqlError, SqlRow, deleted_keys, keys, links, params, sessions, usage};
 use crate::{Credentials, PasswordVersion, StoreError, rules};
 use data::Date;
 
@@ -15,7 +15,7 @@ pub(crate) const COLUMNS: &str = "accounts.id, accounts.email, accounts.tier, ac
      (SELECT count(*) FROM recovery_codes WHERE recovery_codes.account = accounts.id) AS recovery_codes, \
      accounts.operator, accounts.blocked_at";
 
-pub(crate) fn read_account(row: &dyn Row) -> Result<Account, SqlError> {
+pub(crate) fn read_account(row: &dyn SqlRow) -> Result<Account, SqlError> {
     Ok(Account {
         id: AccountId(row.get(0)?),
         email: Email::from_stored(row.get(1)?),
@@ -30,12 +30,13 @@ pub(crate) fn read_account(row: &dyn Row) -> Result<Account, SqlError> {
     })
 }
 
-/// Keeps other transactions from changing the account, or what belongs to it, until this one ends. It may be gone.
+/// Keeps other transactions from changing the account, or anything that belongs to it, until this one ends. The account
+/// may be gone.
 pub(crate) fn lock(sql: &dyn Sql, account: AccountId) -> Result<(), SqlError> {
     sql.lock("SELECT id FROM accounts WHERE id = ?1", &params![account.0])
 }
 
-/// As [`lock`], if the password is still that of `version`; `None` is any. [`StoreError::AccountGone`].
+/// Like [`lock`]; fails unless the password still has this version (`None`: any). [`StoreError::AccountGone`].
 pub(crate) fn lock_version(
     sql: &dyn Sql,
     account: AccountId,
@@ -105,7 +106,7 @@ pub(crate) fn set_blocked(sql: &dyn Sql, account: AccountId, is_blocked: bool, n
 }
 
 pub(crate) fn find(sql: &dyn Sql, part: &str, start: u32, limit: u32) -> Result<(u32, Vec<Account>), SqlError> {
-    // Only by removing a part do both databases find it with upper and lower case kept apart.
+    // Removal of a part is the only search that is case-sensitive in both databases.
     const MATCHES: &str = "(replace(accounts.email, ?1, '') <> accounts.email OR ?1 = '')";
     let count = format!("SELECT count(*) FROM accounts WHERE {MATCHES}");
     let total = sql.one(&count, &params![part], |row| row.get(0))?;
@@ -141,7 +142,7 @@ pub(crate) fn set_password(
     session.map_or(Ok(()), |session| sessions::add(sql, account, session))
 }
 
-/// Sets a password that its owner did not choose, ends all sessions, and returns the number of keys that were revoked.
+/// Sets a password without knowledge of the old one, ends all sessions, and returns the number of revoked keys.
 pub(crate) fn reset_password(
     sql: &dyn Sql,
     account: AccountId,
@@ -184,7 +185,7 @@ pub(crate) fn delete(
     links::delete_requests(sql, &email)?;
     usage::delete(sql, account, today)?;
     keys::orphan(sql, account, now)?;
-    // By the foreign keys, its sessions are deleted and its keys remain without account.
+    // Foreign keys delete its sessions, and clear the account of its keys, which remain.
     sql.execute("DELETE FROM accounts WHERE id = ?1", &params![account.0])?;
     Ok(())
 }

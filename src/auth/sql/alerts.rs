@@ -1,21 +1,23 @@
-//! Alerts of searches and lists, and the messages that tell of them.
+//! Alerts for searches and lists, and the messages that announce them.
 
 use std::collections::{BTreeSet, HashMap};
 
 use crate::account::{AccountId, Email};
 use crate::rules::NEVER;
-use crate::sql::{Row, Sql, SqlError, params, watches, webhooks};
-use crate::watch::{Alert, AlertId, Delivery, DeliveryId, DueDeliveries, Evaluation, Settled, WatchId, WebhookId};
+use crate::sql::{Sql, SqlError, SqlRow, params, watches, webhooks};
+use crate::watch::{
+    Alert, AlertId, Delivery, DeliveryId, DeliveryResult, DueDeliveries, Evaluation, WatchId, WebhookId,
+};
 use data::SnapshotVersion;
 
-/// The fewest due messages that are read at a time to find their receivers.
+/// Smallest number of due messages read at a time to find their receivers.
 const DUE_BATCH: i64 = 100;
 
 const ALERTS: &str = "SELECT alerts.id, alerts.watch, alerts.since, alerts.version, alerts.created_at, alerts.total, \
      alerts.entries, (SELECT string_agg(outcome, '; ' ORDER BY id) FROM outbox WHERE outbox.alert = alerts.id) \
      FROM alerts";
 
-fn read_alert(row: &dyn Row) -> Result<Alert, SqlError> {
+fn read_alert(row: &dyn SqlRow) -> Result<Alert, SqlError> {
     Ok(Alert {
         id: AlertId(row.get(0)?),
         watch: WatchId(row.get(1)?),
@@ -59,7 +61,7 @@ pub(crate) fn add_evaluations(
     evaluations: &[Evaluation],
     now: i64,
 ) -> Result<usize, SqlError> {
-    // The numbers of an account's alerts are given in the order in which they commit.
+    // The lock makes the numbers of an account's alerts ascend in the order of commits.
     let watches: Vec<String> = evaluations.iter().map(|evaluation| format!("[{}]", evaluation.watch.0)).collect();
     let owners = format!(
         "SELECT id FROM accounts WHERE id IN (SELECT account FROM watches WHERE id IN \
@@ -106,11 +108,9 @@ pub(crate) fn add_evaluations(
 
 fn move_listed(sql: &dyn Sql, watch: WatchId, moved: &[(String, String)]) -> Result<(), SqlError> {
     for (from, into) in moved {
-        let delete = "DELETE FROM listed WHERE watch = ?1 AND record = ?2";
-        if sql.execute(delete, &params![watch.0, from])? > 0 {
+        if sql.execute(watches::REMOVE_LISTED, &params![watch.0, from])? > 0 {
             // The list may have the other one already.
-            let insert = "INSERT INTO listed (watch, record) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
-            sql.execute(insert, &params![watch.0, into])?;
+            sql.execute(watches::ADD_LISTED, &params![watch.0, into])?;
         }
     }
     Ok(())
@@ -121,8 +121,8 @@ pub(crate) fn is_due(sql: &dyn Sql, now: i64) -> Result<bool, SqlError> {
     sql.one(query, &params![now], |row| row.get(0))
 }
 
-/// An account, and its webhook unless it receives e-mails.
-type Receiver = (i64, Option<i64>);
+/// An account and its webhook; `None` if it receives e-mails.
+type AlertReceiver = (i64, Option<i64>);
 
 pub(crate) fn claim_due(
     sql: &dyn Sql,
@@ -131,22 +131,22 @@ pub(crate) fn claim_due(
     receivers: usize,
     messages: u32,
 ) -> Result<Vec<DueDeliveries>, SqlError> {
-    // One server claims all messages of a receiver, so that they are in one e-mail.
+    // One server claims all messages of a receiver, so that one e-mail has them all.
     sql.lock_claims()?;
     let found = find_receivers(sql, now, receivers)?;
     let mut emails: HashMap<i64, Option<Email>> = HashMap::new();
     let claims = found.into_iter().map(|receiver| claim_for(sql, receiver, messages, now, until, &mut emails));
-    // Between the two statements, what was due may have been deleted or stopped.
+    // Due messages may have been deleted or stopped between the two statements.
     claims.filter(|claim| claim.as_ref().map_or(true, |claim| !claim.deliveries.is_empty())).collect()
 }
 
-/// The receivers of the oldest messages that are due. Reads no more messages than it needs, up to a factor.
-fn find_receivers(sql: &dyn Sql, now: i64, receivers: usize) -> Result<BTreeSet<Receiver>, SqlError> {
-    let mut found: BTreeSet<Receiver> = BTreeSet::new();
+/// Receivers of the oldest due messages. Reads at most a constant factor more messages than it needs.
+fn find_receivers(sql: &dyn Sql, now: i64, receivers: usize) -> Result<BTreeSet<AlertReceiver>, SqlError> {
+    let mut found: BTreeSet<AlertReceiver> = BTreeSet::new();
     let mut last = (i64::MIN, i64::MIN);
     let mut limit = i64::try_from(receivers).unwrap_or(i64::MAX).max(DUE_BATCH);
     loop {
-        let due: Vec<((i64, i64), Receiver)> = sql.rows(
+        let due: Vec<((i64, i64), AlertReceiver)> = sql.rows(
             "SELECT due_at, id, account, webhook FROM outbox WHERE alert IS NOT NULL AND due_at <= ?1 \
              AND due_at >= ?2 AND (due_at > ?2 OR id > ?3) ORDER BY due_at, id LIMIT ?4",
             &params![now, last.0, last.1, limit],
@@ -168,7 +168,7 @@ fn find_receivers(sql: &dyn Sql, now: i64, receivers: usize) -> Result<BTreeSet<
 
 fn claim_for(
     sql: &dyn Sql,
-    (account, webhook): Receiver,
+    (account, webhook): AlertReceiver,
     messages: u32,
     now: i64,
     until: i64,
@@ -180,7 +180,7 @@ fn claim_for(
          RETURNING id, alert, attempts",
         sql.for_update()
     );
-    // Without a limit by e-mail, which is one for all.
+    // No limit by e-mail: one e-mail has all messages.
     let limit = webhook.map_or(i64::MAX, |_| i64::from(messages));
     let mut claimed: Vec<(i64, i64, u32)> = sql.rows(&claim, &params![until, account, webhook, now, limit], |row| {
         Ok((row.get(0)?, row.get(1)?, row.get(2)?))
@@ -200,7 +200,7 @@ fn claim_for(
         Ok(Delivery { id: DeliveryId(id), watch: watch.ok_or_else(missing)?, alert, attempts })
     });
     let deliveries: Vec<Delivery> = deliveries.collect::<Result<_, SqlError>>()?;
-    let webhook = webhook.map(|webhook| webhooks::of(sql, account_id, WebhookId(webhook))).transpose()?;
+    let webhook = webhook.map(|webhook| webhooks::find_owned(sql, account_id, WebhookId(webhook))).transpose()?;
     let email = match emails.get(&account) {
         Some(email) => email.clone(),
         None => {
@@ -213,7 +213,7 @@ fn claim_for(
     Ok(DueDeliveries { account: account_id, email, webhook, deliveries })
 }
 
-pub(crate) fn settle(sql: &dyn Sql, settled: &[Settled]) -> Result<(), SqlError> {
+pub(crate) fn settle(sql: &dyn Sql, settled: &[DeliveryResult]) -> Result<(), SqlError> {
     sql.execute_each(
         "UPDATE outbox SET outcome = ?1, attempts = attempts + 1, due_at = ?2, claimed = FALSE WHERE id = ?3",
         settled.iter().map(|settled| params![&settled.outcome, settled.due_at, settled.id.0]),
@@ -237,7 +237,7 @@ pub(crate) fn release_claims(sql: &dyn Sql, now: i64) -> Result<usize, SqlError>
     sql.execute("UPDATE outbox SET due_at = ?1, claimed = FALSE WHERE claimed", &params![now])
 }
 
-/// Deletes what is older than `before` (Unix seconds).
+/// Deletes alerts older than `before` (Unix seconds).
 pub(crate) fn purge(sql: &dyn Sql, before: i64) -> Result<usize, SqlError> {
     sql.execute("DELETE FROM alerts WHERE created_at < ?1", &params![before])
 }

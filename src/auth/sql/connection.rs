@@ -1,31 +1,29 @@
-//! The seam between the statements and the databases.
+//! Interface between the statements and the databases.
 
-use crate::sql::{Row, SqlError, Value};
+use crate::sql::{SqlError, SqlRow, SqlValue};
 
-/// A connection, usually within a transaction. Statements have numbered parameters (`?1`), and PostgreSQL has to be able to tell
-/// their types.
+/// Takes the rows of a query.
+pub(crate) type EachRow<'e> = &'e mut dyn FnMut(&dyn SqlRow) -> Result<(), SqlError>;
+
+/// Takes the rows that a statement returns, each with the index of the list of parameters.
+pub(crate) type EachResult<'e> = &'e mut dyn FnMut(usize, &dyn SqlRow) -> Result<(), SqlError>;
+
+/// A connection, usually within a transaction. Statements have numbered parameters (`?1`); PostgreSQL must be able to
+/// infer their types.
 pub(crate) trait Sql {
     /// Calls `each` with the rows of a query.
-    fn query(
-        &self,
-        sql: &str,
-        params: &[Value<'_>],
-        each: &mut dyn FnMut(&dyn Row) -> Result<(), SqlError>,
-    ) -> Result<(), SqlError>;
+    fn query(&self, sql: &str, params: &[SqlValue<'_>], each: EachRow<'_>) -> Result<(), SqlError> {
+        self.query_each(sql, &[params], &mut |_, row| each(row))
+    }
 
-    /// Runs a statement once for each list of parameters, in their order and in one round trip. Calls `each` with the rows that it
-    /// returns and the index of the list.
-    fn query_each(
-        &self,
-        sql: &str,
-        params: &[&[Value<'_>]],
-        each: &mut dyn FnMut(usize, &dyn Row) -> Result<(), SqlError>,
-    ) -> Result<(), SqlError>;
+    /// Runs a statement once per list of parameters, in order and in one round trip. Calls `each` with the index of the
+    /// list and each returned row.
+    fn query_each(&self, sql: &str, params: &[&[SqlValue<'_>]], each: EachResult<'_>) -> Result<(), SqlError>;
 
     /// Returns the number of rows that were changed.
-    fn execute(&self, sql: &str, params: &[Value<'_>]) -> Result<usize, SqlError>;
+    fn execute(&self, sql: &str, params: &[SqlValue<'_>]) -> Result<usize, SqlError>;
 
-    /// Returns true if others can write during a transaction, which then has to lock the rows that it relies on.
+    /// True if others can write during a transaction, which then has to lock the rows that it relies on.
     fn locks_rows(&self) -> bool {
         false
     }
@@ -35,10 +33,10 @@ pub(crate) trait Sql {
         Ok(())
     }
 
-    /// The function that returns the elements of a JSON array as rows with a column `value`.
+    /// SQL function that returns the elements of a JSON array as rows with a column `value`.
     fn json_elements(&self) -> &'static str;
 
-    /// Returns true if usage is stored in the order of days, and not of keys.
+    /// True if usage is stored in the order of days, and not of keys.
     fn orders_usage_by_day(&self) -> bool {
         false
     }
@@ -48,8 +46,8 @@ impl dyn Sql + '_ {
     pub(crate) fn rows<T>(
         &self,
         sql: &str,
-        params: &[Value<'_>],
-        mut read: impl FnMut(&dyn Row) -> Result<T, SqlError>,
+        params: &[SqlValue<'_>],
+        mut read: impl FnMut(&dyn SqlRow) -> Result<T, SqlError>,
     ) -> Result<Vec<T>, SqlError> {
         let mut rows = Vec::new();
         self.query(sql, params, &mut |row| {
@@ -62,18 +60,18 @@ impl dyn Sql + '_ {
     pub(crate) fn row<T>(
         &self,
         sql: &str,
-        params: &[Value<'_>],
-        read: impl FnMut(&dyn Row) -> Result<T, SqlError>,
+        params: &[SqlValue<'_>],
+        read: impl FnMut(&dyn SqlRow) -> Result<T, SqlError>,
     ) -> Result<Option<T>, SqlError> {
         Ok(self.rows(sql, params, read)?.into_iter().next())
     }
 
-    /// The row of a query that always has one.
+    /// Row of a query that always returns one.
     pub(crate) fn one<T>(
         &self,
         sql: &str,
-        params: &[Value<'_>],
-        read: impl FnMut(&dyn Row) -> Result<T, SqlError>,
+        params: &[SqlValue<'_>],
+        read: impl FnMut(&dyn SqlRow) -> Result<T, SqlError>,
     ) -> Result<T, SqlError> {
         self.row(sql, params, read)?.ok_or_else(|| SqlError::Data("a row is missing".to_owned()))
     }
@@ -82,11 +80,11 @@ impl dyn Sql + '_ {
     pub(crate) fn row_each<'p, T, const N: usize>(
         &self,
         sql: &str,
-        params: impl IntoIterator<Item = [Value<'p>; N]>,
-        read: impl Fn(&dyn Row) -> Result<T, SqlError>,
+        params: impl IntoIterator<Item = [SqlValue<'p>; N]>,
+        read: impl Fn(&dyn SqlRow) -> Result<T, SqlError>,
     ) -> Result<Vec<Option<T>>, SqlError> {
-        let params: Vec<[Value<'p>; N]> = params.into_iter().collect();
-        let params: Vec<&[Value<'p>]> = params.iter().map(<[_; N]>::as_slice).collect();
+        let params: Vec<[SqlValue<'p>; N]> = params.into_iter().collect();
+        let params: Vec<&[SqlValue<'p>]> = params.iter().map(<[_; N]>::as_slice).collect();
         let mut rows: Vec<Option<T>> = params.iter().map(|_| None).collect();
         if !params.is_empty() {
             self.query_each(sql, &params, &mut |index, row| {
@@ -100,7 +98,7 @@ impl dyn Sql + '_ {
     pub(crate) fn execute_each<'p, const N: usize>(
         &self,
         sql: &str,
-        params: impl IntoIterator<Item = [Value<'p>; N]>,
+        params: impl IntoIterator<Item = [SqlValue<'p>; N]>,
     ) -> Result<(), SqlError> {
         self.row_each(sql, params, |_| Ok(())).map(drop)
     }
@@ -109,26 +107,26 @@ impl dyn Sql + '_ {
     pub(crate) fn lock_row<T>(
         &self,
         sql: &str,
-        params: &[Value<'_>],
-        read: impl FnMut(&dyn Row) -> Result<T, SqlError>,
+        params: &[SqlValue<'_>],
+        read: impl FnMut(&dyn SqlRow) -> Result<T, SqlError>,
     ) -> Result<Option<T>, SqlError> {
         self.row(&format!("{sql}{}", self.for_no_key_update()), params, read)
     }
 
     /// Keeps others from changing the rows of a query, if there are any, until the transaction ends.
-    pub(crate) fn lock(&self, sql: &str, params: &[Value<'_>]) -> Result<(), SqlError> {
+    pub(crate) fn lock(&self, sql: &str, params: &[SqlValue<'_>]) -> Result<(), SqlError> {
         if !self.locks_rows() {
             return Ok(());
         }
         self.query(&format!("{sql}{}", self.for_no_key_update()), params, &mut |_| Ok(()))
     }
 
-    /// Ends a query that keeps others from changing its rows; they may add rows that refer to them.
+    /// Suffix of a query that keeps others from changing its rows; they may add rows that refer to them.
     pub(crate) fn for_no_key_update(&self) -> &'static str {
         if self.locks_rows() { " FOR NO KEY UPDATE" } else { "" }
     }
 
-    /// Ends a query that keeps others from changing or claiming its rows.
+    /// Suffix of a query that keeps others from changing or claiming its rows.
     pub(crate) fn for_update(&self) -> &'static str {
         if self.locks_rows() { " FOR UPDATE" } else { "" }
     }

@@ -1,20 +1,20 @@
-//! The database below the statements: connections, transactions, retries and durability.
+//! Interface to a database: connections, transactions, retries and durability.
 
 use crate::measured::MeasuredCalls;
 use crate::sql::{Sql, SqlError};
-use crate::{Changes, CounterStore, StoreError};
+use crate::{CounterStore, KeyChanges, StoreError};
 use data::Date;
 
-/// The purpose of a read.
+/// Kind of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reading {
+pub(crate) enum ReadKind {
     /// Finds a row by an index; visitors wait for it.
     LookUp,
     /// Reads any number of rows.
     List,
 }
 
-/// The crashes that a commit survives.
+/// Crashes that a commit survives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Durability {
     /// A crash of the machine.
@@ -23,21 +23,21 @@ pub(crate) enum Durability {
     Normal,
 }
 
-/// The statements of one call. They may be repeated from the start, if what they did before was rolled back.
+/// The statements of one call. They may run again from the start after a rollback.
 pub(crate) type Statements<'s> = &'s mut dyn FnMut(&dyn Sql) -> Result<(), SqlError>;
 
 /// Every database is a [`Store`](crate::Store) and a [`WatchStore`](crate::watch::WatchStore).
 pub(crate) trait Database: Send + Sync {
-    fn read(&self, reading: Reading, operation: &'static str, read: Statements<'_>) -> Result<(), StoreError>;
+    fn read(&self, reading: ReadKind, operation: &'static str, read: Statements<'_>) -> Result<(), StoreError>;
 
     /// Runs `change` in one transaction.
     fn write(&self, durability: Durability, operation: &'static str, change: Statements<'_>) -> Result<(), StoreError>;
 
     /// As [`Store::changes`](crate::Store::changes).
-    fn read_changes(&self, since: i64) -> Result<Changes, StoreError>;
+    fn read_changes(&self, since: i64) -> Result<KeyChanges, StoreError>;
 
     /// As [`Store::check`](crate::Store::check).
-    fn check_place(&self) -> Result<(), StoreError>;
+    fn check_location(&self) -> Result<(), StoreError>;
 
     fn calls(&self) -> &MeasuredCalls;
 
@@ -51,25 +51,23 @@ pub(crate) trait Database: Send + Sync {
         Ok(())
     }
 
-    /// Overwrites what was deleted where it may remain readable.
+    /// Overwrites deleted data where it may remain readable.
     fn erase_deleted(&self) {}
 
     fn look_up<T>(
         &self,
         operation: &'static str,
         read: impl Fn(&dyn Sql) -> Result<T, SqlError>,
-    ) -> Result<T, StoreError>
-    where
-        Self: Sized,
-    {
-        returned(|statements| self.read(Reading::LookUp, operation, statements), read)
+    ) -> Result<T, StoreError> {
+        returned(|statements| self.read(ReadKind::LookUp, operation, statements), read)
     }
 
-    fn list<T>(&self, operation: &'static str, read: impl Fn(&dyn Sql) -> Result<T, SqlError>) -> Result<T, StoreError>
-    where
-        Self: Sized,
-    {
-        returned(|statements| self.read(Reading::List, operation, statements), read)
+    fn list<T>(
+        &self,
+        operation: &'static str,
+        read: impl Fn(&dyn Sql) -> Result<T, SqlError>,
+    ) -> Result<T, StoreError> {
+        returned(|statements| self.read(ReadKind::List, operation, statements), read)
     }
 
     /// Runs `change` in one transaction, which is on the disk when this returns.
@@ -77,10 +75,7 @@ pub(crate) trait Database: Send + Sync {
         &self,
         operation: &'static str,
         change: impl Fn(&dyn Sql) -> Result<T, SqlError>,
-    ) -> Result<T, StoreError>
-    where
-        Self: Sized,
-    {
+    ) -> Result<T, StoreError> {
         returned(|statements| self.write(Durability::Full, operation, statements), change)
     }
 
@@ -89,10 +84,7 @@ pub(crate) trait Database: Send + Sync {
         &self,
         operation: &'static str,
         change: impl Fn(&dyn Sql) -> Result<T, SqlError>,
-    ) -> Result<T, StoreError>
-    where
-        Self: Sized,
-    {
+    ) -> Result<T, StoreError> {
         returned(|statements| self.write(Durability::Normal, operation, statements), change)
     }
 }

@@ -1,7 +1,7 @@
-//! The keys of accounts that were deleted on the current day.
+//! Keys of accounts deleted on the current day.
 //!
-//! A new account of the same address continues their counters, so that deleting an account and signing up again gives no new
-//! quota. The address is stored as an HMAC only.
+//! A new account with the same address continues their counters, so that deleting an account and signing up again gives
+//! no new quota. The address is stored as an HMAC only.
 
 use crate::account::{AccountId, Email};
 use crate::rules;
@@ -10,7 +10,7 @@ use crate::sql::keys::RECENT;
 use crate::sql::{Sql, SqlError, params, service_secret};
 use data::Date;
 
-/// Remembers the keys of an account that is being deleted `today`: active ones, and those revoked on this day.
+/// Records the keys of an account that is being deleted `today`: active ones, and those revoked on this day.
 pub(crate) fn add(sql: &dyn Sql, account: AccountId, email: &Email, today: Date) -> Result<(), SqlError> {
     let owner = hash_owner(sql, email)?;
     sql.execute(
@@ -23,7 +23,7 @@ pub(crate) fn add(sql: &dyn Sql, account: AccountId, email: &Email, today: Date)
     Ok(())
 }
 
-/// The most used counter of the accounts of this address that were deleted `today` which no key of `account` has.
+/// The most used counter that no key of `account` has, among accounts of this address deleted `today`.
 pub(crate) fn free_counter(
     sql: &dyn Sql,
     account: AccountId,
@@ -42,7 +42,7 @@ pub(crate) fn free_counter(
     )
 }
 
-/// Deletes what is remembered of earlier days, and the usage of the keys.
+/// Deletes the records of earlier days, and the usage of their keys.
 pub(crate) fn purge(sql: &dyn Sql, today: Date) -> Result<usize, SqlError> {
     let today = params![today.days()];
     let delete = "DELETE FROM usage WHERE (day, key) IN (SELECT day, key FROM deleted_keys WHERE day < ?1)";

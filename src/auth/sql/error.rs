@@ -1,10 +1,10 @@
-//! Why a call of a store fails.
+//! Errors of store calls.
 
 use std::error::Error;
 
 use crate::StoreError;
 
-/// One of the store's rules, or the database.
+/// A violated rule of the store, or an error of the database.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SqlError {
     #[error(transparent)]
@@ -15,16 +15,16 @@ pub(crate) enum SqlError {
     Database { failure: Failure, source: Box<dyn Error + Send + Sync> },
 }
 
-/// The kind of a failure, which decides how the call goes on.
+/// Kind of a failure; decides how the call goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// Others held what the call needs for too long.
+    /// Others held a lock or a connection for too long.
     Busy,
-    /// The transaction was rolled back because of another one, so that it may succeed now.
+    /// The transaction was rolled back because of another one; it may succeed if repeated.
     Conflict,
     /// The disk is full.
     Full,
-    /// The connection was lost, so that the call may succeed with another.
+    /// The connection was lost; the call may succeed with another.
     Lost,
     /// The server did not answer in time.
     Timeout,

@@ -1,9 +1,9 @@
-//! Keys, and their changes for running servers.
+//! API keys, and their changes as reported to running servers.
 
 use crate::account::{Account, AccountId, CounterId, Email, KeyId, KeyName, KeyRecord, KeyRef, Rotation};
 use crate::rules::{self, ORPHAN, with_usage};
-use crate::sql::{Row, Sql, SqlError, accounts, deleted_keys, next_change, params, usage};
-use crate::{ApiKey, Changes, KeyDigest, KeyState, RevokedKeys, StoreError};
+use crate::sql::{Sql, SqlError, SqlRow, accounts, deleted_keys, next_change, params, usage};
+use crate::{ApiKey, KeyChanges, KeyDigest, KeyState, RevokedKeys, StoreError};
 use data::Date;
 
 /// Without the usage of the day, which is read by counter.
@@ -12,18 +12,18 @@ const KEYS: &str = "SELECT keys.id, keys.account, accounts.email, accounts.tier,
      keys.last_used_at, keys.counter, keys.expires_at \
      FROM keys JOIN accounts ON accounts.id = keys.account";
 
-/// The state of keys that authentication reads.
+/// Key states for authentication.
 const STATES: &str = "SELECT keys.id, keys.counter, keys.account, coalesce(accounts.tier, 'free'), \
      accounts.blocked_at IS NOT NULL OR keys.revoked_at IS NOT NULL AND \
      (accounts.id IS NULL OR keys.revoked_at < coalesce(keys.expires_at, keys.revoked_at + 1)), \
      keys.digest, keys.shown, keys.expires_at FROM keys LEFT JOIN accounts ON accounts.id = keys.account";
 
-/// The ids of an account's (`?1`) active keys and of those revoked at `?2` or later: two ranges of one index, so that keys revoked
-/// earlier are not visited.
+/// Ids of an account's (`?1`) active keys and of those revoked at `?2` or later: two ranges of one index, so that keys
+/// revoked earlier are not visited.
 pub(crate) const RECENT: &str = "SELECT id FROM keys WHERE account = ?1 AND revoked_at IS NULL \
      UNION ALL SELECT id FROM keys WHERE account = ?1 AND revoked_at >= ?2";
 
-fn read_key(row: &dyn Row) -> Result<KeyRecord, SqlError> {
+fn read_key(row: &dyn SqlRow) -> Result<KeyRecord, SqlError> {
     Ok(KeyRecord {
         id: KeyId(row.get(0)?),
         account: AccountId(row.get(1)?),
@@ -40,7 +40,7 @@ fn read_key(row: &dyn Row) -> Result<KeyRecord, SqlError> {
     })
 }
 
-fn read_state(row: &dyn Row) -> Result<KeyState, SqlError> {
+fn read_state(row: &dyn SqlRow) -> Result<KeyState, SqlError> {
     Ok(KeyState {
         id: KeyId(row.get(0)?),
         counter: CounterId(row.get(1)?),
@@ -76,7 +76,7 @@ pub(crate) fn create(
     record(sql, key, today)
 }
 
-/// Adds a key on a counter, on its own by default, and returns its number.
+/// Adds a key and returns its number. Without a `counter` it gets one of its own.
 fn insert(
     sql: &dyn Sql,
     account: AccountId,
@@ -91,7 +91,7 @@ fn insert(
     let id = sql.one(
         "INSERT INTO keys (account, name, digest, shown, counter, created_at, expires_at, changed) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) RETURNING id",
-        // A new counter has the number of the key, which is set below.
+        // A new counter has the number of its key, which is set below.
         &params![account.0, name, digest.bytes(), &masked, counter.unwrap_or(0), now, expires_at, change],
         |row| row.get(0),
     )?;
@@ -101,8 +101,8 @@ fn insert(
     Ok(id)
 }
 
-/// Creates a successor on the counter of the key. As a counter is never shared by more than two active keys, rotating again
-/// and again does not collect valid keys.
+/// Creates a successor on the key's counter. At most two active keys share a counter, so repeated rotation does not
+/// accumulate valid keys.
 pub(crate) fn rotate(
     sql: &dyn Sql,
     key: KeyRef,
@@ -138,13 +138,13 @@ pub(crate) fn rotate(
     Ok((record(sql, id, today)?, record(sql, new, today)?))
 }
 
-/// Needs no new change: a key in memory is rejected from its expiry on.
+/// Needs no new change number: servers reject a key in memory from its expiry on.
 pub(crate) fn end_expired(sql: &dyn Sql, now: i64) -> Result<usize, SqlError> {
     let update = "UPDATE keys SET revoked_at = expires_at WHERE revoked_at IS NULL AND expires_at <= ?1";
     sql.execute(update, &params![now])
 }
 
-/// Only those of the account, which the transaction has locked: others may be locked by other transactions.
+/// Only keys of this account, which the transaction has locked: other transactions may have locked others.
 fn end_expired_of(sql: &dyn Sql, account: AccountId, now: i64) -> Result<(), SqlError> {
     let update =
         "UPDATE keys SET revoked_at = expires_at WHERE account = ?2 AND revoked_at IS NULL AND expires_at <= ?1";
@@ -183,7 +183,8 @@ pub(crate) fn one(sql: &dyn Sql, key: KeyRef, today: Date) -> Result<KeyRecord, 
     record(sql, find(sql, key)?.0, today)
 }
 
-/// The keys of an account that were created on a day. A key that was revoked was revoked on that day or later.
+/// Number of keys that the account created on `day`. [`RECENT`] has all of them: a key cannot be revoked before the day
+/// of its creation.
 fn created_on(sql: &dyn Sql, account: AccountId, day: Date) -> Result<u32, SqlError> {
     let query =
         format!("SELECT count(*) FROM keys WHERE id IN ({RECENT}) AND created_at >= ?2 AND created_at < ?2 + 86400");
@@ -195,7 +196,7 @@ pub(crate) fn clear_names(sql: &dyn Sql, before: i64) -> Result<usize, SqlError>
     sql.execute("UPDATE keys SET name = '' WHERE revoked_at < ?1 AND name <> ''", &params![before])
 }
 
-/// The keys that can be revoked at `?1`: also one that has expired by a clock that was ahead, and is accepted again.
+/// Keys that can be revoked at `?1`, including a key that expired by a fast clock and is accepted again.
 const REVOCABLE: &str = "(revoked_at IS NULL OR (revoked_at >= expires_at AND revoked_at > ?1))";
 
 pub(crate) fn revoke(sql: &dyn Sql, key: KeyRef, now: i64) -> Result<KeyRecord, SqlError> {
@@ -219,7 +220,7 @@ pub(crate) fn revoke_all(sql: &dyn Sql, account: AccountId, now: i64) -> Result<
     Ok(u32::try_from(revoked).expect("an account has fewer than 2^32 keys"))
 }
 
-/// Reports all keys of an account to running servers: what holds for the account holds for them.
+/// Reports all keys of an account to running servers, because a change of the account applies to them.
 pub(crate) fn mark_changed(sql: &dyn Sql, account: AccountId) -> Result<(), SqlError> {
     lock_all(sql, account)?;
     let change = next_change(sql)?;
@@ -227,7 +228,7 @@ pub(crate) fn mark_changed(sql: &dyn Sql, account: AccountId) -> Result<(), SqlE
     Ok(())
 }
 
-/// Revokes all keys of an account and clears what identifies it; their digests remain.
+/// Revokes all keys of an account and clears all data that identifies it; their digests remain.
 pub(crate) fn orphan(sql: &dyn Sql, account: AccountId, now: i64) -> Result<(), SqlError> {
     let change = next_change(sql)?;
     sql.execute(
@@ -243,21 +244,22 @@ pub(crate) fn lock_all(sql: &dyn Sql, account: AccountId) -> Result<(), SqlError
     sql.lock("SELECT id FROM keys WHERE account = ?1 ORDER BY id", &params![account.0])
 }
 
-/// The number of the last change. Read before the keys: what commits meanwhile is reported now, and again next time.
+/// Number of the last change. Read it before the keys: a change that commits in between is reported now, and again next
+/// time.
 pub(crate) fn last_change(sql: &dyn Sql) -> Result<i64, SqlError> {
     sql.one("SELECT change FROM service", &[], |row| row.get(0))
 }
 
-/// The keys that changed after `since`, if `last` is the number of the last change.
-pub(crate) fn changes(sql: &dyn Sql, since: i64, last: i64) -> Result<Changes, SqlError> {
+/// Keys that changed after `since`; `last` is the number of the last change.
+pub(crate) fn changes(sql: &dyn Sql, since: i64, last: i64) -> Result<KeyChanges, SqlError> {
     if last == since {
-        return Ok(Changes { last, keys: Vec::new() });
+        return Ok(KeyChanges { last, keys: Vec::new() });
     }
     // The database was restored from an older copy: all keys are read again.
     let since = if last < since { 0 } else { since };
     let mut keys = sql.rows(&format!("{STATES} WHERE keys.changed > ?1"), &params![since], read_state)?;
     keys.sort_unstable_by_key(|key| key.id);
-    Ok(Changes { last, keys })
+    Ok(KeyChanges { last, keys })
 }
 
 fn record(sql: &dyn Sql, key: i64, today: Date) -> Result<KeyRecord, SqlError> {
@@ -271,16 +273,16 @@ fn record(sql: &dyn Sql, key: i64, today: Date) -> Result<KeyRecord, SqlError> {
 fn lock_owner(sql: &dyn Sql, key: KeyRef) -> Result<(i64, AccountId), SqlError> {
     let found = find(sql, key)?;
     accounts::lock(sql, found.1)?;
-    // While this waited for the lock, another key of the short form may have become the active one.
+    // While this waited for the lock, another key with the same short form may have become the active one.
     if sql.locks_rows() && find(sql, key)? != found {
         return Err(StoreError::Busy.into());
     }
     Ok(found)
 }
 
-/// Finds a key and its account. Keys whose account was deleted are not found.
+/// Finds a key and its account. Keys of deleted accounts are not found.
 fn find(sql: &dyn Sql, key: KeyRef) -> Result<(i64, AccountId), SqlError> {
-    let read = |row: &dyn Row| Ok((row.get(0)?, AccountId(row.get(1)?)));
+    let read = |row: &dyn SqlRow| Ok((row.get(0)?, AccountId(row.get(1)?)));
     let found = match key {
         KeyRef::Id(id) => {
             sql.rows("SELECT id, account FROM keys WHERE id = ?1 AND account IS NOT NULL", &params![id.0], read)
@@ -302,10 +304,10 @@ fn find(sql: &dyn Sql, key: KeyRef) -> Result<(i64, AccountId), SqlError> {
     Ok(rules::only_key(&found)?)
 }
 
-/// The counter that a new key takes over: that of the key revoked last on `today` whose counter no active key uses.
+/// Counter that a new key takes over: the one of the key revoked last on `today`, among counters without an active key.
 ///
-/// A key gets a new counter only if there is no such counter, so that an account never uses more counters per day than its
-/// tier allows keys.
+/// Only without such a counter does a key get a new one, so an account never uses more counters per day than its tier
+/// allows keys.
 fn free_counter(sql: &dyn Sql, account: AccountId, today: Date) -> Result<Option<i64>, SqlError> {
     sql.row(
         "SELECT counter FROM keys WHERE account = ?1 AND revoked_at >= ?2 AND revoked_at < ?3 \

@@ -1,10 +1,10 @@
-//! Tokens in the links of e-mails, and the links that wait to be sent.
+//! Tokens of e-mail links, and links waiting to be sent.
 
 use crate::StoreError;
 use crate::account::{Account, AccountId, Email};
 use crate::link::{LinkDigest, Purpose};
 use crate::password::hash::PasswordHash;
-use crate::sql::{Row, Sql, SqlError, accounts, params};
+use crate::sql::{Sql, SqlError, SqlRow, accounts, params};
 use crate::watch::{DeliveryId, DueLink};
 
 /// Replaces an earlier link for the same purpose.
@@ -71,7 +71,7 @@ pub(crate) fn add_request(
     Ok(())
 }
 
-/// Deletes the requests of an address whose account is deleted.
+/// Deletes the requests for the address of an account that is being deleted.
 pub(crate) fn delete_requests(sql: &dyn Sql, email: &Email) -> Result<(), SqlError> {
     sql.execute("DELETE FROM outbox WHERE email = ?1", &params![email.as_str()])?;
     Ok(())
@@ -96,7 +96,7 @@ pub(crate) fn claim(sql: &dyn Sql, now: i64, until: i64, limit: u32) -> Result<V
         sql.for_update()
     );
     let read =
-        |row: &dyn Row| Ok((row.get(0)?, Email::from_stored(row.get(1)?), row.get(2)?, row.get(3)?, row.get(4)?));
+        |row: &dyn SqlRow| Ok((row.get(0)?, Email::from_stored(row.get(1)?), row.get(2)?, row.get(3)?, row.get(4)?));
     let claimed: Vec<(i64, Email, String, u32, i64)> = sql.rows(&claim, &params![until, now, limit], read)?;
     let mut due = Vec::with_capacity(claimed.len());
     for (id, email, purpose, attempts, expires_at) in claimed {

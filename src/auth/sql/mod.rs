@@ -1,9 +1,9 @@
-//! The statements of the stores, once for SQLite and PostgreSQL.
+//! SQL statements of the stores, shared by SQLite and PostgreSQL.
 //!
-//! In SQLite one transaction writes at a time, and nothing is locked. In PostgreSQL transactions are READ COMMITTED. Each that
-//! changes an account, or what belongs to it, locks the row of the account first, so that what it reads afterwards still holds when
-//! it commits; then it locks keys, usage, and at last the row of the change counter. Usage and the last use of sessions lock their
-//! own rows only.
+//! In SQLite one transaction writes at a time, and nothing is locked. PostgreSQL transactions are READ COMMITTED. A
+//! transaction that changes an account, or anything that belongs to it, first locks the row of the account, so that its
+//! later reads still hold when it commits. Then it locks keys, usage, and last the row of the change counter. Writes of
+//! usage and of the last use of sessions lock their own rows only.
 
 pub(crate) mod accounts;
 mod alerts;
@@ -22,20 +22,21 @@ mod watch_store;
 mod watches;
 mod webhooks;
 
-pub(crate) use connection::Sql;
-pub(crate) use database::{Database, Durability, Reading, Statements};
+pub(crate) use connection::{EachResult, EachRow, Sql};
+pub(crate) use database::{Database, Durability, ReadKind, Statements};
 pub(crate) use error::{Failure, SqlError};
-pub(crate) use value::{Row, Value, params};
+pub(crate) use value::{SqlRow, SqlValue, params};
 
-/// Locks the row of the counter until the transaction ends: the last lock of each.
+/// Number of the next change. Locks the row of the counter until the transaction ends; always the last lock of a
+/// transaction.
 pub(crate) fn next_change(sql: &dyn Sql) -> Result<i64, SqlError> {
     sql.one("UPDATE service SET change = change + 1 RETURNING change", &[], |row| row.get(0))
 }
 
-/// The stored secret, otherwise `fresh`, which is stored.
+/// The stored secret; stores `fresh` if there is none.
 fn service_secret(sql: &dyn Sql, fresh: [u8; 32]) -> Result<[u8; 32], SqlError> {
     let stored = || sql.one("SELECT cursor_secret FROM service", &[], |row| row.get::<Option<[u8; 32]>>(0));
-    // Nothing is written if it is stored already: a server must start on a full disk, too.
+    // Writes nothing if a secret is stored: a server must start on a full disk, too.
     if let Some(known) = stored()? {
         return Ok(known);
     }

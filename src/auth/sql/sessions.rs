@@ -6,11 +6,11 @@ use crate::session::{IDLE_SECONDS, ListedSession, MAX_SESSIONS, NewSession, Sess
 use crate::sql::accounts::{self, read_account};
 use crate::sql::{Sql, SqlError, params};
 
-/// Sessions that are not over at `?1`, which were used after `?2`.
+/// Sessions that have not expired at `?1` and were used after `?2`.
 const VALID: &str = "sessions.expires_at > ?1 AND sessions.last_used_at > ?2";
 
-/// Adds a session unless the account, which the transaction has locked, is blocked; if it has more than [`MAX_SESSIONS`] then, the
-/// oldest end.
+/// Adds a session and ends the oldest ones beyond [`MAX_SESSIONS`]; an error if the account is blocked. The transaction
+/// has locked the account.
 pub(crate) fn add(sql: &dyn Sql, account: AccountId, session: &NewSession) -> Result<(), SqlError> {
     if accounts::by_id(sql, account)?.blocked_at.is_some() {
         return Err(StoreError::AccountBlocked.into());
@@ -60,14 +60,14 @@ pub(crate) fn of_account(sql: &dyn Sql, account: AccountId, now: i64) -> Result<
     })
 }
 
-pub(crate) fn used(sql: &dyn Sql, session: &SessionDigest, now: i64) -> Result<(), SqlError> {
+pub(crate) fn mark_used(sql: &dyn Sql, session: &SessionDigest, now: i64) -> Result<(), SqlError> {
     let update = "UPDATE sessions SET last_used_at = CASE WHEN last_used_at < ?1 THEN ?1 ELSE last_used_at END \
                   WHERE digest = ?2";
     sql.execute(update, &params![now, session.bytes()])?;
     Ok(())
 }
 
-pub(crate) fn authenticated(sql: &dyn Sql, session: &SessionDigest, now: i64) -> Result<bool, SqlError> {
+pub(crate) fn mark_authenticated(sql: &dyn Sql, session: &SessionDigest, now: i64) -> Result<bool, SqlError> {
     let update = "UPDATE sessions SET authenticated_at = CASE WHEN authenticated_at < ?1 THEN ?1 ELSE authenticated_at \
                   END WHERE digest = ?2";
     Ok(sql.execute(update, &params![now, session.bytes()])? > 0)

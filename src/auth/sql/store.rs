@@ -9,7 +9,7 @@ use crate::sql::{Database, accounts, alerts, deleted_keys, keys, links, service_
 use crate::totp::RecoveryDigest;
 use crate::watch::{ALERT_DAYS, WatchStore};
 use crate::{
-    ApiKey, Changes, CounterStore, Credentials, DayUsage, PasswordVersion, REVOKED_NAME_DAYS, RevokedKeys, Store,
+    ApiKey, CounterStore, Credentials, DayUsage, KeyChanges, PasswordVersion, REVOKED_NAME_DAYS, RevokedKeys, Store,
     StoreError, StoreMeasurements, Totp, USAGE_DAYS,
 };
 use data::Date;
@@ -118,11 +118,11 @@ impl<D: Database> Store for D {
     }
 
     fn session_used(&self, session: &SessionDigest, now: i64) -> Result<(), StoreError> {
-        self.change_quickly("write the use of the session", |sql| sessions::used(sql, session, now))
+        self.change_quickly("write the use of the session", |sql| sessions::mark_used(sql, session, now))
     }
 
     fn session_authenticated(&self, session: &SessionDigest, now: i64) -> Result<bool, StoreError> {
-        self.change("confirm the session", |sql| sessions::authenticated(sql, session, now))
+        self.change("confirm the session", |sql| sessions::mark_authenticated(sql, session, now))
     }
 
     fn end_session_of(&self, account: AccountId, session: SessionId) -> Result<bool, StoreError> {
@@ -239,10 +239,10 @@ impl<D: Database> Store for D {
     }
 
     fn check(&self) -> Result<(), StoreError> {
-        self.check_place()
+        self.check_location()
     }
 
-    fn changes(&self, since: i64) -> Result<Changes, StoreError> {
+    fn changes(&self, since: i64) -> Result<KeyChanges, StoreError> {
         self.read_changes(since)
     }
 
@@ -251,7 +251,7 @@ impl<D: Database> Store for D {
     }
 
     fn measurements(&self) -> StoreMeasurements {
-        self.calls().so_far()
+        self.calls().measurements()
     }
 
     fn usage(&self, day: Date) -> Result<Vec<StoredUsage>, StoreError> {

@@ -6,12 +6,13 @@ use crate::DayUsage;
 use crate::account::AccountId;
 use crate::quota::{AddedUsage, CounterId, KeyId, StoredUsage};
 use crate::sql::keys::RECENT;
-use crate::sql::{Row, Sql, SqlError, params};
+use crate::sql::{Sql, SqlError, SqlRow, params};
 use data::Date;
 
-/// The keys whose ids the query `keys` returns, with each day on which they can have usage, from `first` to `last`: from the
-/// creation to the last use, and one more on both sides, as clocks may differ. In a table ordered by day, usage is looked up by day
-/// and key, so that its cost does not depend on other accounts. Only SQLite runs it, where `max` and `min` compare two numbers.
+/// The keys selected by the query `keys`, with each day from `first` to `last` on which they can have usage: from
+/// creation to last use, and one more day on both sides, because clocks may differ. In a table ordered by day, usage is
+/// looked up by day and key, so the cost does not depend on other accounts. Only SQLite runs it, where `max` and `min`
+/// compare two numbers.
 fn days_of_keys(keys: &str, first: &str, last: &str) -> String {
     format!(
         "WITH RECURSIVE key_days (key, day, last) AS \
@@ -21,15 +22,16 @@ fn days_of_keys(keys: &str, first: &str, last: &str) -> String {
     )
 }
 
-/// The requests of `today` by counter, of an account (`None`: of all).
+/// The requests of `today` by counter, for one account (`None`: for all).
 ///
-/// The keys of a counter belong to one account. A key revoked before has no usage today; one more day, as clocks may differ.
+/// The keys of a counter belong to one account. A key revoked before today has no usage today; one day of margin,
+/// because clocks may differ.
 pub(crate) fn on_counters(
     sql: &dyn Sql,
     account: Option<AccountId>,
     today: Date,
 ) -> Result<HashMap<CounterId, u32>, SqlError> {
-    let read = |row: &dyn Row| Ok((CounterId(row.get(0)?), row.get(1)?));
+    let read = |row: &dyn SqlRow| Ok((CounterId(row.get(0)?), row.get(1)?));
     let used = match account {
         None => sql.rows(
             "SELECT keys.counter, CAST(sum(usage.requests) AS BIGINT) FROM usage CROSS JOIN keys \
@@ -97,7 +99,7 @@ pub(crate) fn by_account(sql: &dyn Sql, first: Date, last: Date) -> Result<Vec<(
 pub(crate) fn add(sql: &dyn Sql, added: &[AddedUsage], now: i64) -> Result<Vec<u32>, SqlError> {
     mark_used(sql, added, now)?;
     let mut totals = vec![None; added.len()];
-    // One statement changes a row once; a second round is only needed if a key and day are there twice.
+    // One statement changes a row only once; a second round is needed only if a key and day occur twice.
     let mut left: Vec<usize> = (0..added.len()).collect();
     while !left.is_empty() {
         let mut seen = HashSet::new();
@@ -111,8 +113,8 @@ pub(crate) fn add(sql: &dyn Sql, added: &[AddedUsage], now: i64) -> Result<Vec<u
     Ok(totals.into_iter().map(|total| total.unwrap_or(0)).collect())
 }
 
-/// Sets `now` as the last use of the keys that were used. All are locked in one order, so that servers do not wait for each other in
-/// a circle, and before their accounts are looked at, so that nothing is stored of an account that is being deleted.
+/// Sets `now` as the last use of the used keys. Locks all keys in one order, so that servers do not deadlock, and
+/// before reading their accounts, so that nothing is stored for an account that is being deleted.
 fn mark_used(sql: &dyn Sql, added: &[AddedUsage], now: i64) -> Result<(), SqlError> {
     let rows = as_json(added.iter());
     let keys = added_rows(sql);
@@ -127,7 +129,7 @@ fn mark_used(sql: &dyn Sql, added: &[AddedUsage], now: i64) -> Result<(), SqlErr
     Ok(())
 }
 
-/// Adds to rows that exist.
+/// Statement that adds to existing rows.
 fn update(sql: &dyn Sql) -> String {
     format!(
         "UPDATE usage SET requests = CASE WHEN requests + added.n > 0 THEN requests + added.n ELSE 0 END \
@@ -136,7 +138,8 @@ fn update(sql: &dyn Sql) -> String {
     )
 }
 
-/// Adds rows. The usage of a key whose account was deleted is only stored on the day of the deletion, for an account that returns.
+/// Statement that adds rows. If the account of a key was deleted, usage is stored only on the day of the deletion, in
+/// case the account returns.
 fn insert(sql: &dyn Sql) -> String {
     format!(
         "INSERT INTO usage (key, day, requests) SELECT added.k, added.d, CASE WHEN added.n > 0 THEN added.n ELSE 0 END \
@@ -148,7 +151,8 @@ fn insert(sql: &dyn Sql) -> String {
     )
 }
 
-/// Runs a statement with the usage at some indexes, which are of different keys or days, and notes the totals that it returns.
+/// Runs a statement for the usage at `indexes`, which have distinct keys or days, and records the totals that it
+/// returns.
 fn store(
     sql: &dyn Sql,
     statement: &str,
@@ -162,7 +166,7 @@ fn store(
     let index_of: HashMap<(i64, i32), usize> =
         indexes.iter().map(|index| ((added[*index].key.0, added[*index].day.days()), *index)).collect();
     let rows = as_json(indexes.iter().map(|index| &added[*index]));
-    let read = |row: &dyn Row| Ok(((row.get(0)?, row.get(1)?), row.get(2)?));
+    let read = |row: &dyn SqlRow| Ok(((row.get(0)?, row.get(1)?), row.get(2)?));
     for (place, total) in sql.rows(statement, &params![&rows], read)? {
         if let Some(index) = index_of.get(&place) {
             totals[*index] = Some(total);
@@ -171,7 +175,7 @@ fn store(
     Ok(())
 }
 
-/// The rows of a table with columns `k` (key), `d` (day) and `n` (requests), which are one parameter.
+/// Rows with columns `k` (key), `d` (day) and `n` (requests), as one JSON parameter.
 fn as_json<'a>(added: impl Iterator<Item = &'a AddedUsage>) -> String {
     let rows = added.map(|added| format!("[{},{},{}]", added.key.0, added.day.days(), added.requests));
     format!("[{}]", rows.collect::<Vec<_>>().join(","))

@@ -5,8 +5,8 @@ use crate::account::{AccountId, Email};
 use crate::link::Purpose;
 use crate::sql::{Database, alerts, links, watches, webhooks};
 use crate::watch::{
-    Alert, AlertId, DeliveryId, DueDeliveries, DueLink, Evaluation, NewWatch, Settled, Watch, WatchChange, WatchId,
-    WatchStore, Webhook, WebhookChange, WebhookId,
+    Alert, AlertId, DeliveryId, DeliveryResult, DueDeliveries, DueLink, Evaluation, NewWatch, Watch, WatchChange,
+    WatchId, WatchStore, Webhook, WebhookChange, WebhookId,
 };
 use data::SnapshotVersion;
 
@@ -91,16 +91,17 @@ impl<D: Database> WatchStore for D {
         receivers: usize,
         messages: u32,
     ) -> Result<Vec<DueDeliveries>, StoreError> {
-        // A transaction would keep others from writing or claiming.
+        // Checked without a transaction, which would keep others from writing or claiming.
         if !self.list("read what is to be sent", |sql| alerts::is_due(sql, now))? {
             return Ok(Vec::new());
         }
-        // If the machine crashes, what was claimed is due again, as after a crash of the process.
+        // After a crash of the machine, claimed messages are due again, as after a crash of the process.
         self.change_quickly("read what is to be sent", |sql| alerts::claim_due(sql, now, until, receivers, messages))
     }
 
     fn release_claims(&self, now: i64) -> Result<usize, StoreError> {
-        // Other servers may be sending what they claimed. What a server that was killed had claimed is due again when its claims end.
+        // Other servers may be sending the messages that they claimed. Those of a killed server are due again when its
+        // claims end.
         if self.shared_counters().is_some() {
             return Ok(0);
         }
@@ -115,7 +116,7 @@ impl<D: Database> WatchStore for D {
         self.change("put back what is to be sent", |sql| alerts::put_back(sql, claimed, now))
     }
 
-    fn settle(&self, settled: &[Settled]) -> Result<(), StoreError> {
+    fn settle(&self, settled: &[DeliveryResult]) -> Result<(), StoreError> {
         self.change("store what was sent", |sql| alerts::settle(sql, settled))
     }
 

@@ -1,16 +1,20 @@
 //! Saved searches and lists of records.
 
 use crate::account::AccountId;
-use crate::sql::{Row, Sql, SqlError, accounts, params, webhooks};
+use crate::sql::{Sql, SqlError, SqlRow, accounts, params, webhooks};
 use crate::watch::{NewWatch, WATCHED, Watch, WatchChange, WatchId, WebhookId};
 use crate::{StoreError, rules};
 use data::{SnapshotVersion, Table};
+
+/// Adds a record to a list, unless the list has it.
+pub(crate) const ADD_LISTED: &str = "INSERT INTO listed (watch, record) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+pub(crate) const REMOVE_LISTED: &str = "DELETE FROM listed WHERE watch = ?1 AND record = ?2";
 
 const WATCHES: &str = "SELECT watches.id, watches.account, watches.name, watches.records, watches.query, \
      CASE WHEN watches.query IS NULL THEN (SELECT count(*) FROM listed WHERE listed.watch = watches.id) ELSE 0 END, \
      watches.created_at, watches.evaluated, watches.problem, watches.feed, watches.emails, watches.webhook FROM watches";
 
-fn read_watch(row: &dyn Row) -> Result<Watch, SqlError> {
+fn read_watch(row: &dyn SqlRow) -> Result<Watch, SqlError> {
     Ok(Watch {
         id: WatchId(row.get(0)?),
         account: AccountId(row.get(1)?),
@@ -60,7 +64,7 @@ pub(crate) fn one(sql: &dyn Sql, watch: WatchId) -> Result<Watch, SqlError> {
     Ok(found.ok_or(StoreError::NoSuchWatch)?)
 }
 
-/// Those of several that exist, in the same order.
+/// The watches with these ids, in the same order; `None` for one that does not exist.
 pub(crate) fn several(sql: &dyn Sql, watches: &[WatchId]) -> Result<Vec<Option<Watch>>, SqlError> {
     let query = format!("{WATCHES} WHERE watches.id = ?1");
     sql.row_each(&query, watches.iter().map(|watch| params![watch.0]), read_watch)
@@ -87,15 +91,14 @@ pub(crate) fn change(
         }
         WatchChange::Notify { emails, webhook } => {
             if let Some(webhook) = webhook {
-                webhooks::of(sql, account, webhook)?;
+                webhooks::find_owned(sql, account, webhook)?;
             }
             let update = "UPDATE watches SET emails = ?1, webhook = ?2 WHERE id = ?3";
             sql.execute(update, &params![emails, webhook.map(|webhook| webhook.0), watch.0])?;
         }
         WatchChange::Add(records) => add_listed(sql, watch, records)?,
         WatchChange::Remove(records) => {
-            let delete = "DELETE FROM listed WHERE watch = ?1 AND record = ?2";
-            sql.execute_each(delete, records.iter().map(|record| params![watch.0, record]))?;
+            sql.execute_each(REMOVE_LISTED, records.iter().map(|record| params![watch.0, record]))?;
         }
         WatchChange::RenewFeed => {
             sql.execute("UPDATE watches SET feed = feed + 1 WHERE id = ?1", &params![watch.0])?;
@@ -105,8 +108,7 @@ pub(crate) fn change(
 }
 
 fn add_listed(sql: &dyn Sql, watch: WatchId, records: &[String]) -> Result<(), SqlError> {
-    let insert = "INSERT INTO listed (watch, record) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
-    sql.execute_each(insert, records.iter().map(|record| params![watch.0, record]))?;
+    sql.execute_each(ADD_LISTED, records.iter().map(|record| params![watch.0, record]))?;
     let count = sql.one("SELECT count(*) FROM listed WHERE watch = ?1", &params![watch.0], |row| row.get(0))?;
     Ok(rules::check_listed(count)?)
 }
@@ -122,7 +124,7 @@ pub(crate) fn unevaluated(
     version: SnapshotVersion,
     limit: usize,
 ) -> Result<Vec<Watch>, SqlError> {
-    // Up to the account with the row that reaches the limit.
+    // Ends with the account of the row that reaches the limit, so that no account is split.
     let query = format!(
         "{WATCHES} WHERE watches.account > ?1 AND watches.evaluated <> ?2 AND watches.account <= coalesce((SELECT account \
          FROM watches WHERE account > ?1 AND evaluated <> ?2 ORDER BY account LIMIT 1 OFFSET ?3), ?4) \

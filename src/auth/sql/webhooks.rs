@@ -1,14 +1,14 @@
-//! Where alerts are sent to.
+//! Webhooks that receive alerts.
 
 use crate::StoreError;
 use crate::account::AccountId;
 use crate::rules::{self, NEVER};
-use crate::sql::{Row, Sql, SqlError, accounts, params};
+use crate::sql::{Sql, SqlError, SqlRow, accounts, params};
 use crate::watch::{Webhook, WebhookChange, WebhookId};
 
 const WEBHOOKS: &str = "SELECT id, account, url, secret, previous_until, created_at, stopped FROM webhooks";
 
-fn read_webhook(row: &dyn Row) -> Result<Webhook, SqlError> {
+fn read_webhook(row: &dyn SqlRow) -> Result<Webhook, SqlError> {
     Ok(Webhook {
         id: WebhookId(row.get(0)?),
         account: AccountId(row.get(1)?),
@@ -35,8 +35,8 @@ pub(crate) fn of_account(sql: &dyn Sql, account: AccountId) -> Result<Vec<Webhoo
     sql.rows(&format!("{WEBHOOKS} WHERE account = ?1 ORDER BY id"), &params![account.0], read_webhook)
 }
 
-/// A webhook of this account.
-pub(crate) fn of(sql: &dyn Sql, account: AccountId, webhook: WebhookId) -> Result<Webhook, SqlError> {
+/// [`StoreError::NoSuchWebhook`] if the account has no such webhook.
+pub(crate) fn find_owned(sql: &dyn Sql, account: AccountId, webhook: WebhookId) -> Result<Webhook, SqlError> {
     let query = format!("{WEBHOOKS} WHERE id = ?1 AND account = ?2");
     Ok(sql.row(&query, &params![webhook.0, account.0], read_webhook)?.ok_or(StoreError::NoSuchWebhook)?)
 }
@@ -48,7 +48,7 @@ pub(crate) fn change(
     change: WebhookChange<'_>,
 ) -> Result<Webhook, SqlError> {
     accounts::lock(sql, account)?;
-    of(sql, account, webhook)?;
+    find_owned(sql, account, webhook)?;
     let stop = |reason: Option<&str>, due_at: i64| {
         sql.execute("UPDATE webhooks SET stopped = ?1 WHERE id = ?2", &params![reason, webhook.0])?;
         let update = "UPDATE outbox SET due_at = ?1 WHERE webhook = ?2 AND due_at IS NOT NULL";
@@ -66,7 +66,7 @@ pub(crate) fn change(
             stop(None, now)?
         }
     };
-    of(sql, account, webhook)
+    find_owned(sql, account, webhook)
 }
 
 pub(crate) fn delete(sql: &dyn Sql, account: AccountId, webhook: WebhookId) -> Result<bool, SqlError> {

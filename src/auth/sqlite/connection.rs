@@ -3,25 +3,11 @@
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, params_from_iter};
 
-use crate::sql::{Row, Sql, SqlError, Value};
+use crate::sql::{EachResult, Sql, SqlError, SqlRow, SqlValue};
 use crate::sqlite::failure;
 
 impl Sql for Connection {
-    fn query(
-        &self,
-        sql: &str,
-        params: &[Value<'_>],
-        each: &mut dyn FnMut(&dyn Row) -> Result<(), SqlError>,
-    ) -> Result<(), SqlError> {
-        self.query_each(sql, &[params], &mut |_, row| each(row))
-    }
-
-    fn query_each(
-        &self,
-        sql: &str,
-        params: &[&[Value<'_>]],
-        each: &mut dyn FnMut(usize, &dyn Row) -> Result<(), SqlError>,
-    ) -> Result<(), SqlError> {
+    fn query_each(&self, sql: &str, params: &[&[SqlValue<'_>]], each: EachResult<'_>) -> Result<(), SqlError> {
         let mut statement = self.prepare_cached(sql)?;
         for (index, params) in params.iter().enumerate() {
             let mut rows = statement.query(params_from_iter(*params))?;
@@ -32,7 +18,7 @@ impl Sql for Connection {
         Ok(())
     }
 
-    fn execute(&self, sql: &str, params: &[Value<'_>]) -> Result<usize, SqlError> {
+    fn execute(&self, sql: &str, params: &[SqlValue<'_>]) -> Result<usize, SqlError> {
         Ok(self.prepare_cached(sql)?.execute(params_from_iter(params))?)
     }
 
@@ -45,28 +31,28 @@ impl Sql for Connection {
     }
 }
 
-impl ToSql for Value<'_> {
+impl ToSql for SqlValue<'_> {
     fn to_sql(&self) -> Result<ToSqlOutput<'_>, rusqlite::Error> {
         Ok(ToSqlOutput::Borrowed(match *self {
-            Value::Null => ValueRef::Null,
-            Value::Number(number) => ValueRef::Integer(number),
-            Value::Flag(flag) => ValueRef::Integer(flag.into()),
-            Value::Text(text) => ValueRef::Text(text.as_bytes()),
-            Value::Bytes(bytes) => ValueRef::Blob(bytes),
+            SqlValue::Null => ValueRef::Null,
+            SqlValue::Number(number) => ValueRef::Integer(number),
+            SqlValue::Flag(flag) => ValueRef::Integer(flag.into()),
+            SqlValue::Text(text) => ValueRef::Text(text.as_bytes()),
+            SqlValue::Bytes(bytes) => ValueRef::Blob(bytes),
         }))
     }
 }
 
-impl Row for rusqlite::Row<'_> {
-    fn value(&self, column: usize) -> Result<Value<'_>, SqlError> {
+impl SqlRow for rusqlite::Row<'_> {
+    fn value(&self, column: usize) -> Result<SqlValue<'_>, SqlError> {
         let unreadable = |what: &str| SqlError::Data(format!("column {column} is {what}"));
         match self.get_ref(column)? {
-            ValueRef::Null => Ok(Value::Null),
-            ValueRef::Integer(number) => Ok(Value::Number(number)),
+            ValueRef::Null => Ok(SqlValue::Null),
+            ValueRef::Integer(number) => Ok(SqlValue::Number(number)),
             ValueRef::Text(text) => {
-                str::from_utf8(text).map(Value::Text).map_err(|_| unreadable("a text that is not UTF-8"))
+                str::from_utf8(text).map(SqlValue::Text).map_err(|_| unreadable("a text that is not UTF-8"))
             }
-            ValueRef::Blob(bytes) => Ok(Value::Bytes(bytes)),
+            ValueRef::Blob(bytes) => Ok(SqlValue::Bytes(bytes)),
             ValueRef::Real(_) => Err(unreadable("a fraction")),
         }
     }

@@ -1,6 +1,6 @@
-//! The database of a data folder or of a backup, opened for reading: what `doctor`, `backup` and `restore` need.
+//! Database of a data folder or a backup, opened for reading by `doctor`, `backup` and `restore`.
 //!
-//! Nothing is created or migrated, and a server or command that uses the database is not disturbed.
+//! Creates and migrates nothing, and does not disturb a server or command that uses the database.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -17,11 +17,11 @@ pub struct DatabaseFile {
     connection: Connection,
 }
 
-/// What a database contains.
+/// Row counts of a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoreCounts {
     pub accounts: u64,
-    /// Active and ended ones.
+    /// Includes ended keys.
     pub keys: u64,
 }
 
@@ -31,9 +31,9 @@ impl DatabaseFile {
     /// # Errors
     /// [`StoreError::File`] if there is none, [`StoreError::ForeignDatabase`], [`StoreError::NewerDatabase`].
     pub fn open(data: &Path) -> Result<Self, StoreError> {
-        let path = files::database(data);
-        // Without a log nobody uses the database, and SQLite need not create the files with which processes coordinate.
-        let mode = if files::log(&path).exists() { "?mode=ro" } else { "?mode=ro&immutable=1" };
+        let path = files::database_path(data);
+        // Without a log nobody uses the database, and SQLite need not create the files that coordinate processes.
+        let mode = if files::log_path(&path).exists() { "?mode=ro" } else { "?mode=ro&immutable=1" };
         Self::open_uri(path, mode)
     }
 
@@ -42,11 +42,11 @@ impl DatabaseFile {
     /// # Errors
     /// As [`DatabaseFile::open`].
     pub fn open_shared(data: &Path) -> Result<Self, StoreError> {
-        Self::open_uri(files::database(data), "?mode=rw")
+        Self::open_uri(files::database_path(data), "?mode=rw")
     }
 
     fn open_uri(path: PathBuf, parameters: &str) -> Result<Self, StoreError> {
-        // SQLite says only that it cannot open the file.
+        // SQLite reports only that it cannot open the file, not why.
         File::open(&path).map_err(|source| StoreError::File { path: path.clone(), source })?;
         let mut uri = OsString::from("file:");
         uri.push(escaped(&path));
@@ -75,15 +75,15 @@ impl DatabaseFile {
 
     /// The database in the folder `data`.
     pub fn path_in(data: &Path) -> PathBuf {
-        files::database(data)
+        files::database_path(data)
     }
 
-    /// Its log of changes, which need not exist.
+    /// Path of its log of changes, which need not exist.
     pub fn log_in(data: &Path) -> PathBuf {
-        files::log(&files::database(data))
+        files::log_path(&files::database_path(data))
     }
 
-    /// The version of its tables and that to which this program migrates them.
+    /// The version of its tables, and the version to which this program migrates them.
     pub fn versions(&self) -> Result<(i64, i64), StoreError> {
         let version = schema::version(&self.connection).map_err(database_error("read the version of the database"))?;
         Ok((version, schema::STEPS.len() as i64))
@@ -92,7 +92,7 @@ impl DatabaseFile {
     /// Checks the structure of all tables; reads the whole file.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`] with what is wrong.
+    /// [`StoreError::Damaged`] with a description of the damage.
     pub fn check(&self) -> Result<(), StoreError> {
         let found: Result<String, _> = self.connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0));
         let reason = match found {
@@ -120,11 +120,12 @@ impl DatabaseFile {
         self.connection.query_row(sql, [], |row| row.get(0)).map_err(database_error("read the newest time"))
     }
 
-    /// Writes all content as of now to the folder `to`, readable by its owner only and without deleted data, and syncs it.
+    /// Writes all current content to the folder `to`, readable by its owner only and without deleted data, and syncs
+    /// it.
     ///
-    /// One transaction reads it, so that it is of one moment however much is written meanwhile.
+    /// One transaction reads it, so the copy is consistent however much is written meanwhile.
     pub fn copy_to(&self, to: &Path) -> Result<(), StoreError> {
-        let path = files::database(to);
+        let path = files::database_path(to);
         let failed = |source| StoreError::File { path: path.clone(), source };
         // SQLite fills an empty file; the file that it would create has other permissions.
         files::owner_only().create_new(true).open(&path).map_err(failed)?;
@@ -134,17 +135,17 @@ impl DatabaseFile {
     }
 }
 
-/// Whether the folder `data` has a database, or what is left of one.
+/// True if the folder `data` has a database, or the remains of one.
 pub fn has_database(data: &Path) -> bool {
     !existing(data).is_empty()
 }
 
 fn existing(data: &Path) -> Vec<PathBuf> {
-    files::all(&files::database(data)).into_iter().filter(|path| path.symlink_metadata().is_ok()).collect()
+    files::all_paths(&files::database_path(data)).into_iter().filter(|path| path.symlink_metadata().is_ok()).collect()
 }
 
-/// Copies the database file of the folder `from` into the folder `data`, where it replaces nothing: what is there is first
-/// moved into the folder `aside`, which is created only then. The database is there as a whole or not at all.
+/// Copies the database file of the folder `from` into the folder `data`. Replaces nothing: existing files are first
+/// moved into the folder `aside`, which is created only then. The database appears as a whole or not at all.
 ///
 /// Requires the lock of the data folder.
 pub fn install_database(from: &Path, data: &Path, aside: &Path) -> Result<bool, StoreError> {
@@ -152,14 +153,14 @@ pub fn install_database(from: &Path, data: &Path, aside: &Path) -> Result<bool, 
         let path = path.to_owned();
         move |source| StoreError::File { path, source }
     };
-    let (path, draft) = (files::database(data), files::database(data).with_extension("restoring"));
+    let (path, draft) = (files::database_path(data), files::database_path(data).with_extension("restoring"));
     let copied = || -> io::Result<()> {
         let mut file = files::owner_only().create(true).truncate(true).open(&draft)?;
-        io::copy(&mut File::open(files::database(from))?, &mut file)?;
+        io::copy(&mut File::open(files::database_path(from))?, &mut file)?;
         file.sync_all()
     };
     copied().map_err(at(&draft))?;
-    // The log belongs to the old database: left, it would be applied to the new one.
+    // The log belongs to the old database; left in place, it would be applied to the new one.
     let old = existing(data);
     if !old.is_empty() {
         files::create_folder(aside)?;
@@ -187,7 +188,7 @@ mod tests {
     use crate::quota::Tier;
     use crate::{SqliteStore, Store};
 
-    /// The names and contents of the files in a folder, but for the memory that processes share.
+    /// Names and contents of the files in a folder, except for memory that processes share.
     fn content(folder: &Path) -> Vec<(OsString, Vec<u8>)> {
         let mut files: Vec<_> = fs::read_dir(folder)
             .unwrap()
@@ -214,10 +215,10 @@ mod tests {
             drop(file);
             assert!(content(&data) == before);
         };
-        assert!(files::log(&files::database(&data)).exists());
+        assert!(files::log_path(&files::database_path(&data)).exists());
         read();
         drop(store);
-        assert!(!files::log(&files::database(&data)).exists());
+        assert!(!files::log_path(&files::database_path(&data)).exists());
         read();
         assert_eq!(fs::read_dir(&data).unwrap().count(), 1);
     }
@@ -226,9 +227,10 @@ mod tests {
     fn the_file_of_another_program_and_a_missing_one_are_refused() {
         let data = tempfile::tempdir().unwrap();
         assert!(matches!(DatabaseFile::open(data.path()), Err(StoreError::File { .. })));
-        fs::write(files::database(data.path()), "not a database, and longer than the header of one".repeat(9)).unwrap();
+        fs::write(files::database_path(data.path()), "not a database, and longer than the header of one".repeat(9))
+            .unwrap();
         assert!(matches!(DatabaseFile::open(data.path()), Err(StoreError::ForeignDatabase(_))));
-        fs::write(files::database(data.path()), "").unwrap();
+        fs::write(files::database_path(data.path()), "").unwrap();
         assert!(matches!(DatabaseFile::open(data.path()), Err(StoreError::ForeignDatabase(_))));
     }
 
@@ -236,7 +238,7 @@ mod tests {
     fn a_page_of_garbage_is_found_by_the_check() {
         let data = tempfile::tempdir().unwrap();
         drop(SqliteStore::open(data.path()).unwrap());
-        let path = files::database(data.path());
+        let path = files::database_path(data.path());
         let mut bytes = fs::read(&path).unwrap();
         bytes[4096 * 3..4096 * 4].fill(0x5a);
         fs::write(&path, bytes).unwrap();

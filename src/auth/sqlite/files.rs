@@ -9,18 +9,18 @@ use crate::StoreError;
 const FILE: &str = "venturedex.sqlite";
 
 /// The database file in the folder `data`.
-pub(crate) fn database(data: &Path) -> PathBuf {
+pub(crate) fn database_path(data: &Path) -> PathBuf {
     data.join(FILE)
 }
 
 /// The log of changes that are not in the database file yet. It exists while a process has the database open, and after a
 /// crash.
-pub(crate) fn log(database: &Path) -> PathBuf {
+pub(crate) fn log_path(database: &Path) -> PathBuf {
     with_suffix(database, "-wal")
 }
 
 /// The database file and the auxiliary files that SQLite creates for it.
-pub(crate) fn all(database: &Path) -> [PathBuf; 4] {
+pub(crate) fn all_paths(database: &Path) -> [PathBuf; 4] {
     ["", "-wal", "-shm", "-journal"].map(|suffix| with_suffix(database, suffix))
 }
 
@@ -32,9 +32,9 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 
 /// Creates `data` (0700) and an empty database file in it (0600) if missing. SQLite gives its auxiliary files the mode of the
 /// database. Existing files keep their mode.
-pub(crate) fn prepare(data: &Path) -> Result<PathBuf, StoreError> {
+pub(crate) fn prepare_database(data: &Path) -> Result<PathBuf, StoreError> {
     create_folder(data)?;
-    let path = database(data);
+    let path = database_path(data);
     match owner_only().create_new(true).open(&path) {
         Ok(_) => {
             // A wrong --data, or a folder that is not mounted, starts an empty service.
@@ -46,13 +46,13 @@ pub(crate) fn prepare(data: &Path) -> Result<PathBuf, StoreError> {
     }
 }
 
-/// What distinguishes a file from another one at the same path.
+/// Identity of a file, which distinguishes it from another one at the same path.
 #[cfg(unix)]
 pub(crate) type FileId = (u64, u64);
 #[cfg(not(unix))]
 pub(crate) type FileId = ();
 
-pub(crate) fn id(path: &Path) -> io::Result<FileId> {
+pub(crate) fn file_id(path: &Path) -> io::Result<FileId> {
     let metadata = std::fs::metadata(path)?;
     #[cfg(unix)]
     return Ok((std::os::unix::fs::MetadataExt::dev(&metadata), std::os::unix::fs::MetadataExt::ino(&metadata)));

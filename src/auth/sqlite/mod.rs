@@ -19,27 +19,27 @@ use rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::measured::MeasuredCalls;
-use crate::sql::{Database, Durability, Failure, Reading, SqlError, Statements, keys};
+use crate::sql::{Database, Durability, Failure, ReadKind, SqlError, Statements, keys};
 use crate::sqlite::files::FileId;
 use crate::sqlite::schema::MigrationError;
-use crate::{Changes, StoreError};
+use crate::{KeyChanges, StoreError};
 
-/// How long a call waits for other processes.
+/// Timeout of a call that waits for other processes.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-/// Prepared statements that a connection keeps; all that it runs.
+/// Number of prepared statements that a connection keeps; enough for all that it runs.
 const STATEMENTS: usize = 128;
 /// Attempts to open a store that other processes are opening.
 const OPEN_ATTEMPTS: u32 = 6;
 
 pub struct SqliteStore {
     path: PathBuf,
-    /// The file that was opened.
+    /// Identity of the opened file.
     file: FileId,
     writer: Mutex<Connection>,
-    /// Reads lists: the work of a call depends on what it lists.
+    /// Reads lists: the cost of a call depends on their length.
     lists: Mutex<Connection>,
-    /// Reads what identifies a visitor or a key: sessions, passwords, changed keys. A connection of its own, so that nobody
-    /// is rejected late, or remains accepted after a revocation, because another reads a long list.
+    /// Looks up sessions, passwords and changed keys. A connection of its own, so that a long list neither delays a
+    /// rejection nor keeps a revoked key accepted.
     identities: Mutex<IdentityReader>,
     calls: MeasuredCalls,
 }
@@ -57,7 +57,7 @@ impl SqliteStore {
     /// # Errors
     /// [`StoreError::File`], [`StoreError::ForeignDatabase`], [`StoreError::NewerDatabase`], [`StoreError::Busy`].
     pub fn open(data: &Path) -> Result<Self, StoreError> {
-        let path = files::prepare(data)?;
+        let path = files::prepare_database(data)?;
         let store_error = |error: MigrationError| match error {
             MigrationError::Foreign => StoreError::ForeignDatabase(path.clone()),
             MigrationError::Newer(found) => {
@@ -79,7 +79,7 @@ impl SqliteStore {
             }
         };
         let reader = || connect(&path).map_err(|error| store_error(error.into()));
-        let file = files::id(&path).map_err(|source| StoreError::File { path: path.clone(), source })?;
+        let file = files::file_id(&path).map_err(|source| StoreError::File { path: path.clone(), source })?;
         Ok(Self {
             writer: Mutex::new(writer),
             lists: Mutex::new(reader()?),
@@ -94,7 +94,7 @@ impl SqliteStore {
         self.identities.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads everything as of one time.
+    /// Runs `read` within one transaction, as of one time.
     pub(crate) fn read_all<T>(&self, read: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
         let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
         let transaction = lists.transaction().map_err(database_error("read the store"))?;
@@ -103,11 +103,11 @@ impl SqliteStore {
 }
 
 impl Database for SqliteStore {
-    fn read(&self, reading: Reading, operation: &'static str, read: Statements<'_>) -> Result<(), StoreError> {
+    fn read(&self, reading: ReadKind, operation: &'static str, read: Statements<'_>) -> Result<(), StoreError> {
         self.calls.measure(|| {
             let read = match reading {
-                Reading::LookUp => read(&self.identities().connection),
-                Reading::List => read(&*self.lists.lock().unwrap_or_else(PoisonError::into_inner)),
+                ReadKind::LookUp => read(&self.identities().connection),
+                ReadKind::List => read(&*self.lists.lock().unwrap_or_else(PoisonError::into_inner)),
             };
             read.map_err(|error| error.into_store_error(operation))
         })
@@ -115,7 +115,7 @@ impl Database for SqliteStore {
 
     fn write(&self, durability: Durability, operation: &'static str, change: Statements<'_>) -> Result<(), StoreError> {
         self.calls.measure(|| {
-            self.check_place()?;
+            self.check_location()?;
             let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
             let mut run = || {
                 writer.pragma_update(None, "synchronous", synchronous(durability))?;
@@ -127,13 +127,13 @@ impl Database for SqliteStore {
         })
     }
 
-    fn read_changes(&self, since: i64) -> Result<Changes, StoreError> {
-        let read = || -> Result<Changes, SqlError> {
+    fn read_changes(&self, since: i64) -> Result<KeyChanges, StoreError> {
+        let read = || -> Result<KeyChanges, SqlError> {
             let mut reader = self.identities();
             // Read first: a later commit shows as a new version at the next call.
             let version: i64 = reader.connection.pragma_query_value(None, "data_version", |row| row.get(0))?;
             if reader.seen == Some((version, since)) {
-                return Ok(Changes { last: since, keys: Vec::new() });
+                return Ok(KeyChanges { last: since, keys: Vec::new() });
             }
             let transaction = reader.connection.transaction()?;
             let changes = keys::changes(&*transaction, since, keys::last_change(&*transaction)?)?;
@@ -142,13 +142,13 @@ impl Database for SqliteStore {
             Ok(changes)
         };
         self.calls.measure(|| {
-            self.check_place()?;
+            self.check_location()?;
             read().map_err(|error| error.into_store_error("read the changed keys"))
         })
     }
 
-    fn check_place(&self) -> Result<(), StoreError> {
-        match files::id(&self.path) {
+    fn check_location(&self) -> Result<(), StoreError> {
+        match files::file_id(&self.path) {
             Ok(file) if file == self.file => Ok(()),
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 Err(StoreError::File { path: self.path.clone(), source: error })
@@ -204,7 +204,7 @@ fn failure(error: &rusqlite::Error) -> Failure {
     match error.sqlite_error_code() {
         Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => Failure::Busy,
         Some(rusqlite::ErrorCode::DiskFull) => Failure::Full,
-        // No space for the file by which processes share the log of changes.
+        // No space for the file in which processes share the index of the log.
         _ if error.sqlite_error().is_some_and(|error| error.extended_code == SQLITE_IOERR_SHMSIZE) => Failure::Full,
         _ => Failure::Other,
     }

@@ -15,7 +15,7 @@ use data::Date;
 
 const NOON: i64 = 1_795_262_400;
 
-/// Counts the steps of all following statements on `connection`; one visits at most one row.
+/// Counts the steps of all following statements on `connection`; each visits at most one row.
 fn count_steps(connection: &mut Connection) -> Arc<AtomicU64> {
     let steps = Arc::new(AtomicU64::new(0));
     let counted = Arc::clone(&steps);
@@ -27,8 +27,8 @@ fn count_steps(connection: &mut Connection) -> Arc<AtomicU64> {
     steps
 }
 
-/// What the pages of an account read, with `strangers` other keys that were used today and `revoked` keys that the account
-/// revoked 40 days ago, a third of them sharing the counter of an active key.
+/// Number of steps that the pages of an account cost, with `strangers` other keys used today and `revoked` keys that
+/// the account revoked 40 days ago, a third of them sharing the counter of an active key.
 fn steps_of_an_account_page(strangers: u32, revoked: u32) -> u64 {
     let data = tempfile::tempdir().unwrap();
     let store = SqliteStore::open(data.path()).unwrap();

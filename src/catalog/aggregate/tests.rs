@@ -18,11 +18,11 @@ fn properties(table: Table) -> Vec<(&'static str, GroupBy)> {
     facets.chain(keys).collect()
 }
 
-/// The aggregates of some rows as a list, and as bits of the table.
+/// Aggregates the same rows twice: as a list, and as bits of the table.
 fn both_ways(table: Table, rows: &[u32], options: &AggregateOptions) -> [Aggregate; 2] {
     let mut bits = vec![0; (CATALOG.snapshot().rows(table) as usize).div_ceil(64)];
     rows.iter().for_each(|row| bits[*row as usize / 64] |= 1 << (row % 64));
-    [Rows::Few(rows.to_vec()), Rows::Many(bits)].map(|rows| CATALOG.aggregate_rows(table, &rows, options))
+    [MatchedRows::Few(rows.to_vec()), MatchedRows::Many(bits)].map(|rows| CATALOG.aggregate_rows(table, &rows, options))
 }
 
 fn options_of(table: Table, order: Option<GroupOrder>, limit: usize) -> AggregateOptions {
@@ -55,7 +55,7 @@ fn all_rows_are_grouped_alike_in_every_way() {
         let rows: Vec<u32> = (0..CATALOG.snapshot().rows(table)).collect();
         for order in GroupOrder::ALL.map(|(_, order)| order) {
             let options = options_of(table, Some(order), DEFAULT_GROUPS);
-            let all = CATALOG.aggregate_rows(table, &Rows::All, &options);
+            let all = CATALOG.aggregate_rows(table, &MatchedRows::All, &options);
             assert_eq!(both_ways(table, &rows, &options), [all.clone(), all], "{table:?} {order:?}");
         }
     }

@@ -1,74 +1,74 @@
 //! Amounts and numbers with their bounds: `over $5m`, `between 1 and 3 million dollars`, `at least 20`.
 
 use crate::ask::period::count_of;
-use crate::ask::token::Token;
+use crate::ask::token::QuestionToken;
 use crate::parse::scalars::parse_amount;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Amount {
+pub(crate) struct QuestionAmount {
     pub(crate) min: Option<u64>,
     pub(crate) max: Option<u64>,
-    /// Whether it has a unit or the sign of dollars, so that it cannot be a count.
+    /// True if it has a unit or a dollar sign, so that it cannot be a count.
     pub(crate) is_money: bool,
-    /// Whether it is in another currency.
+    /// True if it is in another currency.
     pub(crate) is_foreign: bool,
     pub(crate) is_percent: bool,
-    /// Whether it has no word for a bound.
+    /// True if it has no word for a bound.
     pub(crate) is_bare: bool,
 }
 
 #[derive(Clone, Copy)]
-enum Bound {
+enum AmountBound {
     Min { above: bool },
     Max { below: bool },
     About,
     Exactly,
 }
 
-/// What sets a bound, longest first.
-const BOUNDS: &[(&[&str], Bound)] = &[
-    (&["or", "more", "than"], Bound::Min { above: false }),
-    (&["no", "more", "than"], Bound::Max { below: false }),
-    (&["not", "more", "than"], Bound::Max { below: false }),
-    (&["no", "less", "than"], Bound::Min { above: false }),
-    (&["not", "less", "than"], Bound::Min { above: false }),
-    (&["a", "minimum", "of"], Bound::Min { above: false }),
-    (&["a", "maximum", "of"], Bound::Max { below: false }),
-    (&["more", "than"], Bound::Min { above: true }),
-    (&["greater", "than"], Bound::Min { above: true }),
-    (&["larger", "than"], Bound::Min { above: true }),
-    (&["bigger", "than"], Bound::Min { above: true }),
-    (&["higher", "than"], Bound::Min { above: true }),
-    (&["at", "least"], Bound::Min { above: false }),
-    (&["minimum", "of"], Bound::Min { above: false }),
-    (&["in", "excess", "of"], Bound::Min { above: true }),
-    (&["less", "than"], Bound::Max { below: true }),
-    (&["fewer", "than"], Bound::Max { below: true }),
-    (&["lower", "than"], Bound::Max { below: true }),
-    (&["smaller", "than"], Bound::Max { below: true }),
-    (&["at", "most"], Bound::Max { below: false }),
-    (&["up", "to"], Bound::Max { below: false }),
-    (&["maximum", "of"], Bound::Max { below: false }),
-    (&["over"], Bound::Min { above: true }),
-    (&["above"], Bound::Min { above: true }),
-    (&["exceeding"], Bound::Min { above: true }),
-    (&["exceeded"], Bound::Min { above: true }),
-    (&["exceeds"], Bound::Min { above: true }),
-    (&["exceed"], Bound::Min { above: true }),
-    (&["minimum"], Bound::Min { above: false }),
-    (&["min"], Bound::Min { above: false }),
-    (&["under"], Bound::Max { below: true }),
-    (&["below"], Bound::Max { below: true }),
-    (&["maximum"], Bound::Max { below: false }),
-    (&["max"], Bound::Max { below: false }),
-    (&["sub"], Bound::Max { below: true }),
-    (&["around"], Bound::About),
-    (&["about"], Bound::About),
-    (&["roughly"], Bound::About),
-    (&["approximately"], Bound::About),
-    (&["approx"], Bound::About),
-    (&["circa"], Bound::About),
-    (&["exactly"], Bound::Exactly),
+/// Phrases that set a bound, longest first.
+const BOUNDS: &[(&[&str], AmountBound)] = &[
+    (&["or", "more", "than"], AmountBound::Min { above: false }),
+    (&["no", "more", "than"], AmountBound::Max { below: false }),
+    (&["not", "more", "than"], AmountBound::Max { below: false }),
+    (&["no", "less", "than"], AmountBound::Min { above: false }),
+    (&["not", "less", "than"], AmountBound::Min { above: false }),
+    (&["a", "minimum", "of"], AmountBound::Min { above: false }),
+    (&["a", "maximum", "of"], AmountBound::Max { below: false }),
+    (&["more", "than"], AmountBound::Min { above: true }),
+    (&["greater", "than"], AmountBound::Min { above: true }),
+    (&["larger", "than"], AmountBound::Min { above: true }),
+    (&["bigger", "than"], AmountBound::Min { above: true }),
+    (&["higher", "than"], AmountBound::Min { above: true }),
+    (&["at", "least"], AmountBound::Min { above: false }),
+    (&["minimum", "of"], AmountBound::Min { above: false }),
+    (&["in", "excess", "of"], AmountBound::Min { above: true }),
+    (&["less", "than"], AmountBound::Max { below: true }),
+    (&["fewer", "than"], AmountBound::Max { below: true }),
+    (&["lower", "than"], AmountBound::Max { below: true }),
+    (&["smaller", "than"], AmountBound::Max { below: true }),
+    (&["at", "most"], AmountBound::Max { below: false }),
+    (&["up", "to"], AmountBound::Max { below: false }),
+    (&["maximum", "of"], AmountBound::Max { below: false }),
+    (&["over"], AmountBound::Min { above: true }),
+    (&["above"], AmountBound::Min { above: true }),
+    (&["exceeding"], AmountBound::Min { above: true }),
+    (&["exceeded"], AmountBound::Min { above: true }),
+    (&["exceeds"], AmountBound::Min { above: true }),
+    (&["exceed"], AmountBound::Min { above: true }),
+    (&["minimum"], AmountBound::Min { above: false }),
+    (&["min"], AmountBound::Min { above: false }),
+    (&["under"], AmountBound::Max { below: true }),
+    (&["below"], AmountBound::Max { below: true }),
+    (&["maximum"], AmountBound::Max { below: false }),
+    (&["max"], AmountBound::Max { below: false }),
+    (&["sub"], AmountBound::Max { below: true }),
+    (&["around"], AmountBound::About),
+    (&["about"], AmountBound::About),
+    (&["roughly"], AmountBound::About),
+    (&["approximately"], AmountBound::About),
+    (&["approx"], AmountBound::About),
+    (&["circa"], AmountBound::About),
+    (&["exactly"], AmountBound::Exactly),
 ];
 
 const UNITS: [&str; 16] = [
@@ -80,7 +80,7 @@ const UNITS: [&str; 16] = [
 const FOREIGN: &[&str] = &["eur", "euro", "euros", "gbp", "pounds", "chf", "inr", "rupees", "yen", "yuan"];
 
 /// One number with its unit and currency.
-struct Number {
+struct QuestionNumber {
     value: u64,
     unit: Option<&'static str>,
     is_money: bool,
@@ -98,7 +98,7 @@ fn unit_of(word: &str) -> Option<&'static str> {
 }
 
 /// `a million`, `half a billion`, `a hundred million`.
-fn article_and_unit(tokens: &[Token]) -> Option<(Number, usize)> {
+fn article_and_unit(tokens: &[QuestionToken]) -> Option<(QuestionNumber, usize)> {
     let is_at = |at: usize, word: &str| tokens.get(at).is_some_and(|token| token.is(&[word]));
     let half = usize::from(is_at(0, "half"));
     if !is_at(half, "a") {
@@ -109,13 +109,19 @@ fn article_and_unit(tokens: &[Token]) -> Option<(Number, usize)> {
     let unit = tokens.get(length).and_then(|token| unit_of(&token.word)).filter(|unit| unit.len() > 2)?;
     let value = parse_amount(&format!("1 {unit}"))?;
     let value = if hundred > 0 { value.checked_mul(100)? } else { value / (1 + half as u64) };
-    let number =
-        Number { value, unit: Some(unit), is_money: true, is_foreign: false, is_percent: false, is_open: false };
+    let number = QuestionNumber {
+        value,
+        unit: Some(unit),
+        is_money: true,
+        is_foreign: false,
+        is_percent: false,
+        is_open: false,
+    };
     Some((number, length + 1))
 }
 
-/// A number in digits or as a word, with its unit and the signs that it is written with.
-fn digits_and_unit(tokens: &[Token], unit_after: Option<&'static str>) -> Option<(Number, usize)> {
+/// Parses a number in digits or words, with its unit and signs.
+fn digits_and_unit(tokens: &[QuestionToken], unit_after: Option<&'static str>) -> Option<(QuestionNumber, usize)> {
     let word = tokens.first()?.word.as_str();
     let bare = word.trim_start_matches(['>', '<', '=', '~']);
     let is_foreign = bare.contains(['€', '£']) || bare.ends_with("eur");
@@ -139,11 +145,11 @@ fn digits_and_unit(tokens: &[Token], unit_after: Option<&'static str>) -> Option
     let value = parse_amount(&format!("{digits} {}", unit.unwrap_or_default()))
         .or_else(|| parse_amount(&format!("{digits}{}", unit.unwrap_or_default())))?;
     let is_money = is_dollar || has_unit || unit.is_some();
-    Some((Number { value, unit, is_money, is_foreign, is_percent, is_open }, length))
+    Some((QuestionNumber { value, unit, is_money, is_foreign, is_percent, is_open }, length))
 }
 
-/// The number at the start, with the number of its words.
-fn number(tokens: &[Token], unit_after: Option<&'static str>) -> Option<(Number, usize)> {
+/// Parses the number at the start; returns it with its length in words.
+fn number(tokens: &[QuestionToken], unit_after: Option<&'static str>) -> Option<(QuestionNumber, usize)> {
     let (mut number, mut length) = article_and_unit(tokens).or_else(|| digits_and_unit(tokens, unit_after))?;
     while let Some(token) = tokens.get(length) {
         match token.word.as_str() {
@@ -160,7 +166,7 @@ fn number(tokens: &[Token], unit_after: Option<&'static str>) -> Option<(Number,
 }
 
 /// Two numbers in one word: `$1-3m`.
-fn range(word: &str) -> Option<Amount> {
+fn range(word: &str) -> Option<QuestionAmount> {
     let (first, last) = word.split_once('-')?;
     let is_foreign = word.contains(['€', '£']);
     let plain = |text: &str| text.trim_matches(['€', '£', '$']).to_owned();
@@ -170,7 +176,7 @@ fn range(word: &str) -> Option<Amount> {
     let has_unit = first.ends_with(|char: char| char.is_ascii_alphabetic());
     let first = if has_unit { parse_amount(&first) } else { parse_amount(&format!("{first}{unit}")) };
     let (min, max) = (first, parse_amount(&last));
-    (min.is_some() && max.is_some() && is_money).then_some(Amount {
+    (min.is_some() && max.is_some() && is_money).then_some(QuestionAmount {
         min,
         max,
         is_money,
@@ -180,8 +186,8 @@ fn range(word: &str) -> Option<Amount> {
     })
 }
 
-fn between(low: &Number, high: &Number) -> Amount {
-    Amount {
+fn between(low: &QuestionNumber, high: &QuestionNumber) -> QuestionAmount {
+    QuestionAmount {
         min: Some(low.value),
         max: Some(high.value),
         is_money: low.is_money || high.is_money,
@@ -191,8 +197,8 @@ fn between(low: &Number, high: &Number) -> Amount {
     }
 }
 
-/// The amount that a question names next, with the number of its words.
-pub(crate) fn amount(tokens: &[Token]) -> Option<(Amount, usize)> {
+/// Parses the next amount of a question; returns it with its length in words.
+pub(crate) fn amount(tokens: &[QuestionToken]) -> Option<(QuestionAmount, usize)> {
     let first = tokens.first()?;
     if let Some(amount) = range(&first.word) {
         return Some((amount, 1));
@@ -203,7 +209,7 @@ pub(crate) fn amount(tokens: &[Token]) -> Option<(Amount, usize)> {
         && let Some((found, length)) = tokens.get(1..).and_then(amount)
         && found.is_money
     {
-        return Some((Amount { is_foreign: is_foreign || found.is_foreign, ..found }, 1 + length));
+        return Some((QuestionAmount { is_foreign: is_foreign || found.is_foreign, ..found }, 1 + length));
     }
     if let Some(amount) = figures(tokens) {
         return Some((amount, 2));
@@ -214,7 +220,7 @@ pub(crate) fn amount(tokens: &[Token]) -> Option<(Amount, usize)> {
         }
         let joint = (2..6).find(|at| tokens.get(*at).is_some_and(|token| token.is(&["and", "to"])))?;
         let (high, more) = number(&tokens[joint + 1..], None)?;
-        // `between 1 and 3 million`: the unit is that of both.
+        // `between 1 and 3 million`: the unit applies to both numbers.
         let (low, length) = number(&tokens[1..], high.unit.or_else(|| unit_within(&tokens[joint + 1].word)))?;
         return (1 + length == joint).then(|| (between(&low, &high), joint + 1 + more));
     }
@@ -236,7 +242,7 @@ pub(crate) fn amount(tokens: &[Token]) -> Option<(Amount, usize)> {
     let number = first;
     let after: Vec<&str> = tokens.iter().skip(start + length).take(2).map(|token| token.word.as_str()).collect();
     let (value, mut length) = (number.value, start + length);
-    let mut amount = Amount {
+    let mut amount = QuestionAmount {
         min: Some(value),
         max: Some(value),
         is_money: number.is_money,
@@ -245,17 +251,17 @@ pub(crate) fn amount(tokens: &[Token]) -> Option<(Amount, usize)> {
         is_bare: false,
     };
     match (bound.map(|(_, bound)| *bound), sign, after.as_slice()) {
-        (Some(Bound::Min { above }), ..) => {
+        (Some(AmountBound::Min { above }), ..) => {
             amount.max = None;
-            // More than 3 rounds are at least 4; of money the difference does not matter.
+            // `more than 3 rounds` means at least 4; for money the difference does not matter.
             amount.min = Some(value.saturating_add(u64::from(above && !number.is_money && !number.is_percent)));
         }
-        (Some(Bound::Max { below }), ..) => {
+        (Some(AmountBound::Max { below }), ..) => {
             amount.min = None;
             amount.max = Some(value.saturating_sub(u64::from(below && !number.is_money && !number.is_percent)));
         }
-        (Some(Bound::About), ..) => (amount.min, amount.max) = around(amount.min, amount.max),
-        (Some(Bound::Exactly), ..) => {}
+        (Some(AmountBound::About), ..) => (amount.min, amount.max) = around(amount.min, amount.max),
+        (Some(AmountBound::Exactly), ..) => {}
         (None, Some('>'), _) => amount.max = None,
         (None, Some('<'), _) => amount.min = None,
         (None, Some('~'), _) => (amount.min, amount.max) = around(amount.min, amount.max),
@@ -282,12 +288,12 @@ pub(crate) fn around(min: Option<u64>, max: Option<u64>) -> (Option<u64>, Option
     (min.map(|min| min - min / 5), max.map(|max| max.saturating_add(max / 5)))
 }
 
-/// `seven-figure`: from the least to the greatest number of so many digits.
-fn figures(tokens: &[Token]) -> Option<Amount> {
+/// `seven-figure`: the range of numbers with this many digits.
+fn figures(tokens: &[QuestionToken]) -> Option<QuestionAmount> {
     let digits = count_of(&tokens.first()?.word).filter(|digits| (4..=12).contains(digits))?;
     tokens.get(1).filter(|token| token.is(&["figure", "figures"]))?;
     let (min, max) = (Some(10_u64.pow(digits - 1)), Some(10_u64.pow(digits) - 1));
-    Some(Amount { min, max, is_money: true, is_foreign: false, is_percent: false, is_bare: false })
+    Some(QuestionAmount { min, max, is_money: true, is_foreign: false, is_percent: false, is_bare: false })
 }
 
 fn unit_within(word: &str) -> Option<&'static str> {

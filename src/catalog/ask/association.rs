@@ -1,6 +1,6 @@
-//! Sectors that words of a question may mean, since the startups that use them are often in these: suggestions only.
+//! Suggests sectors for unknown words of a question, if startups that use a word are often in a sector.
 //!
-//! Counted when they are needed, from the index of descriptions: a table of all words would hold the same numbers.
+//! Counted on demand, from the index of descriptions; a table of all words would hold the same numbers.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -12,19 +12,19 @@ use data::field::model;
 use data::names::Names;
 use data::{Facet, Table};
 
-/// Words of a question that are looked at.
+/// Maximum number of words looked up per question.
 const MAX_WORDS: usize = 5;
-/// Startups that have a word at most: a more frequent one says little, and takes long to count.
+/// Maximum number of startups with a word: a more frequent word says little, and takes long to count.
 const MAX_STARTUPS: u64 = 20_000;
-/// Startups with the word that must be in the sector: fewer may be chance.
+/// Minimum number of startups with the word in the sector: fewer may be chance.
 const MIN_COUNT: u32 = 3;
-/// The part of the startups with the word that must be in the sector.
+/// Minimum share of the startups with the word that are in the sector.
 const MIN_SHARE: f64 = 0.1;
-/// How many times as frequent the sector must be among them as among all.
+/// Minimum ratio of the sector's frequency among them to its frequency among all startups.
 const MIN_LIFT: f64 = 5.0;
-/// Sectors of a word.
+/// Maximum number of sectors of a word.
 const MAX_SECTORS: usize = 2;
-/// Startups, at most, whose descriptions are looked at for the sectors of those that have one.
+/// Maximum number of startups sampled to find the sectors of those with a description.
 const SAMPLE: u32 = 1_000;
 
 model! {
@@ -45,11 +45,11 @@ model! {
     }
 }
 
-/// The part of the startups with a description, by a sample, that have a sector.
+/// Share of each sector among the startups with a description, from a sample.
 pub(crate) struct DescribedSectors(HashMap<u32, f64>);
 
 impl DescribedSectors {
-    fn of(catalog: &Catalog) -> Self {
+    fn from_catalog(catalog: &Catalog) -> Self {
         let snapshot = catalog.snapshot();
         let (names, rows) = (snapshot.names(Table::Startups), snapshot.rows(Table::Startups));
         let sample = (0..rows).step_by(rows.div_ceil(SAMPLE).max(1) as usize);
@@ -67,7 +67,7 @@ impl DescribedSectors {
 }
 
 impl Catalog {
-    /// The sectors that the unread words of a question about a list suggest, the most likely one of each word first.
+    /// Sectors that the unread words of a question about a list suggest, the most likely sector of each word first.
     pub fn associations(&self, resource: Resource, unread: &[String]) -> Vec<Association> {
         if resource.parameter("sector").is_none() {
             return Vec::new();
@@ -79,7 +79,7 @@ impl Catalog {
     fn sectors_of_word(&self, word: &str) -> Vec<Association> {
         let Some(index) = self.text_index(Table::Startups) else { return Vec::new() };
         let snapshot = self.snapshot();
-        let described = self.described_sectors.get_or_init(|| DescribedSectors::of(self));
+        let described = self.described_sectors.get_or_init(|| DescribedSectors::from_catalog(self));
         let sectors = snapshot.row_values(Table::Startups, Facet::Sector);
         let rows = index.rows_described(word, MAX_STARTUPS);
         let mut counts: HashMap<u32, u32> = HashMap::new();
@@ -95,7 +95,7 @@ impl Catalog {
             is_likely.then_some((sector, count, lift))
         };
         let mut likely: Vec<(u32, u32, f64)> = counts.into_iter().filter_map(association).collect();
-        // Many startups, and far more than by chance: the count weighed by the information of the lift.
+        // Prefers many startups and a high lift: the count, weighted by the information of the lift.
         let weight = |(sector, count, lift): &(u32, u32, f64)| (f64::from(*count) * lift.ln(), Reverse(*sector));
         likely.sort_unstable_by(|one, other| {
             let ((one, by_row), (other, of_other)) = (weight(one), weight(other));

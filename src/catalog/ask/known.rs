@@ -1,9 +1,9 @@
-//! What is said to be known or not: `without funding`, `undisclosed amounts`.
+//! Phrases that require a property to be known or unknown: `without funding`, `undisclosed amounts`.
 
-use crate::ask::reader::{GLUE, Reader, Topic};
+use crate::ask::reader::{GLUE, QuestionReader, Topic};
 use data::Table;
 
-/// Fields by the words that say they are known or not, and what `known` and `unknown` name them.
+/// Words that state that a field is known or not, and its name in `known` and `unknown`.
 const FIELDS: &[(Table, &[&str], &str)] = &[
     (Table::Firms, &["website", "websites", "homepage"], "website"),
     (Table::Startups, &["website", "websites", "homepage"], "website"),
@@ -14,8 +14,8 @@ const FIELDS: &[(Table, &[&str], &str)] = &[
     (Table::Rounds, &["date", "dates"], "announced_on"),
 ];
 
-impl Reader<'_> {
-    /// `without funding`, `undisclosed amounts`, `with a website`: what is known or not.
+impl QuestionReader<'_> {
+    /// Reads `without funding`, `undisclosed amounts`, `with a website` as a known or unknown property.
     pub(super) fn known_field(&mut self, at: usize) -> Option<usize> {
         const MARKERS: &[(&[&str], bool)] = &[
             (&["with", "no"], false),
@@ -79,7 +79,7 @@ impl Reader<'_> {
             self.add(range.clone(), parameter, (*name).to_owned(), why);
             return Some(range.len());
         }
-        // `without revenue in France`: what is not understood is not the place.
+        // `without revenue in France`: the unknown part is not the place.
         let is_without = self.is_at(at, &["without"]) || self.starts(at, &["with", "no"]);
         let token = self.tokens.get(field).filter(|_| is_without)?;
         let is_value = self.has_meaning(field, 1) && !GLUE.contains(token.word.as_str());

@@ -1,4 +1,5 @@
-//! The words that a release has for its values: its sectors and cities, countries and regions, and the terms of the closed vocabularies.
+//! The vocabulary of a release: words for its sectors and cities, countries and regions, and the terms of the closed
+//! vocabularies.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,30 +8,31 @@ use once_cell::sync::Lazy;
 use crate::sector_names::SectorNames;
 use data::fold::fold;
 use data::vocabulary::Vocabulary;
-use data::{Country, Facet, FirmKind, Role, Snapshot, Stage, StartupStatus, Table, city};
+use data::{Country, Facet, FirmKind, Role, Snapshot, Stage, StartupStatus, Table, city, word_file};
 use search::edit_distance::distance_within;
 
-/// A city needs so many records of a table: a rare one is more often a slip of the pen.
+/// Minimum number of records of a city in a table: a rarer one is more often a typo.
 const MIN_CITY_RECORDS: u32 = 2;
 
-/// Startups of the sectors that words mean, below which broader ones are meant, too.
+/// Number of startups of the sectors for a phrase below which broader sectors are included.
 pub(super) const MIN_STARTUPS: u32 = 20;
 
-/// A city with fewer records is meant in lower case only after a preposition of place.
+/// Minimum number of records of a city in lower case, unless it follows a preposition of place.
 const MIN_PLAIN_RECORDS: u32 = 20;
 
-/// How many times as many records the main name of a city has.
+/// Ratio of records by which the main name of a city exceeds its other names.
 const FAR_MORE: u32 = 10;
 
-/// Cities that are also plain words: they are meant only if they are capitalized after a preposition of place.
+/// Cities that are also plain words; read as cities only if capitalized after a preposition of place.
 static PLAIN_CITIES: Lazy<HashSet<&str>> = Lazy::new(|| include_str!("plain_cities.txt").lines().collect());
 
-/// What a phrase means.
+/// The meaning of a phrase.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Meaning {
+pub(crate) enum PhraseMeaning {
     /// Values of `country`: codes or a region.
     Country(String),
-    /// A value of `city`. `is_plain`: also a plain word; `is_rare`: of few records, so that the word may be another.
+    /// A value of `city`. `is_plain`: it is also a plain word. `is_rare`: it has few records, so that the word may mean
+    /// another.
     City {
         name: String,
         is_plain: bool,
@@ -51,18 +53,18 @@ pub(crate) enum Meaning {
     Role(&'static str),
 }
 
-/// Made when a question is first read.
+/// Built when a question is first read.
 pub(crate) struct Lexicon {
-    phrases: HashMap<String, Vec<Meaning>>,
-    /// Those of one word by their first byte.
+    phrases: HashMap<String, Vec<PhraseMeaning>>,
+    /// Phrases of one word, by their first byte.
     words: HashMap<u8, Vec<String>>,
-    /// The words of the others by their first byte.
+    /// Words of longer phrases, by their first byte.
     parts: HashMap<u8, HashSet<String>>,
-    /// Words of the longest phrase.
+    /// Number of words of the longest phrase.
     pub(crate) longest: usize,
 }
 
-/// Terms in the words of people, next to the names and synonyms of the vocabularies.
+/// Colloquial terms, in addition to the names and synonyms of the vocabularies.
 const STAGES: &[(&str, &[Stage])] = &[
     ("angel round", &[Stage::PreSeed]),
     ("early stage", &[Stage::PreSeed, Stage::Seed, Stage::SeriesA]),
@@ -77,7 +79,7 @@ const STAGES: &[(&str, &[Stage])] = &[
     ("venture debt", &[Stage::Debt]),
 ];
 
-/// Areas of the USA by their names, with their cities; names that larger cities elsewhere in the country have are left out.
+/// Areas of the USA and their cities. Names that larger cities elsewhere in the country share are left out.
 const AREAS: &[(&[&str], &str)] = &[
     (
         &["bay area", "sf bay area", "san francisco bay area"],
@@ -108,7 +110,7 @@ const AREAS: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// Regions of the USA by their names, with their states: those of the Census Bureau and those that are usual.
+/// Regions of the USA and their states: those of the Census Bureau and the usual ones.
 const REGIONS_OF_STATES: &[(&[&str], &str)] = &[
     (
         &["midwest", "midwestern", "mid west"],
@@ -221,7 +223,7 @@ const STATUSES: &[(&str, StartupStatus)] = &[
     ("still operating", StartupStatus::Operating),
 ];
 
-/// Words for both ends that investors wish for.
+/// Words for both kinds of exits that investors hope for.
 const EXITS: &[&str] = &["exited", "exits", "an exit", "had an exit", "with an exit", "with exits"];
 
 const ROLES: &[(&str, Role)] = &[
@@ -244,35 +246,35 @@ const ROLES: &[(&str, Role)] = &[
 ];
 
 impl Lexicon {
-    pub(crate) fn of(snapshot: &Snapshot, sectors: &SectorNames) -> Self {
+    pub(crate) fn from_snapshot(snapshot: &Snapshot, sectors: &SectorNames) -> Self {
         let mut lexicon = Self { phrases: HashMap::new(), words: HashMap::new(), parts: HashMap::new(), longest: 1 };
         for (phrase, stages) in STAGES {
-            lexicon.add(phrase, Meaning::Stage(stages.iter().map(|stage| stage.name()).collect()));
+            lexicon.add(phrase, PhraseMeaning::Stage(stages.iter().map(|stage| stage.name()).collect()));
         }
         for stage in Stage::ALL.iter().filter(|stage| **stage != Stage::Other) {
-            lexicon.add(&fold(stage.name()), Meaning::Stage(vec![stage.name()]));
+            lexicon.add(&fold(stage.name()), PhraseMeaning::Stage(vec![stage.name()]));
         }
         for letter in ["d", "e", "f", "g", "h"] {
-            lexicon.add(&format!("series {letter}"), Meaning::Stage(vec![Stage::SeriesDPlus.name()]));
+            lexicon.add(&format!("series {letter}"), PhraseMeaning::Stage(vec![Stage::SeriesDPlus.name()]));
         }
         for (letter, stage) in
             [("a", Stage::SeriesA), ("b", Stage::SeriesB), ("c", Stage::SeriesC), ("d", Stage::SeriesDPlus)]
         {
-            lexicon.add(&format!("ser {letter}"), Meaning::Stage(vec![stage.name()]));
+            lexicon.add(&format!("ser {letter}"), PhraseMeaning::Stage(vec![stage.name()]));
         }
-        KINDS.iter().for_each(|(phrase, kind)| lexicon.add_with_plural(phrase, &Meaning::Kind(kind.name())));
-        STATUSES.iter().for_each(|(phrase, status)| lexicon.add(phrase, Meaning::Status(status.name())));
-        EXITS.iter().for_each(|phrase| lexicon.add(phrase, Meaning::Status("acquired,ipo")));
-        ROLES.iter().for_each(|(phrase, role)| lexicon.add_with_plural(phrase, &Meaning::Role(role.name())));
+        KINDS.iter().for_each(|(phrase, kind)| lexicon.add_with_plural(phrase, &PhraseMeaning::Kind(kind.name())));
+        STATUSES.iter().for_each(|(phrase, status)| lexicon.add(phrase, PhraseMeaning::Status(status.name())));
+        EXITS.iter().for_each(|phrase| lexicon.add(phrase, PhraseMeaning::Status("acquired,ipo")));
+        ROLES.iter().for_each(|(phrase, role)| lexicon.add_with_plural(phrase, &PhraseMeaning::Role(role.name())));
         for role in Role::ALL.iter().filter(|role| !matches!(role, Role::Other | Role::Investor)) {
-            lexicon.add(&fold(role.name()), Meaning::Role(role.name()));
+            lexicon.add(&fold(role.name()), PhraseMeaning::Role(role.name()));
         }
         lexicon.add_places(snapshot);
         lexicon.add_sectors(snapshot, sectors);
         lexicon
     }
 
-    fn add(&mut self, phrase: &str, meaning: Meaning) {
+    fn add(&mut self, phrase: &str, meaning: PhraseMeaning) {
         if phrase.is_empty() {
             return;
         }
@@ -289,7 +291,7 @@ impl Lexicon {
         }
     }
 
-    fn add_with_plural(&mut self, phrase: &str, meaning: &Meaning) {
+    fn add_with_plural(&mut self, phrase: &str, meaning: &PhraseMeaning) {
         self.add(phrase, meaning.clone());
         let plural = phrase.strip_suffix('y').map_or_else(|| format!("{phrase}s"), |stem| format!("{stem}ies"));
         self.add(&plural, meaning.clone());
@@ -297,22 +299,21 @@ impl Lexicon {
 
     fn add_places(&mut self, snapshot: &Snapshot) {
         for (name, country) in Country::names() {
-            // `Scotland` is its cities rather than the United Kingdom.
+            // `Scotland` means its cities rather than the United Kingdom.
             if city::state(name).is_some_and(|state| state.country == country.alpha2()) {
                 continue;
             }
-            self.add(name, Meaning::Country(country.alpha2().to_owned()));
+            self.add(name, PhraseMeaning::Country(country.alpha2().to_owned()));
         }
         for (name, code) in [("uk", "GB"), ("usa", "US"), ("us", "US"), ("uae", "AE")] {
-            self.add(name, Meaning::Country(code.to_owned()));
+            self.add(name, PhraseMeaning::Country(code.to_owned()));
         }
         for names in Country::region_names() {
             names.iter().filter(|name| *name != "sea").for_each(|name| {
-                self.add(name, Meaning::Country(names[0].clone()));
+                self.add(name, PhraseMeaning::Country(names[0].clone()));
             });
         }
-        let lines = include_str!("demonyms.txt").lines().filter(|line| !line.starts_with('#'));
-        for line in lines {
+        for line in word_file::entries(include_str!("demonyms.txt")) {
             let regions = Country::region_names().flatten().map(String::as_str);
             let states = city::states().map(|(state, _)| state);
             let region = regions
@@ -324,26 +325,26 @@ impl Lexicon {
             self.add(
                 phrase,
                 match city::state(place) {
-                    Some(state) => Meaning::State { country: state.country, names: place.to_owned() },
-                    None => Meaning::Country(place.to_owned()),
+                    Some(state) => PhraseMeaning::State { country: state.country, names: place.to_owned() },
+                    None => PhraseMeaning::Country(place.to_owned()),
                 },
             );
         }
         for (name, state) in city::states() {
-            let meaning = Meaning::State { country: state.country, names: name.to_owned() };
-            // `Ontario` is a city, too, but hardly ever meant.
+            let meaning = PhraseMeaning::State { country: state.country, names: name.to_owned() };
+            // `Ontario` is also a city, but hardly ever meant.
             name.strip_suffix(" province").into_iter().for_each(|name| self.add(name, meaning.clone()));
             self.add(name, meaning);
         }
         for (names, states) in REGIONS_OF_STATES {
-            let meaning = Meaning::State { country: "US", names: (*states).to_owned() };
+            let meaning = PhraseMeaning::State { country: "US", names: (*states).to_owned() };
             names.iter().for_each(|name| self.add(name, meaning.clone()));
         }
         for (names, cities) in AREAS {
             let known = cities.split('|').filter(|city| snapshot.find_term(Facet::City, city).is_some());
             let known = known.collect::<Vec<_>>().join(",");
             if known.contains(',') {
-                names.iter().for_each(|name| self.add(name, Meaning::Area(known.clone())));
+                names.iter().for_each(|name| self.add(name, PhraseMeaning::Area(known.clone())));
             }
         }
         let records = |name: &str| {
@@ -358,17 +359,17 @@ impl Lexicon {
             if own < MIN_CITY_RECORDS || is_no_city {
                 continue;
             }
-            let meaning = |spelled: &str, name: &str| Meaning::City {
+            let meaning = |spelled: &str, name: &str| PhraseMeaning::City {
                 name: name.to_owned(),
                 is_plain: PLAIN_CITIES.contains(spelled),
                 is_rare: records(name) < MIN_PLAIN_RECORDS,
             };
             let others = city::names_of(name);
-            // The name that far more records have: `NYC` is New York.
+            // The name in far more records: `NYC` is New York.
             let main = others.iter().copied().max_by_key(|other| records(other));
             let main = main.filter(|main| records(main) >= own.saturating_mul(FAR_MORE)).unwrap_or(name);
             self.add(name, meaning(name, main));
-            // Names of the city that hardly a record has.
+            // Names of the city that hardly any record has.
             others.iter().filter(|other| main == name && records(other) < MIN_CITY_RECORDS).for_each(|other| {
                 self.add(other, meaning(other, name));
             });
@@ -380,7 +381,7 @@ impl Lexicon {
         let slugs = |mut rows: Vec<u32>| {
             let mut seen = HashSet::new();
             rows.retain(|row| seen.insert(*row));
-            Meaning::Sector(rows.into_iter().map(|row| snapshot.slug(Table::Sectors, row).to_owned()).collect())
+            PhraseMeaning::Sector(rows.into_iter().map(|row| snapshot.slug(Table::Sectors, row).to_owned()).collect())
         };
         let size = |row: &u32| snapshot.facet_count(Table::Startups, Facet::Sector, *row);
         let mut by_name: HashMap<String, Vec<u32>> = HashMap::new();
@@ -393,8 +394,8 @@ impl Lexicon {
                 }
             }
         }
-        let lines = include_str!("sector_words.txt").lines().filter(|line| !line.starts_with('#'));
-        for (words, names) in lines.filter_map(|line| line.split_once(" = ")) {
+        let pairs = word_file::entries(include_str!("sector_words.txt")).filter_map(|line| line.split_once(" = "));
+        for (words, names) in pairs {
             let named = |names: &'static str| names.split('|').filter_map(|name| by_name.get(name)).flatten().copied();
             let (names, broader) = names.split_once(" > ").unwrap_or((names, ""));
             let mut known: Vec<u32> = named(names).collect();
@@ -412,7 +413,7 @@ impl Lexicon {
             }
         }
         for (name, rows) in &by_name {
-            let is_known = |meaning: &Meaning| matches!(meaning, Meaning::Sector(_));
+            let is_known = |meaning: &PhraseMeaning| matches!(meaning, PhraseMeaning::Sector(_));
             if self.phrases.get(name).is_some_and(|meanings| meanings.iter().any(is_known)) {
                 continue;
             }
@@ -430,11 +431,11 @@ impl Lexicon {
         }
     }
 
-    /// The only phrase of one word that has a letter more or less than a word, or two of its letters the other way round: a
-    /// letter in place of another more often makes another word of English, such as `hiking` and `hiring`.
+    /// Finds the only phrase of one word that has one letter more or less than a word, or two adjacent letters swapped.
+    /// A replaced letter more often makes another English word, such as `hiking` and `hiring`.
     pub(crate) fn nearest<'a>(&'a self, word: &str, others: impl Iterator<Item = &'a str>) -> Option<&'a str> {
         let is_near = |known: &&str| {
-            let is_rare = |meaning: &Meaning| matches!(meaning, Meaning::City { is_rare: true, .. });
+            let is_rare = |meaning: &PhraseMeaning| matches!(meaning, PhraseMeaning::City { is_rare: true, .. });
             is_slip(word, known) && !self.meanings(known).iter().any(is_rare)
         };
         let first = *word.as_bytes().first()?;
@@ -444,7 +445,8 @@ impl Lexicon {
         near.all(|other| self.meanings(other) == self.meanings(first)).then_some(first)
     }
 
-    /// The word of a phrase of two that is meant by one that differs as in [`Lexicon::nearest`]: `netwrok` of `angel netwrok`.
+    /// Finds the intended word of a two-word phrase for one that differs as in [`Lexicon::nearest`]: `netwrok` of
+    /// `angel netwrok`.
     pub(crate) fn nearest_part(&self, before: &str, word: &str, after: &str) -> Option<&str> {
         let is_known = |phrase: String| self.phrases.contains_key(&phrase);
         let parts = self.parts.get(word.as_bytes().first()?).filter(|parts| !parts.contains(word))?;
@@ -453,16 +455,22 @@ impl Lexicon {
         near.filter(fits).min().map(String::as_str)
     }
 
-    /// What a phrase means, also in the plural or the singular.
-    pub(crate) fn meanings(&self, phrase: &str) -> &[Meaning] {
+    /// The meanings of a phrase, also in the plural or the singular.
+    pub(crate) fn meanings(&self, phrase: &str) -> &[PhraseMeaning] {
         let find = |phrase: &str| self.phrases.get(phrase).map(Vec::as_slice).filter(|known| !known.is_empty());
         if let Some(known) = find(phrase) {
             return known;
         }
         // Places have no plural.
         let find = |phrase: &str| {
-            let is_place = |meaning: &Meaning| {
-                matches!(meaning, Meaning::City { .. } | Meaning::State { .. } | Meaning::Area(_) | Meaning::Country(_))
+            let is_place = |meaning: &PhraseMeaning| {
+                matches!(
+                    meaning,
+                    PhraseMeaning::City { .. }
+                        | PhraseMeaning::State { .. }
+                        | PhraseMeaning::Area(_)
+                        | PhraseMeaning::Country(_)
+                )
             };
             find(phrase).filter(|known| !known.iter().all(is_place))
         };
@@ -478,7 +486,7 @@ impl Lexicon {
     }
 }
 
-/// Whether a word has a letter more or less than another, or two of its letters the other way round.
+/// True if a word has one letter more or less than another, or two adjacent letters swapped.
 fn is_slip(word: &str, known: &str) -> bool {
     let sorted = |word: &str| {
         let mut letters = word.as_bytes().to_vec();

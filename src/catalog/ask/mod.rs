@@ -1,7 +1,7 @@
-//! Questions in words, read as the parameters of a list: "AI startups in Berlin that raised a seed round last year".
+//! Questions in plain words, read as parameters of a list: "AI startups in Berlin that raised a seed round last year".
 //!
-//! Nothing but rules over the words that the release has for its values: the longest phrase counts, kinds of records are read
-//! before sectors, and what was not understood is said. The result is parameters, which are parsed as any others.
+//! Only rules over the words that the release has for its values: the longest phrase wins, kinds of records are read
+//! before sectors, and unread words are reported. The resulting parameters are parsed like any others.
 
 mod amount;
 pub mod association;
@@ -21,10 +21,10 @@ use serde::Serialize;
 use crate::{Catalog, Resource};
 
 use crate::ask::lexicon::Lexicon;
-use crate::ask::reader::Reader;
+use crate::ask::reader::QuestionReader;
 use data::field::model;
 
-/// The parameter of aggregates for what records are counted by.
+/// The parameter of aggregates that names the properties to count records by.
 pub const GROUP_BY: &str = "group_by";
 
 /// Its name as an argument of tools.
@@ -33,12 +33,12 @@ pub const COUNT_BY: &str = "count_by";
 /// Maximum length of a question in characters.
 pub const MAX_QUESTION_CHARS: usize = 500;
 
-/// What was understood of a question.
+/// The interpretation of a question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Interpretation {
-    /// In the order of the text.
+    /// Parts in the order of the text.
     pub parts: Vec<ReadPart>,
-    /// The words that nothing was understood of.
+    /// Words that were not understood.
     pub unread: Vec<String>,
 }
 
@@ -58,7 +58,7 @@ model! {
 }
 
 impl Interpretation {
-    /// Without the parts whose parameter is given otherwise: their words change nothing.
+    /// Drops the parts for parameters that are given otherwise; their words then change nothing.
     pub fn without(mut self, resource: Resource, given: &[&str]) -> Self {
         let is_given = |name: &str| {
             let own = resource.parameter(name).map_or(name, |own| own.included());
@@ -70,35 +70,35 @@ impl Interpretation {
         self
     }
 
-    /// The number of parts that are conditions or groups.
-    pub fn conditions(&self) -> usize {
+    /// Number of parts that are conditions or groups.
+    pub(crate) fn conditions(&self) -> usize {
         self.parts.iter().filter(|part| !matches!(part.parameter.as_str(), "q" | "sort" | "limit")).count()
     }
 
-    /// The names and values of the list's parameters.
+    /// Names and values of the list's parameters.
     pub fn values(&self) -> impl Iterator<Item = (String, String)> + '_ {
         let of_list = self.parts.iter().filter(|part| part.parameter != GROUP_BY);
         of_list.map(|part| (part.parameter.clone(), part.value.clone()))
     }
 
-    /// What the records are counted by, as in `group_by` of their aggregates.
+    /// The properties that the records are counted by, as in `group_by` of their aggregates.
     pub fn groups(&self) -> Option<&str> {
         self.parts.iter().find(|part| part.parameter == GROUP_BY).map(|part| part.value.as_str())
     }
 }
 
 impl Catalog {
-    /// Reads a question about the records of a list. What it says of time is counted from the day of the release.
+    /// Reads a question about the records of a list. Relative dates count from the day of the release.
     pub fn interpret(&self, resource: Resource, text: &str) -> Interpretation {
-        Reader::new(self, self.lexicon(), resource, text).read()
+        QuestionReader::new(self, self.lexicon(), resource, text).read()
     }
 
-    /// The list that a question is about, by its first word for records; startups if it has none.
+    /// The list of a question, from its first word for records; startups if it has none.
     pub fn subject(&self, text: &str) -> Resource {
         Resource::of_table(reader::subject(text))
     }
 
     fn lexicon(&self) -> &Lexicon {
-        self.lexicon.get_or_init(|| Lexicon::of(self.snapshot(), self.sector_names()))
+        self.lexicon.get_or_init(|| Lexicon::from_snapshot(self.snapshot(), self.sector_names()))
     }
 }

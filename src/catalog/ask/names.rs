@@ -1,37 +1,37 @@
-//! Names of firms, startups and people in questions, and what they are to the records that are listed.
+//! Names of firms, startups and people in questions, and their relation to the listed records.
 
 use std::ops::Range;
 
-use crate::Named;
+use crate::NameMatch;
 use crate::ask::ReadPart;
-use crate::ask::reader::{GLUE, Reader, Topic, records_meant};
-use crate::ask::token::Token;
+use crate::ask::reader::{GLUE, QuestionReader, Topic, records_meant};
+use crate::ask::token::QuestionToken;
 use data::Table;
 use data::fold::fold;
 
-/// Size of a record, by [`Catalog::size`], from which its name in lower case is read.
+/// Minimum size of a record, by [`Catalog::size`], for its name to be read in lower case.
 pub(super) const MIN_PLAIN_SIZE: u32 = 20;
 
-/// The same of a name that the words around it say to be one.
+/// The same for a name that the words around it mark as one.
 const MIN_NAMED_SIZE: u32 = 3;
 
-/// Records that say a word of themselves, at most, if it is a name rather than a word.
+/// Maximum number of records with a word in their descriptions for it to count as a coined name.
 const MAX_COINED: u64 = 5;
 
-/// Letters of a word that a name is known by, at least.
+/// Minimum number of letters of a word that a name is recognized by.
 const MIN_BEGUN: usize = 5;
 
-/// Size of a record from which it is meant by the first word of its name.
+/// Minimum size of a record for the first word of its name to mean it.
 const MIN_BEGUN_SIZE: u32 = 10;
 
-/// How many times as large a record must be to be meant by the beginning of its name, although that is the name of another.
+/// Size ratio from which the beginning of a record's name means it, although another record has exactly that name.
 const FAR_LARGER: u32 = 10;
 
 /// Maximum number of words of a name.
 const MAX_NAME_WORDS: usize = 6;
 
-impl Reader<'_> {
-    /// `called Blink`, `who is Jane Doe`: a name to search for, to the end of the clause.
+impl QuestionReader<'_> {
+    /// Reads `called Blink`, `who is Jane Doe`: a name to search for, up to the end of the clause.
     pub(super) fn called(&mut self, at: usize) -> Option<usize> {
         let is_marked = self.is_at(at, &["called", "named"]);
         let is_person = self.table == Table::People && self.is_at(at, &["who"]) && self.is_at(at + 1, &["is"]);
@@ -53,7 +53,7 @@ impl Reader<'_> {
         self.add(from..end, "q", name, "name to search for").then_some(end - at)
     }
 
-    /// `at startups`, `at VCs` among people.
+    /// Reads `at startups`, `at VCs` among people.
     pub(super) fn at_organizations(&mut self, at: usize) -> Option<usize> {
         let works = at > 0 && self.is_at(at, &["for"]) && self.is_at(at - 1, &["work", "works", "working"]);
         if self.table != Table::People || !(works || self.is_at(at, &["at", "of"])) {
@@ -71,7 +71,8 @@ impl Reader<'_> {
         self.add(range.clone(), "kind", kind.to_owned(), "kind of organization").then_some(range.len())
     }
 
-    /// `invested in Facebook` among firms, which no parameter finds: `funding-rounds?startup=facebook` does.
+    /// Reads `invested in Facebook` among firms. No parameter of firms finds them, but
+    /// `funding-rounds?startup=facebook` does.
     pub(super) fn portfolio(&mut self, at: usize) -> Option<usize> {
         const BEFORE: &[&[&str]] = &[
             &["invested", "in", "both"],
@@ -100,7 +101,7 @@ impl Reader<'_> {
         self.leave(at..end)
     }
 
-    /// `backed by Sequoia and Accel`, `led by …`, `founders of …`.
+    /// Reads `backed by Sequoia and Accel`, `led by …`, `founders of …`.
     pub(super) fn relation(&mut self, at: usize) -> Option<usize> {
         const MARKERS: &[(&[&str], &str)] = &[
             (&["portfolio", "companies", "of"], "investor"),
@@ -138,7 +139,7 @@ impl Reader<'_> {
             (&["of"], "organization"),
             (&["from"], "organization"),
         ];
-        // Startups are filtered by who invested, not by who led.
+        // Startups can be filtered by their investors, but not by lead investors.
         let own = |parameter: &'static str| match (parameter, self.table) {
             ("lead", Table::Startups) => "investor",
             _ => parameter,
@@ -160,7 +161,7 @@ impl Reader<'_> {
         while let Some((slug, length)) =
             self.name_at(end, tables).or_else(|| self.begun_name(end, tables).filter(|_| is_expected))
         {
-            // A name that is not capitalized may be anything: `backed by angels`, `at a bank`, `rounds of between 5m and 10m`.
+            // A name in lower case may be anything: `backed by angels`, `at a bank`, `rounds of between 5m and 10m`.
             let word = self.tokens[end].word.as_str();
             let is_word = (self.has_meaning(end, length) && !(length == 1 && self.is_rare_sector(word)))
                 || (length == 1 && GLUE.contains(word))
@@ -180,7 +181,7 @@ impl Reader<'_> {
             joint |= self.is_at(end, &["and"]);
             end += between;
         }
-        // `rounds of First Round`, which invests, are not those of the startup `First`.
+        // `rounds of First Round` are those of the investor, not of the startup `First`.
         if names.is_empty() || (tables == [Table::Startups] && self.is_longer_firm(from, end)) {
             return None;
         }
@@ -207,19 +208,20 @@ impl Reader<'_> {
         Some(end - at)
     }
 
-    /// Whether a word in a list of names is one of them: `Twitter`, of which the release has a sector, but not `Berlin`.
+    /// True if a word in a list of names is one of them: `Twitter`, which is also a sector of the release, but not
+    /// `Berlin`.
     fn is_listed_name(&self, at: usize) -> bool {
         let token = self.tokens.get(at).filter(|token| token.is_capitalized());
         token.is_some_and(|token| !self.has_meaning(at, 1) || self.is_rare_sector(&token.word))
     }
 
-    /// Whether the name of a firm goes on where that of a startup ends.
+    /// True if the name of a firm continues where that of a startup ends.
     fn is_longer_firm(&self, from: usize, end: usize) -> bool {
         self.resource.parameter("investor").is_some()
             && self.name_at(from, &[Table::Firms]).is_some_and(|(_, length)| from + length > end)
     }
 
-    /// `like Stripe`, `similar to Stripe`, `Stripe competitors`.
+    /// Reads `like Stripe`, `similar to Stripe`, `Stripe competitors`.
     pub(super) fn like(&mut self, at: usize) -> Option<usize> {
         const BEFORE: &[&[&str]] = &[
             &["like"],
@@ -271,7 +273,7 @@ impl Reader<'_> {
         Some(range.len())
     }
 
-    /// A name of several words, unless the words mean something longer: `Founders Fund deals`.
+    /// Reads a name of several words, unless the words have a longer meaning: `Founders Fund deals`.
     pub(super) fn long_name(&mut self, at: usize) -> Option<usize> {
         if self.table == Table::People
             && self.tokens[at].is_capitalized()
@@ -285,19 +287,19 @@ impl Reader<'_> {
             return None;
         }
         let is_longer = |(longest, _): (usize, _)| length > longest;
-        // In lower case it is a large record, but `the first round` is not one.
-        let is_plain = |token: &Token| {
+        // In lower case it means a large record, but `the first round` is not a name.
+        let is_plain = |token: &QuestionToken| {
             GLUE.contains(token.word.as_str()) || token.is(&["first", "last"]) || records_meant(&token.word).is_some()
         };
         let tokens = &self.tokens[at..at + length];
-        let is_name = tokens.iter().all(Token::is_capitalized) || !tokens.iter().all(is_plain);
+        let is_name = tokens.iter().all(QuestionToken::is_capitalized) || !tokens.iter().all(is_plain);
         if length < 2 || !is_name || !self.longest_meaning(at).is_none_or(is_longer) {
             return None;
         }
         self.add_name(at..at + length, parameter, slug)
     }
 
-    /// A name that no other reading has: `Sequoia deals`, `stripe founders`.
+    /// Reads a name without another reading: `Sequoia deals`, `stripe founders`.
     pub(super) fn short_name(&mut self, at: usize) -> Option<usize> {
         let (parameter, slug, length) = self.own_name(at)?;
         let is_place = at > 0 && self.is_at(at - 1, &["in", "near"]) && self.tokens[at].raw.len() <= 3;
@@ -307,7 +309,7 @@ impl Reader<'_> {
         self.add_name(at..at + length, parameter, slug)
     }
 
-    /// Whether a name is that of who backed the organizations of people, not of an organization: `backed by Sequoia`.
+    /// True if a name is an investor in the organizations of people, not an organization: `backed by Sequoia`.
     fn is_backer(&self, at: usize) -> bool {
         at > 1 && self.is_at(at - 1, &["by"]) && self.is_at(at - 2, &["backed", "funded", "financed", "led"])
     }
@@ -321,7 +323,7 @@ impl Reader<'_> {
         self.add(range, parameter, slug, "name of a record").then_some(length)
     }
 
-    /// The record whose name begins at a word, with the parameter that it is a value of: an investor or an organization.
+    /// Finds the record with a name that begins at a word, and its parameter: an investor or an organization.
     fn own_name(&self, at: usize) -> Option<(&'static str, String, usize)> {
         let (parameter, tables): (_, &[Table]) = match self.table {
             Table::Startups => ("investor", &[Table::Firms]),
@@ -338,7 +340,7 @@ impl Reader<'_> {
             let (slug, length) = found.or_else(begun)?;
             let row = self.catalog.snapshot().find(table, &slug)?;
             let size = self.catalog.size(table, row);
-            // A word in lower case is a name only of a record that many know.
+            // A word in lower case is a name only of a well-known record.
             let tokens = &self.tokens[at..at + length];
             let is_sure = tokens[length - 1].is_possessive
                 || tokens.iter().all(|token| token.is_capitalized() || GLUE.contains(token.word.as_str()));
@@ -351,7 +353,7 @@ impl Reader<'_> {
         Some((parameter, slug, length))
     }
 
-    /// Whether what is around some words says that they name a record: `what did zomato raise`, `solarcity rounds`.
+    /// True if the words around a phrase mark it as a record: `what did zomato raise`, `solarcity rounds`.
     pub(super) fn names_record(&self, at: usize, length: usize) -> bool {
         const AFTER: &[&str] = &[
             "raise",
@@ -372,21 +374,21 @@ impl Reader<'_> {
             || (at > 0 && self.is_at(at - 1, &["did", "does", "has"]))
     }
 
-    /// Whether a word is joined to a name: `Sequoia and Greylock`.
+    /// True if a word is joined to a name: `Sequoia and Greylock`.
     fn continues_names(&self, at: usize) -> bool {
         let is_name = |(range, part): &(Range<usize>, ReadPart)| range.end + 1 == at && part.parameter == "investor";
         self.parts.last().is_some_and(is_name) && self.is_at(at - 1, &["and", "or"])
     }
 
-    /// Whether hardly a record says a word of itself: `zomato`, but not `bridge`.
+    /// True if hardly any description has a word: `zomato`, but not `bridge`.
     fn is_coined(&self, at: usize) -> bool {
         let index = self.catalog.text_index(Table::Startups);
         self.table != Table::Startups
             && index.is_some_and(|index| index.description_frequency(&self.tokens[at].word) <= MAX_COINED)
     }
 
-    /// A record whose name begins with some capitalized words, or a large one with a word that is capitalized or that hardly a
-    /// startup says of itself: `Rocket Internet` is Rocket Internet AG, `Greylock` is Greylock Partners.
+    /// Finds a record with a name that begins with several capitalized words, or a large one by a word that is
+    /// capitalized or rare in descriptions: `Rocket Internet` is Rocket Internet AG, `Greylock` is Greylock Partners.
     fn begun_name(&self, at: usize, tables: &[Table]) -> Option<(String, usize)> {
         let words =
             self.tokens.get(at..)?.iter().take(MAX_NAME_WORDS).take_while(|token| token.is_capitalized()).count();
@@ -403,7 +405,7 @@ impl Reader<'_> {
         })
     }
 
-    /// The largest record of a size or more whose name begins with so many words.
+    /// Finds the largest record of at least this size with a name that begins with this many words.
     fn record_begun(&self, at: usize, length: usize, tables: &[Table], least: u32) -> Option<(String, usize)> {
         let phrase = self.phrase_at(at, length)?;
         let snapshot = self.catalog.snapshot();
@@ -412,7 +414,7 @@ impl Reader<'_> {
             for row in self.catalog.names_from(*table, &phrase) {
                 let name = fold(snapshot.name(*table, *row));
                 let Some(rest) = name.strip_prefix(&phrase) else { break };
-                // The phrase ends with a word of the name.
+                // The phrase must end with a whole word of the name.
                 if rest.is_empty() || rest.starts_with(' ') {
                     begun.push((self.catalog.size(*table, *row), *table, *row));
                 }
@@ -422,9 +424,9 @@ impl Reader<'_> {
         Some((snapshot.slug(table, row).to_owned(), length))
     }
 
-    /// The slug of the record whose name begins at a word, with the number of words.
+    /// Slug of the record with a name that begins at a word, and the number of words.
     pub(super) fn name_at(&self, at: usize, tables: &[Table]) -> Option<(String, usize)> {
-        // A sign alone begins and ends no name.
+        // A sign alone neither begins nor ends a name.
         let is_word = |at: usize| self.tokens.get(at).is_some_and(|token| token.raw.contains(char::is_alphanumeric));
         if !is_word(at) {
             return None;
@@ -434,7 +436,7 @@ impl Reader<'_> {
             .take_while(|length| self.phrase_at(at, *length).is_some())
             .map(|length| self.written(&(at..at + length)))
             .collect();
-        // A text that begins no name is neither one nor begins one with the words after it. Without a space it may be a slug.
+        // A text that does not begin a name cannot begin one with more words either. Without a space it may be a slug.
         let reach =
             |table: &Table| texts.iter().take_while(|text| self.catalog.begins_name(*table, &fold(text))).count();
         let reaches: Vec<(Table, usize)> = tables.iter().map(|table| (*table, reach(table))).collect();
@@ -446,19 +448,21 @@ impl Reader<'_> {
         })
     }
 
-    /// The record of a name; a far larger one whose name begins with it goes first: `Sequoia` is Sequoia Capital.
+    /// Finds the record of a name. A far larger one with a name that begins with it goes first: `Sequoia` is Sequoia
+    /// Capital.
     fn row_of_name(&self, table: Table, text: &str) -> Option<u32> {
         let size = |row: &u32| self.catalog.size(table, *row);
-        let row = match self.catalog.named(table, text) {
-            Named::One(row) => row,
-            Named::Several(rows) => rows.into_iter().max_by_key(size)?,
-            Named::Nothing => return self.abbreviated(table, text).or_else(|| self.numeronym(table, text)),
+        let row = match self.catalog.match_name(table, text) {
+            NameMatch::One(row) => row,
+            NameMatch::Several(rows) => rows.into_iter().max_by_key(size)?,
+            NameMatch::Nothing => return self.abbreviated(table, text).or_else(|| self.numeronym(table, text)),
         };
         let larger = self.catalog.namesakes(table, text, row).into_iter().max_by_key(size);
         Some(larger.filter(|larger| size(larger) >= size(&row).max(1).saturating_mul(FAR_LARGER)).unwrap_or(row))
     }
 
-    /// A large record with an alias in capital letters: `YC`, also in lower case if they are no word.
+    /// Finds a large record by an alias in capital letters, such as `YC`; also in lower case if the letters are not a
+    /// word.
     fn abbreviated(&self, table: Table, text: &str) -> Option<u32> {
         let is_word =
             || GLUE.contains(text) || !self.lexicon.meanings(text).is_empty() || records_meant(text).is_some();
@@ -480,7 +484,7 @@ impl Reader<'_> {
         named.filter(|row| size(row) >= MIN_PLAIN_SIZE).max_by_key(size)
     }
 
-    /// A name by its first and last letter and the number of those between: `a16z`.
+    /// Finds a name by its first and last letter and the number of letters between: `a16z`.
     fn numeronym(&self, table: Table, text: &str) -> Option<u32> {
         let mut chars = text.chars();
         let (first, last) = (chars.next()?.to_ascii_lowercase(), chars.next_back()?.to_ascii_lowercase());

@@ -1,18 +1,18 @@
-//! The order of the records that a question is about, how many of them, and what they are counted by.
+//! The order and number of the records that a question asks for, and the properties to count them by.
 
 use crate::Resource;
 use crate::aggregate::group_bys;
 use crate::ask::period::count_of;
-use crate::ask::reader::{GLUE, Reader, records_meant};
-use crate::ask::token::Token;
+use crate::ask::reader::{GLUE, QuestionReader, records_meant};
+use crate::ask::token::QuestionToken;
 use crate::ask::{GROUP_BY, ReadPart};
 use data::Table;
 
-/// Words after which `by` says in which order, and who.
+/// Words after which `by` states an order ([`SORTED`]) or an agent ([`DONE`]).
 const SORTED: &[&str] = &["sort", "sorted", "order", "ordered", "rank", "ranked"];
 const DONE: &[&str] = &["backed", "funded", "financed", "led", "made", "done", "acquired", "bought", "owned", "run"];
 
-/// The property of `group_by` that a word means.
+/// The property of `group_by` for a word.
 fn group_by(resource: Resource, word: &str) -> Option<&'static str> {
     let name = match word {
         "industry" | "industries" | "vertical" | "verticals" => "sector",
@@ -27,8 +27,8 @@ fn group_by(resource: Resource, word: &str) -> Option<&'static str> {
     group_bys(resource).into_iter().map(|(known, _)| known).find(|known| *known == name || *known == word)
 }
 
-impl Reader<'_> {
-    /// `by country`, `per year and stage`, `for each sector`, `which cities have the most`: what records are counted by.
+impl QuestionReader<'_> {
+    /// Reads groups: `by country`, `per year and stage`, `for each sector`, `which cities have the most`.
     pub(super) fn groups(&mut self, at: usize) -> Option<usize> {
         let property = |at: usize| self.tokens.get(at).and_then(|token| group_by(self.resource, &token.word));
         // `by founding year`
@@ -61,7 +61,7 @@ impl Reader<'_> {
             let is_other = self.is_at(start, &["by"])
                 && (is_after(SORTED) || (is_after(DONE) && is_who) || is_whose)
                 && !(at > 0 && self.tokens[at - 1].ends_clause);
-            // When startups were acquired is not known.
+            // The date of an acquisition is not known.
             let is_end = is_after(&["acquired", "bought", "closed"]) && property(start + 1) == Some("founded_year");
             if is_other || is_end {
                 return None;
@@ -102,7 +102,7 @@ impl Reader<'_> {
         Some(end - at)
     }
 
-    /// `the 10 largest`, `newest`, `most active`, `top 5`.
+    /// Reads `the 10 largest`, `newest`, `most active`, `top 5`.
     pub(super) fn superlative(&mut self, at: usize) -> Option<usize> {
         let count = |at: usize| {
             self.tokens.get(at).and_then(|token| count_of(&token.word)).filter(|count| (1..=100).contains(count))
@@ -152,12 +152,12 @@ impl Reader<'_> {
         Some(end - at)
     }
 
-    /// Whether a number before a word is that of the records to list: `10 fintech companies in Berlin`.
+    /// True if a number before a word counts the records to list: `10 fintech companies in Berlin`.
     fn counts_records(&self, at: usize) -> bool {
-        let is_plain = |token: &Token| GLUE.contains(token.word.as_str()) || token.is(&["last", "latest"]);
+        let is_plain = |token: &QuestionToken| GLUE.contains(token.word.as_str()) || token.is(&["last", "latest"]);
         let is_first = self.tokens[..at - 1].iter().all(is_plain);
         let kind = |at: usize| (1..=2).rev().find_map(|length| records_meant(&self.phrase_at(at, length)?));
-        // Phrases of which each is understood, up to the word for the records.
+        // Skip phrases that are understood, up to the word for the records.
         let mut until = at;
         while kind(until).is_none()
             && self.tokens.get(until).is_some_and(|token| !token.ends_clause)
@@ -175,7 +175,8 @@ impl Reader<'_> {
             )
     }
 
-    /// Whether the next words for a kind of record are in the singular: `the largest fintech round`, but `funding rounds`.
+    /// True if the next word for a kind of record is in the singular: `the largest fintech round`, but not
+    /// `funding rounds`.
     fn is_singular(&self, at: usize) -> bool {
         let kind = |at: usize, length: usize| {
             let phrase = self.phrase_at(at, length)?;
@@ -184,7 +185,7 @@ impl Reader<'_> {
         (at..at + 4).find_map(|at| (1..=4).rev().find_map(|length| kind(at, length))) == Some(true)
     }
 
-    /// Whether the question is about one: `which VC has the largest portfolio`.
+    /// True if the question asks for a single record: `which VC has the largest portfolio`.
     fn asks_for_one(&self) -> bool {
         let kind = self.tokens.get(1).filter(|token| records_meant(&token.word) == Some(self.table));
         self.is_at(0, &["which", "what"]) && kind.is_some_and(|kind| !kind.word.ends_with('s'))
@@ -200,7 +201,7 @@ impl Reader<'_> {
     }
 }
 
-/// The order that words mean, with their number.
+/// The order that words state, and the number of these words.
 fn sort_of<'a>(table: Table, word: impl Fn(usize) -> &'a str) -> Option<(&'static str, usize)> {
     // `by number of deals`
     let counted = ["by", "number", "of"].iter().enumerate().all(|(offset, known)| word(offset) == *known);

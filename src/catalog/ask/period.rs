@@ -1,10 +1,11 @@
-//! Periods of time in words, on the day of the release: `since March 2021`, `last year`, `between 2018 and 2020`, `Q3 2014`.
+//! Periods of time in words, relative to the day of the release: `since March 2021`, `last year`,
+//! `between 2018 and 2020`, `Q3 2014`.
 
-use crate::ask::token::Token;
+use crate::ask::token::QuestionToken;
 use data::Date;
 use data::name::numerals::up_to_twenty;
 
-/// The first and the last day, either of which may be open.
+/// A period from a first to a last day; either may be open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Period {
     pub(crate) from: Option<Date>,
@@ -36,7 +37,7 @@ fn day(year: i32, month: i32, day: i32) -> Option<Date> {
     (1..=day).rev().take(4).find_map(|day| format!("{year:04}-{month:02}-{day:02}").parse().ok())
 }
 
-/// From the first day of a month to the last of another.
+/// The period from the first day of one month to the last day of another.
 fn months(year: i32, first: i32, last: i32) -> Option<Period> {
     Some(Period { from: day(year, first, 1), to: day(year, last, 31) })
 }
@@ -45,8 +46,8 @@ fn year_of(word: &str) -> Option<i32> {
     word.parse().ok().filter(|year| word.len() == 4 && (1900..2100).contains(year))
 }
 
-/// A period that is named: a year, a quarter, a month, a decade. With the number of its words.
-fn named(tokens: &[Token]) -> Option<(Period, usize)> {
+/// Parses a named period: a year, a quarter, a month, a decade. Returns it with its length in words.
+fn named(tokens: &[QuestionToken]) -> Option<(Period, usize)> {
     let first = &tokens.first()?.word;
     let second = tokens.get(1).map_or("", |token| token.word.as_str());
     if let Some(year) = year_of(first) {
@@ -127,7 +128,7 @@ fn named(tokens: &[Token]) -> Option<(Period, usize)> {
         let from = 1 + 4 * third as i32;
         return Some((months(year, from, from + 3)?, 2));
     }
-    // `summer 2012`, `fall of 2012`; a winter is of two years.
+    // `summer 2012`, `fall of 2012`; a winter spans two years, so it is not a season here.
     let seasons: [&[&str]; 3] = [&["spring"], &["summer"], &["autumn", "fall"]];
     if let Some(season) = seasons.iter().position(|names| names.contains(&first.as_str())) {
         let at = 1 + usize::from(second == "of");
@@ -142,7 +143,7 @@ fn named(tokens: &[Token]) -> Option<(Period, usize)> {
     Some((Period { from: day(decade, 1, 1), to: day(decade + 9, 12, 31) }, 1))
 }
 
-/// The number of a month, from 1.
+/// Number of a month, from 1.
 fn month_named(word: &str) -> Option<i32> {
     MONTHS.iter().position(|names| names.contains(&word)).map(|month| month as i32 + 1)
 }
@@ -158,7 +159,7 @@ fn years(word: &str) -> Option<Period> {
 }
 
 /// `last year`, `past three months`, `this quarter`.
-fn relative(tokens: &[Token], today: Date) -> Option<(Period, usize)> {
+fn relative(tokens: &[QuestionToken], today: Date) -> Option<(Period, usize)> {
     let (year, month) = (today.year(), month_of(today));
     let words: Vec<&str> = tokens.iter().take(3).map(|token| token.word.as_str()).collect();
     let quarter = (month - 1) / 3 + 1;
@@ -202,7 +203,7 @@ fn month_of(date: Date) -> i32 {
     date.to_string().get(5..7).and_then(|month| month.parse().ok()).unwrap_or(1)
 }
 
-/// The same day so many months before.
+/// The same day this many months earlier.
 fn day_before(today: Date, months: i32) -> Option<Date> {
     let of_month = today.to_string().get(8..10).and_then(|day| day.parse().ok()).unwrap_or(1);
     day(today.year(), month_of(today) - months, of_month)
@@ -227,8 +228,8 @@ fn age(words: &[&str], today: Date) -> Option<(Period, usize)> {
     Some((period, length))
 }
 
-/// The period that a question names next, with the number of its words.
-pub(crate) fn period(tokens: &[Token], today: Date) -> Option<(Period, usize)> {
+/// Parses the next period of a question; returns it with its length in words.
+pub(crate) fn period(tokens: &[QuestionToken], today: Date) -> Option<(Period, usize)> {
     let words: Vec<&str> = tokens.iter().take(5).map(|token| token.word.as_str()).collect();
     if let Some(period) = age(&words, today) {
         return Some(period);
@@ -292,15 +293,15 @@ pub(crate) fn period(tokens: &[Token], today: Date) -> Option<(Period, usize)> {
     }
 }
 
-/// `January` in `between January and April 2015`: the year is that of the other month.
-fn month_before_year(tokens: &[Token]) -> Option<(Period, usize)> {
+/// `January` in `between January and April 2015` takes the year of the other month.
+fn month_before_year(tokens: &[QuestionToken]) -> Option<(Period, usize)> {
     let month = month_named(&tokens.first()?.word)?;
     let year = tokens.get(3).and_then(|token| year_of(&token.word))?;
     Some((months(year, month, month)?, 1))
 }
 
 /// `2019 or later`, `2019 to 2021`, `2020+`.
-fn with_later(period: Period, length: usize, tokens: &[Token]) -> (Period, usize) {
+fn with_later(period: Period, length: usize, tokens: &[QuestionToken]) -> (Period, usize) {
     let words: Vec<&str> = tokens.iter().skip(length).take(2).map(|token| token.word.as_str()).collect();
     match words.as_slice() {
         ["or" | "and", "later" | "after" | "newer" | "onwards", ..] => {

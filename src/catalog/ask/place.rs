@@ -1,14 +1,15 @@
-//! Places in questions: states and their cities, and whose place a word says.
+//! Places in questions: states and their cities, and the records that a place belongs to.
 
 use std::ops::Range;
 
 use crate::ask::ReadPart;
-use crate::ask::lexicon::Meaning;
-use crate::ask::reader::{GLUE, Reader, records_meant};
-use crate::ask::token::Token;
+use crate::ask::lexicon::PhraseMeaning;
+use crate::ask::reader::{GLUE, QuestionReader, records_meant};
+use crate::ask::token::QuestionToken;
 use data::{Country, Facet, Table, city};
 
-/// Words after which a nationality is not the place of a startup: `Indian founders`, `Chinese food`, `English language`.
+/// Words after which a nationality is not the place of a startup: `Indian founders`, `Chinese food`,
+/// `English language`.
 const OF_PEOPLE: &[&str] = &[
     "founder",
     "founders",
@@ -33,19 +34,19 @@ const OF_PEOPLE: &[&str] = &[
     "literature",
 ];
 
-/// Verbs after which `by` says who, which no parameter of lists has.
+/// Verbs after which `by` names a person, which no parameter of lists can express.
 const DONE_BY: &[&str] = &["founded", "cofounded", "started", "created", "run", "owned", "built", "made"];
 
-impl Reader<'_> {
-    /// A city with its state: `Atlanta, Georgia`, `Austin, TX`.
+impl QuestionReader<'_> {
+    /// Reads a city with its state: `Atlanta, Georgia`, `Austin, TX`.
     pub(super) fn city_of_state(&mut self, at: usize) -> Option<usize> {
         self.resource.parameter("city")?;
-        // In capitals `OR` and `IN` are words.
-        let is_upper = |token: &Token| token.raw.to_uppercase() == token.raw;
+        // In capitals `OR` and `IN` are also words.
+        let is_upper = |token: &QuestionToken| token.raw.to_uppercase() == token.raw;
         let has_codes = self.text.chars().any(char::is_lowercase);
         let state_at = |at: usize| {
-            // In lower case some are words, too.
-            let is_code = |token: &&Token| {
+            // In lower case some are also words.
+            let is_code = |token: &&QuestionToken| {
                 token.raw.len() == 2
                     && if is_upper(token) { has_codes } else { !token.is(&["in", "or", "me", "hi", "ok", "oh", "id"]) }
             };
@@ -59,7 +60,7 @@ impl Reader<'_> {
             let city = self.phrase_at(at, length)?;
             let (state, more) = state_at(at + length)?;
             let is_of_state = state.cities.contains(&city.as_str());
-            // Cities of several states have the name. `CA` and `DE` are countries, too.
+            // Cities in several states may share the name. `CA` and `DE` are also countries.
             let code = &self.tokens[at + length];
             let is_other = self.tokens[at].is_capitalized()
                 && (self.tokens[at + length - 1].ends_clause || (code.raw.len() == 2 && is_upper(code)))
@@ -73,7 +74,7 @@ impl Reader<'_> {
         Some(length)
     }
 
-    /// The country of a state, unless the question names one or leaves the state out.
+    /// Adds the country of a state, unless the question names or excludes one.
     fn add_country(&mut self, range: Range<usize>, country: &str) {
         let has_country = self.parts.iter().any(|(_, part)| part.parameter == "country");
         if !self.is_negated && !has_country {
@@ -81,19 +82,19 @@ impl Reader<'_> {
         }
     }
 
-    /// A state or province. With one of its cities before it, the city is meant: `Austin, Texas`.
+    /// Reads a state or province. After one of its cities, the city is meant: `Austin, Texas`.
     pub(super) fn state(&mut self, at: usize) -> Option<usize> {
         let (length, meanings) = self.longest_meaning(at)?;
         let (country, cities, why) = meanings.iter().find_map(|meaning| match meaning {
-            Meaning::State { country, names } => {
+            PhraseMeaning::State { country, names } => {
                 Some((*country, names, "cities of the state, as far as no other state has one of the name"))
             }
-            Meaning::Area(cities) => Some(("US", cities, "cities of the area")),
+            PhraseMeaning::Area(cities) => Some(("US", cities, "cities of the area")),
             _ => None,
         })?;
         let range = at..at + length;
         // `Georgia` is a country, `Georgia, USA` is not.
-        let is_country = meanings.iter().any(|meaning| matches!(meaning, Meaning::Country(_)));
+        let is_country = meanings.iter().any(|meaning| matches!(meaning, PhraseMeaning::Country(_)));
         if self.is_of_investors(at) {
             return self.leave(range);
         }
@@ -104,7 +105,7 @@ impl Reader<'_> {
             return None;
         }
         self.add_country(range.clone(), country);
-        // Without its country it may be a city of the name.
+        // Without its country, it may be a city of the same name.
         let is_of_country = |part: &ReadPart| part.parameter == "country" && part.value == country;
         if !self.parts.iter().any(|(_, part)| is_of_country(part)) {
             self.is_negated = false;
@@ -117,12 +118,12 @@ impl Reader<'_> {
         Some(length)
     }
 
-    /// Whether a word says who founded startups or runs them, which is not known: `founded by women`.
+    /// True if a word states who founded or runs startups, which is not known: `founded by women`.
     pub(super) fn is_doer(&self, at: usize) -> bool {
         at > 1 && self.is_at(at - 1, &["by"]) && self.is_at(at - 2, DONE_BY)
     }
 
-    /// Whether a nationality is that of people, or of what a startup offers, rather than its place.
+    /// True if a nationality describes people or a product, not the place of a startup.
     pub(super) fn is_of_people(&self, range: &Range<usize>) -> bool {
         let is_market = self.is_at(range.end, &["market", "markets"])
             && range.start > 1
@@ -130,7 +131,8 @@ impl Reader<'_> {
         self.table != Table::People && (self.is_at(range.end, OF_PEOPLE) || self.is_doer(range.start) || is_market)
     }
 
-    /// Whether a place is that of other records than those of the list: `German` in `VCs that invest in German startups`.
+    /// True if a place belongs to records other than those of the list: `German` in
+    /// `VCs that invest in German startups`.
     pub(super) fn is_of_others(&self, at: usize) -> bool {
         let other = if self.table == Table::Firms { Table::Startups } else { Table::Firms };
         for length in 0..3 {
@@ -147,8 +149,8 @@ impl Reader<'_> {
         false
     }
 
-    /// Whether a place is that of investors of startups or rounds, `VCs in London`, or where firms of another place invest:
-    /// `VCs in Germany investing in the US`.
+    /// True if a place belongs to the investors of startups or rounds (`VCs in London`), or is where firms of another
+    /// place invest (`VCs in Germany investing in the US`).
     pub(super) fn is_of_investors(&self, at: usize) -> bool {
         let article = usize::from(at > 0 && self.is_at(at - 1, &["the"]));
         let Some(before) = at.checked_sub(article + 1).filter(|before| self.is_at(*before, &["in", "from"])) else {
@@ -160,25 +162,26 @@ impl Reader<'_> {
             let has_place = self.parts.iter().any(|(_, part)| matches!(part.parameter.as_str(), "country" | "city"));
             return has_place && self.is_at(noun, &["invest", "invests", "investing", "invested", "active"]);
         }
-        // `software firms in Seattle` are startups, and `investors in US health rounds` are those of the rounds.
+        // `software firms in Seattle` are startups, and in `investors in US health rounds` the place belongs to the
+        // rounds.
         let is_investor = self.record_at(noun) == Some(Table::Firms) && !self.is_at(noun, &["firm", "firms"]);
         let own = (at + 1..at + 5).take_while(|at| !self.tokens.get(at - 1).is_none_or(|token| token.ends_clause));
         let is_own = own.into_iter().any(|at| self.record_at(at) == Some(self.table));
-        // `rounds with corporate investors in Germany` are in Germany as likely as the investors.
+        // In `rounds with corporate investors in Germany`, the place may equally belong to the rounds.
         let is_sure = self.table == Table::Startups || based > 0 || self.is_at(before, &["from"]);
         self.table != Table::People && is_sure && is_investor && !self.tokens[noun].ends_clause && !is_own
     }
 
-    /// Whether `or` or `and` joins a phrase to a city: `Shenzhen or Hong Kong`.
+    /// True if `or` or `and` joins a phrase to a city: `Shenzhen or Hong Kong`.
     pub(super) fn joins_city(&self, at: usize) -> bool {
         let joined = self.parts.iter().find(|(range, _)| range.end + 1 == at);
         joined.is_some_and(|(_, part)| part.parameter.ends_with("city")) && self.is_at(at - 1, &["or", "and", "nor"])
     }
 
-    /// `us` is a country after `in the`, in capital letters, and where nobody can be meant: `us fintech startups`,
-    /// `us and uk investors`, `seed investors us`.
+    /// True if `us` is a country: after `in the`, in capital letters, and where it cannot mean people:
+    /// `us fintech startups`, `us and uk investors`, `seed investors us`.
     pub(super) fn is_country_us(&self, at: usize) -> bool {
-        // What is done with people.
+        // Verbs and prepositions that take people as objects.
         const BEFORE: &[&str] = &[
             "about", "back", "backs", "bring", "by", "find", "for", "fund", "funds", "get", "give", "help", "helps",
             "join", "let", "like", "list", "meet", "name", "of", "on", "send", "show", "tell", "to", "with",
@@ -196,7 +199,7 @@ impl Reader<'_> {
                 || (!(at > 0 && self.is_at(at - 1, BEFORE)) && (is_before_term() || is_last())))
     }
 
-    /// A country that is a city too, joined to another city, is one: `Singapore or Jakarta`.
+    /// A country that is also a city counts as the city if it is joined to one: `Singapore or Jakarta`.
     pub(super) fn join_cities(&mut self) {
         let mut parts = self.parts.clone();
         for index in 1..parts.len() {

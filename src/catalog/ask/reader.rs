@@ -5,18 +5,18 @@ use std::ops::Range;
 
 use once_cell::sync::Lazy;
 
-use crate::ask::amount::{Amount, amount, around};
-use crate::ask::lexicon::{Lexicon, Meaning};
+use crate::ask::amount::{QuestionAmount, amount, around};
+use crate::ask::lexicon::{Lexicon, PhraseMeaning};
 use crate::ask::names::MIN_PLAIN_SIZE;
 use crate::ask::period::{Period, period};
 use crate::ask::sector::{PRODUCTS, largest_sector};
-use crate::ask::token::{Token, tokens};
+use crate::ask::token::{QuestionToken, tokens};
 use crate::ask::{GROUP_BY, Interpretation, ReadPart};
 use crate::{Catalog, ParseOptions, Resource};
 use data::import::website;
 use data::{Date, Facet, Table};
 
-/// Words that say which records are meant; they come before sectors, one of which may have the same name.
+/// Words for kinds of records. They are read before sectors, because a sector may have the same name.
 const KINDS_OF_RECORDS: [(Table, &[&str]); 4] = [
     (
         Table::Firms,
@@ -93,7 +93,7 @@ const KINDS_OF_RECORDS: [(Table, &[&str]); 4] = [
 /// Words that carry no condition of their own.
 pub(super) static GLUE: Lazy<HashSet<&str>> = Lazy::new(|| include_str!("glue.txt").lines().collect());
 
-/// Names of fields, next to which their value is.
+/// Names of fields that stand next to a value.
 const FIELDS: &[&[&str]] = &[
     &["health", "score"],
     &["peer", "score"],
@@ -103,14 +103,14 @@ const FIELDS: &[&[&str]] = &[
     &["assets", "under", "management"],
 ];
 
-/// What an amount may be of that no parameter has.
+/// Words for amounts that no parameter filters by.
 const OTHER_AMOUNTS: &[&str] =
     &["valuation", "valuations", "valued", "revenue", "revenues", "arr", "profit", "sales", "turnover"];
 
-/// What is counted that no year is: `2000 employees`.
+/// Words after a number that is not a year: `2000 employees`.
 const COUNTED: &[&str] = &["employees", "people", "users", "customers", "staff", "members", "downloads", "stores"];
 
-/// Verbs that say what a date or an amount is of.
+/// Verbs that state what a date or an amount refers to.
 const FOUNDING: &[&str] =
     &["founded", "established", "est", "started", "launched", "created", "incorporated", "formed", "born"];
 const RAISING: &[&str] =
@@ -132,13 +132,13 @@ const INVESTING: &[&str] = &[
     "betting",
 ];
 
-/// The table of the first word for records.
+/// Table of the first word for records.
 pub(crate) fn subject(text: &str) -> Table {
     let tokens = tokens(text);
     tokens.iter().find_map(|token| records_meant(&token.word)).unwrap_or(Table::Startups)
 }
 
-/// The table of the records that a phrase is a word for.
+/// Table of the records that a phrase names.
 pub(super) fn records_meant(phrase: &str) -> Option<Table> {
     KINDS_OF_RECORDS.iter().find(|(_, words)| words.contains(&phrase)).map(|(table, _)| *table)
 }
@@ -150,13 +150,13 @@ pub(super) enum Topic {
     Investing,
 }
 
-pub(crate) struct Reader<'a> {
+pub(crate) struct QuestionReader<'a> {
     pub(super) catalog: &'a Catalog,
     pub(super) lexicon: &'a Lexicon,
     pub(super) table: Table,
     pub(super) resource: Resource,
     pub(super) text: &'a str,
-    pub(super) tokens: Vec<Token>,
+    pub(super) tokens: Vec<QuestionToken>,
     pub(super) parts: Vec<(Range<usize>, ReadPart)>,
     pub(super) unread: Vec<(Range<usize>, String)>,
     pub(super) topic: Option<Topic>,
@@ -164,7 +164,7 @@ pub(crate) struct Reader<'a> {
     pub(super) is_negated: bool,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> QuestionReader<'a> {
     pub(crate) fn new(catalog: &'a Catalog, lexicon: &'a Lexicon, resource: Resource, text: &'a str) -> Self {
         Self {
             catalog,
@@ -189,13 +189,13 @@ impl<'a> Reader<'a> {
         let mut at = 0;
         while at < self.tokens.len() {
             at += self.step(at).max(1);
-            // `amount not given, series B`: what was to be left out is not understood.
+            // `amount not given, series B`: the negation belongs to words that were not understood.
             self.is_negated &= !self.tokens.get(at - 1).is_some_and(|token| token.ends_clause);
         }
         self.finish()
     }
 
-    /// Reads what begins at a word and returns its length in words.
+    /// Reads the phrase that begins at a word; returns its length in words.
     fn step(&mut self, at: usize) -> usize {
         let readers: [fn(&mut Self, usize) -> Option<usize>; 23] = [
             Self::called,
@@ -234,23 +234,23 @@ impl<'a> Reader<'a> {
         1
     }
 
-    /// The word that is meant by one that no record says or has as its name, and that differs in a letter: `fitech`.
+    /// Corrects a misspelled word: one that no record uses, and that differs in a letter: `fitech`.
     fn misspelt(&self, at: usize) -> Option<String> {
         let word = self.unknown_word(at)?;
         let kinds = KINDS_OF_RECORDS.iter().flat_map(|(_, words)| words.iter().copied());
         let nearest = self.lexicon.nearest(word, kinds)?;
-        (!self.is_said(word)).then(|| nearest.to_owned())
+        (!self.is_known_word(word)).then(|| nearest.to_owned())
     }
 
-    /// The same of a word of a phrase: `angel netwrok`.
+    /// The same for a word of a phrase: `angel netwrok`.
     fn misspelt_part(&self, at: usize) -> Option<String> {
         let word = self.unknown_word(at)?;
         let word_at = |at: usize| self.tokens.get(at).map_or("", |token| token.word.as_str());
         let nearest = self.lexicon.nearest_part(word_at(at.wrapping_sub(1)), word, word_at(at + 1))?;
-        (!self.is_said(word)).then(|| nearest.to_owned())
+        (!self.is_known_word(word)).then(|| nearest.to_owned())
     }
 
-    /// A word that is long enough to be misspelt and has no meaning.
+    /// A word without a meaning that is long enough to be misspelled.
     fn unknown_word(&self, at: usize) -> Option<&str> {
         const MIN_LENGTH: usize = 6;
         let word = self.tokens[at].word.as_str();
@@ -260,8 +260,8 @@ impl<'a> Reader<'a> {
         (is_word && !is_known()).then_some(word)
     }
 
-    /// Whether a record says a word, or has it as its name.
-    fn is_said(&self, word: &str) -> bool {
+    /// True if a record has a word in its description or name.
+    fn is_known_word(&self, word: &str) -> bool {
         [Table::Firms, Table::Startups, Table::People].into_iter().any(|table| {
             let index = self.catalog.text_index(table);
             index.is_some_and(|index| index.description_frequency(word) > 0)
@@ -271,11 +271,11 @@ impl<'a> Reader<'a> {
 
     pub(super) fn phrase_at(&self, at: usize, length: usize) -> Option<String> {
         let words = self.tokens.get(at..at + length)?;
-        // A sign is no end of one, and not a word: `hardware + software`.
+        // A sign neither begins nor ends a phrase, and is not a word: `hardware + software`.
         if words.first()?.raw == "+" || words.last()?.raw == "+" {
             return None;
         }
-        // A comma is within no phrase.
+        // Phrases do not extend over commas.
         let is_split = words[..length - 1].iter().any(|token| token.ends_clause);
         let words = words.iter().filter(|token| token.raw != "+");
         let words: Vec<&str> = words.map(|token| token.word.as_str()).collect();
@@ -286,12 +286,12 @@ impl<'a> Reader<'a> {
         self.tokens.get(at).is_some_and(|token| token.is(words))
     }
 
-    /// The table of the records that a word is one for.
+    /// Table of the records that a word names.
     pub(super) fn record_at(&self, at: usize) -> Option<Table> {
         self.tokens.get(at).and_then(|token| records_meant(&token.word))
     }
 
-    /// Whether these words follow each other from `at`.
+    /// True if these words follow in order from `at` on.
     pub(super) fn starts(&self, at: usize, words: &[&str]) -> bool {
         let is_split = |index: usize| index > 0 && self.tokens[at + index - 1].ends_clause;
         words.iter().enumerate().all(|(index, word)| self.is_at(at + index, &[*word]) && !is_split(index))
@@ -302,7 +302,7 @@ impl<'a> Reader<'a> {
         self.text[first.start..last.end].to_owned()
     }
 
-    /// Adds a value, if the list has the parameter and, of a parameter with one value, no other was read.
+    /// Adds a value if the list has the parameter and, for a parameter with a single value, none was read yet.
     pub(super) fn add(&mut self, range: Range<usize>, parameter: &str, value: String, why: impl Into<String>) -> bool {
         let continues = self.continues_negation(range.start, parameter);
         let parameter = match std::mem::take(&mut self.is_negated) || continues {
@@ -322,18 +322,18 @@ impl<'a> Reader<'a> {
         true
     }
 
-    /// Leaves words unread that mean something else than a condition. Returns their number.
+    /// Leaves words unread that mean something other than a condition. Returns their number.
     pub(super) fn leave(&mut self, range: Range<usize>) -> Option<usize> {
         self.unread.push((range.clone(), self.written(&range)));
         Some(range.len())
     }
 
-    /// Whether the list takes the value next to the others: a number may be too large, a range empty.
+    /// True if the list accepts the value next to the others: a number may be too large, a range empty.
     fn is_valid(&self, parameter: &str, value: &str) -> bool {
         self.are_valid(&self.parts, Some((parameter.to_owned(), value.to_owned())))
     }
 
-    /// Whether the list takes the values of some parts, and one more, together.
+    /// True if the list accepts the values of some parts, and one more, together.
     fn are_valid(&self, parts: &[(Range<usize>, ReadPart)], more: Option<(String, String)>) -> bool {
         let options = ParseOptions { strict: true, review_statuses: &[], other_names: &["limit"] };
         let read = parts
@@ -344,7 +344,7 @@ impl<'a> Reader<'a> {
         self.catalog.parse(self.resource, &values, options).is_ok()
     }
 
-    /// Whether only `and`, `or` or a comma is between a value that is excluded and another: `not in Germany or France`.
+    /// True if only `and`, `or` or a comma separates an excluded value from another: `not in Germany or France`.
     fn continues_negation(&self, at: usize, parameter: &str) -> bool {
         self.parts.last().is_some_and(|(range, part)| {
             part.parameter.strip_prefix("not_") == Some(parameter)
@@ -353,16 +353,16 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// `startups`, `VCs`, `deals`: which records are meant.
+    /// Reads a word for the kind of records: `startups`, `VCs`, `deals`.
     fn record_kind(&mut self, at: usize) -> Option<usize> {
         let length = (1..=4)
             .rev()
             .find(|length| self.phrase_at(at, *length).is_some_and(|phrase| records_meant(&phrase).is_some()))?;
-        // A longer phrase of the release goes first: `angel investors`, `corporate venture`.
+        // A longer phrase of the release takes precedence: `angel investors`, `corporate venture`.
         if self.longest_meaning(at).is_some_and(|(longest, _)| longest > length) {
             return None;
         }
-        // People who invest, but not those `of investors`.
+        // People who invest, but not the people `of investors`.
         let is_of = at > 0 && self.is_at(at - 1, &["of", "at", "by", "for", "from", "in", "with", "the", "other"]);
         if self.table == Table::People && self.is_at(at, &["investor", "investors"]) && !is_of {
             self.add(at..at + length, "role", "investor".to_owned(), "role of a person");
@@ -375,7 +375,7 @@ impl<'a> Reader<'a> {
         };
         let is_role = || {
             self.longest_meaning(at + length)
-                .is_some_and(|(_, meanings)| meanings.iter().any(|meaning| matches!(meaning, Meaning::Role(_))))
+                .is_some_and(|(_, meanings)| meanings.iter().any(|meaning| matches!(meaning, PhraseMeaning::Role(_))))
         };
         if let Some(kind) = kind.filter(|_| self.table == Table::People && !is_of && is_role()) {
             self.add(at..at + length, "kind", kind.to_owned(), "kind of organization");
@@ -383,17 +383,18 @@ impl<'a> Reader<'a> {
         Some(length)
     }
 
-    /// `angel investors`, `accelerators` among firms.
+    /// Reads `angel investors`, `accelerators` among firms.
     fn record_kind_of_firms(&mut self, at: usize) -> Option<usize> {
         if !matches!(self.table, Table::Firms | Table::Rounds) {
             return None;
         }
         let (length, meanings) = self.longest_meaning(at)?;
         let kind = meanings.iter().find_map(|meaning| match meaning {
-            Meaning::Kind(kind) => Some(*kind),
+            PhraseMeaning::Kind(kind) => Some(*kind),
             _ => None,
         })?;
-        // Of rounds, `bank`, `government` and the like are kinds of firms only next to a word for firms, and as `a bank`.
+        // Among rounds, `bank`, `government` and the like are kinds of firms only next to a word for firms, or as
+        // `a bank`.
         let is_firm = self.record_at(at + length) == Some(Table::Firms);
         let is_plain = matches!(kind, "bank" | "government" | "university" | "corporate" | "crowdfunding");
         let is_article = at > 0 && self.is_at(at - 1, &["a", "an", "any", "some"]);
@@ -410,24 +411,24 @@ impl<'a> Reader<'a> {
         Some(range.len())
     }
 
-    pub(super) fn longest_meaning(&self, at: usize) -> Option<(usize, &'a [Meaning])> {
+    pub(super) fn longest_meaning(&self, at: usize) -> Option<(usize, &'a [PhraseMeaning])> {
         (1..=self.lexicon.longest).rev().find_map(|length| {
             let phrase = self.phrase_at(at, length)?;
             let meanings = self.lexicon.meanings(&phrase);
-            // Of a sector such as `AI startups` the last word says which records are meant.
+            // In a sector such as `AI startups`, the last word is the kind of records.
             let names_records = length > 1
                 && records_meant(&self.tokens[at + length - 1].word).is_some()
-                && meanings.iter().all(|meaning| matches!(meaning, Meaning::Sector(_)))
+                && meanings.iter().all(|meaning| matches!(meaning, PhraseMeaning::Sector(_)))
                 && self.phrase_at(at, length - 1).is_some_and(|phrase| !self.lexicon.meanings(&phrase).is_empty());
             (!meanings.is_empty() && !names_records).then_some((length, meanings))
         })
     }
 
-    /// A value of the release: a stage, a place, a sector, a state, a role.
+    /// Reads a value of the release: a stage, a place, a sector, a state, a role.
     fn phrase(&mut self, at: usize) -> Option<usize> {
         let (mut length, mut meanings) = self.longest_meaning(at)?;
         // `crowdfunding platforms` are firms, and `crowdfunding` is a sector.
-        let is_kind = meanings.iter().all(|meaning| matches!(meaning, Meaning::Kind(_)));
+        let is_kind = meanings.iter().all(|meaning| matches!(meaning, PhraseMeaning::Kind(_)));
         if is_kind && self.table == Table::Startups && self.is_at(at + length - 1, PRODUCTS) {
             let shorter = |length: usize| Some((length, self.lexicon.meanings(&self.phrase_at(at, length)?)));
             let other = (1..length).rev().filter_map(shorter).find(|(_, meanings)| !meanings.is_empty());
@@ -450,7 +451,7 @@ impl<'a> Reader<'a> {
         let mut values = meanings.iter().filter_map(|meaning| self.value_of(meaning, &range));
         let city = values.clone().find(|(parameter, ..)| *parameter == "city").filter(|_| self.joins_city(at));
         let (mut parameter, mut value, why) = city.or_else(|| values.next())?;
-        // A list of states of startups, `acquired or IPO`, has no stage.
+        // In a list of startup states, such as `acquired or IPO`, `IPO` is not a stage.
         if (self.table, parameter, value.as_str()) == (Table::Startups, "stage", "ipo") {
             parameter = "status";
         }
@@ -471,7 +472,7 @@ impl<'a> Reader<'a> {
                 let is_school = self.is_doer(at) || self.is_at(range.end, ALUMNI);
                 is_school || self.is_of_others(range.end) || self.is_of_investors(at)
             }
-            // `managing director` is no role of its own.
+            // `managing director` is not a role of its own.
             "role" => at > 0 && self.is_at(at - 1, &["managing"]),
             // `no website listed`
             "status" => {
@@ -489,7 +490,7 @@ impl<'a> Reader<'a> {
             return Some(length);
         }
         if parameter == "stage" {
-            // `post-seed`, `post-IPO`: something else than the stage.
+            // `post-seed`, `post-IPO`: not the stage itself.
             if at > 0 && self.is_at(at - 1, &["post"]) {
                 return self.leave(range);
             }
@@ -511,12 +512,12 @@ impl<'a> Reader<'a> {
         Some(length)
     }
 
-    /// Whether a hyphen joins a word to the next.
+    /// True if a hyphen joins a word to the next.
     pub(super) fn is_hyphenated(&self, at: usize) -> bool {
         self.tokens.get(at + 1).is_some_and(|next| self.text[self.tokens[at].place.end..next.place.start] == *"-")
     }
 
-    /// Who acquired startups is not known: `by Google` of `acquired by Google`.
+    /// Skips the acquirer of startups, which is not known: `by Google` of `acquired by Google`.
     fn acquirer(&mut self, at: usize) -> Option<usize> {
         if at == 0 || !self.is_at(at, &["by"]) || !self.is_at(at - 1, &["acquired", "bought"]) {
             return None;
@@ -527,7 +528,7 @@ impl<'a> Reader<'a> {
         if names == 0 { None } else { self.leave(at..at + 1 + names) }
     }
 
-    /// `dropbox.com`, `the domain dropbox.com`: a website of the release.
+    /// Reads `dropbox.com`, `the domain dropbox.com`: a website of the release.
     fn host(&mut self, at: usize) -> Option<usize> {
         let named = at + usize::from(self.is_at(at, &["domain", "website", "site", "url"]));
         let token = self.tokens.get(named).filter(|token| token.raw.contains('.'))?;
@@ -538,7 +539,7 @@ impl<'a> Reader<'a> {
         Some(named + 1 - at)
     }
 
-    /// Whether `closed` or `announced` is about money: `closed a seed round`.
+    /// True if `closed` or `announced` refers to money: `closed a seed round`.
     fn raises_next(&self, at: usize) -> bool {
         let is_money =
             self.tokens.get(at..).is_some_and(|rest| amount(rest).is_some_and(|(amount, _)| amount.is_money));
@@ -547,30 +548,34 @@ impl<'a> Reader<'a> {
             || self.is_at(at, &["a", "an", "their", "its", "series", "round", "rounds", "funding", "on"])
     }
 
-    /// Whether the words between two places are those of a stage.
+    /// True if the words between two positions name a stage.
     fn is_stage(&self, from: usize, to: usize) -> bool {
         let phrase = self.phrase_at(from, to - from).unwrap_or_default();
-        self.lexicon.meanings(&phrase).iter().any(|meaning| matches!(meaning, Meaning::Stage(_)))
+        self.lexicon.meanings(&phrase).iter().any(|meaning| matches!(meaning, PhraseMeaning::Stage(_)))
     }
 
     pub(super) fn has_meaning(&self, at: usize, length: usize) -> bool {
         self.longest_meaning(at).is_some_and(|(longest, _)| longest >= length)
     }
 
-    pub(super) fn value_of(&self, meaning: &Meaning, range: &Range<usize>) -> Option<(&'static str, String, String)> {
+    pub(super) fn value_of(
+        &self,
+        meaning: &PhraseMeaning,
+        range: &Range<usize>,
+    ) -> Option<(&'static str, String, String)> {
         let has = |parameter: &str| self.resource.parameter(parameter).is_some();
         let joined = |names: &[String]| names.join(",");
         let (parameter, value, why) = match meaning {
-            Meaning::Country(code) => {
+            PhraseMeaning::Country(code) => {
                 let token = &self.tokens[range.start];
                 let after_place = range.start > 0 && self.is_at(range.start - 1, &["in", "from"]);
-                // The bird.
+                // The bird is meant.
                 if token.word == "turkey" && !token.is_capitalized() && !after_place {
                     return None;
                 }
                 ("country", code.clone(), "country or region".to_owned())
             }
-            Meaning::City { name, is_plain, is_rare } => {
+            PhraseMeaning::City { name, is_plain, is_rare } => {
                 let token = &self.tokens[range.start];
                 let after_place = range.start > 0 && self.is_at(range.start - 1, &["in", "from", "near", "around"]);
                 let is_joined =
@@ -585,14 +590,14 @@ impl<'a> Reader<'a> {
                 }
                 ("city", name.clone(), "city of the release".to_owned())
             }
-            Meaning::Sector(slugs) => ("sector", joined(slugs), "sector of the release".to_owned()),
-            Meaning::Stage(stages) => {
+            PhraseMeaning::Sector(slugs) => ("sector", joined(slugs), "sector of the release".to_owned()),
+            PhraseMeaning::Stage(stages) => {
                 let names: Vec<String> = stages.iter().map(|stage| (*stage).to_owned()).collect();
                 ("stage", joined(&names), "stage".to_owned())
             }
-            Meaning::Status(status) => ("status", (*status).to_owned(), "state of the startup".to_owned()),
-            Meaning::Role(role) => ("role", (*role).to_owned(), "role of a person".to_owned()),
-            Meaning::Kind(_) | Meaning::State { .. } | Meaning::Area(_) => return None,
+            PhraseMeaning::Status(status) => ("status", (*status).to_owned(), "state of the startup".to_owned()),
+            PhraseMeaning::Role(role) => ("role", (*role).to_owned(), "role of a person".to_owned()),
+            PhraseMeaning::Kind(_) | PhraseMeaning::State { .. } | PhraseMeaning::Area(_) => return None,
         };
         has(parameter).then_some((parameter, value, why))
     }
@@ -608,17 +613,17 @@ impl<'a> Reader<'a> {
                 // `not since 2008`
                 (Some(from), None) => Period { from: None, to: Some(Date::from_days(from.days() - 1)) },
                 (None, Some(to)) => Period { from: Some(Date::from_days(to.days() + 1)), to: None },
-                // No parameter leaves out a period between others.
+                // No parameter excludes a period in the middle.
                 _ => return self.leave(at..at + length),
             };
         }
-        // `acquired in 2013`: when is not known.
+        // `acquired in 2013`: the date is not known.
         let has_ended = |(range, part): &(Range<usize>, ReadPart)| {
             const BETWEEN: &[&str] = &["in", "during", "within", "over", "the", "by"];
             let is_near = (range.end..at).all(|between| self.is_at(between, BETWEEN));
             is_near && part.parameter.ends_with("status") && part.value != "operating"
         };
-        // `sold in 2013`, of which only the word is not understood.
+        // `sold in 2013`: only the verb is not understood.
         let is_of_unread = self.table == Table::Startups
             && self.topic.is_none()
             && self.unread.last().is_some_and(|(range, _)| {
@@ -656,9 +661,9 @@ impl<'a> Reader<'a> {
         read.then_some(length)
     }
 
-    pub(super) fn topic_of(&self, token: &Token) -> Option<Topic> {
+    pub(super) fn topic_of(&self, token: &QuestionToken) -> Option<Topic> {
         let word = token.word.as_str();
-        // Who invests in startups gives them money.
+        // Investing in startups gives them money.
         if self.table == Table::Startups && ["invested", "backed"].contains(&word) {
             return Some(Topic::Raising);
         }
@@ -666,10 +671,10 @@ impl<'a> Reader<'a> {
         topics.into_iter().find(|(words, _)| words.contains(&word)).map(|(_, topic)| topic)
     }
 
-    /// An amount or a number with what it counts.
+    /// Reads an amount or number, with what it counts.
     fn bound(&mut self, at: usize) -> Option<usize> {
         let (found, length) = amount(&self.tokens[at..])?;
-        let Amount { min, max, is_money, is_foreign, is_percent, is_bare } = found;
+        let QuestionAmount { min, max, is_money, is_foreign, is_percent, is_bare } = found;
         let mut end = at + length;
         let noun = self.tokens.get(end).map_or("", |token| token.word.as_str());
         // `pre-money`
@@ -719,7 +724,7 @@ impl<'a> Reader<'a> {
             && ((at > 0 && self.is_at(at - 1, &["a", "an", "the"])) || is_of_rounds());
         let (min, max) = if is_about { around(min, max) } else { (min, max) };
         let why = if is_bare && !is_about { "amount; taken as the least" } else { "amount" };
-        // One amount is enough, where both ends are of one parameter.
+        // A single amount is enough if both ends use the same parameter.
         let is_one = names.0 == names.1 && min.is_some();
         // `checks of about 250k`
         let min = min.zip(max.filter(|_| is_one)).map(|(min, max)| min.midpoint(max)).or(min);
@@ -769,7 +774,7 @@ impl<'a> Reader<'a> {
         Some(1)
     }
 
-    /// Whether a period begins at a word.
+    /// True if a period begins at a word.
     pub(super) fn is_date(&self, at: usize) -> bool {
         self.tokens.get(at..).is_some_and(|rest| period(rest, Date::from_days(0)).is_some())
     }
@@ -779,7 +784,7 @@ impl<'a> Reader<'a> {
             self.is_negated = true;
             return Some(2);
         }
-        // `gone quiet since 2010`, but `stopped investing before 2012` is no more than a date
+        // `gone quiet since 2010`; `stopped investing before 2012`, however, is just a date.
         if self.table == Table::Firms
             && self.is_at(at, &["quiet", "inactive", "dormant", "stopped", "ceased"])
             && let Some(date) = (at + 1..at + 3).find(|at| self.is_date(*at))
@@ -787,7 +792,7 @@ impl<'a> Reader<'a> {
             self.is_negated = !self.is_at(date, &["before", "until", "till", "by", "prior"]);
             return Some(1);
         }
-        // `ex-Google`, `non-dilutive`: something else than the word.
+        // `ex-Google`, `non-dilutive`: not the word itself.
         let is_value = self.longest_meaning(at + 1).is_some();
         if self.is_hyphenated(at) && (self.is_at(at, &["ex"]) || (self.is_at(at, &["non"]) && !is_value)) {
             return self.leave(at..at + 2);
@@ -813,7 +818,7 @@ impl<'a> Reader<'a> {
         Some(1)
     }
 
-    /// The name of a field, next to which its value is.
+    /// Reads the name of a field next to its value.
     fn field_name(&mut self, at: usize) -> Option<usize> {
         FIELDS.iter().find(|words| self.starts(at, words)).map(|words| words.len())
     }
@@ -826,15 +831,15 @@ impl<'a> Reader<'a> {
         (is_glue || self.is_product(at)).then_some(1)
     }
 
-    /// Takes these parts instead of those that were read, unless one contradicts another.
+    /// Replaces the parts by these, unless they contradict each other.
     pub(super) fn keep_valid(&mut self, parts: Vec<(Range<usize>, ReadPart)>) {
         if self.are_valid(&parts, None) {
             self.parts = parts;
         }
     }
 
-    /// Two values of a list are required after `both`, `both mobile and payments`, as are investors that `and` joins, and roles
-    /// in the singular, `founder and CEO`.
+    /// Requires both values after `both` (`both mobile and payments`), both investors joined by `and`, and both roles
+    /// in the singular (`founder and CEO`).
     fn require_both(&mut self) {
         let both = self.tokens.iter().position(|token| token.is(&["both"]));
         let joins = |pair: &[(Range<usize>, ReadPart)]| {
@@ -870,7 +875,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Makes these parts required, unless that contradicts another part: of sectors that mean the same, the largest.
+    /// Makes these parts required, unless that contradicts another part. Among sectors that mean the same, only the
+    /// largest is.
     pub(super) fn require(&mut self, places: &[usize]) {
         let mut parts = self.parts.clone();
         for place in places {
@@ -883,9 +889,9 @@ impl<'a> Reader<'a> {
         self.keep_valid(parts);
     }
 
-    /// Whether the question is the name of a large record, although each word has a meaning: `500 Startups`.
+    /// True if the question is the name of a large record, although each word has a meaning: `500 Startups`.
     fn is_proper_name(&self) -> bool {
-        let is_written = |token: &Token| token.is_capitalized() || token.word.parse::<u32>().is_ok();
+        let is_written = |token: &QuestionToken| token.is_capitalized() || token.word.parse::<u32>().is_ok();
         let names_records = self.tokens.iter().any(|token| records_meant(&token.word).is_some())
             || self.phrase_at(0, 2).is_some_and(|phrase| records_meant(&phrase).is_some());
         let rows = self.catalog.rows_named(self.table, self.text);
@@ -895,7 +901,7 @@ impl<'a> Reader<'a> {
             && rows.iter().any(|row| self.catalog.size(self.table, *row) >= MIN_PLAIN_SIZE)
     }
 
-    /// Parts in the order of the text; a name as a whole goes before words of it.
+    /// Returns the parts in the order of the text; a whole name takes precedence over words of it.
     fn finish(mut self) -> Interpretation {
         let is_name = !self.catalog.rows_named(self.table, self.text).is_empty();
         if is_name && (!self.unread.is_empty() || self.is_proper_name()) && self.resource.is_searchable() {

@@ -1,14 +1,14 @@
-//! Sectors in questions: what else their words may mean, and which of them are required together.
+//! Sectors in questions: other meanings of their words, and sectors that are required together.
 
 use std::ops::Range;
 
 use crate::Catalog;
 use crate::ask::ReadPart;
-use crate::ask::lexicon::{MIN_STARTUPS, Meaning};
-use crate::ask::reader::Reader;
+use crate::ask::lexicon::{MIN_STARTUPS, PhraseMeaning};
+use crate::ask::reader::QuestionReader;
 use data::{Facet, Table};
 
-/// Words for what a sector makes.
+/// Words for products of a sector.
 pub(super) const PRODUCTS: &[&str] = &[
     "tech",
     "technology",
@@ -30,10 +30,11 @@ pub(super) const PRODUCTS: &[&str] = &[
     "shops",
 ];
 
-/// One in so many startups has a sector that is meant by `tech`: otherwise all do that are listed.
+/// At least one in this many startups has a sector that `tech` means. With fewer, `tech` applies to all listed
+/// startups.
 const TECH_SHARE: u32 = 100;
 
-/// Of several sectors that mean the same, the one with the most startups.
+/// The sector with the most startups among several with the same meaning.
 pub(super) fn largest_sector(catalog: &Catalog, slugs: &str) -> String {
     let snapshot = catalog.snapshot();
     let size = |slug: &&str| {
@@ -42,9 +43,9 @@ pub(super) fn largest_sector(catalog: &Catalog, slugs: &str) -> String {
     slugs.split(',').max_by_key(size).unwrap_or_default().to_owned()
 }
 
-impl Reader<'_> {
-    /// Whether a word without a meaning of its own is a sector: `space startups`, but not `startups in the AI space`.
-    pub(super) fn is_glue_sector(&self, at: usize, meanings: &[Meaning]) -> bool {
+impl QuestionReader<'_> {
+    /// True if a word without a meaning of its own is a sector: `space startups`, but not `startups in the AI space`.
+    pub(super) fn is_glue_sector(&self, at: usize, meanings: &[PhraseMeaning]) -> bool {
         let is_room = at > 0
             && (self.is_at(at - 1, &["parking", "retail", "office", "storage", "living", "event", "shared"])
                 || self.parts.last().is_some_and(|(range, part)| range.end == at && part.parameter == "sector"));
@@ -52,14 +53,14 @@ impl Reader<'_> {
             || (self.is_at(at, &["tech", "technology"]) && self.is_usual(meanings))
     }
 
-    /// Whether a sector is the name of a startup: `Facebook's rounds`, `Facebook funding`.
+    /// True if a sector is the name of a startup: `Facebook's rounds`, `Facebook funding`.
     pub(super) fn is_owner(&self, at: usize, length: usize) -> bool {
         let is_marked = self.tokens[at + length - 1].is_possessive
             || (self.names_record(at, length) && self.is_rare_sector(&self.tokens[at].word));
         is_marked && self.name_at(at, &[Table::Startups]).is_some_and(|(_, named)| named == length)
     }
 
-    /// The words of a startup that is not wanted, which no parameter leaves out: `not Delivery Hero`.
+    /// Number of words of an unwanted startup, which no parameter excludes: `not Delivery Hero`.
     pub(super) fn unwanted_startup(&self, at: usize, length: usize) -> Option<usize> {
         if !self.is_negated || self.table != Table::Startups {
             return None;
@@ -67,7 +68,8 @@ impl Reader<'_> {
         self.name_at(at, &[Table::Startups]).map(|(_, named)| named).filter(|named| *named > length)
     }
 
-    /// Whether the words of a sector mean something else: `founded before Facebook`, `women-led`, `founded by students`.
+    /// True if the words of a sector mean something else: `founded before Facebook`, `women-led`,
+    /// `founded by students`.
     pub(super) fn is_no_sector(&self, range: &Range<usize>) -> bool {
         let at = range.start;
         let is_compared = at > 0
@@ -78,8 +80,8 @@ impl Reader<'_> {
         is_compared || is_verb || self.is_of_compound(range.end) || self.is_doer(at) || self.is_said_of_people(range)
     }
 
-    /// Whether a sector is said of people, not of what startups do: `that are hiring`, `backed by corporates and angels`,
-    /// `women partners`.
+    /// True if a sector describes people, not the business of startups: `that are hiring`,
+    /// `backed by corporates and angels`, `women partners`.
     fn is_said_of_people(&self, range: &Range<usize>) -> bool {
         let is_subject = range.start > 0 && self.is_at(range.start - 1, &["in", "for", "the", "about"]);
         let is_hiring = self.is_at(range.start, &["hiring"])
@@ -114,15 +116,15 @@ impl Reader<'_> {
         is_hiring || is_praised || (range.len() == 1 && is_person)
     }
 
-    /// Whether a word is the slug of a sector that hardly a startup has.
+    /// True if a word is the slug of a sector with hardly any startups.
     pub(super) fn is_rare_sector(&self, slug: &str) -> bool {
         let snapshot = self.catalog.snapshot();
         let row = snapshot.find(Table::Sectors, slug);
         row.is_some_and(|row| snapshot.facet_count(Table::Startups, Facet::Sector, row) < MIN_STARTUPS)
     }
 
-    /// Whether enough startups have one of the sectors that a word means.
-    fn is_usual(&self, meanings: &[Meaning]) -> bool {
+    /// True if enough startups have one of the sectors that a word means.
+    fn is_usual(&self, meanings: &[PhraseMeaning]) -> bool {
         let snapshot = self.catalog.snapshot();
         let count = |slug: &String| {
             let row = snapshot.find(Table::Sectors, slug);
@@ -130,24 +132,24 @@ impl Reader<'_> {
         };
         let startups = snapshot.rows(Table::Startups);
         meanings.iter().any(|meaning| match meaning {
-            Meaning::Sector(slugs) => slugs.iter().any(|slug| count(slug) >= startups / TECH_SHARE),
+            PhraseMeaning::Sector(slugs) => slugs.iter().any(|slug| count(slug) >= startups / TECH_SHARE),
             _ => true,
         })
     }
 
-    /// Whether a hyphen joins a word to one before it that it makes something else: `women-led`, `family-friendly`.
+    /// True if a hyphen joins a word to a previous one that changes its meaning: `women-led`, `family-friendly`.
     fn is_of_compound(&self, at: usize) -> bool {
         at > 0 && self.is_hyphenated(at - 1) && self.is_at(at, &["led", "owned", "run", "founded", "friendly", "free"])
     }
 
-    /// Whether a word says what a sector before it makes: `language learning apps`, `payments technology`.
+    /// True if a word names the product of the sector before it: `language learning apps`, `payments technology`.
     pub(super) fn is_product(&self, at: usize) -> bool {
         let follows = self.parts.last().is_some_and(|(range, part)| range.end == at && part.parameter == "sector");
         follows && self.is_at(at, PRODUCTS)
     }
 
-    /// Sectors that qualify each other are all required, `AI startups for dentists`; `AI or fintech` is any of the two. Of
-    /// sectors that mean the same any will do, so that those of the word with the most stay as they are.
+    /// Requires all sectors that qualify each other (`AI startups for dentists`); `AI or fintech` requires any of the
+    /// two. Among sectors with the same meaning any is enough, so the word with the most sectors stays as it is.
     pub(super) fn require_all_sectors(&mut self) {
         let of_sector = |part: &(Range<usize>, ReadPart)| part.1.parameter == "sector";
         let mut places: Vec<usize> = (0..self.parts.len()).filter(|index| of_sector(&self.parts[*index])).collect();

@@ -1,18 +1,18 @@
-//! Stages in questions: several of them, ranges, and all from one on.
+//! Stages in questions: several stages, ranges, and all stages from one on.
 
 use std::ops::Range;
 
-use crate::ask::lexicon::Meaning;
-use crate::ask::reader::Reader;
+use crate::ask::lexicon::PhraseMeaning;
+use crate::ask::reader::QuestionReader;
 use data::Stage;
 use data::vocabulary::Vocabulary;
 
-/// The stages that follow each other.
+/// Stages that follow each other.
 const LADDER: [Stage; 6] =
     [Stage::PreSeed, Stage::Seed, Stage::SeriesA, Stage::SeriesB, Stage::SeriesC, Stage::SeriesDPlus];
 
-/// The place of a stage among those that follow each other.
-fn place(stage: Stage) -> Option<usize> {
+/// Index of a stage in [`LADDER`].
+fn ladder_index(stage: Stage) -> Option<usize> {
     LADDER.iter().position(|known| *known == stage)
 }
 
@@ -20,12 +20,12 @@ fn names(stages: &[Stage]) -> String {
     stages.iter().map(|stage| stage.name()).collect::<Vec<_>>().join(",")
 }
 
-impl Reader<'_> {
-    /// The stage of a phrase, of which a letter alone is a series.
+impl QuestionReader<'_> {
+    /// Stage of a phrase; a letter alone is a series.
     fn stage_at(&self, at: usize) -> Option<(Stage, usize)> {
         let meant = |phrase: &str| {
             self.lexicon.meanings(phrase).iter().find_map(|meaning| match meaning {
-                Meaning::Stage(stages) => stages.first().and_then(|stage| Stage::read(stage)),
+                PhraseMeaning::Stage(stages) => stages.first().and_then(|stage| Stage::read(stage)),
                 _ => None,
             })
         };
@@ -36,23 +36,23 @@ impl Reader<'_> {
         (1..=2).rev().find_map(|length| Some((meant(&self.phrase_at(at, length)?)?, length)))
     }
 
-    /// The stages before or after one, by the words in front of it: `beyond series B`, `earlier than series A`. With the number of
-    /// these words.
+    /// Stages before or after one, by the words in front of it: `beyond series B`, `earlier than series A`. Also
+    /// returns the number of these words.
     pub(super) fn stages_beyond(&self, value: &str, at: usize) -> Option<(String, usize)> {
         const AFTER: &[&[&str]] = &[&["later", "than"], &["beyond"], &["above"], &["past"], &["after"]];
         const BEFORE: &[&[&str]] = &[&["earlier", "than"], &["before"], &["below"]];
         let is_before = |words: &&&[&str]| at >= words.len() && self.starts(at - words.len(), words);
-        let place = place(Stage::read(value)?)?;
+        let place = ladder_index(Stage::read(value)?)?;
         let after = AFTER.iter().find(is_before).map(|words| (&LADDER[place + 1..], words.len()));
         let (stages, words) = after.or_else(|| Some((&LADDER[..place], BEFORE.iter().find(is_before)?.len())))?;
         Some((names(stages), words))
     }
 
-    /// The stages from a phrase for one on, and where they end: `series A or B`, `seed to series B`, `series B and later`.
+    /// Stages from a phrase on, and the end of the phrase: `series A or B`, `seed to series B`, `series B and later`.
     pub(super) fn stages(&self, value: &str, range: &Range<usize>) -> (String, usize) {
         let mut end = range.end;
         let is_series = self.is_at(range.start, &["series"]);
-        if let Some(first) = Stage::read(value).and_then(place) {
+        if let Some(first) = Stage::read(value).and_then(ladder_index) {
             let is_open = self.text[self.tokens[end - 1].place.end..].starts_with('+');
             if is_open {
                 return (names(&LADDER[first..]), end);
@@ -75,7 +75,7 @@ impl Reader<'_> {
             let from = end + usize::from(is_range);
             if (is_range || (is_series && self.is_hyphenated(end - 1)))
                 && let Some((last, length)) = self.stage_at(from)
-                && let Some(last) = place(last).filter(|last| *last > first)
+                && let Some(last) = ladder_index(last).filter(|last| *last > first)
             {
                 return (names(&LADDER[first..=last]), from + length);
             }

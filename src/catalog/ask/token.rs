@@ -1,24 +1,24 @@
-//! The words of a question.
+//! Splits a question into words.
 
 use std::ops::Range;
 
 use data::fold::fold;
 
-/// A word, with its place in the text.
+/// A word and its position in the text.
 #[derive(Clone, Debug)]
-pub(crate) struct Token {
+pub(crate) struct QuestionToken {
     pub(crate) place: Range<usize>,
-    /// As it is written, without the punctuation around it.
+    /// As written, without surrounding punctuation.
     pub(crate) raw: String,
-    /// Folded; a number with its signs in lower case: `$1.5m`, `2018-2020`, `10%`.
+    /// Folded; a number keeps its signs, in lower case: `$1.5m`, `2018-2020`, `10%`.
     pub(crate) word: String,
-    /// Whether it ended with `'s`.
+    /// True if it ended with `'s`.
     pub(crate) is_possessive: bool,
-    /// Whether a comma or the end of a sentence follows.
+    /// True if a comma or the end of a sentence follows.
     pub(crate) ends_clause: bool,
 }
 
-impl Token {
+impl QuestionToken {
     pub(crate) fn is(&self, words: &[&str]) -> bool {
         words.contains(&self.word.as_str())
     }
@@ -29,8 +29,8 @@ impl Token {
 }
 
 /// Splits a text at spaces, and words also at hyphens and slashes: `Berlin-based`, `AI/ML`. Numbers keep theirs.
-pub(crate) fn tokens(text: &str) -> Vec<Token> {
-    let mut tokens: Vec<Token> = Vec::new();
+pub(crate) fn tokens(text: &str) -> Vec<QuestionToken> {
+    let mut tokens: Vec<QuestionToken> = Vec::new();
     let offset = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
     for part in text.split_whitespace() {
         // `$1m - $5m`, `series A - C`
@@ -55,7 +55,7 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
         };
         if !sign.is_empty() {
             let (place, raw, word) = (offset(part)..offset(part) + part.len(), part.to_owned(), sign.to_owned());
-            tokens.push(Token { place, raw, word, is_possessive: false, ends_clause: false });
+            tokens.push(QuestionToken { place, raw, word, is_possessive: false, ends_clause: false });
             continue;
         }
         // `music / video`
@@ -90,7 +90,7 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
     tokens
 }
 
-/// Whether a part with a digit is a number or a range of numbers, not a name such as `3D-printing`.
+/// True if a part with a digit is a number or a range of numbers, not a name such as `3D-printing`.
 fn is_amount_like(part: &str) -> bool {
     let part = part.to_ascii_lowercase();
     let rest = part.trim_start_matches(['$', '€', '£', '(', '>', '<', '≥', '≤', '=', '~', 'q']);
@@ -106,7 +106,7 @@ fn is_amount_like(part: &str) -> bool {
         && rest.split(['-', '–']).all(|end| has_unit(end.trim_start_matches(['$', '€', '£'])))
 }
 
-fn push(tokens: &mut Vec<Token>, at: usize, part: &str, is_number: bool) {
+fn push(tokens: &mut Vec<QuestionToken>, at: usize, part: &str, is_number: bool) {
     let is_edge = |char: char| {
         !(char.is_alphanumeric()
             || (is_number && matches!(char, '$' | '€' | '£' | '%' | '+' | '>' | '<' | '≥' | '≤' | '~')))
@@ -126,7 +126,7 @@ fn push(tokens: &mut Vec<Token>, at: usize, part: &str, is_number: bool) {
         _ => fold(name),
     };
     if !word.is_empty() {
-        tokens.push(Token {
+        tokens.push(QuestionToken {
             place: start..start + name.len(),
             raw: name.to_owned(),
             word,

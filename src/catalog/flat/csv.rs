@@ -1,33 +1,33 @@
 //! Flat rows as CSV: RFC 4180 in UTF-8, lines end with a line feed.
 //!
-//! An unknown value is an empty cell. A list of texts is a cell of CSV by itself, separated by `;`: nearly always that is
-//! what one expects (`fintech;payments`), and where a text contains a `;`, nothing is lost.
+//! An unknown value is an empty cell. A list of texts is a cell that is itself CSV, separated by `;`. Nearly always
+//! that looks as expected (`fintech;payments`), and if a text contains a `;`, nothing is lost.
 
 use std::io::{self, Write};
 
 use csv::{QuoteStyle, WriterBuilder};
 
-use crate::flat::{Column, Value, visit_values};
+use crate::flat::{FlatColumn, FlatValue, visit_values};
 
-/// What becomes of texts that a spreadsheet would take for formulas.
+/// The treatment of texts that a spreadsheet would take for formulas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Formulas {
-    /// They are written as they are, for programs.
+    /// Written unchanged, for programs.
     Kept,
-    /// They get a leading `'`, for spreadsheets.
+    /// Prefixed with `'`, for spreadsheets.
     Neutralized,
 }
 
 /// Writes records as lines of CSV.
 pub struct CsvWriter<'c, W: Write> {
     out: csv::Writer<W>,
-    columns: &'c [Column],
+    columns: &'c [FlatColumn],
     formulas: Formulas,
     cell: Vec<u8>,
 }
 
 impl<'c, W: Write> CsvWriter<'c, W> {
-    pub fn new(out: W, columns: &'c [Column], formulas: Formulas) -> Self {
+    pub fn new(out: W, columns: &'c [FlatColumn], formulas: Formulas) -> Self {
         let out = WriterBuilder::new().quote_style(QuoteStyle::Necessary).from_writer(out);
         Self { out, columns, formulas, cell: Vec::new() }
     }
@@ -37,7 +37,7 @@ impl<'c, W: Write> CsvWriter<'c, W> {
         Ok(self.out.write_record(self.columns.iter().map(|column| &column.name))?)
     }
 
-    /// Writes a record, given as the JSON that [`visit_values`] reads.
+    /// Writes a record, given as JSON for [`visit_values`].
     pub fn row(&mut self, record: &[u8]) -> io::Result<()> {
         let (out, cell, formulas) = (&mut self.out, &mut self.cell, self.formulas);
         visit_values(self.columns, record, |_, value| {
@@ -51,22 +51,22 @@ impl<'c, W: Write> CsvWriter<'c, W> {
         Ok(self.out.write_record(None::<&[u8]>)?)
     }
 
-    /// Writes what is buffered and returns the writer.
+    /// Flushes and returns the writer.
     pub fn finish(self) -> io::Result<W> {
         self.out.into_inner().map_err(csv::IntoInnerError::into_error)
     }
 }
 
-/// Whether a spreadsheet would take a text for a formula. JSON begins with a bracket.
-fn is_formula(value: &Value<'_>, cell: &[u8]) -> bool {
-    matches!(value, Value::Text(_) | Value::Texts(_)) && begins_formula(cell)
+/// True if a spreadsheet would take a text for a formula. JSON begins with a bracket.
+fn is_formula(value: &FlatValue<'_>, cell: &[u8]) -> bool {
+    matches!(value, FlatValue::Text(_) | FlatValue::Texts(_)) && begins_formula(cell)
 }
 
 fn begins_formula(cell: &[u8]) -> bool {
     matches!(cell.first(), Some(b'=' | b'+' | b'-' | b'@' | b'\t' | b'\r'))
 }
 
-/// A text as a cell that no spreadsheet takes for a formula.
+/// Makes a text safe as a cell, so that no spreadsheet takes it for a formula.
 pub fn neutralized(mut text: String) -> String {
     if begins_formula(text.as_bytes()) {
         text.insert(0, '\'');
@@ -74,22 +74,22 @@ pub fn neutralized(mut text: String) -> String {
     text
 }
 
-fn write_cell(cell: &mut Vec<u8>, value: &Value<'_>) -> io::Result<()> {
+fn write_cell(cell: &mut Vec<u8>, value: &FlatValue<'_>) -> io::Result<()> {
     match value {
-        Value::Null => Ok(()),
-        Value::Text(text) => cell.write_all(text.as_bytes()),
-        Value::Integer(number) => write!(cell, "{number}"),
-        Value::Number(_, text) | Value::Json(text) => cell.write_all(text.as_bytes()),
-        Value::Boolean(value) => write!(cell, "{value}"),
-        Value::Date(date) => write!(cell, "{date}"),
-        Value::Texts(texts) => {
+        FlatValue::Null => Ok(()),
+        FlatValue::Text(text) => cell.write_all(text.as_bytes()),
+        FlatValue::Integer(number) => write!(cell, "{number}"),
+        FlatValue::Number(_, text) | FlatValue::Json(text) => cell.write_all(text.as_bytes()),
+        FlatValue::Boolean(value) => write!(cell, "{value}"),
+        FlatValue::Date(date) => write!(cell, "{date}"),
+        FlatValue::Texts(texts) => {
             texts.iter().enumerate().for_each(|(index, text)| write_item(cell, index, text));
             Ok(())
         }
     }
 }
 
-/// Writes a text of a list. One that is not plain is quoted, as in CSV.
+/// Writes a text of a list; quotes it as in CSV unless it is plain.
 fn write_item(cell: &mut Vec<u8>, index: usize, text: &str) {
     if index > 0 {
         cell.push(b';');
@@ -124,7 +124,7 @@ mod tests {
         rows[0].iter().map(str::to_owned).collect()
     }
 
-    /// The texts of a cell, by the rule of the documentation.
+    /// Parses the texts of a cell, by the rule of the documentation.
     fn items(cell: &str) -> Vec<String> {
         let mut reader = ReaderBuilder::new().has_headers(false).delimiter(b';').from_reader(cell.as_bytes());
         reader.records().next().map_or_else(Vec::new, |row| row.unwrap().iter().map(str::to_owned).collect())

@@ -1,15 +1,15 @@
 //! Records as flat rows, for CSV and Parquet: columns derived from the fields of a record, and their values.
 //!
-//! An object's fields are columns of their own (`score.value` is `score_value`). A date of which perhaps only the month or
-//! the year is known is two columns, so that programs get dates and lose nothing: its first day, and how exactly it is
-//! known. Lists of objects stay JSON text: as columns they would need other tables.
+//! The fields of an object are columns of their own (`score.value` is `score_value`). A date that may be known only to
+//! the month or year has two columns, so that programs get dates and lose nothing: its first day and its precision.
+//! Lists of objects stay JSON text: as columns they would need other tables.
 
 mod csv;
 mod value;
 
 pub use csv::neutralized;
 pub use csv::{CsvWriter, Formulas};
-pub use value::{Value, visit_values};
+pub use value::{FlatValue, visit_values};
 
 use crate::Resource;
 use crate::json::{FieldMask, FieldSet, Fields};
@@ -18,17 +18,17 @@ use data::field::{Field, JsonType};
 
 /// A column of flat rows.
 #[derive(Clone, Debug)]
-pub struct Column {
-    /// The path of the field, joined by `_`: `score_value`.
+pub struct FlatColumn {
+    /// Path of the field, joined by `_`: `score_value`.
     pub name: String,
-    /// What the column holds, in a sentence or two.
+    /// Description of the content, in a sentence or two.
     pub description: String,
     pub kind: ColumnType,
-    /// Whether the value may be unknown.
+    /// True if the value may be unknown.
     pub is_nullable: bool,
-    /// The field: its bounds, pattern and vocabulary are those of the values, of a list those of its items.
+    /// The field. Its bounds, pattern and vocabulary apply to the values, or to the items of a list.
     pub field: &'static Field,
-    /// The names of the field and of the objects around it, outermost first.
+    /// Names of the field and of the objects around it, outermost first.
     path: Vec<&'static str>,
 }
 
@@ -39,9 +39,9 @@ pub enum ColumnType {
     Integer,
     Number,
     Boolean,
-    /// Of a month or a year, its first day.
+    /// A date; the first day of a month or a year.
     Date,
-    /// How exactly a date is known: one of [`PRECISIONS`].
+    /// The precision of a date: one of [`PRECISIONS`].
     Precision,
     /// A list of texts.
     Texts,
@@ -52,13 +52,13 @@ pub enum ColumnType {
 /// The values of a column of type [`ColumnType::Precision`].
 pub const PRECISIONS: [&str; 3] = ["year", "month", "day"];
 
-/// The columns of the records of a table as they are stored: all fields except those that other tables have.
-pub fn table_columns(table: Table) -> Vec<Column> {
+/// Columns of the records of a table as stored: all fields except those from other tables.
+pub fn table_columns(table: Table) -> Vec<FlatColumn> {
     columns(table.fields().iter().map(|field| (field, FieldMask::full())))
 }
 
-/// The columns of the items of a list with the selected fields.
-pub fn list_columns(resource: Resource, fields: &Fields) -> Vec<Column> {
+/// Columns of the items of a list with the selected fields.
+pub fn list_columns(resource: Resource, fields: &Fields) -> Vec<FlatColumn> {
     let set = FieldSet::of_list(resource);
     let all = |fields: &'static [Field]| fields.iter().map(|field| (field, FieldMask::full()));
     match fields {
@@ -73,14 +73,20 @@ pub fn list_columns(resource: Resource, fields: &Fields) -> Vec<Column> {
     }
 }
 
-fn columns(fields: impl Iterator<Item = (&'static Field, FieldMask)>) -> Vec<Column> {
+fn columns(fields: impl Iterator<Item = (&'static Field, FieldMask)>) -> Vec<FlatColumn> {
     let mut columns = Vec::new();
     fields.for_each(|(field, mask)| add(&mut columns, field, &mask, &[], false));
     columns
 }
 
 /// Adds the columns of a field of the object at the path `above`.
-fn add(columns: &mut Vec<Column>, field: &'static Field, mask: &FieldMask, above: &[&'static str], is_nullable: bool) {
+fn add(
+    columns: &mut Vec<FlatColumn>,
+    field: &'static Field,
+    mask: &FieldMask,
+    above: &[&'static str],
+    is_nullable: bool,
+) {
     let path = [above, &[field.name]].concat();
     let is_nullable = is_nullable || field.is_nullable || field.is_optional;
     if let JsonType::Object(definition) = field.json {
@@ -109,11 +115,11 @@ fn add(columns: &mut Vec<Column>, field: &'static Field, mask: &FieldMask, above
     }
     if matches!(field.json, JsonType::PartialDate) {
         let exact = format!("How exactly `{name}` is known; of a month or a year, it is the first day.");
-        columns.push(Column { name, description, kind, is_nullable, field, path: path.clone() });
+        columns.push(FlatColumn { name, description, kind, is_nullable, field, path: path.clone() });
         let (name, kind) = (format!("{}_precision", path.join("_")), ColumnType::Precision);
-        columns.push(Column { name, description: exact, kind, is_nullable, field, path });
+        columns.push(FlatColumn { name, description: exact, kind, is_nullable, field, path });
     } else {
-        columns.push(Column { name, description, kind, is_nullable, field, path });
+        columns.push(FlatColumn { name, description, kind, is_nullable, field, path });
     }
 }
 
@@ -123,7 +129,7 @@ mod tests {
 
     use super::*;
 
-    fn names(columns: &[Column]) -> Vec<&str> {
+    fn names(columns: &[FlatColumn]) -> Vec<&str> {
         columns.iter().map(|column| column.name.as_str()).collect()
     }
 

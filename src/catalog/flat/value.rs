@@ -6,18 +6,18 @@ use std::io;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::flat::{Column, ColumnType, PRECISIONS};
-use crate::json::field_mask::Members;
+use crate::flat::{ColumnType, FlatColumn, PRECISIONS};
+use crate::json::field_mask::ObjectMembers;
 use data::Date;
 
 /// The value of a record in a column.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value<'r> {
+pub enum FlatValue<'r> {
     /// Unknown, or not in the record.
     Null,
     Text(Cow<'r, str>),
     Integer(i64),
-    /// With its digits in the record.
+    /// The number, and its digits in the record.
     Number(f64, &'r str),
     Boolean(bool),
     Date(Date),
@@ -26,26 +26,26 @@ pub enum Value<'r> {
     Json(&'r str),
 }
 
-/// Passes the value of each column, in order. `record` is the JSON of a record that has the columns' fields.
+/// Visits the value of each column, in order. `record` is the JSON of a record that has the columns' fields.
 ///
 /// # Errors
-/// Those of `visit`, and JSON that is not such a record. Records of a release always are.
+/// Errors of `visit`, and JSON that is not such a record. Records of a release always are.
 pub fn visit_values<'r>(
-    columns: &[Column],
+    columns: &[FlatColumn],
     record: &'r [u8],
-    mut visit: impl FnMut(&Column, Value<'r>) -> io::Result<()>,
+    mut visit: impl FnMut(&FlatColumn, FlatValue<'r>) -> io::Result<()>,
 ) -> io::Result<()> {
     visit_object(columns, 0, Some(serde_json::from_slice(record)?), &mut visit)
 }
 
-/// Passes the values of columns whose paths agree up to `depth`, from the object there.
+/// Visits the values of the columns that share a path up to `depth`, starting from the object there.
 fn visit_object<'r>(
-    columns: &[Column],
+    columns: &[FlatColumn],
     depth: usize,
     object: Option<&'r RawValue>,
-    visit: &mut impl FnMut(&Column, Value<'r>) -> io::Result<()>,
+    visit: &mut impl FnMut(&FlatColumn, FlatValue<'r>) -> io::Result<()>,
 ) -> io::Result<()> {
-    let members: Option<Members<'r>> = object.map(RawValue::get).map(serde_json::from_str).transpose()?;
+    let members: Option<ObjectMembers<'r>> = object.map(RawValue::get).map(serde_json::from_str).transpose()?;
     let mut members = members.map(|members| members.0).unwrap_or_default();
     for columns in columns.chunk_by(|a, b| a.path[depth] == b.path[depth]) {
         let key = columns[0].path[depth];
@@ -56,7 +56,7 @@ fn visit_object<'r>(
             continue;
         }
         for column in columns {
-            let value = member.map_or(Ok(Value::Null), |member| value(column.kind, member.get()))?;
+            let value = member.map_or(Ok(FlatValue::Null), |member| value(column.kind, member.get()))?;
             visit(column, value)?;
         }
     }
@@ -65,25 +65,27 @@ fn visit_object<'r>(
 
 /// A text, borrowed if it has no escapes.
 #[derive(Deserialize)]
-struct Text<'r>(#[serde(borrow)] Cow<'r, str>);
+struct BorrowedText<'r>(#[serde(borrow)] Cow<'r, str>);
 
-fn value(kind: ColumnType, json: &str) -> Result<Value<'_>, serde_json::Error> {
-    let text = || serde_json::from_str(json).map(|Text(text)| text);
+fn value(kind: ColumnType, json: &str) -> Result<FlatValue<'_>, serde_json::Error> {
+    let text = || serde_json::from_str(json).map(|BorrowedText(text)| text);
     Ok(match kind {
-        ColumnType::Text => Value::Text(text()?),
-        ColumnType::Integer => Value::Integer(serde_json::from_str(json)?),
-        ColumnType::Number => Value::Number(serde_json::from_str(json)?, json),
-        ColumnType::Boolean => Value::Boolean(serde_json::from_str(json)?),
+        ColumnType::Text => FlatValue::Text(text()?),
+        ColumnType::Integer => FlatValue::Integer(serde_json::from_str(json)?),
+        ColumnType::Number => FlatValue::Number(serde_json::from_str(json)?, json),
+        ColumnType::Boolean => FlatValue::Boolean(serde_json::from_str(json)?),
         ColumnType::Date => {
             let date: data::PartialDate = serde_json::from_str(json)?;
-            Value::Date(date.first_day())
+            FlatValue::Date(date.first_day())
         }
-        // The length of `2026`, `2026-06` and `2026-06-01` grows by 3.
-        ColumnType::Precision => Value::Text(Cow::Borrowed(PRECISIONS[(text()?.len().saturating_sub(4) / 3).min(2)])),
+        // The lengths of `2026`, `2026-06` and `2026-06-01` differ by 3.
+        ColumnType::Precision => {
+            FlatValue::Text(Cow::Borrowed(PRECISIONS[(text()?.len().saturating_sub(4) / 3).min(2)]))
+        }
         ColumnType::Texts => {
-            let texts: Vec<Text<'_>> = serde_json::from_str(json)?;
-            Value::Texts(texts.into_iter().map(|Text(text)| text).collect())
+            let texts: Vec<BorrowedText<'_>> = serde_json::from_str(json)?;
+            FlatValue::Texts(texts.into_iter().map(|BorrowedText(text)| text).collect())
         }
-        ColumnType::Json => Value::Json(json),
+        ColumnType::Json => FlatValue::Json(json),
     })
 }

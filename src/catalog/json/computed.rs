@@ -85,7 +85,7 @@ impl JsonValue for RankValue {
     const TYPE: JsonType = JsonType::Number;
 }
 
-/// Writes the row of a page at `index`; the same holds for the functions below.
+/// Writes the row of a page at `index`, as do the functions below.
 pub fn write_ranked(out: &mut Vec<u8>, catalog: &Catalog, page: &LeaderboardPage, index: usize, fields: &Fields) {
     let ranked = &page.ranked[index];
     let rank_value = match page.is_integer && ranked.value.fract() == 0.0 {
@@ -104,13 +104,13 @@ pub fn write_co_investor(out: &mut Vec<u8>, catalog: &Catalog, page: &CoInvestor
 
 pub fn write_match(out: &mut Vec<u8>, catalog: &Catalog, page: &MatchPage, index: usize, fields: &Fields) {
     let fit = &page.matches[index];
-    let computed = MatchFields::of(catalog.snapshot(), fit, page.max_points);
+    let computed = MatchFields::new(catalog.snapshot(), fit, page.max_points);
     write_row(out, catalog, Table::Firms, fit.row, fields, &computed);
 }
 
 impl<'a> MatchFields<'a> {
     /// `max_points`: see [`MatchPage`].
-    pub fn of(snapshot: &'a Snapshot, fit: &'a FirmMatch, max_points: u8) -> Self {
+    pub fn new(snapshot: &'a Snapshot, fit: &'a FirmMatch, max_points: u8) -> Self {
         let reasons = fit.reasons.iter().map(|(reason, points, detail)| ReasonFields {
             name: reason.name(),
             points: *points,

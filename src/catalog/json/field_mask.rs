@@ -1,4 +1,4 @@
-//! Parts of a JSON value: of an object, or of each object of a list, only the selected keys are copied.
+//! Selects parts of a JSON value: only the selected keys of an object, or of each object of a list, are copied.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,15 +7,15 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-/// Which keys of an object are selected, and which keys below each.
+/// The selected keys of an object, and the selected keys below each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldMask {
-    /// Selected keys in alphabetical order; without any, everything is selected.
+    /// Selected keys in alphabetical order; empty if everything is selected.
     keys: Vec<(String, FieldMask)>,
 }
 
 impl FieldMask {
-    pub fn full() -> Self {
+    pub(crate) fn full() -> Self {
         Self::default()
     }
 
@@ -24,12 +24,12 @@ impl FieldMask {
     }
 
     /// Selects the value at `path` as well.
-    pub fn add(&mut self, path: &[&str]) {
+    pub(crate) fn add(&mut self, path: &[&str]) {
         let Some((first, rest)) = path.split_first() else {
             return self.keys.clear();
         };
         match self.keys.iter_mut().find(|(key, _)| key == first) {
-            // A fully selected value stays so.
+            // A fully selected value stays fully selected.
             Some((_, nested)) if nested.is_full() => {}
             Some((_, nested)) => nested.add(rest),
             None => {
@@ -41,12 +41,12 @@ impl FieldMask {
     }
 
     /// Selects `nested` of the value of `key`.
-    pub fn insert(&mut self, key: &str, nested: Self) {
+    pub(crate) fn insert(&mut self, key: &str, nested: Self) {
         let index = self.keys.partition_point(|(known, _)| known.as_str() < key);
         self.keys.insert(index, (key.to_owned(), nested));
     }
 
-    /// What is selected of the value of `key`; `None` if nothing is.
+    /// The selection below `key`; `None` if `key` is not selected.
     pub(crate) fn nested(&self, key: &str) -> Option<&Self> {
         self.keys.iter().find(|(known, _)| known == key).map(|(_, nested)| nested)
     }
@@ -65,7 +65,7 @@ impl FieldMask {
     fn write_value(&self, out: &mut Vec<u8>, value: &RawValue) {
         let text = value.get();
         if !self.is_full() && text.starts_with('{') {
-            let members: Members<'_> = serde_json::from_str(text).expect("a raw value is JSON");
+            let members: ObjectMembers<'_> = serde_json::from_str(text).expect("a raw value is JSON");
             out.push(b'{');
             let mut is_first = true;
             for (key, value) in members.0 {
@@ -94,26 +94,26 @@ impl FieldMask {
     }
 }
 
-/// The members of an object in their own order, which `serde_json::Map` loses.
-pub(crate) struct Members<'a>(pub(crate) Vec<(Cow<'a, str>, &'a RawValue)>);
+/// Members of an object in their original order, which `serde_json::Map` loses.
+pub(crate) struct ObjectMembers<'a>(pub(crate) Vec<(Cow<'a, str>, &'a RawValue)>);
 
-impl<'de> Deserialize<'de> for Members<'de> {
+impl<'de> Deserialize<'de> for ObjectMembers<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct MembersVisitor;
 
         impl<'de> Visitor<'de> for MembersVisitor {
-            type Value = Members<'de>;
+            type Value = ObjectMembers<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ObjectMembers<'de>, A::Error> {
                 let mut members = Vec::new();
                 while let Some(member) = map.next_entry()? {
                     members.push(member);
                 }
-                Ok(Members(members))
+                Ok(ObjectMembers(members))
             }
         }
 
@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(String::from_utf8(out).unwrap(), r#"{"z":0.10,"a":{"x":1e3}}"#);
     }
 
-    /// The same on values.
+    /// The same on parsed values.
     fn naive(value: &Value, mask: &FieldMask) -> Value {
         match value {
             _ if mask.is_full() => value.clone(),

@@ -1,22 +1,22 @@
-//! The fields of an item, for field selection and documents.
+//! Fields of an item, for field selection and documents.
 
 use once_cell::sync::Lazy;
 
 use crate::Resource;
 use crate::json::computed::{CoInvestorFields, MatchFields, RankFields};
 use data::Table;
-use data::field::{Field, Model};
+use data::field::{Definition, Field, Model};
 
-/// The fields of an item: those of a record, then computed ones. A field's index is its position in this sequence.
+/// Fields of an item: those of a record, then computed ones. The index of a field is its position in this sequence.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldSet {
     record: &'static [Field],
     computed: &'static [Field],
-    /// Whether the fields about the history of a record can be selected.
+    /// True if the fields about the history of a record can be selected.
     has_history: bool,
 }
 
-/// The fields about the history of a record.
+/// Fields about the history of a record.
 const HISTORY: [&str; 2] = ["first_seen", "changed_in"];
 
 impl FieldSet {
@@ -24,12 +24,12 @@ impl FieldSet {
         Self { record: table.model().fields, computed: &[], has_history: true }
     }
 
-    /// The fields that are stored in the records of a table, without those composed from other tables.
+    /// Fields stored in the records of a table, without those composed from other tables.
     pub(crate) fn stored(table: Table) -> Self {
         Self { record: table.fields(), computed: &[], has_history: true }
     }
 
-    /// The stored fields of all tables, each name once.
+    /// Stored fields of all tables, each name once.
     pub fn of_all_tables() -> Self {
         static FIELDS: Lazy<Vec<Field>> = Lazy::new(|| {
             let mut fields: Vec<Field> = Vec::new();
@@ -43,11 +43,11 @@ impl FieldSet {
         Self { record: &FIELDS, computed: &[], has_history: true }
     }
 
-    pub fn of_model<M: Model>() -> Self {
-        Self { record: M::DEFINITION.fields, computed: &[], has_history: true }
+    pub fn of_definition(definition: &'static Definition) -> Self {
+        Self { record: definition.fields, computed: &[], has_history: true }
     }
 
-    /// The fields of records of a table, then computed ones.
+    /// Fields of the records of a table, then computed ones.
     pub fn with_computed(table: Table, computed: &'static [Field]) -> Self {
         Self { record: table.model().fields, computed, has_history: true }
     }
@@ -62,7 +62,7 @@ impl FieldSet {
         Self::with_computed(resource.table(), computed)
     }
 
-    /// The same; the history of a record cannot be selected.
+    /// The same without the fields about the history of a record.
     pub fn without_history(self) -> Self {
         Self { has_history: false, ..self }
     }
@@ -71,7 +71,7 @@ impl FieldSet {
         self.selectable().find(|field| field.name == name)
     }
 
-    /// The fields that can be selected.
+    /// Fields that can be selected.
     pub fn selectable(self) -> impl Iterator<Item = &'static Field> {
         self.iter().filter(move |field| self.is_selectable(field))
     }
@@ -88,7 +88,7 @@ impl FieldSet {
         self.computed
     }
 
-    /// All names, nested ones by their path (`score.value`), each before what it contains.
+    /// All names, nested ones by their path (`score.value`), parents first.
     pub fn paths(self) -> Vec<String> {
         let mut paths = Vec::new();
         for field in self.selectable() {
@@ -99,7 +99,7 @@ impl FieldSet {
     }
 }
 
-/// The paths of all that a field contains.
+/// Paths of all fields within a field.
 pub(crate) fn nested_paths(field: &Field) -> Vec<String> {
     let mut paths = Vec::new();
     add_nested_paths(&mut paths, field.name, field);

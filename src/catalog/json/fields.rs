@@ -1,4 +1,4 @@
-//! Field selection (`fields`): which of a record's fields are returned.
+//! Field selection (`fields`): the fields of a record to return.
 
 use crate::ParameterError;
 use crate::param_error::shortened;
@@ -8,17 +8,17 @@ use search::nearest;
 use crate::json::field_set::nested_paths;
 use crate::json::{FieldMask, FieldSet};
 
-/// Maximum number of names in `fields`: each unknown one costs a search for the nearest.
+/// Maximum number of names in `fields`; each unknown one costs a search for the nearest.
 pub const MAX_NAMES: usize = 200;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fields {
-    /// The default fields of a list, or all of a single record.
+    /// The default fields of a list, or all fields of a single record.
     Default,
-    /// The same for v1 and v2, whose dates are days: of a month or a year the first.
+    /// The same for v1 and v2, with dates as days: a month or year becomes its first day.
     DefaultWithDays,
     All,
-    /// Exactly these: ascending indexes into the [`FieldSet`], each with the selected part of the field.
+    /// Exactly these fields: ascending indexes into the [`FieldSet`], each with the selected part of the field.
     Some(Vec<(usize, FieldMask)>),
 }
 
@@ -27,7 +27,7 @@ impl Fields {
     /// `*` for all.
     ///
     /// # Errors
-    /// Each unknown name.
+    /// Lists each unknown name.
     pub fn parse(values: &[(String, String)], set: FieldSet) -> Result<Self, Vec<ParameterError>> {
         let mut selected = FieldMask::full();
         let mut errors = Vec::new();
@@ -70,7 +70,7 @@ impl Fields {
         })
     }
 
-    /// Whether a field of `set` is returned, at least in part.
+    /// True if a field of `set` is returned, at least in part.
     pub fn selects(&self, set: FieldSet, name: &str) -> bool {
         let Self::Some(parts) = self else { return true };
         set.iter()
@@ -78,7 +78,7 @@ impl Fields {
             .is_some_and(|index| parts.iter().any(|(part, _)| *part == index))
     }
 
-    /// The mask of an object with the fields of `set`; `None` if everything is selected.
+    /// Mask of an object with the fields of `set`; `None` if everything is selected.
     pub fn mask(&self, set: FieldSet) -> Option<FieldMask> {
         let Self::Some(parts) = self else { return None };
         let fields: Vec<&Field> = set.iter().collect();
@@ -88,8 +88,8 @@ impl Fields {
     }
 }
 
-/// The names of `fields` in snake_case and sorted, so that all spellings of a selection are the same. `None` if there are
-/// too many.
+/// Names in `fields`, in snake_case and sorted, so that all spellings of a selection are equal. `None` if there are too
+/// many.
 pub fn canonical<'v>(values: impl Iterator<Item = (&'v str, &'v str)>) -> Option<String> {
     let mut names: Vec<String> = names(values).map(snake_case).collect();
     if names.len() > MAX_NAMES {
@@ -100,13 +100,13 @@ pub fn canonical<'v>(values: impl Iterator<Item = (&'v str, &'v str)>) -> Option
     Some(names.join(","))
 }
 
-/// The names of `fields` as written.
+/// Names in `fields`, as written.
 pub(crate) fn names<'v>(values: impl Iterator<Item = (&'v str, &'v str)>) -> impl Iterator<Item = &'v str> {
     let lists = values.filter(|(name, _)| *name == "fields");
     lists.flat_map(|(_, value)| value.split(',')).map(str::trim).filter(|name| !name.is_empty())
 }
 
-/// The names on the path to a field, or to one below it; `None` if it does not exist. A final `*` selects everything.
+/// Names on the path to a field or to one below it; `None` if it does not exist. A final `*` selects everything.
 fn nested_path<'r>(field: &'static Field, rest: Option<&'r str>) -> Option<Vec<&'r str>> {
     let mut path = vec![field.name];
     let mut current = field;
@@ -122,7 +122,7 @@ fn nested_path<'r>(field: &'static Field, rest: Option<&'r str>) -> Option<Vec<&
 
 fn unknown(name: &str, normal: &str, set: FieldSet) -> ParameterError {
     let paths = set.paths();
-    // Plain names first: of equally near ones the first is suggested.
+    // Plain names first: the first of equally near ones is suggested.
     let plain = set.selectable().map(|field| field.name);
     let nested = paths.iter().map(String::as_str).filter(|path| path.contains('.'));
     unknown_field(

@@ -1,8 +1,8 @@
 //! Records as JSON, as REST and MCP return them: slices of the stored text, computed fields, field selection.
 
 pub mod computed;
-pub mod field_mask;
-pub mod field_set;
+pub(crate) mod field_mask;
+mod field_set;
 pub mod fields;
 pub mod record;
 

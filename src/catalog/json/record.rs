@@ -6,11 +6,11 @@ use data::{Facet, RecordText, SnapshotVersion, Table};
 
 use crate::json::{FieldMask, Fields};
 
-/// Lengths of the JSON of a year and of a month of a year.
+/// Lengths of a year, and of a month of a year, as JSON.
 const YEAR_LENGTH: usize = "\"2026\"".len();
 const MONTH_LENGTH: usize = "\"2026-06\"".len();
 
-/// Writes one record. `full`: without a selection all fields, as for single records.
+/// Writes one record. `full`: without a selection, write all fields, as for single records.
 pub fn write(out: &mut Vec<u8>, catalog: &Catalog, table: Table, row: u32, fields: &Fields, full: bool) {
     let record = catalog.snapshot().record(table, row);
     match fields {
@@ -45,8 +45,8 @@ pub fn write(out: &mut Vec<u8>, catalog: &Catalog, table: Table, row: u32, field
     }
 }
 
-/// Writes a record with `computed` fields, as JSON texts, whose indexes follow the record's own. Optional ones that are null
-/// are omitted.
+/// Writes a record with `computed` fields as JSON texts; their indexes follow the record's own. Optional ones that are
+/// null are omitted.
 pub(crate) fn write_with_computed(
     out: &mut Vec<u8>,
     catalog: &Catalog,
@@ -91,7 +91,7 @@ pub(crate) fn write_with_computed(
     out.push(b'}');
 }
 
-/// Writes the first `fields` fields without the closing brace, each month or year as its first day.
+/// Writes the first `fields` fields without the closing brace, and each month or year as its first day.
 fn write_with_days(out: &mut Vec<u8>, table: Table, record: &RecordText<'_>, fields: usize) {
     let text = record.head(fields);
     let mut start = 0;

@@ -1,4 +1,4 @@
-//! What an item means, as it is published.
+//! The published form of the result of a look-up.
 
 use serde::Serialize;
 
@@ -68,12 +68,12 @@ impl LookUpAnswer {
     }
 }
 
-/// The id of a record among all tables, which is also the path of its page: `vcs/alder-capital`.
+/// Id of a record among all tables, which is also the path of its page: `vcs/alder-capital`.
 pub fn id_of(catalog: &Catalog, table: Table, row: u32) -> String {
     format!("{}/{}", segment_of(table), catalog.snapshot().slug(table, row))
 }
 
-/// The record with an id, by table and row.
+/// Finds a record by id; returns its table and row.
 pub fn row_of_id(catalog: &Catalog, id: &str) -> Option<(Table, u32)> {
     let (segment, slug) = id.trim_start_matches('/').split_once('/')?;
     let table = super::Item::TABLES.into_iter().find(|table| segment_of(*table) == segment)?;
@@ -88,7 +88,7 @@ fn segment_of(table: Table) -> &'static str {
     }
 }
 
-/// The answer to an item, with at most `limit` candidates. `base` is the address of the service, without a slash at its end.
+/// The answer to an item, with at most `limit` candidates. `base` is the URL of the service, without a trailing slash.
 pub fn answer(catalog: &Catalog, found: &LookedUp, base: &str, limit: usize) -> LookUpAnswer {
     let best = found.candidates.iter().take(limit);
     let candidates = best.map(|(table, row, scored)| candidate(catalog, *table, *row, scored, base)).collect();

@@ -1,4 +1,4 @@
-//! Which columns of a table have the values of items: those that parameters name, and else those whose names are usual.
+//! Finds the columns of a table with the values of items: those that parameters name, otherwise those with usual names.
 
 use crate::ParameterError;
 use crate::param_error::shortened;
@@ -6,7 +6,7 @@ use search::nearest;
 
 use super::ItemTexts;
 
-/// Usual names of columns, the likeliest first, in lowercase with `_` between words.
+/// Usual names of columns, likeliest first, in lowercase with `_` between words.
 const USUAL: [(&str, &str); 9] = [
     (
         "name",
@@ -22,7 +22,7 @@ const USUAL: [(&str, &str); 9] = [
     ("id", ""),
     ("exclude", "exclude"),
 ];
-/// Schemes of identifiers that are names of columns.
+/// Identifier schemes that serve as names of columns.
 const SCHEMES: [&str; 6] = ["lei", "cik", "crd", "uei", "wikidata", "companies_house"];
 
 /// The parameter that names the column of a value: `name_column`.
@@ -30,18 +30,18 @@ pub(crate) fn parameter_of(value: &str) -> String {
     format!("{value}_column")
 }
 
-/// The columns of a table that have values of items.
+/// Columns of a table that hold values of items.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Columns {
-    /// The names of values, each with the index of its column.
+pub(super) struct ItemColumns {
+    /// Names of values, each with the index of its column.
     pub values: Vec<(&'static str, usize)>,
-    /// The schemes of identifiers, each with the index of its column.
+    /// Identifier schemes, each with the index of its column.
     pub schemes: Vec<(String, usize)>,
 }
 
-impl Columns {
-    /// The columns of a header; `named` are parameters such as `name_column` with the names of columns.
-    pub(super) fn of(header: &[String], named: &[(String, String)]) -> Result<Self, Vec<ParameterError>> {
+impl ItemColumns {
+    /// Finds the columns in a header; `named` are parameters such as `name_column`, with names of columns.
+    pub(super) fn find(header: &[String], named: &[(String, String)]) -> Result<Self, Vec<ParameterError>> {
         let normal: Vec<String> = header.iter().map(|name| normal(name)).collect();
         let mut columns = Self { values: Vec::new(), schemes: Vec::new() };
         let mut errors = Vec::new();
@@ -89,7 +89,7 @@ fn unknown(parameter: &str, name: &str, header: &[String]) -> ParameterError {
     ParameterError { code: "unknown_value", did_you_mean: near, ..ParameterError::invalid(parameter, detail) }
 }
 
-/// Lowercase, with `_` between words: `Company Name` → `company_name`.
+/// Normalizes to lowercase, with `_` between words: `Company Name` → `company_name`.
 pub(super) fn normal(name: &str) -> String {
     let words = name.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect::<Vec<_>>().join("_")
@@ -99,10 +99,10 @@ pub(super) fn normal(name: &str) -> String {
 mod tests {
     use super::*;
 
-    fn columns(header: &[&str], named: &[(&str, &str)]) -> Result<Columns, Vec<ParameterError>> {
+    fn columns(header: &[&str], named: &[(&str, &str)]) -> Result<ItemColumns, Vec<ParameterError>> {
         let header: Vec<String> = header.iter().map(|name| (*name).to_owned()).collect();
         let named: Vec<_> = named.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        Columns::of(&header, &named)
+        ItemColumns::find(&header, &named)
     }
 
     #[test]

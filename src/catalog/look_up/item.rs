@@ -1,8 +1,8 @@
-//! Items as clients write them: texts, which are read in one place for URLs, JSON, tables and forms.
+//! Items as clients write them: texts, parsed in one place for URLs, JSON, tables and forms.
 
 pub(super) use std::borrow::Cow;
 
-use crate::address::Address;
+use crate::address::SearchAddress;
 use crate::param_error::shortened;
 use crate::param_error::wrong_term;
 use crate::params::MAX_TEXT_CHARS;
@@ -15,38 +15,38 @@ use search::nearest;
 
 use super::row_of_id;
 
-/// The most words of a name: a name has fewer, and each takes a part of a search.
+/// Maximum number of words of a name; names have fewer, and each word is part of a search.
 pub const MAX_NAME_WORDS: usize = 12;
-/// The greatest number of identifiers, and of excluded records, of an item.
+/// Maximum number of identifiers, and of excluded records, of an item.
 const MAX_VALUES: usize = 100;
-/// The years in which something may have been founded.
+/// Range of valid founding years.
 const YEARS: std::ops::RangeInclusive<u16> = 1500..=2200;
 
-/// A firm, startup or person as a client describes it. At least a name, a website or an identifier is known.
+/// A firm, startup or person as a client describes it. It has at least a name, a website or an identifier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
-    /// What it may be: some of [`Item::TABLES`], at least one.
+    /// Possible tables: some of [`Item::TABLES`], at least one.
     pub tables: Vec<Table>,
     pub name: String,
-    /// Of a person that of the organization.
+    /// For a person, that of the organization.
     pub website: Option<String>,
     pub country: Option<Country>,
-    /// Of a person that of the organization.
+    /// For a person, that of the organization.
     pub city: Option<String>,
     pub founded_year: Option<u16>,
     /// The name of a person's organization.
     pub organization: Option<String>,
-    /// Scheme and value, which is in normal form.
+    /// Scheme and normalized value.
     pub identifiers: Vec<(String, String)>,
-    /// Records that are no candidates.
+    /// Records to exclude from the candidates.
     pub excluded: Vec<(Table, u32)>,
 }
 
 impl Item {
-    /// The tables whose records are looked up.
+    /// Tables that are searched.
     pub const TABLES: [Table; 3] = [Table::Firms, Table::Startups, Table::People];
 
-    /// An item of which nothing but a name is known.
+    /// An item with just a name.
     #[must_use]
     pub fn named(tables: &[Table], name: &str) -> Self {
         Self {
@@ -62,7 +62,7 @@ impl Item {
         }
     }
 
-    /// The tables of a kind of record: `firm` or `vc`, `startup` or `company`, `person`; for an empty text all.
+    /// Tables for a kind of record: `firm` or `vc`, `startup` or `company`, `person`; all for an empty text.
     pub fn tables_of(kind: &str) -> Result<Vec<Table>, ParameterError> {
         Ok(vec![match normal(kind).as_str() {
             "" => return Ok(Self::TABLES.to_vec()),
@@ -75,7 +75,7 @@ impl Item {
         }])
     }
 
-    /// The record to compare candidates of a table with.
+    /// Builds the record to compare candidates of a table with.
     pub(super) fn record(&self, table: Table) -> SourceRecord {
         let identifiers = self.identifiers.iter().map(|(scheme, value)| (scheme.clone(), value.to_lowercase()));
         let mut record = SourceRecord {
@@ -96,7 +96,7 @@ impl Item {
     }
 }
 
-/// The values of an item as texts; an empty one is not known.
+/// The values of an item as texts; empty ones are unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ItemTexts<'t> {
     pub kind: &'t str,
@@ -108,22 +108,22 @@ pub struct ItemTexts<'t> {
     pub organization: &'t str,
     /// Identifiers as `scheme:value`.
     pub id: Vec<&'t str>,
-    /// Slugs or ids of records that are not to be found.
+    /// Slugs or ids of records to exclude.
     pub exclude: Vec<&'t str>,
 }
 
 impl<'t> ItemTexts<'t> {
-    /// The names of the values, which are also those of parameters.
+    /// Names of the values, which are also the names of parameters.
     pub const NAMES: [&'static str; 9] =
         ["kind", "name", "website", "country", "city", "founded_year", "organization", "id", "exclude"];
 
-    /// Whether a value may be given several times.
+    /// True if a value may be given several times.
     #[must_use]
     pub fn is_list(name: &str) -> bool {
         matches!(name, "id" | "exclude")
     }
 
-    /// Sets a value, or adds one of a list; other names than [`ItemTexts::NAMES`] are ignored.
+    /// Sets a value, or adds one to a list; ignores names other than [`ItemTexts::NAMES`].
     pub fn set(&mut self, name: &str, value: &'t str) {
         let value = value.trim();
         if value.is_empty() {
@@ -143,8 +143,8 @@ impl<'t> ItemTexts<'t> {
         }
     }
 
-    /// Reads the texts; the error has all that are invalid. `tables` are those of an item without a kind.
-    pub fn read(&self, catalog: &Catalog, tables: &[Table]) -> Result<Item, Vec<ParameterError>> {
+    /// Parses the texts; the error lists all invalid ones. `tables` apply to an item without a kind.
+    pub fn parse_item(&self, catalog: &Catalog, tables: &[Table]) -> Result<Item, Vec<ParameterError>> {
         let mut errors = Vec::new();
         let mut item = Item::named(tables, self.name);
         if !self.kind.is_empty() {
@@ -159,8 +159,8 @@ impl<'t> ItemTexts<'t> {
                     .push(ParameterError::invalid(name, format!("`{name}` has more than {MAX_TEXT_CHARS} characters")));
             }
         }
-        let words =
-            Address::parse(self.name).map_or_else(|| fold(self.name).split(' ').count(), |address| address.words());
+        let words = SearchAddress::parse(self.name)
+            .map_or_else(|| fold(self.name).split(' ').count(), |address| address.words());
         if words > MAX_NAME_WORDS {
             let detail = format!(
                 "`name` has {words} words, and a name to look up at most {MAX_NAME_WORDS}; leave out what is not part of the name"
@@ -186,7 +186,7 @@ impl<'t> ItemTexts<'t> {
                 Err(problem) => errors.push(ParameterError::invalid("id", format!("`{}` {problem}", shortened(text)))),
             }
         }
-        // A record that is not in the release needs no exclusion.
+        // A record outside the release needs no exclusion.
         for text in self.exclude.iter().take(MAX_VALUES) {
             let of_slug = |table: &Table| Some((*table, catalog.find(*table, text)?));
             match row_of_id(catalog, text) {

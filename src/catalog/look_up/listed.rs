@@ -1,32 +1,32 @@
-//! The records of a list as people write them: one a line, by slug, id, page, website or name, or as CSV.
+//! The records of a list as people write them: one per line, by slug, id, page, website or name, or as CSV.
 
 use csv::WriterBuilder;
 
 use crate::flat::neutralized;
-use crate::look_up::sheet::{Row, RowEnds, Sheet, SheetOptions};
+use crate::look_up::sheet::{RowEnds, Sheet, SheetOptions, SheetRow};
 use crate::{Catalog, Item, LookUpAnswer, Resource};
 use data::Table;
 
-/// Columns with slugs, ids or addresses of pages, the surest first.
+/// Columns with slugs, ids or page URLs, most reliable first.
 const KEYS: [&str; 6] = ["venturedex_slug", "slug", "id", "venturedex_url", "page", "url"];
-/// The columns of a list that is downloaded.
+/// Columns of a downloaded list.
 const HEADER: [&str; 3] = ["slug", "name", "page"];
 
-/// The lines of a text that name records of a table.
+/// Lines of a text that name records of a table.
 pub struct ListedLines {
     sheet: Sheet,
-    rows: Vec<Row>,
-    /// Whether each line is one name.
+    rows: Vec<SheetRow>,
+    /// True if each line is a name.
     is_plain: bool,
     table: Table,
-    /// The address of the service, without a slash at its end.
+    /// URL of the service, without a trailing slash.
     base: String,
 }
 
 impl ListedLines {
-    /// Reads a text: CSV, if its first line names columns, or else a record on each line. A line that cannot be looked up has
-    /// up to `candidates` candidates.
-    pub fn read(text: &str, table: Table, base: &str, candidates: usize) -> Self {
+    /// Parses a text: CSV if its first line names columns, otherwise a record per line. A line that needs a look-up
+    /// gets up to `candidates` candidates.
+    pub fn parse(text: &str, table: Table, base: &str, candidates: usize) -> Self {
         let tables = Item::TABLES.into_iter().filter(|known| *known == table).collect();
         let options = SheetOptions { tables, candidates, base: base.to_owned() };
         let mut ends = RowEnds::default();
@@ -34,7 +34,7 @@ impl ListedLines {
         let (header, rest) = text.split_at(end);
         let mut sheet = Sheet::open(header.as_bytes(), &[], options.clone());
         for key in KEYS {
-            // A column of slugs is enough.
+            // A column of slugs is sufficient.
             sheet = sheet.or_else(|_| {
                 let named = [("name_column".to_owned(), key.to_owned())];
                 Sheet::open(header.as_bytes(), &named, options.clone())
@@ -64,37 +64,42 @@ impl ListedLines {
         self.rows.is_empty()
     }
 
-    /// The number of a line in the text, from 1.
+    /// Number of a line in the text, from 1.
     pub fn number(&self, index: usize) -> u64 {
         self.rows[index].line() - u64::from(self.is_plain)
     }
 
-    /// What a line is called.
+    /// Label of a line.
     pub fn label(&self, index: usize) -> String {
         self.sheet.label(&self.rows[index])
     }
 
-    /// The row that a line names by slug, id or page; `None` if it has to be looked up.
-    pub fn named(&self, catalog: &Catalog, index: usize) -> Option<u32> {
+    /// The row that a line names by slug, id or page; `None` if it needs a look-up.
+    pub fn row(&self, catalog: &Catalog, index: usize) -> Option<u32> {
         let columns: &[&str] = if self.is_plain { &["name"] } else { &KEYS };
         let texts = self.sheet.texts(&self.rows[index], columns);
         texts.into_iter().find_map(|text| row_of(catalog, self.table, &self.base, text))
     }
 
-    /// What a line means by name, website and whatever else it has.
+    /// Looks up a line by name, website and its other values.
     pub fn look_up(&self, catalog: &Catalog, index: usize) -> LookUpAnswer {
         self.sheet.answer(catalog, &self.rows[index])
     }
 }
 
-/// The record with a slug, an id, or a page or address of the API below `base`. A name is not a slug: `Acme` may be several.
+/// The rest of a path after the version of the API, if it has one. The path begins without a slash.
+pub fn without_version(path: &str) -> &str {
+    let path = path.strip_prefix("api/").unwrap_or(path);
+    ["v1/", "v2/", "v3/"].into_iter().find_map(|version| path.strip_prefix(version)).unwrap_or(path)
+}
+
+/// Finds a record by slug, id, or page or API URL below `base`. A name does not count as a slug: `Acme` may be several
+/// records.
 pub fn row_of(catalog: &Catalog, table: Table, base: &str, text: &str) -> Option<u32> {
     let text = text.trim();
     let path = text.strip_prefix(base).filter(|rest| rest.starts_with('/')).unwrap_or(text);
     let path = path.split(['?', '#']).next()?.trim_matches('/');
-    let path = path.strip_prefix("api/").unwrap_or(path);
-    let path = ["v1/", "v2/", "v3/"].into_iter().find_map(|version| path.strip_prefix(version)).unwrap_or(path);
-    if let Some((segment, rest)) = path.split_once('/') {
+    if let Some((segment, rest)) = without_version(path).split_once('/') {
         let key = rest.split('/').next()?;
         let key = [".json", ".md"].into_iter().find_map(|extension| key.strip_suffix(extension)).unwrap_or(key);
         return catalog.find(table, key).filter(|_| segment == Resource::of_table(table).path());
@@ -103,7 +108,7 @@ pub fn row_of(catalog: &Catalog, table: Table, base: &str, text: &str) -> Option
     catalog.find(table, text).filter(|_| is_key)
 }
 
-/// A list as CSV, of the slug or id, the name and the page of each record. Those that are not known are empty.
+/// A list as CSV: slug or id, name and page of each record; unknown ones are empty.
 pub fn csv_of(records: impl Iterator<Item = [String; 3]>) -> Vec<u8> {
     let mut writer = WriterBuilder::new().from_writer(Vec::new());
     writer.write_record(HEADER).expect("writing to memory does not fail");
@@ -149,10 +154,10 @@ mod tests {
     fn every_line_has_its_number_and_meaning() {
         let catalog = bundled().unwrap();
         let meanings = |text: &str| -> Vec<(u64, String, bool, &'static str)> {
-            let lines = ListedLines::read(text, Table::Firms, BASE, 3);
+            let lines = ListedLines::parse(text, Table::Firms, BASE, 3);
             (0..lines.len())
                 .map(|index| {
-                    let is_named = lines.named(&catalog, index).is_some();
+                    let is_named = lines.row(&catalog, index).is_some();
                     let status = if is_named { "" } else { lines.look_up(&catalog, index).status };
                     (lines.number(index), lines.label(index), is_named, status)
                 })
@@ -186,8 +191,8 @@ mod tests {
             text.lines().nth(1),
             Some("alder-capital,Alder Capital,https://venturedex.example/vcs/alder-capital")
         );
-        let lines = ListedLines::read(&text, Table::Firms, BASE, 3);
-        assert_eq!(lines.named(&catalog, 0), catalog.find(Table::Firms, "alder-capital"));
-        assert_eq!((lines.len(), lines.named(&catalog, 1)), (2, None));
+        let lines = ListedLines::parse(&text, Table::Firms, BASE, 3);
+        assert_eq!(lines.row(&catalog, 0), catalog.find(Table::Firms, "alder-capital"));
+        assert_eq!((lines.len(), lines.row(&catalog, 1)), (2, None));
     }
 }

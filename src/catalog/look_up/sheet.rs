@@ -1,8 +1,7 @@
-//! A table of items as CSV, answered row by row: all cells stay as they are, and columns are added.
+//! A table of items as CSV, answered row by row: all cells stay unchanged, and columns are added.
 //!
-//! The separator is that of the header: comma, semicolon or tab. Cells are bytes, which need not be text unless they are
-//! looked up. A row that has an answer from before keeps it, so that a table whose rows were not all answered can be sent
-//! again.
+//! The separator is detected in the header: comma, semicolon or tab. Cells are bytes, and need to be text only if they
+//! are looked up. A row with an earlier answer keeps it, so that a partly answered table can be sent again.
 
 use csv::{ByteRecord, Terminator, WriterBuilder};
 
@@ -13,11 +12,11 @@ use data::import::csv_reader::{self, CsvError, CsvReader};
 use data::vocabulary::Vocabulary;
 use data::{LookUpStatus, identifier};
 
-use super::columns::{Columns, normal};
+use super::columns::{ItemColumns, normal};
 use super::{ItemTexts, answer};
 
-/// The columns that are added, or written again where a table has them.
-pub const ADDED: [&str; 8] = [
+/// Columns that are added, or rewritten if the table already has them.
+const ADDED: [&str; 8] = [
     "venturedex_status",
     "venturedex_kind",
     "venturedex_slug",
@@ -30,71 +29,71 @@ pub const ADDED: [&str; 8] = [
 const STATUS: usize = 0;
 const REASONS: usize = 6;
 
-/// The status of a row that is not answered because the quota is used up.
-pub const UNANSWERED: &str = "unanswered";
+/// Status of a row that is not answered because the quota is used up.
+const UNANSWERED: &str = "unanswered";
 /// Longest row in bytes.
 pub const MAX_ROW: usize = 256 * 1024;
 
-/// What the rows of a table are looked up with.
+/// Options for looking up the rows of a table.
 #[derive(Clone, Debug)]
 pub struct SheetOptions {
-    /// Those of rows without a kind.
+    /// Tables for rows without a kind.
     pub tables: Vec<Table>,
-    /// Candidates of a row that is not matched.
+    /// Number of candidates of an unmatched row.
     pub candidates: usize,
-    /// The address of the service, without a slash at its end.
+    /// URL of the service, without a trailing slash.
     pub base: String,
 }
 
-/// A table whose header is read.
+/// A table after its header is parsed.
 #[derive(Debug)]
 pub struct Sheet {
-    dialect: Dialect,
+    dialect: SheetDialect,
     header: Vec<String>,
-    columns: Columns,
-    /// Where the cells of [`ADDED`] are in a row of the result.
+    columns: ItemColumns,
+    /// Positions of the cells of [`ADDED`] in a row of the result.
     places: [usize; ADDED.len()],
     options: SheetOptions,
-    /// The line at which the next row begins, from 1.
+    /// First line of the next row, from 1.
     line: u64,
 }
 
 /// A row of a table.
 #[derive(Debug)]
-pub struct Row {
+pub struct SheetRow {
     cells: ByteRecord,
-    /// From 1.
+    /// First line of the row, from 1.
     line: u64,
-    /// What is wrong with its quotation marks, so that a cell may have swallowed further rows.
+    /// An error in its quotation marks; a cell may have swallowed further rows.
     problem: Option<CsvError>,
 }
 
-impl Row {
-    /// The line at which it begins, from 1.
+impl SheetRow {
+    /// First line of the row, from 1.
     pub(super) fn line(&self) -> u64 {
         self.line
     }
 }
 
-/// Before the header, if the table says that it is UTF-8.
+/// Byte order mark before the header, if the table marks itself as UTF-8.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
 #[derive(Clone, Copy, Debug)]
-struct Dialect {
+struct SheetDialect {
     has_mark: bool,
     delimiter: u8,
     terminator: Terminator,
 }
 
 impl Sheet {
-    /// Reads the header row. `named` are parameters such as `name_column` with the names of columns.
+    /// Parses the header row. `named` are parameters such as `name_column`, with names of columns.
     pub fn open(header: &[u8], named: &[(String, String)], options: SheetOptions) -> Result<Self, Vec<ParameterError>> {
         let invalid = |detail: &str| vec![ParameterError::invalid("body", format!("line 1, column 1: {detail}"))];
         let text = header.strip_prefix(MARK).unwrap_or(header);
         let Some(text) = std::str::from_utf8(text).ok().filter(|text| !text.contains('\0')) else {
             return Err(invalid("the header row is not UTF-8; save the table as CSV in UTF-8"));
         };
-        let dialect = Dialect {
+        let dialect = SheetDialect {
             has_mark: header.starts_with(MARK),
             delimiter: delimiter(text),
             terminator: if text.ends_with("\r\n") { Terminator::CRLF } else { Terminator::Any(b'\n') },
@@ -104,7 +103,7 @@ impl Sheet {
         if header.iter().all(|name| name.trim().is_empty()) {
             return Err(invalid("the header row is empty; name the columns in the first row, such as `name,website`"));
         }
-        let columns = Columns::of(&header, named)?;
+        let columns = ItemColumns::find(&header, named)?;
         let normal: Vec<String> = header.iter().map(|name| normal(name)).collect();
         let mut width = header.len();
         let places = ADDED.map(|name| {
@@ -127,31 +126,31 @@ impl Sheet {
         [mark, &self.dialect.line(&row)].concat()
     }
 
-    /// The rows of a part of the table that ends with a row.
-    pub fn rows(&mut self, part: &[u8]) -> Vec<Row> {
+    /// Parses a part of the table that ends at the end of a row.
+    pub fn rows(&mut self, part: &[u8]) -> Vec<SheetRow> {
         let mut rows = self.dialect.records(part);
         rows.iter_mut().for_each(|row| row.line += self.line - 1);
         self.line += lines(part);
         rows
     }
 
-    /// Whether a row is to be looked up: it has no answer from before.
-    pub fn is_open(&self, row: &Row) -> bool {
+    /// True if a row needs a look-up, because it has no earlier answer.
+    pub fn is_open(&self, row: &SheetRow) -> bool {
         let place = Some(self.places[STATUS]).filter(|place| *place < self.header.len());
         let status = place.and_then(|place| row.cells.get(place)).unwrap_or_default();
         row.problem.is_some() || status.is_empty() || status == UNANSWERED.as_bytes()
     }
 
-    /// What a row is called: its name, or else its website or the first of its cells.
-    pub fn label(&self, row: &Row) -> String {
+    /// Label of a row: its name, otherwise its website or its first cell.
+    pub fn label(&self, row: &SheetRow) -> String {
         let cell = |value: &str| self.columns.values.iter().find(|(known, _)| *known == value).map(|(_, index)| *index);
         let indexes = [cell("name"), cell("website"), Some(0)].into_iter().flatten();
         let mut texts = indexes.map(|index| String::from_utf8_lossy(row.cells.get(index).unwrap_or_default()));
         texts.find(|text| !text.trim().is_empty()).unwrap_or_default().into_owned()
     }
 
-    /// The texts of a row in the columns of these names, in the order of the names; none of a row that cannot be read.
-    pub(super) fn texts<'r>(&self, row: &'r Row, columns: &[&str]) -> Vec<&'r str> {
+    /// Texts of a row in the columns of these names, in the order of the names; none for an unreadable row.
+    pub(super) fn texts<'r>(&self, row: &'r SheetRow, columns: &[&str]) -> Vec<&'r str> {
         if row.problem.is_some() {
             return Vec::new();
         }
@@ -160,44 +159,44 @@ impl Sheet {
         places.filter_map(|place| std::str::from_utf8(row.cells.get(place)?).ok()).collect()
     }
 
-    /// A row with its answer.
-    pub fn answered(&self, catalog: &Catalog, row: &Row) -> Vec<u8> {
-        self.line_of(row, added(&self.answer(catalog, row)))
+    /// Returns a row with its answer.
+    pub fn answered_row(&self, catalog: &Catalog, row: &SheetRow) -> Vec<u8> {
+        self.line_of(row, answer_cells(&self.answer(catalog, row)))
     }
 
     /// The answer to a row.
-    pub fn answer(&self, catalog: &Catalog, row: &Row) -> LookUpAnswer {
+    pub fn answer(&self, catalog: &Catalog, row: &SheetRow) -> LookUpAnswer {
         match self.item(catalog, row) {
             Ok(item) => answer(catalog, &catalog.look_up(&item), &self.options.base, self.options.candidates),
             Err(errors) => LookUpAnswer::invalid(errors),
         }
     }
 
-    /// A row as it is, which has an answer from before.
-    pub fn kept(&self, row: &Row) -> Vec<u8> {
+    /// Returns a row unchanged, because it has an earlier answer.
+    pub fn kept_row(&self, row: &SheetRow) -> Vec<u8> {
         let mut cells: Vec<Vec<u8>> = row.cells.iter().map(<[u8]>::to_vec).collect();
         let width = self.places.iter().map(|place| place + 1).max().unwrap_or_default();
         cells.resize(cells.len().max(width), Vec::new());
         self.dialect.line(&cells)
     }
 
-    /// A row that is not looked up.
-    pub fn unanswered(&self, row: &Row, reason: &str) -> Vec<u8> {
+    /// Returns a row without a look-up, marked with the reason.
+    pub fn unanswered_row(&self, row: &SheetRow, reason: &str) -> Vec<u8> {
         let mut cells: [String; ADDED.len()] = Default::default();
         (cells[STATUS], cells[REASONS]) = (UNANSWERED.to_owned(), reason.to_owned());
         self.line_of(row, cells)
     }
 
-    /// The last row of a result that ends early.
-    pub fn broken(&self, reason: &str) -> Vec<u8> {
+    /// The last row of a result that ends early, with the reason.
+    pub fn error_row(&self, reason: &str) -> Vec<u8> {
         let mut cells: [String; ADDED.len()] = Default::default();
         cells[STATUS] = LookUpStatus::Invalid.name().to_owned();
         cells[REASONS] = format!("line {}: {reason}", self.line);
-        self.line_of(&Row { cells: ByteRecord::new(), line: self.line, problem: None }, cells)
+        self.line_of(&SheetRow { cells: ByteRecord::new(), line: self.line, problem: None }, cells)
     }
 
-    /// The item of a row; errors have line and column.
-    fn item(&self, catalog: &Catalog, row: &Row) -> Result<Item, Vec<ParameterError>> {
+    /// Parses the item of a row; errors have line and column.
+    fn item(&self, catalog: &Catalog, row: &SheetRow) -> Result<Item, Vec<ParameterError>> {
         let mut texts = ItemTexts::default();
         let mut identifiers = Vec::new();
         let mut errors = Vec::new();
@@ -213,7 +212,7 @@ impl Sheet {
         for (value, index) in &self.columns.values {
             match cell(*index) {
                 Ok(text) if ItemTexts::is_list(value) => text.split([',', ';']).for_each(|one| texts.set(value, one)),
-                // A date is as exact as it is known.
+                // A date may be just a year.
                 Ok(text) if *value == "founded_year" => texts.set(value, text.split('-').next().unwrap_or(text)),
                 Ok(text) => texts.set(value, text),
                 Err(_) => errors.push(self.error(row, *index, "the cell is not UTF-8; save the table as CSV in UTF-8")),
@@ -230,7 +229,7 @@ impl Sheet {
         }
         let pairs: Vec<String> = identifiers.iter().map(|(scheme, value)| format!("{scheme}:{value}")).collect();
         pairs.iter().for_each(|pair| texts.id.push(pair));
-        let read = texts.read(catalog, &self.options.tables);
+        let read = texts.parse_item(catalog, &self.options.tables);
         errors.extend(read.as_ref().err().into_iter().flatten().map(|error| {
             let column = self.columns.values.iter().find(|(value, _)| *value == error.parameter);
             match column {
@@ -241,13 +240,13 @@ impl Sheet {
         if errors.is_empty() { read } else { Err(errors) }
     }
 
-    fn error(&self, row: &Row, column: usize, detail: &str) -> ParameterError {
+    fn error(&self, row: &SheetRow, column: usize, detail: &str) -> ParameterError {
         let name = self.header.get(column).map_or("", String::as_str);
         ParameterError::invalid("", format!("line {}, column `{name}`: {detail}", row.line))
     }
 
-    /// A row with cells of [`ADDED`]. Cells beyond the header come last.
-    fn line_of(&self, row: &Row, added: [String; ADDED.len()]) -> Vec<u8> {
+    /// Builds a row with cells of [`ADDED`]. Cells beyond the header come last.
+    fn line_of(&self, row: &SheetRow, added: [String; ADDED.len()]) -> Vec<u8> {
         let mut cells: Vec<Vec<u8>> = row.cells.iter().take(self.header.len()).map(<[u8]>::to_vec).collect();
         for (cell, place) in added.into_iter().zip(self.places) {
             put(&mut cells, place, neutralized(cell).into_bytes());
@@ -257,8 +256,8 @@ impl Sheet {
     }
 }
 
-/// The cells of an answer.
-fn added(found: &LookUpAnswer) -> [String; ADDED.len()] {
+/// Cells of an answer.
+fn answer_cells(found: &LookUpAnswer) -> [String; ADDED.len()] {
     let mut cells: [String; ADDED.len()] = Default::default();
     found.status.clone_into(&mut cells[STATUS]);
     let best = found.candidates.first().filter(|_| found.status == LookUpStatus::Match.name());
@@ -288,7 +287,7 @@ fn lines(text: &[u8]) -> u64 {
     text.iter().filter(|byte| **byte == b'\n').count() as u64
 }
 
-/// The separator that a header has most often outside quotation marks.
+/// The most frequent separator of a header outside quotation marks.
 fn delimiter(header: &str) -> u8 {
     let mut counts = [(b',', 0), (b';', 0), (b'\t', 0)];
     let mut is_quoted = false;
@@ -296,13 +295,13 @@ fn delimiter(header: &str) -> u8 {
         is_quoted ^= byte == b'"';
         counts.iter_mut().filter(|(known, _)| !is_quoted && *known == byte).for_each(|(_, count)| *count += 1);
     }
-    // Of equally frequent ones the first.
+    // Among equally frequent ones, the first.
     counts.iter().rev().max_by_key(|(_, count)| *count).map_or(b',', |(delimiter, _)| *delimiter)
 }
 
-impl Dialect {
-    /// The rows of a text, with their lines from 1.
-    fn records(self, text: &[u8]) -> Vec<Row> {
+impl SheetDialect {
+    /// Parses the rows of a text, with their line numbers from 1.
+    fn records(self, text: &[u8]) -> Vec<SheetRow> {
         let dialect = csv_reader::CsvDialect { delimiter: self.delimiter, quote: Some(b'"') };
         let mut reader = CsvReader::new(text, dialect);
         let (mut rows, mut line, mut counted) = (Vec::new(), 1, 0);
@@ -313,12 +312,12 @@ impl Dialect {
                 Ok(false) => return rows,
                 Err(problem) => Some(problem),
             };
-            // A row begins after the ends of the one before and of empty lines.
+            // A row begins after the line ends of the previous row and of empty lines.
             let start = cells.position().map_or(0, |position| position.byte() as usize);
             let begin = start + text[start..].iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
             line += lines(&text[counted..begin]);
             counted = begin;
-            rows.push(Row { cells, line, problem });
+            rows.push(SheetRow { cells, line, problem });
         }
     }
 
@@ -336,38 +335,39 @@ impl Dialect {
 /// Finds the ends of rows in a table that arrives in parts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RowEnds {
-    state: State,
+    state: RowEndState,
     delimiter: Option<u8>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum State {
+enum RowEndState {
     #[default]
     CellStart,
     Plain,
     Quoted,
-    /// After a quotation mark in a quoted cell: its end, unless another follows.
+    /// After a quotation mark in a quoted cell: the cell ends, unless another mark follows.
     Quote,
 }
 
 impl RowEnds {
-    /// Reads the next byte; true if a row ends with it. Until the header is read, any separator may begin a cell.
+    /// Reads the next byte; returns true if a row ends with it. Before the header is read, any separator may begin a
+    /// cell.
     pub fn push(&mut self, byte: u8) -> bool {
         let is_separator = self.delimiter.map_or(matches!(byte, b',' | b';' | b'\t'), |known| known == byte);
-        let is_end = byte == b'\n' && self.state != State::Quoted;
+        let is_end = byte == b'\n' && self.state != RowEndState::Quoted;
         self.state = match (self.state, byte) {
-            (State::CellStart | State::Quote, b'"') => State::Quoted,
-            (State::Quoted, b'"') => State::Quote,
-            (State::Quoted, _) => State::Quoted,
-            _ if is_end || is_separator => State::CellStart,
-            _ => State::Plain,
+            (RowEndState::CellStart | RowEndState::Quote, b'"') => RowEndState::Quoted,
+            (RowEndState::Quoted, b'"') => RowEndState::Quote,
+            (RowEndState::Quoted, _) => RowEndState::Quoted,
+            _ if is_end || is_separator => RowEndState::CellStart,
+            _ => RowEndState::Plain,
         };
         is_end
     }
 
-    /// The same for a table with this header.
+    /// Creates it for a table with this header.
     #[must_use]
-    pub fn of(sheet: &Sheet) -> Self {
-        Self { state: State::CellStart, delimiter: Some(sheet.dialect.delimiter) }
+    pub fn for_sheet(sheet: &Sheet) -> Self {
+        Self { state: RowEndState::CellStart, delimiter: Some(sheet.dialect.delimiter) }
     }
 }

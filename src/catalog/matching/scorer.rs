@@ -5,21 +5,21 @@ use data::snapshot::known_date;
 use data::vocabulary::Vocabulary;
 use data::{Facet, NONE_U64, PartialDate, Snapshot, Stage, StartupStatus, Table};
 
-use crate::matching::Reason;
+use crate::matching::MatchReason;
 use crate::{Catalog, Filter, FirmMatch, MatchQuery, RowFilter};
 
 /// Stages in the order of a startup's growth; neighbors are adjacent stages.
 const LADDER: [Stage; 7] =
     [Stage::PreSeed, Stage::Seed, Stage::SeriesA, Stage::SeriesB, Stage::SeriesC, Stage::SeriesDPlus, Stage::Growth];
-/// Maximum days since the last investment for all points.
+/// Maximum number of days since the last investment for full points.
 const RECENT_DAYS: i64 = 365;
-/// Maximum days since the last investment for half of the points.
+/// Maximum number of days since the last investment for half of the points.
 const FAIRLY_RECENT_DAYS: i64 = 730;
-/// A check is at least the round divided by this.
+/// A check is at least the round divided by this number.
 const MAX_ROUND_PER_CHECK: u64 = 10;
 const MAX_CONFLICTS: usize = 5;
 
-/// The points of a firm, in the order of [`Reason::ALL`].
+/// Points of a firm, in the order of [`MatchReason::ALL`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Points([u8; 6]);
 
@@ -30,7 +30,7 @@ impl Points {
     }
 }
 
-/// Which parts of the query a firm matches.
+/// The parts of the query that a firm matches.
 #[derive(Clone, Copy, Default)]
 struct Facts {
     stage: bool,
@@ -40,7 +40,7 @@ struct Facts {
     country: bool,
 }
 
-/// The firms that match a part of the query, and those that match it nearly.
+/// Firms that match a part of the query, and firms that nearly match it.
 struct QueryPart<'a> {
     facet: Facet,
     values: &'a [u32],
@@ -51,7 +51,7 @@ struct QueryPart<'a> {
 
 impl<'a> QueryPart<'a> {
     fn new(catalog: &'a Catalog, facet: Facet, values: &'a [u32], near_values: Vec<u32>) -> Self {
-        let select = |values: &[u32]| RowFilter::of(catalog, Table::Firms, &[Filter::AnyOf(facet, values.to_vec())]);
+        let select = |values: &[u32]| RowFilter::new(catalog, Table::Firms, &[Filter::AnyOf(facet, values.to_vec())]);
         Self { facet, values, full: select(values), near: select(&near_values), near_values }
     }
 }
@@ -60,7 +60,7 @@ pub(crate) struct MatchScorer<'a> {
     catalog: &'a Catalog,
     snapshot: &'a Snapshot,
     query: &'a MatchQuery,
-    /// The date that activity is counted back from.
+    /// Date from which activity is counted back.
     until: PartialDate,
     stage: Option<QueryPart<'a>>,
     sector: Option<QueryPart<'a>>,
@@ -97,7 +97,7 @@ impl<'a> MatchScorer<'a> {
         let mut sector = words(self.sector.as_ref().map(|part| &part.full));
         let mut near_sector = words(self.sector.as_ref().map(|part| &part.near));
         let mut country = words(self.country.as_ref().map(|part| &part.full));
-        let everything = RowFilter::of(self.catalog, Table::Firms, &[]);
+        let everything = RowFilter::new(self.catalog, Table::Firms, &[]);
         let by_location = self.stage.is_none() && self.sector.is_none();
         for (index, mut candidates) in everything.words().enumerate() {
             let next = |words: &mut dyn Iterator<Item = u64>| words.next().unwrap_or(0);
@@ -146,7 +146,7 @@ impl<'a> MatchScorer<'a> {
     }
 
     fn points_of(&self, row: u32, facts: Facts) -> Points {
-        let graded = |reason: Reason, full: bool, near: bool| match (full, near) {
+        let graded = |reason: MatchReason, full: bool, near: bool| match (full, near) {
             (true, _) => reason.max_points(),
             (false, true) => reason.near_points(),
             (false, false) => 0,
@@ -154,16 +154,16 @@ impl<'a> MatchScorer<'a> {
         let age = self.age(row);
         let answered = self.answered(row).map_or(0, u32::from);
         Points([
-            graded(Reason::Stage, facts.stage, facts.near_stage),
-            graded(Reason::Sector, facts.sector, facts.near_sector),
-            graded(Reason::Country, facts.country, false),
-            graded(Reason::CheckSize, self.check_fits(row), false),
+            graded(MatchReason::Stage, facts.stage, facts.near_stage),
+            graded(MatchReason::Sector, facts.sector, facts.near_sector),
+            graded(MatchReason::Country, facts.country, false),
+            graded(MatchReason::CheckSize, self.check_fits(row), false),
             graded(
-                Reason::Activity,
+                MatchReason::Activity,
                 age.is_some_and(|age| age <= RECENT_DAYS),
                 age.is_some_and(|age| age <= FAIRLY_RECENT_DAYS),
             ),
-            ((answered * u32::from(Reason::Responsiveness.max_points()) + 500) / 1_000) as u8,
+            ((answered * u32::from(MatchReason::Responsiveness.max_points()) + 500) / 1_000) as u8,
         ])
     }
 
@@ -177,7 +177,7 @@ impl<'a> MatchScorer<'a> {
         known_date(self.snapshot.last_investments()[row as usize])
     }
 
-    /// The share of reviewers who got an answer, in tenths of a percent.
+    /// Share of reviewers who got an answer, in tenths of a percent.
     fn answered(&self, row: u32) -> Option<u16> {
         1_000_u16.checked_sub(self.snapshot.ghosting_rates()[row as usize])
     }
@@ -201,52 +201,52 @@ impl<'a> MatchScorer<'a> {
     pub(crate) fn explain(&self, row: u32) -> FirmMatch {
         let facts = self.facts(row);
         let points = self.points_of(row, facts);
-        let included = Reason::ALL.into_iter().zip(points.0).filter(|(reason, _)| self.query.includes(*reason));
+        let included = MatchReason::ALL.into_iter().zip(points.0).filter(|(reason, _)| self.query.includes(*reason));
         let reasons = included.map(|(reason, points)| (reason, points, self.detail(reason, row, facts))).collect();
         let (conflicts, conflict_count) = self.conflicts(row);
         FirmMatch { row, points: points.sum(), reasons, conflicts, conflict_count }
     }
 
-    fn detail(&self, reason: Reason, row: u32, facts: Facts) -> String {
+    fn detail(&self, reason: MatchReason, row: u32, facts: Facts) -> String {
         let snapshot = self.snapshot;
         match reason {
-            Reason::Stage => {
+            MatchReason::Stage => {
                 let name = |stage: u32| {
                     Stage::at(stage as usize).expect("a facet has no values beyond its vocabulary").name().to_owned()
                 };
                 let (full, near) = (facts.stage, facts.near_stage);
                 self.grade(self.stage.as_ref(), row, (full, near), name, "invests at", "next to")
             }
-            Reason::Sector => {
+            MatchReason::Sector => {
                 let name = |sector: u32| snapshot.slug(Table::Sectors, sector).to_owned();
                 let (full, near) = (facts.sector, facts.near_sector);
                 self.grade(self.sector.as_ref(), row, (full, near), name, "invests in", "above")
             }
-            Reason::Country => match snapshot.firm_country(row) {
+            MatchReason::Country => match snapshot.firm_country(row) {
                 Some(country) => format!("is in {country}"),
                 None => "country unknown".to_owned(),
             },
-            Reason::CheckSize => match self.checks(row) {
+            MatchReason::CheckSize => match self.checks(row) {
                 (Some(min), Some(max)) => format!("writes checks of {min} to {max} US dollars"),
                 (Some(min), None) => format!("writes checks of at least {min} US dollars"),
                 (None, Some(max)) => format!("writes checks of up to {max} US dollars"),
                 (None, None) => "check size unknown".to_owned(),
             },
-            Reason::Activity => match self.last_investment(row) {
+            MatchReason::Activity => match self.last_investment(row) {
                 Some(date) => {
                     let on = if date.is_day() { "on" } else { "in" };
                     format!("last invested {on} {date}; the newest round of the data is of {}", self.until)
                 }
                 None => "no dated investment known".to_owned(),
             },
-            Reason::Responsiveness => match self.answered(row) {
+            MatchReason::Responsiveness => match self.answered(row) {
                 Some(answered) => format!("{}.{} % of reviewers got an answer", answered / 10, answered % 10),
                 None => "too few reviews say whether founders got an answer".to_owned(),
             },
         }
     }
 
-    /// Which of the requested values, or of those near them, a firm has, as text.
+    /// The requested values, or values near them, that a firm has, as text.
     fn grade(
         &self,
         part: Option<&QueryPart<'_>>,
@@ -272,7 +272,8 @@ impl<'a> MatchScorer<'a> {
         }
     }
 
-    /// The first startups of the firm in a requested narrow sector, each with that sector, and their number.
+    /// The first startups of the firm in a requested narrow sector, each with that sector, and the number of all of
+    /// them.
     fn conflicts(&self, firm: u32) -> (Vec<(u32, u32)>, u32) {
         let snapshot = self.snapshot;
         let sectors = self.query.sectors.iter().flatten().copied();
@@ -296,7 +297,7 @@ impl<'a> MatchScorer<'a> {
     }
 }
 
-/// The stage that usually follows one; `None` after the last one and for those that are no step of growth.
+/// The stage that usually follows; `None` after the last one and for stages that are no step of growth.
 pub fn next_stage(stage: Stage) -> Option<Stage> {
     let place = LADDER.iter().position(|known| *known == stage)?;
     LADDER.get(place + 1).copied()
@@ -307,7 +308,7 @@ fn words<'s>(row_filter: Option<&'s RowFilter<'_>>) -> impl Iterator<Item = u64>
     row_filter.into_iter().flat_map(RowFilter::words)
 }
 
-/// The stages adjacent to the given ones, without these.
+/// Stages adjacent to the given ones, without the given ones.
 fn adjacent_stages(stages: &[u32]) -> Vec<u32> {
     let index = |stage: &Stage| stage.index() as u32;
     let mut near: Vec<u32> = Vec::new();

@@ -3,14 +3,14 @@
 use data::{Facet, FirmKind, OrganizationKind, ReviewStatus, Role, Stage, StartupStatus, Table};
 
 use crate::Filter;
-use crate::params::{MAX_EXACT_INT, Mode, ParamType, Parameter, Terms, Unit};
+use crate::params::{BoundUnit, ClosedVocabulary, MAX_EXACT_INT, Mode, ParamType, Parameter};
 use crate::parse::scalars::Bound::{self, Max, Min};
 
 const fn text(doc: &'static str) -> Parameter {
     Parameter { aliases: &["query", "search"], ..param("q", ParamType::Text, "", doc) }
 }
 
-/// Records by slug; the example is a slug of the snapshot.
+/// Records by slug, with a slug of the snapshot as example.
 const fn words(doc: &'static str) -> Parameter {
     param("text", ParamType::Words, "", doc)
 }
@@ -31,21 +31,21 @@ const fn bound(
     name: &'static str,
     key: &'static str,
     bound: Bound,
-    unit: Unit,
+    unit: BoundUnit,
     example: &'static str,
     doc: &'static str,
 ) -> Parameter {
     param(name, ParamType::Range { key, bound, unit }, example, doc)
 }
 
-const SCORE: Unit = Unit::Number { min: 0, max: 100 };
-const COUNT: Unit = Unit::Number { min: 0, max: u32::MAX as u64 };
-const USD: Unit = Unit::Number { min: 0, max: MAX_EXACT_INT };
-const YEAR: Unit = Unit::Number { min: 1_000, max: 9_999 };
-const RATING: Unit = Unit::Number { min: 1, max: 5 };
-const DATE: Unit = Unit::Date;
+const SCORE: BoundUnit = BoundUnit::Number { min: 0, max: 100 };
+const COUNT: BoundUnit = BoundUnit::Number { min: 0, max: u32::MAX as u64 };
+const USD: BoundUnit = BoundUnit::Number { min: 0, max: MAX_EXACT_INT };
+const YEAR: BoundUnit = BoundUnit::Number { min: 1_000, max: 9_999 };
+const RATING: BoundUnit = BoundUnit::Number { min: 1, max: 5 };
+const DATE: BoundUnit = BoundUnit::Date;
 
-const STAGES: ParamType = ParamType::Terms(Terms::of::<Stage>(), Facet::Stage);
+const STAGES: ParamType = ParamType::Terms(ClosedVocabulary::of::<Stage>(), Facet::Stage);
 const STAGE: Parameter = param("stage", STAGES, "seed,series-a", "Filter by stage (any of).");
 const SECTOR: Parameter = records(
     "sector",
@@ -69,7 +69,7 @@ const fn identifier(table: Table) -> Parameter {
     param("id", ParamType::Listed(table, Facet::Identifier), "", doc)
 }
 
-const FIRM_KINDS: ParamType = ParamType::Terms(Terms::of::<FirmKind>(), Facet::Kind);
+const FIRM_KINDS: ParamType = ParamType::Terms(ClosedVocabulary::of::<FirmKind>(), Facet::Kind);
 const FIRM_KIND: Parameter = param("kind", FIRM_KINDS, "vc,corporate", "Filter by kind of firm (any of).");
 const FOUNDED_FROM: Parameter =
     bound("founded_from", "founded_year", Min, YEAR, "2015", "Founded in this year or later.");
@@ -120,7 +120,7 @@ pub(super) const FIRMS: &[Parameter] = &[
     website(Table::Firms),
     identifier(Table::Firms),
     bound("min_health_score", "health_score", Min, SCORE, "60", "Minimum health score, 0–100."),
-    bound("max_ghosting_rate", "ghosting_rate", Max, Unit::Percent, "12.5", "Maximum ghosting rate in percent."),
+    bound("max_ghosting_rate", "ghosting_rate", Max, BoundUnit::Percent, "12.5", "Maximum ghosting rate in percent."),
     bound("min_reviews", "review_count", Min, COUNT, "5", "Minimum number of approved reviews."),
     bound("min_portfolio", "portfolio_count", Min, COUNT, "10", "Minimum number of startups in the portfolio."),
     param(
@@ -158,7 +158,7 @@ pub(super) const REVIEWS: &[Parameter] = &[
     records("vc", Table::Firms, Facet::Firm, "Filter by firm, slug or name (any of)."),
     param(
         "status",
-        ParamType::Terms(Terms::of::<ReviewStatus>(), Facet::Status),
+        ParamType::Terms(ClosedVocabulary::of::<ReviewStatus>(), Facet::Status),
         "pending",
         "Filter by review status (any of). Of a pending review only `id`, `vc`, `status` and the month are known; rejected \
          reviews are never served.",
@@ -216,7 +216,7 @@ pub(super) const STARTUPS: &[Parameter] = &[
     city(Table::Startups, "Filter by city or state of the USA (any of)."),
     param(
         "status",
-        ParamType::Terms(Terms::of::<StartupStatus>(), Facet::Status),
+        ParamType::Terms(ClosedVocabulary::of::<StartupStatus>(), Facet::Status),
         "operating",
         "Filter by status (any of).",
     ),
@@ -265,12 +265,17 @@ pub(super) const PEOPLE: &[Parameter] = &[
     slug(Table::People),
     param(
         "kind",
-        ParamType::Terms(Terms::of::<OrganizationKind>(), Facet::Kind),
+        ParamType::Terms(ClosedVocabulary::of::<OrganizationKind>(), Facet::Kind),
         "firm",
         "People of a `firm` or of a `startup`.",
     ),
     param("organization", ParamType::Organizations, "", "People of these firms or startups, slug or name."),
-    param("role", ParamType::Terms(Terms::of::<Role>(), Facet::Role), "founder,ceo", "Filter by role (any of)."),
+    param(
+        "role",
+        ParamType::Terms(ClosedVocabulary::of::<Role>(), Facet::Role),
+        "founder,ceo",
+        "Filter by role (any of).",
+    ),
     param(
         "title",
         ParamType::Listed(Table::People, Facet::Title),

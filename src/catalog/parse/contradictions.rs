@@ -1,7 +1,7 @@
-//! Conditions that no record can match together.
+//! Detects conditions that no record can meet together.
 
 use crate::param_error::{Issue, ParameterError};
-use crate::params::{Mode, ParamType, Parameter, Unit};
+use crate::params::{BoundUnit, Mode, ParamType, Parameter};
 use crate::parse::ParamParser;
 use crate::parse::scalars::Bound;
 use crate::{Filter, Property};
@@ -30,7 +30,7 @@ impl ParamParser<'_> {
                 continue;
             }
             let (min, max) = (min.name, max.name);
-            let is = if unit == Unit::Date { "after" } else { "above" };
+            let is = if unit == BoundUnit::Date { "after" } else { "above" };
             details.push((
                 min,
                 format!(
@@ -41,7 +41,7 @@ impl ParamParser<'_> {
         details
     }
 
-    /// The least and the greatest value of a sort key that all filters admit.
+    /// The least and greatest sort key value that all filters admit.
     pub(super) fn bounds_of(&self, key: &str) -> (i64, i64) {
         let index = self.resource.table().sort_key(key);
         let ranges = self.filters.iter().filter_map(|filter| match filter {
@@ -51,7 +51,7 @@ impl ParamParser<'_> {
         ranges.fold((i64::MIN, i64::MAX), |(least, most), (min, max)| (least.max(min), most.min(max)))
     }
 
-    /// Values that are all excluded.
+    /// Required values that are all excluded.
     fn excluded_values(&self) -> Vec<(&'static str, String)> {
         let mut details = Vec::new();
         for filter in &self.filters {
@@ -78,7 +78,7 @@ impl ParamParser<'_> {
         details
     }
 
-    /// The country that is required, if it is one.
+    /// The required country, if there is exactly one.
     pub(super) fn required_country(&self) -> Option<Country> {
         self.filters.iter().find_map(|filter| match filter {
             Filter::AnyOf(Facet::Country, values) if values.len() == 1 => Country::at(values[0] as usize),
@@ -86,7 +86,7 @@ impl ParamParser<'_> {
         })
     }
 
-    /// Conditions on what must be unknown.
+    /// Conditions on properties that must be unknown.
     fn unknown_values(&self) -> Vec<(&'static str, String)> {
         let table = self.resource.table();
         let required = |filter: &Filter| match filter {

@@ -2,7 +2,7 @@
 
 use data::Date;
 
-/// Which end of a range a value sets: a year or a month is its first or its last day.
+/// The end of a range that a value sets: a year or a month counts as its first or its last day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
     Min,
@@ -15,12 +15,12 @@ pub fn parse_uint(text: &str) -> Option<u64> {
     is_digits.then(|| text.parse().unwrap_or(u64::MAX))
 }
 
-/// Units after a number, as zeros.
+/// Units after a number, as a number of zeros.
 const UNITS: [(usize, &[&str]); 4] =
     [(0, &[""]), (3, &["k", "thousand"]), (6, &["m", "mn", "mm", "million"]), (9, &["b", "bn", "billion"])];
 
-/// Parses a whole number, saturating at `u64::MAX`: `500000`, `1,000,000`, `500k`, `$1.5m`, `USD 2.5 billion`. `500.000`
-/// is none: it may be 500 or 500,000.
+/// Parses a whole number, saturating at `u64::MAX`: `500000`, `1,000,000`, `500k`, `$1.5m`, `USD 2.5 billion`. Rejects
+/// `500.000`, which may mean 500 or 500,000.
 pub fn parse_amount(text: &str) -> Option<u64> {
     let text = text.trim().to_ascii_lowercase();
     let number = ["us$", "usd", "$"].iter().find_map(|sign| text.strip_prefix(sign)).unwrap_or(&text).trim_start();
@@ -31,7 +31,7 @@ pub fn parse_amount(text: &str) -> Option<u64> {
         Some((whole, fraction)) => (whole, fraction),
         None => (number.trim_end(), ""),
     };
-    // `1.5` of a dollar, or `0.0005k`, is not a whole number.
+    // `1.5` dollars, or `0.0005k`, is not a whole number.
     let fraction_digits = fraction.trim_end_matches('0');
     let is_ambiguous = *zeros == 0 && fraction.len() == 3;
     if (number.contains('.') && fraction.is_empty()) || fraction_digits.len() > *zeros || is_ambiguous {
@@ -56,7 +56,7 @@ pub fn parse_amount(text: &str) -> Option<u64> {
 /// Parses a percentage as tenths of a percent.
 pub(crate) fn parse_percent(text: &str) -> Option<u16> {
     let percent = text.trim_end_matches('%').parse::<f64>().ok().filter(|rate| (0.0..=100.0).contains(rate))?;
-    // Rates have one decimal: a maximum between two tenths admits the lower one.
+    // Rates have one decimal: a maximum between two tenths admits the lower tenth.
     Some((percent * 10.0 + 1e-9).floor() as u16)
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn parse_bool(text: &str) -> Option<bool> {
 /// Parses `YYYY-MM-DD`, also with a time of day, `YYYY-MM`, `YYYY` or a quarter such as `2014-Q3`.
 ///
 /// # Errors
-/// What is wrong, without the text, with a date that is accepted.
+/// A description of the error, without the text, with an accepted example.
 pub fn parse_date(text: &str, bound: Bound) -> Result<Date, String> {
     let form = || {
         "is not a date of the form YYYY-MM-DD, YYYY-MM, YYYY or YYYY-Qn, such as 2026-06-30, 2026-06, 2026 or 2026-Q2"
@@ -118,7 +118,7 @@ fn parse_quarter(text: &str) -> Option<(u64, u64)> {
     Some((parse_uint(year).filter(|_| year.len() == 4)?, quarter))
 }
 
-/// Whether a text is a time of day, perhaps with an offset: `12:00`, `12:00:00.000Z`, `12:00+02:00`.
+/// True if a text is a time of day, perhaps with an offset: `12:00`, `12:00:00.000Z`, `12:00+02:00`.
 fn is_time(text: &str) -> bool {
     let is_part = |char: char| char.is_ascii_digit() || matches!(char, ':' | '.' | '+' | '-' | 'z' | 'Z');
     matches!(text.as_bytes(), [b'0'..=b'9', b'0'..=b'9', b':', b'0'..=b'9', b'0'..=b'9', ..])

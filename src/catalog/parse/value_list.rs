@@ -1,20 +1,21 @@
-//! Lists of values in one text. It is split at its commas; only the name of a value that itself has commas stays whole, and
-//! only if its parts are not all values too: `hardware,software` is two sectors, even if a third one is called so.
+//! Lists of values in one text. The text is split at its commas, except for the name of a value that has commas itself.
+//! A name is split nevertheless if all of its parts are values: `hardware,software` is two sectors, even if a third one
+//! has this name.
 
 use std::cmp::Reverse;
 use std::ops::RangeInclusive;
 
 use crate::param_error::shortened;
 use crate::params::{MAX_VALUES, ParamType, Parameter};
-use crate::{Catalog, Named};
+use crate::{Catalog, NameMatch};
 use data::fold::{fold, fold_parts};
 use data::{Country, Facet, Table, identifier};
 
-/// Maximum number of parts of a list in which names are looked for; a name with commas has several.
+/// Maximum number of parts of a list that are searched for names; a name with commas has several parts.
 const MAX_PARTS: usize = 4 * MAX_VALUES;
 /// Maximum number of parts of a name with commas.
 const MAX_PARTS_OF_NAME: usize = 6;
-/// Maximum number of records of a value whose spelling is read.
+/// Maximum number of records of a value that are read for its spelling.
 const MAX_SPELLINGS: usize = 100;
 
 /// The values of a list.
@@ -26,7 +27,8 @@ pub(super) struct ValueList<'t> {
 }
 
 impl<'t> ValueList<'t> {
-    /// `is_name`: whether a text with commas is a name that has these; `is_value`: whether a text without commas is a value.
+    /// `is_name` tests if a text with commas is a name with these commas; `is_value` tests if a text without commas is
+    /// a value.
     pub(super) fn parse(text: &'t str, is_name: impl Fn(&str) -> bool, mut is_value: impl FnMut(&str) -> bool) -> Self {
         let mut start = 0;
         let mut parts: Vec<(usize, usize)> = Vec::new();
@@ -50,7 +52,7 @@ impl<'t> ValueList<'t> {
                 split_names: Vec::new(),
             };
         }
-        // From the last part on: the fewest parts that are no values, then the most values.
+        // Works backwards from the last part: prefer the fewest parts that are no values, then the most values.
         let mut best: Vec<(usize, usize, usize)> = vec![(0, 0, 0); parts.len() + 1];
         for first in (0..parts.len()).rev() {
             let is_unknown = names.iter().any(|name| name.contains(&first)) && !is_value(text_of(&(first..=first)));
@@ -77,7 +79,7 @@ impl<'t> ValueList<'t> {
     }
 }
 
-/// The tables whose records a parameter names.
+/// Tables of the records that a parameter names.
 fn tables_of(kind: &ParamType) -> &[Table] {
     match kind {
         ParamType::Records(table, _) | ParamType::Rows(table) | ParamType::Like(table) => std::slice::from_ref(table),
@@ -87,8 +89,8 @@ fn tables_of(kind: &ParamType) -> &[Table] {
 }
 
 impl Catalog {
-    /// Whether a text is the name of a value of a parameter, and this name has commas where the text has them.
-    /// `with_country`: a city followed by its country counts as one.
+    /// True if a text is the name of a value of a parameter, with commas in the same places. `with_country`: a city
+    /// followed by its country counts as one name.
     pub(super) fn is_name_with_commas(&self, parameter: &Parameter, text: &str, with_country: bool) -> bool {
         match parameter.kind {
             ParamType::Countries => Country::is_name_with_commas(text),
@@ -109,7 +111,7 @@ impl Catalog {
         self.rows_named(table, text).iter().any(|row| has_commas_of(self.snapshot().name(table, *row), text))
     }
 
-    /// Whether records spell a value of a facet as the text does, with its commas.
+    /// True if records spell a value of a facet like the text, with its commas.
     fn is_spelled_with_commas(&self, facet: Facet, text: &str) -> bool {
         let snapshot = self.snapshot();
         let Some(value) = snapshot.find_term(facet, &fold(text)) else { return false };
@@ -123,18 +125,18 @@ impl Catalog {
         })
     }
 
-    /// The names of records in a list of them.
+    /// Splits a list of names of records.
     pub fn listed_names<'t>(&self, table: Table, text: &'t str) -> Vec<&'t str> {
         let is_name = |text: &str| self.is_record_with_commas(table, text);
-        ValueList::parse(text, is_name, |text| self.named(table, text) != Named::Nothing).values
+        ValueList::parse(text, is_name, |text| self.match_name(table, text) != NameMatch::Nothing).values
     }
 
-    /// Whether several records have this name, and none has it as its slug.
+    /// True if several records have this name, and none has it as its slug.
     pub(super) fn is_shared_name(&self, parameter: &Parameter, text: &str) -> bool {
-        tables_of(&parameter.kind).iter().any(|table| matches!(self.named(*table, text), Named::Several(_)))
+        tables_of(&parameter.kind).iter().any(|table| matches!(self.match_name(*table, text), NameMatch::Several(_)))
     }
 
-    /// Whether a text is exactly the slug or name of a record that a parameter names.
+    /// True if a text is exactly the slug or name of a record that a parameter names.
     pub(super) fn is_exact_name(&self, parameter: &Parameter, text: &str) -> bool {
         let snapshot = self.snapshot();
         tables_of(&parameter.kind).iter().any(|table| {
@@ -144,12 +146,12 @@ impl Catalog {
     }
 }
 
-/// Whether a text is a name that has commas, with these.
+/// True if a text is a name with commas in the same places.
 fn has_commas_of(name: &str, text: &str) -> bool {
     name.contains(',') && fold_parts(name) == fold_parts(text)
 }
 
-/// A note that a name with commas was split. `canonical`: how to write it as one value.
+/// A note that a name with commas was split. `canonical` is its spelling as one value.
 pub(super) fn split_note(name: &str, canonical: Option<&str>) -> String {
     let one = canonical.map_or_else(String::new, |canonical| format!("; the one of this name is `{canonical}`"));
     format!("`{}` was read as several values{one}", shortened(name))
@@ -186,7 +188,7 @@ mod tests {
         ] {
             assert_eq!(parse(text), ValueList { values: values.to_vec(), split_names: Vec::new() }, "{text}");
         }
-        // Without its commas it is none of these names.
+        // Without its commas the text is none of these names.
         assert_eq!(parse("Inc., Alpha").values, ["Inc.", "Alpha"]);
     }
 
@@ -194,7 +196,7 @@ mod tests {
     fn a_name_whose_parts_are_values_is_split_and_told() {
         let list = parse("x,Media, Games");
         assert_eq!((list.values, list.split_names), (vec!["x", "Media", "Games"], vec!["Media, Games"]));
-        // The most values that leave nothing unknown.
+        // The split into the most values, without unknown ones.
         let list = parse("A, B, C");
         assert_eq!((list.values, list.split_names), (vec!["A, B", "C"], vec!["A, B, C", "B, C"]));
     }

@@ -9,20 +9,20 @@ use data::vocabulary::normal;
 use data::{Country, Facet, Snapshot, Table, city};
 
 use crate::param_error::{Issue, ParameterError, shortened};
-use crate::params::{Mode, Parameter, Terms};
+use crate::params::{ClosedVocabulary, Mode, Parameter};
 use crate::parse::value_list::{ValueList, split_note};
 use crate::parse::{NamedValues, ParamParser};
-use crate::{Catalog, Filter, Named, Property, Ranking};
+use crate::{Catalog, Filter, NameMatch, Property, Ranking};
 
 /// The rows of a firm and of a startup that one text names.
-type Organization = (Option<u32>, Option<u32>);
+type FirmStartupRows = (Option<u32>, Option<u32>);
 
 impl ParamParser<'_> {
     /// Terms of a vocabulary.
     pub(super) fn terms(
         &mut self,
         parameter: &'static Parameter,
-        terms: Terms,
+        terms: ClosedVocabulary,
         facet: Facet,
         values: &NamedValues<'_>,
     ) {
@@ -36,7 +36,7 @@ impl ParamParser<'_> {
         self.any_of(parameter, facet, values, read);
     }
 
-    /// Countries, and regions as all of their countries.
+    /// Countries; regions stand for all of their countries.
     pub(super) fn countries(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {
         // A region keeps its name, because a cursor carries at most `MAX_VALUES` texts.
         let read = |text: &str, notes: &mut Vec<String>| -> Vec<(String, u32)> {
@@ -54,7 +54,8 @@ impl ParamParser<'_> {
         self.any_of(parameter, Facet::Country, values, read);
     }
 
-    /// Cities are read by name, websites by host, identifiers by scheme and value, and job titles by their words: one text may name several titles.
+    /// Parses cities by name, websites by host, identifiers by scheme and value, and job titles by their words. One
+    /// text may name several titles.
     pub(super) fn listed(&mut self, parameter: &'static Parameter, facet: Facet, values: &NamedValues<'_>) {
         if facet == Facet::City {
             return self.cities(parameter, values);
@@ -73,12 +74,13 @@ impl ParamParser<'_> {
         self.add_values(parameter, names, Filter::AnyOf(facet, distinct(indexes.concat())));
     }
 
-    /// Cities by one of their names, also with their country: `Berlin, Germany`; and states and provinces as all of their cities.
+    /// Parses cities by any of their names, also with their country (`Berlin, Germany`); states and provinces stand for
+    /// all of their cities.
     fn cities(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {
         let (catalog, table, strict) = (self.catalog, self.resource.table(), self.options.strict);
         let given = folded_texts(values);
         let country = self.required_country();
-        // The country of a state, unless it is required.
+        // The country of a state, unless the request requires it.
         let other_country = |folded: &str| {
             let of_country = city::state(folded).and_then(|state| Country::from_alpha2(state.country));
             of_country.filter(|of_country| country != Some(*of_country))
@@ -86,14 +88,15 @@ impl ParamParser<'_> {
         let city_of = |folded: &str| catalog.snapshot().find_term(Facet::City, folded);
         let read = |text: &str, notes: &mut Vec<String>| -> Vec<(String, u32)> {
             let folded = fold(text);
-            // Without its country, a state is the city that records call so, if any do: facets list it.
+            // Without its country, a state is read as the city of this name if records have one, because facets list
+            // it.
             let other = other_country(&folded);
             if let (Some(of_country), Some(city)) = (other, other.and_then(|_| city_of(&folded))) {
                 let text = shortened(text);
                 notes.push(format!("`{text}` was read as a city; for the state add `country={of_country}`"));
                 return vec![(folded, city)];
             }
-            // A state keeps its name, as a region does.
+            // A state keeps its name, like a region.
             if let Some(state) = catalog.cities_of_state(&folded) {
                 let cities = if state.len() == 1 { "city" } else { "cities" };
                 notes.push(format!("`{}` was read as {} {cities} of the state", shortened(text), state.len()));
@@ -184,7 +187,7 @@ impl ParamParser<'_> {
                 self.canonical.push((parameter.name, slug));
                 self.filters.push(Filter::Ranked(Ranking::Like(row)));
             }
-            // Nothing is like a record that is not there.
+            // Nothing is like a missing record.
             None => {
                 self.canonical.push((parameter.name, String::new()));
                 self.filters.push(Filter::Rows(Vec::new()));
@@ -194,7 +197,7 @@ impl ParamParser<'_> {
 
     pub(super) fn organizations(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {
         let (catalog, strict) = (self.catalog, self.options.strict);
-        let read = |text: &str, notes: &mut Vec<String>| -> Vec<(String, Organization)> {
+        let read = |text: &str, notes: &mut Vec<String>| -> Vec<(String, FirmStartupRows)> {
             let [firm, startup] = [Table::Firms, Table::Startups]
                 .map(|table| noted_one_of(catalog, strict, parameter, table, text, notes));
             let slug = match (firm, startup) {
@@ -219,7 +222,7 @@ impl ParamParser<'_> {
         self.add_values(parameter, slugs, Filter::MemberOf { firms: distinct(firms), startups: distinct(startups) });
     }
 
-    /// Parses values and adds the filter that a facet has one of them.
+    /// Parses values and adds the filter for a facet with one of them.
     fn any_of(
         &mut self,
         parameter: &'static Parameter,
@@ -237,7 +240,7 @@ impl ParamParser<'_> {
         self.add_values(parameter, names, Filter::AnyOf(facet, distinct(indexes)));
     }
 
-    /// Adds the filter that a row has any of some values, has all of them, or excludes them.
+    /// Adds the filter for rows with any or all of some values, or without them.
     fn add_values(&mut self, parameter: &'static Parameter, mut names: Vec<String>, filter: Filter) {
         names.dedup();
         self.canonical.push((parameter.name, names.join(",")));
@@ -250,8 +253,8 @@ impl ParamParser<'_> {
         }
     }
 
-    /// Parses lists of values to canonical texts with what they stand for, in order and each once. `read` adds notes on how it
-    /// understood a value. `None` if there are too many values.
+    /// Parses lists of values to canonical texts with their meanings, in order and each once. `read` adds notes on its
+    /// interpretation of a value. `None` if there are too many values.
     fn parse_values<T: Ord>(
         &mut self,
         parameter: &'static Parameter,
@@ -324,13 +327,13 @@ impl ParamParser<'_> {
     }
 }
 
-/// Whether a value begins with a sign or operator, which would be lost with the punctuation: `-US` is not `US`. A name that
-/// begins so is no operator.
+/// True if a value begins with a sign or operator, which would be lost with the punctuation: `-US` is not `US`. A name
+/// that begins with one is no operator.
 fn has_sign(catalog: &Catalog, parameter: &Parameter, text: &str) -> bool {
     text.starts_with(SIGNS) && !catalog.is_exact_name(parameter, text)
 }
 
-/// The text of a facet of [`Facet::LISTED`] that a value means.
+/// The text that a value means for a facet of [`Facet::LISTED`].
 fn term_of(facet: Facet, text: &str) -> String {
     match facet {
         Facet::Website => website::host(text),
@@ -341,21 +344,21 @@ fn term_of(facet: Facet, text: &str) -> String {
 
 /// Maximum number of different words of a job title.
 const MAX_TITLE_WORDS: usize = 20;
-/// Maximum number of values of a parameter that are noted to have namesakes: each takes a look at names.
+/// Maximum number of values of a parameter that are checked for namesakes; each takes a look-up of names.
 const MAX_NOTES: usize = 5;
 
 /// Signs and operators of other query languages.
 const SIGNS: [char; 6] = ['-', '!', '<', '>', '~', '='];
 
-/// The word in front of what a caller would exclude.
+/// A word before a value that a caller wants to exclude.
 const NOT: &str = "not ";
 
-/// A note that a value was read as one that does not mean the same.
+/// A note that a value was read as one with another meaning.
 fn wider_note(text: &str, read_as: &str) -> String {
     format!("`{}` was read as {read_as}", shortened(text))
 }
 
-/// The texts of a parameter: what is given needs no note.
+/// Folded texts of a parameter; given texts need no note.
 fn folded_texts(values: &NamedValues<'_>) -> BTreeSet<String> {
     values.iter().flat_map(|(_, text)| text.split(',')).map(fold).collect()
 }
@@ -366,16 +369,16 @@ fn distinct(mut values: Vec<u32>) -> Vec<u32> {
     values
 }
 
-/// The row of a slug or name. Lenient parsing goes on taking a shared name as the slug that it is written like.
+/// Finds the row of a slug or name. Lenient parsing still reads a shared name as the slug with the same spelling.
 fn one_of(catalog: &Catalog, strict: bool, table: Table, text: &str) -> Option<u32> {
-    match catalog.named(table, text) {
-        Named::One(row) => Some(row),
-        Named::Several(_) if !strict => catalog.find(table, text),
-        Named::Several(_) | Named::Nothing => None,
+    match catalog.match_name(table, text) {
+        NameMatch::One(row) => Some(row),
+        NameMatch::Several(_) if !strict => catalog.find(table, text),
+        NameMatch::Several(_) | NameMatch::Nothing => None,
     }
 }
 
-/// The same, with what the caller should know about it.
+/// The same, with a note to the caller.
 fn noted_one_of(
     catalog: &Catalog,
     strict: bool,
@@ -392,7 +395,7 @@ fn noted_one_of(
     })
 }
 
-/// The values of [`Facet::Title`] that have all words of a folded text.
+/// Values of [`Facet::Title`] that have all words of a folded text.
 fn titles_with(snapshot: &Snapshot, folded: &str) -> Vec<u32> {
     let words: BTreeSet<&str> = folded.split(' ').filter(|word| !word.is_empty()).collect();
     // No title has more words.

@@ -1,6 +1,10 @@
+use crate::row_filter::RowLimits;
 use crate::{Filter, Property, RowFilter, bundled};
 use data::archive::facet_column::RowSet;
 use data::{Facet, NONE_U32, Table};
+
+/// With the small limits, the tables of the bundled snapshot are long enough for every kind of test.
+const ALL_LIMITS: [RowLimits; 2] = [RowLimits::DEFAULT, RowLimits { merged: 128, slice_cost: 2 }];
 
 #[test]
 fn a_range_of_values_has_the_rows_whose_value_is_in_it() {
@@ -17,15 +21,21 @@ fn a_range_of_values_has_the_rows_whose_value_is_in_it() {
         for (low, high) in [(0, 10), (0, 1), (1, 9), (4, 5), (9, 10), (10, 10)] {
             for filters in [vec![], vec![seed.clone()]] {
                 let in_range = |row: u32| of(row).is_some_and(|value| (at(low)..=at(high)).contains(&value));
-                let others = RowFilter::of(&catalog, table, &filters);
+                let others = RowFilter::new(&catalog, table, &filters);
                 let expected: Vec<u32> =
                     (0..snapshot.rows(table)).filter(|row| in_range(*row) && others.contains(*row)).collect();
                 let range = Filter::Range { key, min: at(low), max: at(high) };
-                check(&RowFilter::of(&catalog, table, &[vec![range], filters].concat()), &expected);
+                let filters = [vec![range], filters].concat();
+                for limits in ALL_LIMITS {
+                    check(&RowFilter::with_limits(&catalog, table, &filters, limits), &expected);
+                }
             }
         }
         let unknown: Vec<u32> = (0..snapshot.rows(table)).filter(|row| ranks[*row as usize] == NONE_U32).collect();
-        check(&RowFilter::of(&catalog, table, &[Filter::Unknown(Property::Key(key))]), &unknown);
+        for limits in ALL_LIMITS {
+            let filters = [Filter::Unknown(Property::Key(key))];
+            check(&RowFilter::with_limits(&catalog, table, &filters, limits), &unknown);
+        }
     }
 }
 

@@ -1,25 +1,25 @@
-//! The keys of an order: how rows compare, and which rows share a value.
+//! The keys of an order: they compare rows, and find rows that share a value.
 
 use std::cmp::Ordering;
 use std::ops::Range;
 
 use data::{Direction, Snapshot, Table};
 
-/// The rank of a row that has no value.
+/// Rank of a row without a value.
 pub(crate) const NO_RANK: u32 = u32::MAX;
 
-pub(crate) struct Key<'a> {
+pub(crate) struct OrderKey<'a> {
     pub(crate) order: &'a [u32],
     pub(crate) ranks: &'a [u32],
     direction: Direction,
 }
 
-impl<'a> Key<'a> {
+impl<'a> OrderKey<'a> {
     pub(crate) fn rank(&self, row: u32) -> u32 {
         self.ranks[row as usize]
     }
 
-    /// The rank of a row's value in this direction; rows without a value come last in both.
+    /// Rank of a row's value in this direction; rows without a value come last in both directions.
     fn directed_rank(&self, row: u32) -> u32 {
         self.directed(self.rank(row))
     }
@@ -32,12 +32,12 @@ impl<'a> Key<'a> {
         }
     }
 
-    /// The index in the order of the first row with the value of `row`.
+    /// Index in the order of the first row with the value of `row`.
     pub(crate) fn group_start(&self, row: u32) -> usize {
         self.start_of(self.directed_rank(row))
     }
 
-    /// The index in the order of the first row whose rank is in a range, or after it.
+    /// Index in the order of the first row with a rank within or after a range.
     pub(crate) fn start_of_range(&self, range: &Range<u32>) -> usize {
         let first = match self.direction {
             Direction::Ascending => range.start,
@@ -50,7 +50,7 @@ impl<'a> Key<'a> {
         self.order.partition_point(|row| self.directed_rank(*row) < directed_rank)
     }
 
-    /// The index after the last row with the value of `row`; `from` is the index of one of them.
+    /// Index after the last row with the value of `row`; `from` is the index of one of these rows.
     pub(crate) fn group_end(&self, row: u32, from: usize) -> usize {
         let rank = self.directed_rank(row);
         let within = |index: usize| self.order.get(index).is_some_and(|other| self.directed_rank(*other) <= rank);
@@ -63,15 +63,15 @@ impl<'a> Key<'a> {
     }
 }
 
-/// The keys of an order; ties go by slug.
-pub(crate) struct Keys<'a> {
-    pub(crate) keys: Vec<Key<'a>>,
+/// Keys of an order; ties are ordered by slug.
+pub(crate) struct OrderKeys<'a> {
+    pub(crate) keys: Vec<OrderKey<'a>>,
     slug_ranks: &'a [u32],
 }
 
-impl<'a> Keys<'a> {
-    pub(crate) fn of(snapshot: &'a Snapshot, table: Table, keys: &[(usize, Direction)]) -> Self {
-        let key = |(key, direction): &(usize, Direction)| Key {
+impl<'a> OrderKeys<'a> {
+    pub(crate) fn new(snapshot: &'a Snapshot, table: Table, keys: &[(usize, Direction)]) -> Self {
+        let key = |(key, direction): &(usize, Direction)| OrderKey {
             order: snapshot.order(table, *key, *direction),
             ranks: snapshot.ranks(table, *key),
             direction: *direction,
@@ -79,7 +79,7 @@ impl<'a> Keys<'a> {
         Self { keys: keys.iter().map(key).collect(), slug_ranks: snapshot.slug_ranks(table) }
     }
 
-    /// The rank of a row by the key at `depth`; after the last key by its slug.
+    /// Rank of a row by the key at `depth`; after the last key, by its slug.
     pub(crate) fn directed_rank(&self, depth: usize, row: u32) -> u32 {
         match self.keys.get(depth) {
             Some(key) => key.directed_rank(row),
@@ -87,7 +87,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// Compares two rows by the keys from `depth`.
+    /// Compares two rows by the keys from `depth` on.
     pub(crate) fn compare_from(&self, depth: usize, a: u32, b: u32) -> Ordering {
         for key in &self.keys[depth..] {
             let ordering = key.directed_rank(a).cmp(&key.directed_rank(b));

@@ -1,24 +1,24 @@
-//! The candidate rows of a page: tested one by one, or as bits once that pays.
+//! Candidate rows of a page, tested one by one, or as bits once that pays off.
 
 use std::cell::OnceCell;
 
 use crate::RowFilter;
 use data::archive::facet_column::Bits;
 
-/// The candidates: the rows of a filter, or those of a wider set that share a value.
-pub(crate) struct Members<'m> {
+/// Candidate rows: the rows of a filter, or those rows of a wider set that share a value.
+pub(crate) struct CandidateRows<'m> {
     pub(crate) within: Within<'m>,
-    /// Their approximate number.
+    /// Approximate number of candidates.
     pub(crate) expected: u64,
     pub(crate) bits: OnceCell<Vec<u64>>,
 }
 
 pub(crate) enum Within<'m> {
     RowFilter(&'m RowFilter<'m>),
-    Group { wider: &'m Members<'m>, ranks: &'m [u32], rank: u32, rows: &'m [u32] },
+    Group { wider: &'m CandidateRows<'m>, ranks: &'m [u32], rank: u32, rows: &'m [u32] },
 }
 
-impl Members<'_> {
+impl CandidateRows<'_> {
     pub(crate) fn contains(&self, row: u32) -> bool {
         match self.bits.get() {
             Some(bits) => bit(bits, row) == 1,
@@ -53,7 +53,7 @@ fn bit(bits: &[u64], row: u32) -> u64 {
     bits[row as usize / 64] >> (row % 64) & 1
 }
 
-/// Which of at most 64 rows are in the set.
+/// Mask of the rows, at most 64, that are in the set.
 pub(crate) fn mask(bits: &[u64], rows: &[u32]) -> u64 {
     rows.iter().enumerate().fold(0, |mask, (index, row)| mask | bit(bits, *row) << index)
 }

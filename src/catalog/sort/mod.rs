@@ -1,12 +1,12 @@
 //! Lists in the order of one or more keys.
 //!
-//! The order of each key over the full table is computed when the snapshot is compiled. A page scans the first key's order
-//! and tests the rows. If several rows share a value, it scans the next key's order among them, or sorts them if they are
-//! few. A scan that finds few rows gives up after a budget of tests, converts the matching rows into bits and continues
-//! with 64 rows at a time.
+//! The order of each key over the full table is computed when the snapshot is compiled. A page scans the order of the
+//! first key and tests the rows. If several rows share a value, it scans the order of the next key among them, or sorts
+//! them if they are few. A scan that finds few rows gives up after a budget of tests, converts the matching rows into
+//! bits, and continues with 64 rows at a time.
 
-pub mod keys;
-pub mod members;
+pub(crate) mod keys;
+mod members;
 #[cfg(test)]
 mod tests;
 
@@ -16,8 +16,8 @@ use data::archive::facet_column::Bits;
 
 use crate::{ListPosition, RowFilter};
 
-use crate::sort::keys::{Key, Keys, NO_RANK};
-use crate::sort::members::{Members, Within, each_bit, mask};
+use crate::sort::keys::{NO_RANK, OrderKey, OrderKeys};
+use crate::sort::members::{CandidateRows, Within, each_bit, mask};
 
 /// Rows tested one by one before the matching rows are converted into bits; fewer if a test searches lists.
 const TEST_BUDGET: u64 = 2_048;
@@ -34,46 +34,47 @@ const REJECT_COST: u64 = 2;
 /// Maximum number of rows before an early page.
 const EARLY: u64 = 2_048;
 
-pub(crate) struct Sorted<'a> {
-    keys: &'a Keys<'a>,
+pub(crate) struct SortedRows<'a> {
+    keys: &'a OrderKeys<'a>,
     row_filter: &'a RowFilter<'a>,
     total: u64,
     budget: u64,
 }
 
-/// Where to begin among the members.
+/// Start of a page among the candidates.
 #[derive(Clone, Copy)]
-enum Start {
+enum PageStart {
     /// After this number of rows.
     Skip(u64),
-    /// After this row, which is a member.
+    /// After this row, which is a candidate.
     After(u32),
 }
 
-impl<'a> Sorted<'a> {
-    /// The `total` rows of a filter in the order of `keys`, at least one.
-    pub(crate) fn new(keys: &'a Keys<'a>, row_filter: &'a RowFilter<'a>, total: u64) -> Self {
+impl<'a> SortedRows<'a> {
+    /// The `total` rows of a filter, at least one, in the order of `keys`.
+    pub(crate) fn new(keys: &'a OrderKeys<'a>, row_filter: &'a RowFilter<'a>, total: u64) -> Self {
         let budget = TEST_BUDGET / (1 + LIST_LOOKUP_COST * row_filter.lists() as u64);
         Self { keys, row_filter, total, budget }
     }
 
     /// One page; the returned position is its last row.
     pub(crate) fn page(&self, position: ListPosition, limit: usize) -> (Vec<u32>, Option<u32>) {
-        let all = Members { within: Within::RowFilter(self.row_filter), expected: self.total, bits: OnceCell::new() };
-        let start = position.position.map_or(Start::Skip(position.offset), Start::After);
+        let all =
+            CandidateRows { within: Within::RowFilter(self.row_filter), expected: self.total, bits: OnceCell::new() };
+        let start = position.position.map_or(PageStart::Skip(position.offset), PageStart::After);
         let mut page = Vec::with_capacity(limit.min(self.total as usize));
         self.fill(0, &all, start, limit, &mut page);
         let position = page.last().copied();
         (page, position)
     }
 
-    /// Adds members to the page in the order of the keys from the one at `depth` on.
-    fn fill(&self, depth: usize, members: &Members<'_>, start: Start, limit: usize, page: &mut Vec<u32>) {
+    /// Adds members to the page in the order of the keys from `depth` on.
+    fn fill(&self, depth: usize, members: &CandidateRows<'_>, start: PageStart, limit: usize, page: &mut Vec<u32>) {
         let key = &self.keys.keys[depth];
         let missing = (limit - page.len()) as u64;
         let from_here = match start {
-            Start::Skip(skip) => missing + skip.min(members.expected.saturating_sub(skip)),
-            Start::After(_) => missing,
+            PageStart::Skip(skip) => missing + skip.min(members.expected.saturating_sub(skip)),
+            PageStart::After(_) => missing,
         };
         let steps = from_here.saturating_mul(key.order.len() as u64) / members.expected.max(1);
         let reading = match &members.within {
@@ -86,16 +87,16 @@ impl<'a> Sorted<'a> {
         let initial_len = page.len();
         let last = depth + 1 == self.keys.keys.len();
         let mut at = match start {
-            Start::Skip(0) => first_possible(key, members),
-            Start::Skip(skip) => match self.locate(key, members, skip) {
+            PageStart::Skip(0) => first_possible(key, members),
+            PageStart::Skip(skip) => match self.locate(key, members, skip) {
                 Some(index) if last => index,
                 Some(index) => self.add_rest_of_group(depth, key, members, index, false, limit, page),
                 None => return,
             },
-            Start::After(row) if last => {
+            PageStart::After(row) if last => {
                 key.order.partition_point(|other| self.keys.compare_from(depth, *other, row).is_le())
             }
-            Start::After(row) => {
+            PageStart::After(row) => {
                 let index = key.group_start(row);
                 let end = key.group_end(row, index);
                 self.group(depth, key, members, index..end, start, limit, page);
@@ -109,9 +110,9 @@ impl<'a> Sorted<'a> {
                 Scan::At(index) => Some(index),
                 Scan::None => None,
                 Scan::Exhausted(index) => {
-                    // The members are late in this order: it may be cheaper to look at each of them once.
+                    // The members come late in this order, so testing each of them once may be cheaper.
                     let rest = (key.order.len() - index) as u64;
-                    let is_early = matches!(start, Start::After(_) | Start::Skip(0..EARLY));
+                    let is_early = matches!(start, PageStart::After(_) | PageStart::Skip(0..EARLY));
                     if is_early && !has_declined && reading + members.expected * REJECT_COST < rest {
                         page.truncate(initial_len);
                         members.bits(key.order.len());
@@ -131,14 +132,14 @@ impl<'a> Sorted<'a> {
         }
     }
 
-    /// Adds the group at `index` to the page, from the member there, and returns the end of the group. `is_first`: no
-    /// member of the group comes before `index`.
+    /// Adds the group at `index` to the page, starting with the member there, and returns the end of the group.
+    /// `is_first`: no member of the group comes before `index`.
     #[allow(clippy::too_many_arguments)]
     fn add_rest_of_group(
         &self,
         depth: usize,
-        key: &Key<'_>,
-        members: &Members<'_>,
+        key: &OrderKey<'_>,
+        members: &CandidateRows<'_>,
         index: usize,
         is_first: bool,
         limit: usize,
@@ -150,26 +151,27 @@ impl<'a> Sorted<'a> {
         let before = &key.order[start..index];
         self.prepare_bits(members, before.len(), key);
         let skip = before.iter().filter(|row| members.contains(**row)).count() as u64;
-        self.group(depth, key, members, start..end, Start::Skip(skip), limit, page);
+        self.group(depth, key, members, start..end, PageStart::Skip(skip), limit, page);
         end
     }
 
-    /// Adds members that share a value of the key at `depth` to the page; `range` is their range in its order, not empty.
+    /// Adds members that share a value of the key at `depth` to the page; `range` is their range in its order, and not
+    /// empty.
     #[allow(clippy::too_many_arguments)]
     fn group(
         &self,
         depth: usize,
-        key: &Key<'_>,
-        members: &Members<'_>,
+        key: &OrderKey<'_>,
+        members: &CandidateRows<'_>,
         range: std::ops::Range<usize>,
-        start: Start,
+        start: PageStart,
         limit: usize,
         page: &mut Vec<u32>,
     ) {
         let rows = &key.order[range];
         let expected = (rows.len() as u64 * members.expected / key.order.len().max(1) as u64).max(1);
         let within = Within::Group { wider: members, ranks: key.ranks, rank: key.rank(rows[0]), rows };
-        let group = Members { within, expected, bits: OnceCell::new() };
+        let group = CandidateRows { within, expected, bits: OnceCell::new() };
         if rows.len() as u64 <= self.budget {
             self.collect(depth + 1, &group, start, limit, page);
         } else {
@@ -177,15 +179,15 @@ impl<'a> Sorted<'a> {
         }
     }
 
-    /// Converts the members into bits if so many rows are to be tested that it pays.
-    fn prepare_bits(&self, members: &Members<'_>, tests: usize, key: &Key<'_>) {
+    /// Converts the members into bits if enough rows must be tested for that to pay off.
+    fn prepare_bits(&self, members: &CandidateRows<'_>, tests: usize, key: &OrderKey<'_>) {
         if tests as u64 > self.budget {
             members.bits(key.order.len());
         }
     }
 
-    /// The index in the key's order of the member after `skip` others.
-    fn locate(&self, key: &Key<'_>, members: &Members<'_>, skip: u64) -> Option<usize> {
+    /// Index in the key's order of the member after `skip` others.
+    fn locate(&self, key: &OrderKey<'_>, members: &CandidateRows<'_>, skip: u64) -> Option<usize> {
         let length = key.order.len() as u64;
         if skip.saturating_mul(length) / members.expected.max(1) <= self.budget {
             let mut budget = self.budget;
@@ -207,7 +209,7 @@ impl<'a> Sorted<'a> {
         let count: u64 = bits.iter().map(|word| u64::from(word.count_ones())).sum();
         let behind = count.checked_sub(skip + 1)?;
         let mut left = skip.min(behind);
-        // From the nearer end.
+        // Search from the nearer end.
         if skip <= behind {
             for (index, rows) in key.order.chunks(64).enumerate() {
                 let mask = mask(bits, rows);
@@ -232,8 +234,8 @@ impl<'a> Sorted<'a> {
         None
     }
 
-    /// The index of the first member from `from`, within the budget.
-    fn scan(&self, key: &Key<'_>, members: &Members<'_>, from: usize, budget: &mut u64) -> Scan {
+    /// Index of the first member from `from` on, within the budget.
+    fn scan(&self, key: &OrderKey<'_>, members: &CandidateRows<'_>, from: usize, budget: &mut u64) -> Scan {
         let mut index = from;
         while let Some(row) = key.order.get(index) {
             if *budget == 0 {
@@ -248,8 +250,8 @@ impl<'a> Sorted<'a> {
         Scan::None
     }
 
-    /// The index of the first member from `from`, by bits.
-    fn scan_bits(&self, key: &Key<'_>, members: &Members<'_>, from: usize) -> Option<usize> {
+    /// Index of the first member from `from` on, by bits.
+    fn scan_bits(&self, key: &OrderKey<'_>, members: &CandidateRows<'_>, from: usize) -> Option<usize> {
         let bits = members.bits(key.order.len());
         let chunks = key.order.get(from..)?.chunks(64).enumerate();
         let mut masks = chunks.map(|(index, rows)| (index, mask(bits, rows)));
@@ -257,10 +259,10 @@ impl<'a> Sorted<'a> {
         Some(from + index * 64 + mask.trailing_zeros() as usize)
     }
 
-    /// A rank that, by a sample of the members, at least `count` of those after `after` reach.
+    /// Estimates from a sample of the members a rank that at least `count` of those after `after` reach.
     fn rank_estimate(&self, depth: usize, bits: &[u64], count: usize, after: Option<u32>) -> u32 {
         let floor = after.map_or(0, |after| self.keys.directed_rank(depth, after));
-        // One row in 64, at a different bit of each word, to avoid patterns in the rows.
+        // Sample one row in 64, at a different bit of each word, to avoid patterns in the rows.
         let sampled = bits.iter().enumerate().map(|(index, word)| {
             let bit = index * 29 % 64;
             (word >> bit & 1 == 1).then_some((index * 64 + bit) as u32)
@@ -275,11 +277,11 @@ impl<'a> Sorted<'a> {
     }
 
     /// Tests every member once and adds those of the page.
-    fn collect(&self, depth: usize, members: &Members<'_>, start: Start, limit: usize, page: &mut Vec<u32>) {
+    fn collect(&self, depth: usize, members: &CandidateRows<'_>, start: PageStart, limit: usize, page: &mut Vec<u32>) {
         let compare = |a: &u32, b: &u32| self.keys.compare_from(depth, *a, *b);
         let (skip, after) = match start {
-            Start::Skip(skip) => (usize::try_from(skip).unwrap_or(usize::MAX), None),
-            Start::After(row) => (0, Some(row)),
+            PageStart::Skip(skip) => (usize::try_from(skip).unwrap_or(usize::MAX), None),
+            PageStart::After(row) => (0, Some(row)),
         };
         let end = skip.saturating_add(limit - page.len());
         let mut best: Vec<u32> = Vec::new();
@@ -287,7 +289,7 @@ impl<'a> Sorted<'a> {
         match (&members.within, members.bits.get()) {
             (_, Some(bits)) => {
                 // A sample estimates the worst rank on the page, so that few rows are sorted; if too few rows reach it,
-                // all are.
+                // all rows are.
                 let max_rank = self.rank_estimate(depth, bits, end, after);
                 each_bit(bits, |row| {
                     if self.keys.directed_rank(depth, row) <= max_rank && is_after(row) {
@@ -327,8 +329,8 @@ impl<'a> Sorted<'a> {
     }
 }
 
-/// The index before which the order of a key has no member, because a filter is a range of its values.
-fn first_possible(key: &Key<'_>, members: &Members<'_>) -> usize {
+/// Index before which the order of a key has no member, because a filter is a range of its values.
+fn first_possible(key: &OrderKey<'_>, members: &CandidateRows<'_>) -> usize {
     let Within::RowFilter(row_filter) = members.within else { return 0 };
     row_filter.rank_range(key.ranks).map_or(0, |range| key.start_of_range(&range))
 }

@@ -1,11 +1,15 @@
+use crate::row_filter::RowLimits;
 use crate::sort::*;
 use crate::{Catalog, Filter, bundled};
 use data::{Direction, Facet, Table};
 
+/// So small that the filters of this test are of every kind.
+const SMALL: RowLimits = RowLimits { merged: 128, slice_cost: 2 };
+
 /// All rows of a filter, sorted by their keys.
 fn naive(catalog: &Catalog, table: Table, filters: &[Filter], order: &[(usize, Direction)]) -> Vec<u32> {
     let snapshot = catalog.snapshot();
-    let row_filter = RowFilter::of(catalog, table, filters);
+    let row_filter = RowFilter::new(catalog, table, filters);
     let mut rows: Vec<u32> = (0..snapshot.rows(table)).filter(|row| row_filter.contains(*row)).collect();
     let value = |row: u32, key: usize, direction: Direction| match snapshot.ranks(table, key)[row as usize] {
         u32::MAX => i64::MAX,
@@ -54,11 +58,11 @@ fn every_page_of_every_order_equals_that_of_a_plain_sort_for_any_budget() {
     for (filters, order) in filters.iter().flat_map(|filters| orders.map(|order| (filters, order))) {
         let expected = naive(&catalog, Table::Startups, filters, order);
         assert!(expected.len() > 50);
-        let row_filter = RowFilter::of(&catalog, Table::Startups, filters);
-        let keys = Keys::of(snapshot, Table::Startups, order);
+        let row_filter = RowFilter::with_limits(&catalog, Table::Startups, filters, SMALL);
+        let keys = OrderKeys::new(snapshot, Table::Startups, order);
         for budget in [0, 5, 200, TEST_BUDGET] {
             let total = expected.len() as u64;
-            let sorted = Sorted { keys: &keys, row_filter: &row_filter, total, budget };
+            let sorted = SortedRows { keys: &keys, row_filter: &row_filter, total, budget };
             for offset in (0..total + 20).step_by(17) {
                 let (rows, position) = sorted.page(ListPosition::after(offset), 20);
                 let rest = expected.get(offset as usize..).unwrap_or(&[]);

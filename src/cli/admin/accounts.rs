@@ -3,14 +3,15 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::print::{note, print_json, print_table};
-use super::{AdminError, CommandContext, find_account, line_from_stdin, now};
+use super::{AdminError, CommandContext, find_account, line_from_stdin};
 use crate::app::settings::AccountCommand;
 use auth::Store;
 use auth::account::{Account, AccountRef, Email};
-use auth::audit::{Entry, Event};
+use auth::audit::{AuditEntry, AuditEvent};
 use auth::password::Password;
 use auth::password::hash::PasswordHash;
 use data::rfc3339;
+use platform::clock::now;
 
 pub(super) fn run(context: &CommandContext<'_>, command: AccountCommand) -> Result<(), AdminError> {
     let CommandContext { store, json, .. } = *context;
@@ -23,7 +24,7 @@ pub(super) fn run(context: &CommandContext<'_>, command: AccountCommand) -> Resu
             if password.is_none() {
                 message += "\nits owner can sign in after a password is set: venturedex account set-password --help";
             }
-            (Some(Event::AccountCreation), account, message)
+            (Some(AuditEvent::AccountCreation), account, message)
         }
         AccountCommand::Verify { email } => {
             let account = store.verify_account(find_account(store, &email)?.id, now())?;
@@ -33,7 +34,7 @@ pub(super) fn run(context: &CommandContext<'_>, command: AccountCommand) -> Resu
                  revokes their keys",
                 rfc3339(account.created_at)
             );
-            (Some(Event::AccountVerification), account, message)
+            (Some(AuditEvent::AccountVerification), account, message)
         }
         AccountCommand::SetPassword { email, keep_keys, .. } => {
             let account = find_account(store, &email)?;
@@ -46,14 +47,14 @@ pub(super) fn run(context: &CommandContext<'_>, command: AccountCommand) -> Resu
             };
             let message = format!("set the password of account {} {email}; all its sessions were ended, {keys}", id.0);
             let active_keys = if keep_keys { *active_keys } else { 0 };
-            (Some(Event::PasswordChange), Account { active_keys, ..account }, message)
+            (Some(AuditEvent::PasswordChange), Account { active_keys, ..account }, message)
         }
         AccountCommand::ResetTotp { email } => {
             let account = find_account(store, &email)?;
             let (event, result) = match store.disable_totp(account.id, None)? {
                 true => {
                     let result = "no longer requires codes at sign-in; its sessions and keys are unchanged";
-                    (Some(Event::TotpDeactivation), result)
+                    (Some(AuditEvent::TotpDeactivation), result)
                 }
                 false => (None, "does not require codes at sign-in"),
             };
@@ -67,9 +68,11 @@ pub(super) fn run(context: &CommandContext<'_>, command: AccountCommand) -> Resu
             }
             let account = store.set_operator(before.id, !revoke)?;
             let (event, result) = match (before.is_operator, revoke) {
-                (false, false) => (Some(Event::OperatorGrant), "is an operator now: it finds the pages below /admin"),
+                (false, false) => {
+                    (Some(AuditEvent::OperatorGrant), "is an operator now: it finds the pages below /admin")
+                }
                 (true, false) => (None, "is an operator already"),
-                (true, true) => (Some(Event::OperatorRevocation), "is an operator no longer"),
+                (true, true) => (Some(AuditEvent::OperatorRevocation), "is an operator no longer"),
                 (false, true) => (None, "is no operator"),
             };
             let message = format!("account {} {} {result}", account.id.0, account.email);
@@ -82,7 +85,7 @@ pub(super) fn run(context: &CommandContext<'_>, command: AccountCommand) -> Resu
             store.delete_account(account.id, None, now())?;
             let Account { id, active_keys, ref email, .. } = account;
             let message = format!("deleted account {} {email}; {active_keys} active keys were revoked", id.0);
-            (Some(Event::AccountDeletion), Account { active_keys: 0, ..account }, message)
+            (Some(AuditEvent::AccountDeletion), Account { active_keys: 0, ..account }, message)
         }
         AccountCommand::SetTier { email, tier, yes } => {
             let before = find_account(store, &email)?;
@@ -95,13 +98,13 @@ pub(super) fn run(context: &CommandContext<'_>, command: AccountCommand) -> Resu
                 let created = rfc3339(account.created_at);
                 message += &format!("\nwarning: the account is unverified; anybody could have created it ({created})");
             }
-            (Some(Event::TierChange), account, message)
+            (Some(AuditEvent::TierChange), account, message)
         }
         AccountCommand::List => return list(store, json),
     };
     if let Some(event) = event {
-        let tier = (event == Event::TierChange).then_some(account.tier);
-        context.audit(Entry { tier, ..Entry::new(event, Some(account.id)) });
+        let tier = (event == AuditEvent::TierChange).then_some(account.tier);
+        context.audit(AuditEntry { tier, ..AuditEntry::new(event, Some(account.id)) });
     }
     if json {
         return print_json(&ListedAccount::from_account(&account));
@@ -114,16 +117,16 @@ fn set_blocked(
     store: &dyn Store,
     email: &AccountRef,
     is_blocked: bool,
-) -> Result<(Option<Event>, Account, String), AdminError> {
+) -> Result<(Option<AuditEvent>, Account, String), AdminError> {
     let before = find_account(store, email)?;
     let account = store.set_blocked(before.id, is_blocked, now())?;
     let (event, result) = match (before.blocked_at, is_blocked) {
         (None, true) => {
             let result = "is blocked now: its sessions were ended, nobody can sign in, and its keys are rejected";
-            (Some(Event::AccountBlock), result)
+            (Some(AuditEvent::AccountBlock), result)
         }
         (Some(_), true) => (None, "is blocked already"),
-        (Some(_), false) => (Some(Event::AccountUnblock), "is no longer blocked: its keys are accepted again"),
+        (Some(_), false) => (Some(AuditEvent::AccountUnblock), "is no longer blocked: its keys are accepted again"),
         (None, false) => (None, "is not blocked"),
     };
     let message = format!("account {} {} {result}", account.id.0, account.email);

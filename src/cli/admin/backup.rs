@@ -11,10 +11,12 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::app::settings::{BackupOptions, RestoreOptions};
-use crate::cli::admin::{AdminError, now, print};
+use crate::cli::admin::{AdminError, print};
 use crate::cli::indexer::format;
 use auth::{DataLock, DatabaseFile, StoreError, has_database, install_database, private_files};
 use data::{SnapshotVersion, rfc3339};
+use platform::PROGRAM;
+use platform::clock::now;
 use release::{Checksum, ReleaseStore};
 
 /// Describes the backup; written last.
@@ -108,7 +110,7 @@ fn write_backup(draft: &Path, database: &DatabaseFile, options: &BackupOptions) 
     };
     let (version, _) = copy.versions()?;
     let description = Description {
-        program: format!("venturedex {}", env!("CARGO_PKG_VERSION")),
+        program: PROGRAM.to_owned(),
         made_at,
         database: BackedUpDatabase { bytes, sha256, version, accounts: counts.accounts, keys: counts.keys },
         release,

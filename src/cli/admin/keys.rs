@@ -3,13 +3,14 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::print::{note, print, print_json, print_table};
-use super::{AdminError, CommandContext, find_account, line_from_stdin, now};
+use super::{AdminError, CommandContext, find_account, line_from_stdin};
 use crate::app::settings::{KeyArgument, KeyCommand};
 use auth::ApiKey;
 use auth::account::{AccountRef, KeyName, KeyRecord, KeyRef, Rotation, expiry};
-use auth::audit::Event;
+use auth::audit::AuditEvent;
 use data::import::clean::is_hidden;
 use data::{Date, rfc3339};
+use platform::clock::now;
 
 pub(super) fn run(context: &CommandContext<'_>, command: KeyCommand) -> Result<(), AdminError> {
     let CommandContext { store, json, .. } = *context;
@@ -66,7 +67,7 @@ fn create_key(
     let id = find_account(context.store, email)?.id;
     let now = now();
     let record = context.store.create_key(id, name, &key, expiry(days, now), now)?;
-    context.audit_key(Event::KeyCreation, &record);
+    context.audit_key(AuditEvent::KeyCreation, &record);
     print_key(context, &key, &record, None)
 }
 
@@ -75,7 +76,7 @@ fn rotate_key(context: &CommandContext<'_>, key: KeyRef, overlap: u32, days: Opt
     let now = now();
     let days = days.or(context.store.key(key, Date::from_unix(now))?.lifetime());
     let (rotated, record) = context.store.rotate_key(key, &successor, Rotation::new(overlap, days, now), now)?;
-    context.audit_key(Event::KeyRotation, &rotated);
+    context.audit_key(AuditEvent::KeyRotation, &rotated);
     print_key(context, &successor, &record, Some(&rotated))
 }
 
@@ -107,7 +108,7 @@ fn print_key(
     if printed.is_err() {
         // Nobody has seen the key, so nobody can use it.
         context.store.revoke_key(KeyRef::Id(record.id), now())?;
-        context.audit_key(Event::KeyRevocation, record);
+        context.audit_key(AuditEvent::KeyRevocation, record);
         note(&format!("key {} could not be printed and was revoked", record.id.0));
     }
     printed
@@ -117,7 +118,7 @@ fn revoke_key(context: &CommandContext<'_>, key: KeyRef) -> Result<(), AdminErro
     let now = now();
     let record = context.store.revoke_key(key, now)?;
     if record.revoked_at == Some(now) {
-        context.audit_key(Event::KeyRevocation, &record);
+        context.audit_key(AuditEvent::KeyRevocation, &record);
     }
     if context.json {
         return print_json(&ListedKey::from_record(&record));

@@ -17,10 +17,11 @@ use crate::app::settings::{
     AccountCommand, AuditFilter, BackupOptions, CommandOptions, KeyCommand, RestoreOptions, StoreCommand, StoreSettings,
 };
 use auth::account::{Account, AccountRef, KeyRecord, ParseKeyRefError};
-use auth::audit::{AuditLog, Entry, Event};
+use auth::audit::{AuditEntry, AuditEvent, AuditLog};
 use auth::password::WeakPassword;
 use auth::{Store, StoreError};
 use data::rfc3339;
+use platform::clock::now;
 use release::ReleaseError;
 
 /// Maximum input size in bytes; longer than any password or key.
@@ -45,14 +46,14 @@ struct CommandContext<'a> {
 }
 
 impl CommandContext<'_> {
-    fn audit(&self, entry: Entry) {
+    fn audit(&self, entry: AuditEntry) {
         if let Some(log) = &self.audit_log {
-            log.write(Entry { by_operator: true, ..entry }, None);
+            log.write(AuditEntry { by_operator: true, ..entry }, None);
         }
     }
 
-    fn audit_key(&self, event: Event, key: &KeyRecord) {
-        self.audit(Entry { key: Some(key.id), ..Entry::new(event, Some(key.account)) });
+    fn audit_key(&self, event: AuditEvent, key: &KeyRecord) {
+        self.audit(AuditEntry { key: Some(key.id), ..AuditEntry::new(event, Some(key.account)) });
     }
 }
 
@@ -232,9 +233,4 @@ fn line_from_stdin(what: &'static str) -> Result<Zeroizing<String>, AdminError> 
     let line = text.strip_suffix('\n').unwrap_or(&text);
     let line = line.strip_suffix('\r').unwrap_or(line);
     if line.contains('\n') { Err(unusable("has several lines")) } else { Ok(Zeroizing::new(line.to_owned())) }
-}
-
-/// Current time in Unix seconds.
-fn now() -> i64 {
-    time::OffsetDateTime::now_utc().unix_timestamp()
 }

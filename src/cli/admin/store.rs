@@ -9,21 +9,21 @@ use auth::{CopiedTable, PostgresStore};
 
 pub(super) fn refuse_backup(store: &StoreSettings) -> Result<(), AdminError> {
     match store.postgres()? {
-        Some(settings) => Err(AdminError::BackupOfPostgres(PostgresStore::place(&settings)?)),
+        Some(settings) => Err(AdminError::BackupOfPostgres(PostgresStore::display_url(&settings)?)),
         None => Ok(()),
     }
 }
 
 pub(super) fn refuse_restore(store: &StoreSettings) -> Result<(), AdminError> {
     match store.postgres()? {
-        Some(settings) => Err(AdminError::RestoreToPostgres(PostgresStore::place(&settings)?)),
+        Some(settings) => Err(AdminError::RestoreToPostgres(PostgresStore::display_url(&settings)?)),
         None => Ok(()),
     }
 }
 
 pub(super) fn copy(from: &Path, store: &StoreSettings, json: bool) -> Result<(), AdminError> {
     let settings = store.postgres()?.ok_or(AdminError::NoTarget)?;
-    let place = PostgresStore::place(&settings)?;
+    let place = PostgresStore::display_url(&settings)?;
     let copied = PostgresStore::copy_from(from, &settings)?;
     if json {
         let tables: BTreeMap<&str, u64> = copied.iter().map(|CopiedTable { name, rows }| (*name, *rows)).collect();

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::cli::doctor::finding::{Findings, Status};
 use crate::cli::doctor::machine;
 use crate::cli::indexer::format;
-use auth::{DataLock, DatabaseFile, Holder, StoreError};
+use auth::{DataLock, DatabaseFile, LockHolder, StoreError};
 use data::rfc3339;
 
 /// Write-ahead log size, in bytes, that shows that it is no longer moved into the database.
@@ -19,7 +19,7 @@ const AS_OWNER: &str =
 #[derive(Default)]
 pub(super) struct DataFolderState {
     /// The running server of the folder.
-    pub holder: Option<Holder>,
+    pub holder: Option<LockHolder>,
     /// The latest time in the database.
     pub newest_time: Option<i64>,
 }
@@ -54,8 +54,8 @@ pub(super) fn check(folder: &Path, is_shared: bool, findings: &mut Findings) -> 
     match DataLock::holder(folder) {
         Ok(holder) => {
             let detail = match &holder {
-                Some(Holder { process: Some(process) }) => format!("running (process {process})"),
-                Some(Holder { process: None }) => "running".to_owned(),
+                Some(LockHolder { process: Some(process) }) => format!("running (process {process})"),
+                Some(LockHolder { process: None }) => "running".to_owned(),
                 None => "not running".to_owned(),
             };
             findings.ok("data.server", detail);
@@ -70,9 +70,8 @@ pub(super) fn check(folder: &Path, is_shared: bool, findings: &mut Findings) -> 
 
 fn permissions(folder: &Path, findings: &mut Findings) {
     let database = DatabaseFile::path_in(folder);
-    let wrong = [(folder, 0o700), (database.as_path(), 0o600)]
-        .into_iter()
-        .find(|(path, _)| machine::mode(path).is_some_and(|mode| mode & 0o077 != 0));
+    let paths = [(folder, 0o700), (database.as_path(), 0o600)];
+    let wrong = paths.into_iter().find(|(path, _)| machine::is_open_to_others(path));
     match wrong {
         Some((path, right)) => findings.warning(
             "data.permissions",

@@ -9,12 +9,13 @@ use std::time::{Instant, SystemTime};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
+use crate::app::metrics::process::max_files;
 use crate::app::settings::ServeSettings;
 use crate::cli::doctor::data_folder::DataFolderState;
 use crate::cli::doctor::finding::Findings;
 use crate::cli::doctor::releases::IndexState;
 use crate::cli::indexer::format;
-use auth::Holder;
+use auth::LockHolder;
 use catalog;
 use data::{Date, rfc3339};
 
@@ -41,7 +42,7 @@ pub(super) fn check(settings: &ServeSettings, data: &DataFolderState, index: &In
     let server = data.holder.as_ref().and_then(|holder| holder.process).filter(|process| is_server(*process));
     let process = server.map_or("self".to_owned(), |process| process.to_string());
     let limits =
-        ProcessLimits { open_files: open_files(&process), memory: memory_limit(&process), of_server: server.is_some() };
+        ProcessLimits { open_files: max_files(&process), memory: memory_limit(&process), of_server: server.is_some() };
     check_open_files(&limits, u64::from(settings.max_connections), findings);
     check_memory(&limits, index.loaded_bytes, findings);
     if let Some(owner) = owner(Path::new(&format!("/proc/{process}"))) {
@@ -92,7 +93,7 @@ fn check_user(user: u32, findings: &mut Findings) {
     }
 }
 
-fn check_port(listen: SocketAddr, holder: Option<&Holder>, findings: &mut Findings) {
+fn check_port(listen: SocketAddr, holder: Option<&LockHolder>, findings: &mut Findings) {
     const CHECK: &str = "process.port";
     if listen.port() == 0 {
         return findings.ok(CHECK, "the system chooses a free port");
@@ -193,12 +194,22 @@ fn judge_clock(now: i64, known: &KnownTimes, jump: f64, findings: &mut Findings)
     }
 }
 
-/// Permissions of a file or folder, if the system has any.
-pub(super) fn mode(path: &Path) -> Option<u32> {
+/// True if other users of the machine may open a file or folder, as far as the system has permissions.
+pub(super) fn is_open_to_others(path: &Path) -> bool {
     #[cfg(unix)]
-    return fs::metadata(path).ok().map(|file| std::os::unix::fs::MetadataExt::mode(&file) & 0o777);
+    return fs::metadata(path).is_ok_and(|file| std::os::unix::fs::MetadataExt::mode(&file) & 0o077 != 0);
     #[cfg(not(unix))]
-    None
+    false
+}
+
+/// Warns of a file that other users of the machine may open, and returns true.
+pub(super) fn warn_if_open(check: &'static str, path: &Path, findings: &mut Findings) -> bool {
+    let is_open = is_open_to_others(path);
+    if is_open {
+        let detail = format!("{} can be read by other users of this machine", path.display());
+        findings.warning(check, detail, format!("chmod 600 {}", path.display()));
+    }
+    is_open
 }
 
 /// True if this process may write to a file or create files in a folder. Root always may.
@@ -227,17 +238,6 @@ fn owner(path: &Path) -> Option<u32> {
 /// True if a process is still a server: another one may have got its number, especially in a container.
 fn is_server(process: u32) -> bool {
     fs::read_to_string(format!("/proc/{process}/comm")).is_ok_and(|name| name.trim() == "venturedex")
-}
-
-/// `process` is a number or `self`. `None` if the system does not tell, or if there is no limit.
-fn open_files(process: &str) -> Option<u64> {
-    parse_open_files(&fs::read_to_string(format!("/proc/{process}/limits")).ok()?)
-}
-
-/// The soft limit in `/proc/PID/limits`.
-fn parse_open_files(limits: &str) -> Option<u64> {
-    let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"))?;
-    line.split_whitespace().next()?.parse().ok()
 }
 
 /// The smallest limit among the control groups of a process and the machine's memory, in bytes.
@@ -282,6 +282,7 @@ fn parse_total(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::metrics::process::parse_max_files;
     use crate::cli::doctor::finding::{Status, status_of};
 
     fn found(check: &str, judge: impl FnOnce(&mut Findings)) -> Option<Status> {
@@ -334,8 +335,8 @@ mod tests {
     fn limits_are_read_as_the_system_writes_them() {
         let limits = "Limit                     Soft Limit           Hard Limit           Units     \n\
              Max open files            1024                 524288               files     \n";
-        assert_eq!(parse_open_files(limits), Some(1_024));
-        assert_eq!(parse_open_files("Max open files            unlimited            unlimited            files"), None);
+        assert_eq!(parse_max_files(limits), Some(1_024));
+        assert_eq!(parse_max_files("Max open files            unlimited            unlimited            files"), None);
         assert_eq!(parse_total("MemTotal:       24610340 kB\nMemFree: 1 kB\n"), Some(24_610_340 * 1024));
         assert_eq!(
             [parse_limit("max\n"), parse_limit("9223372036854771712\n"), parse_limit("536870912\n")],

@@ -18,10 +18,12 @@ use std::time::{Instant, SystemTime};
 
 use serde::Serialize;
 
-use crate::app::now;
 use crate::app::settings::ServeSettings;
 use crate::cli::doctor::finding::{Finding, Findings, Status};
+use crate::cli::indexer::format;
 use data::rfc3339;
+use platform::PROGRAM;
+use platform::clock::now;
 
 /// The result of the checks, as printed by `--json`.
 #[derive(Serialize)]
@@ -84,7 +86,7 @@ fn report(
     let findings = findings.into_vec();
     let count = |status| findings.iter().filter(|finding| finding.status == status).count();
     DoctorReport {
-        program: format!("venturedex {}", env!("CARGO_PKG_VERSION")),
+        program: PROGRAM.to_owned(),
         checked_at: rfc3339(checked_at),
         status: findings.iter().map(|finding| finding.status).max().unwrap_or(Status::Ok),
         problems: count(Status::Problem),
@@ -102,7 +104,6 @@ fn print(report: &DoctorReport, out: &mut impl Write) -> io::Result<()> {
         }
     }
     let (problems, warnings) = (report.problems, report.warnings);
-    let count = |number: usize, noun: &str| format!("{number} {noun}{}", if number == 1 { "" } else { "s" });
-    writeln!(out, "\n{}, {}", count(problems, "problem"), count(warnings, "warning"))?;
+    writeln!(out, "\n{}, {}", format::counted(problems, "problem"), format::counted(warnings, "warning"))?;
     out.flush()
 }

@@ -159,13 +159,7 @@ fn log_file(check: &'static str, flag: &str, path: &Path, findings: &mut Finding
             format!("{flag} {}: cannot be written", path.display()),
             "name a file in a folder that the user of the server may write to",
         );
-    } else if machine::mode(path).is_some_and(|mode| mode & 0o077 != 0) {
-        findings.warning(
-            check,
-            format!("{} can be read by other users of this machine", path.display()),
-            format!("chmod 600 {}", path.display()),
-        );
-    } else {
+    } else if !machine::warn_if_open(check, path, findings) {
         findings.ok(check, path.display().to_string());
     }
 }
@@ -183,14 +177,8 @@ fn mail(settings: &ServeSettings, findings: &mut Findings) {
             );
         }
     };
-    if let Some(path) = &settings.smtp_password_file
-        && machine::mode(path).is_some_and(|mode| mode & 0o077 != 0)
-    {
-        findings.warning(
-            CHECK,
-            format!("{} can be read by other users of this machine", path.display()),
-            format!("chmod 600 {}", path.display()),
-        );
+    if let Some(path) = &settings.smtp_password_file {
+        machine::warn_if_open(CHECK, path, findings);
     }
     if settings.public_url.is_none() {
         findings.warning(

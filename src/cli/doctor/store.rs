@@ -14,14 +14,8 @@ const SLOW: Duration = Duration::from_millis(20);
 
 /// Checks the store and returns its latest time.
 pub(super) fn check(settings: &StoreSettings, findings: &mut Findings) -> Option<i64> {
-    if let Some(path) = &settings.store_password_file
-        && machine::mode(path).is_some_and(|mode| mode & 0o077 != 0)
-    {
-        findings.warning(
-            "store.password",
-            format!("{} can be read by other users of this machine", path.display()),
-            format!("chmod 600 {}", path.display()),
-        );
+    if let Some(path) = &settings.store_password_file {
+        machine::warn_if_open("store.password", path, findings);
     }
     let inspected = settings.postgres().and_then(|settings| match settings {
         Some(settings) => PostgresStore::inspect(&settings).map(Some),

@@ -15,6 +15,7 @@ use catalog::ChangeCounts;
 use data::import::DatasetInput;
 use data::rfc3339;
 use data::{self, Counts, Diagnostic, DiagnosticReport, Progress, SnapshotVersion, Table};
+use platform::clock;
 use release::remote::{Current, Pushed, RemoteStore};
 use release::{Policy, Publication, PublicationOutcome, ReleaseError, ReleaseStore, SigningKey, manifest};
 
@@ -52,7 +53,7 @@ impl PushTarget<'_> {
     fn push(&self, releases: &ReleaseStore, publication: &Publication, steps: &Steps) -> Result<Pushed, ReleaseError> {
         steps.step("push", 0);
         // The build has taken its time: count from now.
-        let now = OffsetDateTime::now_utc().unix_timestamp();
+        let now = clock::now();
         let (version, key) = (publication.manifest.version, self.sign_key.as_ref());
         let pushed = self.remote.push(releases, version, key, &self.read, now + self.activate_in, now);
         steps.done();

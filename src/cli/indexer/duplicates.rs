@@ -34,8 +34,7 @@ pub(crate) fn run(dataset: DatasetInput<'_>, style: &Style) -> Result<IndexerExi
         }
     }
     for (table, duplicates) in &duplicates {
-        let noun = if duplicates.len() == 1 { "near-duplicate" } else { "near-duplicates" };
-        writeln!(out, "{}: {} {noun}", table.name(), format::count(duplicates.len() as u64))?;
+        writeln!(out, "{}: {}", table.name(), format::counted(duplicates.len(), "near-duplicate"))?;
     }
     out.flush()?;
     Ok(IndexerExit::Success)

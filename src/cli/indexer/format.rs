@@ -3,8 +3,10 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use indicatif::{HumanBytes, HumanCount};
+use indicatif::HumanBytes;
 use serde::{Serialize, Serializer};
+
+pub(crate) use data::number::grouped as count;
 
 pub(crate) fn json(value: &impl Serialize) -> io::Result<()> {
     let mut out = io::stdout().lock();
@@ -12,14 +14,9 @@ pub(crate) fn json(value: &impl Serialize) -> io::Result<()> {
     writeln!(out)
 }
 
-/// `87,269`, as a string that can be padded.
-pub(crate) fn count(number: impl Into<u64>) -> String {
-    HumanCount(number.into()).to_string()
-}
-
 /// `1 firm`, `2 firms`
 pub(crate) fn counted(number: usize, noun: &str) -> String {
-    format!("{} {noun}{}", count(number as u64), if number == 1 { "" } else { "s" })
+    data::number::counted(number, noun, &format!("{noun}s"))
 }
 
 /// `12.30 MiB`, as a string that can be padded.

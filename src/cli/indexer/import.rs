@@ -15,6 +15,7 @@ use crate::cli::indexer::progress::Steps;
 use crate::cli::indexer::{CommandError, IndexerExit, Style, format};
 use data::Date;
 use data::import::FileList;
+use data::import::diagnostics::did_you_mean;
 pub(super) use import::resolve;
 use import::sources::guess;
 use import::sources::import::{FileSummary, Import, ImportSummary, Omission, SectionSummary, SourceChanges};
@@ -180,8 +181,7 @@ impl ImportArgs {
 
 fn unknown_preset(name: &str) -> SourceError {
     let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
-    let hint =
-        nearest(name, names.iter().copied()).map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+    let hint = did_you_mean(nearest(name, names.iter().copied()));
     SourceError::Problems(vec![format!(
         "no preset {name:?}{hint}; the presets are {}, and other files need --mapping FILE",
         names.join(", ")

@@ -7,7 +7,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
 
 use crate::cli::indexer::{CommandError, IndexerExit, Style, format};
-use catalog::{Catalog, Texts};
+use catalog::{Catalog, TextIndexes};
+use data::import::diagnostics::did_you_mean;
 use data::{SnapshotVersion, Table};
 use release::ReleaseStore;
 use search::Explanation;
@@ -29,8 +30,9 @@ pub(crate) struct SearchArgs {
 
 /// Parses the name of a table with named rows.
 fn named_table() -> impl TypedValueParser<Value = Table> {
-    let table = |name: String| Texts::TABLES.into_iter().find(|table| table.name() == name);
-    PossibleValuesParser::new(Texts::TABLES.map(Table::name)).map(move |name| table(name).expect("a possible value"))
+    let table = |name: String| TextIndexes::TABLES.into_iter().find(|table| table.name() == name);
+    PossibleValuesParser::new(TextIndexes::TABLES.map(Table::name))
+        .map(move |name| table(name).expect("a possible value"))
 }
 
 #[derive(Serialize)]
@@ -67,8 +69,7 @@ pub(crate) fn run(arguments: &SearchArgs, releases: &ReleaseStore, style: &Style
         Some(slug) => match catalog.find(table, slug) {
             Some(row) => vec![row],
             None => {
-                let nearest = catalog.nearest_slugs(table, slug, 1).into_iter().next();
-                let hint = nearest.map_or_else(String::new, |nearest| format!("; did you mean `{nearest}`?"));
+                let hint = did_you_mean(catalog.nearest_slugs(table, slug, 1).into_iter().next());
                 writeln!(io::stderr(), "error: no {} has the slug `{slug}`{hint}", table.noun())?;
                 return Ok(IndexerExit::Rejected);
             }

@@ -110,7 +110,7 @@ pub struct RowValues<'a> {
 }
 
 impl<'a> RowValues<'a> {
-    pub const EMPTY: Self = Self { of_rows: &[], lists: &[] };
+    pub(crate) const EMPTY: Self = Self { of_rows: &[], lists: &[] };
 
     /// The values of a row, in any order.
     pub fn of(self, row: u32) -> &'a [u32] {
@@ -147,7 +147,7 @@ pub enum RowSet<'a> {
 }
 
 impl RowSet<'static> {
-    pub const EMPTY: Self = Self::Sparse(&[]);
+    pub(crate) const EMPTY: Self = Self::Sparse(&[]);
 }
 
 impl<'a> RowSet<'a> {

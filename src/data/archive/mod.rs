@@ -10,10 +10,10 @@
 mod aligned_bytes;
 pub(crate) mod column_writer;
 pub mod facet_column;
-pub mod none;
+pub(crate) mod none;
 pub(crate) mod own_columns;
-pub mod record_text;
-pub mod records;
+pub(crate) mod record_text;
+pub(crate) mod records;
 pub(crate) mod table_columns;
 mod writer;
 
@@ -39,7 +39,7 @@ use crate::read_at::read_exact_at;
 compile_error!("the archive is little-endian and its columns are used in place");
 
 /// The archive's format; readers open only their own format.
-pub const FORMAT: u32 = 9;
+pub(crate) const FORMAT: u32 = 10;
 
 const ALIGN: usize = 64;
 const HEAD: [u8; 8] = *b"VDXTABLE";

@@ -8,7 +8,6 @@ use crate::{ArchiveError, Country, Facet, Metric, NONE_U16, Stage, Table};
 pub(crate) struct FirmNumberColumns {
     pub health_score: NumberColumn<u8>,
     pub ghosting_rate: NumberColumn<u16>,
-    pub review_count: NumberColumn<u32>,
     pub check_min_usd: NumberColumn<u64>,
     pub check_max_usd: NumberColumn<u64>,
     pub last_investment_on: NumberColumn<i32>,
@@ -43,7 +42,6 @@ impl FirmNumberColumns {
         Ok(Self {
             health_score: archive.column("firms/health_score", rows)?,
             ghosting_rate: archive.column("firms/ghosting_rate", rows)?,
-            review_count: archive.column("firms/review_count", rows)?,
             check_min_usd: archive.column("firms/check_min_usd", rows)?,
             check_max_usd: archive.column("firms/check_max_usd", rows)?,
             last_investment_on: archive.column("firms/last_investment_on", rows)?,

@@ -12,6 +12,7 @@ use crate::derive::Derived;
 use crate::derive::alias_candidates::abbreviation::abbreviates;
 use crate::fold::fold;
 use crate::import::{Dataset, website};
+use crate::vocabulary::capitalized;
 use crate::{Country, Table};
 
 /// Phrases before a former or other name in brackets.
@@ -52,7 +53,7 @@ pub enum Sureness {
 }
 
 impl Sureness {
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Possible => "possible",
             Self::Probable => "probable",
@@ -248,11 +249,7 @@ fn host_label(url: &str) -> Option<String> {
 
 /// Capitalizes each word.
 fn capitalize_words(words: &str) -> String {
-    let titled = words.split_whitespace().map(|word| {
-        let (initial, rest) = word.split_at(word.chars().next().map_or(0, char::len_utf8));
-        initial.to_uppercase() + rest
-    });
-    titled.collect::<Vec<_>>().join(" ")
+    words.split_whitespace().map(capitalized).collect::<Vec<_>>().join(" ")
 }
 
 /// Proposes the names of smaller firms for a larger firm with most of their portfolio, unless the two ever invested

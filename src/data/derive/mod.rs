@@ -1,13 +1,13 @@
 //! Values derived from the rows: counts, totals, dates, co-investors, and the stages and sectors of firms that publish none.
 
 pub mod alias_candidates;
-pub mod near_duplicates;
+pub(crate) mod near_duplicates;
 pub(crate) mod outliers;
 pub(crate) mod prominence;
-pub mod record;
-pub mod row_order;
+pub(crate) mod record;
+pub(crate) mod row_order;
 pub mod score;
-pub mod sort_order;
+pub(crate) mod sort_order;
 
 use crate::derive::outliers::AmountLimits;
 use crate::derive::prominence::Prominence;

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 /// Rank of a row without a value; it is last in both directions.
-pub const NO_RANK: u32 = u32::MAX;
+const NO_RANK: u32 = u32::MAX;
 
 pub(crate) struct SortOrder {
     /// Rows by ascending value, ties by slug, rows without a value last.

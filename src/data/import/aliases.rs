@@ -3,16 +3,15 @@
 
 use std::collections::HashMap;
 use std::io::{self, Write};
-use std::path::Path;
 
+use crate::Table;
 use crate::derive::alias_candidates::AliasCandidate;
 use crate::fold::fold;
 use crate::import::Dataset;
 use crate::import::csv_row::{CsvRow, MAX_VALUES};
-use crate::import::csv_table::{CsvTable, TableRow};
+use crate::import::csv_table::{CsvFolder, TableRow};
 use crate::import::diagnostics::quoted;
 use crate::import::referable::Referable;
-use crate::{DiagnosticReport, Progress, Table};
 
 /// An alias of a record. The source in the file is for its maintainers; it is not served.
 pub(crate) struct Alias {
@@ -31,15 +30,10 @@ impl TableRow for Alias {
 /// Line of each alias, by record.
 type AliasLines = HashMap<(Table, u32), HashMap<String, u64>>;
 
-/// The aliases of the file in `folder`; none if there is no such file.
-pub(crate) fn read(
-    folder: &Path,
-    report: &mut DiagnosticReport,
-    progress: &dyn Progress,
-    records: &Referable<'_>,
-) -> Vec<Alias> {
+/// The aliases of the file; none if there is no such file.
+pub(crate) fn read(files: &mut CsvFolder<'_>, records: &Referable<'_>) -> Vec<Alias> {
     let mut known = AliasLines::new();
-    CsvTable::read(folder, report, progress, |row| Alias::read(row, records, &mut known)).rows
+    files.read(|row| Alias::read(row, records, &mut known)).rows
 }
 
 /// Writes candidates as lines of the file, under its header.

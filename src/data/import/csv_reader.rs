@@ -140,7 +140,7 @@ impl<R: Read> CsvReader<R> {
     }
 
     /// Number of bytes read.
-    pub fn position(&self) -> u64 {
+    pub(crate) fn position(&self) -> u64 {
         self.csv.position().byte()
     }
 

@@ -297,7 +297,7 @@ impl CsvRow<'_, '_> {
 }
 
 /// The values in order without duplicates. A set finds them: a comparison with each previous value is quadratic.
-fn distinct<T: Clone + Eq + Hash>(values: impl Iterator<Item = T>) -> Vec<T> {
+pub fn distinct<T: Clone + Eq + Hash>(values: impl Iterator<Item = T>) -> Vec<T> {
     let mut seen = HashSet::new();
     values.filter(|value| seen.insert(value.clone())).collect()
 }

@@ -11,7 +11,7 @@ use csv::{ByteRecord, StringRecord};
 
 use crate::import::csv_reader::{CsvDialect, CsvError, CsvReader, LocatedDoubt};
 use crate::import::csv_row::{CsvRow, TableIndex};
-use crate::import::diagnostics::{Diagnostics, quoted};
+use crate::import::diagnostics::{Diagnostics, did_you_mean, quoted};
 use crate::{DiagnosticReport, Progress};
 
 /// Maximum rows and bytes of a batch. A thread reads the next batch while the last one is checked.
@@ -95,7 +95,7 @@ impl CsvColumns {
                 Some(column) => found.push((column, index)),
                 None => {
                     let meant = T::HEADER.split(',').find(|column| letters(column) == letters(name));
-                    let hint = meant.map_or_else(String::new, |meant| format!("; did you mean `{meant}`?"));
+                    let hint = did_you_mean(meant);
                     diagnostics.warning(Some(1), None, format!("unknown column {}{hint}", quoted(name)));
                 }
             }
@@ -141,21 +141,26 @@ fn warn_of(doubt: Option<LocatedDoubt>, diagnostics: &mut Diagnostics<'_>) {
     }
 }
 
-impl<T: TableRow> CsvTable<T> {
-    /// Reads the file in `folder`. `each` parses a row, and returns `None` for one that cannot be used.
+/// A folder with CSV files that are read.
+pub struct CsvFolder<'a> {
+    pub path: &'a Path,
+    /// Gets the problems of all files.
+    pub report: &'a mut DiagnosticReport,
+    pub progress: &'a dyn Progress,
+}
+
+impl CsvFolder<'_> {
+    /// Reads the file of a table. `each` parses a row, and returns `None` for one that cannot be used.
     ///
     /// Without the file the table is empty. Reports a missing column, a row with too few or too many fields, invalid
     /// UTF-8 and a quotation mark that is not closed.
-    pub fn read(
-        folder: &Path,
-        report: &mut DiagnosticReport,
-        progress: &dyn Progress,
-        each: impl FnMut(&mut CsvRow<'_, '_>) -> Option<T>,
-    ) -> Self {
-        Self::read_file(&folder.join(T::FILE), T::FILE, report, progress, each)
+    pub fn read<T: TableRow>(&mut self, each: impl FnMut(&mut CsvRow<'_, '_>) -> Option<T>) -> CsvTable<T> {
+        CsvTable::read_file(&self.path.join(T::FILE), T::FILE, self.report, self.progress, each)
     }
+}
 
-    /// As `read`, from any file; `name` is its name in messages.
+impl<T: TableRow> CsvTable<T> {
+    /// As [`CsvFolder::read`], from any file; `name` is its name in messages.
     pub fn read_file(
         path: &Path,
         name: &str,
@@ -296,7 +301,7 @@ impl<T: TableRow> CsvTable<T> {
                     self.state.set(FileState::Unknown);
                     format!(": the dataset has no {}", T::FILE)
                 }
-                _ => self.nearest(slug).map_or_else(String::new, |nearest| format!("; did you mean `{nearest}`?")),
+                _ => did_you_mean(self.nearest(slug)),
             };
             row.error(column, format!("no {} has the slug {}{hint}", T::NOUN, quoted(slug)));
         }

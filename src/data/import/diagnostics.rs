@@ -4,6 +4,8 @@ use std::{fmt, io};
 
 use serde::Serialize;
 
+use crate::parameter_error::shortened_to;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// The dataset is rejected.
@@ -115,11 +117,12 @@ impl Progress for NoProgress {
 
 /// Quotes a value for a message, truncated to 60 characters.
 pub fn quoted(value: &str) -> String {
-    let mut cut: String = value.chars().take(60).collect();
-    if cut.len() < value.len() {
-        cut.push('…');
-    }
-    format!("{cut:?}")
+    format!("{:?}", shortened_to(60, value))
+}
+
+/// The end of a message about an unknown name: the one that may be meant. Empty without a suggestion.
+pub fn did_you_mean(suggestion: Option<impl fmt::Display>) -> String {
+    suggestion.map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
 }
 
 /// The message of a value with more than `max` characters.

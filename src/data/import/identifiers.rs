@@ -1,17 +1,16 @@
 //! `identifiers.csv`: the identifiers of firms, startups and people in registers and on the web. A dataset may lack it.
 
 use std::fmt;
-use std::path::Path;
 use std::sync::Arc;
 
+use crate::Table;
 use crate::fold::fold;
 use crate::identifier::{self, MAX_UNLIKE_NAMES, Strength};
 use crate::import::Dataset;
 use crate::import::csv_row::CsvRow;
-use crate::import::csv_table::{CsvTable, TableRow};
+use crate::import::csv_table::{CsvFolder, TableRow};
 use crate::import::diagnostics::{Diagnostics, quoted};
 use crate::import::referable::Referable;
-use crate::{DiagnosticReport, Progress, Table};
 
 /// An identifier in its normal form.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -41,16 +40,11 @@ impl TableRow for RecordIdentifier {
     const REQUIRED: &'static str = Self::HEADER;
 }
 
-/// The identifiers of the file in `folder`, each once and without placeholders; empty if there is no such file.
-pub(crate) fn read(
-    folder: &Path,
-    report: &mut DiagnosticReport,
-    progress: &dyn Progress,
-    records: &Referable<'_>,
-) -> Vec<RecordIdentifier> {
-    let mut carried = CsvTable::read(folder, report, progress, |row| RecordIdentifier::read(row, records)).rows;
+/// The identifiers of the file, each once and without placeholders; empty if there is no such file.
+pub(crate) fn read(files: &mut CsvFolder<'_>, records: &Referable<'_>) -> Vec<RecordIdentifier> {
+    let mut carried = files.read(|row| RecordIdentifier::read(row, records)).rows;
     carried.sort_by(|left, right| (&left.identifier, left.line).cmp(&(&right.identifier, right.line)));
-    let mut diagnostics = Diagnostics::new(RecordIdentifier::FILE, report);
+    let mut diagnostics = Diagnostics::new(RecordIdentifier::FILE, files.report);
     let mut kept = Vec::with_capacity(carried.len());
     for group in carried.chunk_by(|left, right| left.identifier == right.identifier) {
         let [first, others @ ..] = group else { continue };

@@ -5,10 +5,10 @@ use std::collections::{HashMap, HashSet};
 
 use once_cell::sync::Lazy;
 
-use crate::Table;
 use crate::fold::{fold, fold_into};
 use crate::import::rows::{DatasetFirm, DatasetStartup};
 use crate::import::{Dataset, website};
+use crate::{Table, word_file};
 
 static ENTRIES: Lazy<Vec<AliasEntry>> = Lazy::new(|| parse(include_str!("../known_aliases.txt")));
 
@@ -22,7 +22,6 @@ struct AliasEntry {
 
 /// Reads lines `kind|slugs and hosts|aliases`; the aliases are separated by `;`.
 fn parse(text: &'static str) -> Vec<AliasEntry> {
-    let lines = text.lines().filter(|line| !line.starts_with('#'));
     let entry = |line: &'static str| {
         let mut fields = line.split('|');
         let kind = fields.next()?;
@@ -30,7 +29,7 @@ fn parse(text: &'static str) -> Vec<AliasEntry> {
         let (keys, aliases) = (fields.next()?, fields.next()?);
         Some(AliasEntry { table, keys: keys.split(' ').collect(), aliases: aliases.split(';').collect() })
     };
-    lines.filter_map(entry).collect()
+    word_file::entries(text).filter_map(entry).collect()
 }
 
 /// Adds the known aliases to the records of a dataset, unless another record of the same kind has the name already.
@@ -121,7 +120,7 @@ mod tests {
 
     #[test]
     fn every_line_is_read_and_no_key_or_alias_occurs_twice() {
-        let lines = include_str!("../known_aliases.txt").lines().filter(|line| !line.starts_with('#')).count();
+        let lines = word_file::entries(include_str!("../known_aliases.txt")).count();
         assert_eq!(ENTRIES.len(), lines);
         assert!(lines >= 150);
         let (mut keys, mut aliases) = (HashSet::new(), HashSet::new());

@@ -25,7 +25,7 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use crate::import::aliases::Alias;
-use crate::import::csv_table::{CsvTable, TableRow, letters};
+use crate::import::csv_table::{CsvFolder, CsvTable, TableRow, letters};
 use crate::import::diagnostics::{Diagnostics, quoted};
 use crate::import::identifiers::RecordIdentifier;
 use crate::import::meta::{MetaValues, SnapshotMeta};
@@ -107,25 +107,19 @@ pub fn read<'a>(input: impl Into<DatasetInput<'a>>, progress: &dyn Progress) -> 
     let meta = meta::read(folder, &meta, &mut report);
     let released_on = meta.as_ref().map(|meta| meta.released_on);
     let mut texts = scratch.map_or_else(TextStore::in_memory, TextStore::in_file);
-    let sectors = read_sectors(folder, &mut texts, &mut report, progress);
-    let firms = CsvTable::read(folder, &mut report, progress, |row| {
-        Some(DatasetFirm::read(row, &mut texts, &sectors, released_on))
-    });
-    let startups = CsvTable::read(folder, &mut report, progress, |row| {
-        Some(DatasetStartup::read(row, &mut texts, &sectors, released_on))
-    });
-    let rounds =
-        CsvTable::read(folder, &mut report, progress, |row| DatasetRound::read(row, &startups, &firms, released_on));
-    let people = CsvTable::read(folder, &mut report, progress, |row| DatasetPerson::read(row, &startups, &firms));
-    let reviews =
-        CsvTable::read(folder, &mut report, progress, |row| DatasetReview::read(row, &mut texts, &firms, released_on))
-            .rows;
+    let mut files = CsvFolder { path: folder, report: &mut report, progress };
+    let sectors = read_sectors(&mut files, &mut texts);
+    let firms = files.read(|row| Some(DatasetFirm::read(row, &mut texts, &sectors, released_on)));
+    let startups = files.read(|row| Some(DatasetStartup::read(row, &mut texts, &sectors, released_on)));
+    let rounds = files.read(|row| DatasetRound::read(row, &startups, &firms, released_on));
+    let people = files.read(|row| DatasetPerson::read(row, &startups, &firms));
+    let reviews = files.read(|row| DatasetReview::read(row, &mut texts, &firms, released_on)).rows;
     texts.finish();
     let records = Referable { firms: &firms, startups: &startups, people: &people, rounds: &rounds };
-    let aliases = aliases::read(folder, &mut report, progress, &records);
-    let identifiers = identifiers::read(folder, &mut report, progress, &records);
-    let redirects = redirects::read(folder, &mut report, progress, &records);
-    let provenance = provenance::read(folder, &mut report, progress, &records);
+    let aliases = aliases::read(&mut files, &records);
+    let identifiers = identifiers::read(&mut files, &records);
+    let redirects = redirects::read(&mut files, &records);
+    let provenance = provenance::read(&mut files, &records);
     let dataset = meta.filter(|_| !report.has_errors()).map(|meta| Dataset {
         meta,
         sectors: sectors.rows,
@@ -189,18 +183,13 @@ fn check_files(folder: &Path, report: &mut DiagnosticReport) {
 }
 
 /// Reads the sectors, and resolves their parents afterwards, because a parent may be on a later line.
-fn read_sectors(
-    folder: &Path,
-    texts: &mut TextStore,
-    report: &mut DiagnosticReport,
-    progress: &dyn Progress,
-) -> CsvTable<DatasetSector> {
+fn read_sectors(files: &mut CsvFolder<'_>, texts: &mut TextStore) -> CsvTable<DatasetSector> {
     let mut parents: Vec<(String, u64)> = Vec::new();
-    let mut sectors = CsvTable::read(folder, report, progress, |row| {
+    let mut sectors = files.read(|row| {
         parents.push((row.field("parent").to_owned(), row.line));
         Some(DatasetSector::read(row, texts))
     });
-    let mut diagnostics = Diagnostics::new(DatasetSector::FILE, report);
+    let mut diagnostics = Diagnostics::new(DatasetSector::FILE, files.report);
     let mut error = |line, message| diagnostics.error(Some(line), Some("parent"), message);
     for (row, (parent, line)) in parents.iter().enumerate().filter(|(_, (parent, _))| !parent.is_empty()) {
         sectors.rows[row].parent = sectors.find(parent);

@@ -2,16 +2,15 @@
 //! lack both.
 
 use std::collections::HashMap;
-use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::field::model;
 use crate::import::csv_row::CsvRow;
-use crate::import::csv_table::{CsvTable, TableRow};
+use crate::import::csv_table::{CsvFolder, CsvTable, TableRow};
 use crate::import::referable::{self, Referable};
-use crate::{Date, DiagnosticReport, Progress, RecordText, Table, identifier};
+use crate::{Date, RecordText, Table, identifier};
 
 model! {
     /// A source of the data.
@@ -132,17 +131,12 @@ impl Provenance {
     }
 }
 
-/// The sources and statements of the files in `folder`; none if there are no such files.
-pub(crate) fn read(
-    folder: &Path,
-    report: &mut DiagnosticReport,
-    progress: &dyn Progress,
-    records: &Referable<'_>,
-) -> Provenance {
-    let sources = CsvTable::read(folder, report, progress, Source::read);
+/// The sources and statements of the files; none if there are no such files.
+pub(crate) fn read(files: &mut CsvFolder<'_>, records: &Referable<'_>) -> Provenance {
+    let sources = files.read(Source::read);
     let mut statements: HashMap<Table, RowTexts> = HashMap::new();
     // Rows are kept as texts by table; the table of rows itself stays empty.
-    CsvTable::<SourceStatement>::read(folder, report, progress, |row| {
+    files.read::<SourceStatement>(|row| {
         let (table, at, statement) = SourceStatement::read(row, records, &sources)?;
         statements.entry(table).or_default().add(at, &statement);
         None

@@ -1,13 +1,12 @@
 //! `redirects.csv`: the slugs of records that were merged into others. A dataset may lack it.
 
 use std::collections::HashMap;
-use std::path::Path;
 
+use crate::Table;
 use crate::import::csv_row::CsvRow;
-use crate::import::csv_table::{CsvTable, TableRow};
+use crate::import::csv_table::{CsvFolder, TableRow};
 use crate::import::diagnostics::quoted;
 use crate::import::referable::{self, Referable};
-use crate::{DiagnosticReport, Progress, Table};
 
 /// The slug of a merged record, with the record that replaces it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,21 +24,16 @@ impl TableRow for Redirect {
     const REQUIRED: &'static str = Self::HEADER;
 }
 
-pub(crate) fn read(
-    folder: &Path,
-    report: &mut DiagnosticReport,
-    progress: &dyn Progress,
-    records: &Referable<'_>,
-) -> Vec<Redirect> {
+pub(crate) fn read(files: &mut CsvFolder<'_>, records: &Referable<'_>) -> Vec<Redirect> {
     let mut lines: HashMap<(Table, String), u64> = HashMap::new();
-    CsvTable::read(folder, report, progress, |row| {
+    let redirects = files.read(|row| {
         let redirect = Redirect::read(row, records)?;
         if let Some(line) = lines.insert((redirect.table, redirect.slug.clone()), row.line) {
             row.error("slug", format!("{} is already redirected in line {line}", quoted(&redirect.slug)));
         }
         Some(redirect)
-    })
-    .rows
+    });
+    redirects.rows
 }
 
 impl Redirect {

@@ -300,7 +300,7 @@ pub struct DatasetReview {
 
 /// The part of a review that its author answers for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReviewContent {
+pub(crate) struct ReviewContent {
     /// The stage at which the reviewer met the firm.
     pub stage: Option<Stage>,
     pub rating: u8,
@@ -330,28 +330,21 @@ impl DatasetReview {
     ) -> Option<Self> {
         let (id, firm, stage) = (row.id("id"), firms.reference(row, "firm"), row.word("stage"));
         let rating = row.required("rating", CsvRow::rating);
-        let [responsiveness, fairness, value_add] =
-            ["responsiveness", "fairness", "value_add"].map(|column| row.rating(column));
-        let (ghosted, title) = (row.truth("ghosted"), row.phrase("title"));
-        let (title, body) = (title.and_then(|title| texts.add(&title)), row.stored_text("body", texts));
+        let content = ReviewContent {
+            stage,
+            // A review without a rating is left out.
+            rating: rating.unwrap_or_default(),
+            responsiveness: row.rating("responsiveness"),
+            fairness: row.rating("fairness"),
+            value_add: row.rating("value_add"),
+            ghosted: row.truth("ghosted"),
+            title: row.phrase("title").and_then(|title| texts.add(&title)),
+            body: row.stored_text("body", texts),
+        };
         let status = row.required("status", CsvRow::word);
         let created_on = row.required("created_on", |row, column| past_date(row, column, released_on));
-        Some(Self {
-            id,
-            firm: firm?,
-            status: status?,
-            created_on: created_on?,
-            content: ReviewContent {
-                stage,
-                rating: rating?,
-                responsiveness,
-                fairness,
-                value_add,
-                ghosted,
-                title,
-                body,
-            },
-        })
+        rating?;
+        Some(Self { id, firm: firm?, status: status?, created_on: created_on?, content })
     }
 
     #[cfg(test)]
@@ -366,12 +359,12 @@ impl DatasetReview {
     }
 
     /// The content for a release: `None` until the review is approved.
-    pub fn published(&self) -> Option<&ReviewContent> {
+    pub(crate) fn published(&self) -> Option<&ReviewContent> {
         (self.status == ReviewStatus::Approved).then_some(&self.content)
     }
 
     /// The date for a release: only the month until the review is approved.
-    pub fn published_on(&self) -> PartialDate {
+    pub(crate) fn published_on(&self) -> PartialDate {
         match self.status {
             ReviewStatus::Approved => self.created_on,
             _ => self.created_on.month(),

@@ -19,7 +19,7 @@ const MIN_MISSPELLED: usize = 6;
 const MIN_BEGINNING: usize = 8;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NameSimilarity {
+pub(crate) enum NameSimilarity {
     /// The same core, spaces aside.
     Same,
     /// The core begins that of the main record.

@@ -2,8 +2,8 @@
 //!
 //! One module for search, near-duplicates, aliases, resolution and addresses. Its words are in `words.txt`.
 
-pub mod core_name;
-pub mod host;
+pub(crate) mod core_name;
+mod host;
 mod initials;
 pub mod numerals;
 mod vehicle;

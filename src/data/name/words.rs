@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use once_cell::sync::Lazy;
 
+use crate::word_file;
+
 /// A section of `words.txt`, which says what each is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WordList {
@@ -87,7 +89,7 @@ impl Words {
     fn parse(text: &'static str) -> Self {
         let mut words = Self::default();
         let mut list = None;
-        for line in text.lines().filter(|line| !line.starts_with('#')) {
+        for line in word_file::entries(text) {
             if let Some(heading) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
                 list = WordList::ALL.iter().find(|(known, _)| *known == heading).map(|(_, list)| *list);
                 continue;

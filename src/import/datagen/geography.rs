@@ -3,8 +3,8 @@
 use once_cell::sync::Lazy;
 
 use crate::datagen::culture::culture;
-use crate::datagen::lists::lines;
 use crate::datagen::random::Random;
+use data::word_file;
 
 /// Parts of the world in which firms mostly invest.
 pub(crate) const REGIONS: [&str; 8] =
@@ -30,7 +30,8 @@ pub(crate) struct Home {
 const COUNTRIES: &str = include_str!("words/countries.txt");
 
 pub(crate) static HOMES: Lazy<Vec<Home>> = Lazy::new(|| {
-    lines(COUNTRIES).map(|line| parse_home(line).expect("a country with five values and cities")).collect()
+    let lines = word_file::entries(COUNTRIES);
+    lines.map(|line| parse_home(line).expect("a country with five values and cities")).collect()
 });
 
 fn parse_home(line: &'static str) -> Option<Home> {
@@ -73,8 +74,8 @@ mod tests {
 
     #[test]
     fn every_line_is_a_country_with_cities_and_a_culture() {
-        assert_eq!(HOMES.len(), lines(COUNTRIES).count());
-        for (home, line) in HOMES.iter().zip(lines(COUNTRIES)) {
+        assert_eq!(HOMES.len(), word_file::entries(COUNTRIES).count());
+        for (home, line) in HOMES.iter().zip(word_file::entries(COUNTRIES)) {
             assert!(Country::from_alpha2(home.code).is_some(), "{line}");
             assert!(home.region < REGIONS.len(), "{line}");
             assert!(line.contains(&format!(" {} ", CULTURES[home.culture].tag)), "{line}");

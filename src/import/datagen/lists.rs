@@ -6,6 +6,8 @@
 use std::collections::HashMap;
 use std::ops::Index;
 
+use data::word_file;
+
 pub(crate) struct Lists {
     lists: HashMap<&'static str, Vec<&'static str>>,
     /// In the order of the file.
@@ -15,7 +17,7 @@ pub(crate) struct Lists {
 impl Lists {
     pub(crate) fn parse(text: &'static str) -> Self {
         let (mut lists, mut names) = (HashMap::<_, Vec<_>>::new(), Vec::new());
-        for line in lines(text) {
+        for line in word_file::entries(text) {
             if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
                 names.push(name);
                 continue;
@@ -48,11 +50,6 @@ impl Index<&str> for Lists {
     }
 }
 
-/// The lines of a word file without empty ones and comments.
-pub(crate) fn lines(text: &'static str) -> impl Iterator<Item = &'static str> {
-    text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
-}
-
 /// Replaces each `{slot}` of `text` by the value of `slot`, from left to right.
 pub(crate) fn fill(text: &str, mut value: impl FnMut(&str) -> String) -> String {
     let mut filled = String::with_capacity(text.len() + 32);
@@ -64,12 +61,6 @@ pub(crate) fn fill(text: &str, mut value: impl FnMut(&str) -> String) -> String 
         rest = after;
     }
     filled + rest
-}
-
-/// `text` with a capital first letter.
-pub(crate) fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
 #[cfg(test)]
@@ -93,6 +84,5 @@ mod tests {
             format!("{slot}{count}")
         });
         assert_eq!(text, "a1 and b2.");
-        assert_eq!((capital("élan"), capital("")), ("Élan".to_owned(), String::new()));
     }
 }

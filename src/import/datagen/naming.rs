@@ -6,10 +6,11 @@ use once_cell::sync::Lazy;
 
 use crate::datagen::culture::{CULTURES, Culture, ScriptedWord};
 use crate::datagen::geography::home_index;
-use crate::datagen::lists::{Lists, capital};
+use crate::datagen::lists::Lists;
 use crate::datagen::random::Random;
 use crate::datagen::words::{coin_compound, coin_word, is_fit, plain_word};
 use data::fold::fold;
+use data::vocabulary::capitalized;
 
 /// Words of organization names and titles of people.
 pub(crate) static NAME_LISTS: Lazy<Lists> = Lazy::new(|| Lists::parse(include_str!("words/names.txt")));
@@ -89,7 +90,7 @@ fn draw_root(random: &mut Random, culture: &Culture, attempt: usize) -> Scripted
     let second = ScriptedWord { latin: second.latin.trim_end_matches('-').to_owned(), native: second.native.clone() };
     let gap = if culture.is_unspaced() && culture.has_script() { "" } else { " " };
     ScriptedWord {
-        latin: format!("{} {}", first.latin, capital(&second.latin)),
+        latin: format!("{} {}", first.latin, capitalized(&second.latin)),
         native: format!("{}{gap}{}", first.native, second.native.trim_end_matches('-')),
     }
 }
@@ -99,7 +100,7 @@ fn draw_family_name(random: &mut Random, culture: &Culture, woman: bool) -> Scri
     let ends = if woman { &culture.ends_women } else { &culture.ends_men };
     let end = random.one(ends);
     let latin = match stem.latin.strip_suffix('-') {
-        Some(stem) => format!("{stem}-{}", capital(&end.latin)),
+        Some(stem) => format!("{stem}-{}", capitalized(&end.latin)),
         None => format!("{}{}", stem.latin, end.latin),
     };
     ScriptedWord { latin, native: format!("{}{}", stem.native, end.native) }

@@ -4,12 +4,12 @@ use once_cell::sync::Lazy;
 
 use crate::datagen::firms::InventedFirm;
 use crate::datagen::geography::{HOMES, REGIONS};
-use crate::datagen::lists::{Lists, capital, fill};
+use crate::datagen::lists::{Lists, fill};
 use crate::datagen::naming::person_name;
 use crate::datagen::random::Random;
 use crate::datagen::sectors::{BY_GROUP, GROUPS, InventedSector, SECTORS};
 use data::Stage;
-use data::vocabulary::Vocabulary;
+use data::vocabulary::{Vocabulary, capitalized, enumerated};
 
 static PROFILES: Lazy<Lists> = Lazy::new(|| Lists::parse(include_str!("words/profiles.txt")));
 
@@ -32,11 +32,7 @@ fn topic(firm: &InventedFirm) -> String {
         return "all sectors".to_owned();
     }
     let names: Vec<_> = firm.groups.iter().map(|group| group_name(usize::from(*group))).collect();
-    match names.split_last() {
-        Some((last, [])) => last.clone(),
-        Some((last, others)) => format!("{} and {last}", others.join(", ")),
-        None => String::new(),
-    }
+    enumerated(&names)
 }
 
 fn group_name(group: usize) -> String {
@@ -97,7 +93,7 @@ pub(crate) fn startup_description(random: &mut Random, name: &str, sector: &Inve
         "name" => name.to_owned(),
         "verb" => verb.to_owned(),
         "product" => product.to_owned(),
-        "Product" => capital(product),
+        "Product" => capitalized(product),
         "customers" => customers.to_owned(),
         "sector" => sector.name.to_owned(),
         "city" => city.to_owned(),

@@ -2,10 +2,10 @@
 
 use once_cell::sync::Lazy;
 
-use crate::datagen::lists::{Lists, capital, fill};
+use crate::datagen::lists::{Lists, fill};
 use crate::datagen::quality::Experience;
 use crate::datagen::random::Random;
-use data::vocabulary::Vocabulary;
+use data::vocabulary::{Vocabulary, capitalized};
 use data::{FirmKind, Stage};
 
 /// Sentences and the values of their slots.
@@ -145,5 +145,5 @@ fn fill_slots(random: &mut Random, text: &str, facts: &ReviewFacts) -> String {
         "percent" => random.between(8, 32).to_string(),
         list => random.pick(&REVIEWS[list]).to_owned(),
     });
-    capital(&filled)
+    capitalized(&filled)
 }

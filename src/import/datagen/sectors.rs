@@ -4,7 +4,8 @@
 
 use once_cell::sync::Lazy;
 
-use crate::datagen::lists::{Lists, lines};
+use crate::datagen::lists::Lists;
+use data::word_file;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InventedSector {
@@ -48,7 +49,7 @@ pub(crate) static GROUPS: Lazy<Vec<SectorGroup>> = Lazy::new(|| {
 /// `slug|name|parent|description|products`.
 pub(crate) static SECTORS: Lazy<Vec<InventedSector>> = Lazy::new(|| {
     let mut sectors: Vec<InventedSector> = Vec::new();
-    for line in lines(include_str!("words/sectors.txt")) {
+    for line in word_file::entries(include_str!("words/sectors.txt")) {
         let fields: Vec<_> = line.split('|').collect();
         let [slug, name, parent, description, products] = fields[..] else { panic!("not five fields: {line:?}") };
         let group = match sectors.iter().find(|sector| sector.slug == parent) {

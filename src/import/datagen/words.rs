@@ -4,8 +4,9 @@
 
 use once_cell::sync::Lazy;
 
-use crate::datagen::lists::{Lists, capital};
+use crate::datagen::lists::Lists;
 use crate::datagen::random::Random;
+use data::vocabulary::capitalized;
 
 /// Parts of words of one sound, such as `romance`.
 #[derive(Debug)]
@@ -81,7 +82,7 @@ pub(crate) fn coin_word(random: &mut Random, syllables: &Syllables, extra: usize
         }
         word.push_str(random.pick(&syllables.ends));
         if is_fit(&word) && word.chars().count() > 4 {
-            return capital(&word);
+            return capitalized(&word);
         }
     }
 }
@@ -95,16 +96,16 @@ pub(crate) fn coin_compound(random: &mut Random) -> String {
             continue;
         }
         return if camel {
-            format!("{}{}", capital(first), capital(last))
+            format!("{}{}", capitalized(first), capitalized(last))
         } else {
-            format!("{}{last}", capital(first))
+            format!("{}{last}", capitalized(first))
         };
     }
 }
 
 /// One capitalized English word.
 pub(crate) fn plain_word(random: &mut Random) -> String {
-    capital(random.pick(&COMPOUND_WORDS.first))
+    capitalized(random.pick(&COMPOUND_WORDS.first))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::path::Path;
 
 use crate::sources::statement::source_entity;
-use crate::sources::{EntityKind, SourceError, update};
+use crate::sources::{EntityKind, SourceError, read_edited, update};
 use data::import::csv_row::CsvRow;
 pub use data::import::csv_table::{CsvTable, TableRow};
 use data::import::diagnostics::{Diagnostics, quoted};
@@ -113,17 +113,12 @@ pub struct Decisions {
 impl Decisions {
     /// Reads the file in `folder`; a missing file means no decisions. The error lists invalid lines and contradictions.
     pub fn read(folder: &Path) -> Result<Self, SourceError> {
-        let mut report = DiagnosticReport::default();
-        let rows = CsvTable::read(folder, &mut report, &NoProgress, Decision::read).rows;
-        let decisions = Self::from_rows(rows, &mut report);
-        let problems: Vec<String> =
-            report.errors().map(|problem| format!("{}", folder.join(problem.to_string()).display())).collect();
-        if problems.is_empty() { Ok(decisions) } else { Err(SourceError::Problems(problems)) }
+        read_edited(folder, Decision::read, Self::from_rows)
     }
 
     /// Takes decisions in the order in which they were made. Reports contradictions.
     #[must_use]
-    pub fn from_rows(rows: Vec<Decision>, report: &mut DiagnosticReport) -> Self {
+    fn from_rows(rows: Vec<Decision>, report: &mut DiagnosticReport) -> Self {
         let mut last: BTreeMap<(String, String), Decision> = BTreeMap::new();
         for decision in rows {
             let (left, right) = decision.pair();

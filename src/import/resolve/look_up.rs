@@ -10,13 +10,13 @@ use crate::resolve::record::SourceRecord;
 use data::{LookUpStatus, Table};
 
 /// Points by which a match must lead the second candidate.
-pub const MATCH_MARGIN: i32 = 15;
+const MATCH_MARGIN: i32 = 15;
 /// Minimum score of a listed candidate, except for the nearest name and for owners of the domain or identifier.
-pub const MIN_SCORE: i32 = 25;
+const MIN_SCORE: i32 = 25;
 /// Minimum score of those exceptions.
 const MIN_SCORE_OF_BEST: i32 = 3;
 /// Maximum score.
-pub const MAX_SCORE: i32 = 100;
+const MAX_SCORE: i32 = 100;
 
 /// A candidate with its evidence.
 #[derive(Clone, Debug, PartialEq, Eq)]

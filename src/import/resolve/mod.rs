@@ -14,7 +14,7 @@
 mod blocking;
 mod cluster;
 pub mod decision;
-pub mod evidence;
+pub(crate) mod evidence;
 pub mod look_up;
 mod name;
 mod profile;
@@ -46,9 +46,9 @@ pub use evidence::{Evidence, EvidenceKind, Veto};
 pub use record::SourceRecord;
 
 /// Minimum score of a merged pair, in hundredths. Two kinds of evidence must support it, too.
-pub const MERGE_SCORE: i32 = 92;
+const MERGE_SCORE: i32 = 92;
 /// Minimum score of a reviewed pair, in hundredths.
-pub const REVIEW_SCORE: i32 = 74;
+const REVIEW_SCORE: i32 = 74;
 
 /// Text-index matches for a name that are compared with its record.
 const MAX_MATCHES: usize = 10;

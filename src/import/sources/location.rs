@@ -124,9 +124,8 @@ impl Codes {
 
     /// True if these codes decide more than the known ones.
     pub(crate) fn decide_more_than(&self, known: &Self) -> bool {
-        let for_ambiguous = |codes: &Self| {
-            (codes.states.clone(), codes.has_shared_states, codes.countries.clone(), codes.has_names)
-        };
+        let for_ambiguous =
+            |codes: &Self| (codes.states.clone(), codes.has_shared_states, codes.countries.clone(), codes.has_names);
         self.are_others() != known.are_others() || (self.has_ambiguous && for_ambiguous(self) != for_ambiguous(known))
     }
 

@@ -15,18 +15,23 @@ pub(crate) mod mapping;
 pub(crate) mod money;
 pub mod presets;
 pub(crate) mod sort;
-pub mod statement;
+pub(crate) mod statement;
 pub mod suppressed;
-pub mod update;
+pub(crate) mod update;
 pub mod view;
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub use statement::{EntityId, EntityKind, Source, Standing, Statement, StatementReader};
+pub use statement::{EntityId, EntityKind, Source};
+pub(crate) use statement::{Standing, Statement};
 pub use suppressed::Suppressed;
-pub(crate) use update::NewStatement;
-pub use update::{Extent, Update};
+pub use update::Extent;
+pub(crate) use update::{NewStatement, Update};
+
+use data::import::csv_row::CsvRow;
+use data::import::csv_table::{CsvFolder, TableRow};
+use data::{DiagnosticReport, NoProgress};
 
 /// Error in a file of statements, a mapping or an input.
 #[derive(Debug, thiserror::Error)]
@@ -61,4 +66,20 @@ impl SourceError {
     pub(crate) fn at_line(file: &Path, line: u64, message: impl std::fmt::Display) -> Self {
         Self::Invalid { file: PathBuf::from(format!("{}:{line}", file.display())), message: message.to_string() }
     }
+}
+
+/// Reads a file that people edit, next to the folders of the sources. `each` parses a row, and `content` takes all rows
+/// and may report problems that they have together. Without the file there are no rows. The error lists all problems with
+/// their lines.
+pub(crate) fn read_edited<T: TableRow, C>(
+    folder: &Path,
+    each: impl FnMut(&mut CsvRow<'_, '_>) -> Option<T>,
+    content: impl FnOnce(Vec<T>, &mut DiagnosticReport) -> C,
+) -> Result<C, SourceError> {
+    let mut report = DiagnosticReport::default();
+    let rows = CsvFolder { path: folder, report: &mut report, progress: &NoProgress }.read(each).rows;
+    let content = content(rows, &mut report);
+    let problems = report.errors().map(|problem| folder.join(problem.to_string()).display().to_string());
+    let problems: Vec<String> = problems.collect();
+    if problems.is_empty() { Ok(content) } else { Err(SourceError::Problems(problems)) }
 }

@@ -54,7 +54,7 @@ pub struct Source {
 impl Source {
     /// True if `id` is a valid name of a source: lowercase letters and digits, with single `-` between them.
     #[must_use]
-    pub fn is_id(id: &str) -> bool {
+    pub(crate) fn is_id(id: &str) -> bool {
         is_slug(id)
     }
 
@@ -92,7 +92,7 @@ impl Source {
     }
 
     /// Opens the statements of this source, which comes from [`Source::list`] for the same `folder`.
-    pub fn statements(&self, folder: &Path) -> Result<StatementReader, SourceError> {
+    pub(crate) fn statements(&self, folder: &Path) -> Result<StatementReader, SourceError> {
         StatementReader::open(&folder.join(&self.id).join(STATEMENTS), self.last_complete)
     }
 
@@ -177,7 +177,7 @@ pub(crate) fn source_entity<'t>(text: &'t str, kinds: &[EntityKind]) -> Result<(
 
 /// Statement of a source that a field of an entity has a value. A list has one statement per value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Statement {
+pub(crate) struct Statement {
     pub entity: EntityId,
     /// Column of the dataset, such as `name`, or `id:` and a scheme of identifiers.
     pub field: String,
@@ -196,7 +196,7 @@ pub struct Statement {
 
 /// Validity of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub(crate) enum Standing {
     /// The source makes the statement now.
     Current,
     /// The source no longer has the entity. The last import that had it made the statement.
@@ -235,7 +235,7 @@ fn number_imports(statements: &mut [Statement]) {
 }
 
 /// Reads statements in file order.
-pub struct StatementReader {
+pub(crate) struct StatementReader {
     path: PathBuf,
     csv: CsvReader<File>,
     /// Number of columns.
@@ -272,12 +272,6 @@ impl StatementReader {
             entity: VecDeque::new(),
             ahead: None,
         })
-    }
-
-    /// Position in bytes, for progress.
-    #[must_use]
-    pub fn position(&self) -> u64 {
-        self.csv.position()
     }
 
     fn read_statement(&mut self) -> Result<Option<Statement>, SourceError> {

@@ -13,11 +13,11 @@ use sha2::{Digest, Sha256};
 use crate::sources::statement::source_entity;
 use crate::sources::update::append;
 use crate::sources::view::Clusters;
-use crate::sources::{EntityId, EntityKind, Source, SourceError};
+use crate::sources::{EntityId, EntityKind, Source, SourceError, read_edited};
 use data::import::csv_row::CsvRow;
-pub use data::import::csv_table::{CsvTable, TableRow};
-use data::import::diagnostics::quoted;
-use data::{Date, DiagnosticReport, NoProgress};
+use data::import::csv_table::TableRow;
+use data::import::diagnostics::{did_you_mean, quoted};
+use data::{Date, hex};
 use search::nearest;
 
 /// File of suppressed entities, next to the folders of the sources.
@@ -68,8 +68,7 @@ impl SuppressedLine {
 /// Replaces the key of an entity by the SHA-256 of its source, kind and key.
 fn with_hashed_key(source: &str, entity: &EntityId) -> EntityId {
     let digest = Sha256::digest(format!("{source}/{entity}"));
-    let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    EntityId { kind: entity.kind, key: format!("{DIGEST}{digits}") }
+    EntityId { kind: entity.kind, key: format!("{DIGEST}{}", hex::digits(&digest)) }
 }
 
 /// Suppressed entities.
@@ -87,14 +86,7 @@ pub struct Suppressed {
 impl Suppressed {
     /// Reads the file in `folder`; a missing file suppresses nothing. The error lists invalid lines.
     pub fn read(folder: &Path) -> Result<Self, SourceError> {
-        let mut report = DiagnosticReport::default();
-        let lines = CsvTable::read(folder, &mut report, &NoProgress, SuppressedLine::read).rows;
-        let problems = report.errors().map(|problem| folder.join(problem.to_string()).display().to_string());
-        let problems: Vec<String> = problems.collect();
-        if !problems.is_empty() {
-            return Err(SourceError::Problems(problems));
-        }
-        Ok(Self {
+        read_edited(folder, SuppressedLine::read, |lines: Vec<SuppressedLine>, _| Self {
             named: lines.iter().map(|line| (line.source.clone(), line.entity.clone())).collect(),
             has_digests: lines.iter().any(|line| line.entity.key.starts_with(DIGEST)),
             lines,
@@ -103,14 +95,14 @@ impl Suppressed {
     }
 
     #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
 
     /// Extends the suppression to all entities that share a cluster with a named one. Pass the clusters of all sources, so
     /// that the result does not depend on the sources of a build.
     #[must_use]
-    pub fn with_clusters(mut self, clusters: &Clusters) -> Self {
+    pub(crate) fn with_clusters(mut self, clusters: &Clusters) -> Self {
         if !self.is_empty() {
             let all = clusters.iter().filter(|(source, entity, _)| self.names(source, entity));
             self.suppressed = all.map(|(.., cluster)| cluster).collect();
@@ -121,14 +113,14 @@ impl Suppressed {
 
     /// True if a line names the entity.
     #[must_use]
-    pub fn names(&self, source: &str, entity: &EntityId) -> bool {
+    pub(crate) fn names(&self, source: &str, entity: &EntityId) -> bool {
         let has = |entity: EntityId| self.named.contains(&(source.to_owned(), entity));
         !self.is_empty() && (has(entity.clone()) || self.has_digests && has(with_hashed_key(source, entity)))
     }
 
     /// True if the entity is suppressed.
     #[must_use]
-    pub fn covers(&self, source: &str, entity: &EntityId) -> bool {
+    pub(crate) fn covers(&self, source: &str, entity: &EntityId) -> bool {
         let cluster = self.clusters.cluster_of(source, entity);
         cluster.is_some_and(|cluster| self.suppressed.contains(&cluster)) || self.names(source, entity)
     }
@@ -172,7 +164,7 @@ impl Suppressed {
         found.sort_by_key(|(line, _)| line.line);
         let file = folder.join(FILE);
         let messages = found.into_iter().map(|(SuppressedLine { source, entity, line }, near)| {
-            let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            let hint = did_you_mean(near);
             format!("{}:{line}: entity: no source has {}{hint}", file.display(), quoted(&format!("{source}/{entity}")))
         });
         Ok(messages.collect())

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use crate::sources::statement::StatementReader;
 use crate::sources::statement::{HEADER, STATEMENTS, Standing, make_readable};
-use crate::sources::{EntityKind, Source, SourceError, Statement, StatementReader};
+use crate::sources::{EntityKind, Source, SourceError, Statement};
 use data::Date;
 use data::import::diagnostics::quoted;
 use data::vocabulary::{Vocabulary, vocabulary};
@@ -35,7 +36,7 @@ const MAX_SHARE: u64 = 5;
 
 /// Statement of an import, seen on the day of the import. The entity is written as text.
 #[derive(Clone, Copy, Debug)]
-pub struct NewStatement<'a> {
+pub(crate) struct NewStatement<'a> {
     pub entity: &'a str,
     pub field: &'a str,
     pub value: &'a str,
@@ -145,7 +146,7 @@ fn record_kinds() -> impl Iterator<Item = EntityKind> {
 }
 
 /// Merges an import into a source. Nothing changes on disk until [`Update::finish`].
-pub struct Update {
+pub(crate) struct Update {
     source: Source,
     /// The source after the previous import.
     before: Option<Source>,
@@ -166,7 +167,7 @@ pub struct Update {
 impl Update {
     /// Begins an import into the folder of sources on the day `source.imported_on`. The import decides even if an earlier one
     /// has a later day. The import numbers in `source` are replaced.
-    pub fn begin(sources: &Path, mut source: Source, extent: Extent) -> Result<Self, SourceError> {
+    pub(crate) fn begin(sources: &Path, mut source: Source, extent: Extent) -> Result<Self, SourceError> {
         let folder = sources.join(&source.id);
         fs::create_dir_all(&folder).map_err(|error| SourceError::io(&folder, error))?;
         let on = source.imported_on.to_string();
@@ -201,7 +202,7 @@ impl Update {
     }
 
     /// Adds a statement, in the order of entity, field and value. Equal ones after the first are ignored.
-    pub fn add(&mut self, new: NewStatement<'_>) -> Result<(), SourceError> {
+    pub(crate) fn add(&mut self, new: NewStatement<'_>) -> Result<(), SourceError> {
         let key = [new.entity, new.field, new.value];
         match key.iter().copied().cmp(self.last.iter().map(String::as_str)) {
             Ordering::Equal => return Ok(()),
@@ -243,14 +244,14 @@ impl Update {
 
     /// Latest day of the earlier imports, if it is after the day of this one.
     #[must_use]
-    pub fn later_day(&self) -> Option<Date> {
+    pub(crate) fn later_day(&self) -> Option<Date> {
         let before = self.before.as_ref()?.imported_on;
         (before.to_string() > self.on).then_some(before)
     }
 
     /// Replaces the files of the source. A complete import is refused with [`SourceError::Shrunk`] if it lacks several records
     /// of a kind and more than a fifth of those that the source had, unless it is forced.
-    pub fn finish(mut self, is_forced: bool) -> Result<StatementChanges, SourceError> {
+    pub(crate) fn finish(mut self, is_forced: bool) -> Result<StatementChanges, SourceError> {
         while self.next.is_some() {
             self.copy_earlier()?;
         }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::bulk::package::{License, Package, foreign_keys, pretty, table_description};
 use crate::bulk::{BulkFormat, table_name};
-use catalog::flat::{Column, ColumnType, table_columns};
+use catalog::flat::{ColumnType, FlatColumn, table_columns};
 use data::Table;
 
 impl BulkFormat {
@@ -133,7 +133,7 @@ fn record_set(table: Table) -> Value {
     })
 }
 
-fn field(table: Table, column: &Column) -> Value {
+fn field(table: Table, column: &FlatColumn) -> Value {
     let data_type = match column.kind {
         ColumnType::Text | ColumnType::Precision | ColumnType::Texts | ColumnType::Json => "sc:Text",
         ColumnType::Integer => "sc:Integer",

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::bulk::{BulkFormat, table_name};
 use crate::checksum::Checksum;
-use catalog::flat::{Column, ColumnType, PRECISIONS, table_columns};
+use catalog::flat::{ColumnType, FlatColumn, PRECISIONS, table_columns};
 use data::vocabulary::values_of;
 use data::{Snapshot, Table};
 
@@ -130,7 +130,7 @@ fn table_schema(table: Table) -> Value {
     schema
 }
 
-fn field(column: &Column, table: Table) -> Value {
+fn field(column: &FlatColumn, table: Table) -> Value {
     let kind = match column.kind {
         ColumnType::Text | ColumnType::Precision => "string",
         ColumnType::Integer => "integer",
@@ -152,7 +152,7 @@ fn field(column: &Column, table: Table) -> Value {
     json
 }
 
-fn constraints(column: &Column, table: Table) -> Map<String, Value> {
+fn constraints(column: &FlatColumn, table: Table) -> Map<String, Value> {
     let mut constraints = Map::new();
     // An empty list is an empty CSV cell.
     if !column.is_nullable && column.kind != ColumnType::Texts {
@@ -181,7 +181,7 @@ fn constraints(column: &Column, table: Table) -> Map<String, Value> {
 }
 
 /// Permitted values of a column's texts.
-fn values(column: &Column) -> Option<Vec<&'static str>> {
+fn values(column: &FlatColumn) -> Option<Vec<&'static str>> {
     let name = column.field.vocabulary?;
     Some(values_of(name).expect("records have known vocabularies"))
 }

@@ -12,7 +12,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{Type, TypePtr};
 
-use catalog::flat::{Column, ColumnType, Value, table_columns, visit_values};
+use catalog::flat::{ColumnType, FlatColumn, FlatValue, table_columns, visit_values};
 use data::Table;
 
 /// Limits of a row group, which is held in memory: number of rows, and bytes of text.
@@ -21,7 +21,7 @@ const MAX_TEXT: usize = 32 << 20;
 
 pub(super) struct ParquetWriter<W: Write + Send> {
     out: SerializedFileWriter<W>,
-    columns: Vec<Column>,
+    columns: Vec<FlatColumn>,
     /// Values of the current row group, by column.
     values: Vec<ColumnValues>,
     rows: usize,
@@ -48,7 +48,7 @@ impl<W: Write + Send> ParquetWriter<W> {
         let mut values = self.values.iter_mut();
         visit_values(&self.columns, record, |column, value| {
             let values = values.next().expect("as many values as columns");
-            if value == Value::Null && !column.is_nullable {
+            if value == FlatValue::Null && !column.is_nullable {
                 return Err(io::Error::other(format!("a record has no value of `{}`", column.name)));
             }
             values.push(value);
@@ -122,7 +122,7 @@ impl TextBuffer {
 }
 
 impl ColumnValues {
-    fn new(column: &Column) -> Self {
+    fn new(column: &FlatColumn) -> Self {
         let data = match column.kind {
             ColumnType::Text | ColumnType::Precision | ColumnType::Texts | ColumnType::Json => {
                 ColumnData::Texts(TextBuffer::default())
@@ -135,8 +135,8 @@ impl ColumnValues {
         Self { data, definition: Vec::new(), repetition: Vec::new(), is_nullable: column.is_nullable }
     }
 
-    fn push(&mut self, value: Value<'_>) {
-        if let (ColumnData::Texts(texts), Value::Texts(list)) = (&mut self.data, &value) {
+    fn push(&mut self, value: FlatValue<'_>) {
+        if let (ColumnData::Texts(texts), FlatValue::Texts(list)) = (&mut self.data, &value) {
             self.definition.extend(list.iter().map(|_| 1));
             self.repetition.extend((0..list.len()).map(|index| i16::from(index > 0)));
             list.iter().for_each(|text| texts.push(text));
@@ -147,16 +147,16 @@ impl ColumnValues {
             return;
         }
         if self.is_nullable {
-            self.definition.push(i16::from(value != Value::Null));
+            self.definition.push(i16::from(value != FlatValue::Null));
         }
         match (&mut self.data, value) {
-            (_, Value::Null) => {}
-            (ColumnData::Texts(texts), Value::Text(text)) => texts.push(&text),
-            (ColumnData::Texts(texts), Value::Json(text)) => texts.push(text),
-            (ColumnData::Integers(values), Value::Integer(value)) => values.push(value),
-            (ColumnData::Numbers(values), Value::Number(value, _)) => values.push(value),
-            (ColumnData::Booleans(values), Value::Boolean(value)) => values.push(value),
-            (ColumnData::Dates(values), Value::Date(value)) => values.push(value.days()),
+            (_, FlatValue::Null) => {}
+            (ColumnData::Texts(texts), FlatValue::Text(text)) => texts.push(&text),
+            (ColumnData::Texts(texts), FlatValue::Json(text)) => texts.push(text),
+            (ColumnData::Integers(values), FlatValue::Integer(value)) => values.push(value),
+            (ColumnData::Numbers(values), FlatValue::Number(value, _)) => values.push(value),
+            (ColumnData::Booleans(values), FlatValue::Boolean(value)) => values.push(value),
+            (ColumnData::Dates(values), FlatValue::Date(value)) => values.push(value.days()),
             (_, value) => unreachable!("{value:?} has not the type of its column"),
         }
     }
@@ -177,7 +177,7 @@ impl ColumnValues {
     }
 }
 
-fn schema(column: &Column) -> Result<TypePtr, ParquetError> {
+fn schema(column: &FlatColumn) -> Result<TypePtr, ParquetError> {
     let repetition = if column.is_nullable { Repetition::OPTIONAL } else { Repetition::REQUIRED };
     if column.kind == ColumnType::Texts {
         // The Parquet specification prescribes the names of the inner groups.

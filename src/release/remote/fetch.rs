@@ -13,9 +13,10 @@ use crate::error::At;
 use crate::file_system::{Fs, OsFs};
 use crate::remote::push::{read_part, store_packing};
 use crate::remote::{
-    Current, PackedFile, Packing, Piece, Pointer, PushedRelease, RemoteStore, in_parallel, object_name, packing_path,
+    CONCURRENCY, Current, PackedFile, Packing, Piece, Pointer, PushedRelease, RemoteStore, object_name, packing_path,
 };
 use crate::{Manifest, REMOVING, ReleaseError, ReleaseStore, lock, open, permissions};
+use data::parallel::{AfterFailure, try_in_parallel};
 use data::{NoProgress, SnapshotVersion};
 
 /// Window that covers a piece together with the prefix that it patches.
@@ -89,7 +90,7 @@ impl RemoteStore {
                 start += piece.bytes;
             }
         }
-        in_parallel(&jobs, |(file, start, piece)| {
+        try_in_parallel(CONCURRENCY, &jobs, AfterFailure::Stop, |(file, start, piece)| {
             let path = draft.join(&file.path);
             if Checksum::of(&read_part(&path, *start, piece.bytes)?) == piece.sha256 {
                 return Ok(());
@@ -328,7 +329,7 @@ impl Replica {
     /// refused for good: it is announced or was passed over, or it is newer and `current` was not read for a moment.
     /// `is_served` means that some replica serves it or did, according to a signed cursor, so a release newer than the
     /// known one is still to come.
-    pub fn expects(&self, version: SnapshotVersion, is_served: bool) -> bool {
+    pub(crate) fn expects(&self, version: SnapshotVersion, is_served: bool) -> bool {
         const KNOWN_FOR: Duration = Duration::from_millis(1_500);
         let state = self.lock();
         let named = |named: &PushedRelease| named.version == version;

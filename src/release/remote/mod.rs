@@ -257,36 +257,3 @@ fn parse_name(name: &str) -> Option<(SnapshotVersion, Checksum)> {
 fn packing_path(folder: &Path, version: SnapshotVersion) -> PathBuf {
     folder.join(".packings").join(version.to_string())
 }
-
-/// Runs `work` for each of `jobs` in a few threads, until one fails.
-fn in_parallel<T: Sync, R: Send>(
-    jobs: &[T],
-    work: impl Fn(&T) -> Result<R, ReleaseError> + Sync,
-) -> Result<Vec<R>, ReleaseError> {
-    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-    let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let run = || {
-        let mut done = Vec::new();
-        while !failed.load(Ordering::Relaxed) {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(job) = jobs.get(index) else { break };
-            match work(job) {
-                Ok(result) => done.push((index, result)),
-                Err(error) => {
-                    failed.store(true, Ordering::Relaxed);
-                    return Err(error);
-                }
-            }
-        }
-        Ok(done)
-    };
-    let mut all = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..CONCURRENCY.min(jobs.len())).map(|_| scope.spawn(run)).collect();
-        threads.into_iter().try_fold(Vec::new(), |mut all, thread| {
-            all.extend(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
-            Ok::<_, ReleaseError>(all)
-        })
-    })?;
-    all.sort_unstable_by_key(|(index, _)| *index);
-    Ok(all.into_iter().map(|(_, result)| result).collect())
-}

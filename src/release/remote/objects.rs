@@ -19,7 +19,7 @@ use tokio::runtime::Runtime;
 
 use crate::remote::credentials;
 use crate::{ReleaseError, lock, permissions};
-use platform::tls;
+use platform::{USER_AGENT, tls};
 
 /// Timeout from the name look-up to the end of the response.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -214,7 +214,7 @@ impl HttpConnector for Connector {
             .max_idle_connections_per_host(super::CONCURRENCY)
             .timeout_global(Some(TIMEOUT))
             .timeout_connect(Some(Duration::from_secs(5)))
-            .user_agent(concat!("VentureDex/", env!("CARGO_PKG_VERSION")))
+            .user_agent(USER_AGENT)
             .tls_config(tls::system_roots())
             .build();
         Ok(HttpClient::new(UreqClient(config.into())))

@@ -10,11 +10,12 @@ use serde::Serialize;
 use crate::checksum::Checksum;
 use crate::error::At;
 use crate::remote::{
-    CURRENT, Current, FORMAT, FilePart, MAX_BEFORE, MAX_DEPTH, PIECE, PackedFile, Packing, Piece, Pointer,
-    PushedRelease, REACH, RemoteStore, in_parallel, object_name, packing_name, packing_path, signature_name,
+    CONCURRENCY, CURRENT, Current, FORMAT, FilePart, MAX_BEFORE, MAX_DEPTH, PIECE, PackedFile, Packing, Piece, Pointer,
+    PushedRelease, REACH, RemoteStore, object_name, packing_name, packing_path, signature_name,
 };
 use crate::{ReleaseError, ReleaseStore, SigningKey, files, manifest, permissions};
-use data::SnapshotVersion;
+use data::parallel::{AfterFailure, try_in_parallel};
+use data::{SnapshotVersion, hex};
 
 /// zstd's own default.
 const LEVEL: i32 = 3;
@@ -71,7 +72,7 @@ impl RemoteStore {
             );
             packed.push(PackedFile { path, bytes, pieces: Vec::new() });
         }
-        let done = in_parallel(&jobs, |(_, path, bytes, start, source)| {
+        let done = try_in_parallel(CONCURRENCY, &jobs, AfterFailure::Stop, |(_, path, bytes, start, source)| {
             let content = read_part(&folder.join(path), *start, PIECE.min(bytes - start))?;
             let place = PiecePosition { start: *start, of: *bytes };
             self.put_piece(local, &content, place, base.as_ref().map(|(base, _)| base).zip(*source), now)
@@ -114,7 +115,7 @@ impl RemoteStore {
     ) -> Result<Pointer, ReleaseError> {
         let mut random = [0; 8];
         getrandom::fill(&mut random).map_err(|error| self.objects.error(CURRENT, error))?;
-        let push = random.iter().map(|byte| format!("{byte:02x}")).collect();
+        let push = hex::digits(&random);
         let generation = read.pointer.as_ref().map_or(1, |pointer| pointer.generation + 1);
         let replaced = read.pointer.iter().flat_map(|pointer| {
             let current = PushedRelease { version: pointer.release, manifest: pointer.manifest };

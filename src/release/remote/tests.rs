@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 
 use super::*;
-use crate::sample::{compiled, finish, index, names, version};
+use crate::sample::{OTHER_PRIVATE_KEY, PRIVATE_KEY, PUBLIC_KEY, compiled, finish, index, names, version};
 use crate::{ReleaseStore, SigningKey};
 
 const FIRST: &str = "2026-11-20.1";
@@ -243,18 +243,13 @@ fn an_older_pointer_is_ignored_and_without_the_store_the_release_stays() {
 #[test]
 fn unsigned_and_wrongly_signed_releases_are_refused() {
     let (store, (_folder, releases), own) = (TestRemote::new(), index(&[FIRST]), tempfile::tempdir().unwrap());
-    let key = |seed: u8| {
-        use base64::Engine;
-        let mut der =
-            vec![0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20];
-        der.extend([seed; 32]);
-        let text = base64::engine::general_purpose::STANDARD.encode(der);
-        let path = own.path().join("key");
-        fs::write(&path, format!("-----BEGIN PRIVATE KEY-----\n{text}\n-----END PRIVATE KEY-----\n")).unwrap();
+    let path = own.path().join("key");
+    let [right, wrong] = [PRIVATE_KEY, OTHER_PRIVATE_KEY].map(|key| {
+        fs::write(&path, key).unwrap();
         SigningKey::read(&path).unwrap()
-    };
-    let [right, wrong] = [key(1), key(2)];
-    let remote = RemoteStore { trusted: Some(right.public()), ..store.open() };
+    });
+    fs::write(&path, PUBLIC_KEY).unwrap();
+    let remote = RemoteStore { trusted: Some(TrustedKey::read(&path).unwrap()), ..store.open() };
     for signed in [None, Some(&wrong)] {
         let read = remote.current().unwrap();
         let pushed = remote.push(&releases, version(FIRST), signed, &read, NOW, NOW).unwrap().pointer;

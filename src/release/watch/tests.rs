@@ -1,178 +1,157 @@
 use std::collections::BTreeMap;
 use std::fs;
-use std::sync::{Arc, Mutex};
+use std::path::PathBuf;
+use std::sync::mpsc::channel;
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
+use tempfile::TempDir;
 use tokio::sync::Notify;
 
-use crate::sample::{compiled, index, overwrite, publish, small, version};
-use crate::{HasVersion, POLL_INTERVAL, ReleaseError, ReleaseEvent, ReleaseSource, ReleaseStore, Starting, Watcher};
-use catalog::Catalog;
-use data::{SnapshotVersion, Table};
+use crate::sample::{as_if_large, compiled, index, overwrite, publish, small, version};
+use crate::watch::guarded;
+use crate::{POLL_INTERVAL, ReleaseError, ReleaseEvent, ReleaseStore, Starting, Watcher, files};
+use catalog::{Catalog, bundled};
+use data::Table;
 
-/// A release, with the number of the call that opened it.
-struct FakeRelease {
-    version: SnapshotVersion,
-    opening: u32,
-}
+/// The files of a release with their paths.
+type ReleaseContents = Vec<(PathBuf, Vec<u8>)>;
 
-impl HasVersion for FakeRelease {
-    fn version(&self) -> SnapshotVersion {
-        self.version
-    }
+/// Releases that are published once and written wherever a test needs them.
+static PUBLISHED: LazyLock<BTreeMap<String, ReleaseContents>> = LazyLock::new(|| {
+    let names = [1, 2, 3, 4, 5].map(|day| format!("2026-11-0{day}.1"));
+    let (_folder, releases) = index(&names.each_ref().map(String::as_str));
+    let contents = |name: String| {
+        let folder = releases.release_folder(version(&name));
+        let paths = files(&folder).unwrap().into_iter();
+        let contents = paths.map(|path| {
+            let bytes = fs::read(folder.join(&path)).unwrap();
+            (path, bytes)
+        });
+        (name, contents.collect::<ReleaseContents>())
+    };
+    names.into_iter().map(contents).collect()
+});
 
-    fn is_bundled(&self) -> bool {
-        self.opening == 0
-    }
-}
+const TABLES: &str = "tables.bin";
 
-const BUNDLED: &str = "2026-01-01.1";
+/// A byte of the tables that only a complete verification reads.
+static UNREAD: LazyLock<usize> = LazyLock::new(|| {
+    let (_folder, releases) = index(&["2026-11-01.1"]);
+    let (releases, version) = (as_if_large(&releases), version("2026-11-01.1"));
+    let path = releases.release_folder(version).join(TABLES);
+    let whole = fs::read(&path).unwrap();
+    let is_unread = |at: &usize| {
+        let mut bytes = whole.clone();
+        bytes[*at] ^= 1;
+        overwrite(&path, &bytes);
+        releases.open_at_once(version).is_ok_and(|opened| releases.verify(&opened).is_err())
+    };
+    (0..whole.len()).step_by(whole.len() / 150).find(is_unread).unwrap()
+});
 
-/// Effect of opening a release.
-#[derive(Clone, Copy, PartialEq)]
+/// What happens when a release is opened.
+#[derive(Clone, Copy)]
 enum Behavior {
     Opens,
-    /// Found damaged on verification.
+    /// A large release is found damaged when it is verified.
     Damaged,
     Fails,
-    Panics,
 }
 
-#[derive(Default)]
-struct Folder {
-    /// True if the operator named the folder.
-    is_named: bool,
-    current: Option<&'static str>,
-    releases: BTreeMap<&'static str, Behavior>,
-    stamp: u64,
-    /// Stamps of changed releases.
-    stamps: BTreeMap<&'static str, u64>,
-    /// Verification of this release blocks until it is replaced by another one.
-    slow: Option<SnapshotVersion>,
-    openings: u32,
-    polls: u32,
+/// An index folder.
+struct IndexFolder {
+    folder: TempDir,
+    releases: ReleaseStore,
 }
 
-#[derive(Clone, Default)]
-struct Fake(Arc<Mutex<Folder>>);
-
-impl Fake {
-    fn with(current: Option<&'static str>, releases: &[(&'static str, Behavior)]) -> Self {
-        let folder = Folder { current, releases: releases.iter().copied().collect(), ..Folder::default() };
-        Self(Arc::new(Mutex::new(folder)))
+impl IndexFolder {
+    fn with(current: Option<&str>, releases: &[(&str, Behavior)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("index");
+        fs::create_dir(&place).unwrap();
+        let index = Self { folder, releases: ReleaseStore::at(place) };
+        releases.iter().for_each(|(name, behavior)| index.put(name, *behavior));
+        index.name(current);
+        index
     }
 
-    fn change(&self, change: impl FnOnce(&mut Folder)) {
-        let mut folder = self.0.lock().unwrap();
-        let before = folder.releases.clone();
-        change(&mut folder);
-        folder.stamp += 1;
-        let changed: Vec<_> = folder.releases.iter().filter(|(name, now)| before.get(*name) != Some(*now)).collect();
-        let changed: Vec<_> = changed.into_iter().map(|(name, _)| *name).collect();
-        changed.into_iter().for_each(|name| *folder.stamps.entry(name).or_default() += 1);
+    /// Writes a release, in place of an earlier one of this version.
+    fn put(&self, name: &str, behavior: Behavior) {
+        let copy = self.folder.path().join("copy");
+        for (path, bytes) in &PUBLISHED[name] {
+            let mut bytes = bytes.clone();
+            if path.as_os_str() == TABLES {
+                match behavior {
+                    Opens => {}
+                    Damaged => bytes[*UNREAD] ^= 1,
+                    Fails => continue,
+                }
+            }
+            let place = copy.join(path);
+            fs::create_dir_all(place.parent().unwrap()).unwrap();
+            fs::write(place, bytes).unwrap();
+        }
+        let place = self.releases.release_folder(version(name));
+        if place.exists() {
+            fs::remove_dir_all(&place).unwrap();
+        }
+        fs::rename(copy, place).unwrap();
+    }
+
+    /// Names the release to serve, or none.
+    fn name(&self, current: Option<&str>) {
+        let path = self.releases.folder().join("current");
+        match current {
+            Some(text) => {
+                let next = self.folder.path().join("next");
+                fs::write(&next, text).unwrap();
+                fs::rename(next, path).unwrap();
+            }
+            None if path.exists() => fs::remove_file(path).unwrap(),
+            None => {}
+        }
     }
 
     /// Changes the files of a release.
-    fn touch(&self, name: &'static str) {
-        *self.0.lock().unwrap().stamps.entry(name).or_default() += 1;
+    fn touch(&self, name: &str) {
+        let folder = self.releases.release_folder(version(name));
+        let count = files(&folder).unwrap().len();
+        fs::write(folder.join(format!("{count}.txt")), "").unwrap();
     }
 
-    fn openings(&self) -> u32 {
-        self.0.lock().unwrap().openings
-    }
-
-    fn polls(&self) -> u32 {
-        self.0.lock().unwrap().polls
-    }
-}
-
-impl ReleaseSource for Fake {
-    type Item = FakeRelease;
-
-    fn current(&self) -> Result<Option<SnapshotVersion>, ReleaseError> {
-        let mut folder = self.0.lock().unwrap();
-        folder.polls += 1;
-        match folder.current {
-            Some(text) => match text.parse() {
-                Ok(version) => Ok(Some(version)),
-                Err(_) => Err(ReleaseError::BadCurrent { path: "index/current".into(), found: text.into() }),
-            },
-            None => Ok(None),
-        }
-    }
-
-    fn versions(&self) -> Result<Vec<SnapshotVersion>, ReleaseError> {
-        let mut versions: Vec<_> = self.0.lock().unwrap().releases.keys().map(|name| version(name)).collect();
-        versions.sort_by(|a, b| b.cmp(a));
-        Ok(versions)
-    }
-
-    fn open(&self, version: SnapshotVersion) -> Result<FakeRelease, ReleaseError> {
-        let item = self.open_at_once(version)?;
-        self.verify(&item).map(|_| item)
-    }
-
-    fn open_at_once(&self, version: SnapshotVersion) -> Result<FakeRelease, ReleaseError> {
-        let (behavior, opening) = {
-            let mut folder = self.0.lock().unwrap();
-            folder.openings += 1;
-            (folder.releases.get(version.to_string().as_str()).copied(), folder.openings)
-        };
-        match behavior {
-            Some(Behavior::Opens | Behavior::Damaged) => Ok(FakeRelease { version, opening }),
-            Some(Behavior::Fails) => Err(ReleaseError::Damaged { version, reason: "tables.bin is missing".into() }),
-            Some(Behavior::Panics) => panic!("opened {version}"),
-            None => Err(ReleaseError::Missing { version, index: "index".into() }),
-        }
-    }
-
-    fn verify(&self, item: &FakeRelease) -> Result<bool, ReleaseError> {
-        let version = item.version;
-        while self.0.lock().unwrap().slow == Some(version) {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        match self.0.lock().unwrap().releases.get(version.to_string().as_str()) {
-            Some(Behavior::Damaged) => Err(ReleaseError::Damaged { version, reason: "tables.bin was changed".into() }),
-            _ => Ok(false),
-        }
-    }
-
-    fn unpublished(&self, newest: Option<SnapshotVersion>) -> Result<FakeRelease, ReleaseError> {
-        match newest {
-            None if !self.0.lock().unwrap().is_named => Ok(FakeRelease { version: version(BUNDLED), opening: 0 }),
-            _ => Err(ReleaseError::NoneActive { index: "index".into(), newest }),
-        }
-    }
-
-    fn stamp(&self, version: Option<SnapshotVersion>) -> u64 {
-        let folder = self.0.lock().unwrap();
-        match version {
-            Some(version) => folder.stamps.get(version.to_string().as_str()).copied().unwrap_or_default(),
-            None => folder.stamp,
-        }
+    /// The folder, as messages name it.
+    fn place(&self) -> String {
+        self.releases.folder().display().to_string()
     }
 }
 
 /// A watcher and its log.
-struct Watched<S: ReleaseSource> {
-    watcher: Watcher<S>,
+struct Watched {
+    watcher: Watcher,
     log: Arc<Mutex<Vec<String>>>,
 }
 
-fn watch<S: ReleaseSource>(source: S) -> Watched<S> {
+fn watch(releases: &ReleaseStore) -> Watched {
     let log: Arc<Mutex<Vec<String>>> = Arc::default();
     let lines = Arc::clone(&log);
     let report = move |event: ReleaseEvent| lines.lock().unwrap().push(event.to_string());
-    Watched { watcher: Starting::new(source, 3, report).start().unwrap(), log }
+    Watched { watcher: Starting::new(releases.clone(), 3, report).start().unwrap(), log }
 }
 
-impl<S: ReleaseSource> Watched<S> {
+impl Watched {
     fn lines(&self) -> Vec<String> {
         std::mem::take(&mut self.log.lock().unwrap())
     }
 
+    /// The log without the details of damage in tables.
+    fn short_lines(&self) -> Vec<String> {
+        let lines = self.lines().into_iter();
+        lines.map(|line| line.split(": tables.bin: ").next().unwrap().to_owned()).collect()
+    }
+
     fn all(&self) -> Vec<String> {
-        self.watcher.active().all().iter().map(|item| item.version().to_string()).collect()
+        self.watcher.active().all().iter().map(|release| release.version().to_string()).collect()
     }
 
     fn polls(&self, times: usize) {
@@ -180,28 +159,32 @@ impl<S: ReleaseSource> Watched<S> {
     }
 }
 
-use Behavior::{Damaged, Fails, Opens, Panics};
+use Behavior::{Damaged, Fails, Opens};
 
 #[test]
 fn without_current_the_bundled_snapshot_is_served_and_reported_once() {
-    let watched = watch(Fake::default());
+    let index = IndexFolder::with(None, &[]);
+    let watched = watch(&index.releases.clone().or_bundled());
     watched.polls(3);
-    assert_eq!(watched.lines(), ["serving the bundled snapshot 2026-01-01.1"]);
-    assert_eq!(watched.all(), [BUNDLED]);
+    let bundled = bundled().unwrap().version().to_string();
+    assert_eq!(watched.lines(), [format!("serving the bundled snapshot {bundled}")]);
+    assert_eq!(watched.all(), [bundled]);
     assert_eq!(watched.watcher.active().rejections(), 0);
 }
 
 #[test]
 fn startup_loads_the_newest_other_releases_for_their_cursors() {
     let names = ["2026-11-01.1", "2026-11-02.1", "2026-11-03.1", "2026-11-04.1", "2026-11-05.1"];
-    let watched = watch(Fake::with(Some("2026-11-03.1"), &names.map(|name| (name, Opens))));
+    let index = IndexFolder::with(Some("2026-11-03.1"), &names.map(|name| (name, Opens)));
+    let watched = watch(&index.releases);
     assert_eq!(watched.all(), ["2026-11-03.1", "2026-11-05.1", "2026-11-04.1", "2026-11-02.1"]);
     assert_eq!(watched.lines(), ["serving release 2026-11-03.1"]);
 }
 
 #[test]
 fn the_bundled_snapshot_is_not_loaded_with_releases() {
-    let watched = watch(Fake::with(Some("2026-11-02.1"), &[("2026-11-01.1", Fails), ("2026-11-02.1", Opens)]));
+    let index = IndexFolder::with(Some("2026-11-02.1"), &[("2026-11-01.1", Fails), ("2026-11-02.1", Opens)]);
+    let watched = watch(&index.releases.clone().or_bundled());
     assert_eq!(watched.all(), ["2026-11-02.1"]);
     assert_eq!(
         watched.lines(),
@@ -214,121 +197,152 @@ fn the_bundled_snapshot_is_not_loaded_with_releases() {
 
 #[test]
 fn if_the_release_is_damaged_at_startup_the_newest_older_one_is_served() {
-    let releases =
-        [("2026-11-01.1", Opens), ("2026-11-02.1", Panics), ("2026-11-03.1", Fails), ("2026-11-04.1", Opens)];
-    let fake = Fake::with(Some("2026-11-03.1"), &releases);
-    let watched = watch(fake.clone());
+    let releases = [("2026-11-01.1", Opens), ("2026-11-02.1", Fails), ("2026-11-03.1", Fails), ("2026-11-04.1", Opens)];
+    let index = IndexFolder::with(Some("2026-11-03.1"), &releases);
+    let watched = watch(&index.releases);
     watched.polls(3);
     assert_eq!(
         watched.lines(),
         [
             "rejected: release 2026-11-03.1 is damaged: tables.bin is missing",
-            "rejected: release 2026-11-02.1: the program panicked while reading it",
+            "rejected: release 2026-11-02.1 is damaged: tables.bin is missing",
             "serving release 2026-11-01.1",
             "cursors of an older release expire: release 2026-11-03.1 is damaged: tables.bin is missing",
-            "cursors of an older release expire: release 2026-11-02.1: the program panicked while reading it",
+            "cursors of an older release expire: release 2026-11-02.1 is damaged: tables.bin is missing",
         ]
     );
     assert_eq!(watched.all(), ["2026-11-01.1", "2026-11-04.1"]);
     assert_eq!(watched.watcher.active().rejections(), 2);
     // Once fixed, it is activated as soon as its files no longer change.
-    fake.change(|folder| folder.releases.insert("2026-11-03.1", Opens).map_or((), drop));
+    index.put("2026-11-03.1", Opens);
     watched.polls(2);
     assert_eq!(watched.all()[0], "2026-11-03.1");
+}
+
+#[test]
+fn a_panic_while_a_release_is_read_is_a_reason_not_to_serve_it() {
+    let read = guarded(version("2026-11-01.1"), || -> Result<(), ReleaseError> { panic!("planted") });
+    assert_eq!(read.unwrap_err(), "release 2026-11-01.1: the program panicked while reading it");
 }
 
 #[test]
 fn the_newest_older_release_replaces_what_is_found_damaged_after_the_start() {
     let releases =
         [("2026-11-01.1", Opens), ("2026-11-02.1", Fails), ("2026-11-03.1", Damaged), ("2026-11-04.1", Damaged)];
-    let fake = Fake::with(Some("2026-11-03.1"), &releases);
-    let watched = watch(fake.clone());
+    let index = IndexFolder::with(Some("2026-11-03.1"), &releases);
+    let watched = watch(&as_if_large(&index.releases));
     assert_eq!(watched.all(), ["2026-11-03.1", "2026-11-04.1", "2026-11-01.1"]);
     watched.lines();
-    let (older, openings) = (watched.watcher.active().loaded(version("2026-11-01.1")).unwrap(), fake.openings());
+    let older = watched.watcher.active().loaded(version("2026-11-01.1")).unwrap();
     watched.watcher.verify_loaded();
     watched.polls(3);
     assert!(Arc::ptr_eq(&older, &watched.watcher.active().current()), "what is loaded is not read again");
-    assert_eq!(fake.openings(), openings + 1, "2026-11-02.1 is tried");
     assert_eq!(
-        watched.lines(),
+        watched.short_lines(),
         [
-            "rejected: release 2026-11-03.1 is damaged: tables.bin was changed",
+            "release 2026-11-01.1 is verified",
+            "rejected: release 2026-11-03.1 is damaged",
             "serving release 2026-11-01.1",
-            "cursors of an older release expire: release 2026-11-04.1 is damaged: tables.bin was changed",
+            "cursors of an older release expire: release 2026-11-04.1 is damaged",
         ]
     );
     assert_eq!(watched.all(), ["2026-11-01.1"]);
     assert_eq!(watched.watcher.active().rejections(), 1);
-    fake.change(|folder| folder.releases.insert("2026-11-03.1", Opens).map_or((), drop));
+    index.put("2026-11-03.1", Opens);
     watched.polls(2);
     assert_eq!(watched.lines(), ["serving release 2026-11-03.1"]);
 }
 
 #[test]
 fn the_only_release_is_served_though_it_was_found_damaged_until_it_is_repaired() {
-    let fake = Fake::with(Some("2026-11-01.1"), &[("2026-11-01.1", Damaged)]);
-    let watched = watch(fake.clone());
+    let index = IndexFolder::with(Some("2026-11-01.1"), &[("2026-11-01.1", Damaged)]);
+    let watched = watch(&as_if_large(&index.releases));
     watched.watcher.verify_loaded();
     watched.polls(3);
-    let rejected = "rejected: release 2026-11-01.1 is damaged: tables.bin was changed; still serving 2026-11-01.1";
-    assert_eq!(watched.lines(), ["serving release 2026-11-01.1", rejected]);
+    let lines = watched.lines();
+    assert_eq!((lines.len(), lines[0].as_str()), (2, "serving release 2026-11-01.1"));
+    assert!(lines[1].starts_with("rejected: release 2026-11-01.1 is damaged: tables.bin: "), "{lines:?}");
+    assert!(lines[1].ends_with("; still serving 2026-11-01.1"), "{lines:?}");
     let active = watched.watcher.active();
     assert!(active.is_damaged());
-    let damaged = active.current().opening;
-    fake.change(|folder| folder.releases.insert("2026-11-01.1", Opens).map_or((), drop));
+    let damaged = active.current();
+    index.put("2026-11-01.1", Opens);
     watched.polls(3);
-    assert!(!active.is_damaged() && active.current().opening != damaged);
+    assert!(!active.is_damaged() && !Arc::ptr_eq(&active.current(), &damaged));
     let lines = watched.lines();
     assert_eq!(lines.last().map(String::as_str), Some("serving release 2026-11-01.1"), "{lines:?}");
     watched.polls(3);
     assert_eq!(watched.lines(), Vec::<String>::new());
 }
 
-#[tokio::test]
-async fn a_release_is_activated_while_the_one_before_is_verified() {
-    for (before, is_kept) in [(Opens, true), (Damaged, false)] {
-        let slow = version("2026-11-02.1");
-        let releases = [("2026-11-01.1", Opens), ("2026-11-02.1", before), ("2026-11-03.1", Opens)];
-        let fake = Fake::with(Some("2026-11-02.1"), &releases);
-        fake.change(|folder| folder.slow = Some(slow));
-        let watched = watch(fake.clone());
-        let (active, log) = (watched.watcher.active(), Arc::clone(&watched.log));
-        let running = tokio::spawn(watched.watcher.run(Duration::from_millis(5)));
-        fake.change(|folder| folder.current = Some("2026-11-03.1"));
-        wait(|| active.current().version() == version("2026-11-03.1")).await;
-        assert!(active.loaded(slow).is_some());
-        fake.change(|folder| folder.slow = None);
-        wait(|| log.lock().unwrap().len() == if is_kept { 2 } else { 3 }).await;
-        let polls = fake.polls();
-        wait(|| fake.polls() > polls + 2).await;
-        assert_eq!((active.current().version(), active.loaded(slow).is_some()), (version("2026-11-03.1"), is_kept));
-        assert_eq!(active.rejections(), 0);
-        running.abort();
-    }
+#[test]
+fn a_release_is_activated_while_the_one_before_is_verified() {
+    let before = version("2026-11-02.1");
+    let releases = [("2026-11-02.1", Opens), ("2026-11-03.1", Opens)];
+    let index = IndexFolder::with(Some("2026-11-02.1"), &releases);
+    // The verification continues when the test says so.
+    let (verified, is_verified) = channel();
+    let (proceed, may_proceed) = channel::<()>();
+    let may_proceed = Mutex::new(may_proceed);
+    let report = move |event: ReleaseEvent| {
+        if event == (ReleaseEvent::Verified { version: before }) {
+            verified.send(()).unwrap();
+            may_proceed.lock().unwrap().recv().unwrap();
+        }
+    };
+    let watcher = Starting::new(as_if_large(&index.releases), 3, report).start().unwrap();
+    let active = watcher.active();
+    std::thread::scope(|scope| {
+        scope.spawn(|| watcher.verify_loaded());
+        is_verified.recv().unwrap();
+        index.name(Some("2026-11-03.1"));
+        watcher.poll(false);
+        let served = active.current().version();
+        proceed.send(()).unwrap();
+        assert_eq!(served, version("2026-11-03.1"));
+    });
+    assert!(active.loaded(before).is_some());
+    assert_eq!(active.rejections(), 0);
+}
+
+#[test]
+fn a_release_that_is_found_damaged_after_another_has_replaced_it_is_dropped() {
+    let index = IndexFolder::with(Some("2026-11-02.1"), &[("2026-11-02.1", Damaged), ("2026-11-03.1", Opens)]);
+    let watched = watch(&as_if_large(&index.releases));
+    index.name(Some("2026-11-03.1"));
+    watched.polls(1);
+    assert_eq!(watched.all(), ["2026-11-03.1", "2026-11-02.1"]);
+    watched.lines();
+    watched.watcher.verify_loaded();
+    assert_eq!(
+        watched.short_lines(),
+        ["cursors of an older release expire: release 2026-11-02.1 is damaged"],
+        "the one that was activated later was verified then"
+    );
+    assert_eq!(watched.all(), ["2026-11-03.1"]);
+    assert_eq!(watched.watcher.active().rejections(), 0);
 }
 
 #[test]
 fn startup_fails_if_no_release_can_be_served() {
     for current in ["2026-11-02.1", "nonsense"] {
-        let fake = Fake::with(Some(current), &[("2026-11-01.1", Fails), ("2026-11-02.1", Fails)]);
-        let started = Starting::new(fake, 3, |_| {}).start();
+        let index = IndexFolder::with(Some(current), &[("2026-11-01.1", Fails), ("2026-11-02.1", Fails)]);
+        let started = Starting::new(index.releases.clone(), 3, |_| {}).start();
         assert!(matches!(started, Err(ReleaseError::NothingGood { .. })), "{current}");
     }
-    let watched = watch(Fake::with(Some("nonsense"), &[("2026-11-01.1", Opens), ("2026-11-02.1", Fails)]));
-    assert_eq!(watched.all(), ["2026-11-01.1"], "with an invalid `current` the newest valid release is served");
+    let index = IndexFolder::with(Some("nonsense"), &[("2026-11-01.1", Opens), ("2026-11-02.1", Fails)]);
+    let served = watch(&index.releases).all();
+    assert_eq!(served, ["2026-11-01.1"], "with an invalid `current` the newest valid release is served");
 }
 
 #[test]
 fn a_loaded_release_that_is_damaged_later_is_rejected() {
-    let fake = Fake::with(Some("2026-11-01.1"), &[("2026-11-01.1", Opens), ("2026-11-02.1", Opens)]);
-    let watched = watch(fake.clone());
-    fake.change(|folder| folder.current = Some("2026-11-02.1"));
+    let index = IndexFolder::with(Some("2026-11-01.1"), &[("2026-11-01.1", Opens), ("2026-11-02.1", Opens)]);
+    let watched = watch(&index.releases);
+    index.name(Some("2026-11-02.1"));
     watched.polls(1);
-    fake.change(|folder| {
-        folder.current = Some("2026-11-01.1");
-        folder.releases.insert("2026-11-01.1", Fails);
-    });
+    index.put("2026-11-01.1", Fails);
+    index.name(Some("2026-11-01.1"));
     watched.polls(3);
     assert_eq!(watched.watcher.active().current().version(), version("2026-11-02.1"));
     assert_eq!(watched.watcher.active().rejections(), 1);
@@ -338,16 +352,16 @@ fn a_loaded_release_that_is_damaged_later_is_rejected() {
 
 #[test]
 fn a_new_release_is_activated_at_the_next_poll_and_an_older_one_too() {
-    let fake = Fake::with(Some("2026-11-01.1"), &[("2026-11-01.1", Opens), ("2026-11-02.1", Opens)]);
-    let watched = watch(fake.clone());
+    let index = IndexFolder::with(Some("2026-11-01.1"), &[("2026-11-01.1", Opens), ("2026-11-02.1", Opens)]);
+    let watched = watch(&index.releases);
     let active = watched.watcher.active();
     let before = active.current();
-    fake.change(|folder| folder.current = Some("2026-11-02.1"));
+    index.name(Some("2026-11-02.1"));
     watched.polls(1);
     assert_eq!((before.version(), active.current().version()), (version("2026-11-01.1"), version("2026-11-02.1")));
-    fake.change(|folder| folder.current = Some("2026-11-01.1"));
+    index.name(Some("2026-11-01.1"));
     watched.polls(5);
-    assert_ne!(active.current().opening, before.opening, "a loaded release is opened and verified again");
+    assert!(!Arc::ptr_eq(&active.current(), &before), "a loaded release is opened and verified again");
     assert_eq!(active.current().version(), before.version());
     assert_eq!(
         watched.lines(),
@@ -358,35 +372,31 @@ fn a_new_release_is_activated_at_the_next_poll_and_an_older_one_too() {
 
 #[test]
 fn a_rejected_release_is_reported_once_and_tried_again_after_its_files_have_changed() {
-    for bad in [Fails, Panics] {
-        let fake = Fake::with(Some("2026-11-01.1"), &[("2026-11-01.1", Opens), ("2026-11-02.1", bad)]);
-        let watched = watch(fake.clone());
-        // Startup has opened it once.
-        let at_startup = fake.openings();
-        watched.lines();
-        fake.change(|folder| folder.current = Some("2026-11-02.1"));
-        watched.polls(10);
-        assert_eq!(watched.lines().len(), 1);
-        assert_eq!((fake.openings() - at_startup, watched.watcher.active().rejections()), (1, 1));
-        // While it is being copied, each poll sees another state.
-        for _ in 0..5 {
-            fake.touch("2026-11-02.1");
-            watched.polls(1);
-        }
-        assert_eq!(fake.openings() - at_startup, 1);
-        fake.change(|folder| folder.releases.insert("2026-11-02.1", Opens).map_or((), drop));
+    let index = IndexFolder::with(Some("2026-11-01.1"), &[("2026-11-01.1", Opens), ("2026-11-02.1", Fails)]);
+    let watched = watch(&index.releases);
+    let active = watched.watcher.active();
+    watched.lines();
+    index.name(Some("2026-11-02.1"));
+    watched.polls(10);
+    assert_eq!((watched.lines().len(), active.rejections()), (1, 1));
+    // While it is being copied, each poll sees another state.
+    for _ in 0..5 {
+        index.touch("2026-11-02.1");
         watched.polls(1);
-        assert_eq!(fake.openings() - at_startup, 1);
-        watched.polls(1);
-        assert_eq!(watched.all()[0], "2026-11-02.1");
-        assert_eq!(watched.lines(), ["serving release 2026-11-02.1"]);
     }
+    assert_eq!(active.rejections(), 1, "it is not tried again");
+    index.put("2026-11-02.1", Opens);
+    watched.polls(1);
+    assert_eq!(watched.all()[0], "2026-11-01.1");
+    watched.polls(1);
+    assert_eq!(watched.all()[0], "2026-11-02.1");
+    assert_eq!(watched.lines(), ["serving release 2026-11-02.1"]);
 }
 
 #[test]
 fn changed_files_of_the_served_release_are_reported_once_for_each_change() {
-    let fake = Fake::with(Some("2026-11-01.1"), &[("2026-11-01.1", Opens), ("2026-11-02.1", Opens)]);
-    let watched = watch(fake.clone());
+    let index = IndexFolder::with(Some("2026-11-01.1"), &[("2026-11-01.1", Opens), ("2026-11-02.1", Opens)]);
+    let watched = watch(&index.releases);
     let active = watched.watcher.active();
     watched.polls(3);
     watched.lines();
@@ -395,19 +405,19 @@ fn changed_files_of_the_served_release_are_reported_once_for_each_change() {
     for change in 1..3 {
         // While they are being copied, each poll sees another state.
         for _ in 0..5 {
-            fake.touch("2026-11-01.1");
+            index.touch("2026-11-01.1");
             watched.polls(1);
         }
         assert_eq!(watched.lines(), Vec::<String>::new());
         watched.polls(5);
         assert_eq!((watched.lines(), active.file_changes()), (vec![line.to_owned()], change));
     }
-    fake.touch("2026-11-02.1");
+    index.touch("2026-11-02.1");
     watched.polls(3);
     assert_eq!(watched.lines(), Vec::<String>::new(), "it is not the served one");
-    fake.change(|folder| folder.current = Some("2026-11-02.1"));
+    index.name(Some("2026-11-02.1"));
     watched.polls(3);
-    fake.touch("2026-11-02.1");
+    index.touch("2026-11-02.1");
     watched.polls(3);
     assert_eq!(watched.lines().len(), 2);
     assert_eq!((active.swaps(), active.file_changes(), active.rejections()), (1, 3, 0));
@@ -415,107 +425,104 @@ fn changed_files_of_the_served_release_are_reported_once_for_each_change() {
 
 #[test]
 fn each_request_of_the_operator_is_reported() {
-    let fake = Fake::with(Some("2026-11-01.1"), &[("2026-11-01.1", Opens)]);
-    let watched = watch(fake.clone());
+    let index = IndexFolder::with(Some("2026-11-01.1"), &[("2026-11-01.1", Opens)]);
+    let watched = watch(&index.releases);
     watched.lines();
-    fake.change(|folder| folder.current = Some("2026-11-02.1"));
+    index.name(Some("2026-11-02.1"));
     watched.polls(3);
     watched.watcher.poll(true);
     watched.watcher.poll(true);
     watched.polls(3);
-    let missing = "rejected: index holds no release 2026-11-02.1: `indexer list` shows the releases; \
-                   still serving 2026-11-01.1";
-    assert_eq!(watched.lines(), [missing, missing, missing]);
+    let missing = format!(
+        "rejected: {} holds no release 2026-11-02.1: `indexer list` shows the releases; still serving 2026-11-01.1",
+        index.place()
+    );
+    assert_eq!(watched.lines(), [missing.clone(), missing.clone(), missing]);
     assert_eq!(watched.watcher.active().rejections(), 3);
 }
 
 #[test]
 fn a_missing_or_invalid_current_does_not_change_what_is_served() {
-    let fake = Fake::with(Some("2026-11-01.1"), &[("2026-11-01.1", Opens)]);
-    let watched = watch(fake.clone());
+    let index = IndexFolder::with(Some("2026-11-01.1"), &[("2026-11-01.1", Opens)]);
+    let watched = watch(&index.releases);
     watched.lines();
-    fake.change(|folder| folder.current = None);
+    index.name(None);
     watched.polls(3);
-    fake.change(|folder| folder.current = Some("../etc"));
+    index.name(Some("../etc"));
     watched.polls(3);
-    fake.change(|folder| folder.current = Some("2026-11-01.1"));
+    index.name(Some("2026-11-01.1"));
     watched.polls(3);
-    assert_eq!(
-        watched.lines(),
-        [
-            "the index names no release; still serving 2026-11-01.1",
-            "rejected: index/current names no release: ../etc; fix it with `indexer activate VERSION`; \
-             still serving 2026-11-01.1"
-        ]
+    let invalid = format!(
+        "rejected: {}/current names no release: \"../etc\" is not a version of the form YYYY-MM-DD.N; fix it with \
+         `indexer activate VERSION`; still serving 2026-11-01.1",
+        index.place()
     );
+    assert_eq!(watched.lines(), ["the index names no release; still serving 2026-11-01.1".to_owned(), invalid]);
     assert_eq!(watched.watcher.active().swaps(), 0);
 }
 
 #[test]
 fn a_release_with_the_version_of_the_bundled_snapshot_is_activated() {
-    let fake = Fake::default();
-    let watched = watch(fake.clone());
-    fake.change(|folder| {
-        folder.releases.insert(BUNDLED, Opens);
-        folder.current = Some(BUNDLED);
-    });
-    watched.polls(2);
+    let index = IndexFolder::with(None, &[]);
+    let watched = watch(&index.releases.clone().or_bundled());
     let active = watched.watcher.active();
-    assert_eq!((active.current().opening, watched.all().len(), active.swaps()), (1, 1, 1));
+    let bundled = active.current().version();
+    publish(&index.releases, small(&bundled.to_string())).unwrap();
+    watched.polls(2);
+    let served = active.current();
+    assert_eq!((served.version(), served.is_bundled(), watched.all().len(), active.swaps()), (bundled, false, 1, 1));
 }
 
 #[test]
 fn the_bundled_snapshot_replaces_no_release_that_is_missing() {
-    let reason = |fake: Fake| Starting::new(fake, 3, |_| {}).start().err().unwrap().to_string();
-    let named = Fake::default();
-    named.change(|folder| folder.is_named = true);
+    let reason = |releases: ReleaseStore| Starting::new(releases, 3, |_| {}).start().err().unwrap().to_string();
+    let named = IndexFolder::with(None, &[]);
+    let place = named.place();
     assert_eq!(
-        reason(named),
-        "index names no release to serve: run `indexer build --dataset DIR --index index`",
+        reason(named.releases.clone()),
+        format!("{place} names no release to serve: run `indexer build --dataset DIR --index {place}`"),
         "the operator named the folder"
     );
+    let published = IndexFolder::with(None, &[("2026-11-01.1", Opens), ("2026-11-02.1", Opens)]);
+    let place = published.place();
     assert_eq!(
-        reason(Fake::with(None, &[("2026-11-01.1", Opens), ("2026-11-02.1", Opens)])),
-        "index names no release to serve: run `indexer activate 2026-11-02.1 --index index`",
+        reason(published.releases.clone().or_bundled()),
+        format!("{place} names no release to serve: run `indexer activate 2026-11-02.1 --index {place}`"),
         "somebody publishes in the default folder"
     );
 }
 
 #[tokio::test]
 async fn a_server_without_a_release_waits_for_one() {
-    let fake = Fake::with(Some("2026-11-02.1"), &[("2026-11-02.1", Fails)]);
+    let index = IndexFolder::with(Some("2026-11-01.1"), &[("2026-11-01.1", Fails), ("2026-11-02.1", Opens)]);
     let log: Arc<Mutex<Vec<String>>> = Arc::default();
     let lines = Arc::clone(&log);
-    let starting =
-        Starting::new(fake.clone(), 3, move |event: ReleaseEvent| lines.lock().unwrap().push(event.to_string()));
+    let report = move |event: ReleaseEvent| lines.lock().unwrap().push(event.to_string());
+    let starting = Starting::new(index.releases.clone(), 3, report);
     assert!(starting.start().is_err());
     let refused: Arc<Mutex<Vec<String>>> = Arc::default();
     let reasons = Arc::clone(&refused);
     let waiting = tokio::spawn(starting.wait(Duration::from_millis(5), move |error: &ReleaseError| {
         reasons.lock().unwrap().push(error.to_string());
     }));
-    let polled = fake.polls();
     tokio::time::sleep(Duration::from_millis(100)).await;
-    assert_eq!((fake.polls(), fake.openings()), (polled, 1), "what was refused is not tried again as it is");
+    assert_eq!(refused.lock().unwrap().len(), 0, "what was refused is not tried again as it is");
 
-    fake.change(|folder| folder.current = None);
+    index.name(None);
     wait(|| refused.lock().unwrap().len() == 1).await;
-    fake.change(|folder| {
-        folder.current = Some("2026-11-01.1");
-        folder.releases.insert("2026-11-01.1", Opens);
-    });
+    index.name(Some("2026-11-02.1"));
     let watcher = waiting.await.unwrap();
-    assert_eq!(watcher.active().current().version(), version("2026-11-01.1"));
-    let waiting = "not ready, waiting for a release: ";
+    assert_eq!(watcher.active().current().version(), version("2026-11-02.1"));
+    let (waiting, place) = ("not ready, waiting for a release: ", index.place());
     assert_eq!(
         log.lock().unwrap()[..3],
         [
             format!(
-                "{waiting}no release can be served (release 2026-11-02.1 is damaged: tables.bin is missing): build a \
+                "{waiting}no release can be served (release 2026-11-01.1 is damaged: tables.bin is missing): build a \
                  release with `indexer build`, or activate another with `indexer activate VERSION`"
             ),
-            format!("{waiting}index names no release to serve: run `indexer activate 2026-11-02.1 --index index`"),
-            "serving release 2026-11-01.1".to_owned(),
+            format!("{waiting}{place} names no release to serve: run `indexer activate 2026-11-02.1 --index {place}`"),
+            "serving release 2026-11-02.1".to_owned(),
         ]
     );
 }
@@ -529,7 +536,7 @@ fn name(catalog: &Catalog) -> String {
 #[tokio::test]
 async fn a_running_watcher_activates_a_release_and_rejects_a_damaged_one() {
     let (_folder, releases) = index(&["2026-11-20.1"]);
-    let watched = watch(releases.clone());
+    let watched = watch(&releases);
     let active = watched.watcher.active();
     let log = Arc::clone(&watched.log);
     let running = tokio::spawn(watched.watcher.run(POLL_INTERVAL));
@@ -557,7 +564,7 @@ async fn a_running_watcher_activates_a_release_and_rejects_a_damaged_one() {
 #[test]
 fn a_damaged_release_is_rejected_once_and_not_changed() {
     let (_folder, releases) = index(&["2026-11-20.1"]);
-    let watched = watch(releases.clone());
+    let watched = watch(&releases);
     publish_damaged(&releases, "2026-11-28.1");
     let tables = releases.release_folder(version("2026-11-28.1")).join("tables.bin");
     let damaged = fs::read(&tables).unwrap();
@@ -602,28 +609,29 @@ async fn wait(condition: impl Fn() -> bool) {
 
 #[tokio::test]
 async fn a_requested_poll_runs_at_once() {
-    let fake = Fake::with(Some("2026-11-01.1"), &[("2026-11-01.1", Opens), ("2026-11-02.1", Opens)]);
-    let watched = watch(fake.clone());
-    let active = watched.watcher.active();
+    let index = IndexFolder::with(Some("2026-11-01.1"), &[("2026-11-01.1", Opens), ("2026-11-02.1", Opens)]);
+    let watched = watch(&index.releases);
+    let (active, log) = (watched.watcher.active(), Arc::clone(&watched.log));
     let requested = Arc::new(Notify::new());
     let trigger = Arc::clone(&requested);
-    let started = fake.polls();
+    watched.lines();
+    index.name(None);
     let running =
         tokio::spawn(async move { watched.watcher.run_until_stopped(Duration::from_secs(3600), &trigger).await });
-    wait(|| fake.polls() > started).await;
-    fake.change(|folder| folder.current = Some("2026-11-02.1"));
+    wait(|| !log.lock().unwrap().is_empty()).await;
+    index.name(Some("2026-11-02.1"));
     requested.notify_one();
     wait(|| active.current().version() == version("2026-11-02.1")).await;
-    assert_eq!(fake.polls(), started + 2, "once at the beginning and once when requested");
     running.abort();
+    assert_eq!(log.lock().unwrap()[0], "the index names no release; still serving 2026-11-01.1", "the first poll");
 }
 
 #[test]
 fn a_restart_loads_the_same_releases() {
     let (_folder, releases) = index(&["2026-11-20.1", "2026-11-21.1", "2026-11-22.1"]);
-    let first = watch(releases.clone());
+    let first = watch(&releases);
     let loaded = first.all();
     assert_eq!(loaded[..3], ["2026-11-22.1", "2026-11-21.1", "2026-11-20.1"]);
     drop(first);
-    assert_eq!(watch(releases).all(), loaded);
+    assert_eq!(watch(&releases).all(), loaded);
 }

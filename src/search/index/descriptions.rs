@@ -45,12 +45,12 @@ const MAX_WORDS: usize = 16;
 /// A word of a name is descriptive if this many names, or one description, use it: `Dental` of `Star Dental`.
 const MIN_USES: u32 = 4;
 /// Maximum postings, so that all are read in time: of a description's distinctive words together, and of a query's
-/// words if not all are required. The rarest word is read anyhow. Low in unit tests, because their records are few.
-const MAX_POSTINGS: u64 = if cfg!(test) { 30 } else { 20_000 };
+/// words if not all are required. The rarest word is read anyhow.
+const MAX_POSTINGS: u64 = 20_000;
 /// Maximum number of rows with a similar description.
 const MAX_LIKE: usize = 1_000;
 /// Approximate maximum of words in a [`StemCache`].
-const MAX_KNOWN: usize = if cfg!(test) { 8 } else { 1 << 17 };
+const MAX_KNOWN: usize = 1 << 17;
 /// Longest word in bytes.
 const MAX_WORD: usize = 40;
 /// Share by which prominence raises the score of the most prominent row.
@@ -117,6 +117,7 @@ struct StemCache {
     without_stop_words: Vec<TextAnalyzer>,
     stemmed: Vec<TextAnalyzer>,
     known: KeyMap<usize>,
+    max_known: usize,
     words: Vec<CachedWord>,
     stem_numbers: KeyMap<u32>,
     stem_texts: Vec<Box<str>>,
@@ -131,19 +132,21 @@ struct CachedWord {
 }
 
 impl StemCache {
-    fn new() -> Self {
+    /// Caches about `max_known` words at once.
+    fn new(max_known: usize) -> Self {
         // Copies share their lists of stop words.
         let (without_stop_words, stemmed) = OF_WORDS.clone();
         let (known, stem_numbers) = (KeyMap::default(), KeyMap::default());
         let (words, stem_texts) = (Vec::new(), Vec::new());
-        Self { plain: PLAIN.clone(), without_stop_words, stemmed, known, words, stem_numbers, stem_texts }
+        let plain = PLAIN.clone();
+        Self { plain, without_stop_words, stemmed, known, max_known, words, stem_numbers, stem_texts }
     }
 
     /// Splits a text into words. The indexes are valid until the next text is read.
     fn read(&mut self, text: &str) -> Vec<usize> {
-        let Self { plain, without_stop_words, known, words, .. } = self;
+        let Self { plain, without_stop_words, known, max_known, words, .. } = self;
         // Names keep adding words that seldom recur.
-        if words.len() > MAX_KNOWN {
+        if words.len() > *max_known {
             words.clear();
             *known = KeyMap::default();
         }
@@ -195,7 +198,7 @@ fn only_word(analyzer: &mut TextAnalyzer, word: &str) -> Option<String> {
 
 /// The language of a text, as an index of [`LANGUAGES`].
 fn language_of(text: &str) -> usize {
-    let mut vocabulary = StemCache::new();
+    let mut vocabulary = StemCache::new(MAX_KNOWN);
     let words = vocabulary.read(text);
     vocabulary.language_of(&words)
 }
@@ -238,7 +241,7 @@ fn build(directory: impl Into<Box<dyn Directory>>, names: &dyn Names) -> Result<
     tokenizers.register(STEMS, WhitespaceTokenizer::default());
     let index = Index::builder().schema(schema).tokenizers(tokenizers);
     let mut writer = index.single_segment_index_writer::<TantivyDocument>(directory, WRITER_MEMORY)?;
-    let mut vocabulary = StemCache::new();
+    let mut vocabulary = StemCache::new(MAX_KNOWN);
     // Number of uses of each stem. Names made of rarer stems are found by name.
     let mut uses: Vec<u32> = Vec::new();
     let mut count = |stems: &[u32], times: u32| {
@@ -385,7 +388,7 @@ impl DescriptionIndex {
 
     /// The stems of a description that are rarest in the texts of others.
     pub(crate) fn distinctive(&self, text: &str) -> Vec<String> {
-        let mut vocabulary = StemCache::new();
+        let mut vocabulary = StemCache::new(MAX_KNOWN);
         let words = vocabulary.read(text);
         let language = vocabulary.language_of(&words);
         let stems: BTreeSet<u32> = vocabulary.stems(&words, language).collect();

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use once_cell::sync::Lazy;
 
+use data::word_file;
+
 /// A word that may replace another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WordForm {
@@ -51,7 +53,7 @@ static FORMS: Lazy<HashMap<&str, Vec<WordForm>>> = Lazy::new(|| {
 
 /// The words of each line, without comments.
 fn lines(text: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
-    text.lines().filter(|line| !line.starts_with('#')).map(|line| line.split(' ').collect())
+    word_file::entries(text).map(|line| line.split(' ').collect())
 }
 
 /// Every item with every other.

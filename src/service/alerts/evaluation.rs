@@ -8,7 +8,7 @@ use auth::StoreError;
 use auth::account::AccountId;
 use auth::watch::{Evaluation, Watch, WatchStore};
 use catalog::changes::RowChange;
-use catalog::{Catalog, Comparison, Resource};
+use catalog::{Catalog, ReleaseComparison, Resource};
 use data::{SnapshotVersion, Table};
 use release::ActiveRelease;
 
@@ -30,7 +30,7 @@ const MAX_KNOWN_BYTES: usize = 4 << 10;
 /// compared instead.
 pub fn evaluate(
     store: &dyn WatchStore,
-    releases: &ActiveRelease<Catalog>,
+    releases: &ActiveRelease,
     now: i64,
     is_stopping: &dyn Fn() -> bool,
 ) -> Result<usize, StoreError> {
@@ -69,9 +69,9 @@ type NewMatches = Result<Option<(u32, String)>, String>;
 
 struct Evaluator<'a> {
     served: Arc<Catalog>,
-    releases: &'a ActiveRelease<Catalog>,
+    releases: &'a ActiveRelease,
     /// By the release evaluated last; `None` if no release before the served one is loaded.
-    comparisons: HashMap<SnapshotVersion, Option<Arc<Comparison>>>,
+    comparisons: HashMap<SnapshotVersion, Option<Arc<ReleaseComparison>>>,
     /// Results of searches by table, query and earlier release.
     known: HashMap<(Table, String, SnapshotVersion), NewMatches>,
 }
@@ -99,18 +99,18 @@ impl Evaluator<'_> {
         Ok(evaluation)
     }
 
-    fn comparison(&mut self, evaluated: SnapshotVersion) -> Option<Arc<Comparison>> {
+    fn comparison(&mut self, evaluated: SnapshotVersion) -> Option<Arc<ReleaseComparison>> {
         let (served, releases) = (&self.served, self.releases);
         let compare = || {
             let held = releases.all().into_iter().filter(|held| !held.is_bundled());
             let earlier = held.filter(|held| held.version() >= evaluated && held.version() < served.version());
             let before = earlier.min_by_key(|held| held.version())?;
-            Some(Arc::new(Comparison::new(before, Arc::clone(served))))
+            Some(Arc::new(ReleaseComparison::new(before, Arc::clone(served))))
         };
         self.comparisons.entry(evaluated).or_insert_with(compare).clone()
     }
 
-    fn search(&mut self, comparison: &Comparison, table: Table, query: &str) -> NewMatches {
+    fn search(&mut self, comparison: &ReleaseComparison, table: Table, query: &str) -> NewMatches {
         let key = (table, query.to_owned(), comparison.before().version());
         if let Some(known) = self.known.get(&key) {
             return known.clone();
@@ -127,7 +127,7 @@ impl Evaluator<'_> {
     }
 }
 
-fn find_new_matches(comparison: &Comparison, table: Table, query: &str) -> NewMatches {
+fn find_new_matches(comparison: &ReleaseComparison, table: Table, query: &str) -> NewMatches {
     let values: Vec<(String, String)> = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
     let after = comparison.after();
     let rows = comparison.new_matches(Resource::of_table(table), &values).map_err(|issues| {
@@ -138,7 +138,7 @@ fn find_new_matches(comparison: &Comparison, table: Table, query: &str) -> NewMa
 }
 
 /// Adds the changes of a list's records, and the records that were merged into others.
-fn evaluate_list(comparison: &Comparison, table: Table, keys: &[String], evaluation: &mut Evaluation) {
+fn evaluate_list(comparison: &ReleaseComparison, table: Table, keys: &[String], evaluation: &mut Evaluation) {
     let (before, after) = (comparison.before().snapshot(), comparison.after().snapshot());
     let mut entries = Vec::new();
     for (key, change) in keys.iter().filter_map(|key| Some((key, comparison.change_of(table, key)?))) {

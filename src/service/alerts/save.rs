@@ -4,14 +4,9 @@ use form_urlencoded::Serializer;
 
 use auth::watch::WATCHED;
 use catalog::comparison::SAVED;
+use catalog::look_up::listed::without_version;
 use catalog::{Catalog, ParameterError, Query, Request, Resource};
 use data::Table;
-
-/// Parameters that do not affect matching: paging, fields, representation and release.
-const OTHERS: [&str; 12] = [
-    "limit", "offset", "page", "cursor", "fields", "explain", "amounts", "include", "view", "format", "snapshot",
-    "as_of",
-];
 
 /// Possible suffixes of a list's path.
 const EXTENSIONS: [&str; 5] = [".json", ".md", ".csv", ".ndjson", ".atom"];
@@ -28,15 +23,21 @@ pub struct SavableSearch {
 }
 
 impl SavableSearch {
-    /// Parses the query of a list's URL. Paging, order and field parameters are left out.
+    /// Parses the query of a list's URL. `sort` is left out, and the parameters for which `is_representation` is true:
+    /// paging, fields, form and release.
     ///
     /// # Errors
     /// All errors in the filters, with the nearest valid values.
-    pub fn parse(catalog: &Catalog, table: Table, query: &str) -> Result<Self, Vec<ParameterError>> {
+    pub fn parse(
+        catalog: &Catalog,
+        table: Table,
+        query: &str,
+        is_representation: impl Fn(&str) -> bool,
+    ) -> Result<Self, Vec<ParameterError>> {
         let resource = Resource::of_table(table);
         let is_filter = |name: &str| match resource.parameter(name) {
             Some(parameter) => parameter.name != "sort",
-            None => !OTHERS.contains(&name),
+            None => !is_representation(name),
         };
         let values = form_urlencoded::parse(query.as_bytes()).into_owned();
         let values: Vec<(String, String)> = values.filter(|(name, _)| is_filter(name)).collect();
@@ -63,9 +64,7 @@ pub fn list_of_address(address: &str) -> Option<(Table, &str)> {
     let rest = address.split_once("://").map_or(address, |(_, rest)| rest.split_once('/').map_or("", |(_, path)| path));
     let rest = rest.split('#').next().unwrap_or(rest);
     let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
-    let path = path.trim_matches('/');
-    let path = path.strip_prefix("api/").unwrap_or(path);
-    let path = ["v1/", "v2/", "v3/"].into_iter().find_map(|version| path.strip_prefix(version)).unwrap_or(path);
+    let path = without_version(path.trim_matches('/'));
     let path = EXTENSIONS.into_iter().find_map(|extension| path.strip_suffix(extension)).unwrap_or(path);
     let table = if path == "rounds" { Some(Table::Rounds) } else { table_of(path) };
     table.map(|table| (table, query))
@@ -79,10 +78,12 @@ mod tests {
     #[test]
     fn filters_are_saved_in_canonical_form_without_paging_order_and_fields() {
         let catalog = bundled().unwrap();
-        let saved = |table, query: &str| SavableSearch::parse(&catalog, table, query).map(|search| search.text());
-        let query = "stage=Series_A,seed&sort=name&limit=5&page=3&cursor=x&fields=slug&explain=true&utm_source=x";
+        let is_option = |name: &str| ["limit", "page", "fields"].contains(&name);
+        let saved =
+            |table, query: &str| SavableSearch::parse(&catalog, table, query, is_option).map(|search| search.text());
+        let query = "stage=Series_A,seed&sort=name&limit=5&page=3&fields=slug&utm_source=x";
         assert_eq!(saved(Table::Firms, query).unwrap(), "stage=seed%2Cseries-a");
-        assert_eq!(saved(Table::Rounds, "amounts=true&snapshot=2026-11-20.1&offset=2").unwrap(), "");
+        assert_eq!(saved(Table::Rounds, "limit=2&page=2").unwrap(), "");
         let first = saved(Table::Startups, "country=Germany&q=tide").unwrap();
         assert_eq!(saved(Table::Startups, &first).unwrap(), first);
     }
@@ -90,7 +91,7 @@ mod tests {
     #[test]
     fn errors_name_the_nearest_value() {
         let catalog = bundled().unwrap();
-        let errors = SavableSearch::parse(&catalog, Table::Firms, "stage=sede&secter=fintech").unwrap_err();
+        let errors = SavableSearch::parse(&catalog, Table::Firms, "stage=sede&secter=fintech", |_| false).unwrap_err();
         let near: Vec<Option<&str>> = errors.iter().map(|error| error.did_you_mean.as_deref()).collect();
         assert!(near.contains(&Some("seed")) && near.contains(&Some("sector")), "{errors:?}");
     }

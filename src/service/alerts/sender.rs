@@ -5,7 +5,6 @@
 //! id. A link is created for each attempt and replaces the previous one, so that none is stored while it waits.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
 
@@ -14,9 +13,10 @@ use crate::alerts::webhook::{DeliveryOutcome, WebhookClient, WebhookMessage, Web
 use crate::alerts::{Alerts, Channel};
 use auth::account::Email;
 use auth::link_mail;
-use auth::mail::{Mail, Transport};
-use auth::watch::{Delivery, DeliveryId, DueDeliveries, DueLink, Settled, WatchStore, Webhook, WebhookChange};
+use auth::mail::{Mail, MailTransport};
+use auth::watch::{Delivery, DeliveryId, DeliveryResult, DueDeliveries, DueLink, WatchStore, Webhook, WebhookChange};
 use auth::{Store, StoreError};
+use data::parallel::{AfterFailure, try_in_parallel};
 use data::rfc3339;
 use data::vocabulary::Vocabulary;
 
@@ -49,7 +49,7 @@ pub struct AlertSender {
     /// `None` if the operator has not turned webhooks on.
     client: Option<WebhookClient>,
     /// `None` if the operator has not set up e-mail.
-    mail: Option<Transport>,
+    mail: Option<MailTransport>,
     /// Without a trailing slash.
     public_url: String,
     /// Current time in Unix seconds.
@@ -57,7 +57,7 @@ pub struct AlertSender {
 }
 
 impl AlertSender {
-    pub fn new(alerts: Arc<Alerts>, mail: Option<Transport>, public_url: String, clock: fn() -> i64) -> Self {
+    pub fn new(alerts: Arc<Alerts>, mail: Option<MailTransport>, public_url: String, clock: fn() -> i64) -> Self {
         let client = alerts.networks.clone().map(WebhookClient::new);
         Self { alerts, client, mail, public_url, clock }
     }
@@ -72,7 +72,8 @@ impl AlertSender {
             if due.is_empty() {
                 break;
             }
-            delivered += in_parallel(&due, |due| self.send_to(store, due, is_stopping))?;
+            let sent = try_in_parallel(THREADS, &due, AfterFailure::GoOn, |due| self.send_to(store, due, is_stopping))?;
+            delivered += sent.into_iter().sum::<usize>();
         }
         Ok(delivered)
     }
@@ -111,7 +112,10 @@ impl AlertSender {
             let by_account: Vec<&[DueLink]> = due.chunk_by(|a, b| a.account.id == b.account.id).collect();
             // Links still unsent after half of the claim are put back, so no two servers claim a link at once.
             let is_stopping = || is_stopping() || (self.clock)() > until - CLAIM / 2;
-            sent += in_parallel(&by_account, |links| self.send_links_of(store, transport, links, &is_stopping))?;
+            let sent_links = try_in_parallel(THREADS, &by_account, AfterFailure::GoOn, |links| {
+                self.send_links_of(store, transport, links, &is_stopping)
+            })?;
+            sent += sent_links.into_iter().sum::<usize>();
         }
         Ok(sent)
     }
@@ -119,7 +123,7 @@ impl AlertSender {
     fn send_links_of(
         &self,
         store: &dyn Store,
-        transport: &Transport,
+        transport: &MailTransport,
         links: &[DueLink],
         is_stopping: IsStopping<'_>,
     ) -> Result<usize, StoreError> {
@@ -133,7 +137,7 @@ impl AlertSender {
             }
             let (outcome, due_at) = self.send_link(store, transport, link, now)?;
             sent += usize::from(outcome == SENT);
-            store.watch_store().settle(&[Settled { id: link.id, outcome, due_at }])?;
+            store.watch_store().settle(&[DeliveryResult { id: link.id, outcome, due_at }])?;
         }
         Ok(sent)
     }
@@ -142,7 +146,7 @@ impl AlertSender {
     fn send_link(
         &self,
         store: &dyn Store,
-        transport: &Transport,
+        transport: &MailTransport,
         link: &DueLink,
         now: i64,
     ) -> Result<(String, Option<i64>), StoreError> {
@@ -224,7 +228,7 @@ impl AlertSender {
         let (Some(transport), Some(email)) = (&self.mail, email) else {
             let reason =
                 if self.mail.is_some() { "your address is not verified" } else { "this service sends no e-mail" };
-            let settled: Vec<Settled> = deliveries
+            let settled: Vec<DeliveryResult> = deliveries
                 .iter()
                 .map(|delivery| settlement(delivery, &format!("e-mail: not sent, {reason}"), None))
                 .collect();
@@ -244,36 +248,15 @@ impl AlertSender {
             }
         };
         let due_at = wait.map(|wait| now.saturating_add(*wait));
-        let settled: Vec<Settled> = deliveries.iter().map(|delivery| settlement(delivery, &outcome, due_at)).collect();
+        let settled: Vec<DeliveryResult> =
+            deliveries.iter().map(|delivery| settlement(delivery, &outcome, due_at)).collect();
         store.settle(&settled)?;
         Ok(delivered)
     }
 }
 
-/// Runs `work` for each receiver, several at a time, and returns the sum.
-fn in_parallel<T: Sync>(
-    receivers: &[T],
-    work: impl Fn(&T) -> Result<usize, StoreError> + Sync,
-) -> Result<usize, StoreError> {
-    let next = AtomicUsize::new(0);
-    let run = || {
-        let mut sum = 0;
-        while let Some(receiver) = receivers.get(next.fetch_add(1, Ordering::Relaxed)) {
-            sum += work(receiver)?;
-        }
-        Ok(sum)
-    };
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..THREADS.min(receivers.len())).map(|_| scope.spawn(run)).collect();
-        // A panic is resumed in this thread, which catches it.
-        let results =
-            threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        results.sum()
-    })
-}
-
-fn settlement(delivery: &Delivery, outcome: &str, due_at: Option<i64>) -> Settled {
-    Settled { id: delivery.id, outcome: outcome.to_owned(), due_at }
+fn settlement(delivery: &Delivery, outcome: &str, due_at: Option<i64>) -> DeliveryResult {
+    DeliveryResult { id: delivery.id, outcome: outcome.to_owned(), due_at }
 }
 
 /// The body of a webhook message in the format of Standard Webhooks.

@@ -9,12 +9,12 @@ use zeroize::Zeroizing;
 use crate::form_data;
 
 /// Maximum size of a form. An e-mail address, two passwords and a name are far shorter.
-pub const MAX_BYTES: usize = 16 * 1024;
+pub(crate) const MAX_BYTES: usize = 16 * 1024;
 /// Maximum size of a form with the records of a list.
-pub const MAX_LIST_BYTES: usize = 1024 * 1024;
+pub(crate) const MAX_LIST_BYTES: usize = 1024 * 1024;
 
 /// A submitted form. `Debug` shows no field, because some are passwords; the memory is cleared on drop.
-pub struct FormData {
+pub(crate) struct FormData {
     body: Zeroizing<Vec<u8>>,
     /// True for `multipart/form-data`, which forms with a file use; false for `application/x-www-form-urlencoded`.
     is_multipart: bool,
@@ -27,7 +27,7 @@ impl fmt::Debug for FormData {
 }
 
 impl FormData {
-    pub fn new(body: Bytes, is_multipart: bool) -> Self {
+    pub(crate) fn new(body: Bytes, is_multipart: bool) -> Self {
         Self { body: Zeroizing::new(body.into()), is_multipart }
     }
 

@@ -8,7 +8,7 @@ use crate::account::form::FormData;
 use crate::account::overview::{AccountMessages, DAYS, requests_chart, show};
 use crate::account::sign::{form_error, form_status};
 use crate::account::{AccountReply, AccountRequest};
-use crate::charts::{Bars, ChartItem};
+use crate::charts::Bars;
 use crate::error_page::sentence;
 use crate::format;
 use crate::layout::PageLayout;
@@ -172,9 +172,8 @@ pub(crate) async fn key_page(request: AccountRequest<'_>, id: KeyId) -> Result<A
     let key = state.auth.active_key(visitor.account.id, id, request.now).await?;
     let usage = state.auth.usage(visitor.account.id, USAGE_DAYS as u16, request.now).await?;
     let of_key = usage.keys.iter().find(|usage| usage.key.id == id).ok_or(AccountError::NoSuchKey)?;
-    let recent = usage.days.iter().zip(&of_key.requests).skip(usage.days.len().saturating_sub(DAYS.into()));
-    let items: Vec<ChartItem> =
-        recent.map(|(day, count)| ChartItem::new(format::short_day(day), Some((*count).into()))).collect();
+    let days = usage.days.iter().zip(of_key.requests.iter().copied().map(u64::from));
+    let recent = days.skip(usage.days.len().saturating_sub(DAYS.into()));
     let first_used = usage.first_day(id).map_or_else(String::new, format::day);
     let page = KeyPage {
         layout: request.layout(state.releases.current().snapshot(), &key.name, "An API key and its usage."),
@@ -185,7 +184,7 @@ pub(crate) async fn key_page(request: AccountRequest<'_>, id: KeyId) -> Result<A
         last_used: last_used_of(&key, !first_used.is_empty()),
         first_used,
         used: format::counted(of_key.today.used, "request", "requests"),
-        chart: requests_chart(format!("Requests of this key in the last {DAYS} days"), items),
+        chart: requests_chart(format!("Requests of this key in the last {DAYS} days"), recent),
         snippets: first_calls(&state.public_url, SnippetKey::Variable),
         name: key.name,
     };

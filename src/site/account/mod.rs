@@ -3,11 +3,11 @@
 //! Changes are made by POST from a page of this site ([`origin`]) with a session cookie. A key of another account is
 //! reported as unknown, like one that does not exist. No response may be cached.
 
-pub(crate) mod admin;
+mod admin;
 mod confirm;
 pub(super) mod cookie;
 mod export;
-pub mod form;
+pub(super) mod form;
 mod keys;
 mod mail;
 mod origin;
@@ -19,178 +19,77 @@ mod totp;
 
 use std::borrow::Cow;
 use std::net::IpAddr;
+use std::pin::Pin;
 
+use bytes::Bytes;
 use http::header::SET_COOKIE;
 use http::{HeaderValue, Response, StatusCode};
 
-pub(crate) use crate::account::admin::AdminRoute;
 use crate::account::form::FormData;
-pub(crate) use crate::account::saved::{SavedRoute, WebhookRoute};
 use crate::error_page::PageError;
 use crate::layout::PageLayout;
+use crate::routes::{PageRow, PathValues, account_page};
 use crate::{PageRequest, redirect, respond};
 use auth::account::KeyId;
 use auth::session::SessionId;
 use auth::{AccountError, StoreError, Visitor};
 use data::Snapshot;
 use transport::headers::{Caching, CommonHeaders, set};
+use transport::negotiation::has_content_type;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AccountRoute {
-    SignUp,
-    SignIn,
-    SignInCode,
-    SignOut,
-    Account,
-    Keys,
-    /// An active key.
-    Key(KeyId),
-    /// Requests by key and day, as CSV.
-    Usage,
-    /// Everything stored about the account, as JSON.
-    Export,
-    Revoke(KeyId),
-    Rotate(KeyId),
-    EndSession(SessionId),
-    Password,
-    Totp,
-    TotpSetup,
-    TotpEnable,
-    TotpDisable,
-    RecoveryCodes,
-    SendVerification,
-    Verify,
-    RequestReset,
-    Reset,
-    Delete,
-    /// The theme, which needs no account.
-    Theme,
-    /// Saved searches and lists.
-    Saved(SavedRoute),
-    Webhooks(WebhookRoute),
-    /// Pages of operators.
-    Admin(AdminRoute),
-}
+/// Handles a request with the numbers in its path. The form of a request without one is empty.
+pub(crate) type AccountHandler = for<'a> fn(AccountRequest<'a>, [i64; 2], &'a FormData) -> AccountFuture<'a>;
+pub(crate) type AccountFuture<'a> = Pin<Box<dyn Future<Output = Result<AccountReply, AccountReply>> + Send + 'a>>;
 
-impl AccountRoute {
-    /// The routes without a number, by path.
-    const BY_PATH: [(&str, Self); 20] = [
-        ("/signup", Self::SignUp),
-        ("/signin", Self::SignIn),
-        ("/signin/code", Self::SignInCode),
-        ("/signout", Self::SignOut),
-        ("/account", Self::Account),
-        ("/account/keys", Self::Keys),
-        ("/account/usage.csv", Self::Usage),
-        ("/account/export.json", Self::Export),
-        ("/account/password", Self::Password),
-        ("/account/totp", Self::Totp),
-        ("/account/totp/setup", Self::TotpSetup),
-        ("/account/totp/enable", Self::TotpEnable),
-        ("/account/totp/disable", Self::TotpDisable),
-        ("/account/totp/codes", Self::RecoveryCodes),
-        ("/account/verification", Self::SendVerification),
-        ("/verify", Self::Verify),
-        ("/reset", Self::RequestReset),
-        ("/reset/password", Self::Reset),
-        ("/account/delete", Self::Delete),
-        ("/theme", Self::Theme),
-    ];
+/// The pages of accounts; further ones are in [`saved`] and [`admin`].
+const PAGES: &[PageRow] = &[
+    account_page("/signup")
+        .get(|request, _, _| Box::pin(sign::sign_up_page(request)))
+        .post(|request, _, form| Box::pin(sign::sign_up(request, form))),
+    account_page("/signin")
+        .get(|request, _, _| Box::pin(sign::sign_in_page(request)))
+        .post(|request, _, form| Box::pin(sign::sign_in(request, form))),
+    account_page("/signin/code").post(|request, _, form| Box::pin(sign::sign_in_with_code(request, form))),
+    account_page("/signout").post(|request, _, _| Box::pin(sign::sign_out(request))),
+    account_page("/account").get(|request, _, _| Box::pin(overview::page(request))),
+    account_page("/account/keys").post(|request, _, form| Box::pin(keys::create(request, form))),
+    account_page("/account/keys/{id}").get(|request, [id, _], _| Box::pin(keys::key_page(request, KeyId(id)))),
+    account_page("/account/keys/{id}/revoke")
+        .get(|request, [id, _], _| Box::pin(keys::revoke_page(request, KeyId(id))))
+        .post(|request, [id, _], _| Box::pin(keys::revoke(request, KeyId(id)))),
+    account_page("/account/keys/{id}/rotate")
+        .get(|request, [id, _], _| Box::pin(keys::rotate_page(request, KeyId(id))))
+        .post(|request, [id, _], form| Box::pin(keys::rotate(request, KeyId(id), form))),
+    account_page("/account/usage.csv").get(|request, _, _| Box::pin(export::usage(request))),
+    account_page("/account/export.json").get(|request, _, _| Box::pin(export::everything(request))),
+    account_page("/account/sessions/{id}/end")
+        .post(|request, [id, _], _| Box::pin(overview::end_session(request, SessionId(id)))),
+    account_page("/account/password").post(|request, _, form| Box::pin(overview::change_password(request, form))),
+    account_page("/account/totp").get(|request, _, _| Box::pin(totp::page(request))),
+    account_page("/account/totp/setup").post(|request, _, form| Box::pin(totp::set_up(request, form))),
+    account_page("/account/totp/enable").post(|request, _, form| Box::pin(totp::enable(request, form))),
+    account_page("/account/totp/disable").post(|request, _, form| Box::pin(totp::disable(request, form))),
+    account_page("/account/totp/codes").post(|request, _, form| Box::pin(totp::renew_codes(request, form))),
+    account_page("/account/verification").post(|request, _, _| Box::pin(mail::send_verification(request))),
+    account_page("/verify")
+        .get(|request, _, _| Box::pin(async move { mail::verify_page(request) }))
+        .post(|request, _, form| Box::pin(mail::verify(request, form))),
+    account_page("/reset")
+        .get(|request, _, _| Box::pin(async move { mail::request_reset_page(request) }))
+        .post(|request, _, form| Box::pin(mail::request_reset(request, form))),
+    account_page("/reset/password")
+        .get(|request, _, _| Box::pin(mail::reset_page(request)))
+        .post(|request, _, form| Box::pin(mail::reset(request, form))),
+    account_page("/account/delete")
+        .get(|request, _, _| Box::pin(overview::delete_page(request)))
+        .post(|request, _, form| Box::pin(overview::delete(request, form))),
+    // The theme needs no account.
+    account_page("/theme").post(|request, _, form| Box::pin(async move { theme::choose(request, form) })),
+];
 
-    pub fn parse(path: &str) -> Option<Self> {
-        if let Some((_, route)) = Self::BY_PATH.iter().find(|(known, _)| *known == path) {
-            return Some(*route);
-        }
-        let number = |start, end| {
-            let text = path.strip_prefix(start)?.strip_suffix(end)?;
-            text.parse().ok().filter(|id: &i64| id.to_string() == text)
-        };
-        if let Some(route) = SavedRoute::parse(path) {
-            return Some(Self::Saved(route));
-        }
-        if let Some(route) = WebhookRoute::parse(path) {
-            return Some(Self::Webhooks(route));
-        }
-        if let Some(route) = AdminRoute::parse(path) {
-            return Some(Self::Admin(route));
-        }
-        number("/account/keys/", "/revoke")
-            .map(|id| Self::Revoke(KeyId(id)))
-            .or_else(|| number("/account/keys/", "/rotate").map(|id| Self::Rotate(KeyId(id))))
-            .or_else(|| number("/account/keys/", "").map(|id| Self::Key(KeyId(id))))
-            .or_else(|| number("/account/sessions/", "/end").map(|id| Self::EndSession(SessionId(id))))
-    }
-
-    /// The path without its number.
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::Key(_) => "/account/keys/{id}",
-            Self::Revoke(_) => "/account/keys/{id}/revoke",
-            Self::Rotate(_) => "/account/keys/{id}/rotate",
-            Self::EndSession(_) => "/account/sessions/{id}/end",
-            Self::Saved(route) => route.label(),
-            Self::Webhooks(route) => route.label(),
-            Self::Admin(route) => route.label(),
-            route => Self::BY_PATH.iter().find(|(_, known)| *known == route).map_or("/account", |(path, _)| path),
-        }
-    }
-
-    /// True if the page accepts POST.
-    pub fn takes_forms(self) -> bool {
-        match self {
-            Self::Account | Self::Totp | Self::Key(_) | Self::Usage | Self::Export => false,
-            Self::Saved(route) => route.takes_forms(),
-            Self::Admin(route) => route.takes_forms(),
-            _ => true,
-        }
-    }
-
-    /// True if the form may contain a file, or the records of a list.
-    pub fn takes_files(self) -> bool {
-        matches!(self, Self::Saved(route) if route.takes_files())
-    }
-
-    /// True if the page can be read with GET.
-    pub fn is_read(self) -> bool {
-        match self {
-            Self::SignUp
-            | Self::SignIn
-            | Self::Account
-            | Self::Key(_)
-            | Self::Usage
-            | Self::Export
-            | Self::Revoke(_)
-            | Self::Rotate(_)
-            | Self::Totp
-            | Self::Verify
-            | Self::RequestReset
-            | Self::Reset
-            | Self::Delete => true,
-            Self::Saved(route) => route.is_read(),
-            Self::Webhooks(route) => route == WebhookRoute::All,
-            Self::Admin(route) => route.is_read(),
-            Self::SignInCode
-            | Self::SignOut
-            | Self::Keys
-            | Self::EndSession(_)
-            | Self::Password
-            | Self::SendVerification
-            | Self::TotpSetup
-            | Self::TotpEnable
-            | Self::TotpDisable
-            | Self::RecoveryCodes
-            | Self::Theme => false,
-        }
-    }
-
-    /// The value of `Allow`.
-    pub fn methods(self) -> &'static str {
-        match (self.is_read(), self.takes_forms()) {
-            (true, true) => "GET, HEAD, OPTIONS, POST",
-            (true, false) => "GET, HEAD, OPTIONS",
-            _ => "OPTIONS, POST",
-        }
-    }
+/// The rows of all account pages.
+pub(crate) fn pages() -> impl Iterator<Item = &'static PageRow> {
+    PAGES.iter().chain(saved::PAGES).chain(admin::PAGES)
 }
 
 pub(crate) enum AccountReply {
@@ -273,77 +172,22 @@ impl AccountRequest<'_> {
 }
 
 /// The response to a request for an account page; `form` is the body of a POST.
-pub async fn answer(
-    route: AccountRoute,
+pub(crate) async fn answer(
+    handle: AccountHandler,
+    values: PathValues<'_>,
     request: PageRequest<'_>,
-    form: Option<FormData>,
+    form: Option<Bytes>,
     address: IpAddr,
 ) -> Response<Vec<u8>> {
+    let is_foreign = form.is_some() && !origin::is_same(request);
+    let form = FormData::new(form.unwrap_or_default(), has_content_type(request.headers, "multipart/form-data"));
+    let ids: [i64; 2] = values.map(|id| id.parse().unwrap_or_default());
     let account_request = AccountRequest { page: request, address, now: request.state.now() };
-    let reply = match form {
-        None => get_page(route, account_request).await,
-        Some(_) if !origin::is_same(request) => Err(PageError::ForeignForm.into()),
-        Some(form) => post_form(route, account_request, &form).await,
+    let reply = match is_foreign {
+        false => handle(account_request, ids, &form).await,
+        true => Err(PageError::ForeignForm.into()),
     };
     respond_with(request, reply.unwrap_or_else(|reply| reply))
-}
-
-async fn get_page(route: AccountRoute, request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
-    match route {
-        AccountRoute::SignUp => sign::sign_up_page(request).await,
-        AccountRoute::SignIn => sign::sign_in_page(request).await,
-        AccountRoute::Account => overview::page(request).await,
-        AccountRoute::Key(key) => keys::key_page(request, key).await,
-        AccountRoute::Usage => export::usage(request).await,
-        AccountRoute::Export => export::everything(request).await,
-        AccountRoute::Revoke(key) => keys::revoke_page(request, key).await,
-        AccountRoute::Rotate(key) => keys::rotate_page(request, key).await,
-        AccountRoute::Totp => totp::page(request).await,
-        AccountRoute::Verify => mail::verify_page(request),
-        AccountRoute::RequestReset => mail::request_reset_page(request),
-        AccountRoute::Reset => mail::reset_page(request).await,
-        AccountRoute::Delete => overview::delete_page(request).await,
-        AccountRoute::Saved(route) => saved::get_page(route, request).await,
-        AccountRoute::Webhooks(_) => saved::webhooks::page(request).await,
-        AccountRoute::Admin(route) => admin::get_page(route, request).await,
-        _ => Err(PageError::UnknownPage.into()),
-    }
-}
-
-async fn post_form(
-    route: AccountRoute,
-    request: AccountRequest<'_>,
-    form: &FormData,
-) -> Result<AccountReply, AccountReply> {
-    match route {
-        AccountRoute::SignUp => sign::sign_up(request, form).await,
-        AccountRoute::SignIn => sign::sign_in(request, form).await,
-        AccountRoute::SignOut => sign::sign_out(request).await,
-        AccountRoute::Keys => keys::create(request, form).await,
-        AccountRoute::Revoke(key) => keys::revoke(request, key).await,
-        AccountRoute::Rotate(key) => keys::rotate(request, key, form).await,
-        AccountRoute::EndSession(session) => overview::end_session(request, session).await,
-        AccountRoute::Password => overview::change_password(request, form).await,
-        AccountRoute::SignInCode => sign::sign_in_with_code(request, form).await,
-        AccountRoute::TotpSetup => totp::set_up(request, form).await,
-        AccountRoute::TotpEnable => totp::enable(request, form).await,
-        AccountRoute::TotpDisable => totp::disable(request, form).await,
-        AccountRoute::RecoveryCodes => totp::renew_codes(request, form).await,
-        AccountRoute::SendVerification => mail::send_verification(request).await,
-        AccountRoute::Verify => mail::verify(request, form).await,
-        AccountRoute::RequestReset => mail::request_reset(request, form).await,
-        AccountRoute::Reset => mail::reset(request, form).await,
-        AccountRoute::Delete => overview::delete(request, form).await,
-        AccountRoute::Theme => theme::choose(request, form),
-        AccountRoute::Saved(route) => saved::post_form(route, request, form).await,
-        AccountRoute::Webhooks(route) => saved::webhooks::post_form(route, request, form).await,
-        AccountRoute::Admin(route) => admin::post_form(route, request, form).await,
-        AccountRoute::Account
-        | AccountRoute::Totp
-        | AccountRoute::Key(_)
-        | AccountRoute::Usage
-        | AccountRoute::Export => Err(PageError::UnknownPage.into()),
-    }
 }
 
 fn with_cookies(mut response: Response<Vec<u8>>, cookies: &[String]) -> Response<Vec<u8>> {

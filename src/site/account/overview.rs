@@ -6,7 +6,7 @@ use crate::account::form::FormData;
 use crate::account::keys::{SelectOption, last_used_of, lifetimes};
 use crate::account::sign::{form_error, form_status};
 use crate::account::{AccountReply, AccountRequest, cookie};
-use crate::charts::{Bars, ChartHead, ChartItem, ChartUnit, Sparkline};
+use crate::charts::{Bars, ChartHead, ChartItem, ChartUnit};
 use crate::error_page::sentence;
 use crate::format;
 use crate::layout::PageLayout;
@@ -88,7 +88,7 @@ pub(crate) struct KeyUsageRow {
     /// Remaining requests today, in words; empty if unlimited.
     pub(crate) left: String,
     pub(crate) total: u64,
-    pub(crate) sparkline: Sparkline,
+    pub(crate) sparkline: Bars,
 }
 
 struct SessionRow {
@@ -124,7 +124,7 @@ impl KeyUsageRow {
             used: format::number(usage.today.used),
             left: usage.today.remaining.map_or_else(String::new, |left| format!("{} left", format::number(left))),
             total: counts.iter().sum(),
-            sparkline: Sparkline::new(&counts),
+            sparkline: Bars::spark(&counts),
         }
     }
 }
@@ -198,22 +198,16 @@ pub(crate) async fn show(
 }
 
 pub(crate) fn chart(usage: &AccountUsage) -> Bars {
-    let totals = usage.totals();
-    let days = usage.days.iter().map(format::short_day).zip(totals);
-    let items = days.map(|(day, total)| ChartItem::new(day, Some(total))).collect();
-    requests_chart(format!("Requests of all keys in the last {DAYS} days"), items)
+    requests_chart(format!("Requests of all keys in the last {DAYS} days"), usage.days.iter().zip(usage.totals()))
 }
 
 /// A chart of requests over the last [`DAYS`].
-pub(crate) fn requests_chart(title: String, items: Vec<ChartItem>) -> Bars {
+pub(crate) fn requests_chart<'d>(title: String, days: impl Iterator<Item = (&'d Date, u64)>) -> Bars {
+    let items: Vec<ChartItem> = days.map(|(day, count)| ChartItem::new(format::short_day(day), Some(count))).collect();
     let sum = items.iter().filter_map(ChartItem::value).sum::<u64>();
     let summary = format!("{} in {DAYS} days.", format::counted(sum, "request", "requests"));
-    Bars::new(
-        ChartHead::new("usage", title, summary),
-        ["Day (UTC)", "Requests"],
-        ChartUnit::Count("request", "requests"),
-        items,
-    )
+    let head = ChartHead::new("usage", title, summary);
+    Bars::new(head, ["Day (UTC)", "Requests"], ChartUnit::Count("request", "requests"), items)
 }
 
 fn has_others(usage: &AccountUsage) -> bool {

@@ -3,8 +3,9 @@
 use http::header::REFERER;
 
 use crate::account::form::FormData;
-use crate::account::{AccountReply, AccountRequest, AccountRoute, cookie};
+use crate::account::{AccountReply, AccountRequest, cookie};
 use crate::error_page::PageError;
+use crate::routes::PageRoute;
 use crate::theme::Theme;
 
 /// Sets the cookie and returns to the page that had the form.
@@ -22,7 +23,7 @@ fn page_before(request: AccountRequest<'_>) -> String {
     // Two slashes would start a host name.
     let is_path = !address.starts_with("//") && address.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
     let path = address.split('?').next().unwrap_or(address);
-    match AccountRoute::parse(path) {
+    match PageRoute::parse(path) {
         Some(route) if !route.is_read() => "/account".to_owned(),
         _ if is_path => address.to_owned(),
         _ => "/".to_owned(),

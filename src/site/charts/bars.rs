@@ -1,38 +1,88 @@
-//! Vertical bars.
+//! Bars of amounts: vertical or horizontal, single or in parts, relative to the largest amount or to a whole.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use askama::Template;
 
-use crate::charts::columns::{BASE, BarColumns, HEIGHT, TOP};
-use crate::charts::{ChartHead, ChartItem, ChartUnit, DataTable};
+use crate::charts::labels::{GAP, Label, LabelPlacer, WIDTHS};
+use crate::charts::{
+    ChartHead, ChartItem, ChartMark, ChartRow, ChartUnit, DataCell, DataTable, NOT_COVERED, Percent, round, text,
+};
 
-/// Vertical bars, one for each year, day or range of values.
+/// Height of a figure, in CSS pixels as all heights.
+const HEIGHT: f64 = 184.0;
+/// Vertical position of the base line of a figure.
+const BASE: f64 = 160.0;
+/// Upper end of the highest bar of a figure; its value is above it.
+const TOP: f64 = 20.0;
+/// Height of the hatching of a figure's unknown values: lower than most bars, so that it is not mistaken for one.
+const GAP_HEIGHT: f64 = 32.0;
+/// Minimum height of a bar above zero, so that it is visible.
+const MIN_HEIGHT: f64 = 1.5;
+/// Height of horizontal bars.
+const THICKNESS: f64 = 12.0;
+
+/// What surrounds the bars.
+enum BarForm {
+    /// Title, names and values, data table.
+    Figure,
+    /// Names of the first and the last bar, data table.
+    Range,
+    /// A table with a bar per row.
+    Rows,
+    /// Nothing: one bar in parts.
+    Whole,
+    /// Nothing: small bars next to a number.
+    Spark,
+}
+
+/// Bars of amounts.
 #[derive(Template)]
 #[template(path = "charts/bars.html")]
 pub(crate) struct Bars {
+    form: BarForm,
     head: ChartHead,
-    columns: BarColumns,
-    /// Phrase and link of each column.
-    marks: Vec<(String, Option<String>)>,
-    is_linked: bool,
+    height: f64,
+    marks: Vec<BarMark>,
+    labels: Vec<Label>,
+    /// Color class and name of each series.
+    legend: Vec<(String, String)>,
     table: DataTable,
+    /// Omitted rows in words, and the path of a list that has them.
+    rest: Option<(String, String)>,
+}
+
+/// A bar or a part of one.
+struct BarMark {
+    title: String,
+    href: Option<String>,
+    /// Left edge and width of the whole column, which is easier to click than the bar; `None` for parts.
+    column: Option<(Percent, Percent)>,
+    /// Empty if the parts of the bar are drawn instead.
+    class: String,
+    x: Percent,
+    width: Percent,
+    y: f64,
+    height: f64,
+}
+
+impl BarMark {
+    /// Positions are fractions of the chart's width across, CSS pixels down.
+    fn new(class: &str, title: String, [x, width]: [f64; 2], [y, height]: [f64; 2]) -> Self {
+        let (x, width, y, height) = (Percent(x), Percent(width), round(y), round(height));
+        Self { title, href: None, column: None, class: class.to_owned(), x, width, y, height }
+    }
+
+    fn is_gap(&self) -> bool {
+        self.class.starts_with("gap")
+    }
 }
 
 impl Bars {
-    /// `heads` are the column headings of the data table.
+    /// A bar for each year, day or range of values. `heads` are the column headings of the data table.
     pub(crate) fn new(head: ChartHead, heads: [&str; 2], unit: ChartUnit, items: Vec<ChartItem>) -> Self {
-        let values: Vec<(&str, Option<u64>)> = items.iter().map(|item| (item.label.as_str(), item.value)).collect();
-        Self {
-            columns: BarColumns::new(&values, unit),
-            is_linked: items.iter().any(|item| item.href.is_some()),
-            table: DataTable::from_items(heads, &items, unit),
-            marks: items
-                .into_iter()
-                .map(|item| (format!("{}: {}", item.label, unit.long(item.value)), item.href))
-                .collect(),
-            head,
-        }
+        Self::vertical(BarForm::Figure, head, heads, unit, &items, &[])
     }
 
     /// A histogram with a bar for each bin. `counts` has the number of records by value, a bin is its first and last
@@ -54,6 +104,181 @@ impl Bars {
         };
         Some(Self::new(head, heads, unit, bins.iter().copied().map(item).collect()))
     }
+
+    /// Bars in parts: a column for each name, a series for each row. Series have the colors of the style sheet in their
+    /// order, and those without a value above 0 are left out. A column without any known value is not covered. `heads`
+    /// are the headings of names and totals.
+    pub(crate) fn stacked(
+        head: ChartHead,
+        heads: [&str; 2],
+        unit: ChartUnit,
+        columns: Vec<String>,
+        rows: Vec<ChartRow>,
+    ) -> Self {
+        let item = |(index, label): (usize, String)| {
+            let values = rows.iter().filter_map(|row| row.cells[index].value);
+            ChartItem::new(label, values.reduce(u64::saturating_add))
+        };
+        let items: Vec<ChartItem> = columns.into_iter().enumerate().map(item).collect();
+        let series = (1..).zip(rows).map(|(color, row)| (format!("g{color}"), row));
+        let is_used = |(_, row): &(String, ChartRow)| row.cells.iter().any(|cell| cell.value > Some(0));
+        Self::vertical(BarForm::Figure, head, heads, unit, &items, &series.filter(is_used).collect::<Vec<_>>())
+    }
+
+    /// Small bars above the fields of a range, in the order of values; true marks a bar inside the range that the list
+    /// shows. Bars of zero have no link. `None` unless at least two values are above 0.
+    pub(crate) fn range(
+        head: ChartHead,
+        heads: [&str; 2],
+        unit: ChartUnit,
+        items: impl Iterator<Item = (ChartItem, bool)>,
+    ) -> Option<Self> {
+        let (mut items, is_inside): (Vec<ChartItem>, Vec<bool>) = items.unzip();
+        items.iter_mut().filter(|item| item.value == Some(0)).for_each(|item| item.href = None);
+        if items.iter().filter(|item| item.value > Some(0)).count() < 2 {
+            return None;
+        }
+        let mut bars = Self::vertical(BarForm::Range, head, heads, unit, &items, &[]);
+        let outside = bars.marks.iter_mut().zip(is_inside).filter(|(_, is_inside)| !is_inside);
+        outside.for_each(|(mark, _)| mark.class.push_str(" outside"));
+        Some(bars)
+    }
+
+    /// Small bars next to a number.
+    pub(crate) fn spark(values: &[u64]) -> Self {
+        let items: Vec<ChartItem> = values.iter().map(|value| ChartItem::new("", Some(*value))).collect();
+        Self::vertical(BarForm::Spark, ChartHead::new("", "", ""), ["", ""], ChartUnit::Count("", ""), &items, &[])
+    }
+
+    /// A table with a bar per row, relative to the largest value. `rest` has the omitted rows in words, and the path of
+    /// a list that has them. `None` if no value is above 0.
+    pub(crate) fn breakdown(
+        title: &str,
+        heads: [&str; 2],
+        unit: ChartUnit,
+        items: Vec<ChartItem>,
+        rest: Option<(String, String)>,
+    ) -> Option<Self> {
+        let max = items.iter().filter_map(ChartItem::value).max().filter(|max| *max > 0)? as f64;
+        let mark = |item: &ChartItem| {
+            let class = if item.value.is_some() { "fill" } else { "gap" };
+            let width = item.value.unwrap_or(0) as f64 / max;
+            BarMark::new(class, String::new(), [0.0, width], [0.0, THICKNESS])
+        };
+        let marks = items.iter().map(mark).collect();
+        let table = DataTable::from_items(heads, &items, unit);
+        Some(Self { rest, ..Self::horizontal(BarForm::Rows, title, marks, table) })
+    }
+
+    /// One bar: parts of a whole from left to right, then the rest. A part is a number, a class of the style sheet and
+    /// a title. `name` is the accessible name of the bar: the numbers in a sentence.
+    pub(crate) fn of_whole(name: &str, whole: u8, parts: impl Iterator<Item = (u8, (String, String))>) -> Self {
+        let mut end = 0.0;
+        let mark = |(number, (class, title)): (u8, (String, String))| {
+            let (x, width) = (end, f64::from(number) / f64::from(whole.max(1)));
+            end += width;
+            BarMark::new(&class, title, [x, width], [0.0, THICKNESS])
+        };
+        Self::horizontal(BarForm::Whole, name, parts.map(mark).collect(), DataTable::default())
+    }
+
+    fn horizontal(form: BarForm, title: &str, marks: Vec<BarMark>, table: DataTable) -> Self {
+        let head = ChartHead::new("", title, "");
+        Self { form, head, height: THICKNESS, marks, labels: Vec::new(), legend: Vec::new(), table, rest: None }
+    }
+
+    /// Bars of `items`, or of the parts that `series` add up to: a class and the value in each bar.
+    fn vertical(
+        form: BarForm,
+        head: ChartHead,
+        heads: [&str; 2],
+        unit: ChartUnit,
+        items: &[ChartItem],
+        series: &[(String, ChartRow)],
+    ) -> Self {
+        // Share of a column that its bar takes, limited to `widest` of the chart.
+        let [height, base, top, gap_height, share, widest] = match form {
+            BarForm::Figure => [HEIGHT, BASE, TOP, GAP_HEIGHT, 0.74, 0.08],
+            BarForm::Range => [52.0, 52.0, 0.0, 52.0, 0.84, 1.0],
+            _ => [16.0, 16.0, 0.0, 16.0, 0.75, 1.0],
+        };
+        let max = items.iter().filter_map(ChartItem::value).max().unwrap_or(0);
+        let scale = (base - top) / max.max(1) as f64;
+        let step = 1.0 / items.len().max(1) as f64;
+        let width = (step * share).min(widest);
+        let mut table = DataTable::from_items(heads, items, unit);
+        for (place, (_, row)) in series.iter().enumerate() {
+            table.heads.insert(place + 1, row.label.clone());
+            for (of_item, cell) in table.rows.iter_mut().zip(&row.cells) {
+                let text = cell.value.map_or_else(String::new, |value| unit.short(value));
+                of_item.cells.insert(place, DataCell { text, href: cell.href.clone() });
+            }
+        }
+        let mut marks = Vec::new();
+        for (index, item) in items.iter().enumerate() {
+            let left = step * index as f64;
+            let across = [left + (step - width) / 2.0, width];
+            let (class, height) = match item.value {
+                None => ("gap", gap_height),
+                Some(_) if !series.is_empty() => ("", 0.0),
+                Some(0) => ("fill", 0.0),
+                Some(value) => ("fill", (scale * value as f64).max(MIN_HEIGHT)),
+            };
+            let title = format!("{}: {}", item.label, unit.long(item.value));
+            let bar = BarMark::new(class, title, across, [base - height, height]);
+            let column = Some((Percent(left), Percent(step)));
+            marks.push(BarMark { href: item.href.clone(), column, ..bar });
+            let mut y = base;
+            for (class, row) in series {
+                let ChartMark { value, href } = &row.cells[index];
+                let Some(value) = value.filter(|value| *value > 0) else { continue };
+                let height = scale * value as f64;
+                y -= height;
+                let title = format!("{}, {}: {}", row.label, item.label, unit.long(Some(value)));
+                marks.push(BarMark { href: href.clone(), ..BarMark::new(class, title, across, [y, height]) });
+            }
+        }
+        let labels = if matches!(form, BarForm::Figure) { figure_labels(items, unit, scale) } else { Vec::new() };
+        let legend = series.iter().map(|(class, row)| (class.clone(), row.label.clone())).collect();
+        Self { form, head, height, marks, labels, legend, table, rest: None }
+    }
+
+    fn is_linked(&self) -> bool {
+        self.marks.iter().any(|mark| mark.href.is_some())
+    }
+
+    fn has_gaps(&self) -> bool {
+        self.marks.iter().any(BarMark::is_gap)
+    }
+}
+
+/// Names below the bars of a figure, values above them, words above hatching. `scale` is the height of one unit.
+fn figure_labels(items: &[ChartItem], unit: ChartUnit, scale: f64) -> Vec<Label> {
+    let step = 1.0 / items.len().max(1) as f64;
+    let center = |index: usize| step * (index as f64 + 0.5);
+    let mut labels = LabelPlacer::default();
+    let names = items.iter().enumerate().map(|(index, item)| (center(index), Cow::Borrowed(item.label.as_str())));
+    labels.add_axis(HEIGHT - 6.0, names);
+    let values = || items.iter().filter_map(ChartItem::value);
+    let widest = values().map(|value| text::width(&unit.short(value))).fold(0.0, f64::max);
+    let all_fit = WIDTHS.map(|width| widest + GAP <= step * width);
+    let max = values().max();
+    let highest = items.iter().rposition(|item| item.value == max);
+    for (index, item) in items.iter().enumerate() {
+        let Some(value) = item.value else { continue };
+        // Without space for all values, only the largest is shown: no other bar can reach its label.
+        let is_shown = all_fit.map(|all_fit| all_fit || highest == Some(index));
+        labels.add(center(index), BASE - scale * value as f64 - 5.0, unit.short(value), is_shown);
+    }
+    let mut first = 0;
+    for run in items.chunk_by(|one, next| one.value.is_some() == next.value.is_some()) {
+        let end = first + run.len();
+        if run[0].value.is_none() {
+            labels.add_if_fits(step * first as f64, step * end as f64, BASE - GAP_HEIGHT - 5.0, NOT_COVERED);
+        }
+        first = end;
+    }
+    labels.into_list()
 }
 
 /// Bins of `size` values that start at multiples of `size` and cover all values.
@@ -86,6 +311,11 @@ mod tests {
 
     const ROUNDS: ChartUnit = ChartUnit::Count("round", "rounds");
 
+    /// The height of a bar, of `full` for the largest value.
+    fn height(full: f64, value: u64, max: u64) -> f64 {
+        if value == 0 { 0.0 } else { (full * value as f64 / max as f64).max(MIN_HEIGHT) }
+    }
+
     proptest! {
         #![proptest_config(check::config())]
 
@@ -96,15 +326,15 @@ mod tests {
             let bars = chart.marks("rect", "fill");
             let values: Vec<u64> = items.iter().filter_map(|item| item.value).collect();
             prop_assert_eq!(bars.len(), values.len());
-            let max = values.iter().copied().max().unwrap_or(0).max(1) as f64;
+            let max = values.iter().copied().max().unwrap_or(0).max(1);
             for (bar, value) in bars.iter().zip(values) {
-                prop_assert!((bar.number("height") / (BASE - TOP) - value as f64 / max).abs() < 1e-4);
+                prop_assert!((bar.number("height") - height(BASE - TOP, value, max)).abs() < 0.01);
                 prop_assert!((bar.number("y") + bar.number("height") - BASE).abs() < 0.02);
             }
             // Unknown values are hatched, never bars.
             let unknown = items.iter().filter(|item| item.value.is_none()).count();
             prop_assert_eq!(chart.marks("rect", "gap").len(), unknown);
-            prop_assert_eq!(html.matches("<td class=\"right\">not covered</td>").count(), unknown);
+            prop_assert_eq!(chart.uncovered(), unknown);
         }
     }
 
@@ -147,6 +377,118 @@ mod tests {
             let (least, most) = (counts.first_key_value().unwrap().0, counts.last_key_value().unwrap().0);
             prop_assert_eq!((bins[0].0, bins[bins.len() - 1].1), (*least, *most));
         }
+    }
+
+    proptest! {
+        #![proptest_config(check::config())]
+
+        #[test]
+        fn parts_are_proportional_and_add_up(
+            columns in proptest::collection::vec((check::label(), proptest::option::weighted(0.8, check::marks(3..4))), 0..30),
+        ) {
+            let column = |(name, marks): (String, Option<Vec<ChartMark>>)| {
+                (name, marks.unwrap_or_else(|| vec![ChartMark::new(None); 3]))
+            };
+            let (names, columns): (Vec<String>, Vec<Vec<ChartMark>>) = columns.into_iter().map(column).unzip();
+            let row = |(index, label): (usize, &str)| {
+                let cells = columns.iter().map(|marks| marks[index].clone()).collect();
+                ChartRow { label: label.to_owned(), href: None, cells }
+            };
+            let rows = ["Seed", "Series A", "Other"].into_iter().enumerate().map(row).collect();
+            let html = Bars::stacked(check::head(), ["Year", "Total"], ROUNDS, names, rows).render().unwrap();
+            let chart = check::chart(&html);
+            let total = |marks: &Vec<ChartMark>| marks.iter().filter_map(|mark| mark.value).reduce(u64::saturating_add);
+            let totals: Vec<Option<u64>> = columns.iter().map(total).collect();
+            let max = totals.iter().copied().flatten().max().unwrap_or(0).max(1) as f64;
+            let values = columns.iter().flatten().filter_map(|mark| mark.value).filter(|value| *value > 0);
+            let expected: Vec<f64> = values.map(|value| value as f64 / max).collect();
+            let found: Vec<f64> = chart.all("rect").iter().filter(|rect| rect.class().starts_with('g') && rect.class() != "gap" && rect.get("x").is_some())
+                .map(|rect| rect.number("height") / (BASE - TOP)).collect();
+            prop_assert_eq!(found.len(), expected.len());
+            for (found, expected) in found.iter().zip(&expected) {
+                prop_assert!((found - expected).abs() < 1e-3, "{} {}", found, expected);
+            }
+            let uncovered = totals.iter().filter(|total| total.is_none()).count();
+            prop_assert_eq!(chart.marks("rect", "gap").len(), uncovered);
+            prop_assert_eq!(html.matches("<td class=\"right\">not covered</td>").count(), uncovered);
+        }
+    }
+
+    proptest! {
+        #![proptest_config(check::config())]
+
+        #[test]
+        fn bars_of_a_range_are_proportional_and_lead_to_what_they_count(items in check::items(0..30)) {
+            const HEIGHT: f64 = 52.0;
+            let is_inside = |index: usize| !index.is_multiple_of(3);
+            let marked = items.iter().cloned().enumerate().map(|(index, item)| (item, is_inside(index)));
+            let chart = Bars::range(check::head(), ["Year", "Rounds"], ROUNDS, marked);
+            let known: Vec<(usize, u64)> = items.iter().enumerate().filter_map(|(index, item)| Some((index, item.value?))).collect();
+            let max = known.iter().map(|(_, value)| *value).max().unwrap_or(0);
+            prop_assert_eq!(chart.is_some(), known.iter().filter(|(_, value)| *value > 0).count() > 1);
+            let Some(chart) = chart else { return Ok(()) };
+            let html = chart.render().unwrap();
+            let chart = check::fragment(&html);
+            let bars: Vec<_> = chart.all("rect").into_iter().filter(|bar| bar.class().starts_with("fill")).collect();
+            prop_assert_eq!(bars.len(), known.len());
+            for (bar, (index, value)) in bars.iter().zip(known) {
+                prop_assert!((bar.number("height") - height(HEIGHT, value, max)).abs() < 0.01);
+                prop_assert!((bar.number("y") + bar.number("height") - HEIGHT).abs() < 0.02);
+                prop_assert_eq!(bar.class() == "fill", is_inside(index));
+            }
+            let unknown = items.iter().filter(|item| item.value.is_none()).count();
+            prop_assert_eq!(chart.all("rect").iter().filter(|bar| bar.class().starts_with("gap")).count(), unknown);
+            let linked = items.iter().filter(|item| item.href.is_some() && item.value != Some(0)).count();
+            // One link per bar and one per row of the table.
+            prop_assert_eq!(chart.all("a").len(), 2 * linked);
+        }
+    }
+
+    proptest! {
+        #![proptest_config(check::config())]
+
+        #[test]
+        fn parts_of_a_whole_are_proportional_to_points(
+            parts in proptest::collection::vec((0..30_u8, check::label()), 0..8),
+            rest in 0..40_u8,
+        ) {
+            let whole = parts.iter().map(|(points, _)| points).sum::<u8>() + rest;
+            let classed = parts.iter().map(|(points, title)| (*points, ("s1".to_owned(), title.clone())));
+            let html = Bars::of_whole("68 of 100 points", whole, classed).render().unwrap();
+            let chart = check::fragment(&html);
+            let bars = chart.marks("rect", "s1");
+            prop_assert_eq!(bars.len(), parts.len());
+            let mut end = 0.0;
+            for (bar, (points, _)) in bars.iter().zip(&parts) {
+                let share = f64::from(*points) / f64::from(whole.max(1));
+                prop_assert!((bar.number("width") - 100.0 * share).abs() < 0.01);
+                prop_assert!((bar.number("x") - end).abs() < 0.1);
+                end = bar.number("x") + bar.number("width");
+            }
+            prop_assert!(end < 100.1);
+            let titles: Vec<&str> = chart.all("title").iter().map(|title| title.text()).collect();
+            let expected: Vec<&str> = parts.iter().map(|(_, title)| title.as_str()).collect();
+            prop_assert_eq!(titles, expected);
+        }
+    }
+
+    #[test]
+    fn the_largest_count_has_the_longest_bar() {
+        let item = |value| ChartItem::linked("Seed", value, "/vcs?stage=seed");
+        let items = vec![item(Some(4)), item(Some(1)), item(Some(0)), item(None)];
+        let html = Bars::breakdown("", ["", ""], ROUNDS, items, None).unwrap().render().unwrap();
+        let lengths: Vec<&str> = html.split("width=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+        assert_eq!(lengths, ["100%", "25%", "0%"]);
+        assert_eq!(html.matches("not covered").count(), 1);
+        assert!(Bars::breakdown("", ["", ""], ROUNDS, vec![item(Some(0)), item(None)], None).is_none());
+    }
+
+    #[test]
+    fn small_values_next_to_a_number_are_visible() {
+        let html = Bars::spark(&[0, 1, 1_000]).render().unwrap();
+        let heights: Vec<f64> =
+            check::fragment(&html).marks("rect", "fill").iter().map(|bar| bar.number("height")).collect();
+        assert_eq!(heights, [0.0, 1.5, 16.0]);
     }
 
     #[test]

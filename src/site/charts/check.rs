@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
+use scraper::{ElementRef, Html};
 
 use crate::charts::labels::{ASCENT, DESCENT};
 use crate::charts::{ChartHead, ChartItem, ChartMark, FULL, NARROW, WIDE, text};
@@ -61,7 +62,7 @@ pub(super) fn marks(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<
     items(count).prop_map(move |items| items.into_iter().map(mark).collect())
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Element {
     name: String,
     attributes: Vec<(String, String)>,
@@ -119,6 +120,11 @@ impl Chart {
 
     pub(super) fn marks(&self, name: &str, class: &str) -> Vec<&Element> {
         self.all(name).into_iter().filter(|element| element.class() == class).collect()
+    }
+
+    /// Number of values that the table says are not covered.
+    pub(super) fn uncovered(&self) -> usize {
+        self.marks("td", "right").iter().filter(|cell| cell.text == "not covered").count()
     }
 
     /// The texts of the labels shown at this chart width.
@@ -215,35 +221,23 @@ impl Chart {
 
 /// Parses the elements of a fragment. Every element must be closed.
 fn elements(html: &str) -> Vec<Element> {
+    let parsed = Html::parse_fragment(html);
+    assert!(parsed.errors.is_empty(), "{:?} in {html}", parsed.errors);
+    // Without the root that the parser adds.
+    let found: Vec<ElementRef<'_>> = parsed.root_element().descendent_elements().skip(1).collect();
+    let closed = html.matches("</").count() + html.matches("/>").count();
+    assert_eq!(found.len(), closed, "an element is not closed in {html}");
     let mut elements: Vec<Element> = Vec::new();
     let mut open: Vec<usize> = Vec::new();
-    for part in html.split('<').skip(1) {
-        let (tag, text) = part.split_once('>').unwrap_or_else(|| panic!("<{part} has no end"));
-        if let Some(name) = tag.strip_prefix('/') {
-            let last = open.pop().unwrap_or_else(|| panic!("</{name}> closes nothing"));
-            assert_eq!(elements[last].name, name, "{html}");
-        } else {
-            let (name, rest) = tag.trim_end_matches('/').split_once(' ').unwrap_or((tag.trim_end_matches('/'), ""));
-            let quoted: Vec<&str> = rest.split('"').collect();
-            let attribute = |pair: &[&str]| {
-                let name = pair[0].trim().trim_end_matches('=');
-                (pair.len() == 2).then(|| (name.to_owned(), unescaped(pair[1])))
-            };
-            let attributes = quoted.chunks(2).filter_map(attribute).collect();
-            elements.push(Element { name: name.to_owned(), attributes, around: open.clone(), ..Element::default() });
-            if !tag.ends_with('/') {
-                open.push(elements.len() - 1);
-            }
+    for (index, element) in found.iter().enumerate() {
+        let parent = element.parent().and_then(ElementRef::wrap);
+        while open.last().is_some_and(|last| Some(found[*last]) != parent) {
+            open.pop();
         }
-        for parent in &open {
-            elements[*parent].text.push_str(&unescaped(text));
-        }
+        let attributes = element.value().attrs().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        let name = element.value().name().to_owned();
+        elements.push(Element { name, attributes, text: element.text().collect(), around: open.clone() });
+        open.push(index);
     }
-    assert!(open.is_empty(), "{html}");
     elements
-}
-
-fn unescaped(text: &str) -> String {
-    let marks = [("&#60;", "<"), ("&#62;", ">"), ("&#34;", "\""), ("&#39;", "'"), ("&#38;", "&")];
-    marks.iter().fold(text.to_owned(), |text, (escaped, plain)| text.replace(escaped, plain))
 }

@@ -3,7 +3,7 @@
 use askama::Template;
 
 use crate::charts::ramp::Ramp;
-use crate::charts::{ChartHead, ChartMark, ChartUnit};
+use crate::charts::{ChartHead, ChartMark, ChartRow, ChartUnit};
 
 /// Rows and columns of shaded counts. It is an HTML table, and its cells have the numbers, so no separate data table is
 /// needed. Adjacent columns without a known value, such as years that the data does not cover, are merged: `2014–2018`.
@@ -36,13 +36,6 @@ struct ShadedCell {
     href: Option<String>,
 }
 
-/// A row of a heatmap: name, path of the list of the whole row, and a value for each column.
-pub(crate) struct HeatRow {
-    pub(crate) label: String,
-    pub(crate) href: Option<String>,
-    pub(crate) cells: Vec<ChartMark>,
-}
-
 impl Heatmap {
     /// `corner` is the heading of the row names.
     pub(crate) fn new(
@@ -50,7 +43,7 @@ impl Heatmap {
         corner: &'static str,
         unit: ChartUnit,
         columns: Vec<String>,
-        rows: Vec<HeatRow>,
+        rows: Vec<ChartRow>,
     ) -> Self {
         let values = || rows.iter().flat_map(|row| &row.cells).map(|cell| cell.value);
         let ramp = Ramp::new(values().flatten(), 2);
@@ -70,7 +63,7 @@ impl Heatmap {
                 _ => shown.push((column, label.clone())),
             }
         }
-        let row = |row: &HeatRow| ShadedRow {
+        let row = |row: &ChartRow| ShadedRow {
             label: row.label.clone(),
             href: row.href.clone(),
             cells: shown.iter().map(|(column, _)| cell(&row.cells[*column])).collect(),
@@ -109,7 +102,7 @@ mod tests {
                 cells.iter().enumerate().filter(|(column, _)| is_shown(*column)).map(|(_, mark)| mark.clone()).collect()
             };
             let marks: Vec<ChartMark> = rows.iter().flat_map(marks).collect();
-            let rows = rows.into_iter().map(|(label, cells)| HeatRow { label, href: None, cells }).collect();
+            let rows = rows.into_iter().map(|(label, cells)| ChartRow { label, href: None, cells }).collect();
             let html = Heatmap::new(check::head(), "Stage", ChartUnit::Count("round", "rounds"), columns, rows).render().unwrap();
             let chart = check::chart(&html);
             let cells: Vec<_> = chart.all("td").into_iter().filter(|cell| cell.class() != "right").collect();
@@ -132,7 +125,7 @@ mod tests {
     fn years_that_are_not_covered_take_one_column() {
         let years = 2012..=2019;
         let mark = |year: i32| ChartMark::new((![2012, 2015, 2016, 2017].contains(&year)).then_some(1));
-        let row = HeatRow { label: "Seed".to_owned(), href: None, cells: years.clone().map(mark).collect() };
+        let row = ChartRow { label: "Seed".to_owned(), href: None, cells: years.clone().map(mark).collect() };
         let columns = years.map(|year| year.to_string()).collect();
         let chart = Heatmap::new(check::head(), "Stage", ChartUnit::Count("round", "rounds"), columns, vec![row]);
         assert_eq!(chart.columns, ["2012", "2013", "2014", "2015–2017", "2018", "2019"]);

@@ -10,7 +10,7 @@ use crate::charts::text;
 use crate::charts::{FULL, NARROW, Percent, WIDE};
 
 /// Minimum space between two labels, in CSS pixels.
-const GAP: f64 = 4.0;
+pub(super) const GAP: f64 = 4.0;
 /// Height of a text above and below its base line, in CSS pixels.
 pub(super) const ASCENT: f64 = 11.0;
 pub(super) const DESCENT: f64 = 3.0;
@@ -115,6 +115,12 @@ impl LabelPlacer {
     /// Adds a label at a fraction of the width, in each layout that wants it and has space.
     pub(super) fn add(&mut self, x: f64, y: f64, text: impl Into<String>, is_wanted: PerLayout<bool>) {
         self.add_by(&CENTERED, x, y, text.into(), is_wanted);
+    }
+
+    /// Adds a label in the middle between two positions, in each layout with space for it between them.
+    pub(super) fn add_if_fits(&mut self, left: f64, right: f64, y: f64, text: &str) {
+        let fits = WIDTHS.map(|width| text::width(text) + GAP <= (right - left) * width);
+        self.add((left + right) / 2.0, y, text, fits);
     }
 
     /// As [`Self::add`], but preferably to the left of `x`.

@@ -18,19 +18,14 @@ use std::fmt;
 use crate::format;
 
 mod bars;
-mod breakdown;
 #[cfg(test)]
 mod check;
-mod columns;
 mod dots;
 mod graph;
 mod heatmap;
-mod histogram;
 mod labels;
 mod matrix;
 mod ramp;
-mod segments;
-mod stacked_bars;
 mod steps;
 mod text;
 mod tile_map;
@@ -38,14 +33,10 @@ mod timeline;
 mod treemap;
 
 pub(crate) use bars::{Bars, doubling_bins, even_bins};
-pub(crate) use breakdown::{Breakdown, Sparkline};
 pub(crate) use dots::{DotAxis, Dots, IntervalDot, Point};
 pub(crate) use graph::{Graph, Neighbor};
-pub(crate) use heatmap::{HeatRow, Heatmap};
-pub(crate) use histogram::RangeHistogram;
+pub(crate) use heatmap::Heatmap;
 pub(crate) use matrix::{Matrix, MatrixColumn, MatrixRow, Participation};
-pub(crate) use segments::{Segment, SegmentList, Segments, segment_color};
-pub(crate) use stacked_bars::{Series, StackedBars};
 pub(crate) use steps::{DatedAmount, StepChart};
 pub(crate) use tile_map::TileMap;
 pub(crate) use timeline::{Timeline, TimelineEvent};
@@ -57,6 +48,8 @@ const NARROW: f64 = 240.0;
 const WIDE: f64 = 552.0;
 /// Minimum width of the layout for charts across the page in CSS pixels. The style sheet has the same number.
 const FULL: f64 = 912.0;
+
+const NOT_COVERED: &str = "not covered";
 
 /// The parts that every chart has.
 pub(crate) struct ChartHead {
@@ -112,6 +105,13 @@ impl ChartMark {
     }
 }
 
+/// A row of values: its name, path of the list of the whole row, and a value for each column.
+pub(crate) struct ChartRow {
+    pub(crate) label: String,
+    pub(crate) href: Option<String>,
+    pub(crate) cells: Vec<ChartMark>,
+}
+
 /// The unit of values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ChartUnit {
@@ -133,7 +133,7 @@ impl ChartUnit {
     /// A value as a phrase: `3 rounds`.
     fn long(self, value: Option<u64>) -> String {
         match (self, value) {
-            (_, None) => columns::NOT_COVERED.to_owned(),
+            (_, None) => NOT_COVERED.to_owned(),
             (Self::Count(one, many), Some(value)) => format::counted(value, one, many),
             (Self::Usd, Some(value)) => format::usd(&value),
         }
@@ -141,6 +141,7 @@ impl ChartUnit {
 }
 
 /// The table of a chart's numbers.
+#[derive(Default)]
 struct DataTable {
     /// Headings of all columns.
     heads: Vec<String>,
@@ -164,7 +165,7 @@ impl DataCell {
     }
 
     fn from_value(value: Option<u64>, unit: ChartUnit) -> Self {
-        Self::new(value.map_or_else(|| columns::NOT_COVERED.to_owned(), |value| unit.short(value)))
+        Self::new(value.map_or_else(|| NOT_COVERED.to_owned(), |value| unit.short(value)))
     }
 }
 

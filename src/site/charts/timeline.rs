@@ -2,9 +2,8 @@
 
 use askama::Template;
 
-use crate::charts::columns::NOT_COVERED;
 use crate::charts::labels::{Anchor, Label, LabelPlacer, WIDTHS};
-use crate::charts::{ChartHead, DataCell, DataRow, DataTable, Percent, Series, round, text};
+use crate::charts::{ChartHead, DataCell, DataRow, DataTable, NOT_COVERED, Percent, round, text};
 use crate::format;
 use data::{Date, PartialDate};
 
@@ -68,12 +67,12 @@ struct TimelineDot {
 }
 
 impl Timeline {
-    /// Lanes are ordered from the bottom up; lanes without an event are left out. `heads` are the headings of the data
-    /// table: events, lanes, dates, amounts. `None` without events.
+    /// Lanes are ordered from the bottom up, as are their colors; lanes without an event are left out. `heads` are the
+    /// headings of the data table: events, lanes, dates, amounts. `None` without events.
     pub(crate) fn new(
         head: ChartHead,
         heads: [&str; 4],
-        lanes: &[Series],
+        lanes: &[String],
         mut events: Vec<TimelineEvent>,
         is_covered: impl Fn(i32) -> bool,
         rest: Option<(String, String)>,
@@ -90,7 +89,7 @@ impl Timeline {
 
         let mut labels = LabelPlacer::default();
         for (place, lane) in used.iter().enumerate() {
-            let name = |width: f64| Some(text::shortened(&lanes[*lane].label, width / 2.0));
+            let name = |width: f64| Some(text::shortened(&lanes[*lane], width / 2.0));
             labels.add_at(0.0, 0.0, top_of(place) + 12.0, WIDTHS.map(name), Anchor::Start);
         }
         let every = (last - first) as usize / MAX_TICKS + 1;
@@ -98,19 +97,11 @@ impl Timeline {
         let ticks = (first..=last).step_by(every).map(|year| (middle(year), year.to_string().into()));
         labels.add_axis(base + AXIS - 6.0, ticks);
         let mut gaps = Vec::new();
-        let mut year = first;
-        while year <= last {
-            let from = year;
-            while year <= last && !is_covered(year) {
-                year += 1;
-            }
-            if year > from {
-                let (left, right) = (x_of(first_day(from)), x_of(first_day(year)));
-                gaps.push((Percent(left), Percent(right - left)));
-                let fits = WIDTHS.map(|width| text::width(NOT_COVERED) <= (right - left) * width);
-                labels.add((left + right) / 2.0, 12.0, NOT_COVERED, fits);
-            }
-            year += 1;
+        let years: Vec<i32> = (first..=last).collect();
+        for run in years.chunk_by(|one, next| is_covered(*one) == is_covered(*next)).filter(|run| !is_covered(run[0])) {
+            let (left, right) = (x_of(first_day(run[0])), x_of(first_day(run[run.len() - 1] + 1)));
+            gaps.push((Percent(left), Percent(right - left)));
+            labels.add_if_fits(left, right, 12.0, NOT_COVERED);
         }
 
         let largest = events.iter().filter_map(|event| event.amount).max().unwrap_or(0).max(1) as f64;
@@ -138,11 +129,11 @@ impl Timeline {
                 x: Percent(x),
                 y: round(top_of(place) + CENTER + offset),
                 radius: round(radius),
-                color: event.amount.map(|_| lane.color),
-                title: format!("{}, {}, {date}: {amount}", event.label, lane.label),
+                color: event.amount.map(|_| event.lane + 1),
+                title: format!("{}, {lane}, {date}: {amount}", event.label),
                 href: event.href.clone(),
             });
-            let cells = [lane.label.clone(), date, amount].into_iter().map(DataCell::new).collect();
+            let cells = [lane.clone(), date, amount].into_iter().map(DataCell::new).collect();
             rows.push(DataRow { label: event.label.clone(), href: Some(event.href.clone()), cells });
         }
         dots.sort_by(|one, other| other.radius.total_cmp(&one.radius));
@@ -176,10 +167,6 @@ mod tests {
 
     const HEADS: [&str; 4] = ["Startup", "Stage", "Date", "Amount"];
 
-    fn lanes(labels: Vec<String>) -> Vec<Series> {
-        labels.into_iter().enumerate().map(|(index, label)| Series { label, color: index + 1 }).collect()
-    }
-
     fn event(lane: usize, date: &str, amount: Option<u64>) -> TimelineEvent {
         let href = format!("/startups/a#round-{date}");
         TimelineEvent { label: "Alder".to_owned(), lane, date: date.parse().unwrap(), amount, href }
@@ -206,7 +193,7 @@ mod tests {
         ) {
             let events: Vec<TimelineEvent> = events.into_iter().map(|(lane, date, amount)| event(lane, &date, amount)).collect();
             let is_covered = |year: i32| year != gap;
-            let chart = Timeline::new(check::head(), HEADS, &lanes(labels), events.clone(), is_covered, None);
+            let chart = Timeline::new(check::head(), HEADS, &labels, events.clone(), is_covered, None);
             prop_assert_eq!(chart.is_some(), !events.is_empty());
             let Some(chart) = chart else { return Ok(()) };
             let html = chart.render().unwrap();
@@ -237,11 +224,11 @@ mod tests {
 
     #[test]
     fn later_events_are_further_right_and_each_kind_has_its_lane() {
-        let labels = ["Seed", "Series A"].map(str::to_owned).to_vec();
+        let labels = ["Seed", "Series A"].map(str::to_owned);
         let events =
             vec![event(0, "2019-05", Some(1_000_000)), event(1, "2021", None), event(0, "2020-01-01", Some(4_000_000))];
         let rest = Some(("2 earlier rounds".to_owned(), "/rounds?investor=a".to_owned()));
-        let chart = Timeline::new(check::head(), HEADS, &lanes(labels), events, |_| true, rest).unwrap();
+        let chart = Timeline::new(check::head(), HEADS, &labels, events, |_| true, rest).unwrap();
         let html = chart.render().unwrap();
         assert!(html.contains("Not drawn: <a href=\"/rounds?investor=a\">2 earlier rounds</a>."));
         let chart = check::chart(&html);

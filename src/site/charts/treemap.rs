@@ -196,7 +196,7 @@ mod tests {
                     prop_assert!(overlap(0) < 0.03 || overlap(1) < 0.03, "{:?} covers {:?}", tile, other);
                 }
             }
-            prop_assert_eq!(html.matches("<td class=\"right\">not covered</td>").count(), items.len() - values.len());
+            prop_assert_eq!(chart.uncovered(), items.len() - values.len());
         }
     }
 

@@ -3,7 +3,7 @@
 use askama::Template;
 
 use crate::docs::html;
-use catalog::matching::{self, Reason};
+use catalog::matching::{self, MatchReason};
 use catalog::similar::{self, Common};
 use data::Table;
 

@@ -10,7 +10,7 @@ use crate::snippets::{self, CodeSnippet, SnippetKey};
 use crate::static_pages::{DocsContext, PageBody, StaticEntry};
 use api::openapi::Version;
 use api::openapi::reference::{
-    EndpointEntry, ExampleRequest, Group, ParameterEntry, Reference, SchemaEntry, endpoints,
+    ApiReference, EndpointEntry, EndpointGroup, ExampleRequest, ParameterEntry, SchemaEntry, endpoints,
 };
 use transport::url::has_key;
 
@@ -30,7 +30,7 @@ pub(crate) static ENDPOINT_PAGES: Lazy<Vec<(&'static str, StaticEntry)>> = Lazy:
 #[derive(Template)]
 #[template(path = "docs/reference.html")]
 struct OlderPage<'a> {
-    reference: Reference,
+    reference: ApiReference,
     base: &'a str,
 }
 
@@ -44,13 +44,13 @@ impl OlderPage<'_> {
 /// The reference of v1 or v2, on one page.
 pub(crate) fn older_page(version: Version, context: &DocsContext<'_>) -> askama::Result<String> {
     let DocsContext { base, catalog, .. } = *context;
-    OlderPage { reference: Reference::new(version, base, catalog), base }.render()
+    OlderPage { reference: ApiReference::new(version, base, catalog), base }.render()
 }
 
 #[derive(Template)]
 #[template(path = "docs/reference_index.html")]
 struct IndexPage<'a> {
-    reference: &'a Reference,
+    reference: &'a ApiReference,
     base: &'a str,
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn schemas(context: &DocsContext<'_>) -> askama::Result<String> {
 #[derive(Template)]
 #[template(path = "docs/endpoint.html")]
 struct EndpointPage<'a> {
-    group: &'a Group,
+    group: &'a EndpointGroup,
     endpoint: &'a EndpointEntry,
     inputs: Vec<ParameterInput<'a>>,
     /// Path and query of the shown request.

@@ -1,11 +1,10 @@
 //! The charts of a firm's profile.
 
 use crate::charts::{
-    ChartHead, ChartItem, ChartMark, ChartUnit, Graph, HeatRow, Heatmap, Neighbor, Series, StackedBars, Timeline,
-    TimelineEvent,
+    Bars, ChartHead, ChartItem, ChartMark, ChartRow, ChartUnit, Graph, Heatmap, Neighbor, Timeline, TimelineEvent,
 };
 use crate::format;
-use catalog::{Catalog, CoInvestor, History};
+use catalog::{Catalog, CoInvestorRow, History};
 use data::vocabulary::Vocabulary;
 use data::{Facet, Stage, Table};
 
@@ -63,28 +62,30 @@ impl<'a> Rounds<'a> {
         (sum != StageCounts::default()).then(|| (format!("to {}", shown - 1), sum))
     }
 
+    /// The row of a stage. A column named by a year has links to the rounds of that year.
+    fn row(&self, stage: Stage, columns: &[(String, Option<StageCounts>)]) -> ChartRow {
+        let cell = |(name, counts): &(String, Option<StageCounts>)| {
+            let value = counts.map(|counts| u64::from(counts[stage.index()]));
+            let year = name.parse().ok().filter(|_| value > Some(0));
+            ChartMark { value, href: year.map(|year| self.list_href(stage, Some(year))) }
+        };
+        let href = Some(self.list_href(stage, None));
+        ChartRow { label: format::word(stage.name()), href, cells: columns.iter().map(cell).collect() }
+    }
+
     /// Rounds per year, by stage; `None` if no round has a date.
-    pub(crate) fn by_year(&self) -> Option<StackedBars> {
+    pub(crate) fn by_year(&self) -> Option<Bars> {
         let (first, shown, last) = self.years?;
-        let marks = |year: i32, counts: StageCounts| -> Vec<ChartMark> {
-            let mark = |stage: &Stage| {
-                let count = u64::from(counts[stage.index()]);
-                ChartMark { value: Some(count), href: (count > 0).then(|| self.list_href(*stage, Some(year))) }
-            };
-            Stage::ALL.iter().map(mark).collect()
-        };
-        let column = |year: i32| (year.to_string(), self.year_counts(year).map(|counts| marks(year, counts)));
-        let columns: Vec<(String, Option<Vec<ChartMark>>)> = (shown..=last).map(column).collect();
-        let sum: u64 = columns.iter().flat_map(|(_, marks)| marks.iter().flatten()).filter_map(|mark| mark.value).sum();
-        let mut summary = match shown == last {
-            true => format!("{} in {last}.", format::counted(sum, "round", "rounds")),
-            false => format!("{} from {shown} to {last}.", format::counted(sum, "round", "rounds")),
-        };
+        let columns: Vec<(String, Option<StageCounts>)> =
+            (shown..=last).map(|year| (year.to_string(), self.year_counts(year))).collect();
+        let sum: u32 = columns.iter().flat_map(|(_, counts)| counts.iter().flatten()).sum();
+        let period = if shown == last { format!("in {last}") } else { format!("from {shown} to {last}") };
+        let mut summary = format!("{} {period}.", format::counted(sum, "round", "rounds"));
         if first < shown {
             summary.push_str(&format!(" The first was in {first}."));
         }
         let gaps: Vec<&str> =
-            columns.iter().filter(|(_, marks)| marks.is_none()).map(|(year, _)| year.as_str()).collect();
+            columns.iter().filter(|(_, counts)| counts.is_none()).map(|(year, _)| year.as_str()).collect();
         if !gaps.is_empty() {
             summary.push_str(&format!(" Not covered by the data: {}.", gaps.join(", ")));
         }
@@ -93,7 +94,9 @@ impl<'a> Rounds<'a> {
             summary.push_str(&format!(" Without a known date: {}.", format::counted(undated, "round", "rounds")));
         }
         let head = ChartHead::new("years", "Rounds joined per year, by stage", summary);
-        Some(StackedBars::new(head, "Year", ROUNDS, &stages(), columns))
+        let rows = Stage::ALL.iter().map(|stage| self.row(*stage, &columns)).collect();
+        let years = columns.into_iter().map(|(year, _)| year).collect();
+        Some(Bars::stacked(head, ["Year", "Total"], ROUNDS, years, rows))
     }
 
     /// The rounds one by one; of many, the largest. `None` if few have a date: bars show as much.
@@ -143,7 +146,8 @@ impl<'a> Rounds<'a> {
         let rest = (!left_out.is_empty()).then(|| (left_out, format!("/rounds?investor={}", self.slug)));
         let is_covered = |year: i32| self.year_counts(year).is_some();
         let head = ChartHead::new("timeline", "Rounds one by one", summary);
-        Timeline::new(head, ["Startup", "Stage", "Date", "Amount"], &stages(), events, is_covered, rest)
+        let stages: Vec<String> = Stage::ALL.iter().map(|stage| format::word(stage.name())).collect();
+        Timeline::new(head, ["Startup", "Stage", "Date", "Amount"], &stages, events, is_covered, rest)
     }
 
     /// Rounds by stage and year, including undated ones. `None` without rounds.
@@ -153,18 +157,6 @@ impl<'a> Rounds<'a> {
         let years = self.years.into_iter().flat_map(|(_, shown, last)| shown..=last);
         columns.extend(years.map(|year| (year.to_string(), self.year_counts(year))));
         columns.extend(self.history.rounds.get(&None).map(|counts| ("No date".to_owned(), Some(*counts))));
-        let row = |stage: &Stage| HeatRow {
-            label: format::word(stage.name()),
-            href: Some(self.list_href(*stage, None)),
-            cells: columns
-                .iter()
-                .map(|(name, counts)| {
-                    let count = counts.map(|counts| u64::from(counts[stage.index()]));
-                    let year = name.parse().ok().filter(|_| count > Some(0));
-                    ChartMark { value: count, href: year.map(|year| self.list_href(*stage, Some(year))) }
-                })
-                .collect(),
-        };
         let of_stage = |stage: &Stage| self.history.rounds.values().map(|counts| counts[stage.index()]).sum::<u32>();
         let mut stages: Vec<(&Stage, u32)> = Stage::ALL.iter().map(|stage| (stage, of_stage(stage))).collect();
         stages.retain(|(_, rounds)| *rounds > 0);
@@ -179,8 +171,8 @@ impl<'a> Rounds<'a> {
             format::number(max),
             if most.len() > 1 { " each" } else { "" }
         );
-        let rows = stages.iter().map(|(stage, _)| row(stage)).collect();
-        let columns = columns.iter().map(|(name, _)| name.clone()).collect();
+        let rows = stages.iter().map(|(stage, _)| self.row(**stage, &columns)).collect();
+        let columns = columns.into_iter().map(|(name, _)| name).collect();
         Some(
             Heatmap::new(ChartHead::new("stages", "Rounds by stage and year", summary), "Stage", ROUNDS, columns, rows)
                 .scrolled_to_end(),
@@ -188,16 +180,11 @@ impl<'a> Rounds<'a> {
     }
 }
 
-/// The stages with their colors.
-fn stages() -> Vec<Series> {
-    Stage::ALL.iter().map(|stage| Series { label: format::word(stage.name()), color: stage.index() + 1 }).collect()
-}
-
 /// A graph of the firms that share the most rounds with a firm.
-pub(crate) fn co_investors(catalog: &Catalog, firm: u32, firms: &[CoInvestor]) -> Option<Graph> {
+pub(crate) fn co_investors(catalog: &Catalog, firm: u32, firms: &[CoInvestorRow]) -> Option<Graph> {
     let snapshot = catalog.snapshot();
     let own = snapshot.slug(Table::Firms, firm);
-    let neighbor = |other: &CoInvestor| {
+    let neighbor = |other: &CoInvestorRow| {
         let slug = snapshot.slug(Table::Firms, other.row);
         let name = snapshot.name(Table::Firms, other.row);
         Neighbor {

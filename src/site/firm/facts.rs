@@ -1,7 +1,7 @@
 //! A sentence that characterizes a firm as an investor, derived from its rounds.
 
 use crate::format;
-use catalog::{Catalog, CoInvestor, History, ValueCount};
+use catalog::{Catalog, CoInvestorRow, History, ValueCount};
 use data::vocabulary::Vocabulary;
 use data::{Country, Stage, Table};
 
@@ -17,7 +17,7 @@ pub(super) fn sentence(
     catalog: &Catalog,
     history: &History,
     countries: &[ValueCount],
-    co_investors: &[CoInvestor],
+    co_investors: &[CoInvestorRow],
 ) -> Option<String> {
     let snapshot = catalog.snapshot();
     let mut counts = [0; Stage::ALL.len()];

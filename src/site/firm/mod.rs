@@ -9,7 +9,7 @@ mod score;
 
 use askama::Template;
 
-use crate::charts::{Breakdown, Graph, Heatmap, StackedBars, Timeline};
+use crate::charts::{Bars, Graph, Heatmap, Timeline};
 use crate::error_page::PageError;
 use crate::firm::charts::{Rounds, co_investors};
 use crate::firm::news::FirmNews;
@@ -18,9 +18,10 @@ use crate::firm::score::{ScoreBar, Trend, ratings};
 use crate::layout::PageLayout;
 use crate::matching::count_led;
 use crate::records::{record, records};
+use crate::routes::PathValues;
 use crate::similar::SimilarRecords;
-use crate::{PageRequest, format, linked_data};
-use catalog::provenance::Statement;
+use crate::{PageRequest, find, format, linked_data};
+use catalog::provenance::ProvenanceStatement;
 use catalog::{Catalog, Filter, ListPosition, Query, RowFilter};
 use data::model::{Firm, Person, Review};
 use data::{Facet, Table};
@@ -49,11 +50,11 @@ struct FirmPage {
     ratings: Vec<(&'static str, f64)>,
     /// Name of each sector, and path of its firms.
     sectors: Vec<(String, String)>,
-    years: Option<StackedBars>,
+    years: Option<Bars>,
     stages: Option<Heatmap>,
     timeline: Option<Timeline>,
-    portfolio_sectors: Option<Breakdown>,
-    portfolio_countries: Option<Breakdown>,
+    portfolio_sectors: Option<Bars>,
+    portfolio_countries: Option<Bars>,
     portfolio: Vec<PortfolioRow>,
     portfolio_properties: Vec<PortfolioProperty>,
     graph: Option<Graph>,
@@ -67,7 +68,7 @@ struct FirmPage {
     review_url: Option<String>,
     /// Years for which the data names hardly any investors.
     years_without_investors: Option<String>,
-    statements: Vec<Statement>,
+    statements: Vec<ProvenanceStatement>,
     api: String,
 }
 
@@ -108,7 +109,8 @@ impl FirmPage {
 }
 
 /// `/vcs/{slug}`.
-pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Result<String, PageError> {
+pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues<'_>) -> Result<String, PageError> {
+    let row = find(catalog, Table::Firms, path[0])?;
     let snapshot = catalog.snapshot();
     let firm: Firm = record(catalog, Table::Firms, row)?;
     let history = catalog.history(row);
@@ -139,7 +141,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
         SimilarFirm {
             slug: snapshot.slug(Table::Firms, *other).to_owned(),
             name: snapshot.name(Table::Firms, *other).to_owned(),
-            shared: RowFilter::of(catalog, Table::Startups, &shared).count(),
+            shared: RowFilter::new(catalog, Table::Startups, &shared).count(),
             in_common: in_common.clone(),
         }
     };

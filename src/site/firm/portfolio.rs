@@ -1,6 +1,6 @@
 //! A firm's portfolio: its startups, and counts of them by property.
 
-use crate::charts::{Breakdown, ChartItem};
+use crate::charts::{Bars, ChartItem, ChartUnit};
 use crate::error_page::PageError;
 use crate::filters::value_of;
 use crate::format;
@@ -109,12 +109,12 @@ impl<'a> PortfolioCounts<'a> {
     }
 
     /// Sectors or countries as bars.
-    pub(super) fn breakdown(&self, title: &'static str, head: &'static str, facet: Facet) -> Option<Breakdown> {
+    pub(super) fn breakdown(&self, title: &'static str, head: &'static str, facet: Facet) -> Option<Bars> {
         let (name, counts) = self.counts_of(facet);
         let linked = counts.iter().take(MAX_BARS).filter_map(|counted| self.linked(name, facet, counted));
         let items = linked.map(|(label, href, count)| ChartItem::linked(label, Some(count), href)).collect();
         let more = counts.len().saturating_sub(MAX_BARS);
         let rest = (more > 0).then(|| (format!("{more} more"), format!("/startups?investor={}", self.slug)));
-        Breakdown::new(title, [head, "Startups"], items).map(|breakdown| breakdown.with_rest(rest))
+        Bars::breakdown(title, [head, "Startups"], ChartUnit::Count("startup", "startups"), items, rest)
     }
 }

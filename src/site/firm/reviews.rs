@@ -1,16 +1,19 @@
 //! A firm's reviews.
 
+use std::collections::BTreeMap;
+
 use askama::Template;
 
 use crate::browse::{Pager, Warning, at_page, page_size, parse, position_of, warnings};
-use crate::charts::{Bars, ChartHead, ChartItem, ChartUnit};
+use crate::charts::{Bars, ChartHead, ChartUnit};
 use crate::conditions::active_filters;
 use crate::error_page::PageError;
 use crate::firm::score::Trend;
 use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::records::records;
-use crate::{PageRequest, format};
+use crate::routes::PathValues;
+use crate::{PageRequest, find, format};
 use catalog::{Catalog, Filter, Query, Request, Resource};
 use data::model::Review;
 use data::vocabulary::Vocabulary;
@@ -55,7 +58,8 @@ const ORDERS: [(&str, &str); 3] =
     [("newest first", ""), ("lowest rating first", "rating"), ("highest rating first", "-rating")];
 
 /// `/vcs/{slug}/reviews`, with the filters and orders of `/reviews`.
-pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Result<String, PageError> {
+pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues<'_>) -> Result<String, PageError> {
+    let row = find(catalog, Table::Firms, path[0])?;
     let snapshot = catalog.snapshot();
     let (slug, name) = (snapshot.slug(Table::Firms, row), snapshot.name(Table::Firms, row));
     let path = format!("/vcs/{slug}/reviews");
@@ -118,20 +122,15 @@ fn histogram(catalog: &Catalog, query: &Query, link: &Link) -> Option<Bars> {
     let rating = Table::Reviews.sort_key("rating");
     let query = without(query, |filter| matches!(filter, Filter::Range { key, .. } if *key == rating));
     let counts = catalog.counts_by(&query, &[Facet::Rating]).pop()?;
-    let count = |stars: u32| counts.iter().find(|counted| counted.value == stars).map_or(0, |counted| counted.count);
-    let (all, sum) = counts
-        .iter()
-        .fold((0, 0), |(all, sum), counted| (all + counted.count, sum + counted.count * u64::from(counted.value)));
-    let item = |stars: u32| {
-        let of_stars = link.with("min_rating", &stars.to_string()).with("max_rating", &stars.to_string());
-        let label = format!("{stars} {}", if stars == 1 { "star" } else { "stars" });
-        match count(stars) {
-            0 => ChartItem::new(label, Some(0)),
-            count => ChartItem::linked(label, Some(count), of_stars.href()),
-        }
-    };
-    let mean = sum as f64 / all as f64;
-    let summary = format!("{}, on average {mean:.1} of 5 stars.", format::counted(all, "review", "reviews"));
-    let items = (1..=5).map(item).collect();
-    (all > 1).then(|| Bars::new(ChartHead::new("ratings", "Ratings", summary), ["Rating", "Reviews"], REVIEWS, items))
+    let counts: BTreeMap<u32, u64> = counts.iter().map(|counted| (counted.value, counted.count)).collect();
+    let all: u64 = counts.values().sum();
+    let sum: u64 = counts.iter().map(|(stars, count)| u64::from(*stars) * count).sum();
+    let summary =
+        format!("{}, on average {:.1} of 5 stars.", format::counted(all, "review", "reviews"), sum as f64 / all as f64);
+    let head = ChartHead::new("ratings", "Ratings", summary);
+    let bins = [1, 2, 3, 4, 5].map(|stars| (stars, stars));
+    let name = |stars: u32| format!("{stars} {}", if stars == 1 { "star" } else { "stars" });
+    let href =
+        |stars: u32, _| Some(link.with("min_rating", &stars.to_string()).with("max_rating", &stars.to_string()).href());
+    Bars::histogram(head, ["Rating", "Reviews"], REVIEWS, &counts, &bins, name, href).filter(|_| all > 1)
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::format;
 use catalog::look_up::row_of_id;
 use catalog::{Catalog, Item, Resource};
 use data::Table;
@@ -21,9 +22,7 @@ fn properties(table: Table) -> impl Iterator<Item = &'static str> {
 
 /// A name in words: `founded_year` → `Founded year`.
 pub(super) fn label(name: &str) -> String {
-    let mut letters = name.chars();
-    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
-    first + &letters.as_str().replace('_', " ")
+    format::capitalized(&name.replace('_', " "))
 }
 
 fn property(name: &str) -> Value {

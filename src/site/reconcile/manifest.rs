@@ -6,7 +6,7 @@ use catalog::{Catalog, Item};
 use data::{Names, Table};
 use service::BrandName;
 
-use super::{MAX_BATCH, Reconcile, extension};
+use super::{MAX_BATCH, PREVIEW, PROPERTIES, SUGGEST_ENTITY, SUGGEST_PROPERTY, SUGGEST_TYPE, VIEW, extension};
 
 /// A type by the noun of its records: `firm`.
 pub(super) fn kind(noun: &str) -> Value {
@@ -14,7 +14,7 @@ pub(super) fn kind(noun: &str) -> Value {
 }
 
 pub(super) fn manifest(catalog: &Catalog, service: &BrandName, base: &str) -> Value {
-    let path_of = |part: Reconcile| json!({ "service_url": base, "service_path": part.path() });
+    let endpoint = |path: &str| json!({ "service_url": base, "service_path": path });
     let used = Item::TABLES.into_iter().filter(|table| catalog.snapshot().names(*table).len() > 0);
     json!({
         "versions": ["0.1", "0.2"],
@@ -24,18 +24,18 @@ pub(super) fn manifest(catalog: &Catalog, service: &BrandName, base: &str) -> Va
         "documentation": format!("{base}/docs/resolve#reconcile"),
         "defaultTypes": used.map(|table| kind(table.noun())).collect::<Vec<_>>(),
         "batchSize": MAX_BATCH,
-        "view": { "url": format!("{base}{}?id={{{{id}}}}", Reconcile::View.path()) },
+        "view": { "url": format!("{base}{}?id={{{{id}}}}", VIEW) },
         "preview": {
-            "url": format!("{base}{}?id={{{{id}}}}", Reconcile::Preview.path()),
+            "url": format!("{base}{}?id={{{{id}}}}", PREVIEW),
             "width": 430,
             "height": 300,
         },
         "suggest": {
-            "entity": path_of(Reconcile::SuggestEntity),
-            "type": path_of(Reconcile::SuggestType),
-            "property": path_of(Reconcile::SuggestProperty),
+            "entity": endpoint(SUGGEST_ENTITY),
+            "type": endpoint(SUGGEST_TYPE),
+            "property": endpoint(SUGGEST_PROPERTY),
         },
-        "extend": { "propose_properties": path_of(Reconcile::Properties), "property_settings": [] },
+        "extend": { "propose_properties": endpoint(PROPERTIES), "property_settings": [] },
     })
 }
 

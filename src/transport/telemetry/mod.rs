@@ -22,7 +22,7 @@ use crate::RequestId;
 use crate::body::BodyError;
 
 /// An answered request.
-pub struct FinishedRequest<'a> {
+pub(crate) struct FinishedRequest<'a> {
     pub id: RequestId,
     /// `None` if the request was not readable.
     pub method: Option<&'a Method>,
@@ -122,7 +122,7 @@ impl Telemetry {
 }
 
 /// Default of the minimum duration of slow requests.
-pub const SLOW: Duration = Duration::from_secs(1);
+const SLOW: Duration = Duration::from_secs(1);
 
 impl Default for Telemetry {
     fn default() -> Self {

@@ -1,8 +1,9 @@
 //! Forms of saved searches, lists and webhooks: nothing is lost silently, and every error says how to fix it.
 
-use super::{between, number, save};
+use super::{hidden, link_to_save, number, save};
 use crate::account::{Browser, PASSWORD};
 use crate::harness::{NOON, Server};
+use crate::html::{Markup, parse, text_of};
 use crate::pages::check;
 
 /// The records of the list that was saved first.
@@ -11,12 +12,6 @@ fn listed(server: &Server) -> Vec<String> {
     let account = store.account(&"ada@example.com".parse().unwrap()).unwrap().id;
     let watches = store.watch_store().watches(account).unwrap();
     watches.last().map_or_else(Vec::new, |watch| store.watch_store().listed(watch.id).unwrap())
-}
-
-/// The hidden fields of the page that shows what lines mean.
-fn hidden(page: &str, name: &str) -> Vec<String> {
-    let start = format!("name=\"{name}\" value=\"");
-    page.split(&start).skip(1).map(|rest| super::unescaped(rest.split('"').next().unwrap())).collect()
 }
 
 #[test]
@@ -74,17 +69,16 @@ fn no_line_of_a_list_is_lost_silently() {
 #[test]
 fn the_link_of_a_profile_leads_to_the_lists_of_its_kind() {
     let server = Server::bundled();
-    let profile = server.anonymous().get("/vcs/alder-capital").text;
-    let link = profile.split("\" rel=\"nofollow\">Add to a list").next().unwrap().rsplit('"').next().unwrap();
+    let profile = parse(&server.anonymous().get("/vcs/alder-capital").text);
+    let link = link_to_save(&profile, "Add to a list");
     let mut browser = Browser::signed_up(&server, "ada@example.com");
-    let page = browser.get(&super::unescaped(link)).text;
+    let page = browser.get(link).text;
     assert!(page.contains("\nalder-capital</textarea>") && page.contains("value=\"vcs\" selected"), "{page}");
     let form = [("name", "Firms"), ("table", "vcs"), ("text", "alder-capital")];
     let id = number(&browser.post_parts("/account/saved/list", &form));
     browser.post_parts("/account/saved/list", &[("name", "Empty"), ("table", "people"), ("text", "")]);
-    let page = browser.get(&super::unescaped(link)).text;
-    assert!(page.contains(&format!("action=\"/account/saved/{id}/add\"")), "{page}");
-    assert_eq!(page.matches("/add\"").count(), 1, "{page}");
+    let page = parse(&browser.get(link).text);
+    assert_eq!(page.values("form[action$='/add']", "action"), [format!("/account/saved/{id}/add")]);
 }
 
 #[test]
@@ -100,13 +94,12 @@ fn a_search_that_is_wrong_names_the_nearest_values() {
     ] {
         let page = browser.get(&format!("/account/saved/new?{query}"));
         assert_eq!(page.status, 422, "{query}");
-        let text = super::unescaped(&page.text).to_lowercase();
-        assert!(text.contains(hint), "{query}: {text}");
+        assert!(page.text.to_lowercase().contains(hint), "{query}: {}", page.text);
         assert!(!page.text.contains("action=\"/account/saved\""), "{query} cannot be saved");
     }
     let form = browser.get("/account/saved/new?table=vcs&stage=seed&country=DE&sort=name&page=2");
     assert!(form.text.contains("Seed · Germany"), "{}", form.text);
-    assert_eq!(between(&form.text, "name=\"query\" value=\"", "\""), "stage=seed&country=DE");
+    assert_eq!(hidden(&form.text, "query"), ["stage=seed&country=DE"]);
     let unnamed = browser.post("/account/saved", &[("table", "vcs"), ("query", "stage=seed"), ("name", " ")]);
     assert!(unnamed.status == 422 && unnamed.text.contains("Invalid name"), "{}", unnamed.text);
     let wrong = browser.post("/account/saved", &[("table", "vcs"), ("query", "stage=sede"), ("name", "x")]);
@@ -182,14 +175,15 @@ fn webhooks_are_added_rotated_chosen_and_deleted() {
         assert_eq!(page.status, 422, "{url}");
         assert!(page.text.to_lowercase().contains(&hint.to_lowercase()), "{url}: {}", page.text);
     }
-    let secret = |page: &str| between(page, "id=\"secret\">", "<");
+    let secret = |page: &str| text_of(parse(page).first("pre#secret"));
     let added = browser.post("/account/webhooks", &[("url", "https://hooks.example.com/a")]);
     assert_eq!(added.status, 201, "{}", added.text);
     let first = secret(&added.text);
     assert!(first.starts_with("whsec_"), "{first}");
     let page = browser.get("/account/webhooks").text;
     assert!(page.contains("https://hooks.example.com/a") && !page.contains("whsec_"), "{page}");
-    let id = between(&page, "action=\"/account/webhooks/", "/");
+    let number_of = |action: &str| action.split('/').nth(3).unwrap().to_owned();
+    let id = number_of(parse(&page).values("form[action$='/secret']", "action")[0]);
     let at = |action: &str| format!("/account/webhooks/{id}/{action}");
     assert_eq!(secret(&browser.post(&at("secret"), &[]).text), first);
     let rotated = browser.post(&at("rotate"), &[]);
@@ -199,8 +193,8 @@ fn webhooks_are_added_rotated_chosen_and_deleted() {
 
     // No name ends in `.invalid`.
     browser.post("/account/webhooks", &[("url", "https://hooks.invalid/a")]);
-    let page = browser.get("/account/webhooks").text;
-    let unreachable = super::unescaped(page.rsplit("/test\"").nth(1).unwrap().rsplit('/').next().unwrap());
+    let page = parse(&browser.get("/account/webhooks").text);
+    let unreachable = number_of(page.values("form[action$='/test']", "action").last().unwrap());
     let tested = browser.post(&format!("/account/webhooks/{unreachable}/test"), &[]);
     assert!(tested.status == 422 && tested.text.contains("The test message was not delivered: "), "{}", tested.text);
     assert_eq!(browser.post(&format!("/account/webhooks/{unreachable}/delete"), &[]).status, 303);

@@ -7,42 +7,36 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use auth::quota::Tier;
+use scraper::Html;
 use serde_json::{Value, json};
 use service::alerts::evaluate;
 
 use crate::account::Browser;
 use crate::changes::{FIRST, SECOND, key_of, releases, walk};
 use crate::harness::{Client, NOON, Reply, Server, code};
+use crate::html::{Markup, parse, text_of};
 
 /// Evaluates what is saved, as the server does after a swap, and returns the number of alerts.
 fn evaluated(server: &Server) -> usize {
     evaluate(server.state.auth.store().watch_store(), &server.state.releases, NOON, &|| false).unwrap()
 }
 
-/// The text of HTML.
-fn unescaped(html: &str) -> String {
-    let entities = [
-        ("&#38;", "&"),
-        ("&amp;", "&"),
-        ("&#39;", "'"),
-        ("&#34;", "\""),
-        ("&quot;", "\""),
-        ("&#60;", "<"),
-        ("&#62;", ">"),
-    ];
-    entities.into_iter().fold(html.to_owned(), |text, (entity, char)| text.replace(entity, char))
+/// The address of the link that saves what a page shows.
+fn link_to_save<'p>(page: &'p Html, text: &str) -> &'p str {
+    let mut links = page.all("a[rel=nofollow]").into_iter();
+    links.find(|link| text_of(*link) == text).unwrap().attr("href").unwrap()
 }
 
-/// The part of a text between two others.
-fn between(text: &str, start: &str, end: &str) -> String {
-    let rest = text.split_once(start).unwrap_or_else(|| panic!("no {start} in {text}")).1;
-    unescaped(rest.split_once(end).unwrap().0)
+/// The values of the hidden fields of a page that have a name.
+fn hidden(page: &str, name: &str) -> Vec<String> {
+    let page = parse(page);
+    page.values(&format!("input[type=hidden][name={name}]"), "value").into_iter().map(str::to_owned).collect()
 }
 
 /// Saves the search of a page's form, and returns its number.
 pub fn save(browser: &mut Browser, form: &Reply, name: &str) -> i64 {
     assert_eq!(form.status, 200, "{}", form.text);
-    let field = |name: &str| between(&form.text, &format!("name=\"{name}\" value=\""), "\"");
+    let field = |name: &str| hidden(&form.text, name).remove(0);
     let saved =
         browser.post("/account/saved", &[("table", &field("table")), ("query", &field("query")), ("name", name)]);
     number(&saved)
@@ -57,10 +51,13 @@ fn number(saved: &Reply) -> i64 {
 /// The addresses of the feed of a search or list: Atom, JSON.
 fn feeds(browser: &mut Browser, server: &Server, id: i64) -> [String; 2] {
     let page = browser.get(&format!("/account/saved/{id}")).text;
-    let start = format!("{}/alerts/", server.state.public_url);
-    let found: Vec<&str> = page.split(&start).skip(1).map(|rest| rest.split('<').next().unwrap()).collect();
+    let found = parse(&page).texts("pre.secret");
     assert_eq!(found.len(), 2, "{page}");
-    [0, 1].map(|index| format!("/alerts/{}", found[index]))
+    [0, 1].map(|index| {
+        let path = found[index].strip_prefix(server.state.public_url.as_str()).unwrap();
+        assert!(path.starts_with("/alerts/"), "{path}");
+        path.to_owned()
+    })
 }
 
 fn alerts(client: &Client, query: &str) -> Vec<Value> {
@@ -100,8 +97,7 @@ fn a_saved_search_brings_exactly_what_matches_and_did_not_before() {
             _ => {
                 let page = server.anonymous().get(&format!("/{list}?{query}&sort=name&page=2"));
                 assert_eq!(page.status, 200, "{}", page.text);
-                let link = page.text.split("\" rel=\"nofollow\">Save this search").next().unwrap();
-                browser.get(&unescaped(link.rsplit('"').next().unwrap()))
+                browser.get(link_to_save(&parse(&page.text), "Save this search"))
             }
         };
         save(&mut browser, &form, &format!("{list} {query}"))
@@ -146,17 +142,18 @@ fn a_saved_search_brings_exactly_what_matches_and_did_not_before() {
         }
         assert!(texts(records, "reason").iter().all(|reason| *reason == "match"));
 
-        let page = browser.get(&format!("/account/saved/{id}?alert={}", alert["id"])).text;
-        let shown = between(&page, "id=\"alerts\"", "</section>");
-        let rows: Vec<&str> = shown.split("<th scope=\"row\">").skip(1).collect();
-        assert_eq!(rows.len(), records.len(), "{shown}");
+        let page = parse(&browser.get(&format!("/account/saved/{id}?alert={}", alert["id"])).text);
+        let rows = page.section("alerts").unwrap().all("th[scope=row]");
+        assert_eq!(rows.len(), records.len(), "{}", page.html());
+        let feed = parse(&atom).texts("content").concat();
         let lines: Vec<&str> = items[0]["content_text"].as_str().unwrap().lines().collect();
         assert_eq!(lines.len(), records.len());
         for ((record, row), line) in records.iter().zip(rows).zip(lines) {
             let (name, page) = (record["name"].as_str().unwrap(), record["page"].as_str().unwrap());
-            assert!(row.starts_with(&format!("<a href=\"{page}\">{name}</a>")), "{row}");
+            let link = row.first("a");
+            assert_eq!((link.attr("href"), text_of(link).as_str()), (Some(page), name));
             assert_eq!(line, format!("{name}: {}{page}", server.state.public_url));
-            assert!(unescaped(&atom).contains(line), "{line}");
+            assert!(feed.contains(line), "{line}");
         }
     }
     assert!(expected_count >= 4 && expected_count == count, "{expected_count} of {count}");
@@ -165,8 +162,8 @@ fn a_saved_search_brings_exactly_what_matches_and_did_not_before() {
     let first = alerts(&own, "?limit=2");
     let rest = alerts(&own, &format!("?after={}", first[1]["id"]));
     assert_eq!([first, rest].concat(), all);
-    let overview = browser.get("/account/saved").text;
-    assert_eq!(overview.matches("?alert=").count(), count);
+    let overview = parse(&browser.get("/account/saved").text);
+    assert_eq!(overview.all("a[href*='?alert=']").len(), count);
 }
 
 #[test]

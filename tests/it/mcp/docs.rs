@@ -73,7 +73,7 @@ fn the_conversations_match_the_results_of_the_tools() {
             }
             if let Some(call) = turn.get("call") {
                 calls += 1;
-                let tool = Tool::named(call["tool"].as_str().unwrap()).unwrap();
+                let tool = Tool::from_name(call["tool"].as_str().unwrap()).unwrap();
                 match (tools.call(tool, &call["arguments"]), turn["error"].as_str()) {
                     (Ok(answer), None) => {
                         let shown = turn["answer"].as_object().unwrap();

@@ -45,7 +45,7 @@ async fn the_manifest_and_the_card_describe_the_endpoint() {
     assert_eq!(known.header("etag"), card.header("etag"));
     let posted = get.clone().method("POST").send_to("/api/mcp/.well-known", &endpoint).await;
     assert_eq!((posted.status, posted.header("allow")), (405, "GET, HEAD, OPTIONS"));
-    assert_eq!(McpPath::of("/api/mcp/nothing"), None);
+    assert_eq!(McpPath::parse("/api/mcp/nothing"), None);
 }
 
 #[tokio::test]

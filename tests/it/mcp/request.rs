@@ -123,7 +123,7 @@ impl TestRequest {
         B: hyper::body::Body<Data = Bytes> + Send + Sync + 'static,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        let path = McpPath::of(request.uri().path()).expect("a path of the endpoint");
+        let path = McpPath::parse(request.uri().path()).expect("a path of the endpoint");
         let (parts, body) = request.into_parts();
         let request = RequestParts {
             method: &parts.method,

@@ -8,7 +8,7 @@ use mcp::{ArgError, MAX_RESULT_BYTES, Tool, ToolBackend, ToolCall};
 use release::ActiveRelease;
 use serde_json::{Map, Value, json};
 
-use crate::harness::{bundled, catalog_of, real_catalog};
+use crate::harness::{Dice, bundled, catalog_of, real_catalog};
 use crate::records::with_namesakes;
 use crate::schema::{misfit, misfit_exactly};
 
@@ -46,66 +46,56 @@ impl TestTools {
     }
 }
 
-/// A fixed sequence of pseudo-random numbers.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % bound
-    }
-
-    fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
-        from[self.below(from.len())]
-    }
+fn pick<'a>(from: &[&'a str], dice: &mut Dice) -> &'a str {
+    from[dice.below(from.len())]
 }
 
 /// Arguments that match the tool's schema, most of them with known values.
-fn invented(tool: Tool, catalog: &Catalog, random: &mut Random) -> Map<String, Value> {
+fn invented(tool: Tool, catalog: &Catalog, dice: &mut Dice) -> Map<String, Value> {
     let snapshot = catalog.snapshot();
-    let name = |table: Table, random: &mut Random| -> (String, String) {
-        let row = random.below(snapshot.rows(table) as usize) as u32;
+    let name = |table: Table, dice: &mut Dice| -> (String, String) {
+        let row = dice.below(snapshot.rows(table) as usize) as u32;
         (snapshot.slug(table, row).to_owned(), snapshot.name(table, row).to_owned())
     };
     let schema = tool.input_schema();
     let mut arguments = Map::new();
     // Few of many arguments, so that something matches.
     let few = tool.arguments().len() > 8;
-    let chosen = tool.arguments().iter().filter(|_| if few { random.below(10) == 0 } else { random.below(3) > 0 });
+    let chosen = tool.arguments().iter().filter(|_| if few { dice.below(10) == 0 } else { dice.below(3) > 0 });
     for argument in chosen.collect::<Vec<_>>() {
         let value = match argument.name {
             "query" | "name" => {
-                let table = [Table::Firms, Table::Startups, Table::People][random.below(3)];
-                let name = name(table, random).1;
+                let table = [Table::Firms, Table::Startups, Table::People][dice.below(3)];
+                let name = name(table, dice).1;
                 let length = name.chars().count();
-                let cut: String = name.chars().take(1 + random.below(length)).collect();
-                json!(if random.below(2) == 0 { name } else { cut })
+                let cut: String = name.chars().take(1 + dice.below(length)).collect();
+                json!(if dice.below(2) == 0 { name } else { cut })
             }
-            "stage" if tool != Tool::SearchStartups => match random.below(3) {
+            "stage" if tool != Tool::SearchStartups => match dice.below(3) {
                 0 => json!("seed,series-a"),
                 1 => json!("growth"),
                 _ => json!("pre-seed"),
             },
-            "sector" => json!(name(Table::Sectors, random).0),
-            "country" => json!(random.pick(&["DE", "US", "FR", "IN", "BR"])),
-            "status" => json!(random.pick(&["operating", "acquired"])),
+            "sector" => json!(name(Table::Sectors, dice).0),
+            "country" => json!(pick(&["DE", "US", "FR", "IN", "BR"], dice)),
+            "status" => json!(pick(&["operating", "acquired"], dice)),
             "count_by" => json!("country"),
-            "kind" if tool == Tool::SearchPeople => json!(random.pick(&["firm", "startup"])),
+            "kind" if tool == Tool::SearchPeople => json!(pick(&["firm", "startup"], dice)),
             "slug" if few => json!(catalog.example_slug(tool.resource().unwrap().table())),
-            "investor" | "slug" | "organization" => json!(name(Table::Firms, random).0),
-            "startup" => json!(name(Table::Startups, random).0),
+            "investor" | "slug" | "organization" => json!(name(Table::Firms, dice).0),
+            "startup" => json!(name(Table::Startups, dice).0),
             "since" => json!("2015-01-01"),
             "until" => json!("2026-12-31"),
             "sort" if tool == Tool::SearchVcs => {
-                json!(random.pick(&["-health_score,name", "ghosting_rate", "name", "-responsiveness"]))
+                json!(pick(&["-health_score,name", "ghosting_rate", "name", "-responsiveness"], dice))
             }
-            "reviews_sort" => json!(random.pick(&["rating", "-rating,created_on", "-created_on"])),
+            "reviews_sort" => json!(pick(&["rating", "-rating,created_on", "-created_on"], dice)),
             "check_usd" => json!(500_000),
             "raise_usd" => json!(2_000_000),
-            "fields" => json!(random.pick(&["*", "slug", "slug,url,country", "sectors"])),
+            "fields" => json!(pick(&["*", "slug", "slug,url,country", "sectors"], dice)),
             "cursor" => continue,
-            "min_health_score" => json!(random.below(101)),
-            "limit" | "reviews_limit" | "portfolio_limit" => json!(1 + random.below(60)),
+            "min_health_score" => json!(dice.below(101)),
+            "limit" | "reviews_limit" | "portfolio_limit" => json!(1 + dice.below(60)),
             other => {
                 let resource = tool.resource().unwrap_or_else(|| panic!("no values for {other}"));
                 let example = catalog.example(resource, resource.parameter(other).unwrap());
@@ -124,11 +114,11 @@ fn invented(tool: Tool, catalog: &Catalog, random: &mut Random) -> Map<String, V
 /// many of them have items.
 fn results_fit(tools: &TestTools, calls: usize) -> (usize, usize) {
     let catalog = &tools.catalog;
-    let mut random = Random(7);
+    let mut dice = Dice(7);
     let (mut found, mut with_items) = (0, 0);
     for round in 0..calls {
         let tool = Tool::ALL[round % Tool::ALL.len()];
-        let arguments = Value::Object(invented(tool, catalog, &mut random));
+        let arguments = Value::Object(invented(tool, catalog, &mut dice));
         let schema = tool.input_schema();
         assert_eq!(misfit(&schema, &schema, &arguments, tool.name()), None);
         match tools.call(tool, &arguments) {

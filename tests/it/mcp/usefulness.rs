@@ -17,7 +17,7 @@ use crate::oracle::dataset::limits;
 pub fn results(tools: &TestTools, steps: &Value) -> Value {
     let mut results = Vec::new();
     for step in steps.as_array().unwrap() {
-        let tool = Tool::named(step["tool"].as_str().unwrap()).unwrap();
+        let tool = Tool::from_name(step["tool"].as_str().unwrap()).unwrap();
         let so_far = Value::Array(results.clone());
         let arguments: Map<String, Value> = step["arguments"]
             .as_object()

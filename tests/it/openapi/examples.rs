@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use api::openapi::{BASE, Examples};
-use api::{EndpointKind, Route, Version};
+use api::openapi::{BASE, Examples, example_of};
+use api::{Route, Version};
 use auth::quota::Tier;
-use catalog::aggregate::group_bys;
 use serde_json::Value;
 use transport::problem::{Code, Problem};
 
@@ -39,16 +38,17 @@ fn responses(server: &Server) -> BTreeMap<String, String> {
     let saver = server.account_client(Tier::Pro);
     let mut responses = BTreeMap::new();
     for version in Version::ALL {
-        for endpoint in Route::of(version) {
-            let query = match endpoint.content {
-                EndpointKind::List(..) => "limit=2".to_owned(),
-                EndpointKind::Aggregate(resource) => format!("limit=2&group_by={}", group_bys(resource)[0].0),
-                EndpointKind::Suggestions => "limit=3".to_owned(),
+        for endpoint in Route::all(version) {
+            let group_by = example_of(endpoint, "group_by", &server.state.releases.current());
+            let query = match (endpoint.path, group_by) {
+                (_, Some(group_by)) => format!("limit=2&group_by={group_by}"),
+                ("suggest", _) => "limit=3".to_owned(),
+                _ if endpoint.list().is_some() => "limit=2".to_owned(),
                 _ => String::new(),
             };
-            let client = match endpoint.content {
-                EndpointKind::Usage => &client,
-                content if content.is_of_account() => &saver,
+            let client = match endpoint.path {
+                "usage" => &client,
+                "saved" | "alerts" => &saver,
                 _ => &server.client(Tier::Pro),
             };
             let reply = client.get(&request(server, version, endpoint, &query));
@@ -104,7 +104,7 @@ fn every_example_fits_its_schema() {
     let examples = Examples::bundled();
     for version in Version::ALL {
         let document = document(&server, version);
-        for endpoint in Route::of(version) {
+        for endpoint in Route::all(version) {
             let text = examples.text(version, endpoint).unwrap_or_else(|| panic!("{} has no example", endpoint.path));
             for (status, response) in operation(&document, endpoint)["responses"].as_object().unwrap() {
                 let response = resolved(&document, response);

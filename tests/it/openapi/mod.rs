@@ -4,10 +4,10 @@ mod examples;
 
 use std::collections::BTreeSet;
 
-use api::{EndpointKind, Route, Version};
+use api::{Route, Version};
 use auth::quota::Tier;
 use catalog::Resource;
-use catalog::params::{ParamType, Unit};
+use catalog::params::{BoundUnit, ParamType};
 use data::Table;
 use serde_json::{Value, json};
 
@@ -25,14 +25,14 @@ fn operation<'d>(document: &'d Value, endpoint: &Route) -> &'d Value {
 /// The path of a valid request; `more` is appended to its query.
 fn request(server: &Server, version: Version, endpoint: &Route, more: &str) -> String {
     let slug = server.state.releases.current().example_slug(endpoint.subject());
-    let query = match endpoint.content {
-        EndpointKind::Suggestions => format!("q=kestrel&{more}"),
-        EndpointKind::LookUp => {
+    let query = match endpoint.path {
+        "suggest" => format!("q=kestrel&{more}"),
+        "resolve" => {
             let name = server.state.releases.current().example_name(Table::Firms);
             format!("name={}&{more}", name.replace(' ', "+"))
         }
-        EndpointKind::Changes => format!("from={}&{more}", server.state.releases.current().version()),
-        EndpointKind::List(Resource::Match, _) if !more.contains("stage=") => format!("stage=seed&{more}"),
+        "changes" => format!("from={}&{more}", server.state.releases.current().version()),
+        "match" if !more.contains("stage=") => format!("stage=seed&{more}"),
         _ => more.to_owned(),
     };
     format!("/api/{}/{}?{query}", version.segment(), endpoint.path_of(&slug))
@@ -53,10 +53,10 @@ fn each_document_describes_exactly_what_is_served() {
         assert_eq!(document["servers"][0]["url"], format!("{}/api/{}", client.base, version.segment()));
         let described: Vec<&str> =
             document["paths"].as_object().unwrap().keys().map(|path| path.trim_start_matches('/')).collect();
-        let mut served: Vec<&str> = Route::of(version).map(|endpoint| endpoint.path).collect();
+        let mut served: Vec<&str> = Route::all(version).map(|endpoint| endpoint.path).collect();
         served.sort_unstable();
         assert_eq!(described, served);
-        for endpoint in Route::of(Version::V3) {
+        for endpoint in Route::all(Version::V3) {
             let reply = client.get(&request(&server, version, endpoint, ""));
             if endpoint.since <= version {
                 assert_eq!(reply.status, 200, "{}: {}", endpoint.path, reply.text);
@@ -76,18 +76,15 @@ fn each_document_describes_the_accepted_parameters() {
     let client = server.account_client(Tier::Enterprise);
     for version in Version::ALL {
         let document = document(&server, version);
-        for endpoint in Route::of(version) {
+        for endpoint in Route::all(version) {
             let reply = client.get(&request(&server, version, endpoint, "no_such_parameter=1")).json();
             let error = match version {
                 Version::V3 => &reply["errors"][0],
                 Version::V1 | Version::V2 => &reply["meta"]["warnings"][0],
             };
             assert_eq!(error["code"], "unknown_parameter", "{}", endpoint.path);
-            let mut accepted: BTreeSet<&str> =
+            let accepted: BTreeSet<&str> =
                 error["accepted"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
-            if let EndpointKind::List(_, fixed) = endpoint.content {
-                accepted.retain(|name| !fixed.contains(name));
-            }
             let described: BTreeSet<&str> = names(&operation(&document, endpoint)["parameters"]).into_iter().collect();
             assert_eq!(described, accepted, "{} of {version:?}", endpoint.path);
         }
@@ -100,7 +97,7 @@ fn the_example_of_each_parameter_finds_something() {
     let client = server.account_client(Tier::Enterprise);
     for version in Version::ALL {
         let document = document(&server, version);
-        for endpoint in Route::of(version) {
+        for endpoint in Route::all(version) {
             for parameter in operation(&document, endpoint)["parameters"].as_array().unwrap() {
                 let name = parameter["name"].as_str().unwrap();
                 let schema = &parameter["schema"];
@@ -143,7 +140,7 @@ fn the_example_of_each_parameter_finds_something() {
                 assert!(is_usual, "{path}{name}={text}: {}", reply.text);
                 let found = reply.json()["data"].as_array().is_none_or(|rows| !rows.is_empty());
                 // One release does not differ from itself.
-                let is_empty = is_below_record || endpoint.content == EndpointKind::Changes;
+                let is_empty = is_below_record || endpoint.path == "changes";
                 assert!(found || is_empty, "{path}{name}={text} finds nothing");
             }
         }
@@ -156,14 +153,14 @@ fn a_parameter_may_be_empty_exactly_where_its_schema_allows_it() {
     let client = server.account_client(Tier::Enterprise);
     for version in Version::ALL {
         let document = document(&server, version);
-        for endpoint in Route::of(version) {
+        for endpoint in Route::all(version) {
             let parameters = operation(&document, endpoint)["parameters"].as_array().unwrap().iter();
             for parameter in parameters.filter(|parameter| parameter["in"] == "query") {
                 let (name, schema) = (parameter["name"].as_str().unwrap(), &parameter["schema"]);
-                let path = match (endpoint.content, name) {
-                    (EndpointKind::Suggestions, "q") => "/api/v3/suggest?".to_owned(),
-                    (EndpointKind::Changes, "from") => "/api/v3/changes?".to_owned(),
-                    (EndpointKind::LookUp, "name") => "/api/v3/resolve?".to_owned(),
+                let path = match (endpoint.path, name) {
+                    ("suggest", "q") => "/api/v3/suggest?".to_owned(),
+                    ("changes", "from") => "/api/v3/changes?".to_owned(),
+                    ("resolve", "name") => "/api/v3/resolve?".to_owned(),
                     _ => request(&server, version, endpoint, ""),
                 };
                 let is_accepted = |value: &str| client.get(&format!("{path}&{name}={value}")).status == 200;
@@ -188,7 +185,7 @@ fn lists_of_a_closed_vocabulary_take_exactly_its_words() {
     let server = Server::bundled();
     let client = server.account_client(Tier::Enterprise);
     let document = document(&server, Version::V3);
-    for endpoint in Route::of(Version::V3) {
+    for endpoint in Route::all(Version::V3) {
         for parameter in operation(&document, endpoint)["parameters"].as_array().unwrap() {
             let (name, schema) = (parameter["name"].as_str().unwrap(), &parameter["schema"]);
             if !["known", "unknown", "include", "group_by"].contains(&name) {
@@ -210,10 +207,10 @@ fn numbers_are_accepted_exactly_within_their_ranges() {
     for resource in Resource::ALL {
         for parameter in resource.parameters() {
             let (min, max) = match parameter.kind {
-                ParamType::Number { min, max, .. } | ParamType::Range { unit: Unit::Number { min, max }, .. } => {
+                ParamType::Number { min, max, .. } | ParamType::Range { unit: BoundUnit::Number { min, max }, .. } => {
                     (min, max)
                 }
-                ParamType::Range { unit: Unit::Percent, .. } => (0, 100),
+                ParamType::Range { unit: BoundUnit::Percent, .. } => (0, 100),
                 _ => continue,
             };
             let status = |value: i128| {
@@ -231,7 +228,7 @@ fn every_documented_field_can_be_selected() {
     let server = Server::bundled();
     let client = server.account_client(Tier::Enterprise);
     let document = document(&server, Version::V3);
-    for endpoint in Route::of(Version::V3) {
+    for endpoint in Route::all(Version::V3) {
         let parameters = operation(&document, endpoint)["parameters"].as_array().unwrap();
         let fields = parameters.iter().find(|parameter| parameter["name"] == "fields").unwrap();
         let fields = resolved(&document, &fields["schema"]["items"])["enum"].as_array().unwrap();
@@ -247,9 +244,7 @@ fn every_documented_field_can_be_selected() {
         };
         select(&all.join(","));
         all.iter().for_each(|field| select(field));
-        if let EndpointKind::List(..) | EndpointKind::Record(_) = endpoint.content
-            && let Some(table) = endpoint.content.table()
-        {
+        if let Some(table) = endpoint.list().map(Resource::table).or(endpoint.record()) {
             for field in table.model().fields {
                 assert!(all.contains(&field.name), "{} does not name `{}`", endpoint.path, field.name);
             }
@@ -299,11 +294,11 @@ fn check_all(server: &Server, client: &Client) {
         let document = document(server, version);
         let snapshot = server.state.releases.current();
         let slug = |table| snapshot.example_slug(table);
-        for endpoint in Route::of(version) {
+        for endpoint in Route::all(version) {
             let table = endpoint.subject();
             let path = format!("/api/{}/{}", version.segment(), endpoint.path_of(&slug(table)));
             let mut queries = vec![""];
-            if matches!(endpoint.content, EndpointKind::List(..)) {
+            if endpoint.list().is_some() {
                 queries.extend([
                     "limit=100",
                     "limit=1000",
@@ -324,13 +319,13 @@ fn check_all(server: &Server, client: &Client) {
                 queries.extend(["fields=name,slug", "fields=nam"]);
             }
             for query in queries {
-                let path = match endpoint.content {
-                    EndpointKind::Suggestions => format!("{path}?q=a&{query}"),
-                    EndpointKind::LookUp => format!("{path}?name=a&{query}"),
-                    EndpointKind::Changes => {
+                let path = match endpoint.path {
+                    "suggest" => format!("{path}?q=a&{query}"),
+                    "resolve" => format!("{path}?name=a&{query}"),
+                    "changes" => {
                         format!("{path}?from={}&{query}", server.state.releases.current().version())
                     }
-                    EndpointKind::List(Resource::Match, _) => format!("{path}?sector=fintech&{query}"),
+                    "match" => format!("{path}?sector=fintech&{query}"),
                     _ => format!("{path}?{query}"),
                 };
                 check(&document, endpoint, &client.get(&path), &path);
@@ -392,7 +387,7 @@ fn responses_to_an_exhausted_key_match_the_documents() {
     while client.get("/api/v3/stats").status == 200 {}
     for version in Version::ALL {
         let document = document(&server, version);
-        for endpoint in Route::of(version).filter(|endpoint| endpoint.content != EndpointKind::Usage) {
+        for endpoint in Route::all(version).filter(|endpoint| endpoint.path != "usage") {
             let path = request(&server, version, endpoint, "");
             let reply = client.get(&path);
             assert_eq!(reply.status, 429);
@@ -431,7 +426,7 @@ fn the_documents_suit_client_generators() {
                 assert_eq!(schema["format"], "int64", "{schema:?}");
             }
         }
-        for endpoint in Route::of(version) {
+        for endpoint in Route::all(version) {
             for parameter in operation(&document, endpoint)["parameters"].as_array().unwrap() {
                 let (name, schema) = (&parameter["name"], &parameter["schema"]);
                 let is_plain = schema["type"].is_string() || schema["$ref"].is_string();
@@ -479,7 +474,7 @@ fn every_reference_resolves_and_every_component_is_used() {
             }
         }
         let mut operations = BTreeSet::new();
-        for endpoint in Route::of(version) {
+        for endpoint in Route::all(version) {
             let operation = operation(&document, endpoint);
             assert!(operations.insert(operation["operationId"].as_str().unwrap().to_owned()));
             for part in ["summary", "description"] {

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use catalog::Resource;
-use catalog::params::{Mode, ParamType, Parameter, Unit};
+use catalog::params::{BoundUnit, Mode, ParamType, Parameter};
 use catalog::parse::scalars::Bound;
 
+use super::Planted;
 use super::dataset::{Row, days_of};
-use super::{Planted, Random};
+use crate::harness::Numbers;
 
 /// A condition as the oracle tests it.
 #[derive(Clone)]
@@ -90,7 +91,7 @@ pub const SKIPPED: [&str; 14] = [
 ];
 
 /// A random condition of a parameter with its text, from the values of a random row.
-pub fn condition(parameter: &Parameter, rows: &[Row], random: &mut Random) -> Option<(Vec<String>, Condition)> {
+pub fn condition(parameter: &Parameter, rows: &[Row], random: &mut Numbers) -> Option<(Vec<String>, Condition)> {
     let name = parameter.name.trim_start_matches("not_").trim_end_matches("_all");
     let property: &'static str = match parameter.kind {
         ParamType::Range { key, .. } => key,
@@ -113,7 +114,7 @@ pub fn condition(parameter: &Parameter, rows: &[Row], random: &mut Random) -> Op
     if let ParamType::Range { bound, unit, .. } = parameter.kind {
         let mut number = *known.number.get(property)?;
         let text = match unit {
-            Unit::Date => {
+            BoundUnit::Date => {
                 // The date itself, its month, its year, or its first day.
                 number = match random.below(4) {
                     0 => number / 10_000 * 10_000,

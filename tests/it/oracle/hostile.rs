@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::Random;
+use crate::harness::Numbers;
 
 /// Writes a small dataset of extreme and unlucky values: amounts from 0 to a thousand trillion, the first and last years,
 /// dates that are months or years,
 /// names of cities that differ in accents or have commas, sectors in a deep tree, and much that is not known.
 pub(super) fn write(folder: &Path) {
-    let mut random = Random(3);
-    let mut file = |name: &str, header: &str, rows: usize, row: &dyn Fn(usize, &mut Random) -> String| {
+    let mut random = Numbers(3);
+    let mut file = |name: &str, header: &str, rows: usize, row: &dyn Fn(usize, &mut Numbers) -> String| {
         let rows: Vec<String> = (0..rows).map(|index| row(index, &mut random)).collect();
         std::fs::write(folder.join(name), format!("{header}\n{}\n", rows.join("\n"))).unwrap();
     };
@@ -38,7 +38,7 @@ pub(super) fn write(folder: &Path) {
         "9999",
         "9999-12-31",
     ];
-    let several = |prefix: &'static str, end: usize, random: &mut Random| -> String {
+    let several = |prefix: &'static str, end: usize, random: &mut Numbers| -> String {
         let values: BTreeSet<String> = (0..random.below(4)).map(|_| format!("{prefix}{}", random.below(end))).collect();
         values.into_iter().collect::<Vec<_>>().join("|")
     };

@@ -9,6 +9,7 @@ mod hostile;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use catalog::aggregate::group_bys;
@@ -19,7 +20,7 @@ use data::fold::fold;
 
 use self::condition::{Condition, SKIPPED, condition};
 use self::dataset::{Oracle, Row};
-use crate::harness::{bundled_folder, catalog_of, real_data};
+use crate::harness::{Numbers, bundled, bundled_folder, cases, catalog_of, real_catalog, real_data};
 
 /// An error that the oracle makes on purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,23 +53,6 @@ const MAX_TIME: Duration = Duration::from_secs(20);
 
 const LISTS: [Resource; 5] =
     [Resource::Firms, Resource::Startups, Resource::Rounds, Resource::People, Resource::Reviews];
-
-/// A stream of random numbers (splitmix64).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((mixed ^ (mixed >> 31)) % end.max(1) as u64) as usize
-    }
-
-    fn pick<'v, T>(&mut self, values: &'v [T]) -> &'v T {
-        &values[self.below(values.len())]
-    }
-}
 
 fn amounts_of(rows: &[&Row], planted: Planted) -> Amounts {
     let mut known: Vec<u64> = rows.iter().filter_map(|row| row.amount).collect();
@@ -109,7 +93,7 @@ fn is_state(text: &str) -> bool {
 }
 
 /// Makes a random request of the catalog and of the oracle, and describes how they differ.
-fn difference(catalog: &Catalog, oracle: &Oracle, random: &mut Random, planted: Planted) -> Option<String> {
+fn difference(catalog: &Catalog, oracle: &Oracle, random: &mut Numbers, planted: Planted) -> Option<String> {
     let resource = *random.pick(&LISTS);
     let rows = oracle.rows(resource);
     if rows.is_empty() {
@@ -267,15 +251,15 @@ fn difference(catalog: &Catalog, oracle: &Oracle, random: &mut Random, planted: 
 }
 
 /// Compares `default` requests, or fewer in a slow build: those of twenty seconds.
-fn agree(folder: &Path, default: usize) {
-    let (catalog, oracle, mut random) = (catalog_of(folder), Oracle::read(folder), Random(7));
+fn agree(folder: &Path, catalog: &Catalog, default: usize) {
+    let (oracle, mut random) = (Oracle::read(folder), Numbers(7));
     let wanted = std::env::var("VENTUREDEX_ORACLE_REQUESTS").ok().and_then(|text| text.parse().ok());
     let began = Instant::now();
     for request in 0..wanted.unwrap_or(default) {
         if wanted.is_none() && request >= MIN_REQUESTS && began.elapsed() > MAX_TIME {
             break;
         }
-        if let Some(difference) = difference(&catalog, &oracle, &mut random, Planted::Nothing) {
+        if let Some(difference) = difference(catalog, &oracle, &mut random, Planted::Nothing) {
             panic!("request {request}: {difference}");
         }
     }
@@ -283,30 +267,31 @@ fn agree(folder: &Path, default: usize) {
 
 #[test]
 fn every_list_and_aggregate_of_the_bundled_dataset_is_that_of_the_oracle() {
-    agree(&bundled_folder(), 400);
+    agree(&bundled_folder(), &bundled(), cases(400, 150) as usize);
 }
 
 #[test]
 fn every_list_and_aggregate_of_a_hostile_dataset_is_that_of_the_oracle() {
     let folder = tempfile::tempdir().unwrap();
     hostile::write(folder.path());
-    agree(folder.path(), 1_000);
+    agree(folder.path(), &catalog_of(folder.path()), cases(1_000, 400) as usize);
 }
 
 #[test]
 fn every_list_and_aggregate_of_the_real_dataset_is_that_of_the_oracle() {
-    let Some(folder) = real_data() else { return };
-    agree(&folder, 400);
+    let (Some(folder), Some(catalog)) = (real_data(), real_catalog()) else { return };
+    agree(&folder, &catalog, cases(400, 25) as usize);
 }
 
 #[test]
 fn errors_planted_in_the_oracle_are_found() {
     let hostile = tempfile::tempdir().unwrap();
     hostile::write(hostile.path());
-    let datasets = [hostile.path(), &bundled_folder()].map(|folder| (catalog_of(folder), Oracle::read(folder)));
+    let hostile = (Arc::new(catalog_of(hostile.path())), Oracle::read(hostile.path()));
+    let datasets = [hostile, (bundled(), Oracle::read(&bundled_folder()))];
     for planted in ERRORS {
         let found = datasets.iter().find_map(|(catalog, oracle)| {
-            let mut random = Random(11);
+            let mut random = Numbers(11);
             (0..2_000).find_map(|_| difference(catalog, oracle, &mut random, planted))
         });
         assert!(found.is_some(), "{planted:?} is not found");

@@ -7,8 +7,9 @@ use serde_json::Value;
 
 use crate::charts::{all, text};
 use crate::harness::{Server, bundled_folder, catalog_of, copy_as};
-use crate::pages::{between, rendered};
-use crate::profiles::{links, section, total};
+use crate::html::{Markup, parse, text_of};
+use crate::pages::rendered;
+use crate::profiles::total;
 
 #[test]
 fn roles_of_a_person_have_the_figures_of_their_organizations() {
@@ -17,8 +18,8 @@ fn roles_of_a_person_have_the_figures_of_their_organizations() {
     let mut founders = 0;
     for person in all(&client, "people").iter().step_by(17) {
         let slug = text(&person["slug"]);
-        let page = rendered(&server, &format!("/people/{slug}"));
-        let roles: Vec<&str> = section(&page, "roles").split("<div class=\"card\">").skip(1).collect();
+        let page = parse(&rendered(&server, &format!("/people/{slug}")));
+        let roles = page.section("roles").unwrap().all("div.card");
         let record = client.get(&format!("/api/v3/people/{slug}?include=other_roles,probable_same")).json();
         let others = ["other_roles", "probable_same"]
             .map(|name| record["included"][name]["data"].as_array().cloned().unwrap_or_default());
@@ -38,18 +39,17 @@ fn roles_of_a_person_have_the_figures_of_their_organizations() {
                 false => vec![(format!("/rounds?startup={of}"), &data["round_count"])],
             };
             for (href, count) in expected {
-                let text = between(role, &format!("<a href=\"{href}\">"), "</a>");
+                let text = text_of(role.first(&format!("a[href='{href}']")));
                 assert_eq!(text.split(' ').next().unwrap(), count.to_string(), "{slug}: {href}");
                 assert_eq!(total(&client, &href), count.as_u64().unwrap(), "{href}");
             }
         }
-        let co_founders = section(&page, "co-founders");
-        if !co_founders.is_empty() {
+        if let Some(co_founders) = page.section("co-founders") {
             let of = text(&person["organization"]["slug"]);
             let list = client.get(&format!("/api/v3/people?organization={of}&role=founder&limit=100"));
             let mut slugs = list.slugs();
             slugs.retain(|other| *other != slug);
-            let shown: BTreeSet<String> = links(co_founders).iter().map(|href| href.replace("/people/", "")).collect();
+            let shown: BTreeSet<String> = co_founders.links().iter().map(|href| href.replace("/people/", "")).collect();
             assert_eq!(shown, slugs.into_iter().collect(), "{slug}");
             founders += 1;
         }
@@ -65,15 +65,13 @@ fn another_record_that_may_be_of_the_same_person_says_why() {
                 ada-two,Ada Q. Example,Board member,startup,ashport,\n\
                 ada-three,Ada Q. Example,CTO,startup,ben-har,\n";
     std::fs::write(&path, std::fs::read_to_string(&path).unwrap() + more).unwrap();
-    let page = rendered(&Server::of(catalog_of(folder.path())), "/people/ada-one");
-    let roles = section(&page, "roles");
-    assert_eq!(roles.matches("<div class=\"card\">").count(), 2);
-    assert!(roles.contains("<a href=\"/people/ada-two\">Board member</a>"), "{roles}");
-    let reason = between(roles, "<span class=\"chip\">", "</p>");
-    assert!(reason.starts_with("probably the same person") && reason.contains(" invested in Ashport<"), "{reason}");
-    let namesakes = section(&page, "namesakes");
-    assert!(
-        namesakes.contains("<a href=\"/people/ada-three\">") && !namesakes.contains("/people/ada-two"),
-        "{namesakes}"
-    );
+    let page = parse(&rendered(&Server::of(catalog_of(folder.path())), "/people/ada-one"));
+    let roles = page.section("roles").unwrap();
+    assert_eq!(roles.all("div.card").len(), 2);
+    assert_eq!(roles.texts("a[href='/people/ada-two']"), ["Board member"]);
+    assert_eq!(text_of(roles.first("span.chip")), "probably the same person");
+    let reason = text_of(roles.first("span.chip + span"));
+    assert!(reason.ends_with(" invested in Ashport"), "{reason}");
+    let namesakes = page.section("namesakes").unwrap().links();
+    assert!(namesakes.contains(&"/people/ada-three") && !namesakes.contains(&"/people/ada-two"), "{namesakes:?}");
 }

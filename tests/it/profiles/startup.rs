@@ -5,10 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use auth::quota::Tier;
 
 use crate::charts::{Round, all, chart, rounds, text};
-use crate::docs::unescaped;
 use crate::harness::Server;
-use crate::pages::{between, rendered};
-use crate::profiles::{links, section};
+use crate::html::{Markup, parse, text_of};
+use crate::pages::rendered;
 
 #[test]
 fn the_matrix_of_all_startups_has_who_joined_and_led_each_round() {
@@ -20,24 +19,24 @@ fn the_matrix_of_all_startups_has_who_joined_and_led_each_round() {
     }
     let (mut drawn, mut led, mut cut) = (0, 0, 0);
     for (slug, rounds) in &of {
-        let page = rendered(&server, &format!("/startups/{slug}"));
+        let page = parse(&rendered(&server, &format!("/startups/{slug}")));
         let known = rounds.iter().filter(|round| !round.investors.is_empty()).count();
         let matrix = chart(&page, "matrix");
         assert_eq!(matrix.is_some(), known >= 2, "{slug}");
         let Some(matrix) = matrix else { continue };
-        let (head, body) = matrix.split_once("</thead>").unwrap();
-        let columns: Vec<&Round> = links(head)
-            .iter()
-            .map(|href| rounds.iter().find(|round| format!("#round-{}", round.id) == *href).unwrap())
+        let columns: Vec<&Round> = matrix
+            .values("thead a", "href")
+            .into_iter()
+            .map(|href| rounds.iter().find(|round| format!("#round-{}", round.id) == href).unwrap())
             .collect();
         assert!(columns.len() <= 12 && columns.len() == known.min(12), "{slug}");
         // From the oldest to the newest, after those without date.
         assert!(columns.windows(2).all(|pair| pair[0].date <= pair[1].date), "{slug}");
         let mut seen = BTreeSet::new();
-        for row in body.split("<tr>").skip(1) {
-            let hrefs = links(row);
+        for row in matrix.all("tbody tr") {
+            let hrefs = row.links();
             let firm = hrefs[0].strip_prefix("/vcs/").unwrap();
-            let cells: Vec<&str> = row.split("<td").skip(1).map(|cell| cell.split("</td>").next().unwrap()).collect();
+            let cells = row.all("td");
             assert_eq!(cells.len(), columns.len() + 1, "{slug}");
             for (cell, round) in cells.iter().zip(&columns) {
                 let is = |firms: &[String]| firms.iter().any(|other| other == firm);
@@ -46,19 +45,19 @@ fn the_matrix_of_all_startups_has_who_joined_and_led_each_round() {
                     (true, _) => "joined",
                     _ => "",
                 };
-                let shown = cell.split_once("hidden\">").map_or("", |(_, rest)| rest.split('<').next().unwrap());
-                assert_eq!(shown, expected, "{slug}: {firm} in {}", round.id);
+                assert_eq!(text_of(*cell), expected, "{slug}: {firm} in {}", round.id);
                 led += u32::from(expected == "led");
             }
             assert_eq!(hrefs[1], format!("/rounds?startup={slug}&investor={firm}"));
             let joined = rounds.iter().filter(|round| round.investors.iter().any(|other| other == firm)).count();
-            assert!(cells.last().unwrap().contains(&format!(">{joined}</a>")), "{slug}: {firm} in {joined}");
+            assert_eq!(cells.last().unwrap().texts("a"), [joined.to_string()], "{slug}: {firm}");
             seen.insert(firm.to_owned());
         }
         let investors: BTreeSet<&String> = rounds.iter().flat_map(|round| &round.investors).collect();
         assert!(seen.len() <= 30, "{slug}");
         let left_out = investors.len() - seen.len();
-        assert_eq!(matrix.contains("Not shown: "), left_out > 0 || rounds.len() > 12, "{slug}");
+        let is_cut = matrix.texts("p").iter().any(|text| text.starts_with("Not shown: "));
+        assert_eq!(is_cut, left_out > 0 || rounds.len() > 12, "{slug}");
         cut += u32::from(left_out > 0);
         drawn += 1;
     }
@@ -72,34 +71,36 @@ fn similar_startups_are_counted_as_the_list_counts_them_and_the_next_round_has_f
     let (mut checked, mut matches) = (0, 0);
     for startup in all(&client, "startups").iter().step_by(5) {
         let slug = text(&startup["slug"]);
-        let page = rendered(&server, &format!("/startups/{slug}"));
-        let similar = section(&page, "similar");
-        if similar.contains("see all") {
-            let list = links(similar).into_iter().find(|href| href.starts_with("/startups?")).unwrap();
+        let page = parse(&rendered(&server, &format!("/startups/{slug}")));
+        let similar = page.section("similar");
+        if let Some(all) = similar.and_then(|similar| similar.find("h2 > a")) {
+            let list = all.attr("href").unwrap();
             let total = client.get(&format!("/api/v3{list}&limit=1")).json()["pagination"]["total"].as_u64().unwrap();
-            assert!(similar.contains(&format!("see all {total}</a>")), "{slug}: {total}");
+            assert_eq!(text_of(all), format!("see all {total}"), "{slug}");
             checked += 1;
         }
         // They are the first of the list, each with what both have in common.
         let listed = client.get(&format!("/api/v3/startups?like={slug}&limit=6")).json();
-        let shown = links(similar).into_iter().filter_map(|href| href.strip_prefix("/startups/").map(str::to_owned));
+        let links = similar.map(|similar| similar.links()).unwrap_or_default();
+        let shown = links.into_iter().filter_map(|href| href.strip_prefix("/startups/").map(str::to_owned));
         let of_list = listed["data"].as_array().unwrap().iter().map(|other| text(&other["slug"]).to_owned());
         assert!(shown.eq(of_list), "{slug}");
+        let said = similar.map(text_of).unwrap_or_default();
         for other in listed["meta"]["similar"].as_array().into_iter().flatten() {
             let reasons = other["reasons"].as_array().unwrap();
             let best = reasons.iter().rev().max_by_key(|reason| reason["points"].as_u64()).unwrap();
             let detail = text(&best["detail"]);
-            assert!(unescaped(similar).contains(&detail), "{slug}: {detail}");
+            assert!(said.contains(&detail), "{slug}: {detail}");
         }
-        let next = section(&page, "next");
+        let next = page.section("next");
         let is_over = startup["status"].as_str().is_some_and(|status| status != "operating");
         let growth = ["pre-seed", "seed", "series-a", "series-b", "series-c", "series-d-plus", "growth"];
         let is_growing = startup["stage"].as_str().is_some_and(|stage| growth.contains(&stage));
         let has_sectors = !startup["sectors"].as_array().unwrap().is_empty();
-        assert_eq!(next.is_empty(), is_over || !(is_growing || has_sectors), "{slug}");
-        if let Some(href) = links(next).first() {
+        assert_eq!(next.is_none(), is_over || !(is_growing || has_sectors), "{slug}");
+        if let Some(href) = next.and_then(|next| next.first("a").attr("href")) {
             assert_eq!(href.contains("stage="), is_growing, "{slug}: {href}");
-            matches += u32::from(between(&rendered(&server, href), "<main", "</main>").contains("class=\"matches\""));
+            matches += u32::from(parse(&rendered(&server, href)).find("main ul.matches").is_some());
         }
     }
     assert!(checked > 20 && matches > 20, "{checked} {matches}");

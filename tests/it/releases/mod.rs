@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use crate::harness::{Client, agent, copy_as};
+use crate::harness::{Client, copy_as};
 
 pub fn small() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/small")
@@ -131,7 +131,7 @@ impl Drop for Serving {
 
 impl Serving {
     pub fn client(&self, key: &str) -> Client {
-        Client { base: self.base.clone(), key: Some(key.to_owned()), agent: agent() }
+        Client::at(&self.base, key)
     }
 
     pub fn signal(&self, signal: &str) {

@@ -16,29 +16,17 @@ use auth::account::{AccountId, CounterId, KeyId, KeyRecord, KeyRef};
 use auth::quota::Tier;
 use auth::{ApiKey, AuthError, AuthService, RateLimitConfig, SqliteStore, Store};
 use data::{Date, SnapshotVersion};
-use release::{HasVersion, ReleaseEvent, Starting, Watcher};
+use release::{ReleaseEvent, Starting, Watcher};
 use tokio::runtime::Runtime;
 
-use crate::harness::NOON;
-use releases::{Behavior, Source};
+use crate::harness::{NOON, Numbers};
+use releases::{Behavior, RELEASES, SimulatedIndex, version};
 use store::{Faults, FaultyStore};
 
 const DAY: i64 = 86_400;
 /// Requests of a free key a day.
 const LIMIT: u32 = 100;
 const STEPS: u64 = 80;
-
-/// A fixed sequence of numbers for each seed (SplitMix64).
-pub struct Numbers(u64);
-
-impl Numbers {
-    pub fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % end
-    }
-}
 
 /// A key, and what the service must say to it.
 struct Key {
@@ -55,7 +43,7 @@ struct Key {
 struct Program {
     auth: Arc<AuthService>,
     /// `None` while there is no release to serve.
-    watcher: Option<Watcher<Source>>,
+    watcher: Option<Watcher>,
     served: Option<SnapshotVersion>,
 }
 
@@ -66,7 +54,7 @@ struct World {
     last_day: i32,
     store: Arc<SqliteStore>,
     faults: Arc<Mutex<Faults>>,
-    source: Source,
+    index: SimulatedIndex,
     events: Arc<Mutex<Vec<ReleaseEvent>>>,
     /// What was reported of each state of the index.
     reported: BTreeSet<(u64, String)>,
@@ -80,30 +68,21 @@ struct World {
     is_traced: bool,
 }
 
-fn version(number: u64) -> SnapshotVersion {
-    format!("2026-11-20.{number}").parse().unwrap()
-}
-
 impl World {
     fn new(seed: u64, data: &Path, is_traced: bool) -> Self {
         let mut numbers = Numbers(seed);
-        let now = NOON + numbers.below(DAY as u64) as i64;
+        let now = NOON + numbers.upto(DAY as u64) as i64;
         let store = Arc::new(SqliteStore::open(data).unwrap());
         let accounts = ["ada@example.com", "bob@example.com"]
             .map(|email| store.create_account(&email.parse().unwrap(), Tier::Free, None, now).unwrap().id);
         let faults = Arc::new(Mutex::new(Faults { percent: 0, numbers: Numbers(seed ^ 0x5eed), calls: 0 }));
-        let source = Source::default();
-        source.change(None, |folder| {
-            folder.current = Some(Some(version(1)));
-            folder.releases.insert(version(1), Behavior::Opens);
-        });
         Self {
             numbers,
             now,
             last_day: Date::from_unix(now).days(),
             store,
             faults,
-            source,
+            index: SimulatedIndex::at(&data.join("index")),
             events: Arc::default(),
             reported: BTreeSet::new(),
             accounts: accounts.to_vec(),
@@ -123,7 +102,7 @@ impl World {
     }
 
     fn pick(&mut self, end: usize) -> usize {
-        self.numbers.below(end.max(1) as u64) as usize
+        self.numbers.below(end)
     }
 
     fn today(&self) -> Date {
@@ -139,11 +118,12 @@ impl World {
         };
         self.keys.iter_mut().for_each(|key| key.is_read = true);
         let events = Arc::clone(&self.events);
-        let starting = Starting::new(self.source.clone(), 3, move |event| events.lock().unwrap().push(event));
+        let releases = self.index.releases.clone();
+        let starting = Starting::new(releases, 3, move |event| events.lock().unwrap().push(event));
         let watcher = starting.start().ok();
         let served = watcher.as_ref().map(|watcher| watcher.active().current().version());
         self.trace(|| format!("started, serves {served:?}"));
-        assert_eq!(served, self.source.folder().served_at_start(), "what a start serves");
+        assert_eq!(served, self.index.folder().served_at_start(), "what a start serves");
         self.reported.clear();
         self.events.lock().unwrap().clear();
         self.program = Some(Program { auth, watcher, served });
@@ -190,7 +170,7 @@ impl World {
     fn step(&mut self) {
         let Some(program) = &self.program else { return self.start() };
         let auth = Arc::clone(&program.auth);
-        match self.numbers.below(20) {
+        match self.numbers.upto(20) {
             0 => self.move_clock(),
             1 => {
                 let percent = [0, 0, 10, 50, 100][self.pick(5)];
@@ -198,7 +178,7 @@ impl World {
                 self.faults.lock().unwrap().percent = percent;
             }
             2 => {
-                let is_crash = self.numbers.below(2) == 0;
+                let is_crash = self.numbers.upto(2) == 0;
                 self.end(is_crash);
             }
             3 | 4 => self.create_key(&auth),
@@ -223,13 +203,13 @@ impl World {
     fn move_clock(&mut self) {
         let midnight = Date::from_unix(self.now).unix() + DAY;
         let first = Date::from_days(self.last_day - 1).unix();
-        let moved = match self.numbers.below(6) {
+        let moved = match self.numbers.upto(6) {
             0 => midnight - 1,
             1 => midnight,
-            2 => self.now + self.numbers.below(3_600) as i64,
-            3 => self.now - self.numbers.below(DAY as u64) as i64,
+            2 => self.now + self.numbers.upto(3_600) as i64,
+            3 => self.now - self.numbers.upto(DAY as u64) as i64,
             4 => midnight - DAY - 1,
-            _ => midnight + self.numbers.below(DAY as u64) as i64,
+            _ => midnight + self.numbers.upto(DAY as u64) as i64,
         };
         self.now = moved.max(first);
         self.last_day = self.last_day.max(self.today().days());
@@ -239,15 +219,15 @@ impl World {
     fn create_key(&mut self, auth: &Arc<AuthService>) {
         let index = self.pick(self.accounts.len());
         let account = self.accounts[index];
-        let expires_at = (self.numbers.below(4) == 0).then(|| self.now + self.numbers.below(2 * DAY as u64) as i64);
+        let expires_at = (self.numbers.upto(4) == 0).then(|| self.now + self.numbers.upto(2 * DAY as u64) as i64);
         let name = "test".parse().unwrap();
         // By the service, or by a command of the operator, which is another process.
-        let created: Option<(String, KeyRecord)> = if self.numbers.below(2) == 0 {
+        let created: Option<(String, KeyRecord)> = if self.numbers.upto(2) == 0 {
             let created = self.runtime.block_on(auth.create_key(account, name, expires_at, self.now));
             created.ok().map(|created| (created.key.reveal().to_owned(), created.record))
         } else {
             let mut seed = [0; 32];
-            seed.iter_mut().for_each(|byte| *byte = self.numbers.below(256) as u8);
+            seed.iter_mut().for_each(|byte| *byte = self.numbers.upto(256) as u8);
             let key = ApiKey::from_seed(&seed);
             let record = self.store.create_key(account, &name, &key, expires_at, self.now);
             record.ok().map(|record| (key.reveal().to_owned(), record))
@@ -271,7 +251,7 @@ impl World {
         }
         let index = self.pick(self.keys.len());
         let (id, now) = (self.keys[index].id, self.now);
-        let is_own = self.numbers.below(2) == 0;
+        let is_own = self.numbers.upto(2) == 0;
         let account = self.store.key(KeyRef::Id(id), self.today()).unwrap().account;
         let is_done = if is_own {
             self.runtime.block_on(auth.revoke_key(account, id, None, now)).is_ok()
@@ -290,7 +270,7 @@ impl World {
     /// Nobody has this key, whatever the store says.
     fn invented_key(&mut self, auth: &Arc<AuthService>) {
         let mut seed = [7; 32];
-        seed[0] = self.numbers.below(256) as u8;
+        seed[0] = self.numbers.upto(256) as u8;
         let header = format!("Bearer {}", ApiKey::from_seed(&seed).reveal());
         let answered = self.runtime.block_on(auth.authenticate_fresh(Some(&header), self.now));
         assert_eq!(answered.map(|_| ()), Err(AuthError::Invalid));
@@ -302,8 +282,8 @@ impl World {
             return;
         }
         let index = self.pick(self.keys.len());
-        let count = 1 + self.numbers.below(70);
-        let is_given_back = self.numbers.below(4) == 0;
+        let count = 1 + self.numbers.upto(70);
+        let is_given_back = self.numbers.upto(4) == 0;
         let (now, today) = (self.now, self.today());
         let key = &self.keys[index];
         let answered = self.runtime.block_on(auth.authenticate_fresh(Some(&key.header), now));
@@ -338,25 +318,20 @@ impl World {
     }
 
     fn change_index(&mut self) {
-        let number = 1 + self.numbers.below(5);
-        let kind = self.numbers.below(8);
-        let changed = if kind < 5 { None } else { Some(version(number)) };
-        self.source.change(changed, |folder| match kind {
-            0 => folder.current = None,
-            1 => folder.current = Some(None),
-            2..5 => folder.current = Some(Some(version(number))),
-            5 => drop(folder.releases.remove(&version(number))),
-            6 => drop(folder.releases.insert(version(number), Behavior::Opens)),
-            _ => {
-                let bad = [Behavior::Fails, Behavior::Panics][number as usize % 2];
-                folder.releases.insert(version(number), bad);
-            }
-        });
-        self.trace(|| format!("index: {:?}", self.source.folder()));
+        let version = version(1 + self.numbers.upto(RELEASES));
+        match self.numbers.upto(8) {
+            0 => self.index.name(None),
+            1 => self.index.name(Some(None)),
+            2..5 => self.index.name(Some(Some(version))),
+            5 => self.index.remove(version),
+            6 => self.index.put(version, Behavior::Opens),
+            _ => self.index.put(version, Behavior::Fails),
+        }
+        self.trace(|| format!("index: {:?}", self.index.folder()));
     }
 
     fn poll(&mut self) {
-        let folder = self.source.folder();
+        let folder = self.index.folder().clone();
         let Some(program) = &mut self.program else { return };
         let Some(watcher) = &program.watcher else {
             // The server waits for a release; a start serves it as soon as there is one.
@@ -379,8 +354,8 @@ impl World {
         assert_eq!(program.served, named.or(before), "{folder:?}");
         // A request keeps its release through the swap, and its cursors those that are loaded.
         assert_eq!(request.version(), version_before);
-        for item in active.all() {
-            assert!(item.stamp <= folder.stamp && active.loaded(item.version()).is_some());
+        for release in active.all() {
+            assert!(active.loaded(release.version()).is_some());
         }
         let events = std::mem::take(&mut *self.events.lock().unwrap());
         for event in events.iter().filter(|event| !matches!(event, ReleaseEvent::Serving { .. })) {

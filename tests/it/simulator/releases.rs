@@ -1,27 +1,34 @@
-//! An index folder whose releases are damaged, repaired, removed and named, and panic when they are opened.
+//! An index folder whose releases are damaged, repaired, removed and named, and what a server must make of it.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-use data::SnapshotVersion;
-use release::{HasVersion, ReleaseError, ReleaseSource};
+use data::{NoProgress, SnapshotVersion, compile};
+use release::ReleaseStore;
+use time::OffsetDateTime;
+
+use crate::harness::{copy_as, files_below, root};
+
+/// Number of releases that there may be.
+pub const RELEASES: u64 = 5;
 
 /// What happens when a release is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Behavior {
     Opens,
     Fails,
-    Panics,
 }
 
+/// What the index folder has.
 #[derive(Clone, Debug, Default)]
 pub struct Folder {
     /// `Some(None)`: the file `current` is garbage.
     pub current: Option<Option<SnapshotVersion>>,
     pub releases: BTreeMap<SnapshotVersion, Behavior>,
-    /// Counts the changes: all, and those of each release, or of `current`.
+    /// Counts the changes.
     pub stamp: u64,
-    stamps: BTreeMap<Option<SnapshotVersion>, u64>,
 }
 
 impl Folder {
@@ -38,69 +45,86 @@ impl Folder {
     }
 }
 
-pub struct Item {
-    version: SnapshotVersion,
-    /// The change after which it was opened.
-    pub stamp: u64,
+pub fn version(number: u64) -> SnapshotVersion {
+    format!("2026-11-20.{number}").parse().unwrap()
 }
 
-impl HasVersion for Item {
-    fn version(&self) -> SnapshotVersion {
-        self.version
-    }
+/// The files of a release with their paths.
+type PublishedFiles = Vec<(PathBuf, Vec<u8>)>;
 
-    fn is_bundled(&self) -> bool {
-        false
-    }
+/// Releases of the small dataset, published once and written into the folders of all seeds.
+fn published() -> &'static BTreeMap<SnapshotVersion, PublishedFiles> {
+    static PUBLISHED: OnceLock<BTreeMap<SnapshotVersion, PublishedFiles>> = OnceLock::new();
+    PUBLISHED.get_or_init(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let releases = ReleaseStore::at(folder.path());
+        let publish = |number: u64| {
+            let version = version(number);
+            let dataset = copy_as(&root().join("tests/fixtures/small"), &version.to_string());
+            let Ok(compiled) = compile(dataset.path(), &NoProgress) else { panic!("the small dataset has a fault") };
+            let publisher = releases.begin().unwrap();
+            publisher.publish(compiled, OffsetDateTime::UNIX_EPOCH, &NoProgress).unwrap();
+            let release = releases.release_folder(version);
+            let relative = |path: &Path| path.strip_prefix(&release).unwrap().to_owned();
+            let contents = files_below(&release).into_iter().map(|path| (relative(&path), fs::read(path).unwrap()));
+            (version, contents.collect::<PublishedFiles>())
+        };
+        (1..=RELEASES).map(publish).collect()
+    })
 }
 
-#[derive(Clone, Default)]
-pub struct Source(pub Arc<Mutex<Folder>>);
-
-impl Source {
-    pub fn folder(&self) -> Folder {
-        self.0.lock().unwrap().clone()
-    }
-
-    /// Changes the files of a release, or `current`.
-    pub fn change(&self, changed: Option<SnapshotVersion>, change: impl FnOnce(&mut Folder)) {
-        let mut folder = self.0.lock().unwrap();
-        change(&mut folder);
-        folder.stamp += 1;
-        *folder.stamps.entry(changed).or_default() += 1;
-    }
+/// An index folder and what it has.
+pub struct SimulatedIndex {
+    pub releases: ReleaseStore,
+    folder: Folder,
 }
 
-impl ReleaseSource for Source {
-    type Item = Item;
+impl SimulatedIndex {
+    /// Serves one release in a new folder.
+    pub fn at(place: &Path) -> Self {
+        fs::create_dir(place).unwrap();
+        let mut index = Self { releases: ReleaseStore::at(place), folder: Folder::default() };
+        index.put(version(1), Behavior::Opens);
+        index.name(Some(Some(version(1))));
+        index
+    }
 
-    fn current(&self) -> Result<Option<SnapshotVersion>, ReleaseError> {
-        match self.folder().current {
-            None => Ok(None),
-            Some(Some(version)) => Ok(Some(version)),
-            Some(None) => Err(ReleaseError::BadCurrent { path: "index/current".into(), found: "garbage".into() }),
+    pub fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    /// Names a release, nothing, or garbage.
+    pub fn name(&mut self, current: Option<Option<SnapshotVersion>>) {
+        let path = self.releases.folder().join("current");
+        match current {
+            Some(Some(version)) => fs::write(path, version.to_string()).unwrap(),
+            Some(None) => fs::write(path, "garbage").unwrap(),
+            None if path.exists() => fs::remove_file(path).unwrap(),
+            None => {}
         }
+        self.folder.current = current;
+        self.folder.stamp += 1;
     }
 
-    fn versions(&self) -> Result<Vec<SnapshotVersion>, ReleaseError> {
-        Ok(self.folder().releases.into_keys().rev().collect())
-    }
-
-    fn open(&self, version: SnapshotVersion) -> Result<Item, ReleaseError> {
-        let folder = self.folder();
-        match folder.releases.get(&version) {
-            Some(Behavior::Opens) => Ok(Item { version, stamp: folder.stamp }),
-            Some(Behavior::Fails) => Err(ReleaseError::Damaged { version, reason: "tables.bin is missing".into() }),
-            Some(Behavior::Panics) => panic!("opened {version}"),
-            None => Err(ReleaseError::Missing { version, index: "index".into() }),
+    /// Writes a release, in place of an earlier one of this version.
+    pub fn put(&mut self, version: SnapshotVersion, behavior: Behavior) {
+        self.remove(version);
+        let release = self.releases.release_folder(version);
+        for (path, bytes) in &published()[&version] {
+            if behavior == Behavior::Fails && path.as_path() == Path::new("tables.bin") {
+                continue;
+            }
+            let place = release.join(path);
+            fs::create_dir_all(place.parent().unwrap()).unwrap();
+            fs::write(place, bytes).unwrap();
         }
+        self.folder.releases.insert(version, behavior);
     }
 
-    fn unpublished(&self, newest: Option<SnapshotVersion>) -> Result<Item, ReleaseError> {
-        Err(ReleaseError::NoneActive { index: "index".into(), newest })
-    }
-
-    fn stamp(&self, version: Option<SnapshotVersion>) -> u64 {
-        self.folder().stamps.get(&version).copied().unwrap_or_default()
+    pub fn remove(&mut self, version: SnapshotVersion) {
+        if self.folder.releases.remove(&version).is_some() {
+            fs::remove_dir_all(self.releases.release_folder(version)).unwrap();
+        }
+        self.folder.stamp += 1;
     }
 }

@@ -13,11 +13,11 @@ use auth::session::{ListedSession, NewSession, Session, SessionDigest, SessionId
 use auth::totp::RecoveryDigest;
 use auth::watch::WatchStore;
 use auth::{
-    ApiKey, Changes, Credentials, DayUsage, PasswordVersion, RevokedKeys, SqliteStore, Store, StoreError, Totp,
+    ApiKey, Credentials, DayUsage, KeyChanges, PasswordVersion, RevokedKeys, SqliteStore, Store, StoreError, Totp,
 };
 use data::Date;
 
-use super::Numbers;
+use crate::harness::Numbers;
 
 /// How often calls fail, in percent, and what decides.
 pub struct Faults {
@@ -38,10 +38,10 @@ impl FaultyStore {
         let mut faults = self.faults.lock().unwrap();
         faults.calls += 1;
         let percent = faults.percent;
-        if faults.numbers.below(100) >= percent {
+        if faults.numbers.upto(100) >= percent {
             return Ok(());
         }
-        match faults.numbers.below(8) {
+        match faults.numbers.upto(8) {
             0 => std::thread::sleep(Duration::from_millis(1)),
             1..4 => return Err(StoreError::Busy),
             _ => {
@@ -111,7 +111,7 @@ delegate! {
     fn key(key: KeyRef, today: Date) -> KeyRecord;
     fn revoke_key(key: KeyRef, now: i64) -> KeyRecord;
     fn check() -> ();
-    fn changes(since: i64) -> Changes;
+    fn changes(since: i64) -> KeyChanges;
     fn usage(day: Date) -> Vec<StoredUsage>;
     fn usage_of(account: AccountId, first: Date, last: Date) -> Vec<DayUsage>;
     fn purge(today: Date) -> usize;

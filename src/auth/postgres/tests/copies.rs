@@ -10,7 +10,7 @@ use crate::postgres::copy::is_copied;
 use crate::postgres::tests::*;
 use crate::session::{NewSession, SessionDigest};
 use crate::totp::{RecoveryCode, TotpSecret};
-use crate::watch::{AlertId, Evaluation, NewWatch, Settled, WatchChange, WebhookChange};
+use crate::watch::{AlertId, DeliveryResult, Evaluation, NewWatch, WatchChange, WebhookChange};
 use crate::{PasswordVersion, SqliteStore, StoreCounts, Totp};
 use data::{SnapshotVersion, Table};
 
@@ -24,7 +24,7 @@ fn session(number: u8) -> SessionDigest {
     SessionDigest::from_bytes([number; 32])
 }
 
-/// What cannot be found by reading lists.
+/// Ids that cannot be found by reading lists.
 struct Filled {
     ada: AccountId,
     bob: AccountId,
@@ -95,12 +95,12 @@ fn fill(store: &SqliteStore) -> Filled {
     watches.add_watch(bob, search, NOON).unwrap();
     watches.add_evaluations(version(2), &evaluations, NOON).unwrap();
     let due = watches.claim_due(NOON, NOON + 600, 1, 9).unwrap();
-    let settled = Settled { id: due[0].deliveries[0].id, outcome: "sent".to_owned(), due_at: None };
+    let settled = DeliveryResult { id: due[0].deliveries[0].id, outcome: "sent".to_owned(), due_at: None };
     watches.settle(&[settled]).unwrap();
     watches.request_link(&"bob@example.com".parse().unwrap(), Purpose::Reset, NOON + DAY, NOON + 1).unwrap();
     store.delete_account(gone, None, NOON).unwrap();
     store.set_blocked(bob, true, NOON + 5).unwrap();
-    // Their numbers are not given again.
+    // Rows to delete: their numbers are not given again.
     let last = account("last@example.com", Tier::Free).id;
     key(last, 10, None);
     store.delete_account(last, None, NOON).unwrap();
@@ -142,7 +142,7 @@ fn rows_of(data: &Path, database: &Database, table: &str, columns: &[(String, St
     both
 }
 
-/// What the traits return of everything.
+/// All results of the store's traits, as texts.
 fn read(store: &dyn Store, filled: &Filled) -> Vec<String> {
     let mut read: Vec<String> = Vec::new();
     let mut note = |value: &dyn std::fmt::Debug| read.push(format!("{value:?}"));
@@ -210,7 +210,7 @@ fn a_copy_has_every_row_and_goes_on_where_the_source_ended() {
     }
     let copy = open(&database);
     assert_eq!(read(&source, &filled), read(&copy, &filled));
-    // Both go on in the same way: with the next numbers, and the counters of the account that was deleted today.
+    // Both go on in the same way: with the next numbers, and the counters of the account deleted today.
     let next = |store: &dyn Store| {
         let account = store.create_account(&"gone@example.com".parse().unwrap(), Tier::Free, None, NOON).unwrap().id;
         let key = store.create_key(account, &"k".parse().unwrap(), &ApiKey::from_seed(&[50; 32]), None, NOON).unwrap();

@@ -13,7 +13,7 @@ use crate::quota::{LeaseRequest, SharedCounter};
 use crate::session::SessionDigest;
 use crate::sql::Database as _;
 
-/// The error of opening a store, with the settings' password nowhere.
+/// The error of opening a store, after a check that nothing shows the password.
 fn refusal(url: &str, password: Option<&str>) -> StoreError {
     let password = password.map(|password| Zeroizing::new(password.to_owned()));
     let settings = PostgresSettings { password, ..settings(url) };
@@ -68,7 +68,7 @@ fn encrypted_connections_verify_certificate_and_name() {
     let root = format!("sslrootcert={}", certificate.display());
     let is_encrypted = |url: &str| -> bool {
         let store = PostgresStore::open(&settings(url)).unwrap();
-        let connection = store.pool.take(Work::Short).unwrap();
+        let connection = store.pool.take(CallKind::Short).unwrap();
         let sql: &dyn Sql = &*connection;
         sql.one("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()", &[], |row| row.get(0)).unwrap()
     };
@@ -103,7 +103,7 @@ fn connections_that_the_server_ended_are_replaced() {
         add_key(&store, number);
     }
     assert_eq!(store.measurements().failures, 0);
-    // One that ends within a transaction is repeated; nothing of the first attempt is stored.
+    // A transaction that loses its connection is repeated; nothing of the first attempt is stored.
     let mut attempts = 0;
     let counted = std::cell::Cell::new(0);
     store
@@ -139,7 +139,7 @@ fn no_more_connections_are_made_than_allowed_and_a_call_waits_for_one_only_so_lo
     let sql = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
     assert_eq!(database.rows(sql), ["2"]);
     // Lists leave a connection to look-ups.
-    let list = store.pool.take(Work::List).unwrap();
+    let list = store.pool.take(CallKind::List).unwrap();
     store.session(&SessionDigest::from_bytes([1; 32]), NOON).unwrap();
     let started = Instant::now();
     assert!(matches!(store.accounts(), Err(StoreError::Busy)));
@@ -159,7 +159,7 @@ fn a_lock_is_waited_for_only_so_long() {
     let store = open(&database);
     let account = add_key(&store, 1).account;
     let other = open(&database);
-    let connection = other.pool.take(Work::Short).unwrap();
+    let connection = other.pool.take(CallKind::Short).unwrap();
     let transaction = Transaction::begin(&connection, "BEGIN").unwrap();
     accounts::lock(&*transaction, account).unwrap();
     let started = Instant::now();
@@ -172,7 +172,7 @@ fn a_lock_is_waited_for_only_so_long() {
 
 #[test]
 fn a_server_that_does_not_answer_is_not_waited_for() {
-    // It accepts connections and says nothing.
+    // Accepts connections and sends nothing.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("postgres://a@{}/a", silent.local_addr().unwrap());
     let started = Instant::now();
@@ -199,7 +199,7 @@ fn while_no_connection_can_be_made_calls_fail_at_once_and_afterwards_they_succee
     }
 }
 
-/// Connections through it pass nothing on while it is frozen.
+/// A proxy that passes nothing on while it is frozen.
 fn freezable(port: u16) -> (u16, Arc<AtomicBool>) {
     fn copy(mut from: TcpStream, mut to: TcpStream, is_frozen: &AtomicBool) {
         let mut bytes = [0; 4_096];
@@ -260,7 +260,7 @@ fn a_database_that_stops_answering_is_noticed_within_seconds() {
         let (is_ok, took) = timed(call);
         assert!(!is_ok && took < Duration::from_millis(limit), "{name}: {took:?}");
     }
-    // One call tries to connect; the others do not wait with it.
+    // One call tries to connect; the others do not wait for it.
     std::thread::scope(|scope| {
         scope.spawn(session);
         std::thread::sleep(Duration::from_millis(300));

@@ -34,7 +34,7 @@ fn caller(service: &AuthService, header: &str) -> Caller {
     service.authenticate(Some(header), NOON).unwrap()
 }
 
-/// The requests that were admitted of `tries` of many clients, each at the next server.
+/// Number of admitted requests among `tries` of many clients, each at the next server.
 fn admitted(servers: &[Arc<AuthService>], header: &str, tries: usize) -> u32 {
     std::thread::scope(|scope| {
         let clients: Vec<_> = (0..CLIENTS)
@@ -52,7 +52,7 @@ fn admitted(servers: &[Arc<AuthService>], header: &str, tries: usize) -> u32 {
     })
 }
 
-/// The units of all counters that are taken in the database.
+/// Units of all counters taken in the database.
 fn taken(database: &Database) -> u32 {
     database.rows("SELECT coalesce(sum(taken), 0) FROM leases")[0].parse().unwrap()
 }
@@ -81,7 +81,7 @@ fn three_servers_admit_exactly_the_limit_of_a_key() {
         server.close(NOON).unwrap();
     }
     assert_eq!(taken(&database), 5_000);
-    // What was admitted is stored as usage.
+    // Admitted requests are stored as usage.
     assert_eq!(database.rows("SELECT sum(requests) FROM usage"), ["5000"]);
 }
 
@@ -125,9 +125,10 @@ fn an_address_has_one_limit_at_all_servers() {
     let servers: Vec<_> = (0..3).map(|_| server(&database)).collect();
     for (address, limit) in [("192.0.2.1", 100), ("2001:db8::1", 100)] {
         let client = Client::Address(address.parse().unwrap());
-        let take = |number: usize| servers[number % 3].take(crate::Subject::Client(client.clone(), limit), today());
+        let take =
+            |number: usize| servers[number % 3].take(crate::QuotaSubject::Client(client.clone(), limit), today());
         let count = (0..400).filter(|number| take(*number).is_ok()).count() as u32;
-        // The last units may be held by a server that is not asked.
+        // A server that is not asked may have leased the last units.
         assert!((limit - 6..=limit).contains(&count), "{address}: {count}");
         assert_eq!(take(0).unwrap_err().quota().limit, Some(limit));
     }
@@ -143,7 +144,7 @@ fn the_database_is_asked_once_for_fifty_requests_at_midday() {
     let before: u64 =
         servers.iter().map(|server| server.store().measurements().durations.counts.iter().sum::<u64>()).sum();
     assert_eq!(admitted(&servers, &header, 2_560), 2_560);
-    // Renewals that are under way end.
+    // Wait for running renewals.
     std::thread::sleep(Duration::from_millis(200));
     let calls: u64 =
         servers.iter().map(|server| server.store().measurements().durations.counts.iter().sum::<u64>()).sum::<u64>()

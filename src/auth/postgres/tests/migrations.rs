@@ -3,20 +3,21 @@
 use std::sync::Barrier;
 
 use crate::link::Purpose;
-use crate::postgres::schema::{STEPS, Step, versions};
+use crate::postgres::schema::{MigrationStep, STEPS, versions};
 use crate::postgres::tests::*;
 
-/// Later steps as a future program may have them.
-const EXPAND: Step =
-    Step { sql: "ALTER TABLE accounts ADD COLUMN note TEXT; CREATE TABLE notes (id BIGINT)", oldest: 1 };
-const CONTRACT: Step = Step { sql: "ALTER TABLE accounts DROP COLUMN note", oldest: STEPS.len() as i64 + 1 };
+/// Steps of a future program.
+const EXPAND: MigrationStep =
+    MigrationStep { sql: "ALTER TABLE accounts ADD COLUMN note TEXT; CREATE TABLE notes (id BIGINT)", oldest: 1 };
+const CONTRACT: MigrationStep =
+    MigrationStep { sql: "ALTER TABLE accounts DROP COLUMN note", oldest: STEPS.len() as i64 + 1 };
 
-fn steps(more: &[Step]) -> Vec<Step> {
+fn steps(more: &[MigrationStep]) -> Vec<MigrationStep> {
     STEPS.iter().chain(more).copied().collect()
 }
 
 fn found(store: &PostgresStore) -> (i64, i64) {
-    let found = versions(&*store.pool.take(Work::Short).unwrap()).unwrap().unwrap();
+    let found = versions(&*store.pool.take(CallKind::Short).unwrap()).unwrap().unwrap();
     (found.version, found.oldest)
 }
 
@@ -29,7 +30,7 @@ fn an_older_program_uses_a_store_that_was_expanded_and_refuses_one_that_was_cont
     add_key(&older, 1);
     let newer = PostgresStore::open_with(&settings, &steps(&[EXPAND])).unwrap();
     assert_eq!(found(&newer), (now + 1, 1));
-    // Both serve at the same time; one that starts now works, too, and migrates nothing back.
+    // Both serve at the same time; an older program that starts now works too, and migrates nothing back.
     add_key(&older, 2);
     add_key(&PostgresStore::open(&settings).unwrap(), 3);
     add_key(&newer, 4);
@@ -44,7 +45,7 @@ fn an_older_program_uses_a_store_that_was_expanded_and_refuses_one_that_was_cont
     PostgresStore::open_with(&settings, &steps(&[EXPAND])).unwrap();
 }
 
-/// With the statements that it has: the program before the outbox claims, settles and stores alerts while links wait.
+/// Uses the statements of the older program: it claims, settles and stores alerts while links wait in the outbox.
 #[test]
 fn a_program_that_knows_of_alerts_only_goes_on_next_to_one_with_the_outbox() {
     let Some(database) = Database::create() else { return };
@@ -86,7 +87,7 @@ fn the_oldest_program_of_a_step_is_never_older_than_that_of_the_step_before() {
 fn servers_that_start_together_migrate_once() {
     let Some(database) = Database::create() else { return };
     let start = Barrier::new(8);
-    // A step that would fail if it was made twice.
+    // A step that fails if it runs twice.
     let more = steps(&[EXPAND]);
     std::thread::scope(|scope| {
         for _ in 0..8 {
@@ -103,7 +104,7 @@ fn servers_that_start_together_migrate_once() {
 fn a_step_that_fails_leaves_the_store_as_it_was() {
     let Some(database) = Database::create() else { return };
     let store = open(&database);
-    let broken = Step { sql: "CREATE TABLE extra (id BIGINT); CREATE TABLE keys (id BIGINT)", oldest: 1 };
+    let broken = MigrationStep { sql: "CREATE TABLE extra (id BIGINT); CREATE TABLE keys (id BIGINT)", oldest: 1 };
     let error = PostgresStore::open_with(&settings(&database.url), &steps(&[broken])).unwrap_err();
     assert!(matches!(&error, StoreError::Unusable { .. }) && error.to_string().contains("keys"), "{error}");
     assert_eq!(found(&store).0, STEPS.len() as i64);

@@ -11,13 +11,13 @@ fn ip(text: &str) -> IpAddr {
     text.parse().unwrap()
 }
 
-/// Servers with one secret of the hashes, each with its connections.
+/// Servers with a shared hash secret, each with its own connections.
 fn servers(database: &Database) -> Vec<(RateLimits, PostgresStore)> {
     let limits = || RateLimits::new(&ClientHasher::new(&[9; 32]), RateLimitConfig::default());
     (0..3).map(|_| (limits(), open(database))).collect()
 }
 
-/// How many of `tries` are admitted, each at the next server, from eight threads.
+/// Number of `tries` admitted, each at the next server, from eight threads.
 fn admitted(
     servers: &[(RateLimits, PostgresStore)],
     tries: usize,
@@ -54,23 +54,23 @@ fn three_servers_give_no_more_guesses_than_one() {
     let servers = servers(&database);
     let from = |address: &'static str| {
         move |limits: &RateLimits, store: Option<&dyn CounterStore>, _: usize| {
-            limits.sign_in(store, "ada@example.com", ip(address), NOON).map(drop)
+            limits.count_sign_in(store, "ada@example.com", ip(address), NOON).map(drop)
         }
     };
     assert_eq!(admitted(&servers, 60, from("192.0.2.1")), FAILED_SIGN_INS_OF_ACCOUNT as usize);
     assert_eq!(admitted(&servers, 60, from("192.0.2.9")), 0, "its network has used them up");
     assert_eq!(admitted(&servers, 60, from("198.51.100.1")), FAILED_SIGN_INS_OF_ACCOUNT as usize);
     let of_many = |limits: &RateLimits, store: Option<&dyn CounterStore>, number: usize| {
-        limits.sign_in(store, &format!("user{number}@example.com"), ip("203.0.113.7"), NOON).map(drop)
+        limits.count_sign_in(store, &format!("user{number}@example.com"), ip("203.0.113.7"), NOON).map(drop)
     };
     assert_eq!(admitted(&servers, 90, of_many), FAILED_SIGN_INS_OF_ADDRESS as usize);
-    // Other limits are counted for themselves.
+    // Other limits are counted separately.
     let sign_up = |limits: &RateLimits, store: Option<&dyn CounterStore>, _: usize| {
-        limits.sign_up(store, ip("192.0.2.1"), NOON).map(drop)
+        limits.count_sign_up(store, ip("192.0.2.1"), NOON).map(drop)
     };
     assert_eq!(admitted(&servers, 30, sign_up), 5);
     let mail = |limits: &RateLimits, store: Option<&dyn CounterStore>, _: usize| {
-        limits.mail(store, "ada@example.com", ip("192.0.2.1"), NOON)
+        limits.count_mail(store, "ada@example.com", ip("192.0.2.1"), NOON)
     };
     assert_eq!(admitted(&servers, 30, mail), 3);
     for (name, sum) in [("sign_ups", 25), ("mails", 27)] {
@@ -85,9 +85,9 @@ fn a_sign_in_that_succeeds_at_one_server_is_not_counted_at_another() {
     let servers = servers(&database);
     for number in 0..60 {
         let (limits, store) = &servers[number % 3];
-        let attempt = limits.sign_in(store.counters(), "ada@example.com", ip("192.0.2.1"), NOON).unwrap();
+        let attempt = limits.count_sign_in(store.counters(), "ada@example.com", ip("192.0.2.1"), NOON).unwrap();
         let (limits, store) = &servers[(number + 1) % 3];
-        limits.succeeded(store.counters(), &attempt);
+        limits.uncount_sign_in(store.counters(), &attempt);
     }
     assert_eq!(database.rows("SELECT sum(count) FROM windows"), ["0"]);
 }
@@ -127,7 +127,7 @@ fn a_window_that_is_over_begins_again_and_is_removed() {
     assert!((58..=60).contains(&wait), "{wait}");
     database.run("UPDATE windows SET started_at = started_at - 60, ends_at = ends_at - 60");
     store.count(&window).unwrap().unwrap();
-    // What was counted in the window before is not uncounted in this one.
+    // A request counted in the window before is not uncounted in this one.
     let before = counted.iter().map(|window| CountedWindow { started_at: window.started_at - 60, ..*window });
     store.uncount(&before.collect::<Vec<_>>()).unwrap();
     assert!(store.count(&window).unwrap().is_err());

@@ -85,7 +85,7 @@ fn sixty_four_clients_at_once_get_exactly_the_limit_on_each_day() {
     }
 }
 
-/// Adds to `store` as a store does.
+/// Adds to `store` like a real store.
 fn write(store: &mut HashMap<(KeyId, Date), u32>, added: &[AddedUsage]) -> Vec<u32> {
     let mut write = |added: &AddedUsage| {
         let count = store.entry((added.key, added.day)).or_default();
@@ -131,7 +131,7 @@ fn demo_keys_are_never_written() {
 }
 
 #[derive(Clone, Debug)]
-enum Step {
+enum CounterStep {
     Take(i64, i32),
     GiveBack(i64, i32),
     Write,
@@ -140,20 +140,21 @@ enum Step {
     Restart,
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+fn steps() -> impl Strategy<Value = Vec<CounterStep>> {
     let step = prop_oneof![
-        8 => (0..4_i64, 0..3_i32).prop_map(|(key, day)| Step::Take(key, day)),
-        2 => (0..4_i64, 0..3_i32).prop_map(|(key, day)| Step::GiveBack(key, day)),
-        2 => Just(Step::Write),
-        1 => Just(Step::FailToWrite),
-        1 => (1..2_i32).prop_map(Step::DropOld),
-        1 => Just(Step::Restart),
+        8 => (0..4_i64, 0..3_i32).prop_map(|(key, day)| CounterStep::Take(key, day)),
+        2 => (0..4_i64, 0..3_i32).prop_map(|(key, day)| CounterStep::GiveBack(key, day)),
+        2 => Just(CounterStep::Write),
+        1 => Just(CounterStep::FailToWrite),
+        1 => (1..2_i32).prop_map(CounterStep::DropOld),
+        1 => Just(CounterStep::Restart),
     ];
     proptest::collection::vec(step, 0..120)
 }
 
 proptest! {
-    /// Compares with a plain list of what each key took on each day. Keys 0 and 1 share a counter, as do 2 and 3.
+    /// Compares with a plain list of the requests that each key took on each day. Keys 0 and 1 share a counter, as do 2
+    /// and 3.
     #[test]
     fn the_counter_and_its_store_agree_with_a_plain_list(steps in steps()) {
         const LIMIT: u32 = 5;
@@ -165,7 +166,7 @@ proptest! {
         };
         for step in steps {
             match step {
-                Step::Take(key, today) => {
+                CounterStep::Take(key, today) => {
                     let before = total(&list, key, today);
                     let taken = counter.take(counted(key, key / 2), 1, Some(LIMIT), day(today));
                     prop_assert_eq!(taken.is_ok(), before < LIMIT);
@@ -174,18 +175,18 @@ proptest! {
                         prop_assert_eq!(quota.used, before + 1);
                     }
                 }
-                Step::GiveBack(key, today) => {
+                CounterStep::GiveBack(key, today) => {
                     counter.give_back(counted(key, key / 2), 1, Some(LIMIT), day(today));
                     let count = list.entry((key, today)).or_default();
                     *count = count.saturating_sub(1);
                 }
-                Step::Write | Step::Restart => {
+                CounterStep::Write | CounterStep::Restart => {
                     let added = counter.to_write();
                     counter.written(&added, &write(&mut store, &added));
                     for ((key, day), count) in &store {
                         prop_assert_eq!(list.get(&(key.0, day.days() - 20_000)).copied().unwrap_or(0), *count);
                     }
-                    if matches!(step, Step::Restart) {
+                    if matches!(step, CounterStep::Restart) {
                         counter = DailyCounter::default();
                         for today in 0..3 {
                             let usage = store.iter().filter(|((_, on), _)| *on == day(today));
@@ -196,11 +197,11 @@ proptest! {
                         }
                     }
                 }
-                Step::FailToWrite => {
+                CounterStep::FailToWrite => {
                     let added = counter.to_write();
                     counter.not_written(&added);
                 }
-                Step::DropOld(today) => counter.drop_old(day(today)),
+                CounterStep::DropOld(today) => counter.drop_old(day(today)),
             }
             for key in [0, 2] {
                 for today in 0..3 {

@@ -9,17 +9,17 @@ fn today() -> Date {
     "2026-11-24".parse().unwrap()
 }
 
-/// What the database does, in memory.
+/// A model of the database in memory.
 #[derive(Default)]
-struct Store {
+struct LeaseStore {
     taken: Mutex<HashMap<(SharedCounter, Date), u32>>,
     servers: u32,
     calls: AtomicU32,
     is_away: AtomicBool,
 }
 
-impl Store {
-    fn of(servers: u32) -> Self {
+impl LeaseStore {
+    fn new(servers: u32) -> Self {
         Self { servers, ..Self::default() }
     }
 
@@ -57,8 +57,8 @@ impl Store {
     }
 }
 
-/// The number of requests that servers admit when each of `clients` threads tries `tries` times.
-fn admitted(store: &Store, servers: &[LeasedCounters], clients: usize, tries: usize, limit: u32) -> u32 {
+/// Number of requests that servers admit when each of `clients` threads tries `tries` times.
+fn admitted(store: &LeaseStore, servers: &[LeasedCounters], clients: usize, tries: usize, limit: u32) -> u32 {
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..clients)
             .map(|client| {
@@ -75,11 +75,11 @@ fn admitted(store: &Store, servers: &[LeasedCounters], clients: usize, tries: us
 #[test]
 fn servers_together_admit_exactly_the_limit() {
     for limit in [1, 7, 100, 5_000] {
-        let store = Store::of(3);
+        let store = LeaseStore::new(3);
         let servers = [(); 3].map(|()| LeasedCounters::default());
         let mut sum = admitted(&store, &servers, 16, 600, limit);
         assert!(sum <= limit);
-        // What one of them holds at the end is admitted there, or given back and admitted elsewhere.
+        // Unused units at the end are admitted there, or given back and admitted elsewhere.
         store.give_back(&servers[1].unused(today(), true));
         store.give_back(&servers[2].unused(today(), true));
         servers[0].slots.iter().for_each(|slot| slot.lock().refused_at = None);
@@ -90,10 +90,10 @@ fn servers_together_admit_exactly_the_limit() {
 
 #[test]
 fn a_server_that_is_killed_lowers_the_number_and_never_raises_it() {
-    let store = Store::of(3);
+    let store = LeaseStore::new(3);
     let mut sum = 0;
     for _ in 0..20 {
-        // They are dropped with what they hold.
+        // They are dropped with their unused units.
         let servers = [(); 3].map(|()| LeasedCounters::default());
         sum += admitted(&store, &servers, 8, 40, 5_000);
     }
@@ -104,7 +104,7 @@ fn a_server_that_is_killed_lowers_the_number_and_never_raises_it() {
 
 #[test]
 fn the_store_is_asked_once_for_fifty_requests_while_much_is_left() {
-    let store = Store::of(3);
+    let store = LeaseStore::new(3);
     let server = LeasedCounters::default();
     for _ in 0..2_500 {
         store.take(&server, 5_000).unwrap();
@@ -116,7 +116,7 @@ fn the_store_is_asked_once_for_fifty_requests_while_much_is_left() {
 
 #[test]
 fn the_quota_that_is_reported_counts_what_other_servers_took() {
-    let store = Store::of(2);
+    let store = LeaseStore::new(2);
     let [one, two] = [(); 2].map(|()| LeasedCounters::default());
     assert_eq!(one.peek(KEY, 100, today()), None);
     assert_eq!(store.take(&one, 100).unwrap().remaining, Some(99));
@@ -126,14 +126,14 @@ fn the_quota_that_is_reported_counts_what_other_servers_took() {
         assert!(remaining < before, "{remaining} after {before}");
         before = remaining;
     }
-    // Less what the first holds.
+    // Less the unused units of the first.
     assert!((69..80).contains(&before), "{before}");
     assert_eq!(one.give_back(KEY, 1, 100, today()).remaining, Some(100));
 }
 
 #[test]
 fn several_requests_are_taken_together_or_not_at_all() {
-    let store = Store::of(1);
+    let store = LeaseStore::new(1);
     let server = LeasedCounters::default();
     let take = |requests| {
         let taken = server.take(KEY, requests, 100, today(), |request| store.lease(request))?;
@@ -150,41 +150,41 @@ fn several_requests_are_taken_together_or_not_at_all() {
 
 #[test]
 fn what_is_idle_is_given_back_and_a_refusal_is_not_kept_long() {
-    let store = Store::of(1);
+    let store = LeaseStore::new(1);
     let [one, two] = [(); 2].map(|()| LeasedCounters::default());
     store.take(&one, 16).unwrap();
     while store.take(&two, 16).is_ok() {}
-    let held = one.unused(today(), false);
-    assert!(held.is_empty(), "it was used just now: {held:?}");
+    let unused = one.unused(today(), false);
+    assert!(unused.is_empty(), "it was used just now: {unused:?}");
     one.slots.iter().for_each(|slot| slot.lock().used_at -= IDLE);
-    let held = one.unused(today(), false);
-    assert_eq!(held.iter().map(|held| held.units).sum::<u32>(), 1);
-    store.give_back(&held);
+    let unused = one.unused(today(), false);
+    assert_eq!(unused.iter().map(|unused| unused.units).sum::<u32>(), 1);
+    store.give_back(&unused);
     let asked = store.calls.load(Ordering::Relaxed);
     assert!(store.take(&two, 16).is_err());
     assert_eq!(store.calls.load(Ordering::Relaxed), asked, "nobody asks again within a second");
     two.slots.iter().for_each(|slot| slot.lock().refused_at = Instant::now().checked_sub(REFUSED));
     assert!(store.take(&two, 16).is_ok());
-    // What cannot be given back is held again.
-    let held = two.unused(today(), true);
-    two.hold_again(&held);
-    assert_eq!(two.unused(today(), true), held);
+    // Units that cannot be given back are taken back.
+    let unused = two.unused(today(), true);
+    two.take_back(&unused);
+    assert_eq!(two.unused(today(), true), unused);
 }
 
 #[test]
 fn while_the_store_is_away_a_counter_that_was_used_has_its_lease_and_a_small_allowance() {
-    let store = Store::of(2);
+    let store = LeaseStore::new(2);
     let server = LeasedCounters::default();
     store.take(&server, 1_000).unwrap();
-    let held = server.slots.iter().next().unwrap().lock().held;
+    let unused = server.slots.iter().next().unwrap().lock().unused;
     store.is_away.store(true, Ordering::Relaxed);
     let admitted = (0..500).filter(|_| store.take(&server, 1_000).is_ok()).count() as u32;
-    assert_eq!(admitted, held + allowance(1_000));
+    assert_eq!(admitted, unused + allowance(1_000));
     assert!(matches!(store.take(&server, 1_000), Err(Denied::Unchecked(_))));
     // Nothing is known of another counter.
     let other = server.take(SharedCounter::Client(1), 1, 100, today(), |request| store.lease(request));
     assert!(matches!(other, Err(Denied::Unknown(_))));
-    // What was admitted is taken when the store is back.
+    // The admitted requests are taken from the counter when the store is back.
     store.is_away.store(false, Ordering::Relaxed);
     assert_eq!(server.owing(), [(KEY, today())]);
     server.renew((KEY, today()), |request| store.lease(request)).unwrap();
@@ -195,7 +195,7 @@ fn while_the_store_is_away_a_counter_that_was_used_has_its_lease_and_a_small_all
 
 #[test]
 fn a_counter_of_yesterday_is_known_after_midnight_for_ten_minutes() {
-    let store = Store::of(1);
+    let store = LeaseStore::new(1);
     let server = LeasedCounters::default();
     store.take(&server, 1_000).unwrap();
     store.is_away.store(true, Ordering::Relaxed);
@@ -203,6 +203,6 @@ fn a_counter_of_yesterday_is_known_after_midnight_for_ten_minutes() {
     let take = || server.take(KEY, 1, 1_000, tomorrow, |request| store.lease(request));
     assert!(take().is_ok());
     server.slots.retain(|(_, day), _| *day == today());
-    server.slots.iter().for_each(|slot| slot.lock().used_at -= SEEN * 2);
+    server.slots.iter().for_each(|slot| slot.lock().used_at -= RECENT_USE * 2);
     assert!(matches!(take(), Err(Denied::Unknown(_))));
 }

@@ -21,7 +21,7 @@ fn home() -> IpAddr {
     "192.0.2.1".parse().unwrap()
 }
 
-struct Account {
+struct TotpAccount {
     _data: TempDir,
     store: SqliteStore,
     service: Arc<AuthService>,
@@ -30,7 +30,7 @@ struct Account {
     codes: Vec<RecoveryCode>,
 }
 
-impl Account {
+impl TotpAccount {
     /// An account that uses an app.
     async fn new() -> Self {
         let data = tempfile::tempdir().unwrap();
@@ -39,15 +39,15 @@ impl Account {
         let session = service.sign_up(ada(), password, home(), NOON).await.unwrap();
         let visitor = service.visitor(&session.token, NOON).await.unwrap().unwrap();
         let secret = TotpSecret::from_bytes([7; 20]);
-        let code = format!("{:06}", secret.code_at(NOON));
+        let code = format!("{:06}", secret.code(NOON / 30));
         let codes = service.enable_totp(visitor.account.id, secret.clone(), &code, NOON).await.unwrap();
         let store = SqliteStore::open(data.path()).unwrap();
         Self { _data: data, store, service, visitor, secret, codes }
     }
 
-    /// The code of a time in seconds after noon.
+    /// The code at a time in seconds after noon.
     fn code(&self, seconds: i64) -> String {
-        format!("{:06}", self.secret.code_at(NOON + seconds))
+        format!("{:06}", self.secret.code((NOON + seconds) / 30))
     }
 
     async fn password(&self, text: &str) -> Result<StartedSession, AccountError> {
@@ -69,12 +69,12 @@ impl Account {
 
 #[tokio::test]
 async fn sign_in_needs_the_password_and_then_a_code_that_was_not_used() {
-    let account = Account::new().await;
+    let account = TotpAccount::new().await;
     assert!(matches!(account.password("not that one").await, Err(AccountError::WrongCredentials)));
     assert_eq!(account.store.sessions(account.visitor.account.id, NOON).unwrap().len(), 1);
     let pending = account.pending().await;
     assert_eq!(account.store.sessions(account.visitor.account.id, NOON).unwrap().len(), 1, "not yet signed in");
-    // The code that was used to set up the app is used.
+    // The code that set up the app cannot be used again.
     for wrong in [account.code(0), account.code(-60), account.code(90), "000".to_owned(), String::new()] {
         let refused = account.enter(&pending, &wrong, 0).await;
         assert!(matches!(refused, Err(AccountError::WrongCode)), "{wrong}: {refused:?}");
@@ -87,7 +87,7 @@ async fn sign_in_needs_the_password_and_then_a_code_that_was_not_used() {
 
 #[tokio::test]
 async fn each_recovery_code_signs_in_once() {
-    let account = Account::new().await;
+    let account = TotpAccount::new().await;
     assert_eq!(account.codes.len(), 10);
     let pending = account.pending().await;
     for code in &account.codes[..2] {
@@ -103,7 +103,7 @@ async fn each_recovery_code_signs_in_once() {
 
 #[tokio::test]
 async fn the_first_step_is_valid_for_ten_minutes_for_its_account_and_password() {
-    let account = Account::new().await;
+    let account = TotpAccount::new().await;
     let pending = account.pending().await;
     assert!(matches!(account.enter(&pending, &account.code(600), 600).await, Err(AccountError::SignInExpired)));
     assert!(matches!(account.enter(&pending, "000000", 599).await, Err(AccountError::WrongCode)));
@@ -119,7 +119,7 @@ async fn the_first_step_is_valid_for_ten_minutes_for_its_account_and_password() 
     }
     assert!(PendingSignIn::open(&pending, NOON, secret).is_some());
     assert_eq!(format!("{forged:?}"), "PendingSignIn(…)");
-    // What the password allowed before it was changed is void.
+    // A sign-in that waits for a code is void after a change of the password.
     let new = Password::new("seven quiet herons", &ada()).unwrap();
     account.service.change_password(&account.visitor, Secret::new(GOOD), new, NOON).await.unwrap();
     assert!(matches!(account.enter(&pending, &account.code(30), 0).await, Err(AccountError::SignInExpired)));
@@ -127,7 +127,7 @@ async fn the_first_step_is_valid_for_ten_minutes_for_its_account_and_password() 
 
 #[tokio::test]
 async fn guessed_codes_are_limited_and_do_not_lock_the_password() {
-    let account = Account::new().await;
+    let account = TotpAccount::new().await;
     let pending = account.pending().await;
     for number in 0..10 {
         let refused = account.enter(&pending, &format!("{number:06}"), 0).await;
@@ -139,7 +139,7 @@ async fn guessed_codes_are_limited_and_do_not_lock_the_password() {
 
 #[tokio::test]
 async fn it_is_turned_off_with_password_and_code_or_by_the_operator() {
-    let account = Account::new().await;
+    let account = TotpAccount::new().await;
     let disable = async |password: &str, code: &str| {
         account.service.disable_totp(&account.visitor, Secret::new(password), code, NOON).await
     };

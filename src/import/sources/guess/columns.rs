@@ -11,7 +11,7 @@ use crate::sources::mapping::date_format::DateFormat;
 use crate::sources::money;
 use data::fold::fold;
 use data::vocabulary::Vocabulary;
-use data::{Country, FirmKind, Stage, StartupStatus, identifier};
+use data::{Country, FirmKind, Stage, StartupStatus, identifier, word_file};
 
 /// Guessed content of a file.
 #[derive(Clone, Debug)]
@@ -108,8 +108,8 @@ struct HeaderPattern {
 }
 
 static PATTERNS: LazyLock<Vec<HeaderPattern>> = LazyLock::new(|| {
-    let lines = include_str!("headers.txt").lines().filter(|line| !line.starts_with('#'));
-    let patterns = lines.filter_map(|line| line.split_once(": ")).flat_map(|(field, headers)| {
+    let patterns = word_file::entries(include_str!("headers.txt")).filter_map(|line| line.split_once(": "));
+    let patterns = patterns.flat_map(|(field, headers)| {
         headers.split(", ").map(move |header| {
             let text = header.trim_start_matches('*');
             HeaderPattern { field, words: text.split(' ').collect(), is_end: text.len() < header.len() }

@@ -10,7 +10,7 @@ const TRUTH: &str = include_str!("../../../../tests/fixtures/headers.txt");
 fn nine_of_ten_columns_of_each_real_header_are_guessed_right() {
     let mut files = 0;
     for block in TRUTH.split("\n\n").filter(|block| !block.trim().is_empty()) {
-        let mut lines = block.lines().filter(|line| !line.starts_with('#'));
+        let mut lines = data::word_file::entries(block);
         let (path, kind) = lines.next().unwrap().split_once(" = ").unwrap();
         let pairs: Vec<(&str, &str)> = lines.map(|line| line.rsplit_once(" = ").unwrap()).collect();
         let headers = pairs.iter().map(|(header, _)| (*header).to_owned()).collect();

@@ -215,7 +215,7 @@ impl FileSummary {
 impl SectionSummary {
     /// Number of rows without a key.
     #[must_use]
-    pub fn without_key(&self) -> u64 {
+    fn without_key(&self) -> u64 {
         self.without_key.iter().map(|reason| reason.count).sum()
     }
 }

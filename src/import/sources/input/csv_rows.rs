@@ -15,22 +15,13 @@ pub(super) fn read(
     format: &InputFormat,
     to: &mut dyn RowReceiver,
 ) -> Result<(), SourceError> {
-    match format.encoding {
+    let encoding = match format.encoding {
         // Without decoding, a field that is not UTF-8 can be reported with its line.
-        Encoding::Utf8 => read_bytes(member, from, format, to),
-        Encoding::Windows1252 => read_decoded(encoding_rs::WINDOWS_1252, member, from, format, to),
-        Encoding::Utf16 => read_decoded(encoding_rs::UTF_16LE, member, from, format, to),
-    }
-}
-
-/// Reads a file in this encoding, unless a byte order mark names another one.
-fn read_decoded(
-    encoding: &'static encoding_rs::Encoding,
-    member: &Member,
-    from: &mut dyn Read,
-    format: &InputFormat,
-    to: &mut dyn RowReceiver,
-) -> Result<(), SourceError> {
+        Encoding::Utf8 => return read_bytes(member, from, format, to),
+        Encoding::Windows1252 => encoding_rs::WINDOWS_1252,
+        Encoding::Utf16 => encoding_rs::UTF_16LE,
+    };
+    // A byte order mark may name another encoding.
     let mut decoded = DecodeReaderBytesBuilder::new().encoding(Some(encoding)).build(from);
     read_bytes(member, &mut decoded, format, to)
 }

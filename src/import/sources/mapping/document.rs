@@ -6,7 +6,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::sources::SourceError;
-use data::import::diagnostics::quoted;
+use data::import::diagnostics::{did_you_mean, quoted};
 use search::nearest;
 
 /// Line and column in a mapping, counted from 1.
@@ -76,8 +76,7 @@ impl<'a> Document<'a> {
         known: impl IntoIterator<Item = &'k str>,
     ) {
         let known: Vec<&str> = known.into_iter().collect();
-        let hint =
-            nearest(name, known.iter().copied()).map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+        let hint = did_you_mean(nearest(name, known.iter().copied()));
         let list = if known.len() > 40 { String::new() } else { format!(" (known: {})", known.join(", ")) };
         self.problem(position, format!("unknown {noun} {}{hint}{list}", quoted(name)));
     }

@@ -6,6 +6,7 @@ use regex::Regex;
 
 use crate::sources::money;
 use data::fold::fold;
+use data::import::diagnostics::did_you_mean;
 use data::import::website;
 use search::nearest;
 
@@ -86,7 +87,7 @@ impl Transform {
         };
         let Some((_, has_argument)) = NAMES.iter().find(|(known, _)| *known == name) else {
             let names = NAMES.map(|(name, _)| name);
-            let hint = nearest(name, names).map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            let hint = did_you_mean(nearest(name, names));
             return Err(format!("unknown transform {name:?}{hint} (known: {})", names.join(", ")));
         };
         let argument = match (has_argument, argument) {

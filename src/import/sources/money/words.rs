@@ -2,6 +2,8 @@
 
 use std::sync::LazyLock;
 
+use data::word_file;
+
 /// Currency next to an amount.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Sign {
@@ -47,12 +49,11 @@ enum MoneyWord {
 
 /// Words with their meanings, the longest first.
 static WORDS: LazyLock<Vec<(&'static str, MoneyWord)>> = LazyLock::new(|| {
-    let lines = include_str!("words.txt").lines().filter(|line| !line.starts_with('#'));
     let meaning_of = |text: &'static str| match text.parse() {
         Ok(unit) => MoneyWord::Unit(unit),
         Err(_) => MoneyWord::Currency(text.split(' ').collect()),
     };
-    let words = lines.filter_map(|line| line.split_once(": "));
+    let words = word_file::entries(include_str!("words.txt")).filter_map(|line| line.split_once(": "));
     let words = words.flat_map(|(meaning, words)| words.split(", ").map(move |word| (word, meaning_of(meaning))));
     let mut words: Vec<_> = words.collect();
     words.sort_by_key(|(word, _)| std::cmp::Reverse(word.len()));

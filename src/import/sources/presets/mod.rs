@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
 use crate::sources::mapping::MappingVocabulary;
+use data::word_file;
 
 /// A built-in mapping.
 #[derive(Debug)]
@@ -46,8 +47,7 @@ const VOCABULARIES: [(&str, &str); 1] = [("edgar-places", include_str!("edgar-pl
 
 static PARSED: LazyLock<HashMap<&'static str, Arc<MappingVocabulary>>> = LazyLock::new(|| {
     let parse = |text: &'static str| {
-        let lines = text.lines().filter(|line| !line.starts_with('#'));
-        let pairs = lines
+        let pairs = word_file::entries(text)
             .filter_map(|line| line.split_once(": "))
             .flat_map(|(value, words)| words.split(' ').map(move |word| (word.to_lowercase(), vec![value.to_owned()])));
         Arc::new(pairs.collect())

@@ -19,7 +19,7 @@ use serde::Serialize;
 
 use crate::sources::sort::Sorter;
 use crate::sources::{EntityId, EntityKind, Source, SourceError, Suppressed};
-use data::import::diagnostics::quoted;
+use data::import::diagnostics::{did_you_mean, quoted};
 use data::import::meta::{self, SnapshotMeta};
 use data::vocabulary::Vocabulary as _;
 use data::{Progress, SnapshotVersion};
@@ -34,12 +34,12 @@ pub struct Clusters(HashMap<String, HashMap<EntityId, u32>>);
 
 impl Clusters {
     /// Adds an entity of a source to a cluster. All entities of a cluster must have the same kind.
-    pub fn add(&mut self, source: &str, entity: EntityId, cluster: u32) {
+    pub(crate) fn add(&mut self, source: &str, entity: EntityId, cluster: u32) {
         self.0.entry(source.to_owned()).or_default().insert(entity, cluster);
     }
 
     #[must_use]
-    pub fn cluster_of(&self, source: &str, entity: &EntityId) -> Option<u32> {
+    pub(crate) fn cluster_of(&self, source: &str, entity: &EntityId) -> Option<u32> {
         self.0.get(source)?.get(entity).copied()
     }
 
@@ -97,8 +97,7 @@ pub fn entities_of(
     let entities = Entities::read(folder, sources, clusters, &Suppressed::default())?;
     let found = entities.of_slug(sources, kind, slug);
     if found.is_empty() {
-        let near = nearest(slug, entities.slugs(kind));
-        let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+        let hint = did_you_mean(nearest(slug, entities.slugs(kind)));
         let folder = folder.display();
         return Err(SourceError::Problems(vec![format!("no {kind} of {folder} has the slug {}{hint}", quoted(slug))]));
     }

@@ -62,30 +62,20 @@ fn together(members: &[(&str, &str)]) -> Clusters {
 fn the_best_statement_counts_and_lists_are_unions() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
-    import(
-        path,
-        "a",
-        10,
-        "2026-01-02",
-        &[
-            ("firm:1", "name", "Alder"),
-            ("firm:1", "city", "Oslo"),
-            ("firm:1", "stages", "seed"),
-            ("firm:1", "aliases", "Alder Capital"),
-        ],
-    );
-    import(
-        path,
-        "b",
-        90,
-        "2026-01-01",
-        &[
-            ("firm:x", "name", "Alder Capital"),
-            ("firm:x", "country", "NO"),
-            ("firm:x", "stages", "growth"),
-            ("firm:x", "stages", "seed"),
-        ],
-    );
+    let a = [
+        ("firm:1", "name", "Alder"),
+        ("firm:1", "city", "Oslo"),
+        ("firm:1", "stages", "seed"),
+        ("firm:1", "aliases", "Alder Capital"),
+    ];
+    import(path, "a", 10, "2026-01-02", &a);
+    let b = [
+        ("firm:x", "name", "Alder Capital"),
+        ("firm:x", "country", "NO"),
+        ("firm:x", "stages", "growth"),
+        ("firm:x", "stages", "seed"),
+    ];
+    import(path, "b", 90, "2026-01-01", &b);
     let files = view(path, &together(&[("a", "firm:1"), ("b", "firm:x")]));
     // The name comes from the source with the higher priority, the other one becomes an alias. The first slug stays.
     assert_eq!(lines(&files, "firms.csv"), ["alder-capital,Alder Capital,Alder,,,,NO,Oslo,,growth|seed,,,,"]);
@@ -103,19 +93,14 @@ fn the_best_statement_counts_and_lists_are_unions() {
 fn what_the_last_import_lacks_does_not_count_and_slugs_stay() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
-    import(
-        path,
-        "a",
-        10,
-        "2026-01-01",
-        &[
-            ("firm:1", "name", "Alder"),
-            ("firm:1", "aliases", "Old"),
-            ("firm:1", "city", "Oslo"),
-            ("firm:2", "name", "Birch"),
-            ("firm:4", "name", "Elder"),
-        ],
-    );
+    let a = [
+        ("firm:1", "name", "Alder"),
+        ("firm:1", "aliases", "Old"),
+        ("firm:1", "city", "Oslo"),
+        ("firm:2", "name", "Birch"),
+        ("firm:4", "name", "Elder"),
+    ];
+    import(path, "a", 10, "2026-01-01", &a);
     // A correction on the same day. The first name made the slug, although the other one sorts before it.
     let corrected = [
         ("firm:1", "name", "Acer"),
@@ -144,25 +129,20 @@ fn what_the_last_import_lacks_does_not_count_and_slugs_stay() {
 fn what_is_suppressed_is_in_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
-    import(
-        path,
-        "a",
-        10,
-        "2026-01-01",
-        &[
-            ("firm:1", "name", "Alder"),
-            ("firm:2", "name", "Birch"),
-            ("person:1", "name", "Ana"),
-            ("person:1", "organization", "firm:2"),
-            ("person:2", "name", "Ben"),
-            ("person:2", "organization", "firm:1"),
-            ("round:1", "investors", "firm:1"),
-            ("round:1", "investors", "firm:2"),
-            ("round:1", "stage", "seed"),
-            ("round:1", "startup", "startup:1"),
-            ("startup:1", "name", "Cedar"),
-        ],
-    );
+    let a = [
+        ("firm:1", "name", "Alder"),
+        ("firm:2", "name", "Birch"),
+        ("person:1", "name", "Ana"),
+        ("person:1", "organization", "firm:2"),
+        ("person:2", "name", "Ben"),
+        ("person:2", "organization", "firm:1"),
+        ("round:1", "investors", "firm:1"),
+        ("round:1", "investors", "firm:2"),
+        ("round:1", "stage", "seed"),
+        ("round:1", "startup", "startup:1"),
+        ("startup:1", "name", "Cedar"),
+    ];
+    import(path, "a", 10, "2026-01-01", &a);
     import(path, "b", 90, "2026-01-02", &[("firm:x", "id:cik", "320193"), ("firm:x", "name", "Alder Capital")]);
     let clusters = together(&[("a", "firm:1"), ("b", "firm:x")]);
     let whole = view(path, &clusters);
@@ -189,25 +169,20 @@ fn what_is_suppressed_is_in_no_file() {
 #[test]
 fn what_is_incomplete_or_refers_to_nothing_is_left_out_and_counted() {
     let folder = tempfile::tempdir().unwrap();
-    import(
-        folder.path(),
-        "a",
-        10,
-        "2026-01-01",
-        &[
-            ("firm:1", "name", "aggregate"),
-            ("firm:2", "city", "Oslo"),
-            ("startup:1", "name", "★"),
-            ("round:1", "startup", "startup:1"),
-            ("round:1", "stage", "seed"),
-            ("round:1", "investors", "firm:1"),
-            ("round:1", "investors", "firm:2"),
-            ("round:1", "investors", "firm:9"),
-            ("round:2", "startup", "startup:9"),
-            ("round:2", "stage", "seed"),
-            ("person:1", "name", "Ana"),
-        ],
-    );
+    let a = [
+        ("firm:1", "name", "aggregate"),
+        ("firm:2", "city", "Oslo"),
+        ("startup:1", "name", "★"),
+        ("round:1", "startup", "startup:1"),
+        ("round:1", "stage", "seed"),
+        ("round:1", "investors", "firm:1"),
+        ("round:1", "investors", "firm:2"),
+        ("round:1", "investors", "firm:9"),
+        ("round:2", "startup", "startup:9"),
+        ("round:2", "stage", "seed"),
+        ("person:1", "name", "Ana"),
+    ];
+    import(folder.path(), "a", 10, "2026-01-01", &a);
     let sources = Source::list(folder.path()).unwrap();
     let to = tempfile::tempdir().unwrap();
     let (clusters, suppressed) = (Clusters::default(), Suppressed::default());

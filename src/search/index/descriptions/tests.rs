@@ -1,4 +1,6 @@
-use crate::index::descriptions::{DescriptionIndex, DescriptionMatches, ENOUGH, marks};
+use crate::index::descriptions::{
+    DescriptionIndex, DescriptionMatches, ENOUGH, MAX_KNOWN, MAX_POSTINGS, StemCache, marks,
+};
 use data::Names;
 
 /// Rows of a description and a context.
@@ -94,18 +96,37 @@ fn rows_with_more_words_come_first_and_few_are_followed_by_others() {
 
 #[test]
 fn a_frequent_word_alone_is_no_match_if_others_are_missing() {
-    let texts = (0..40).map(|row| (["solar", "solar panels"][row % 2], "")).chain([("dentist", "")]);
+    let solar = MAX_POSTINGS as usize;
+    let texts = (0..solar).map(|row| (["solar", "solar panels"][row % 2], "")).chain([("dentist", "")]);
     let records = Records(texts.collect());
     let index = DescriptionIndex::in_memory(&records).unwrap();
-    assert_eq!(index.search(&records, "solar dentist", 100), DescriptionMatches { rows: vec![40], complete: 0 });
-    assert_eq!(index.search(&records, "solar panels", 100).rows.len(), 20);
-    assert_eq!(index.search(&records, "solar", 100).rows.len(), 40);
+    let dentist = DescriptionMatches { rows: vec![solar as u32], complete: 0 };
+    assert_eq!(index.search(&records, "solar dentist", solar), dentist);
+    assert_eq!(index.search(&records, "solar panels", solar).rows.len(), solar / 2);
+    assert_eq!(index.search(&records, "solar", solar).rows.len(), solar);
     // A repeated word counts once.
-    assert_eq!(index.search(&records, "panels panel panels", 100), index.search(&records, "panels", 100));
+    assert_eq!(index.search(&records, "panels panel panels", solar), index.search(&records, "panels", solar));
     // Of more rows than fit, the first.
     let mut first = index.search(&records, "solar", 7).rows;
     first.sort_unstable();
     assert_eq!(first, [0, 1, 2, 3, 4, 5, 6]);
+}
+
+#[test]
+fn a_full_cache_is_emptied_and_stems_keep_their_numbers() {
+    let (mut small, mut large) = (StemCache::new(8), StemCache::new(MAX_KNOWN));
+    let texts: Vec<&str> = records().0.into_iter().map(|(description, _)| description).collect();
+    for text in texts.iter().chain(&texts) {
+        let [of_small, of_large] = [&mut small, &mut large].map(|cache| {
+            let words = cache.read(text);
+            let language = cache.language_of(&words);
+            let stems: Vec<u32> = cache.stems(&words, language).collect();
+            let stem_texts: Vec<String> = stems.iter().map(|stem| cache.stem(*stem).to_owned()).collect();
+            (language, stems, stem_texts)
+        });
+        assert_eq!(of_small, of_large, "{text}");
+    }
+    assert!(small.words.len() < large.words.len(), "it was emptied");
 }
 
 #[test]

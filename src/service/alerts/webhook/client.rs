@@ -16,7 +16,7 @@ use ureq::unversioned::resolver::{ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
 
 use crate::alerts::webhook::{Networks, WebhookSecret, WebhookUrl};
-use platform::tls;
+use platform::{USER_AGENT, tls};
 
 /// Timeout from the name look-up to the end of the response.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -108,7 +108,7 @@ impl WebhookClient {
             // No connection is reused, so that addresses are checked for each message.
             .max_idle_connections(0)
             .timeout_global(Some(timeout))
-            .user_agent(concat!("VentureDex/", env!("CARGO_PKG_VERSION")))
+            .user_agent(USER_AGENT)
             .tls_config(tls)
             .build();
         let resolver = CheckedResolver { networks, look_up };

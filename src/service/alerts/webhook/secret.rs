@@ -8,24 +8,13 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
-use auth::{StoreError, random};
-
 /// 32 random bytes that sign the messages to one receiver. `Debug` hides them; their memory is cleared on drop.
 #[derive(Clone, PartialEq, Eq)]
 pub struct WebhookSecret(Zeroizing<[u8; 32]>);
 
 impl WebhookSecret {
-    pub fn generate() -> Result<Self, StoreError> {
-        random().map(Self::from_bytes)
-    }
-
-    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+    pub(crate) fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(Zeroizing::new(bytes))
-    }
-
-    /// The raw bytes, for the store.
-    pub fn as_bytes(&self) -> &[u8; 32] {
-        &self.0
     }
 
     /// `whsec_` and the bytes in Base64, as Standard Webhooks libraries expect them; for the receiver's owner.
@@ -34,7 +23,7 @@ impl WebhookSecret {
     }
 
     /// Signs a message: `v1,` and an HMAC-SHA-256 in Base64. `timestamp` is in Unix seconds.
-    pub fn sign(&self, id: &str, timestamp: i64, body: &[u8]) -> String {
+    pub(crate) fn sign(&self, id: &str, timestamp: i64, body: &[u8]) -> String {
         signature(&*self.0, id, timestamp, body)
     }
 }
@@ -71,6 +60,5 @@ mod tests {
         let signed = secret.sign("msg_1", 1_751_328_000, r#"{"name":"Zoë"}"#.as_bytes());
         assert_eq!(signed, "v1,GimUs4BX36mCLlsRsW5pR/T07tmmUYLaSSv78uuFFDo=");
         assert_eq!(format!("{secret:?}"), "WebhookSecret");
-        assert_ne!(WebhookSecret::generate().unwrap(), WebhookSecret::generate().unwrap());
     }
 }

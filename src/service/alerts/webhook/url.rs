@@ -119,7 +119,7 @@ impl WebhookUrl {
     }
 
     /// The name or address, for pages and logs; an IPv6 address is in brackets.
-    pub fn host(&self) -> &str {
+    pub(crate) fn host(&self) -> &str {
         self.uri.host().unwrap_or_default()
     }
 

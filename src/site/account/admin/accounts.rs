@@ -3,6 +3,8 @@
 use askama::Template;
 use http::StatusCode;
 
+use crate::account::admin::confirmed;
+use crate::account::form::FormData;
 use crate::account::overview::{DAYS, KeyUsageRow, chart};
 use crate::account::{AccountReply, AccountRequest};
 use crate::browse::{PER_PAGE, Pager, read_page};
@@ -123,12 +125,12 @@ fn back_to_account(account: AccountId) -> AccountReply {
 /// `POST /admin/accounts/{id}/tier`. As with the command, only a verified account can change its tier.
 pub(super) async fn set_tier(
     request: AccountRequest<'_>,
-    operator: AccountId,
     account: AccountId,
-    tier: &str,
+    form: &FormData,
 ) -> Result<AccountReply, AccountReply> {
+    let operator = confirmed(request, form, "change the tier", &["tier"]).await?;
     let changed = load_account(request, account).await?;
-    let Ok(tier) = tier.parse::<Tier>() else {
+    let Ok(tier) = form.text("tier").parse::<Tier>() else {
         return page(request, account, Some("choose one of the tiers".to_owned())).await;
     };
     if changed.verified_at.is_none() {
@@ -147,9 +149,10 @@ pub(super) async fn set_tier(
 /// `POST /admin/accounts/{id}/verification`.
 pub(super) async fn verify(
     request: AccountRequest<'_>,
-    operator: AccountId,
     account: AccountId,
+    form: &FormData,
 ) -> Result<AccountReply, AccountReply> {
+    let operator = confirmed(request, form, "verify the account", &[]).await?;
     let account = load_account(request, account).await?.id;
     request.page.state.auth.verify_for(operator, account, request.now).await?;
     Ok(back_to_account(account))
@@ -158,10 +161,12 @@ pub(super) async fn verify(
 /// `POST /admin/accounts/{id}/block` and `/unblock`. Operators cannot lock themselves out.
 pub(super) async fn set_blocked(
     request: AccountRequest<'_>,
-    operator: AccountId,
     account: AccountId,
+    form: &FormData,
     is_blocked: bool,
 ) -> Result<AccountReply, AccountReply> {
+    let purpose = if is_blocked { "block the account" } else { "unblock the account" };
+    let operator = confirmed(request, form, purpose, &[]).await?;
     let account = load_account(request, account).await?.id;
     if is_blocked && account == operator {
         let error =
@@ -175,10 +180,11 @@ pub(super) async fn set_blocked(
 /// `POST /admin/accounts/{id}/keys/{key}/revoke`.
 pub(super) async fn revoke_key(
     request: AccountRequest<'_>,
-    operator: AccountId,
     account: AccountId,
     key: KeyId,
+    form: &FormData,
 ) -> Result<AccountReply, AccountReply> {
+    let operator = confirmed(request, form, "revoke the key", &[]).await?;
     let account = load_account(request, account).await?.id;
     request.page.state.auth.revoke_key(account, key, Some(operator), request.now).await?;
     Ok(back_to_account(account))

@@ -6,66 +6,68 @@
 mod accounts;
 mod duplicates;
 mod overview;
-mod route;
-
-pub(crate) use route::AdminRoute;
 
 use crate::account::confirm::{confirm, request_password};
 use crate::account::form::FormData;
 use crate::account::{AccountReply, AccountRequest};
 use crate::error_page::PageError;
+use crate::routes::{PageRow, account_page};
 use auth::Visitor;
+use auth::account::{AccountId, KeyId};
 
 /// Target of the form that asks for the password again.
 const HOME: &str = "/admin";
 
-pub(super) async fn get_page(route: AdminRoute, request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
+/// Every page is wrapped in [`opened`]; every form begins with [`confirmed`].
+pub(super) const PAGES: &[PageRow] = &[
+    account_page(HOME)
+        .get(|request, _, _| Box::pin(opened(request, overview::page(request))))
+        .post(|request, _, form| Box::pin(enter(request, form))),
+    account_page("/admin/duplicates")
+        .get(|request, _, _| Box::pin(opened(request, async move { duplicates::page(request) }))),
+    account_page("/admin/accounts").get(|request, _, _| Box::pin(opened(request, accounts::list(request)))),
+    account_page("/admin/accounts/{id}")
+        .get(|request, [id, _], _| Box::pin(opened(request, accounts::page(request, AccountId(id), None)))),
+    account_page("/admin/accounts/{id}/tier")
+        .post(|request, [id, _], form| Box::pin(accounts::set_tier(request, AccountId(id), form))),
+    account_page("/admin/accounts/{id}/verification")
+        .post(|request, [id, _], form| Box::pin(accounts::verify(request, AccountId(id), form))),
+    account_page("/admin/accounts/{id}/block")
+        .post(|request, [id, _], form| Box::pin(accounts::set_blocked(request, AccountId(id), form, true))),
+    account_page("/admin/accounts/{id}/unblock")
+        .post(|request, [id, _], form| Box::pin(accounts::set_blocked(request, AccountId(id), form, false))),
+    account_page("/admin/accounts/{id}/keys/{key}/revoke")
+        .post(|request, [id, key], form| Box::pin(accounts::revoke_key(request, AccountId(id), KeyId(key), form))),
+];
+
+/// The page for an operator, or the form that asks for the password again.
+async fn opened(
+    request: AccountRequest<'_>,
+    page: impl Future<Output = Result<AccountReply, AccountReply>>,
+) -> Result<AccountReply, AccountReply> {
     let operator = operator(request).await?;
     if !operator.may_operate(request.now) {
         return request_password(request, &operator, HOME, "open the administration", Vec::new(), String::new());
     }
-    match route {
-        AdminRoute::Overview => overview::page(request).await,
-        AdminRoute::Duplicates => duplicates::page(request),
-        AdminRoute::Accounts => accounts::list(request).await,
-        AdminRoute::Account(account) => accounts::page(request, account, None).await,
-        AdminRoute::Tier(_)
-        | AdminRoute::Verification(_)
-        | AdminRoute::Block(_)
-        | AdminRoute::Unblock(_)
-        | AdminRoute::RevokeKey(..) => Err(PageError::UnknownPage.into()),
-    }
+    page.await
 }
 
-pub(super) async fn post_form(
-    route: AdminRoute,
+/// `POST /admin`: the password.
+async fn enter(request: AccountRequest<'_>, form: &FormData) -> Result<AccountReply, AccountReply> {
+    confirmed(request, form, "open the administration", &[]).await?;
+    Ok(AccountReply::Redirect(HOME.into(), Vec::new()))
+}
+
+/// The operator who sends a form, after [`confirm`].
+async fn confirmed(
     request: AccountRequest<'_>,
     form: &FormData,
-) -> Result<AccountReply, AccountReply> {
+    purpose: &'static str,
+    fields: &[&'static str],
+) -> Result<AccountId, AccountReply> {
     let operator = operator(request).await?;
-    let (purpose, fields): (_, &[&str]) = match route {
-        AdminRoute::Overview => ("open the administration", &[]),
-        AdminRoute::Tier(_) => ("change the tier", &["tier"]),
-        AdminRoute::Verification(_) => ("verify the account", &[]),
-        AdminRoute::Block(_) => ("block the account", &[]),
-        AdminRoute::Unblock(_) => ("unblock the account", &[]),
-        AdminRoute::RevokeKey(..) => ("revoke the key", &[]),
-        AdminRoute::Duplicates | AdminRoute::Accounts | AdminRoute::Account(_) => {
-            return Err(PageError::UnknownPage.into());
-        }
-    };
     confirm(request, &operator, form, purpose, fields).await?;
-    let operator = operator.account.id;
-    match route {
-        AdminRoute::Tier(account) => accounts::set_tier(request, operator, account, &form.text("tier")).await,
-        AdminRoute::Verification(account) => accounts::verify(request, operator, account).await,
-        AdminRoute::Block(account) => accounts::set_blocked(request, operator, account, true).await,
-        AdminRoute::Unblock(account) => accounts::set_blocked(request, operator, account, false).await,
-        AdminRoute::RevokeKey(account, key) => accounts::revoke_key(request, operator, account, key).await,
-        AdminRoute::Overview | AdminRoute::Duplicates | AdminRoute::Accounts | AdminRoute::Account(_) => {
-            Ok(AccountReply::Redirect(HOME.into(), Vec::new()))
-        }
-    }
+    Ok(operator.account.id)
 }
 
 /// The signed-in operator; a 404 for everybody else.

@@ -2,8 +2,6 @@
 //! directly. Other lines are looked up and shown with their candidates; nothing is saved until each of them has a
 //! record or is left out.
 
-use std::collections::HashSet;
-
 use askama::Template;
 
 use crate::account::form::FormData;
@@ -19,6 +17,7 @@ use auth::watch::{MAX_LISTED, NewWatch, Watch, WatchChange, WatchId};
 use auth::{StoreError, Visitor};
 use catalog::look_up::listed::{ListedLines, row_of};
 use catalog::{Catalog, Resource};
+use data::import::csv_row::distinct;
 use data::vocabulary::Vocabulary;
 use data::{LookUpStatus, Table};
 use service::alerts::save::table_of;
@@ -250,11 +249,6 @@ fn has_guesses(draft: &ListDraft, form: &FormData) -> bool {
     draft.lines.len() > form.texts("open").len()
 }
 
-fn distinct(keys: impl Iterator<Item = String>) -> Vec<String> {
-    let mut known = HashSet::new();
-    keys.filter(|key| known.insert(key.clone())).collect()
-}
-
 /// Reads identified records and choices from the form; true if a choice is missing. A record that is no longer in the
 /// release becomes an open line again.
 fn read_choices(request: AccountRequest<'_>, draft: &mut ListDraft, form: &FormData) -> bool {
@@ -294,8 +288,8 @@ async fn read_text(request: AccountRequest<'_>, draft: &mut ListDraft) -> Result
     let catalog = state.releases.current();
     let table = draft.table;
     let read = run_in_turn(request, || {
-        let lines = ListedLines::read(&draft.text, table, &state.public_url, CANDIDATES);
-        let named: Vec<Option<u32>> = (0..lines.len()).map(|index| lines.named(&catalog, index)).collect();
+        let lines = ListedLines::parse(&draft.text, table, &state.public_url, CANDIDATES);
+        let named: Vec<Option<u32>> = (0..lines.len()).map(|index| lines.row(&catalog, index)).collect();
         (lines, named)
     });
     let (lines, named) = read.await?;

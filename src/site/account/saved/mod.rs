@@ -4,9 +4,7 @@ mod list;
 mod one;
 mod search;
 pub(crate) mod view;
-pub(super) mod webhooks;
-
-pub(crate) use webhooks::WebhookRoute;
+mod webhooks;
 
 use askama::Template;
 use http::StatusCode;
@@ -18,8 +16,9 @@ use crate::browse::Pager;
 use crate::error_page::PageError;
 use crate::format;
 use crate::layout::PageLayout;
+use crate::routes::{PageRow, account_page};
 use auth::account::{KeyName, ParseKeyNameError};
-use auth::watch::{Watch, WatchId};
+use auth::watch::{Watch, WatchId, WebhookId};
 use auth::{StoreError, Visitor};
 
 /// Searches and lists per page.
@@ -28,114 +27,48 @@ const PER_PAGE: usize = 25;
 const NEWEST: u32 = 3;
 
 const SAVED: &str = "/account/saved";
+const WEBHOOKS: &str = "/account/webhooks";
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SavedRoute {
-    /// All searches and lists of the account; a form saves a search.
-    All,
-    NewSearch,
-    NewList,
-    One(WatchId, Action),
-}
-
-/// An action on a search or list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
-    Show,
-    Rename,
-    /// Chooses where alerts are sent.
-    Notify,
-    /// Gives the feed another address.
-    RenewFeed,
-    /// Adds records to a list.
-    Add,
-    Remove,
-    Download,
-    Delete,
-}
-
-impl SavedRoute {
-    /// Path segment after the id, label of the path, and action.
-    const ACTIONS: [(&str, &str, Action); 8] = [
-        ("", "/account/saved/{id}", Action::Show),
-        ("name", "/account/saved/{id}/name", Action::Rename),
-        ("notify", "/account/saved/{id}/notify", Action::Notify),
-        ("feed", "/account/saved/{id}/feed", Action::RenewFeed),
-        ("add", "/account/saved/{id}/add", Action::Add),
-        ("remove", "/account/saved/{id}/remove", Action::Remove),
-        ("records.csv", "/account/saved/{id}/records.csv", Action::Download),
-        ("delete", "/account/saved/{id}/delete", Action::Delete),
-    ];
-
-    pub(super) fn parse(path: &str) -> Option<Self> {
-        match path.strip_prefix(SAVED)? {
-            "" => Some(Self::All),
-            "/new" => Some(Self::NewSearch),
-            "/list" => Some(Self::NewList),
-            rest => {
-                let (id, name) = split_number(rest)?;
-                let (.., action) = Self::ACTIONS.into_iter().find(|(known, ..)| *known == name)?;
-                Some(Self::One(WatchId(id), action))
-            }
-        }
-    }
-
-    pub(super) fn label(self) -> &'static str {
-        match self {
-            Self::All => SAVED,
-            Self::NewSearch => "/account/saved/new",
-            Self::NewList => "/account/saved/list",
-            Self::One(_, action) => {
-                let known = Self::ACTIONS.into_iter().find(|(.., known)| *known == action);
-                known.map_or(SAVED, |(_, label, _)| label)
-            }
-        }
-    }
-
-    pub(super) fn is_read(self) -> bool {
-        matches!(self, Self::All | Self::NewSearch | Self::NewList | Self::One(_, Action::Show | Action::Download))
-    }
-
-    pub(super) fn takes_forms(self) -> bool {
-        !matches!(self, Self::NewSearch | Self::One(_, Action::Show | Action::Download))
-    }
-
-    pub(super) fn takes_files(self) -> bool {
-        matches!(self, Self::NewList | Self::One(_, Action::Add | Action::Remove))
-    }
-}
-
-/// Splits `/7/name` into the number and the rest.
-fn split_number(rest: &str) -> Option<(i64, &str)> {
-    let rest = rest.strip_prefix('/')?;
-    let (number, name) = rest.split_once('/').unwrap_or((rest, ""));
-    let id = number.parse().ok().filter(|id: &i64| id.to_string() == number)?;
-    (!(name.is_empty() && rest.ends_with('/'))).then_some((id, name))
-}
-
-pub(super) async fn get_page(route: SavedRoute, request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
-    match route {
-        SavedRoute::All => page(request).await,
-        SavedRoute::NewSearch => search::page(request).await,
-        SavedRoute::NewList => list::page(request).await,
-        SavedRoute::One(id, Action::Download) => one::download(request, id).await,
-        SavedRoute::One(id, _) => one::page(request, id).await,
-    }
-}
-
-pub(super) async fn post_form(
-    route: SavedRoute,
-    request: AccountRequest<'_>,
-    form: &FormData,
-) -> Result<AccountReply, AccountReply> {
-    match route {
-        SavedRoute::All => search::save(request, form).await,
-        SavedRoute::NewList => list::send(request, None, form).await,
-        SavedRoute::One(id, Action::Add) => list::send(request, Some(id), form).await,
-        SavedRoute::One(id, action) => one::post_form(request, id, action, form).await,
-        SavedRoute::NewSearch => Err(PageError::UnknownPage.into()),
-    }
-}
+/// The pages of saved searches and lists, and of webhooks.
+pub(super) const PAGES: &[PageRow] = &[
+    account_page(SAVED)
+        .get(|request, _, _| Box::pin(page(request)))
+        .post(|request, _, form| Box::pin(search::save(request, form))),
+    account_page("/account/saved/new").get(|request, _, _| Box::pin(search::page(request))),
+    account_page("/account/saved/list")
+        .get(|request, _, _| Box::pin(list::page(request)))
+        .post(|request, _, form| Box::pin(list::send(request, None, form)))
+        .takes_files(),
+    account_page("/account/saved/{id}").get(|request, [id, _], _| Box::pin(one::page(request, WatchId(id)))),
+    account_page("/account/saved/{id}/name")
+        .post(|request, [id, _], form| Box::pin(one::rename(request, WatchId(id), form))),
+    account_page("/account/saved/{id}/notify")
+        .post(|request, [id, _], form| Box::pin(one::notify(request, WatchId(id), form))),
+    account_page("/account/saved/{id}/feed")
+        .post(|request, [id, _], _| Box::pin(one::renew_feed(request, WatchId(id)))),
+    account_page("/account/saved/{id}/add")
+        .post(|request, [id, _], form| Box::pin(list::send(request, Some(WatchId(id)), form)))
+        .takes_files(),
+    account_page("/account/saved/{id}/remove")
+        .post(|request, [id, _], form| Box::pin(one::remove(request, WatchId(id), form)))
+        .takes_files(),
+    account_page("/account/saved/{id}/records.csv")
+        .get(|request, [id, _], _| Box::pin(one::download(request, WatchId(id)))),
+    account_page("/account/saved/{id}/delete").post(|request, [id, _], _| Box::pin(one::delete(request, WatchId(id)))),
+    account_page(WEBHOOKS)
+        .get(|request, _, _| Box::pin(webhooks::page(request)))
+        .post(|request, _, form| Box::pin(webhooks::add(request, form))),
+    account_page("/account/webhooks/{id}/secret")
+        .post(|request, [id, _], form| Box::pin(webhooks::reveal(request, WebhookId(id), form))),
+    account_page("/account/webhooks/{id}/rotate")
+        .post(|request, [id, _], form| Box::pin(webhooks::rotate(request, WebhookId(id), form))),
+    account_page("/account/webhooks/{id}/resume")
+        .post(|request, [id, _], _| Box::pin(webhooks::resume(request, WebhookId(id)))),
+    account_page("/account/webhooks/{id}/test")
+        .post(|request, [id, _], _| Box::pin(webhooks::test(request, WebhookId(id)))),
+    account_page("/account/webhooks/{id}/delete")
+        .post(|request, [id, _], _| Box::pin(webhooks::delete(request, WebhookId(id)))),
+];
 
 #[derive(Template)]
 #[template(path = "saved.html")]

@@ -5,7 +5,7 @@ use askama::Template;
 use crate::account::form::FormData;
 use crate::account::keys::SelectOption;
 use crate::account::saved::view::{AlertView, conditions, host_of};
-use crate::account::saved::{Action, SAVED, own_watch, pager, parse_name, query_number};
+use crate::account::saved::{SAVED, own_watch, pager, parse_name, query_number};
 use crate::account::sign::{form_error, form_status};
 use crate::account::{AccountReply, AccountRequest, CSV};
 use crate::browse::Pager;
@@ -75,9 +75,15 @@ struct WatchDetails {
 /// `GET /account/saved/{id}`. Parameters: `before` for earlier alerts, `alert` for all records of one alert, `page` for
 /// further records of a list.
 pub(super) async fn page(request: AccountRequest<'_>, id: WatchId) -> Result<AccountReply, AccountReply> {
+    let (visitor, watch) = owned(request, id).await?;
+    show(request, &visitor, watch, "").await
+}
+
+/// The signed-in account, and its search or list.
+async fn owned(request: AccountRequest<'_>, id: WatchId) -> Result<(Visitor, Watch), AccountReply> {
     let visitor = request.signed_in().await?;
     let watch = own_watch(request, &visitor, id).await?;
-    show(request, &visitor, watch, "").await
+    Ok((visitor, watch))
 }
 
 async fn show(
@@ -171,8 +177,7 @@ fn record(catalog: &Catalog, table: Table, key: &str) -> RecordRow {
 
 /// `GET /account/saved/{id}/records.csv`.
 pub(super) async fn download(request: AccountRequest<'_>, id: WatchId) -> Result<AccountReply, AccountReply> {
-    let visitor = request.signed_in().await?;
-    let watch = own_watch(request, &visitor, id).await?;
+    let (_, watch) = owned(request, id).await?;
     if watch.query.is_some() {
         return Err(PageError::UnknownPage.into());
     }
@@ -195,38 +200,66 @@ enum Change {
     RenewFeed,
 }
 
-/// Handles the forms of the page.
-pub(super) async fn post_form(
+/// `POST /account/saved/{id}/name`.
+pub(super) async fn rename(
     request: AccountRequest<'_>,
     id: WatchId,
-    action: Action,
     form: &FormData,
 ) -> Result<AccountReply, AccountReply> {
-    let visitor = request.signed_in().await?;
-    let watch = own_watch(request, &visitor, id).await?;
-    let account = visitor.account.id;
-    let auth = &request.page.state.auth;
-    let change = match action {
-        Action::Rename => match parse_name(form) {
-            Ok(name) => Change::Name(name),
-            Err(error) => return show(request, &visitor, watch, &error).await,
-        },
-        Action::Notify => {
-            let webhook = form.text("webhook");
-            let chosen = webhook.parse().ok().map(WebhookId);
-            if chosen.is_none() && !webhook.is_empty() {
-                return show(request, &visitor, watch, &StoreError::NoSuchWebhook.to_string()).await;
-            }
-            Change::Notify(!form.text("emails").is_empty(), chosen)
-        }
-        Action::RenewFeed => Change::RenewFeed,
-        Action::Remove => Change::Remove(form.texts("record").into_iter().map(Into::into).collect()),
-        Action::Delete => {
-            auth.blocking(move |service| service.store().watch_store().delete_watch(account, id)).await?;
-            return Ok(AccountReply::Redirect(SAVED.into(), Vec::new()));
-        }
-        Action::Show | Action::Add | Action::Download => return Err(PageError::UnknownPage.into()),
-    };
+    let (visitor, watch) = owned(request, id).await?;
+    match parse_name(form) {
+        Ok(name) => apply(request, &visitor, watch, Change::Name(name)).await,
+        Err(error) => show(request, &visitor, watch, &error).await,
+    }
+}
+
+/// `POST /account/saved/{id}/notify`: chooses where alerts are sent.
+pub(super) async fn notify(
+    request: AccountRequest<'_>,
+    id: WatchId,
+    form: &FormData,
+) -> Result<AccountReply, AccountReply> {
+    let (visitor, watch) = owned(request, id).await?;
+    let webhook = form.text("webhook");
+    let chosen = webhook.parse().ok().map(WebhookId);
+    if chosen.is_none() && !webhook.is_empty() {
+        return show(request, &visitor, watch, &StoreError::NoSuchWebhook.to_string()).await;
+    }
+    apply(request, &visitor, watch, Change::Notify(!form.text("emails").is_empty(), chosen)).await
+}
+
+/// `POST /account/saved/{id}/feed`: gives the feed another address.
+pub(super) async fn renew_feed(request: AccountRequest<'_>, id: WatchId) -> Result<AccountReply, AccountReply> {
+    let (visitor, watch) = owned(request, id).await?;
+    apply(request, &visitor, watch, Change::RenewFeed).await
+}
+
+/// `POST /account/saved/{id}/remove`: removes records from a list.
+pub(super) async fn remove(
+    request: AccountRequest<'_>,
+    id: WatchId,
+    form: &FormData,
+) -> Result<AccountReply, AccountReply> {
+    let (visitor, watch) = owned(request, id).await?;
+    let records: Vec<String> = form.texts("record").into_iter().map(Into::into).collect();
+    apply(request, &visitor, watch, Change::Remove(records)).await
+}
+
+/// `POST /account/saved/{id}/delete`.
+pub(super) async fn delete(request: AccountRequest<'_>, id: WatchId) -> Result<AccountReply, AccountReply> {
+    let (visitor, _) = owned(request, id).await?;
+    let (auth, account) = (&request.page.state.auth, visitor.account.id);
+    auth.blocking(move |service| service.store().watch_store().delete_watch(account, id)).await?;
+    Ok(AccountReply::Redirect(SAVED.into(), Vec::new()))
+}
+
+async fn apply(
+    request: AccountRequest<'_>,
+    visitor: &Visitor,
+    watch: Watch,
+    change: Change,
+) -> Result<AccountReply, AccountReply> {
+    let (auth, account, id) = (&request.page.state.auth, visitor.account.id, watch.id);
     let changed = auth.blocking(move |service| {
         let change = match &change {
             Change::Name(name) => WatchChange::Name(name),
@@ -238,6 +271,6 @@ pub(super) async fn post_form(
     });
     match changed.await {
         Ok(_) => Ok(AccountReply::Redirect(format!("{SAVED}/{}", id.0).into(), Vec::new())),
-        Err(error) => show(request, &visitor, watch, &form_error(error)?).await,
+        Err(error) => show(request, visitor, watch, &form_error(error)?).await,
     }
 }

@@ -108,8 +108,13 @@ impl SearchView {
     }
 }
 
+/// True for parameters of the API and of pages that do not decide which records a list has.
+fn is_representation(name: &str) -> bool {
+    api::options::is_representation(name) || ["view", "format"].contains(&name)
+}
+
 fn preview(catalog: &Catalog, table: Table, query: &str) -> Result<SearchView, Vec<ParameterError>> {
-    let search = SavableSearch::parse(catalog, table, query)?;
+    let search = SavableSearch::parse(catalog, table, query, is_representation)?;
     let total = catalog.list(&search.query, ListPosition::default(), 1).total;
     let pairs = search.canonical.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
     Ok(SearchView {
@@ -137,7 +142,8 @@ pub(super) async fn save(request: AccountRequest<'_>, form: &FormData) -> Result
         Err(error) => return show(request, draft(error)).await,
     };
     let catalog = request.page.state.releases.current();
-    let Ok(search) = run_in_turn(request, || SavableSearch::parse(&catalog, table, &query)).await? else {
+    let Ok(search) = run_in_turn(request, || SavableSearch::parse(&catalog, table, &query, is_representation)).await?
+    else {
         return show(request, draft(String::new())).await;
     };
     let (account, served, now, text) = (visitor.account.id, catalog.version(), request.now, search.text());

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::account::confirm::confirm;
 use crate::account::form::FormData;
-use crate::account::saved::split_number;
+use crate::account::saved::WEBHOOKS;
 use crate::account::saved::view::host_of;
 use crate::account::sign::{form_error, form_status};
 use crate::account::{AccountReply, AccountRequest};
@@ -18,55 +18,11 @@ use auth::watch::{MAX_WEBHOOKS, Webhook, WebhookChange, WebhookId};
 use data::rfc3339;
 use service::alerts::webhook::{DeliveryOutcome, WebhookClient, WebhookMessage, WebhookUrl};
 
-const WEBHOOKS: &str = "/account/webhooks";
 /// Seconds for which the previous secret also signs after a rotation.
 const OVERLAP: i64 = 24 * 3_600;
 /// Pages charged for a test message.
 const TEST_PAGES: usize = 20;
 const IS_OFF: &str = "the operator of this service has not turned webhooks on";
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WebhookRoute {
-    /// All webhooks of the account; a form adds one.
-    All,
-    /// Shows the secret.
-    Secret(WebhookId),
-    Rotate(WebhookId),
-    Resume(WebhookId),
-    /// Sends a test message.
-    Test(WebhookId),
-    Delete(WebhookId),
-}
-
-impl WebhookRoute {
-    pub(in crate::account) fn parse(path: &str) -> Option<Self> {
-        let rest = path.strip_prefix(WEBHOOKS)?;
-        if rest.is_empty() {
-            return Some(Self::All);
-        }
-        let (id, name) = split_number(rest)?;
-        let id = WebhookId(id);
-        match name {
-            "secret" => Some(Self::Secret(id)),
-            "rotate" => Some(Self::Rotate(id)),
-            "resume" => Some(Self::Resume(id)),
-            "test" => Some(Self::Test(id)),
-            "delete" => Some(Self::Delete(id)),
-            _ => None,
-        }
-    }
-
-    pub(in crate::account) fn label(self) -> &'static str {
-        match self {
-            Self::All => WEBHOOKS,
-            Self::Secret(_) => "/account/webhooks/{id}/secret",
-            Self::Rotate(_) => "/account/webhooks/{id}/rotate",
-            Self::Resume(_) => "/account/webhooks/{id}/resume",
-            Self::Test(_) => "/account/webhooks/{id}/test",
-            Self::Delete(_) => "/account/webhooks/{id}/delete",
-        }
-    }
-}
 
 #[derive(Template)]
 #[template(path = "webhooks.html")]
@@ -101,7 +57,7 @@ struct SecretPage {
 }
 
 /// `GET /account/webhooks`.
-pub(in crate::account) async fn page(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
+pub(super) async fn page(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
     let visitor = request.signed_in().await?;
     show(request, &visitor, "", Ok("")).await
 }
@@ -167,51 +123,69 @@ fn secret_page(
     Ok(AccountReply::Page(status, page.render()?))
 }
 
-/// Handles the forms of the page.
-pub(in crate::account) async fn post_form(
-    route: WebhookRoute,
+/// The webhook of the account with this id.
+async fn find(request: AccountRequest<'_>, visitor: &Visitor, id: WebhookId) -> Result<Webhook, AccountReply> {
+    let all = webhooks(request, visitor).await?;
+    all.into_iter().find(|webhook| webhook.id == id).ok_or(PageError::UnknownPage.into())
+}
+
+/// `POST /account/webhooks/{id}/secret`.
+pub(super) async fn reveal(
     request: AccountRequest<'_>,
+    id: WebhookId,
     form: &FormData,
 ) -> Result<AccountReply, AccountReply> {
     let visitor = request.signed_in().await?;
-    let (account, now) = (visitor.account.id, request.now);
-    let auth = &request.page.state.auth;
-    let (id, change) = match route {
-        WebhookRoute::All => return add(request, &visitor, form).await,
-        WebhookRoute::Secret(id) => {
-            confirm(request, &visitor, form, "see the secret of a webhook", &[]).await?;
-            let all = webhooks(request, &visitor).await?;
-            let webhook = all.iter().find(|webhook| webhook.id == id).ok_or(PageError::UnknownPage)?;
-            return secret_page(request, webhook, StatusCode::OK);
-        }
-        WebhookRoute::Test(id) => {
-            let all = webhooks(request, &visitor).await?;
-            let webhook = all.into_iter().find(|webhook| webhook.id == id).ok_or(PageError::UnknownPage)?;
-            return test(request, &visitor, webhook).await;
-        }
-        WebhookRoute::Delete(id) => {
-            let deleted = auth.blocking(move |service| service.store().watch_store().delete_webhook(account, id));
-            return match deleted.await? {
-                true => Ok(AccountReply::Redirect(WEBHOOKS.into(), Vec::new())),
-                false => Err(PageError::UnknownPage.into()),
-            };
-        }
-        WebhookRoute::Rotate(id) => {
-            confirm(request, &visitor, form, "rotate the secret of a webhook", &[]).await?;
-            (id, WebhookChange::RenewSecret { previous_until: now.saturating_add(OVERLAP) })
-        }
-        WebhookRoute::Resume(id) => (id, WebhookChange::Resume { now }),
-    };
+    confirm(request, &visitor, form, "see the secret of a webhook", &[]).await?;
+    let webhook = find(request, &visitor, id).await?;
+    secret_page(request, &webhook, StatusCode::OK)
+}
+
+async fn change(
+    request: AccountRequest<'_>,
+    visitor: &Visitor,
+    id: WebhookId,
+    change: WebhookChange<'static>,
+) -> Result<Webhook, AccountReply> {
+    let (auth, account) = (&request.page.state.auth, visitor.account.id);
     let changed = auth.blocking(move |service| service.store().watch_store().change_webhook(account, id, change));
-    let webhook = changed.await?;
-    match route {
-        WebhookRoute::Rotate(_) => secret_page(request, &webhook, StatusCode::OK),
-        _ => Ok(AccountReply::Redirect(WEBHOOKS.into(), Vec::new())),
+    Ok(changed.await?)
+}
+
+/// `POST /account/webhooks/{id}/rotate`: replaces the secret and shows the new one.
+pub(super) async fn rotate(
+    request: AccountRequest<'_>,
+    id: WebhookId,
+    form: &FormData,
+) -> Result<AccountReply, AccountReply> {
+    let visitor = request.signed_in().await?;
+    confirm(request, &visitor, form, "rotate the secret of a webhook", &[]).await?;
+    let previous_until = request.now.saturating_add(OVERLAP);
+    let webhook = change(request, &visitor, id, WebhookChange::RenewSecret { previous_until }).await?;
+    secret_page(request, &webhook, StatusCode::OK)
+}
+
+/// `POST /account/webhooks/{id}/resume`.
+pub(super) async fn resume(request: AccountRequest<'_>, id: WebhookId) -> Result<AccountReply, AccountReply> {
+    let visitor = request.signed_in().await?;
+    change(request, &visitor, id, WebhookChange::Resume { now: request.now }).await?;
+    Ok(AccountReply::Redirect(WEBHOOKS.into(), Vec::new()))
+}
+
+/// `POST /account/webhooks/{id}/delete`.
+pub(super) async fn delete(request: AccountRequest<'_>, id: WebhookId) -> Result<AccountReply, AccountReply> {
+    let visitor = request.signed_in().await?;
+    let (auth, account) = (&request.page.state.auth, visitor.account.id);
+    let deleted = auth.blocking(move |service| service.store().watch_store().delete_webhook(account, id));
+    match deleted.await? {
+        true => Ok(AccountReply::Redirect(WEBHOOKS.into(), Vec::new())),
+        false => Err(PageError::UnknownPage.into()),
     }
 }
 
 /// `POST /account/webhooks`: adds a webhook and shows its secret.
-async fn add(request: AccountRequest<'_>, visitor: &Visitor, form: &FormData) -> Result<AccountReply, AccountReply> {
+pub(super) async fn add(request: AccountRequest<'_>, form: &FormData) -> Result<AccountReply, AccountReply> {
+    let visitor = &request.signed_in().await?;
     let state = request.page.state;
     let text = form.text("url");
     let Some(networks) = &state.alerts.networks else {
@@ -233,7 +207,9 @@ async fn add(request: AccountRequest<'_>, visitor: &Visitor, form: &FormData) ->
 
 /// `POST /account/webhooks/{id}/test`: sends a message and waits for the response. Charged as [`TEST_PAGES`] pages,
 /// since it makes this server send requests to others.
-async fn test(request: AccountRequest<'_>, visitor: &Visitor, webhook: Webhook) -> Result<AccountReply, AccountReply> {
+pub(super) async fn test(request: AccountRequest<'_>, id: WebhookId) -> Result<AccountReply, AccountReply> {
+    let visitor = &request.signed_in().await?;
+    let webhook = find(request, visitor, id).await?;
     let state = request.page.state;
     let Some(networks) = state.alerts.networks.clone() else {
         return show(request, visitor, "", Err(IS_OFF)).await;

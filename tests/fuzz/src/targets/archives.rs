@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use catalog::{Catalog, Texts};
+use catalog::{Catalog, TextIndexes};
 use data::archive::AlignedBytes;
 use data::{Checksums, NoProgress, RecordStore, Snapshot, Table, compile};
 use http::HeaderValue;
@@ -140,7 +140,7 @@ const PROFILE: &[u8] = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params
 pub fn archive(script: &[u8]) {
     let changed = edited(&original().0, script);
     let Some(snapshot) = open(&changed) else { return };
-    let Ok(texts) = Texts::in_memory(&snapshot) else { return };
+    let Ok(texts) = TextIndexes::in_memory(&snapshot) else { return };
     let whole = open(&original().0).expect("a valid archive");
     let releases = &service().state.releases;
     let catalog = Arc::new(Catalog::new(snapshot, texts));

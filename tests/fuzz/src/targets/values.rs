@@ -15,12 +15,13 @@ use super::split;
 /// of the service could have sealed it.
 pub fn cursor(bytes: &[u8]) {
     let secret = service().state.auth.cursor_secret();
+    let open = |text: &str| Cursor::open(text, secret, api::options::is_page_option);
     let (kind, rest) = split(bytes);
     let text = String::from_utf8_lossy(rest);
     let resource = LISTS[kind / 2 % LISTS.len()];
     let path = resource.path();
     if kind % 2 == 0 {
-        let opened = Cursor::open(&text, secret);
+        let opened = open(&text);
         assert!(opened.is_none(), "nobody but the service can seal a cursor: {opened:?}");
         let reply = ask("GET", &format!("/api/v3/{path}?cursor={}", encoded(rest)), &[], &[]);
         assert!(reply.status == 400 || rest.is_empty(), "{}: {}", reply.status, reply.text);
@@ -38,11 +39,14 @@ pub fn cursor(bytes: &[u8]) {
         }
     };
     let rows = u64::from(own.snapshot().rows(resource.table()));
+    let query = form_urlencoded::parse(query).into_owned();
+    let (options, filters) = query.partition(|(name, _)| api::options::is_page_option(name));
     let cursor = Cursor {
         snapshot,
         content,
         path: path.to_owned(),
-        query: form_urlencoded::parse(query).into_owned().collect(),
+        filters,
+        options,
         position: ListPosition {
             offset: number(8) >> (number(0) % 64),
             // A row of the list, which the content of the release vouches for.
@@ -50,11 +54,11 @@ pub fn cursor(bytes: &[u8]) {
         },
     };
     let Some(sealed) = cursor.seal(secret) else { return };
-    assert_eq!(Cursor::open(&sealed, secret).as_ref(), Some(&cursor));
+    assert_eq!(open(&sealed).as_ref(), Some(&cursor));
     let mut changed = sealed.clone().into_bytes();
     let place = number(16) as usize % changed.len();
     changed[place] = if changed[place] == b'A' { b'B' } else { b'A' };
-    assert_eq!(Cursor::open(std::str::from_utf8(&changed).expect("ASCII"), secret), None, "changed at {place}");
+    assert_eq!(open(std::str::from_utf8(&changed).expect("ASCII")), None, "changed at {place}");
     ask("GET", &format!("/api/v3/{path}?cursor={sealed}"), &[], &[]);
 }
 

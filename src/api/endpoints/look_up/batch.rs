@@ -1,7 +1,7 @@
 //! `POST /resolve`: many items, as JSON or as a table.
 //!
-//! What concerns the whole body is a problem document that names item and field; what concerns one item is in its answer, so
-//! that it does not fail the others. Each started ten items count as one request.
+//! An error of the whole body is a problem document that names item and field. An error of one item is part of its
+//! answer, and does not fail the others. Each started ten items count as one request.
 
 use std::error::Error;
 
@@ -21,40 +21,40 @@ use transport::body::{self, BodyReadError, Payload};
 use transport::negotiation::{Format, accepts_json, has_content_type};
 use transport::problem::{Code, Problem};
 
+use crate::envelope::json_response;
 use crate::pin::{AS_OF, SNAPSHOT};
-use crate::record::json_response;
 use crate::request::RequestError;
 use crate::routes::Route;
-use crate::{ApiRequest, Outcome, Pipeline, Version, catch_panic, label, not_acceptable};
+use crate::{ApiRequest, Pipeline, PipelineOutcome, Version, catch_panic, label, not_acceptable};
 
 use super::{Limit, answer_to, default_tables};
 
-/// Items of a JSON body.
+/// Maximum number of items in a JSON body.
 pub(crate) const MAX_ITEMS: usize = 500;
-/// Items that count as one request.
+/// Number of items that count as one request.
 pub(crate) const ITEMS_PER_REQUEST: u64 = 10;
-/// Size of a JSON body: 500 items of 4 KB.
+/// Maximum size of a JSON body in bytes: 500 items of 4 KB.
 const MAX_BODY: usize = 2 * 1024 * 1024;
 
 const COST: HeaderName = HeaderName::from_static("x-request-cost");
 
-/// The parameters of a JSON body; items without a kind are of `kind`.
+/// Parameters of a JSON body; `kind` applies to items without one.
 const PARAMETERS: [&str; 5] = ["kind", "limit", "fields", SNAPSHOT, AS_OF];
 
-/// Items that were read from a body.
-struct Batch {
+/// The items of a body.
+struct ItemBatch {
     items: Vec<Result<Item, Vec<ParameterError>>>,
     limit: Limit,
 }
 
-impl Batch {
+impl ItemBatch {
     fn cost(&self) -> u32 {
         (self.items.len() as u64).div_ceil(ITEMS_PER_REQUEST).max(1) as u32
     }
 }
 
 impl Pipeline<'_> {
-    /// The response to a request with a body.
+    /// Responds to a request with a body.
     pub(crate) async fn respond_to_batch<B: Buf + Send + 'static, E: Error + Send + Sync + 'static>(
         &self,
         caller: Result<Caller, AuthError>,
@@ -70,7 +70,7 @@ impl Pipeline<'_> {
         caller: Result<Caller, AuthError>,
         body: impl Stream<Item = Result<B, E>> + Send + 'static,
         quota: &mut Quota,
-    ) -> Result<Outcome, Problem> {
+    ) -> Result<PipelineOutcome, Problem> {
         let request = self.request;
         let route = self.version.and_then(|version| Route::find(version, self.path)).map(|(route, _)| route);
         request.trace.set_route(label(self.version, route));
@@ -80,22 +80,22 @@ impl Pipeline<'_> {
         self.check_url()?;
         let caller = self.admit(caller)?;
         if self.state.auth.peek(&caller, quota.day).remaining == Some(0) {
-            self.take(&caller, 1, quota)?;
+            self.charge_quota(&caller, 1, quota)?;
         }
         let values: Vec<(String, String)> = form_urlencoded::parse(request.query.as_bytes()).into_owned().collect();
         if has_content_type(request.headers, Format::Csv.media_type()) {
             return self.send_table(caller, body, &values, quota).await;
         }
-        let batch = match self.check(&values) {
+        let batch = match self.check_head(&values) {
             Ok(()) => match body::read(request.headers, body, MAX_BODY).await {
-                Ok(bytes) => self.read(&bytes, &values),
+                Ok(bytes) => self.parse_batch(&bytes, &values),
                 Err(error) => Err(unread(error)),
             },
             Err(problem) => Err(problem),
         };
-        let requests = batch.as_ref().map_or(1, Batch::cost);
-        *quota = self.take_for_items(&caller, requests, quota)?;
-        let answered = self.answer(&caller, batch?, &values, *quota).await;
+        let requests = batch.as_ref().map_or(1, ItemBatch::cost);
+        *quota = self.charge_items(&caller, requests, quota)?;
+        let answered = self.answer_batch(&caller, batch?, &values, *quota).await;
         answered.inspect_err(|problem| {
             if problem.code.status().is_server_error() {
                 *quota = self.state.auth.give_back_several(&caller, requests, quota.day);
@@ -103,8 +103,8 @@ impl Pipeline<'_> {
         })
     }
 
-    /// Checks all but the body.
-    fn check(&self, values: &[(String, String)]) -> Result<(), Problem> {
+    /// Checks everything but the body.
+    fn check_head(&self, values: &[(String, String)]) -> Result<(), Problem> {
         if !has_content_type(self.request.headers, "application/json") {
             let detail =
                 "the body is of no known type: send `Content-Type: application/json`, or `text/csv` for a table";
@@ -116,7 +116,7 @@ impl Pipeline<'_> {
         self.check_values(values, &PARAMETERS)
     }
 
-    /// Checks the parameters, of which these are accepted.
+    /// Checks the parameters; only those in `accepted` are allowed.
     pub(super) fn check_values(&self, values: &[(String, String)], accepted: &[&'static str]) -> Result<(), Problem> {
         let mut issues: Issues = values
             .iter()
@@ -130,25 +130,25 @@ impl Pipeline<'_> {
         issues.extend(errors.into());
         let error = if issues.is_empty() { None } else { Some(issues.into()) };
         match self.pin_error {
-            Some(pin) => Err(pin.with(error).problem(self.catalog)),
+            Some(pin) => Err(pin.join_error(error).problem(self.catalog)),
             None => error.map_or(Ok(()), |error: RequestError| Err(error.problem(self.catalog))),
         }
     }
 
-    fn read(&self, bytes: &Bytes, values: &[(String, String)]) -> Result<Batch, Problem> {
+    fn parse_batch(&self, bytes: &Bytes, values: &[(String, String)]) -> Result<ItemBatch, Problem> {
         let tables = default_tables(values, &mut Vec::new());
         let limit = Limit::parse(values).map_err(Problem::of_parameters)?;
-        Ok(Batch { items: items(bytes, self.catalog, &tables)?, limit })
+        Ok(ItemBatch { items: parse_items(bytes, self.catalog, &tables)?, limit })
     }
 
-    /// Looks up the items, each when it is the batch's turn.
-    async fn answer(
+    /// Looks up the items one by one, each in the batch's turn in the queue.
+    async fn answer_batch(
         &self,
         caller: &Caller,
-        batch: Batch,
+        batch: ItemBatch,
         values: &[(String, String)],
         quota: Quota,
-    ) -> Result<Outcome, Problem> {
+    ) -> Result<PipelineOutcome, Problem> {
         let (cost, limit) = (batch.cost(), batch.limit);
         let trace = self.request.trace;
         let failed = |error: Option<Problem>| error.unwrap_or_else(|| RequestError::Panic.problem(self.catalog));
@@ -159,29 +159,30 @@ impl Pipeline<'_> {
             let look_up = || catch_panic(trace, || Ok(answer_to(self.catalog, item, base, limit)));
             answers.push(turns.run(look_up).await.map_err(failed)?);
         }
-        let present = || catch_panic(trace, || self.presented(&answers, limit, cost, values, quota).map_err(Some));
+        let present =
+            || catch_panic(trace, || self.present_answers(&answers, limit, cost, values, quota).map_err(Some));
         turns.run(present).await.map_err(failed)
     }
 
-    fn presented(
+    fn present_answers(
         &self,
         answers: &[LookUpAnswer],
         limit: Limit,
         cost: u32,
         values: &[(String, String)],
         quota: Quota,
-    ) -> Result<Outcome, Problem> {
+    ) -> Result<PipelineOutcome, Problem> {
         let (state, catalog, version) = (self.state, self.catalog.clone(), Version::V3);
         let request = ApiRequest { state, catalog, version, path: self.path, values, quota, account: None };
         let response = json_response::<LookUpAnswer>(&request, &answers, &limit.warnings())?;
         let mut found = request.finish(self.request.trace.route(), false, response);
         found.headers.insert(COST, HeaderValue::from(cost));
-        Ok(Outcome::Found(found.into()))
+        Ok(PipelineOutcome::Found(found.into()))
     }
 
-    /// As [`Pipeline::take`], with an error that says how many items are left.
-    fn take_for_items(&self, caller: &Caller, requests: u32, quota: &mut Quota) -> Result<Quota, Problem> {
-        self.take(caller, requests, quota).map_err(|mut problem| {
+    /// Like [`Pipeline::charge_quota`], with an error that says how many items are left.
+    fn charge_items(&self, caller: &Caller, requests: u32, quota: &mut Quota) -> Result<Quota, Problem> {
+        self.charge_quota(caller, requests, quota).map_err(|mut problem| {
             if let (Some(limit), Some(left @ 1..)) = (quota.limit, quota.remaining) {
                 problem.detail = format!(
                     "the items count as {requests} requests, and {left} of {limit} are left; send at most {} items; the quota \
@@ -207,8 +208,12 @@ pub(super) fn unread(error: BodyReadError) -> Problem {
     }
 }
 
-/// The items of a JSON body: `{"items": [{"name": …}, …]}`.
-fn items(bytes: &[u8], catalog: &Catalog, tables: &[Table]) -> Result<Vec<Result<Item, Vec<ParameterError>>>, Problem> {
+/// Parses the items of a JSON body: `{"items": [{"name": …}, …]}`.
+fn parse_items(
+    bytes: &[u8],
+    catalog: &Catalog,
+    tables: &[Table],
+) -> Result<Vec<Result<Item, Vec<ParameterError>>>, Problem> {
     let example = "`{\"items\": [{\"name\": \"Alder Capital\"}]}`";
     let body: Value = serde_json::from_slice(bytes)
         .map_err(|error| Problem::new(Code::InvalidJson, format!("the body is not JSON: {error}; send {example}")))?;
@@ -231,16 +236,16 @@ fn items(bytes: &[u8], catalog: &Catalog, tables: &[Table]) -> Result<Vec<Result
     let mut read = Vec::with_capacity(items.len());
     for (index, item) in items.iter().enumerate() {
         let at = format!("items[{index}]");
-        match texts(item, &at) {
-            Ok(texts) => read.push(texts.read(catalog, tables).map_err(|errors| placed(errors, &at))),
+        match item_texts(item, &at) {
+            Ok(texts) => read.push(texts.parse_item(catalog, tables).map_err(|errors| locate_errors(errors, &at))),
             Err(invalid) => errors.extend(invalid),
         }
     }
     if errors.is_empty() { Ok(read) } else { Err(Problem::of_parameters(errors)) }
 }
 
-/// The errors of an item, with its place in the body.
-fn placed(mut errors: Vec<ParameterError>, at: &str) -> Vec<ParameterError> {
+/// Adds the position in the body to the errors of an item.
+fn locate_errors(mut errors: Vec<ParameterError>, at: &str) -> Vec<ParameterError> {
     errors.iter_mut().for_each(|error| error.parameter = format!("{at}.{}", error.parameter));
     errors
 }
@@ -259,8 +264,8 @@ fn unknown_name(parameter: &str, name: &str, accepted: &[&str]) -> ParameterErro
     }
 }
 
-/// The texts of an item; the error has all its members that have another type or an unknown name.
-fn texts<'v>(item: &'v Value, at: &str) -> Result<ItemTexts<'v>, Vec<ParameterError>> {
+/// Reads the texts of an item; the error lists all its members that have another type or an unknown name.
+fn item_texts<'v>(item: &'v Value, at: &str) -> Result<ItemTexts<'v>, Vec<ParameterError>> {
     let Value::Object(members) = item else {
         let detail = "is not an object with at least a `name`, a `website` or an `id`";
         return Err(vec![ParameterError::invalid(at, format!("`{at}` {detail}"))]);

@@ -1,36 +1,139 @@
-//! Lists: a page of rows with the pagination of the version.
+//! Lists: a page of rows, with the pagination of the API version.
 
+use std::sync::Arc;
+
+use catalog::json::computed::{CoInvestorFields, MatchFields, RankFields};
 use catalog::json::{FieldSet, Fields, computed, record};
+use catalog::param_error::too_narrow;
 use catalog::{
-    Catalog, CoInvestorPage, Cursor, LeaderboardPage, ListPosition, MatchPage, Page, ParameterError, ParseOptions,
-    Query, Request,
+    Catalog, CoInvestorPage, Cursor, Issues, LeaderboardPage, ListPosition, MatchPage, Page, ParameterError,
+    ParseOptions, Query, Request, Resource,
 };
+use data::Table;
+use data::field::{Definition, Model};
+use transport::negotiation::Format;
 use transport::problem::{Code, Problem};
+use transport::telemetry::RouteGroup;
 
 use crate::asked::ASK;
+use crate::endpoint::{ApiEndpoint, ApiOperation, ParsedOperation};
 use crate::envelope::{
     ExplainedRow, Meta, Pagination, PaginationV1, PaginationV2, PaginationV3, Suggested, append_member, append_meta,
 };
+use crate::export::Export;
+use crate::openapi::schema::FIRM_SUMMARY;
+use crate::options::{AMOUNTS, EXPLAIN};
 use crate::other_meaning::ListAddress;
-use crate::pagination::ListRequest;
-use crate::window::Start;
+use crate::pagination::{ListRequest, settled_by_path};
+use crate::request::RequestUrl;
+use crate::window::WindowStart;
 use crate::{ApiRequest, ApiResponse, Version};
-use catalog::param_error::too_narrow;
 
-/// Longest `Link` in bytes: proxies reject responses with long headers, and the cursor is in the body, too.
+/// Longest `Link` in bytes: proxies reject responses with long headers, and the body has the cursor, too.
 const MAX_LINK: usize = 2 * 1024;
 
+/// A list. The path sets these of its parameters, the first one to the slug.
+pub(super) struct ListEndpoint(pub(super) Resource, pub(super) &'static [&'static str]);
+
+impl ApiEndpoint for ListEndpoint {
+    fn parse(&self, url: &RequestUrl<'_>) -> ParsedOperation {
+        let Self(resource, names) = *self;
+        let mut fixed: Vec<(&'static str, String)> = Vec::new();
+        if let Some(slug) = url.slug {
+            let row = url.find_row(Table::Firms, slug)?;
+            let slug = url.catalog.snapshot().slug(Table::Firms, row);
+            // The people of the firm only: a startup may have the same slug.
+            fixed.extend(names.iter().zip([slug, "firm"]).map(|(name, value)| (*name, value.to_owned())));
+        }
+        let list = ListRequest::parse(url, resource, &fixed)?;
+        match url.format {
+            Format::Json => Ok(Box::new(list)),
+            format => Ok(Box::new(Arc::new(Export::parse(url, list, format)?))),
+        }
+    }
+
+    fn item(&self) -> &'static Definition {
+        self.0.table().model()
+    }
+
+    fn item_name(&self, version: Version) -> &'static str {
+        match self.0 {
+            Resource::Firms if version != Version::V3 => FIRM_SUMMARY,
+            Resource::Leaderboard => RankFields::DEFINITION.name,
+            Resource::CoInvestors => CoInvestorFields::DEFINITION.name,
+            Resource::Match => MatchFields::DEFINITION.name,
+            _ => self.item().name,
+        }
+    }
+
+    fn field_set(&self) -> FieldSet {
+        FieldSet::of_list(self.0)
+    }
+
+    fn default_fields(&self) -> String {
+        let fields = self.0.table().default_fields().iter().chain(self.field_set().computed());
+        let names: Vec<String> = fields.map(|field| format!("`{}`", field.name)).collect();
+        format!("Default: {}.", names.join(", "))
+    }
+
+    fn is_paged(&self) -> bool {
+        true
+    }
+
+    fn list(&self) -> Option<Resource> {
+        Some(self.0)
+    }
+
+    fn excluded(&self) -> Vec<&'static str> {
+        settled_by_path(self.0, self.1)
+    }
+
+    fn group(&self) -> RouteGroup {
+        RouteGroup::List
+    }
+}
+
+impl ApiOperation for ListRequest {
+    fn searches(&self) -> bool {
+        let searches = match &self.parsed.request {
+            Request::List(Query { text: Some(text), table, .. }) => {
+                self.is_set(EXPLAIN) || !self.catalog.has_names(*table, text)
+            }
+            Request::List(query) => query.is_ranked(),
+            Request::Match(_) => true,
+            Request::Leaderboard(_) | Request::CoInvestors(_) => false,
+        };
+        let reads_many_rounds = match &self.parsed.request {
+            Request::List(query) => self.is_set(AMOUNTS) || query.reads_rounds(),
+            _ => false,
+        };
+        searches || reads_many_rounds || !self.parsed.warnings.is_empty()
+    }
+
+    fn respond(&self, request: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
+        respond(request, self)
+    }
+
+    fn depends_on_tier(&self) -> bool {
+        self.window.depends_on_tier()
+    }
+
+    fn add_warnings(&mut self, issues: Issues) {
+        self.parsed.warnings.extend(issues);
+    }
+}
+
 /// A page of a list.
-pub(crate) enum Rows {
+pub(crate) enum ListRows {
     Plain(Page),
     Ranked(LeaderboardPage),
     CoInvestors(CoInvestorPage),
     Matches(MatchPage),
 }
 
-impl Rows {
-    /// At most `limit` rows of a list from a position.
-    pub(crate) fn of(list: &ListRequest, position: ListPosition, limit: usize) -> Self {
+impl ListRows {
+    /// Loads at most `limit` rows of a list, from a position on.
+    pub(crate) fn load(list: &ListRequest, position: ListPosition, limit: usize) -> Self {
         let catalog = &list.catalog;
         match &list.parsed.request {
             Request::List(query) => Self::Plain(catalog.list(query, position, limit)),
@@ -72,14 +175,14 @@ impl Rows {
     }
 }
 
-pub(crate) fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<ApiResponse, Problem> {
+fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<ApiResponse, Problem> {
     let (version, resource, catalog) = (request.version, list.resource, &list.catalog);
     let fields = match version {
         Version::V3 => Fields::parse(&list.fields, FieldSet::of_list(resource)).map_err(Problem::of_parameters)?,
         Version::V1 | Version::V2 => Fields::DefaultWithDays,
     };
-    let rows = Rows::of(list, list.position, list.window.limit as usize);
-    let warnings = warnings(&ListAddress::of(request), list, &rows);
+    let rows = ListRows::load(list, list.position, list.window.limit as usize);
+    let warnings = warnings(&ListAddress::from_request(request), list, &rows);
     let (total, next) = rows.total_and_next();
 
     let next_cursor = match (version, next) {
@@ -89,9 +192,13 @@ pub(crate) fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<Ap
     let next_link = next_cursor.as_ref().and_then(|cursor| next_link(request, cursor));
     let limit = list.window.limit;
     let pagination = match list.window.start {
-        Start::Offset(offset) => Pagination::V1(PaginationV1 { total, limit, offset }),
-        Start::Page(page) => Pagination::V2(PaginationV2 { page, total_pages: total.div_ceil(limit), total, limit }),
-        Start::Cursor => Pagination::V3(PaginationV3 { has_more: next_cursor.is_some(), next_cursor, total, limit }),
+        WindowStart::Offset(offset) => Pagination::V1(PaginationV1 { total, limit, offset }),
+        WindowStart::Page(page) => {
+            Pagination::V2(PaginationV2 { page, total_pages: total.div_ceil(limit), total, limit })
+        }
+        WindowStart::Cursor => {
+            Pagination::V3(PaginationV3 { has_more: next_cursor.is_some(), next_cursor, total, limit })
+        }
     };
 
     let table = resource.table();
@@ -105,8 +212,8 @@ pub(crate) fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<Ap
         }
         rows.write(&mut body, list, index, &fields);
     }
-    if let Rows::Plain(page) = &rows {
-        if list.explain {
+    if let ListRows::Plain(page) = &rows {
+        if list.is_set(EXPLAIN) {
             explained = explain(catalog, &list.parsed.request, &page.rows);
         }
         let snapshot = catalog.snapshot();
@@ -119,11 +226,11 @@ pub(crate) fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<Ap
     append_member(&mut body, "pagination", &pagination);
     let snapshot = catalog.version();
     let amounts = match &list.parsed.request {
-        Request::List(query) if list.amounts => Some(catalog.amounts(&query.filters)),
+        Request::List(query) if list.is_set(AMOUNTS) => Some(catalog.amounts(&query.filters)),
         _ => None,
     };
     let (snippets, similar) = match (&rows, &list.parsed.request) {
-        (Rows::Plain(page), Request::List(query)) => {
+        (ListRows::Plain(page), Request::List(query)) => {
             (catalog.snippets_of(query, &page.rows), catalog.similarities_of(query, &page.rows))
         }
         _ => Default::default(),
@@ -139,14 +246,14 @@ pub(crate) fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<Ap
         snippets: &snippets,
         similar: &similar,
         asked,
-        ..Meta::of(catalog.snapshot(), &warnings)
+        ..Meta::new(catalog.snapshot(), &warnings)
     };
     let release = append_meta(&mut body, version, &meta);
     Ok(ApiResponse { body, release, snapshot, next_link })
 }
 
-/// What a client should know about a page: what of its request was changed, and why it finds little.
-pub(crate) fn warnings(address: &ListAddress<'_>, list: &ListRequest, rows: &Rows) -> Vec<ParameterError> {
+/// Warnings of a page: changes to its request, and the reason why it finds little.
+pub(crate) fn warnings(address: &ListAddress<'_>, list: &ListRequest, rows: &ListRows) -> Vec<ParameterError> {
     let (resource, catalog, version) = (list.resource, &list.catalog, address.version);
     let mut warnings = Vec::new();
     if list.window.clamped {
@@ -159,11 +266,11 @@ pub(crate) fn warnings(address: &ListAddress<'_>, list: &ListRequest, rows: &Row
     warnings.extend(list.parsed.warnings.report(catalog));
     warnings.extend(list.parsed.notes.iter().cloned());
     let (total, _) = rows.total_and_next();
-    if let Rows::Plain(page) = rows {
+    if let ListRows::Plain(page) = rows {
         warnings.extend(page.notes.iter().cloned());
     }
-    if version == Version::V3 && total == 0 && matches!(rows, Rows::Plain(_)) {
-        // What the path sets cannot be dropped.
+    if version == Version::V3 && total == 0 && matches!(rows, ListRows::Plain(_)) {
+        // Parameters of the path cannot be dropped.
         let is_given = |name: &str| {
             let own = resource.parameter(name);
             let mut given = address.values.iter().filter_map(|(name, _)| resource.parameter(name));
@@ -173,7 +280,7 @@ pub(crate) fn warnings(address: &ListAddress<'_>, list: &ListRequest, rows: &Row
         let relaxation = catalog.relaxation(resource, &list.parsed.canonical, options, is_given);
         warnings.extend(relaxation.as_ref().map(too_narrow));
     }
-    // Lists of v3 have suggestions in `meta.did_you_mean`.
+    // Lists of v3 have their suggestions in `meta.did_you_mean`.
     if version != Version::V3 {
         warnings.extend(nothing_found(list, rows));
     }
@@ -183,10 +290,10 @@ pub(crate) fn warnings(address: &ListAddress<'_>, list: &ListRequest, rows: &Row
     warnings
 }
 
-/// A warning with the nearest name, if a search finds nothing.
-pub(crate) fn nothing_found(list: &ListRequest, rows: &Rows) -> Option<ParameterError> {
+/// A warning with the nearest name, if a search has no match.
+pub(crate) fn nothing_found(list: &ListRequest, rows: &ListRows) -> Option<ParameterError> {
     match (&list.parsed.request, rows) {
-        (Request::List(Query { text: Some(text), table, .. }), Rows::Plain(page)) if page.total == 0 => {
+        (Request::List(Query { text: Some(text), table, .. }), ListRows::Plain(page)) if page.total == 0 => {
             let similar = page.did_you_mean.first();
             let similar = similar.map(|row| list.catalog.snapshot().slug(*table, *row).to_owned());
             Some(ParameterError::nothing_found(text, similar))
@@ -195,7 +302,7 @@ pub(crate) fn nothing_found(list: &ListRequest, rows: &Rows) -> Option<Parameter
     }
 }
 
-/// The parts of the scores of rows that match a search.
+/// Explains the scores of the rows that match a search.
 fn explain(catalog: &Catalog, request: &Request, rows: &[u32]) -> Vec<ExplainedRow> {
     let Request::List(query) = request else { return Vec::new() };
     let Some(text) = &query.text else { return Vec::new() };
@@ -206,7 +313,7 @@ fn explain(catalog: &Catalog, request: &Request, rows: &[u32]) -> Vec<ExplainedR
     explained.collect()
 }
 
-/// The text of a cursor.
+/// The cursor as signed text.
 pub(crate) fn seal(request: &ApiRequest<'_>, cursor: &Cursor) -> Result<String, Problem> {
     cursor.seal(request.state.auth.cursor_secret()).ok_or_else(|| {
         let detail = "the filters do not fit into a cursor; use fewer values per request";

@@ -1,8 +1,8 @@
-//! `POST /resolve` with a table: rows are answered while they arrive, so that a table of any length takes little memory.
+//! `POST /resolve` with a table: rows are answered as they arrive, so that a table of any length takes little memory.
 //!
-//! What is wrong with the header is a problem document; what is wrong with a row is in its answer. Each started ten rows are
-//! taken from the quota before they are answered; when it is used up, the other rows come back as they are, marked, so that the
-//! result is complete and can be sent again.
+//! An error in the header is a problem document; an error in a row is part of its answer. Each started ten rows are
+//! charged to the quota before they are answered. Once it is used up, the other rows come back unchanged and marked, so
+//! that the result is complete and can be sent again.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 use auth::Caller;
 use auth::quota::{BatchOwner, Denied, Quota};
 use catalog::Catalog;
-use catalog::look_up::sheet::{MAX_ROW, Row, RowEnds, Sheet, SheetOptions};
+use catalog::look_up::sheet::{MAX_ROW, RowEnds, Sheet, SheetOptions, SheetRow};
 use data::{Date, rfc3339};
 use platform::metrics::panics;
 use service::State;
@@ -27,12 +27,12 @@ use transport::negotiation::{Format, accepts};
 use transport::problem::{Code, Problem, QUOTA_UNKNOWN, SLOW_DOWN};
 
 use crate::pin::{AS_OF, SNAPSHOT};
-use crate::{MAX_HEADERS, Outcome, Pipeline, Version, not_acceptable, shared_headers};
+use crate::{MAX_HEADERS, Pipeline, PipelineOutcome, Version, not_acceptable, shared_headers};
 
 use super::batch::{ITEMS_PER_REQUEST, unread};
 use super::{Limit, default_tables};
 
-/// The parameters of a table; those of columns name the column of a value.
+/// Parameters of a table; those that end in `_column` name the column of a value.
 pub(crate) const PARAMETERS: [&str; 13] = [
     "kind",
     "limit",
@@ -49,22 +49,22 @@ pub(crate) const PARAMETERS: [&str; 13] = [
     AS_OF,
 ];
 
-/// Rows of a part of the response.
+/// Number of rows in a part of the response.
 const ROWS_OF_PART: usize = 32;
-/// How long a part waits if there is no place in the queue.
+/// Delay before a part is retried if the queue is full.
 const PAUSE: Duration = Duration::from_millis(100);
-/// How long a table may take: until it ends, its release stays in memory.
+/// Maximum duration of a table; until it ends, its release stays in memory.
 const MAX_DURATION: Duration = Duration::from_secs(3_600);
 
-/// The parts of a body as they arrive.
+/// Parts of a body, as they arrive.
 type Parts = mpsc::Receiver<Result<Bytes, BodyReadError>>;
 
-/// Parts of a body that wait for their rows to be answered, some megabytes at most: programs that read the response only when
-/// they have sent all need not wait for tables of that size.
+/// Number of received parts that may wait to be answered, some megabytes at most: for tables up to that size, a program
+/// may read the response only after it has sent everything.
 const WAITING_PARTS: usize = 16;
 
-/// Passes the parts of a body on, as fast as they are taken.
-fn parts<B: Buf + Send + 'static, E: Error + Send + Sync + 'static>(
+/// Forwards the parts of a body as fast as they are consumed.
+fn forward_parts<B: Buf + Send + 'static, E: Error + Send + Sync + 'static>(
     body: impl Stream<Item = Result<B, E>> + Send + 'static,
 ) -> Parts {
     let (sender, parts) = mpsc::channel(WAITING_PARTS);
@@ -84,25 +84,26 @@ fn parts<B: Buf + Send + 'static, E: Error + Send + Sync + 'static>(
 }
 
 impl Pipeline<'_> {
-    /// The response to a table. Its first ten rows are taken from the quota, so that a caller without any gets an error.
+    /// Responds to a table. Its first ten rows are charged before the response starts, so that a caller without any
+    /// quota left gets an error.
     pub(super) async fn send_table<B: Buf + Send + 'static, E: Error + Send + Sync + 'static>(
         &self,
         caller: Caller,
         body: impl Stream<Item = Result<B, E>> + Send + 'static,
         values: &[(String, String)],
         quota: &mut Quota,
-    ) -> Result<Outcome, Problem> {
+    ) -> Result<PipelineOutcome, Problem> {
         self.request.trace.set_streams_body();
-        let mut body = parts(body);
+        let mut body = forward_parts(body);
         let accepted = match accepts(self.request.headers, Format::Csv) {
             true => self.check_values(values, &PARAMETERS),
             false => Err(not_acceptable()),
         };
         let opened = match accepted {
-            Ok(()) => self.open(&mut body, values).await,
+            Ok(()) => self.open_sheet(&mut body, values).await,
             Err(problem) => Err(problem),
         };
-        *quota = self.take(&caller, 1, quota)?;
+        *quota = self.charge_quota(&caller, 1, quota)?;
         let (sheet, rest) = opened?;
         let mut headers = HeaderMap::with_capacity(MAX_HEADERS);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/csv; charset=utf-8; header=present"));
@@ -110,7 +111,7 @@ impl Pipeline<'_> {
         set(&mut headers, CONTENT_DISPOSITION, &name);
         shared_headers(self.state, Version::V3, self.catalog.version(), Caching::Never).write(&mut headers);
         headers::reserve(&mut headers, quota.limit.is_some());
-        let writer = Writer {
+        let writer = LookUpWriter {
             state: Arc::clone(self.state),
             catalog: Arc::clone(self.catalog),
             caller,
@@ -121,7 +122,7 @@ impl Pipeline<'_> {
             text: rest,
             read: 0,
             row_end: 0,
-            ends: RowEnds::of(&sheet),
+            ends: RowEnds::for_sheet(&sheet),
             sheet,
             body,
             body_ended: false,
@@ -130,11 +131,11 @@ impl Pipeline<'_> {
         };
         let mut response = Response::new(Payload::Stream(writer.stream()));
         *response.headers_mut() = headers;
-        Ok(Outcome::File(response))
+        Ok(PipelineOutcome::File(response))
     }
 
-    /// Reads the header; returns it with what follows it in the parts that were read.
-    async fn open(&self, body: &mut Parts, values: &[(String, String)]) -> Result<(Sheet, Vec<u8>), Problem> {
+    /// Reads the header. Returns the sheet, and the received bytes after the header.
+    async fn open_sheet(&self, body: &mut Parts, values: &[(String, String)]) -> Result<(Sheet, Vec<u8>), Problem> {
         let (mut text, mut ends) = (Vec::new(), RowEnds::default());
         let mut end = None;
         while end.is_none() {
@@ -160,19 +161,19 @@ impl Pipeline<'_> {
 }
 
 /// Answers the rows of a table.
-struct Writer {
+struct LookUpWriter {
     state: Arc<State>,
     catalog: Arc<Catalog>,
     caller: Caller,
-    /// Rows that are taken from the quota and not answered yet.
+    /// Number of rows that are charged but not answered yet.
     paid: u64,
-    /// Why the other rows are not answered.
+    /// Reason why the other rows are not answered.
     used_up: Option<String>,
-    /// What is to be sent before anything else.
+    /// Bytes to send before anything else.
     ready: Vec<u8>,
-    /// Rows that are read and not answered.
-    rows: std::vec::IntoIter<Row>,
-    /// What has arrived: rows end at `row_end`, and bytes up to `read` were looked at.
+    /// Rows that are parsed but not answered yet.
+    rows: std::vec::IntoIter<SheetRow>,
+    /// Received bytes: whole rows end at `row_end`, and the bytes before `read` have been scanned.
     text: Vec<u8>,
     read: usize,
     row_end: usize,
@@ -180,12 +181,12 @@ struct Writer {
     sheet: Sheet,
     body: Parts,
     body_ended: bool,
-    /// A row cannot be read, so that the result ends without a proper end.
+    /// A row cannot be read, so the response ends without a proper end.
     is_broken: bool,
     has_ended: bool,
 }
 
-impl Writer {
+impl LookUpWriter {
     fn stream(self) -> ByteStream {
         let started = Instant::now();
         Box::pin(stream::unfold(Some(self), move |writer| async move {
@@ -193,18 +194,18 @@ impl Writer {
             if started.elapsed() > MAX_DURATION {
                 return Some((Err("the table takes longer than an hour".into()), None));
             }
-            match writer.part().await {
+            match writer.next_part().await {
                 Ok(part) => Some((Ok(part), Some(writer))),
                 Err(error) => Some((Err(error), None)),
             }
         }))
     }
 
-    /// The next part, which is not empty unless it is the last.
-    async fn part(&mut self) -> Result<Bytes, BodyError> {
+    /// Produces the next part; only the last one may be empty.
+    async fn next_part(&mut self) -> Result<Bytes, BodyError> {
         loop {
             if self.is_broken {
-                // An error closes the connection, which first has to send the last row.
+                // An error closes the connection; wait until the last row is sent.
                 tokio::time::sleep(PAUSE).await;
                 return Err("a row is too long".into());
             }
@@ -228,7 +229,7 @@ impl Writer {
                 let reason = format!(
                     "a row is longer than {MAX_ROW} bytes; a quotation mark may be missing; the rows from here on are not answered"
                 );
-                let row = self.sheet.broken(&reason);
+                let row = self.sheet.error_row(&reason);
                 self.is_broken = true;
                 return Ok(row.into());
             } else {
@@ -237,7 +238,7 @@ impl Writer {
         }
     }
 
-    /// Waits for the next part of the body, and finds the rows in it.
+    /// Waits for the next part of the body and finds the ends of its rows.
     async fn receive(&mut self) -> Result<(), BodyError> {
         match self.body.recv().await {
             Some(part) => self.text.extend_from_slice(&part?),
@@ -252,7 +253,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Takes the whole rows of what has arrived; at the end of the body all.
+    /// Parses the complete rows received so far; at the end of the body, all that is left.
     fn take_rows(&mut self) {
         let end = if self.body_ended { self.text.len() } else { self.row_end };
         let rest = self.text.split_off(end);
@@ -261,29 +262,29 @@ impl Writer {
         (self.read, self.row_end) = (self.text.len(), 0);
     }
 
-    /// Answers some rows, each when it is their turn; `None` if there is no place in the queue. The place is not kept while the
-    /// client reads what it got.
+    /// Answers some rows, each in its turn; `None` if the queue is full. The batch gives up its position in the queue
+    /// while the client reads the answers.
     async fn answer_rows(&mut self) -> Result<Option<Vec<u8>>, BodyError> {
         let state = Arc::clone(&self.state);
         let Ok(mut turns) = state.work.batch(BatchOwner::Key(self.caller.key)) else { return Ok(None) };
         let mut part = Vec::new();
         for _ in 0..ROWS_OF_PART.min(self.rows.len()) {
-            part.extend(turns.run(|| panics::catch(|| self.answer())).await.map_err(|panic| panic.to_string())?);
+            part.extend(turns.run(|| panics::catch(|| self.answer_row())).await.map_err(|panic| panic.to_string())?);
         }
         Ok(Some(part))
     }
 
     /// Answers a row.
-    fn answer(&mut self) -> Vec<u8> {
+    fn answer_row(&mut self) -> Vec<u8> {
         let Some(row) = self.rows.next() else { return Vec::new() };
         match self.sheet.is_open(&row) {
-            false => self.sheet.kept(&row),
-            true if self.pay() => self.sheet.answered(&self.catalog, &row),
-            true => self.sheet.unanswered(&row, self.used_up.as_deref().unwrap_or_default()),
+            false => self.sheet.kept_row(&row),
+            true if self.pay() => self.sheet.answered_row(&self.catalog, &row),
+            true => self.sheet.unanswered_row(&row, self.used_up.as_deref().unwrap_or_default()),
         }
     }
 
-    /// Whether the next row is paid for: takes a request from the quota for each ten.
+    /// Returns true if the next row is paid for; charges one request for each ten rows.
     fn pay(&mut self) -> bool {
         if self.paid == 0 && self.used_up.is_none() {
             let day = Date::from_unix(self.state.now());

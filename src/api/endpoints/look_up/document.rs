@@ -1,4 +1,4 @@
-//! `/resolve`: the values of an item as parameters and as JSON, and the operation with a body.
+//! The documents of `/resolve`: the values of an item as parameters and as JSON, and the operation with a body.
 
 use serde_json::{Value, json};
 use utoipa::openapi::path::{Operation, OperationBuilder, Parameter, ParameterBuilder, ParameterIn, ParameterStyle};
@@ -9,38 +9,36 @@ use utoipa::openapi::schema::{
 };
 use utoipa::openapi::{Content, ContentBuilder, Ref, RefOr, Required, Schema};
 
-use crate::Route;
-use crate::look_up::batch::{ITEMS_PER_REQUEST, MAX_ITEMS};
-use crate::look_up::{CANDIDATES, MAX_CANDIDATES, table};
-use crate::openapi::Examples;
-use crate::openapi::schema::Schemas;
 use auth::quota::MAX_WAITING;
 use catalog::look_up::MAX_NAME_WORDS;
 use catalog::params::MAX_TEXT_CHARS;
-use catalog::{Catalog, ItemTexts, Resource};
-use data::Table;
+use catalog::{Catalog, Item, ItemTexts, Resource};
+use data::vocabulary::Vocabulary;
+use data::{LookUpStatus, Table};
 use transport::problem::Code;
 
-/// The schemas of an item and of many answers.
-const ITEM: &str = "LookUpItem";
-pub(super) const ANSWERS: &str = "LookUpList";
+use super::batch::{ITEMS_PER_REQUEST, MAX_ITEMS};
+use super::{CANDIDATES, MAX_CANDIDATES, table};
+use crate::Version;
+use crate::openapi::Examples;
+use crate::openapi::parameter::DocumentedOption;
+use crate::openapi::schema::Schemas;
+use crate::openapi::vocabulary::vocabulary;
+use crate::routes::Route;
 
-/// A value of an item, or the number of candidates; `None` for another parameter.
-pub(super) fn parameter(name: &str, catalog: &Catalog) -> Option<Parameter> {
-    let (doc, schema) = value(name)?;
-    let is_list = ItemTexts::is_list(name);
-    let parameter = ParameterBuilder::new()
-        .name(name)
-        .parameter_in(ParameterIn::Query)
-        .required(Required::False)
-        .description(Some(doc))
-        .schema(Some(schema))
-        .example(Some(example(name, catalog)));
-    let parameter = match is_list {
+/// Names of the schemas of an item, of its kind and of many answers.
+const ITEM: &str = "LookUpItem";
+const KIND: &str = "LookUpKind";
+const ANSWERS: &str = "LookUpList";
+
+/// Documents the parameter for a value of an item or for the number of candidates; `None` for other names.
+pub(super) fn parameter(of: &DocumentedOption<'_>) -> Option<ParameterBuilder> {
+    let (doc, schema) = value(of.name)?;
+    let parameter = of.query(&doc).schema(Some(schema)).example(Some(example(of.name, of.catalog)));
+    Some(match ItemTexts::is_list(of.name) {
         true => parameter.style(Some(ParameterStyle::Form)).explode(Some(false)),
         false => parameter,
-    };
-    Some(parameter.build())
+    })
 }
 
 fn text() -> ObjectBuilder {
@@ -53,7 +51,7 @@ fn value(name: &str) -> Option<(String, RefOr<Schema>)> {
     let list = |item: ObjectBuilder| RefOr::from(ArrayBuilder::new().items(item).min_items(Some(1)));
     let listed = || list(ObjectBuilder::new().schema_type(Type::String).pattern(Some(r"[^\s,]")));
     let (doc, schema) = match name {
-        "kind" => ("What it is. Default: any of them.", Ref::from_schema_name("LookUpKind").into()),
+        "kind" => ("What it is. Default: any of them.", Ref::from_schema_name(KIND).into()),
         "name" => {
             let doc =
                 format!("Its name, an alias, or an address in place of a name, of at most {MAX_NAME_WORDS} words.");
@@ -108,13 +106,18 @@ fn example(name: &str, catalog: &Catalog) -> Value {
     }
 }
 
-/// An object of a body: unknown names are rejected.
+/// An object of a request body: unknown names are rejected.
 fn closed_object() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::Object).additional_properties(Some(AdditionalProperties::FreeForm(false)))
 }
 
-/// Adds what only the operation with a body has.
+/// Adds the vocabularies, and the schemas of the operation with a body.
 pub(super) fn add_schemas(schemas: &mut Schemas) {
+    let doc = "Whether an item means the first candidate, may mean several or none for sure, means no likely record, or is \
+               invalid.";
+    schemas.insert("LookUpStatus".to_owned(), vocabulary(doc, &LookUpStatus::names()));
+    let kinds = Item::TABLES.map(Table::noun);
+    schemas.insert(KIND.to_owned(), vocabulary("A type of record that is looked up.", &kinds));
     let item =
         closed_object().description(Some("An item to look up. At least one of `name`, `website` and `id` is given."));
     let item = ItemTexts::NAMES.into_iter().fold(item, |item, name| {
@@ -148,7 +151,8 @@ fn csv(doc: &str) -> Content {
     ContentBuilder::new().schema(Some(text)).build()
 }
 
-/// The parameter that names the column of a value. OpenAPI cannot tie a parameter to a media type, so its text does.
+/// The parameter that names the column of a value. OpenAPI cannot tie a parameter to a media type, so the description
+/// does.
 fn column(name: &str) -> Parameter {
     let value = name.trim_end_matches("_column");
     let doc = format!(
@@ -164,7 +168,7 @@ fn column(name: &str) -> Parameter {
         .build()
 }
 
-/// `POST /resolve`, which is GET with a body in place of the item's parameters.
+/// `POST /resolve`: the GET operation with a body in place of the item's parameters.
 pub(super) fn post(route: &Route, get: &Operation, examples: &Examples, base: &str) -> Operation {
     let items = ArrayBuilder::new()
         .items(Ref::from_schema_name(ITEM))
@@ -194,14 +198,14 @@ pub(super) fn post(route: &Route, get: &Operation, examples: &Examples, base: &s
         known
     });
     let mut responses = get.responses.clone();
-    // It has no `ETag`.
+    // Responses to POST have no `ETag`.
     responses.responses.remove("304");
     if let Some(RefOr::T(success)) = responses.responses.get_mut("200") {
         success.description = "The answers, in the order of the items".to_owned();
         success.headers.remove("ETag");
         let cost = Ref::new("#/components/headers/X-Request-Cost");
         success.headers.insert("X-Request-Cost".to_owned(), RefOr::Ref(cost));
-        let answer = examples.response(crate::openapi::Version::V3, route, base).unwrap_or_default();
+        let answer = examples.response(Version::V3, route, base).unwrap_or_default();
         let example = json!({ "data": [answer["data"]], "meta": answer["meta"] });
         let content = ContentBuilder::new().schema(Some(Ref::from_schema_name(ANSWERS))).example(Some(example)).build();
         success.content.insert("application/json".to_owned(), content.into());

@@ -1,0 +1,176 @@
+//! `GET /alerts`: what releases brought the saved searches and lists of the key's account, the oldest first.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use utoipa::openapi::path::ParameterBuilder;
+
+use auth::StoreError;
+use auth::account::AccountId;
+use auth::watch::{Alert, AlertId, Watch, WatchId, WatchStore};
+use catalog::ParameterError;
+use catalog::param_error::shortened;
+use catalog::parse::scalars::parse_uint;
+use data::field::{Definition, Model};
+use data::vocabulary::Vocabulary;
+use service::alerts::{AlertReason, AlertRecord};
+use transport::problem::Problem;
+
+use super::saved::{account, failed};
+use crate::endpoint::{ApiEndpoint, ApiOperation, ParsedOperation};
+use crate::envelope::json_response;
+use crate::openapi::parameter::{DocumentedOption, long};
+use crate::openapi::schema::Schemas;
+use crate::openapi::vocabulary::vocabulary;
+use crate::request::RequestUrl;
+use crate::window::{DEFAULT_LIMIT, MAX_LIMIT, PageWindow, single_value};
+use crate::{ApiRequest, ApiResponse, Version};
+
+const SAVED: &str = "saved";
+const AFTER: &str = "after";
+
+/// Number of alerts read at a time.
+const BATCH: u32 = 10;
+/// A response gets no further alerts once those it has take this many bytes in the store.
+const MAX_BYTES: usize = 4 << 20;
+
+pub(super) struct AlertsEndpoint;
+
+struct AlertsRequest {
+    saved: Option<WatchId>,
+    after: AlertId,
+    window: PageWindow,
+}
+
+impl ApiEndpoint for AlertsEndpoint {
+    fn parse(&self, url: &RequestUrl<'_>) -> ParsedOperation {
+        url.unknown_names()?;
+        let mut errors = Vec::new();
+        let mut number = |name: &str| {
+            let text = single_value(url.values, name, &mut errors)?;
+            let number = parse_uint(text).and_then(|number| i64::try_from(number).ok());
+            if number.is_none() {
+                let detail = format!("`{}` is not a number such as 17", shortened(text));
+                errors.push(ParameterError::invalid(name, detail));
+            }
+            number
+        };
+        let (saved, after) = (number(SAVED), number(AFTER));
+        let window = PageWindow::parse(Version::V3, url.values, MAX_LIMIT);
+        match window.map_err(|invalid| errors.extend(invalid)) {
+            Ok(window) if errors.is_empty() => {
+                let (saved, after) = (saved.map(WatchId), AlertId(after.unwrap_or(0)));
+                Ok(Box::new(AlertsRequest { saved, after, window }))
+            }
+            _ => Err(errors.into()),
+        }
+    }
+
+    fn item(&self) -> &'static Definition {
+        AlertRecord::DEFINITION
+    }
+
+    fn is_list(&self) -> bool {
+        true
+    }
+
+    fn is_of_account(&self) -> bool {
+        true
+    }
+
+    fn own_parameters(&self) -> Vec<&'static str> {
+        vec![SAVED, AFTER, "limit"]
+    }
+
+    fn document(&self, of: &DocumentedOption<'_>) -> Option<ParameterBuilder> {
+        Some(match of.name {
+            SAVED => of
+                .query("The number of one saved search or list (`/saved`). Default: all.")
+                .schema(Some(long(0)))
+                .example(Some(1.into())),
+            AFTER => of
+                .query("The last `id` that you have: only later alerts are returned. Default: all that are kept.")
+                .schema(Some(long(0)))
+                .example(Some(0.into())),
+            "limit" => {
+                let doc = format!(
+                    "Maximum number of results. Above {MAX_LIMIT} it is reduced to {MAX_LIMIT}, with a warning."
+                );
+                of.limit(&doc, DEFAULT_LIMIT)
+            }
+            _ => return None,
+        })
+    }
+
+    fn add_schemas(&self, schemas: &mut Schemas) {
+        schemas.insert("AlertReason".to_owned(), vocabulary("Why a record is in an alert.", &AlertReason::names()));
+    }
+}
+
+impl ApiOperation for AlertsRequest {
+    fn searches(&self) -> bool {
+        true
+    }
+
+    fn respond(&self, request: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
+        let account = account(request)?;
+        if let Some(saved) = self.saved {
+            let watch = request.state.auth.store().watch_store().watch(saved);
+            match watch.map(|watch| watch.account == account) {
+                Ok(true) => {}
+                Ok(false) | Err(StoreError::NoSuchWatch) => {
+                    let detail = format!("you have no saved search or list `{}`; `/api/v3/saved` lists them", saved.0);
+                    return Err(Problem::of_parameters(vec![ParameterError::invalid(SAVED, detail)]));
+                }
+                Err(error) => return Err(failed(&error)),
+            }
+        }
+        let records = records(request, account, self).map_err(|error| failed(&error))?;
+        let clamped = self.window.clamped.then(|| ParameterError::limit_clamped(MAX_LIMIT));
+        json_response::<AlertRecord>(request, &records, &clamped.into_iter().collect::<Vec<_>>())
+    }
+}
+
+fn records(
+    request: &ApiRequest<'_>,
+    account: AccountId,
+    alerts: &AlertsRequest,
+) -> Result<Vec<AlertRecord>, StoreError> {
+    let store = request.state.auth.store().watch_store();
+    let limit = u32::try_from(alerts.window.limit).unwrap_or(u32::MAX);
+    let mut watches: HashMap<WatchId, Option<Watch>> = HashMap::new();
+    let mut records = Vec::new();
+    let (mut last, mut bytes) = (alerts.after, 0);
+    while bytes < MAX_BYTES {
+        let wanted = BATCH.min(limit - u32::try_from(records.len()).unwrap_or(limit));
+        let batch = store.alerts_after(account, alerts.saved, last, wanted)?;
+        let Some(newest) = batch.last() else { break };
+        last = newest.id;
+        for alert in batch {
+            bytes += alert.entries.len();
+            if let Some(watch) = watch_of(store, &mut watches, &alert)? {
+                records.push(AlertRecord::from_alert(watch, &alert)?);
+            }
+        }
+    }
+    Ok(records)
+}
+
+/// The search or list of an alert; `None` if it was deleted in the meantime.
+fn watch_of<'w>(
+    store: &dyn WatchStore,
+    watches: &'w mut HashMap<WatchId, Option<Watch>>,
+    alert: &Alert,
+) -> Result<Option<&'w Watch>, StoreError> {
+    Ok(match watches.entry(alert.watch) {
+        Entry::Occupied(known) => known.into_mut().as_ref(),
+        Entry::Vacant(vacant) => {
+            let watch = match store.watch(alert.watch) {
+                Ok(watch) => Some(watch),
+                Err(StoreError::NoSuchWatch) => None,
+                Err(error) => return Err(error),
+            };
+            vacant.insert(watch).as_ref()
+        }
+    })
+}

@@ -1,0 +1,214 @@
+//! `GET /changes`: the differences between two loaded releases, for clients that keep a copy up to date.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde_json::json;
+use utoipa::openapi::path::ParameterBuilder;
+use utoipa::openapi::{Ref, Required};
+
+use catalog::changes::{self, ChangeFields, Operation};
+use catalog::json::FieldSet;
+use catalog::{Catalog, ChangeFilter, Cursor, Issues, ListPosition, ParameterError};
+use data::field::{Definition, Model};
+use data::vocabulary::Vocabulary;
+use transport::problem::Problem;
+
+use super::list;
+use crate::endpoint::{ApiEndpoint, ApiOperation, ParsedOperation};
+use crate::envelope::{Meta, Pagination, PaginationV3, append_member, append_meta};
+use crate::openapi::parameter::{DocumentedOption, max_by_tier};
+use crate::openapi::schema::Schemas;
+use crate::openapi::vocabulary::vocabulary;
+use crate::pagination::{open_cursor, with_omitted};
+use crate::pin::parse_version;
+use crate::request::{Canonical, RequestError, RequestUrl};
+use crate::window::{DEFAULT_LIMIT, PageWindow, single_value};
+use crate::{ApiRequest, ApiResponse};
+
+/// The parameters that name the two releases.
+pub(crate) const FROM: &str = "from";
+const TO: &str = "to";
+
+/// Names of the schemas of their values.
+const TABLE: &str = "ChangedTable";
+const OPERATION: &str = "ChangeOperation";
+
+pub(super) struct ChangesEndpoint;
+
+impl ApiEndpoint for ChangesEndpoint {
+    fn parse(&self, url: &RequestUrl<'_>) -> ParsedOperation {
+        url.unknown_names()?;
+        Ok(Box::new(ChangesRequest::parse(url)?))
+    }
+
+    fn item(&self) -> &'static Definition {
+        <ChangeFields<'_>>::DEFINITION
+    }
+
+    /// Those of the records that changed.
+    fn field_set(&self) -> FieldSet {
+        FieldSet::of_all_tables()
+    }
+
+    fn default_fields(&self) -> String {
+        "Default: all. A change of none of these fields, and a table that has none, is left out.".to_owned()
+    }
+
+    fn is_paged(&self) -> bool {
+        true
+    }
+
+    fn takes_release(&self) -> bool {
+        false
+    }
+
+    fn own_parameters(&self) -> Vec<&'static str> {
+        vec![FROM, TO, "table", "op", "limit"]
+    }
+
+    fn document(&self, of: &DocumentedOption<'_>) -> Option<ParameterBuilder> {
+        Some(match of.name {
+            FROM => of
+                .release(
+                    "The release that your copy has; it must be held (`/snapshots`). May be omitted with a cursor.",
+                )
+                .required(Required::True),
+            TO => of.release("The release that your copy will have. Default: the release that is served."),
+            "table" => {
+                let doc = "Tables whose changes to return (any of). Default: all.";
+                of.words(doc, Ref::from_schema_name(TABLE), json!(["vcs"]), None)
+            }
+            "op" => {
+                let doc = "What happened to the records (any of). Default: all.";
+                of.words(doc, Ref::from_schema_name(OPERATION), json!(["change"]), None)
+            }
+            "limit" => of.limit(&format!("Maximum number of changes. {}", max_by_tier()), DEFAULT_LIMIT),
+            _ => return None,
+        })
+    }
+
+    fn example(&self, name: &str, catalog: &Catalog) -> Option<String> {
+        [FROM, TO].contains(&name).then(|| catalog.version().to_string())
+    }
+
+    fn add_schemas(&self, schemas: &mut Schemas) {
+        let doc = "A table of records: the last segment of the path of its list.";
+        schemas.insert(TABLE.to_owned(), vocabulary(doc, &changes::paths()));
+        let doc = "What happened to a record between two releases.";
+        schemas.insert(OPERATION.to_owned(), vocabulary(doc, &Operation::names()));
+    }
+}
+
+struct ChangesRequest {
+    from: Arc<Catalog>,
+    to: Arc<Catalog>,
+    filter: ChangeFilter,
+    /// The parameter `fields`.
+    fields: Vec<(String, String)>,
+    start: u64,
+    window: PageWindow,
+}
+
+impl ChangesRequest {
+    fn parse(url: &RequestUrl<'_>) -> Result<Self, RequestError> {
+        let mut issues = Issues::default();
+        let cursor = open_cursor(url, &mut issues)?;
+        let cursor = cursor.as_ref().map(|(cursor, catalog)| (cursor, catalog));
+        let values = match cursor {
+            Some((cursor, _)) => {
+                let carried: Vec<_> = cursor.options.iter().chain(&cursor.filters).cloned().collect();
+                with_omitted(url.values, &carried)
+            }
+            None => Cow::Borrowed(url.values),
+        };
+        let window = issues.collect(PageWindow::parse(url.version, &values, url.max_limit));
+        let filter = issues.collect(ChangeFilter::parse(&values));
+        let from = release(url, FROM, &values, &mut issues)?;
+        let to = release(url, TO, &values, &mut issues)?;
+        if from.is_none() && issues.is_empty() {
+            let detail = "`from` is required: the snapshot of your copy, from `meta.snapshot` or `X-Snapshot`";
+            issues.extend(vec![ParameterError::invalid(FROM, detail)].into());
+        }
+        let to = cursor.map(|(_, catalog)| Arc::clone(catalog)).or(to).unwrap_or_else(|| Arc::clone(url.catalog));
+        match (from, filter, window) {
+            (Some(from), Some(filter), Some(window)) if issues.is_empty() => {
+                let fields = values.iter().filter(|(name, _)| name == "fields").cloned().collect();
+                let request = Self { from, to, filter, fields, start: 0, window };
+                let Some((cursor, _)) = cursor else { return Ok(request) };
+                cursor.check(&request.query(), |_, _| None).map_err(|error| vec![error])?;
+                Ok(Self { start: cursor.position.offset, ..request })
+            }
+            _ => Err(issues.into()),
+        }
+    }
+
+    /// The filters and releases in canonical names and values.
+    fn query(&self) -> Canonical {
+        let versions = [(FROM, self.from.version().to_string()), (TO, self.to.version().to_string())];
+        versions.into_iter().chain(self.filter.canonical()).collect()
+    }
+}
+
+impl ApiOperation for ChangesRequest {
+    /// True if the releases must still be compared, record by record.
+    fn searches(&self) -> bool {
+        !self.to.has_changes_from(&self.from)
+    }
+
+    fn depends_on_tier(&self) -> bool {
+        self.window.depends_on_tier()
+    }
+
+    fn respond(&self, request: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
+        let limit = self.window.limit;
+        let page = self.to.changes(&self.from, &self.filter, self.start, limit as usize);
+        let warnings: Vec<ParameterError> =
+            self.window.clamped.then(|| ParameterError::limit_clamped(limit)).into_iter().collect();
+        let next_cursor = page.next.map(|position| cursor_at(request, self, position)).transpose()?;
+        let next_link = next_cursor.as_ref().and_then(|cursor| list::next_link(request, cursor));
+        let mut body = Vec::with_capacity(16 * 1024);
+        body.extend_from_slice(b"{\"data\":[");
+        body.extend_from_slice(&page.changes.join(&b','));
+        body.push(b']');
+        let has_more = next_cursor.is_some();
+        let pagination = Pagination::V3(PaginationV3 { next_cursor, has_more, total: page.total, limit });
+        append_member(&mut body, "pagination", &pagination);
+        append_meta(&mut body, request.version, &Meta::new(self.to.snapshot(), &warnings));
+        // The next update of a copy starts from `meta.snapshot`.
+        Ok(ApiResponse { body, release: 0..0, snapshot: self.to.version(), next_link })
+    }
+}
+
+/// Finds the loaded release that a parameter names; `None` if it is absent or not a version.
+fn release(
+    url: &RequestUrl<'_>,
+    name: &'static str,
+    values: &[(String, String)],
+    issues: &mut Issues,
+) -> Result<Option<Arc<Catalog>>, RequestError> {
+    let mut errors = Vec::new();
+    let text = single_value(values, name, &mut errors);
+    let version = text.and_then(|text| {
+        let version = parse_version(name, text, url.catalog.version());
+        version.map_err(|error| errors.push(error)).ok()
+    });
+    issues.extend(errors.into());
+    let Some(version) = version else { return Ok(None) };
+    url.state.releases.loaded(version).map(Some).ok_or_else(|| RequestError::not_held(url.state, name, version))
+}
+
+fn cursor_at(request: &ApiRequest<'_>, changes: &ChangesRequest, position: u64) -> Result<String, Problem> {
+    let limit = changes.window.limit;
+    let limit = (limit != DEFAULT_LIMIT).then(|| ("limit".to_owned(), limit.to_string()));
+    let query = changes.query().into_iter().map(|(name, value)| (name.to_owned(), value));
+    let cursor = Cursor {
+        snapshot: changes.to.version(),
+        content: changes.to.snapshot().content(),
+        path: request.path.to_ascii_lowercase(),
+        filters: query.collect(),
+        options: limit.into_iter().chain(changes.fields.clone()).collect(),
+        position: ListPosition::after(position),
+    };
+    list::seal(request, &cursor)
+}

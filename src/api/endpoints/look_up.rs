@@ -1,0 +1,135 @@
+//! `/resolve`: finds the records that items refer to. GET looks up one item, described by the URL; POST many.
+
+mod batch;
+mod document;
+mod table;
+
+use utoipa::openapi::path::{Operation, ParameterBuilder};
+
+use catalog::look_up::answer;
+use catalog::{Catalog, Item, ItemTexts, LookUpAnswer, ParameterError};
+use data::Table;
+use data::field::{Definition, Model};
+use transport::problem::Problem;
+
+use crate::endpoint::{ApiEndpoint, ApiOperation, ParsedOperation};
+use crate::envelope::json_response;
+use crate::openapi::Examples;
+use crate::openapi::parameter::DocumentedOption;
+use crate::openapi::schema::Schemas;
+use crate::request::RequestUrl;
+use crate::routes::Route;
+use crate::window::{PageWindow, single_value};
+use crate::{ApiRequest, ApiResponse, Version};
+
+/// Default and maximum number of candidates of an item.
+const CANDIDATES: u64 = 3;
+const MAX_CANDIDATES: u64 = 10;
+
+/// Maximum number of candidates, as the request sets it.
+#[derive(Clone, Copy, Debug)]
+struct Limit {
+    candidates: usize,
+    is_clamped: bool,
+}
+
+impl Limit {
+    fn parse(values: &[(String, String)]) -> Result<Self, Vec<ParameterError>> {
+        let window = PageWindow::parse(Version::V3, values, MAX_CANDIDATES)?;
+        let is_given = values.iter().any(|(name, value)| name == "limit" && !value.trim().is_empty());
+        let candidates = if is_given { window.limit } else { CANDIDATES };
+        Ok(Self { candidates: candidates as usize, is_clamped: is_given && window.clamped })
+    }
+
+    fn warnings(self) -> Vec<ParameterError> {
+        self.is_clamped.then(|| ParameterError::limit_clamped(MAX_CANDIDATES)).into_iter().collect()
+    }
+}
+
+pub(super) struct LookUpEndpoint;
+
+/// A request for one item.
+struct LookUpRequest {
+    item: Item,
+    limit: Limit,
+}
+
+impl ApiEndpoint for LookUpEndpoint {
+    fn parse(&self, url: &RequestUrl<'_>) -> ParsedOperation {
+        url.unknown_names()?;
+        let mut errors = Vec::new();
+        let mut texts = ItemTexts::default();
+        for name in ItemTexts::NAMES {
+            if ItemTexts::is_list(name) {
+                let given = url.values.iter().filter(|(known, _)| known == name);
+                given.flat_map(|(_, value)| value.split(',')).for_each(|value| texts.set(name, value));
+            } else if let Some(value) = single_value(url.values, name, &mut errors) {
+                texts.set(name, value);
+            }
+        }
+        let limit = Limit::parse(url.values).map_err(|invalid| errors.extend(invalid)).ok();
+        let item = texts.parse_item(url.catalog, &Item::TABLES).map_err(|invalid| errors.extend(invalid)).ok();
+        match (item, limit) {
+            (Some(item), Some(limit)) if errors.is_empty() => Ok(Box::new(LookUpRequest { item, limit })),
+            _ => Err(errors.into()),
+        }
+    }
+
+    fn item(&self) -> &'static Definition {
+        LookUpAnswer::DEFINITION
+    }
+
+    /// The values of the item, and the number of candidates.
+    fn own_parameters(&self) -> Vec<&'static str> {
+        ItemTexts::NAMES.into_iter().chain(["limit"]).collect()
+    }
+
+    fn document(&self, of: &DocumentedOption<'_>) -> Option<ParameterBuilder> {
+        document::parameter(of)
+    }
+
+    fn document_post(&self, route: &Route, get: &Operation, examples: &Examples, base: &str) -> Option<Operation> {
+        Some(document::post(route, get, examples, base))
+    }
+
+    fn example(&self, name: &str, catalog: &Catalog) -> Option<String> {
+        (name == "name").then(|| catalog.example_name(Table::Firms))
+    }
+
+    fn add_schemas(&self, schemas: &mut Schemas) {
+        document::add_schemas(schemas);
+    }
+
+    fn takes_items(&self) -> bool {
+        true
+    }
+}
+
+impl ApiOperation for LookUpRequest {
+    fn searches(&self) -> bool {
+        true
+    }
+
+    fn respond(&self, request: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
+        let found = request.catalog.look_up(&self.item);
+        let answer = answer(&request.catalog, &found, &request.state.public_url, self.limit.candidates);
+        json_response::<LookUpAnswer>(request, &answer, &self.limit.warnings())
+    }
+}
+
+/// The answer to an item, or its errors.
+fn answer_to(catalog: &Catalog, item: Result<Item, Vec<ParameterError>>, base: &str, limit: Limit) -> LookUpAnswer {
+    match item {
+        Ok(item) => answer(catalog, &catalog.look_up(&item), base, limit.candidates),
+        Err(errors) => LookUpAnswer::invalid(errors),
+    }
+}
+
+/// The tables to search for items without a kind.
+fn default_tables(values: &[(String, String)], errors: &mut Vec<ParameterError>) -> Vec<Table> {
+    let kind = single_value(values, "kind", errors).unwrap_or_default();
+    Item::tables_of(kind).unwrap_or_else(|error| {
+        errors.push(error);
+        Item::TABLES.to_vec()
+    })
+}

@@ -1,0 +1,351 @@
+//! The rows of the tables of pages. Routing, methods, labels, caching, menu, sitemap and twins follow from them.
+//!
+//! In a path, `{id}` and `{key}` match the number of something in the store, `{number}` any number, and other
+//! placeholders any text within a segment; in the last segment, text without a dot.
+
+use std::net::IpAddr;
+use std::pin::Pin;
+
+use http::{HeaderMap, Response, StatusCode};
+
+use crate::account::AccountHandler;
+use crate::account::form::{MAX_BYTES, MAX_LIST_BYTES};
+use crate::error_page::PageError;
+use crate::twin::{TwinFormat, TwinSubject};
+use crate::{PAGES, PageRequest, account, reconcile};
+use catalog::Catalog;
+use transport::headers::READS;
+use transport::negotiation::has_content_type;
+use transport::telemetry::RouteGroup;
+
+/// The texts in place of the placeholders, in their order; empty if there are fewer.
+pub(crate) type PathValues<'a> = [&'a str; 2];
+
+pub(crate) type HtmlHandler = fn(&Catalog, PageRequest<'_>) -> Result<String, PageError>;
+pub(crate) type ValuesHandler = fn(&Catalog, PageRequest<'_>, PathValues<'_>) -> Result<String, PageError>;
+pub(crate) type RawHandler = fn(&Catalog, PageRequest<'_>, PathValues<'_>) -> Result<Response<Vec<u8>>, PageError>;
+pub(crate) type BatchHandler = for<'a> fn(PageRequest<'a>, &'a [u8], IpAddr) -> PageFuture<'a>;
+pub(crate) type PageFuture<'a> = Pin<Box<dyn Future<Output = Response<Vec<u8>>> + Send + 'a>>;
+
+/// What a page does for a request.
+#[derive(Clone, Copy)]
+pub(crate) enum PageHandler {
+    /// Renders HTML.
+    Html(HtmlHandler),
+    /// Renders HTML for the values in the path.
+    HtmlOf(ValuesHandler),
+    /// Responds with something else than HTML, such as a feed or a picture.
+    Raw(RawHandler),
+    /// Answers many items, each in its turn, for the client's address; the body is that of a form.
+    Batch(BatchHandler),
+    Account(AccountHandler),
+}
+
+/// A page. There is one row for each path.
+#[derive(Clone, Copy)]
+pub(crate) struct PageRow {
+    pub(crate) path: &'static str,
+    /// The path in logs and metrics.
+    label: &'static str,
+    get: Option<PageHandler>,
+    post: Option<PageHandler>,
+    /// Maximum size of a form in bytes.
+    max_form: usize,
+    /// True if the form may contain a file, or the records of a list.
+    takes_files: bool,
+    is_cached: bool,
+    /// Its name in the menu.
+    pub(crate) menu: Option<&'static str>,
+    pub(crate) is_in_sitemap: bool,
+    /// The content of its twins.
+    twins: Option<TwinSubject>,
+}
+
+const fn row(path: &'static str, get: Option<PageHandler>) -> PageRow {
+    PageRow {
+        path,
+        label: path,
+        get,
+        post: None,
+        max_form: MAX_BYTES,
+        takes_files: false,
+        is_cached: false,
+        menu: None,
+        is_in_sitemap: false,
+        twins: None,
+    }
+}
+
+pub(crate) const fn page(path: &'static str, render: HtmlHandler) -> PageRow {
+    row(path, Some(PageHandler::Html(render)))
+}
+
+/// A page whose path has values.
+pub(crate) const fn page_of(path: &'static str, render: ValuesHandler) -> PageRow {
+    row(path, Some(PageHandler::HtmlOf(render)))
+}
+
+pub(crate) const fn raw(path: &'static str, respond: RawHandler) -> PageRow {
+    row(path, Some(PageHandler::Raw(respond)))
+}
+
+pub(crate) const fn batch(path: &'static str, respond: BatchHandler) -> PageRow {
+    row(path, Some(PageHandler::Batch(respond)))
+}
+
+/// A page of accounts, to complete by [`PageRow::get`], [`PageRow::post`] or both.
+pub(crate) const fn account_page(path: &'static str) -> PageRow {
+    row(path, None)
+}
+
+impl PageRow {
+    pub(crate) const fn get(self, respond: AccountHandler) -> Self {
+        Self { get: Some(PageHandler::Account(respond)), ..self }
+    }
+
+    pub(crate) const fn post(self, respond: AccountHandler) -> Self {
+        Self { post: Some(PageHandler::Account(respond)), ..self }
+    }
+
+    /// Accepts a body of at most `max_form` bytes in any format.
+    pub(crate) const fn with_batch(self, max_form: usize, respond: BatchHandler) -> Self {
+        Self { post: Some(PageHandler::Batch(respond)), max_form, ..self }
+    }
+
+    pub(crate) const fn takes_files(self) -> Self {
+        Self { takes_files: true, max_form: MAX_LIST_BYTES, ..self }
+    }
+
+    /// Caches the page, which depends only on the release, path, query and theme. Other pages also depend on which
+    /// other releases are loaded.
+    pub(crate) const fn cached(self) -> Self {
+        Self { is_cached: true, ..self }
+    }
+
+    pub(crate) const fn in_menu(self, name: &'static str) -> Self {
+        Self { menu: Some(name), ..self }
+    }
+
+    pub(crate) const fn in_sitemap(self) -> Self {
+        Self { is_in_sitemap: true, ..self }
+    }
+
+    pub(crate) const fn with_twins(self, subject: TwinSubject) -> Self {
+        Self { twins: Some(subject), ..self }
+    }
+
+    pub(crate) const fn labelled(self, label: &'static str) -> Self {
+        Self { label, ..self }
+    }
+}
+
+/// The page at a path.
+#[derive(Clone, Copy)]
+pub struct PageRoute<'a> {
+    row: &'static PageRow,
+    pub(crate) values: PathValues<'a>,
+    /// Content and format, for a twin of the page.
+    pub(crate) twin: Option<(TwinSubject, TwinFormat)>,
+}
+
+impl<'a> PageRoute<'a> {
+    /// The page at a path without a trailing slash.
+    pub fn parse(path: &'a str) -> Option<Self> {
+        if let Some((row, values)) = find(path) {
+            return Some(Self { row, values, twin: None });
+        }
+        let (path, format) = TwinFormat::split(path).filter(|(path, _)| !path.contains('.'))?;
+        let (row, values) = find(path)?;
+        Some(Self { row, values, twin: Some((row.twins?, format)) })
+    }
+
+    /// The path without its values.
+    pub fn label(self) -> &'static str {
+        self.twin.map_or(self.row.label, |(_, format)| format.label())
+    }
+
+    pub fn group(self) -> RouteGroup {
+        match self.row.get.or(self.row.post) {
+            Some(PageHandler::Account(_)) => RouteGroup::Account,
+            _ => RouteGroup::Page,
+        }
+    }
+
+    /// True if the page can be read with GET.
+    pub fn is_read(self) -> bool {
+        self.row.get.is_some()
+    }
+
+    /// True if the page accepts POST.
+    pub fn takes_forms(self) -> bool {
+        self.twin.is_none() && self.row.post.is_some()
+    }
+
+    /// The value of `Allow`.
+    pub fn methods(self) -> &'static str {
+        match (self.is_read(), self.takes_forms(), self.group()) {
+            (true, false, _) => READS,
+            (true, true, RouteGroup::Account) => "GET, HEAD, OPTIONS, POST",
+            (true, true, _) => "GET, HEAD, POST, OPTIONS",
+            (false, ..) => "OPTIONS, POST",
+        }
+    }
+
+    /// The maximum size of a form in bytes; a status with an explanation if the page does not accept its format.
+    pub fn form_limit(self, headers: &HeaderMap) -> Result<usize, (StatusCode, &'static str)> {
+        let is_accepted = self.group() != RouteGroup::Account
+            || self.row.takes_files && has_content_type(headers, "multipart/form-data")
+            || has_content_type(headers, "application/x-www-form-urlencoded");
+        match is_accepted {
+            true => Ok(self.row.max_form),
+            false => {
+                let detail = "Forms are sent as application/x-www-form-urlencoded.";
+                Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, detail))
+            }
+        }
+    }
+
+    pub(crate) fn is_cached(self) -> bool {
+        self.twin.is_none() && self.row.is_cached
+    }
+
+    /// The handler of a form, or of a request without one.
+    pub(crate) fn handler(self, is_form: bool) -> Option<PageHandler> {
+        if is_form { self.row.post } else { self.row.get }
+    }
+}
+
+fn rows() -> impl Iterator<Item = &'static PageRow> {
+    PAGES.iter().chain(reconcile::PAGES).chain(account::pages())
+}
+
+/// The row of a path, and the values in the path.
+fn find(path: &str) -> Option<(&'static PageRow, PathValues<'_>)> {
+    rows().find_map(|row| Some((row, values(row.path, path)?)))
+}
+
+/// The values in a path; `None` if it does not match the path of the row.
+fn values<'a>(mut pattern: &str, mut path: &'a str) -> Option<PathValues<'a>> {
+    let mut values = [""; 2];
+    for value in &mut values {
+        let Some((before, placeholder)) = pattern.split_once('{') else { break };
+        let (name, after) = placeholder.split_once('}')?;
+        let rest = path.strip_prefix(before)?;
+        let is_last = !after.contains('/');
+        let end = rest.find(|char: char| char == '/' || is_last && char == '.').unwrap_or(rest.len());
+        let (text, rest) = rest.split_at(end);
+        if !accepts(name, text) {
+            return None;
+        }
+        *value = text;
+        (pattern, path) = (after, rest);
+    }
+    (pattern == path).then_some(values)
+}
+
+/// True if a placeholder can have this value.
+fn accepts(placeholder: &str, value: &str) -> bool {
+    match placeholder {
+        "id" | "key" => value.parse().is_ok_and(|id: i64| id.to_string() == value),
+        "number" => value.parse::<usize>().is_ok(),
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn label(path: &str) -> Option<&'static str> {
+        PageRoute::parse(path).map(PageRoute::label)
+    }
+
+    #[test]
+    fn each_row_is_found_by_its_path() {
+        for row in rows() {
+            let path = row.path.replace("{id}", "7").replace("{key}", "3").replace("{number}", "1");
+            let path = ["{slug}", "{code}", "{name}", "{stage}", "{token}"]
+                .iter()
+                .fold(path, |path, placeholder| path.replace(placeholder, "x"));
+            assert_eq!(find(&path).map(|(row, _)| row.path), Some(row.path), "{path}");
+            assert!(row.get.is_some() || row.post.is_some(), "{path}");
+        }
+    }
+
+    #[test]
+    fn values_are_those_in_the_path() {
+        for (path, values) in [
+            ("/vcs", ["", ""]),
+            ("/vcs/alder-capital", ["alder-capital", ""]),
+            ("/vcs/a.b/reviews", ["a.b", ""]),
+            ("/vcs/alder-capital.png", ["alder-capital", ""]),
+            ("/cities/St.%20Gallen/seed", ["St.%20Gallen", "seed"]),
+            ("/sitemap-2.xml", ["2", ""]),
+            ("/admin/accounts/7/keys/3/revoke", ["7", "3"]),
+        ] {
+            assert_eq!(PageRoute::parse(path).map(|route| route.values), Some(values), "{path}");
+        }
+    }
+
+    #[test]
+    fn only_pages_with_content_have_twins() {
+        for (path, known) in [
+            ("/vcs.json", Some("/{page}.json")),
+            ("/vcs/alder-capital.md", Some("/{page}.md")),
+            ("/vcs/alder-capital/reviews.csv", Some("/{page}.csv")),
+            ("/rounds.json", Some("/rounds.json")),
+            ("/rounds.md", Some("/{page}.md")),
+            ("/vcs/a.b/reviews.json", None),
+            ("/vcs/a.b", None),
+            ("/vcs.png", None),
+            ("/people/ada-one.png", None),
+            ("/markets.md", None),
+            ("/sectors/fintech.md", None),
+            ("/reconcile.json", None),
+            ("/account.md", None),
+        ] {
+            assert_eq!(label(path), known, "{path}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_plain_and_paths_complete() {
+        for path in [
+            "/vcs/alder-capital/news",
+            "/sectors/fintech/seed/x",
+            "/sitemap-x.xml",
+            "/account/keys/07",
+            "/account/saved/7/",
+            "/account/saved/7/name/x",
+            "/account/webhooks/7",
+            "/administer",
+            "/admin/",
+            "/admin/account",
+            "/admin/duplicates/7",
+            "/admin/accounts/07",
+            "/admin/accounts/x",
+            "/admin/accounts/7/",
+            "/admin/accounts/7/tier/x",
+            "/admin/accounts/7/keys/3",
+            "/admin/accounts/7/keys/3/revoke/x",
+        ] {
+            assert_eq!(label(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn methods_follow_from_the_handlers() {
+        for (path, methods) in [
+            ("/vcs", "GET, HEAD, OPTIONS"),
+            ("/vcs.md", "GET, HEAD, OPTIONS"),
+            ("/resolve", "GET, HEAD, POST, OPTIONS"),
+            ("/reconcile", "GET, HEAD, POST, OPTIONS"),
+            ("/reconcile/view", "GET, HEAD, OPTIONS"),
+            ("/account", "GET, HEAD, OPTIONS"),
+            ("/signin", "GET, HEAD, OPTIONS, POST"),
+            ("/account/keys", "OPTIONS, POST"),
+        ] {
+            assert_eq!(PageRoute::parse(path).map(PageRoute::methods), Some(methods), "{path}");
+        }
+    }
+}
