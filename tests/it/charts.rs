@@ -126,10 +126,12 @@ fn charts_of_a_thousand_real_firms_count_the_rounds_of_the_api() {
     let Some(server) = real_catalog().map(Server::of) else { return };
     let firms = thousand_firms(&server.client(Tier::Enterprise));
     let (with_gaps, with_graph, _) = compare_firms(&server, &firms);
-    assert!(with_gaps > 0 && with_graph as usize > firms.len() / 3, "{with_gaps} {with_graph}");
+    let few = one_of(8) as u32;
+    assert!(with_gaps > 30 / few && with_graph > 500 / few, "{with_gaps} {with_graph}");
 }
 
-/// Of those with most rounds, of those with hardly any, and of those between: every eighth of the real ones.
+/// Of those with most rounds, of those with hardly any, and of those between: every eighth of the real ones, unless all tests
+/// must run every 64th.
 pub(crate) fn thousand_firms(client: &Client) -> Vec<Value> {
     let firms: Vec<Value> = all(client, "vcs").into_iter().step_by(8 * one_of(8)).collect();
     assert!(firms.len() > 1_000 / one_of(8), "{}", firms.len());

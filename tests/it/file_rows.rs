@@ -127,7 +127,7 @@ fn a_file_has_the_records_of_the_list_line_by_line() {
 fn a_file_has_the_records_of_the_list_line_by_line_in_real_data() {
     let Some(catalog) = real_catalog() else { return };
     let most = cases(1_500, 150) as usize;
-    assert!(compare(&Server::of(catalog), most) > 30 * most);
+    assert!(compare(&Server::of(catalog), most) > cases(50_000, 4_500) as usize);
 }
 
 /// Compares every cell of CSV with what the records say.
