@@ -1,4 +1,5 @@
-//! What an endpoint is. [`crate::endpoints`] has a module for each of them, and the table of their paths.
+//! The traits of endpoints and of their requests. [`crate::endpoints`] has a module for each endpoint, and the table of
+//! their paths.
 
 use std::sync::Arc;
 
@@ -64,7 +65,7 @@ pub(crate) trait ApiEndpoint: Sync {
         None
     }
 
-    /// What a request may include in that record.
+    /// The lists that a request may include in that record.
     fn includes(&self) -> &'static [Include] {
         &[]
     }

@@ -2,8 +2,8 @@
 //!
 //! Every request passes the same pipeline ([`Pipeline::run`]), in the order of the contract: key in the URL,
 //! authentication, `If-None-Match`, quota, route, method, parameters, execution. A cached response skips routing,
-//! parsing and execution. `If-None-Match` can be compared only after execution, unless the response is cached: then it
-//! is compared first, and the quota is charged only if it differs.
+//! parsing and execution. A conditional request is charged only if its `ETag` differs: a cached response is compared
+//! before the quota, another one after execution.
 #![warn(unreachable_pub)]
 
 pub(crate) mod asked;

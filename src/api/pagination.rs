@@ -52,7 +52,7 @@ impl ListRequest {
             Version::V1 | Version::V2 => None,
         };
         let values = match &cursor {
-            Some((cursor, _)) => with_omitted(url.values, &cursor.options),
+            Some((cursor, _)) => Cow::Owned(with_omitted(url.values, &cursor.options)),
             None => Cow::Borrowed(url.values),
         };
         let catalog = cursor.as_ref().map_or(url.catalog, |(_, catalog)| catalog);
@@ -242,11 +242,11 @@ pub(crate) fn open_cursor(
 /// The values of a request, plus the carried ones that the request omits.
 pub(crate) fn with_omitted<'v>(
     values: &'v [(String, String)],
-    carried: &[(String, String)],
-) -> Cow<'v, [(String, String)]> {
+    carried: impl IntoIterator<Item = &'v (String, String)>,
+) -> Vec<(String, String)> {
     let is_given = |name: &str| values.iter().any(|(known, value)| known == name && !value.trim().is_empty());
-    let carried = carried.iter().filter(|(name, _)| !is_given(name));
-    Cow::Owned(values.iter().chain(carried).cloned().collect())
+    let carried = carried.into_iter().filter(|(name, _)| !is_given(name));
+    values.iter().chain(carried).cloned().collect()
 }
 
 /// Parses filters and `sort`. With a cursor, its own apply, and given ones must agree with them.

@@ -3,6 +3,7 @@
 //! Parsing happens before the quota is charged, because the cost of a file depends on its rows. It runs no searches:
 //! suggestions for unknown names and values are computed when an error is reported ([`RequestError::problem`]).
 
+use std::cell::LazyCell;
 use std::sync::Arc;
 
 use catalog::param_error::shortened;
@@ -112,7 +113,8 @@ impl RequestUrl<'_> {
     /// all records for the result of its filter. Only an empty search text is common, as the usual state of an input
     /// field.
     fn empty_values(&self) -> Issues {
-        let is_known = |name: &str| self.route.parameters(self.version).contains(&name);
+        let known = LazyCell::new(|| self.route.parameters(self.version));
+        let is_known = |name: &str| known.contains(&name);
         let empty = self.values.iter().filter(|(name, value)| is_empty_list(value) && name != "q" && is_known(name));
         let strict = self.version.is_strict();
         empty.map(|(name, _)| Issue::Invalid(ParameterError::empty_value(name, strict))).collect()

@@ -116,10 +116,7 @@ impl ChangesRequest {
         let cursor = open_cursor(url, &mut issues)?;
         let cursor = cursor.as_ref().map(|(cursor, catalog)| (cursor, catalog));
         let values = match cursor {
-            Some((cursor, _)) => {
-                let carried: Vec<_> = cursor.options.iter().chain(&cursor.filters).cloned().collect();
-                with_omitted(url.values, &carried)
-            }
+            Some((cursor, _)) => Cow::Owned(with_omitted(url.values, cursor.options.iter().chain(&cursor.filters))),
             None => Cow::Borrowed(url.values),
         };
         let window = issues.collect(PageWindow::parse(url.version, &values, url.max_limit));

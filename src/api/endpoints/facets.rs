@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use catalog::{Issue, Issues, ParameterError, ParseOptions, ParsedRequest, Query, Request, Resource, ValueCount};
+use catalog::{Issue, Issues, ParameterError, ParsedRequest, Query, Request, Resource, ValueCount};
 use data::field::{Definition, Model, model};
 use data::vocabulary::Vocabulary;
 use data::{Country, FirmKind, Stage, Table};
@@ -69,8 +69,7 @@ impl ApiEndpoint for FacetsEndpoint {
         let accepted = || url.route.parameters(url.version);
         let mut issues: Issues =
             sort.map(|(name, _)| Issue::UnknownParameter { name: name.clone(), accepted: accepted() }).collect();
-        let other_names = options::names(url.version, url.route);
-        let options = ParseOptions { strict: true, review_statuses: &[], other_names };
+        let options = url.version.parse_options(options::names(url.version, url.route));
         let parsed = issues.collect(url.catalog.parse(Resource::Firms, url.values, options));
         match parsed {
             Some(ParsedRequest { request: Request::List(query), canonical, notes, .. }) if issues.is_empty() => {

@@ -6,8 +6,8 @@ use catalog::json::computed::{CoInvestorFields, MatchFields, RankFields};
 use catalog::json::{FieldSet, Fields, computed, record};
 use catalog::param_error::too_narrow;
 use catalog::{
-    Catalog, CoInvestorPage, Cursor, Issues, LeaderboardPage, ListPosition, MatchPage, Page, ParameterError,
-    ParseOptions, Query, Request, Resource,
+    Catalog, CoInvestorPage, Cursor, Issues, LeaderboardPage, ListPosition, MatchPage, Page, ParameterError, Query,
+    Request, Resource,
 };
 use data::Table;
 use data::field::{Definition, Model};
@@ -276,8 +276,7 @@ pub(crate) fn warnings(address: &ListAddress<'_>, list: &ListRequest, rows: &Lis
             let mut given = address.values.iter().filter_map(|(name, _)| resource.parameter(name));
             given.any(|given| Some(given.name) == own.map(|own| own.name)) || list.asks_for(name)
         };
-        let options = ParseOptions { strict: true, review_statuses: version.review_statuses(), other_names: &[] };
-        let relaxation = catalog.relaxation(resource, &list.parsed.canonical, options, is_given);
+        let relaxation = catalog.relaxation(resource, &list.parsed.canonical, version.parse_options(&[]), is_given);
         warnings.extend(relaxation.as_ref().map(too_narrow));
     }
     // Lists of v3 have their suggestions in `meta.did_you_mean`.

@@ -79,7 +79,7 @@ fn response(version: Version, endpoint: &dyn ApiEndpoint) -> RefOr<Schema> {
     RefOr::T(Schema::Object(object.build()))
 }
 
-/// What a record can include.
+/// Schema of the lists that a record can include.
 fn included(includes: &[Include]) -> Object {
     let lists = ObjectBuilder::new().schema_type(Type::Object).description(Some("The lists that `include` names."));
     let lists = includes.iter().fold(lists, |lists, include| {
