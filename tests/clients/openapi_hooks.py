@@ -58,9 +58,12 @@ VALUES = {
     "as_of": [release[:10] for release in RELEASES],
 }
 LISTS = {
-    "vcs": {"slug": FIRMS, "city": column("vcs", "city"), "website": column("vcs", "website"), "id": identifiers("vcs")},
+    "vcs": {
+        "slug": FIRMS, "like": FIRMS, "city": column("vcs", "city"), "website": column("vcs", "website"), "id": identifiers("vcs")
+    },
     "startups": {
-        "slug": STARTUPS, "city": column("startups", "city"), "website": column("startups", "website"), "id": identifiers("startups")
+        "slug": STARTUPS, "like": STARTUPS, "city": column("startups", "city"), "website": column("startups", "website"),
+        "id": identifiers("startups"),
     },
     "people": {
         "slug": column("people", "slug"), "city": column("vcs", "city"), "title": column("people", "title"), "id": identifiers("people")
