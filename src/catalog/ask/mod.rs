@@ -15,6 +15,7 @@ mod reader;
 mod sector;
 mod stage;
 mod token;
+mod words;
 
 use serde::Serialize;
 

@@ -1,7 +1,10 @@
 //! Periods of time in words, relative to the day of the release: `since March 2021`, `last year`,
 //! `between 2018 and 2020`, `Q3 2014`.
 
+use once_cell::sync::Lazy;
+
 use crate::ask::token::QuestionToken;
+use crate::ask::words::{Phrase, meaning_of, phrases};
 use data::Date;
 use data::name::numerals::up_to_twenty;
 
@@ -12,20 +15,7 @@ pub(crate) struct Period {
     pub(crate) to: Option<Date>,
 }
 
-const MONTHS: [&[&str]; 12] = [
-    &["january", "jan"],
-    &["february", "feb"],
-    &["march", "mar"],
-    &["april", "apr"],
-    &["may"],
-    &["june", "jun"],
-    &["july", "jul"],
-    &["august", "aug"],
-    &["september", "sep", "sept"],
-    &["october", "oct"],
-    &["november", "nov"],
-    &["december", "dec"],
-];
+static MONTHS: Lazy<Vec<Phrase>> = Lazy::new(|| phrases("months"));
 
 /// A count in digits or as a word.
 pub(crate) fn count_of(word: &str) -> Option<u32> {
@@ -145,7 +135,7 @@ fn named(tokens: &[QuestionToken]) -> Option<(Period, usize)> {
 
 /// Number of a month, from 1.
 fn month_named(word: &str) -> Option<i32> {
-    MONTHS.iter().position(|names| names.contains(&word)).map(|month| month as i32 + 1)
+    meaning_of(&MONTHS, word)?.parse().ok()
 }
 
 fn quarter(word: &str) -> Option<i32> {

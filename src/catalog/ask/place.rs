@@ -2,40 +2,18 @@
 
 use std::ops::Range;
 
+use once_cell::sync::Lazy;
+
 use crate::ask::ReadPart;
 use crate::ask::lexicon::PhraseMeaning;
-use crate::ask::reader::{GLUE, QuestionReader, records_meant};
+use crate::ask::reader::{QuestionReader, records_meant};
 use crate::ask::token::QuestionToken;
+use crate::ask::words::words;
 use data::{Country, Facet, Table, city};
 
-/// Words after which a nationality is not the place of a startup: `Indian founders`, `Chinese food`,
-/// `English language`.
-const OF_PEOPLE: &[&str] = &[
-    "founder",
-    "founders",
-    "cofounder",
-    "cofounders",
-    "entrepreneur",
-    "entrepreneurs",
-    "immigrant",
-    "immigrants",
-    "women",
-    "language",
-    "languages",
-    "speaking",
-    "speakers",
-    "learners",
-    "food",
-    "foods",
-    "cuisine",
-    "restaurants",
-    "recipes",
-    "culture",
-    "literature",
-];
-
-/// Verbs after which `by` names a person, which no parameter of lists can express.
-const DONE_BY: &[&str] = &["founded", "cofounded", "started", "created", "run", "owned", "built", "made"];
+static OF_PEOPLE: Lazy<Vec<&str>> = Lazy::new(|| words("of people"));
+static DONE_BY: Lazy<Vec<&str>> = Lazy::new(|| words("done by"));
+static BEFORE_US: Lazy<Vec<&str>> = Lazy::new(|| words("before us"));
 
 impl QuestionReader<'_> {
     /// Reads a city with its state: `Atlanta, Georgia`, `Austin, TX`.
@@ -120,7 +98,7 @@ impl QuestionReader<'_> {
 
     /// True if a word states who founded or runs startups, which is not known: `founded by women`.
     pub(super) fn is_doer(&self, at: usize) -> bool {
-        at > 1 && self.is_at(at - 1, &["by"]) && self.is_at(at - 2, DONE_BY)
+        self.is_after(at, &["by"]) && self.is_after(at - 1, &DONE_BY)
     }
 
     /// True if a nationality describes people or a product, not the place of a startup.
@@ -128,7 +106,7 @@ impl QuestionReader<'_> {
         let is_market = self.is_at(range.end, &["market", "markets"])
             && range.start > 1
             && (self.starts(range.start - 2, &["to", "the"]) || self.starts(range.start - 2, &["for", "the"]));
-        self.table != Table::People && (self.is_at(range.end, OF_PEOPLE) || self.is_doer(range.start) || is_market)
+        self.table != Table::People && (self.is_at(range.end, &OF_PEOPLE) || self.is_doer(range.start) || is_market)
     }
 
     /// True if a place belongs to records other than those of the list: `German` in
@@ -142,7 +120,7 @@ impl QuestionReader<'_> {
             }
             let is_break = self.tokens[at + length - 1].ends_clause;
             // `investors in Spain back mobile startups`
-            if is_break || GLUE.contains(token.word.as_str()) || self.topic_of(token).is_some() {
+            if is_break || token.is_glue() || self.topic_of(token).is_some() {
                 return false;
             }
         }
@@ -152,11 +130,11 @@ impl QuestionReader<'_> {
     /// True if a place belongs to the investors of startups or rounds (`VCs in London`), or is where firms of another
     /// place invest (`VCs in Germany investing in the US`).
     pub(super) fn is_of_investors(&self, at: usize) -> bool {
-        let article = usize::from(at > 0 && self.is_at(at - 1, &["the"]));
+        let article = usize::from(self.is_after(at, &["the"]));
         let Some(before) = at.checked_sub(article + 1).filter(|before| self.is_at(*before, &["in", "from"])) else {
             return false;
         };
-        let based = usize::from(before > 0 && self.is_at(before - 1, &["based", "located", "headquartered"]));
+        let based = usize::from(self.is_after(before, &["based", "located", "headquartered"]));
         let Some(noun) = before.checked_sub(based + 1) else { return false };
         if self.table == Table::Firms {
             let has_place = self.parts.iter().any(|(_, part)| matches!(part.parameter.as_str(), "country" | "city"));
@@ -181,11 +159,6 @@ impl QuestionReader<'_> {
     /// True if `us` is a country: after `in the`, in capital letters, and where it cannot mean people:
     /// `us fintech startups`, `us and uk investors`, `seed investors us`.
     pub(super) fn is_country_us(&self, at: usize) -> bool {
-        // Verbs and prepositions that take people as objects.
-        const BEFORE: &[&str] = &[
-            "about", "back", "backs", "bring", "by", "find", "for", "fund", "funds", "get", "give", "help", "helps",
-            "join", "let", "like", "list", "meet", "name", "of", "on", "send", "show", "tell", "to", "with",
-        ];
         let token = &self.tokens[at];
         let is_before_term = || {
             let term = at + 1 + usize::from(self.is_at(at + 1, &["and", "or"]));
@@ -195,8 +168,8 @@ impl QuestionReader<'_> {
         token.word == "us"
             && (token.raw == "US"
                 || token.raw == "U.S"
-                || (at > 0 && self.is_at(at - 1, &["the", "in", "from"]))
-                || (!(at > 0 && self.is_at(at - 1, BEFORE)) && (is_before_term() || is_last())))
+                || self.is_after(at, &["the", "in", "from"])
+                || (!self.is_after(at, &BEFORE_US) && (is_before_term() || is_last())))
     }
 
     /// A country that is also a city counts as the city if it is joined to one: `Singapore or Jakarta`.
@@ -211,7 +184,7 @@ impl QuestionReader<'_> {
             let meanings = self.phrase_at(range.start, range.len()).map(|phrase| self.lexicon.meanings(&phrase));
             let mut own = meanings.unwrap_or_default().iter().filter_map(|meaning| self.value_of(meaning, range));
             if let Some((parameter, value, why)) = own.find(|(parameter, ..)| *parameter == "city") {
-                (country.parameter, country.value, country.why) = (parameter.to_owned(), value, why);
+                (country.parameter, country.value, country.why) = (parameter.to_owned(), value.to_owned(), why.to_owned());
             }
         }
         self.keep_valid(parts);

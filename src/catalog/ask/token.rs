@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::ask::reader::GLUE;
 use data::fold::fold;
 
 /// A word and its position in the text.
@@ -21,6 +22,11 @@ pub(crate) struct QuestionToken {
 impl QuestionToken {
     pub(crate) fn is(&self, words: &[&str]) -> bool {
         words.contains(&self.word.as_str())
+    }
+
+    /// True for a word that carries no condition of its own.
+    pub(crate) fn is_glue(&self) -> bool {
+        GLUE.contains(self.word.as_str())
     }
 
     pub(crate) fn is_capitalized(&self) -> bool {
