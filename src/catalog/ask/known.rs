@@ -22,9 +22,7 @@ impl QuestionReader<'_> {
         if let Some(name) = field_at(at) {
             let from = at + 1 + usize::from(self.is_at(at + 1, &["is", "are", "was", "were"]));
             if let Some(behind) = self.find_phrase(from, &BEHIND) {
-                let end = from + behind.words.len();
-                self.add(at..end, "unknown", name.to_owned(), "is not known");
-                return Some(end - at);
+                return self.read_as(at..from + behind.words.len(), "unknown", name, "is not known");
             }
         }
         let Phrase { text, words, meaning: parameter } = self.find_phrase(at, &MARKERS)?;
@@ -39,8 +37,7 @@ impl QuestionReader<'_> {
             && (field..field + 3).any(|at| self.record_at(at) == Some(Table::Rounds));
         let why = if is_known { "is known" } else { "is not known" };
         if is_of_amount && field_at(field).is_none() {
-            self.add(at..field, parameter, "amount_usd".to_owned(), why);
-            return Some(field - at);
+            return self.read_as(at..field, parameter, "amount_usd", why);
         }
         // `with websites`, but `with investors from Berlin`
         let known = field_at(field).filter(|name| *text != "with" || *name == "website");
@@ -51,8 +48,7 @@ impl QuestionReader<'_> {
         }
         let range = at..field + 1;
         if let Some(name) = known.filter(|_| is_known || !self.is_at(field + 1, &["from", "by", "of"])) {
-            self.add(range.clone(), parameter, name.to_owned(), why);
-            return Some(range.len());
+            return self.read_as(range, parameter, name, why);
         }
         // `without revenue in France`: the unknown part is not the place.
         let is_without = self.is_at(at, &["without"]) || self.starts(at, &["with", "no"]);

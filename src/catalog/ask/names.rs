@@ -70,7 +70,7 @@ impl QuestionReader<'_> {
             return None;
         }
         let range = at..from + length;
-        self.add(range.clone(), "kind", table.noun().to_owned(), "kind of organization").then_some(range.len())
+        self.add(range.clone(), "kind", table.noun(), "kind of organization").then_some(range.len())
     }
 
     /// Reads `invested in Facebook` among firms. No parameter of firms finds them, but
@@ -162,7 +162,7 @@ impl QuestionReader<'_> {
             self.topic = Some(Topic::Raising);
         }
         if is_founding {
-            self.add(at..at + 1, "role", "founder".to_owned(), "role of a person");
+            self.add(at..at + 1, "role", "founder", "role of a person");
         }
         Some(end - at)
     }
@@ -204,9 +204,7 @@ impl QuestionReader<'_> {
         if before + after == 0 {
             return None;
         }
-        let range = at..at + before + length + after;
-        self.add(range.clone(), "like", slug, "records like this one");
-        Some(range.len())
+        self.read_as(at..at + before + length + after, "like", slug, "records like this one")
     }
 
     /// Reads a name of several words, unless the words have a longer meaning: `Founders Fund deals`.

@@ -111,41 +111,37 @@ impl QuestionReader<'_> {
         if self.is_at(start, &["top", "first"])
             && let Some(number) = count(start + 1)
         {
-            self.add(at..start + 2, "limit", number.to_string(), "that many records");
-            return Some(start + 2 - at);
+            return self.read_as(at..start + 2, "limit", number.to_string(), "that many records");
         }
         // `the last 20 rounds`
         if self.table == Table::Rounds
             && self.is_at(start, &["last", "latest"])
             && let Some(number) = count(start + 1).filter(|_| self.counts_records(start + 2))
         {
-            self.add(at..start + 2, "sort", "-announced_on".to_owned(), "order");
-            self.add(at..start + 2, "limit", number.to_string(), "that many records");
-            return Some(start + 2 - at);
+            self.add(at..start + 2, "sort", "-announced_on", "order");
+            return self.read_as(at..start + 2, "limit", number.to_string(), "that many records");
         }
         if self.is_at(at, &["limit"])
             && let to = at + 1 + usize::from(self.is_at(at + 1, &["to", "of"]))
             && let Some(number) = count(to)
         {
-            self.add(at..to + 1, "limit", number.to_string(), "that many records");
-            return Some(to + 1 - at);
+            return self.read_as(at..to + 1, "limit", number.to_string(), "that many records");
         }
         let before = count(start);
         let from = start + usize::from(before.is_some());
         let Some((sort, length)) = self.sort_at(from) else {
             let number = before.filter(|_| self.counts_records(from))?;
-            self.add(at..from, "limit", number.to_string(), "that many records");
-            return Some(from - at);
+            return self.read_as(at..from, "limit", number.to_string(), "that many records");
         };
         let after = count(from + length).filter(|_| before.is_none());
         let end = from + length + usize::from(after.is_some());
         // `oldest first`
         let end = end + usize::from(self.is_at(end, &["first"]) && count(end + 1).is_none());
-        self.add(at..end, "sort", sort.to_owned(), "order");
+        self.add(at..end, "sort", sort, "order");
         if let Some(number) = before.or(after) {
             self.add(at..end, "limit", number.to_string(), "that many records");
         } else if is_single || self.asks_for_one() || ((start > at || at == 0) && self.is_singular(end)) {
-            self.add(at..end, "limit", "1".to_owned(), "a single record");
+            self.add(at..end, "limit", "1", "a single record");
         }
         Some(end - at)
     }

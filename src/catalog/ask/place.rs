@@ -48,15 +48,14 @@ impl QuestionReader<'_> {
         })?;
         let range = at..at + length;
         self.add_country(range.clone(), country);
-        self.add(range, "city", city, "city of the state");
-        Some(length)
+        self.read_as(range, "city", city, "city of the state")
     }
 
     /// Adds the country of a state, unless the question names or excludes one.
     fn add_country(&mut self, range: Range<usize>, country: &str) {
         let has_country = self.parts.iter().any(|(_, part)| part.parameter == "country");
         if !self.is_negated && !has_country {
-            self.add(range, "country", country.to_owned(), "country of the state");
+            self.add(range, "country", country, "country of the state");
         }
     }
 
@@ -91,7 +90,7 @@ impl QuestionReader<'_> {
         }
         let follows_city = self.parts.iter().any(|(other, part)| other.end == at && part.parameter == "city");
         if !follows_city {
-            self.add(range, "city", cities.clone(), why);
+            self.add(range, "city", cities, why);
         }
         Some(length)
     }

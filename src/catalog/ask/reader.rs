@@ -220,7 +220,14 @@ impl<'a> QuestionReader<'a> {
     }
 
     /// Adds a value if the list has the parameter and, for a parameter with a single value, none was read yet.
-    pub(super) fn add(&mut self, range: Range<usize>, parameter: &str, value: String, why: impl Into<String>) -> bool {
+    pub(super) fn add(
+        &mut self,
+        range: Range<usize>,
+        parameter: &str,
+        value: impl Into<String>,
+        why: impl Into<String>,
+    ) -> bool {
+        let value = value.into();
         let continues = self.continues_negation(range.start, parameter);
         let parameter = match std::mem::take(&mut self.is_negated) || continues {
             true => format!("not_{parameter}"),
@@ -239,6 +246,30 @@ impl<'a> QuestionReader<'a> {
         }
         self.parts.push((range, ReadPart { text, parameter, value, why: why.into() }));
         true
+    }
+
+    /// Adds a value as [`QuestionReader::add`] does. Returns the number of words.
+    pub(super) fn read_as(
+        &mut self,
+        range: Range<usize>,
+        parameter: &str,
+        value: impl Into<String>,
+        why: impl Into<String>,
+    ) -> Option<usize> {
+        self.add(range.clone(), parameter, value, why);
+        Some(range.len())
+    }
+
+    /// Adds the known ends of a range to their parameters, if these are not empty. Returns the number of words if one is
+    /// added.
+    fn read_ends(&mut self, range: Range<usize>, ends: [(&str, Option<String>); 2], why: &str) -> Option<usize> {
+        let mut is_read = false;
+        for (parameter, value) in ends {
+            if let Some(value) = value.filter(|_| !parameter.is_empty()) {
+                is_read |= self.add(range.clone(), parameter, value, why);
+            }
+        }
+        is_read.then_some(range.len())
     }
 
     /// Leaves words unread that mean something other than a condition. Returns their number.
@@ -275,7 +306,7 @@ impl<'a> QuestionReader<'a> {
         // People who invest, but not the people `of investors`.
         let is_of = self.is_after(at, &["of", "at", "by", "for", "from", "in", "with", "the", "other"]);
         if self.table == Table::People && self.is_at(at, &["investor", "investors"]) && !is_of {
-            self.add(at..at + length, "role", "investor".to_owned(), "role of a person");
+            self.add(at..at + length, "role", "investor", "role of a person");
         }
         // `VC partners`, `startup founders`
         let is_kind = self.table == Table::People && matches!(table, Table::Firms | Table::Startups);
@@ -284,7 +315,7 @@ impl<'a> QuestionReader<'a> {
             meanings.iter().any(|meaning| matches!(meaning, PhraseMeaning::Role(_)))
         };
         if is_kind && !is_of && is_role() {
-            self.add(at..at + length, "kind", table.noun().to_owned(), "kind of organization");
+            self.add(at..at + length, "kind", table.noun(), "kind of organization");
         }
         Some(length)
     }
@@ -311,9 +342,7 @@ impl<'a> QuestionReader<'a> {
             return None;
         }
         let range = at..at + length + usize::from(is_firm);
-        let why = format!("kind of firm `{kind}`");
-        self.add(range.clone(), "kind", kind.to_owned(), why);
-        Some(range.len())
+        self.read_as(range, "kind", kind, format!("kind of firm `{kind}`"))
     }
 
     pub(super) fn longest_meaning(&self, at: usize) -> Option<(usize, &'a [PhraseMeaning])> {
@@ -410,11 +439,9 @@ impl<'a> QuestionReader<'a> {
                 return Some(length);
             }
             let (stages, end) = self.stages(value, &range);
-            self.add(at..end, parameter, stages, why);
-            return Some(end - at);
+            return self.read_as(at..end, parameter, stages, why);
         }
-        self.add(range, parameter, value.to_owned(), why);
-        Some(length)
+        self.read_as(range, parameter, value, why)
     }
 
     /// True if a hyphen joins a word to the next.
@@ -440,8 +467,7 @@ impl<'a> QuestionReader<'a> {
         let host = website::host(&token.raw);
         self.catalog.snapshot().find_term(Facet::Website, &host)?;
         self.resource.parameter("website")?;
-        self.add(at..named + 1, "website", host, "website of the release");
-        Some(named + 1 - at)
+        self.read_as(at..named + 1, "website", host, "website of the release")
     }
 
     /// True if `closed` or `announced` refers to money: `closed a seed round`.
@@ -547,16 +573,9 @@ impl<'a> QuestionReader<'a> {
             (Table::Rounds, _) => ("since", "until", false),
             _ => return None,
         };
-        let Period { from: first, to: last } = found;
         let value = |date: Date| if by_year { date.year().to_string() } else { date.to_string() };
-        let range = at..at + length;
-        let mut read = false;
-        for (name, date) in [(from, first), (to, last)] {
-            if let Some(date) = date {
-                read |= self.add(range.clone(), name, value(date), "period, by the day of the release");
-            }
-        }
-        read.then_some(length)
+        let ends = [(from, found.from.map(value)), (to, found.to.map(value))];
+        self.read_ends(at..at + length, ends, "period, by the day of the release")
     }
 
     pub(super) fn topic_of(&self, token: &QuestionToken) -> Option<Topic> {
@@ -592,31 +611,21 @@ impl<'a> QuestionReader<'a> {
         if is_foreign || is_of_other || self.is_at(end, &COUNTED) {
             return self.leave(at..end + usize::from(!is_foreign));
         }
-        let names: (Option<&str>, Option<&str>) = match (self.table, noun) {
-            _ if is_percent && self.table == Table::Firms => (None, Some("max_ghosting_rate")),
-            (Table::Startups, "rounds" | "round" | "funding") if !is_money => (Some("min_rounds"), None),
-            (Table::Firms, "portfolio" | "companies" | "startups" | "investments") if !is_money => {
-                (Some("min_portfolio"), None)
-            }
-            (Table::Firms, "reviews") if !is_money => (Some("min_reviews"), None),
-            (Table::Firms, _)
-                if is_money && self.mentions(&["check", "checks", "cheque", "cheques", "ticket", "tickets"]) =>
-            {
-                (Some("check_usd"), Some("check_usd"))
-            }
-            (Table::Firms, _)
-                if is_money && self.mentions(&["aum", "assets", "management", "manage", "manages", "managing"]) =>
-            {
-                (Some("min_aum_usd"), None)
-            }
-            (Table::Firms, _) if !is_money && self.mentions(&["score", "scored", "rated"]) => {
-                (Some("min_health_score"), None)
-            }
-            (Table::Startups, _) if is_money => (Some("min_raised_usd"), Some("max_raised_usd")),
-            (Table::Rounds, _) if is_money => (Some("min_amount_usd"), Some("max_amount_usd")),
+        let of_checks = || self.mentions(&["check", "checks", "cheque", "cheques", "ticket", "tickets"]);
+        let of_assets = || self.mentions(&["aum", "assets", "management", "manage", "manages", "managing"]);
+        let (min_name, max_name) = match (self.table, noun) {
+            (Table::Firms, _) if is_percent => ("", "max_ghosting_rate"),
+            (Table::Startups, "rounds" | "round" | "funding") if !is_money => ("min_rounds", ""),
+            (Table::Firms, "portfolio" | "companies" | "startups" | "investments") if !is_money => ("min_portfolio", ""),
+            (Table::Firms, "reviews") if !is_money => ("min_reviews", ""),
+            (Table::Firms, _) if is_money && of_checks() => ("check_usd", "check_usd"),
+            (Table::Firms, _) if is_money && of_assets() => ("min_aum_usd", ""),
+            (Table::Firms, _) if !is_money && self.mentions(&["score", "scored", "rated"]) => ("min_health_score", ""),
+            (Table::Startups, _) if is_money => ("min_raised_usd", "max_raised_usd"),
+            (Table::Rounds, _) if is_money => ("min_amount_usd", "max_amount_usd"),
             _ => return None,
         };
-        end += usize::from(!is_money && names.0.is_some_and(|name| name != "min_health_score"));
+        end += usize::from(!is_money && !["", "min_health_score"].contains(&min_name));
         // `a $10m round`, `$5m seed rounds`
         let is_round = |at: usize| self.record_at(at) == Some(Table::Rounds);
         let is_of_rounds = || is_round(end) || (end..end + 3).any(|at| is_round(at) && self.is_stage(end, at));
@@ -626,17 +635,12 @@ impl<'a> QuestionReader<'a> {
         let (min, max) = if is_about { around(min, max) } else { (min, max) };
         let why = if is_bare && !is_about { "amount; taken as the least" } else { "amount" };
         // A single amount is enough if both ends use the same parameter.
-        let is_one = names.0 == names.1 && min.is_some();
+        let is_one = min_name == max_name && min.is_some();
         // `checks of about 250k`
         let min = min.zip(max.filter(|_| is_one)).map(|(min, max)| min.midpoint(max)).or(min);
-        let max = max.filter(|_| (!is_bare || is_about || names.0.is_none()) && !is_one);
-        let mut read = false;
-        for (name, value) in [(names.0, min), (names.1, max)] {
-            if let (Some(name), Some(value)) = (name, value) {
-                read |= self.add(at..end.min(self.tokens.len()), name, value.to_string(), why);
-            }
-        }
-        read.then(|| end.min(self.tokens.len()) - at)
+        let max = max.filter(|_| (!is_bare || is_about || min_name.is_empty()) && !is_one);
+        let ends = [(min_name, min.map(|min| min.to_string())), (max_name, max.map(|max| max.to_string()))];
+        self.read_ends(at..end.min(self.tokens.len()), ends, why)
     }
 
     pub(super) fn mentions(&self, words: &[&str]) -> bool {
@@ -654,8 +658,7 @@ impl<'a> QuestionReader<'a> {
             && !self.is_after(at, &["most", "least", "more"])
             && (at + 1..at + 4).any(|at| self.record_at(at) == Some(Table::Startups));
         if is_operating {
-            self.add(at..at + 1, "status", "operating".to_owned(), "state of the startup");
-            return Some(1);
+            return self.read_as(at..at + 1, "status", "operating", "state of the startup");
         }
         let topic = self.topic_of(&self.tokens[at])?;
         self.topic = Some(topic);

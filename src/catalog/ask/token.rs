@@ -77,14 +77,7 @@ pub(crate) fn tokens(text: &str) -> Vec<QuestionToken> {
             push(&mut tokens, offset(part), part, true);
         } else {
             for word in part.split_inclusive(['-', '/', '–', '—', ',']) {
-                let known = tokens.len();
                 push(&mut tokens, offset(word), word, false);
-                if tokens.len() > known
-                    && word.ends_with(['/', ','])
-                    && let Some(last) = tokens.last_mut()
-                {
-                    last.ends_clause = true;
-                }
             }
         }
         if tokens.len() > before
@@ -137,7 +130,7 @@ fn push(tokens: &mut Vec<QuestionToken>, at: usize, part: &str, is_number: bool)
             raw: name.to_owned(),
             word,
             is_possessive: owner.is_some(),
-            ends_clause: false,
+            ends_clause: !is_number && part.ends_with(['/', ',']),
         });
     }
 }
