@@ -187,7 +187,7 @@ impl<'a> SimilarityProfile<'a> {
             (1.0 + snapshot.rows(table) as f32 / count as f32).ln()
         };
         let described =
-            catalog.text_index(table).map(|index| index.described_like(&catalog.snapshot().names(table), row));
+            catalog.text_index(table).map(|index| index.descriptions.find_similar(&catalog.snapshot().names(table), row));
         let described = described.unwrap_or_default();
         let weights = (0..snapshot.rows(Table::Sectors)).map(weight).collect();
         Self { record, linked: catalog.linked(table, row), described, weights }
@@ -304,7 +304,7 @@ impl<'a> ComparisonTarget<'a> {
             }
             Common::Description => {
                 let index = self.catalog.text_index(self.table);
-                let both = index.map(|index| index.words_in_common(&snapshot.names(self.table), distinctive, other));
+                let both = index.map(|index| index.descriptions.words_in_common(&snapshot.names(self.table), distinctive, other));
                 let both = both.unwrap_or_default();
                 let named = both.iter().take(MAX_NAMED).map(|word| format!("“{word}”")).collect();
                 some(both.len(), "distinctive word", named)
@@ -354,7 +354,7 @@ impl Catalog {
     pub fn similarities(&self, table: Table, row: u32, rows: &[u32]) -> Vec<Similarity<'_>> {
         let record = ComparisonTarget { catalog: self, table, row };
         let Ranked::Like(similar) = &*self.ranked(table, &Ranking::Like(row)) else { return Vec::new() };
-        let distinctive = self.text_index(table).map(|index| index.distinctive(&self.snapshot().names(table), row));
+        let distinctive = self.text_index(table).map(|index| index.descriptions.distinctive(&self.snapshot().names(table), row));
         let distinctive = distinctive.unwrap_or_default();
         let places: HashMap<u32, usize> = rows.iter().enumerate().map(|(place, row)| (*row, place)).collect();
         let mut found: Vec<(usize, &Similar)> =

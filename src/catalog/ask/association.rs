@@ -77,7 +77,7 @@ impl Catalog {
         let snapshot = self.snapshot();
         let described = self.described_sectors.get_or_init(|| DescribedSectors::from_catalog(self));
         let sectors = snapshot.row_values(Table::Startups, Facet::Sector);
-        let rows = index.rows_described(word, MAX_STARTUPS);
+        let rows = index.descriptions.rows_with(word, MAX_STARTUPS);
         let mut counts: HashMap<u32, u32> = HashMap::new();
         for sector in rows.iter().flat_map(|row| sectors.of(*row)) {
             *counts.entry(*sector).or_default() += 1;

@@ -304,7 +304,7 @@ impl QuestionReader<'_> {
     /// True if hardly any description has a word: `zomato`, but not `bridge`.
     fn is_coined(&self, word: &str) -> bool {
         let index = self.catalog.text_index(Table::Startups);
-        index.is_some_and(|index| index.description_frequency(word) <= MAX_COINED)
+        index.is_some_and(|index| index.descriptions.word_frequency(word) <= MAX_COINED)
     }
 
     /// Finds a record with a name that begins with several capitalized words, or a large one by a word that is

@@ -166,7 +166,7 @@ impl<'a> QuestionReader<'a> {
     fn is_known_word(&self, word: &str) -> bool {
         [Table::Firms, Table::Startups, Table::People].into_iter().any(|table| {
             let index = self.catalog.text_index(table);
-            index.is_some_and(|index| index.description_frequency(word) > 0)
+            index.is_some_and(|index| index.descriptions.word_frequency(word) > 0)
                 || !self.catalog.rows_named(table, word).is_empty()
         })
     }

@@ -2,12 +2,14 @@
 
 use std::fmt::Write;
 use std::io;
+use std::path::Path;
 
 use tantivy::directory::{Directory, RamDirectory};
 use tantivy::schema::{Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use tantivy::{DocSet, Index, SegmentReader, TERMINATED, TantivyDocument, TantivyError};
+use tantivy_fst::MapBuilder;
 
-use crate::index::dictionary::DictionaryBuilder;
+use crate::index::dictionary::Dictionary;
 use crate::index::hash_multi_map::HashMultiMapBuilder;
 use crate::index::tables::{FIRST, Lookups, MAX_RARE_ROWS, MAX_ROWS, RowsOfWords, SideTables};
 use crate::index::weights::Weights;
@@ -64,20 +66,6 @@ pub(crate) fn raw_term(text: &str) -> String {
     text.chars().filter(|char| !char.is_whitespace()).flat_map(char::to_lowercase).collect()
 }
 
-pub(crate) fn build_in_memory(names: &dyn Names) -> Result<(Index, SideTables), SearchError> {
-    build(RamDirectory::create(), names)
-}
-
-/// Builds an index as files.
-pub(crate) fn build_files(names: &dyn Names) -> Result<IndexFiles, SearchError> {
-    let directory = RamDirectory::create();
-    let (index, tables) = build(directory.clone(), names)?;
-    let mut files = files_of(&index, &directory)?;
-    files.insert(TABLES_FILE.into(), tables.to_bytes().map_err(TantivyError::from)?);
-    files.insert(FORMAT_FILE.into(), format!("{FORMAT}\n").into_bytes());
-    Ok(files)
-}
-
 /// The files of an index that was built in `directory`.
 pub(super) fn files_of(index: &Index, directory: &RamDirectory) -> Result<IndexFiles, SearchError> {
     let mut files = IndexFiles::new();
@@ -88,13 +76,24 @@ pub(super) fn files_of(index: &Index, directory: &RamDirectory) -> Result<IndexF
     Ok(files)
 }
 
-fn build(directory: impl Into<Box<dyn Directory>>, names: &dyn Names) -> Result<(Index, SideTables), SearchError> {
+/// A directory in memory with the files of a stored index. They were verified when they were read, and nothing writes to
+/// it.
+pub(super) fn directory_of(files: IndexFiles) -> Result<RamDirectory, SearchError> {
+    let directory = RamDirectory::create();
+    for (file, bytes) in files {
+        directory.atomic_write(Path::new(&file), &bytes).map_err(TantivyError::from)?;
+    }
+    Ok(directory)
+}
+
+/// Builds an index as files.
+pub(crate) fn build_files(names: &dyn Names) -> Result<IndexFiles, SearchError> {
     if names.len() > MAX_ROWS {
         return Err(SearchError::TooManyRows { rows: names.len() });
     }
     let (schema, fields) = schema();
-    let mut writer =
-        Index::builder().schema(schema).single_segment_index_writer::<TantivyDocument>(directory, WRITER_MEMORY)?;
+    let (index, directory) = (Index::builder().schema(schema), RamDirectory::create());
+    let mut writer = index.single_segment_index_writer::<TantivyDocument>(directory.clone(), WRITER_MEMORY)?;
     let mut name_keys = NameKeys::default();
     let (mut folded, mut apart) = (String::new(), String::new());
     for row in 0..names.len() {
@@ -127,7 +126,10 @@ fn build(directory: impl Into<Box<dyn Directory>>, names: &dyn Names) -> Result<
         return Err(SearchError::Shape { segments: searcher.segment_readers().len(), documents: 0, rows: names.len() });
     };
     let tables = build_side_tables(segment, fields, names, name_keys)?;
-    Ok((index, tables))
+    let mut files = files_of(&index, &directory)?;
+    files.insert(TABLES_FILE.into(), tables.to_bytes().map_err(TantivyError::from)?);
+    files.insert(FORMAT_FILE.into(), format!("{FORMAT}\n").into_bytes());
+    Ok(files)
 }
 
 /// Lookups by whole names.
@@ -168,7 +170,7 @@ fn build_side_tables(
     let words = segment.inverted_index(fields.word)?;
     let mut rows_of_words = RowsOfWords::default();
     let mut phonetic = HashMultiMapBuilder::default();
-    let mut dictionary = DictionaryBuilder::new();
+    let mut dictionary = MapBuilder::memory();
     let mut frequent_words = String::new();
     let (mut folded, mut phonetic_key) = (String::new(), String::new());
     let mut rows = Vec::new();
@@ -178,9 +180,7 @@ fn build_side_tables(
     while let Some((term, info)) = terms.next() {
         let word = std::str::from_utf8(term).map_err(|_| damaged())?;
         let number = rows_of_words.len();
-        if !dictionary.add(term, number) {
-            return Err(damaged());
-        }
+        dictionary.insert(term, u64::from(number)).map_err(|_| damaged())?;
         phonetic_key_into(word, &mut phonetic_key);
         phonetic.add(&phonetic_key, number);
         if info.doc_freq >= Weights::min_frequency(names.len()) {
@@ -213,7 +213,7 @@ fn build_side_tables(
         full_names: name_keys.full_names.build(),
         acronyms: name_keys.acronyms.build(),
         phonetic: phonetic.build(),
-        dictionary: dictionary.finish().ok_or_else(damaged)?,
+        dictionary: dictionary.into_inner().ok().and_then(Dictionary::from_bytes).ok_or_else(damaged)?,
         static_ranks: (0..names.len()).map(|row| static_rank(names.prominence(row))).collect(),
         frequent_words,
     };

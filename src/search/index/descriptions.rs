@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 use once_cell::sync::Lazy;
-use tantivy::directory::{Directory, RamDirectory};
+use tantivy::directory::RamDirectory;
 use tantivy::query::{EnableScoring, Query, Scorer, TermQuery};
 use tantivy::schema::{Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use tantivy::tokenizer::{
@@ -21,8 +21,7 @@ use tantivy::tokenizer::{
 };
 use tantivy::{DocSet, Index, IndexReader, ReloadPolicy, Searcher, TERMINATED, TantivyDocument, Term};
 
-use crate::index::build::{WRITER_MEMORY, files_of};
-use crate::index::read_only_directory::ReadOnlyDirectory;
+use crate::index::build::{WRITER_MEMORY, directory_of, files_of};
 use crate::{IndexFiles, SearchError};
 use data::Names;
 use data::import::key_map::KeyMap;
@@ -66,7 +65,8 @@ pub struct DescriptionMatches {
     pub complete: usize,
 }
 
-pub(crate) struct DescriptionIndex {
+/// An index over the texts of records.
+pub struct DescriptionIndex {
     searcher: Searcher,
     field: Field,
 }
@@ -235,73 +235,61 @@ fn unpack(lists: &[u8]) -> impl Iterator<Item = u32> {
     numbers.map(|bytes| bytes.iter().rev().fold(0, |number, byte| number << 7 | u32::from(byte & 0x7f)))
 }
 
-fn build(directory: impl Into<Box<dyn Directory>>, names: &dyn Names) -> Result<Index, SearchError> {
-    let (schema, field) = schema();
-    let tokenizers = TokenizerManager::new();
-    tokenizers.register(STEMS, WhitespaceTokenizer::default());
-    let index = Index::builder().schema(schema).tokenizers(tokenizers);
-    let mut writer = index.single_segment_index_writer::<TantivyDocument>(directory, WRITER_MEMORY)?;
-    let mut vocabulary = StemCache::new(MAX_KNOWN);
-    // Number of uses of each stem. Names made of rarer stems are found by name.
-    let mut uses: Vec<u32> = Vec::new();
-    let mut count = |stems: &[u32], times: u32| {
-        for stem in stems {
-            let place = *stem as usize;
-            uses.resize(uses.len().max(place + 1), 0);
-            uses[place] = uses[place].saturating_add(times);
-        }
-    };
-    // For each row, the stems of its description, its context and its name.
-    let mut documents: Vec<Box<[u8]>> = Vec::with_capacity(names.len() as usize);
-    let mut packed = Vec::new();
-    for row in 0..names.len() {
-        packed.clear();
-        let words = vocabulary.read(&names.description(row));
-        let language = vocabulary.language_of(&words);
-        count(&vocabulary.stems(&words, 0).collect::<Vec<_>>(), MIN_USES);
-        pack(&mut packed, vocabulary.stems(&words, language));
-        let words = vocabulary.read(&names.context(row));
-        pack(&mut packed, vocabulary.stems(&words, 0));
-        let words = vocabulary.read(names.name(row));
-        let stems: Vec<u32> = vocabulary.stems(&words, 0).collect();
-        count(&stems, 1);
-        pack(&mut packed, stems.into_iter());
-        documents.push(packed.as_slice().into());
-    }
-    for packed in documents {
-        let mut numbers = unpack(&packed);
-        let mut next = || -> Vec<u32> { numbers.by_ref().take_while(|number| *number != 0).collect() };
-        let (description, context, mut name) = (next(), next(), next());
-        name.retain(|stem| uses[*stem as usize] >= MIN_USES);
-        let mut text = String::new();
-        // A record's description counts twice.
-        for stem in [&description, &description, &context, &name].into_iter().flatten() {
-            text.push_str(vocabulary.stem(*stem));
-            text.push(' ');
-        }
-        let mut document = TantivyDocument::default();
-        document.add_text(field, text);
-        writer.add_document(document)?;
-    }
-    Ok(writer.finalize()?)
-}
-
 impl DescriptionIndex {
-    pub(crate) fn in_memory(names: &dyn Names) -> Result<Self, SearchError> {
-        Self::new(&build(RamDirectory::create(), names)?, names.len())
-    }
-
     /// Builds an index as files.
     pub(crate) fn create(names: &dyn Names) -> Result<IndexFiles, SearchError> {
-        let directory = RamDirectory::create();
-        files_of(&build(directory.clone(), names)?, &directory)
+        let (schema, field) = schema();
+        let tokenizers = TokenizerManager::new();
+        tokenizers.register(STEMS, WhitespaceTokenizer::default());
+        let (index, directory) = (Index::builder().schema(schema).tokenizers(tokenizers), RamDirectory::create());
+        let mut writer = index.single_segment_index_writer::<TantivyDocument>(directory.clone(), WRITER_MEMORY)?;
+        let mut vocabulary = StemCache::new(MAX_KNOWN);
+        // Number of uses of each stem. Names made of rarer stems are found by name.
+        let mut uses: Vec<u32> = Vec::new();
+        let mut count = |stems: &[u32], times: u32| {
+            for stem in stems {
+                let place = *stem as usize;
+                uses.resize(uses.len().max(place + 1), 0);
+                uses[place] = uses[place].saturating_add(times);
+            }
+        };
+        // For each row, the stems of its description, its context and its name.
+        let mut documents: Vec<Box<[u8]>> = Vec::with_capacity(names.len() as usize);
+        let mut packed = Vec::new();
+        for row in 0..names.len() {
+            packed.clear();
+            let words = vocabulary.read(&names.description(row));
+            let language = vocabulary.language_of(&words);
+            count(&vocabulary.stems(&words, 0).collect::<Vec<_>>(), MIN_USES);
+            pack(&mut packed, vocabulary.stems(&words, language));
+            let words = vocabulary.read(&names.context(row));
+            pack(&mut packed, vocabulary.stems(&words, 0));
+            let words = vocabulary.read(names.name(row));
+            let stems: Vec<u32> = vocabulary.stems(&words, 0).collect();
+            count(&stems, 1);
+            pack(&mut packed, stems.into_iter());
+            documents.push(packed.as_slice().into());
+        }
+        for packed in documents {
+            let mut numbers = unpack(&packed);
+            let mut next = || -> Vec<u32> { numbers.by_ref().take_while(|number| *number != 0).collect() };
+            let (description, context, mut name) = (next(), next(), next());
+            name.retain(|stem| uses[*stem as usize] >= MIN_USES);
+            let mut text = String::new();
+            // A record's description counts twice.
+            for stem in [&description, &description, &context, &name].into_iter().flatten() {
+                text.push_str(vocabulary.stem(*stem));
+                text.push(' ');
+            }
+            let mut document = TantivyDocument::default();
+            document.add_text(field, text);
+            writer.add_document(document)?;
+        }
+        files_of(&writer.finalize()?, &directory)
     }
 
     pub(crate) fn open(files: IndexFiles, rows: u32) -> Result<Self, SearchError> {
-        Self::new(&Index::open(ReadOnlyDirectory::new(files))?, rows)
-    }
-
-    fn new(index: &Index, rows: u32) -> Result<Self, SearchError> {
+        let index = Index::open(directory_of(files)?)?;
         let reader: IndexReader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
         let searcher = reader.searcher();
         let documents = searcher.segment_readers().iter().map(|segment| segment.max_doc()).sum();
@@ -317,10 +305,10 @@ impl DescriptionIndex {
         Ok(Self { searcher, field })
     }
 
-    /// The rows with the words of a query, best first; if they are few, rows with fewer words follow. If there are more
-    /// than `max`, the first ones, which are the most prominent: rows are in the default order of their list.
-    /// Deterministic.
-    pub(crate) fn search(&self, names: &dyn Names, text: &str, max: usize) -> DescriptionMatches {
+    /// The rows with the words of a query in their descriptions, sectors, places, titles or common words of names, best
+    /// first; if they are few, rows with fewer words follow. If there are more than `max`, the first ones, which are the
+    /// most prominent: rows are in the default order of their list. Deterministic.
+    pub fn search(&self, names: &dyn Names, text: &str, max: usize) -> DescriptionMatches {
         let best = |scored: Vec<(f32, u32)>, max: usize| {
             let prominent = scored.into_iter().map(|(score, row)| {
                 let prominence = names.prominence(row) as f32 / MAX_PROMINENCE as f32;
@@ -350,9 +338,10 @@ impl DescriptionIndex {
         DescriptionMatches { rows, complete }
     }
 
-    /// The rows with most of the distinctive words of a row's description, with their scores as a share of its own.
-    pub(crate) fn find_similar(&self, names: &dyn Names, row: u32) -> HashMap<u32, f32> {
-        let stems = self.distinctive(&names.description(row)).into_iter();
+    /// The rows with most of the distinctive words of a row's description, with their scores as a share of its own, from 0
+    /// to 1.
+    pub fn find_similar(&self, names: &dyn Names, row: u32) -> HashMap<u32, f32> {
+        let stems = self.distinctive(names, row).into_iter();
         let words: Vec<BTreeSet<String>> = stems.map(|stem| BTreeSet::from([stem])).collect();
         let (mut scored, mut own) = (Vec::new(), 0.0);
         each_row_with_any(
@@ -363,7 +352,7 @@ impl DescriptionIndex {
     }
 
     /// The rows with a word, ascending; empty if more than `max` may have it.
-    pub(crate) fn rows_with(&self, word: &str, max: u64) -> Vec<u32> {
+    pub fn rows_with(&self, word: &str, max: u64) -> Vec<u32> {
         let stems = self.stems(word).next().unwrap_or_default();
         let mut rows = Vec::new();
         if self.all_postings(&stems) <= max {
@@ -373,7 +362,7 @@ impl DescriptionIndex {
     }
 
     /// The words of another row's texts that are among the distinctive stems, in their order and spelling.
-    pub(crate) fn words_in_common(&self, names: &dyn Names, distinctive: &[String], other: u32) -> Vec<String> {
+    pub fn words_in_common(&self, names: &dyn Names, distinctive: &[String], other: u32) -> Vec<String> {
         let description = names.description(other);
         let (language, context) = (language_of(&description), names.context(other));
         let mut known = HashSet::new();
@@ -386,10 +375,10 @@ impl DescriptionIndex {
         both
     }
 
-    /// The stems of a description that are rarest in the texts of others.
-    pub(crate) fn distinctive(&self, text: &str) -> Vec<String> {
+    /// The stems of a row's description that are rarest in the texts of others.
+    pub fn distinctive(&self, names: &dyn Names, row: u32) -> Vec<String> {
         let mut vocabulary = StemCache::new(MAX_KNOWN);
-        let words = vocabulary.read(text);
+        let words = vocabulary.read(&names.description(row));
         let language = vocabulary.language_of(&words);
         let stems: BTreeSet<u32> = vocabulary.stems(&words, language).collect();
         let stems = stems.into_iter().map(|stem| vocabulary.stem(stem).to_owned());
@@ -416,7 +405,7 @@ impl DescriptionIndex {
     }
 
     /// Number of rows with a word; a row counts once for each of several stems.
-    pub(crate) fn word_frequency(&self, word: &str) -> u64 {
+    pub fn word_frequency(&self, word: &str) -> u64 {
         self.stems(word).map(|stems| self.all_postings(&stems)).sum()
     }
 

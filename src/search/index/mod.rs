@@ -5,7 +5,6 @@ mod complete;
 mod descriptions;
 mod dictionary;
 mod hash_multi_map;
-mod read_only_directory;
 mod tables;
 mod term_index;
 mod weights;
@@ -14,25 +13,20 @@ pub(crate) use build::raw_term;
 pub use build::texts;
 pub use complete::typed_part;
 pub use complete::{Completed, Completion};
-pub use descriptions::DescriptionMatches;
-pub use descriptions::marks;
-#[cfg(test)]
-pub(crate) use dictionary::DictionaryBuilder;
+pub use descriptions::{DescriptionIndex, DescriptionMatches, marks};
 pub(crate) use dictionary::{Dictionary, MAX_WORD_BYTES};
 pub(crate) use tables::MAX_ROWS;
 pub(crate) use term_index::TermIndex;
 pub(crate) use weights::{GENERIC, Weights};
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
 use tantivy::schema::IndexRecordOption;
 use tantivy::{Index, IndexReader, InvertedIndexReader, ReloadPolicy};
 
-use crate::index::build::split;
-use crate::index::descriptions::DescriptionIndex;
-use crate::index::read_only_directory::ReadOnlyDirectory;
+use crate::index::build::{directory_of, split};
 use crate::index::tables::SideTables;
 use crate::query::NameQuery;
 use crate::query::reading::other_readings;
@@ -67,7 +61,7 @@ pub struct TextIndex {
     weights: Weights,
     rows: u32,
     buffers: BufferPool,
-    descriptions: DescriptionIndex,
+    pub descriptions: DescriptionIndex,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -129,8 +123,9 @@ const LOOSE_RANGE: f32 = 0.15;
 impl TextIndex {
     /// Builds an index in memory, for the bundled snapshot.
     pub fn in_memory(names: &dyn Names) -> Result<Self, SearchError> {
-        let (index, tables) = build::build_in_memory(names)?;
-        Self::new(&index, tables, DescriptionIndex::in_memory(names)?, names)
+        let mut files = Self::create(names, IndexPart::Names)?;
+        files.extend(Self::create(names, IndexPart::Descriptions)?);
+        Self::open(files, names)
     }
 
     /// Builds a part of an index as files, to be stored.
@@ -157,21 +152,15 @@ impl TextIndex {
             files.into_iter().partition(|(file, _)| file.starts_with(DESCRIPTIONS));
         let descriptions = descriptions.into_iter().map(|(file, bytes)| (file[DESCRIPTIONS.len()..].to_owned(), bytes));
         let descriptions = DescriptionIndex::open(descriptions.collect(), names.len())?;
-        Self::new(&Index::open(ReadOnlyDirectory::new(files))?, tables, descriptions, names)
-    }
-
-    fn new(
-        index: &Index,
-        tables: SideTables,
-        descriptions: DescriptionIndex,
-        names: &dyn Names,
-    ) -> Result<Self, SearchError> {
-        let rows = names.len();
+        let (index, rows) = (Index::open(directory_of(files)?)?, names.len());
         let reader: IndexReader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
         let searcher = reader.searcher();
         let shape = |segments, documents| SearchError::Shape { segments, documents, rows };
         let (words, raw) = match searcher.segment_readers() {
-            [] if rows == 0 => (Arc::new(no_words()), Arc::new(no_words())),
+            [] if rows == 0 => {
+                let none = Arc::new(InvertedIndexReader::empty(IndexRecordOption::Basic));
+                (Arc::clone(&none), none)
+            }
             [segment] => {
                 if segment.max_doc() != rows || segment.num_docs() != rows {
                     return Err(shape(1, segment.max_doc()));
@@ -186,54 +175,17 @@ impl TextIndex {
         Ok(Self { terms, weights, rows, buffers: BufferPool::default(), descriptions })
     }
 
-    /// The rows with words of a text in their descriptions, sectors, places, titles or common words of names, best
-    /// first; the first ones if there are more than `max`.
-    pub fn search_descriptions(&self, names: &dyn Names, text: &str, max: usize) -> DescriptionMatches {
-        self.descriptions.search(names, text, max)
-    }
-
-    /// The rows with distinctive words of a row's description in theirs, with their scores as a share of its own, from
-    /// 0 to 1.
-    pub fn described_like(&self, names: &dyn Names, row: u32) -> HashMap<u32, f32> {
-        self.descriptions.find_similar(names, row)
-    }
-
-    /// The rows with a word in their descriptions, sectors, places, titles or common words of names; empty if more than
-    /// `max` may have it.
-    pub fn rows_described(&self, word: &str, max: u64) -> Vec<u32> {
-        self.descriptions.rows_with(word, max)
-    }
-
-    /// Number of rows with a word in their texts; approximate if the word has several forms.
-    pub fn description_frequency(&self, word: &str) -> u64 {
-        self.descriptions.word_frequency(word)
-    }
-
-    /// The stems of a row's description that are rarest in the others.
-    pub fn distinctive(&self, names: &dyn Names, row: u32) -> Vec<String> {
-        self.descriptions.distinctive(&names.description(row))
-    }
-
-    /// The words of a row's description that are among the distinctive stems of another.
-    pub fn words_in_common(&self, names: &dyn Names, distinctive: &[String], row: u32) -> Vec<String> {
-        self.descriptions.words_in_common(names, distinctive, row)
-    }
-
     /// The matches of a query, best first. Deterministic. An empty query has no matches. If the query has several
     /// readings, the first with a sure match counts, otherwise the one with the best match.
     ///
     /// Filters play no part: they only remove rows from the matches.
     pub fn search(&self, names: &dyn Names, query: &str) -> SearchResults {
         let started = Instant::now();
-        let results = self.search_readings(names, query);
-        DURATIONS.observe(started.elapsed());
-        results
-    }
-
-    fn search_readings(&self, names: &dyn Names, query: &str) -> SearchResults {
         let results = self.search_reading(names, query, &STEPS);
         let other = |reading: &str| self.search_reading(names, reading, &STEPS[..1]);
-        self.best_reading(query, results, other, SearchResults::best_score)
+        let results = self.best_reading(query, results, other, SearchResults::best_score);
+        DURATIONS.observe(started.elapsed());
+        results
     }
 
     /// The result of the first reading with a sure match, otherwise of the one with the best score.
@@ -513,8 +465,4 @@ impl<'a> Candidate<'a> {
     fn new(names: &'a dyn Names, row: u32) -> Self {
         Self { row, name: names.name(row), aliases: names.aliases(row), prominence: names.prominence(row) }
     }
-}
-
-fn no_words() -> InvertedIndexReader {
-    InvertedIndexReader::empty(IndexRecordOption::Basic)
 }

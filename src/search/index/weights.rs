@@ -26,24 +26,16 @@ impl Weights {
         (rows / 10_000).max(8)
     }
 
-    fn new<'a>(rows: u32, frequencies: impl Iterator<Item = (&'a str, u32)>) -> Self {
+    /// Weighs the words of lines `word frequency` of a table of `rows` names.
+    pub(crate) fn parse(rows: u32, lines: &str) -> Self {
+        let frequencies = lines.lines().filter_map(|line| line.split_once(' '));
         let common = frequencies
+            .filter_map(|(word, frequency)| Some((word, frequency.parse::<u32>().ok()?)))
             .filter(|(_, frequency)| *frequency >= Self::min_frequency(rows))
             .map(|(word, frequency)| (word.into(), weigh(rows, frequency)))
             .chain(WordList::stop_words().map(|word| (word.into(), MIN_WEIGHT)))
             .collect();
         Self { common }
-    }
-
-    /// Weighs the words of lines `word frequency` of a table of `rows` names.
-    pub(crate) fn parse(rows: u32, lines: &str) -> Self {
-        Self::new(
-            rows,
-            lines
-                .lines()
-                .filter_map(|line| line.split_once(' '))
-                .filter_map(|(word, count)| Some((word, count.parse().ok()?))),
-        )
     }
 
     /// The weight of a folded word, from 0.2 to 1.
@@ -85,7 +77,7 @@ mod tests {
 
     #[test]
     fn common_words_weigh_less() {
-        let weights = Weights::new(10_000, [("capital", 2_000), ("growth", 200), ("sequoia", 2)].into_iter());
+        let weights = Weights::parse(10_000, "capital 2000\ngrowth 200\nsequoia 2\n");
         assert!(weights.weigh_word("capital") < 0.3);
         assert!(weights.weigh_word("growth") < GENERIC && weights.weigh_word("growth") > 0.3);
         assert!((weights.weigh_word("sequoia") - weights.weigh_word("unknown")).abs() < 0.1);

@@ -155,18 +155,14 @@ impl<'a> CandidateSearch<'a> {
             let mut joined = query.words[start].text.clone();
             for word in &query.words[start + 1..] {
                 joined.push_str(&word.text);
-                for row in terms.lookups.full_names.get(&joined) {
-                    buffers.touch(*row, KEEP);
-                }
+                buffers.touch_all(terms.lookups.full_names.get(&joined), KEEP);
             }
         }
     }
 
     /// Touches the rows with this full name, even if it is one word typed in pieces, or with this acronym.
     fn gather_full_names(&self, query: &NameQuery, buffers: &mut SearchBuffers) {
-        for row in self.terms.lookups.full_names.get(&query.joined) {
-            buffers.touch(*row, KEEP);
-        }
+        buffers.touch_all(self.terms.lookups.full_names.get(&query.joined), KEEP);
         // Two pieces are expanded as a pair.
         if query.words.len() > 2
             && let Some(word) = self.terms.lookups.dictionary.get(&query.joined)
@@ -174,9 +170,7 @@ impl<'a> CandidateSearch<'a> {
             self.terms.each_row(word, MANY, |row, _| buffers.touch(row, KEEP));
         }
         if query.may_be_acronym() {
-            for row in self.terms.lookups.acronyms.get(&query.joined) {
-                buffers.touch(*row, KEEP);
-            }
+            buffers.touch_all(self.terms.lookups.acronyms.get(&query.joined), KEEP);
         }
     }
 
@@ -233,8 +227,8 @@ impl<'a> CandidateSearch<'a> {
                     buffers.touch(row, marks | exact);
                 }
             };
-            second.each_known_among(terms, &rows, budget, &mut found);
-            second.each_new_among(terms, &rows, budget, &mut found);
+            second.each_among(terms, false, &rows, budget, &mut found);
+            second.each_among(terms, true, &rows, budget, &mut found);
             self.are_marked = true;
         } else {
             let mut weight = 0.0;
@@ -270,8 +264,8 @@ impl<'a> CandidateSearch<'a> {
                 if expansion.optional && are_many {
                     expansion.each_hinted_row(terms, |row| buffers.mark(row, HINTED));
                 }
-                expansion.each_known_among(terms, new, budget, |row, exact| buffers.mark(row, mark | exact));
-                expansion.each_new_among(terms, &rows, budget, |row, exact| buffers.mark(row, mark | exact));
+                expansion.each_among(terms, false, new, budget, |row, exact| buffers.mark(row, mark | exact));
+                expansion.each_among(terms, true, &rows, budget, |row, exact| buffers.mark(row, mark | exact));
             }
             self.marked = buffers.touched.len();
         }
