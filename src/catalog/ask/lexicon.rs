@@ -267,23 +267,16 @@ impl Lexicon {
 
     /// The meanings of a phrase, also in the plural or the singular.
     pub(crate) fn meanings(&self, phrase: &str) -> &[PhraseMeaning] {
-        let find = |phrase: &str| self.phrases.get(phrase).map(Vec::as_slice).filter(|known| !known.is_empty());
+        let find = |phrase: &str| self.phrases.get(phrase).map(Vec::as_slice);
         if let Some(known) = find(phrase) {
             return known;
         }
         // Places have no plural.
-        let find = |phrase: &str| {
-            let is_place = |meaning: &PhraseMeaning| {
-                matches!(
-                    meaning,
-                    PhraseMeaning::City { .. }
-                        | PhraseMeaning::State { .. }
-                        | PhraseMeaning::Area(_)
-                        | PhraseMeaning::Country(_)
-                )
-            };
-            find(phrase).filter(|known| !known.iter().all(is_place))
+        let is_place = |meaning: &PhraseMeaning| {
+            use PhraseMeaning::{Area, City, Country, State};
+            matches!(meaning, City { .. } | State { .. } | Area(_) | Country(_))
         };
+        let find = |phrase: &str| find(phrase).filter(|known| !known.iter().all(is_place));
         let singular = |end: &str, replacement: &str| {
             let stem = phrase.strip_suffix(end).filter(|stem| stem.len() > 2)?;
             find(&format!("{stem}{replacement}"))

@@ -141,7 +141,9 @@ impl QuestionReader<'_> {
             end += between;
         }
         // `rounds of First Round` are those of the investor, not of the startup `First`.
-        if names.is_empty() || (tables == [Table::Startups] && self.is_longer_firm(from, end)) {
+        let may_be_firm = tables == [Table::Startups] && self.resource.parameter("investor").is_some();
+        let firm = || self.name_at(from, &[Table::Firms]);
+        if names.is_empty() || (may_be_firm && firm().is_some_and(|(_, length)| from + length > end)) {
             return None;
         }
         // `Sequoia alongside Accel`
@@ -172,12 +174,6 @@ impl QuestionReader<'_> {
     fn is_listed_name(&self, at: usize) -> bool {
         let token = self.tokens.get(at).filter(|token| token.is_capitalized());
         token.is_some_and(|token| !self.has_meaning(at, 1) || self.is_rare_sector(&token.word))
-    }
-
-    /// True if the name of a firm continues where that of a startup ends.
-    fn is_longer_firm(&self, from: usize, end: usize) -> bool {
-        self.resource.parameter("investor").is_some()
-            && self.name_at(from, &[Table::Firms]).is_some_and(|(_, length)| from + length > end)
     }
 
     /// Reads `like Stripe`, `similar to Stripe`, `Stripe competitors`.
@@ -266,7 +262,10 @@ impl QuestionReader<'_> {
             Table::People => ("organization", &[Table::Firms, Table::Startups]),
             _ => return None,
         };
-        let is_expected = self.names_record(at, 1) || self.continues_names(at);
+        // `Sequoia and Greylock`
+        let is_joined = |(range, part): &(Range<usize>, ReadPart)| range.end + 1 == at && part.parameter == "investor";
+        let continues = self.parts.last().is_some_and(is_joined) && self.is_after(at, &["and", "or"]);
+        let is_expected = continues || self.names_record(at, 1);
         let found: Vec<_> = tables.iter().map(|table| (*table, self.name_at(at, &[*table]))).collect();
         let may_begin = is_expected && found.iter().all(|(_, found)| found.is_none());
         let named = found.into_iter().filter_map(|(table, found)| {
@@ -293,12 +292,6 @@ impl QuestionReader<'_> {
         self.tokens[at + length - 1].is_possessive
             || self.is_at(at + length, &OF_RECORD)
             || self.is_after(at, &["did", "does", "has"])
-    }
-
-    /// True if a word is joined to a name: `Sequoia and Greylock`.
-    fn continues_names(&self, at: usize) -> bool {
-        let is_name = |(range, part): &(Range<usize>, ReadPart)| range.end + 1 == at && part.parameter == "investor";
-        self.parts.last().is_some_and(is_name) && self.is_at(at - 1, &["and", "or"])
     }
 
     /// True if hardly any description has a word: `zomato`, but not `bridge`.

@@ -742,29 +742,26 @@ impl<'a> QuestionReader<'a> {
     /// in the singular (`founder and CEO`).
     fn require_both(&mut self) {
         let both = self.tokens.iter().position(|token| token.is(&["both"]));
+        let are_all = |pair: &[(Range<usize>, ReadPart)], name: &str| pair.iter().all(|(_, part)| part.parameter == name);
+        let by_and = |pair: &[(Range<usize>, ReadPart)]| {
+            pair[1].0.start == pair[0].0.end + 1 && self.is_at(pair[0].0.end, &["and"])
+        };
         let joins = |pair: &[(Range<usize>, ReadPart)]| {
-            let is_plural = |part: &ReadPart| part.text.ends_with('s');
-            (pair.iter().all(|(_, part)| part.parameter == "investor")
-                || pair.iter().all(|(_, part)| part.parameter == "role" && !is_plural(part)))
-                && pair[1].0.start == pair[0].0.end + 1
-                && self.is_at(pair[0].0.end, &["and"])
+            let is_plural = pair.iter().any(|(_, part)| part.text.ends_with('s'));
+            by_and(pair) && (are_all(pair, "investor") || (are_all(pair, "role") && !is_plural))
         };
         // `founders who are also CEO`
         let also = |pair: &[(Range<usize>, ReadPart)]| {
-            pair.iter().all(|(_, part)| part.parameter == "role")
-                && (pair[0].0.end..pair[1].0.start).any(|at| self.is_at(at, &["also"]))
+            are_all(pair, "role") && (pair[0].0.end..pair[1].0.start).any(|at| self.is_at(at, &["also"]))
         };
         // `angels and accelerators both`
-        let of_stages = self
-            .parts
-            .iter()
-            .position(|(range, part)| both == Some(range.end) && part.parameter == "stage" && part.value.contains(','));
+        let of_stages = self.parts.iter().position(|(range, part)| {
+            both == Some(range.end) && part.parameter == "stage" && part.value.contains(',')
+        });
         if let Some(stages) = of_stages.filter(|_| self.resource.parameter("stage_all").is_some()) {
             return self.require(&[stages]);
         }
-        let before_both = |pair: &[(Range<usize>, ReadPart)]| {
-            both == Some(pair[1].0.end) && pair[1].0.start == pair[0].0.end + 1 && self.is_at(pair[0].0.end, &["and"])
-        };
+        let before_both = |pair: &[(Range<usize>, ReadPart)]| both == Some(pair[1].0.end) && by_and(pair);
         let joined = self.parts.windows(2).position(|pair| joins(pair) || also(pair) || before_both(pair));
         let after = |both: usize| self.parts.iter().position(|(range, _)| range.start > both);
         let Some(first) = joined.or_else(|| both.and_then(after)) else { return };

@@ -64,7 +64,10 @@ impl QuestionReader<'_> {
             self.is_after(at, &["before", "after", "than", "ex", "former"]) && !self.is_after(at - 1, &["other"]);
         // `platforms that finance startups`
         let is_verb = self.is_at(at, &["finance"]) && self.is_after(at, &["that", "which", "who", "to"]);
-        is_compared || is_verb || self.is_of_compound(range.end) || self.is_doer(at) || self.is_said_of_people(range)
+        // `women-led`, `family-friendly`
+        let is_compound = self.is_hyphenated(range.end - 1)
+            && self.is_at(range.end, &["led", "owned", "run", "founded", "friendly", "free"]);
+        is_compared || is_verb || is_compound || self.is_doer(at) || self.is_said_of_people(range)
     }
 
     /// True if a sector describes people, not the business of startups: `that are hiring`,
@@ -95,11 +98,6 @@ impl QuestionReader<'_> {
             PhraseMeaning::Sector(slugs) => slugs.split(',').any(|slug| startups_of(self.catalog, slug).unwrap_or(0) >= min),
             _ => true,
         })
-    }
-
-    /// True if a hyphen joins a word to a previous one that changes its meaning: `women-led`, `family-friendly`.
-    fn is_of_compound(&self, at: usize) -> bool {
-        at > 0 && self.is_hyphenated(at - 1) && self.is_at(at, &["led", "owned", "run", "founded", "friendly", "free"])
     }
 
     /// True if a sector ends before a word.

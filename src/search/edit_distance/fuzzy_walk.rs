@@ -38,13 +38,8 @@ pub(crate) fn words_below(fst: &Fst<Vec<u8>>, node: Node<'_>, number: u64) -> Ra
 }
 
 impl<'a> FuzzyWalk<'a> {
-    /// Walks from the root with this many edits.
-    pub(crate) fn run(&mut self, edits: u8) {
-        self.visit(self.fst.root(), 0, 0, edits);
-    }
-
     /// Continues from a node, reached with the output `number`, with the letters of the pattern from `position` on.
-    fn visit(&mut self, node: Node<'a>, number: u64, position: usize, edits: u8) {
+    pub(crate) fn visit(&mut self, node: Node<'a>, number: u64, position: usize, edits: u8) {
         if edits == 0 {
             self.follow(node, number, position);
             return;

@@ -82,8 +82,29 @@ impl EditPattern {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::edit_distance::textbook_distances;
     use proptest::prelude::*;
+
+    /// The textbook algorithm: the distances of `left` to each prefix of `right`.
+    fn textbook_distances(left: &[u8], right: &[u8]) -> Vec<usize> {
+        let mut rows = vec![vec![0; right.len() + 1]; left.len() + 1];
+        for i in 0..=left.len() {
+            for j in 0..=right.len() {
+                rows[i][j] = if i == 0 {
+                    j
+                } else if j == 0 {
+                    i
+                } else {
+                    let cost = usize::from(left[i - 1] != right[j - 1]);
+                    let mut best = (rows[i - 1][j] + 1).min(rows[i][j - 1] + 1).min(rows[i - 1][j - 1] + cost);
+                    if i > 1 && j > 1 && left[i - 1] == right[j - 2] && left[i - 2] == right[j - 1] {
+                        best = best.min(rows[i - 2][j - 2] + 1);
+                    }
+                    best
+                };
+            }
+        }
+        rows.pop().unwrap()
+    }
 
     proptest! {
         #[test]

@@ -27,38 +27,23 @@ pub(super) const WRITER_MEMORY: usize = 2 << 30;
 pub(crate) const FORMAT_FILE: &str = "format";
 pub(crate) const TABLES_FILE: &str = "names.tables";
 
-/// The fields of the segment. The terms of a document are separated by spaces.
-#[derive(Clone, Copy, Debug)]
-struct SegmentFields {
-    /// Folded words of names and aliases.
-    word: Field,
-    /// Raw names that fold to nothing, without spaces.
-    raw: Field,
-}
-
-fn schema() -> (Schema, SegmentFields) {
+/// The schema of the segment, its field of folded words of names and aliases, and that of raw names that fold to nothing,
+/// without spaces. The terms of a document are separated by spaces.
+fn schema() -> (Schema, Field, Field) {
     let mut schema = Schema::builder();
     let indexing = TextFieldIndexing::default()
         .set_tokenizer("whitespace")
         .set_index_option(IndexRecordOption::Basic)
         .set_fieldnorms(false);
     let options = TextOptions::default().set_indexing_options(indexing);
-    let fields = SegmentFields {
-        word: schema.add_text_field("word", options.clone()),
-        raw: schema.add_text_field("raw", options),
-    };
-    (schema.build(), fields)
+    let (word, raw) = (schema.add_text_field("word", options.clone()), schema.add_text_field("raw", options));
+    (schema.build(), word, raw)
 }
 
 /// The names of a row: its name, then its aliases.
 pub fn texts(names: &dyn Names, row: u32) -> impl Iterator<Item = &str> {
-    split(names.name(row), names.aliases(row))
-}
-
-/// A name, then its aliases, which are separated by `|`.
-pub(crate) fn split<'a>(name: &'a str, aliases: &'a str) -> impl Iterator<Item = &'a str> {
-    let aliases = aliases.split('|').map(str::trim).filter(|alias| !alias.is_empty());
-    std::iter::once(name).chain(aliases)
+    let aliases = names.aliases(row).split('|').map(str::trim).filter(|alias| !alias.is_empty());
+    std::iter::once(names.name(row)).chain(aliases)
 }
 
 /// A raw name that folds to nothing, as a term.
@@ -91,7 +76,7 @@ pub(crate) fn build_files(names: &dyn Names) -> Result<IndexFiles, SearchError> 
     if names.len() > MAX_ROWS {
         return Err(SearchError::TooManyRows { rows: names.len() });
     }
-    let (schema, fields) = schema();
+    let (schema, word_field, raw_field) = schema();
     let (index, directory) = (Index::builder().schema(schema), RamDirectory::create());
     let mut writer = index.single_segment_index_writer::<TantivyDocument>(directory.clone(), WRITER_MEMORY)?;
     let mut name_keys = NameKeys::default();
@@ -102,7 +87,7 @@ pub(crate) fn build_files(names: &dyn Names) -> Result<IndexFiles, SearchError> 
         for text in texts(names, row) {
             fold_name_into(text, &mut folded);
             if folded.is_empty() {
-                document.add_text(fields.raw, raw_term(text));
+                document.add_text(raw_field, raw_term(text));
             } else {
                 name_keys.add(&folded, row);
                 fold_into(text, &mut apart);
@@ -116,7 +101,7 @@ pub(crate) fn build_files(names: &dyn Names) -> Result<IndexFiles, SearchError> 
             }
         }
         if !words.is_empty() {
-            document.add_text(fields.word, words);
+            document.add_text(word_field, words);
         }
         writer.add_document(document)?;
     }
@@ -125,7 +110,7 @@ pub(crate) fn build_files(names: &dyn Names) -> Result<IndexFiles, SearchError> 
     let [segment] = searcher.segment_readers() else {
         return Err(SearchError::Shape { segments: searcher.segment_readers().len(), documents: 0, rows: names.len() });
     };
-    let tables = build_side_tables(segment, fields, names, name_keys)?;
+    let tables = build_side_tables(segment, word_field, names, name_keys)?;
     let mut files = files_of(&index, &directory)?;
     files.insert(TABLES_FILE.into(), tables.to_bytes().map_err(TantivyError::from)?);
     files.insert(FORMAT_FILE.into(), format!("{FORMAT}\n").into_bytes());
@@ -163,11 +148,11 @@ impl NameKeys {
 /// Derives the side tables from tantivy's inverted index.
 fn build_side_tables(
     segment: &SegmentReader,
-    fields: SegmentFields,
+    word_field: Field,
     names: &dyn Names,
     mut name_keys: NameKeys,
 ) -> Result<SideTables, SearchError> {
-    let words = segment.inverted_index(fields.word)?;
+    let words = segment.inverted_index(word_field)?;
     let mut rows_of_words = RowsOfWords::default();
     let mut phonetic = HashMultiMapBuilder::default();
     let mut dictionary = MapBuilder::memory();

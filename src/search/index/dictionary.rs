@@ -73,7 +73,7 @@ impl Dictionary {
         }
         let fst = self.map.as_fst();
         let mut walk = FuzzyWalk { fst, pattern: text.as_bytes(), steps: *steps, prefix, found: Vec::new() };
-        walk.run(edits);
+        walk.visit(fst.root(), 0, 0, edits);
         *steps = walk.steps;
         walk.found
     }

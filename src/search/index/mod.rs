@@ -26,7 +26,7 @@ use std::time::Instant;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{Index, IndexReader, InvertedIndexReader, ReloadPolicy};
 
-use crate::index::build::{directory_of, split};
+use crate::index::build::directory_of;
 use crate::index::tables::SideTables;
 use crate::query::NameQuery;
 use crate::query::reading::other_readings;
@@ -282,15 +282,14 @@ impl TextIndex {
         let mut rows: Vec<(f32, u32)> = rows.collect();
         keep_best(&mut rows, MAX_RELAXED_CANDIDATES);
         for (_, row) in rows {
-            let candidate = Candidate::new(names, row);
             if buffers.marks(row) & SCORED == 0 {
                 buffers.mark(row, SCORED);
-                let score = self.score(query, &candidate, buffers);
+                let score = self.score(names, query, row, buffers);
                 scored.push(Hit { row, score });
             }
             let Some(relaxation) = RelaxedMatch::of_row(query, names, row, &self.weights) else { continue };
             let points = MatchStrategy::Relaxed.ceiling() * relaxation.similarity;
-            let score = points + prominence_bonus(points, candidate.prominence);
+            let score = points + prominence_bonus(points, names.prominence(row));
             if let Some(hit) = scored.iter_mut().find(|hit| hit.row == row) {
                 hit.score = hit.score.max(score);
             }
@@ -398,18 +397,15 @@ impl TextIndex {
             }
         }
         let is_capped = keep_best(&mut rows, max);
-        let mut chunk = Vec::with_capacity(CHUNK);
         for rows in rows.chunks(CHUNK) {
-            chunk.clear();
-            chunk.extend(rows.iter().map(|(_, row)| Candidate::new(names, *row)));
             // The names are far apart in memory. Reading the first byte of each lets the processor fetch them in parallel.
-            let first_bytes = chunk.iter().map(|candidate| candidate.name.bytes().next().map_or(0, usize::from));
+            let first_bytes = rows.iter().map(|(_, row)| names.name(*row).bytes().next().map_or(0, usize::from));
             std::hint::black_box(first_bytes.sum::<usize>());
-            for candidate in &chunk {
-                buffers.mark(candidate.row, SCORED);
-                let score = self.score(query, candidate, buffers);
+            for (_, row) in rows {
+                buffers.mark(*row, SCORED);
+                let score = self.score(names, query, *row, buffers);
                 if score > 0.0 {
-                    scored.push(Hit { row: candidate.row, score });
+                    scored.push(Hit { row: *row, score });
                 }
             }
         }
@@ -426,12 +422,12 @@ impl TextIndex {
         candidates.coverage(marks) + begins + exact + hinted + f32::from(static_rank) / 2_550.0
     }
 
-    fn score(&self, query: &NameQuery, candidate: &Candidate<'_>, buffers: &mut SearchBuffers) -> f32 {
+    fn score(&self, names: &dyn Names, query: &NameQuery, row: u32, buffers: &mut SearchBuffers) -> f32 {
         let mut best = BestScore::default();
-        for text in split(candidate.name, candidate.aliases) {
+        for text in texts(names, row) {
             score_text(query, text, &self.weights, buffers, &mut best);
         }
-        if best.0 > 0.0 { best.0 + prominence_bonus(best.0, candidate.prominence) } else { 0.0 }
+        if best.0 > 0.0 { best.0 + prominence_bonus(best.0, names.prominence(row)) } else { 0.0 }
     }
 }
 
@@ -452,17 +448,3 @@ fn sort(hits: &mut [Hit]) {
 
 /// The number of candidates read before they are scored.
 const CHUNK: usize = 32;
-
-/// A row to be scored.
-struct Candidate<'a> {
-    row: u32,
-    name: &'a str,
-    aliases: &'a str,
-    prominence: u32,
-}
-
-impl<'a> Candidate<'a> {
-    fn new(names: &'a dyn Names, row: u32) -> Self {
-        Self { row, name: names.name(row), aliases: names.aliases(row), prominence: names.prominence(row) }
-    }
-}

@@ -223,8 +223,8 @@ impl<'a> CandidateSearch<'a> {
             let marks = first.mark | second.mark;
             let full = buffers.touched.len() + max;
             let mut found = |row, exact| {
-                if buffers.touched.len() < full && buffers.has_bit(row) {
-                    buffers.touch(row, marks | exact);
+                if buffers.has_bit(row) {
+                    buffers.touch_up_to(full, row, marks | exact);
                 }
             };
             second.each_among(terms, false, &rows, budget, &mut found);
@@ -240,11 +240,7 @@ impl<'a> CandidateSearch<'a> {
                 // A row may contain a common word instead of this one: then it must contain another.
                 weight += if expansion.may_be_mistyped() { 0.0 } else { expansion.weight }.max(f32::MIN_POSITIVE);
                 let mark = expansion.mark;
-                expansion.each_new_row(terms, budget, |row, exact| {
-                    if buffers.touched.len() < full {
-                        buffers.touch(row, mark | exact);
-                    }
-                });
+                expansion.each_new_row(terms, budget, |row, exact| buffers.touch_up_to(full, row, mark | exact));
             }
             self.are_marked |= buffers.touched.len() > FEW;
         }
@@ -290,9 +286,7 @@ impl<'a> CandidateSearch<'a> {
         }
         for word in &expansion.typo_of {
             for row in terms.rows.first_rows(*word) {
-                if buffers.touched.len() < MAX_TOUCHED_SINGLE {
-                    buffers.touch(*row, mark);
-                }
+                buffers.touch_up_to(MAX_TOUCHED_SINGLE, *row, mark);
             }
         }
         if buffers.touched.len() >= MAX_HITS {
@@ -300,8 +294,8 @@ impl<'a> CandidateSearch<'a> {
         }
         for range in &expansion.new_ranges {
             terms.each_rare_row(range, |row, is_first| {
-                if !is_first && buffers.touched.len() < MAX_TOUCHED_SINGLE {
-                    buffers.touch(row, mark | exact);
+                if !is_first {
+                    buffers.touch_up_to(MAX_TOUCHED_SINGLE, row, mark | exact);
                 }
             });
         }
@@ -312,11 +306,7 @@ impl<'a> CandidateSearch<'a> {
             if buffers.touched.len() >= MAX_TOUCHED_SINGLE || self.budget == 0 {
                 return;
             }
-            terms.each_row(word, self.budget, |row, _| {
-                if buffers.touched.len() < MAX_TOUCHED_SINGLE {
-                    buffers.touch(row, mark | exact);
-                }
-            });
+            terms.each_row(word, self.budget, |row, _| buffers.touch_up_to(MAX_TOUCHED_SINGLE, row, mark | exact));
             self.budget = self.budget.saturating_sub(terms.rows.count(word));
         }
     }

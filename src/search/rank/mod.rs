@@ -102,8 +102,16 @@ impl ScoreSink for BestScore {
     }
 }
 
-/// The words of a name, with their weights.
-type NameWords<'a> = [(&'a str, f32)];
+/// The words of a folded name with their weights, and their number.
+fn weigh_words(folded: &str, weigh: impl Fn(&str) -> f32) -> ([(&str, f32); MAX_NAME_WORDS], usize) {
+    let mut words = [("", 0.0); MAX_NAME_WORDS];
+    let mut count = 0;
+    for (slot, word) in words.iter_mut().zip(folded.split(' ')) {
+        *slot = (word, weigh(word));
+        count += 1;
+    }
+    (words, count)
+}
 
 pub(crate) fn score_text(
     query: &NameQuery,
@@ -175,12 +183,7 @@ fn score_raw(query: &NameQuery, text: &str, scores: &mut impl ScoreSink) {
 
 /// The strategies that compare single words; `other` is a buffer.
 fn score_words(query: &NameQuery, folded: &str, weights: &Weights, other: &mut String, scores: &mut impl ScoreSink) {
-    let mut buffer = [("", 0.0); MAX_NAME_WORDS];
-    let mut count = 0;
-    for (slot, word) in buffer.iter_mut().zip(folded.split(' ')) {
-        *slot = (word, weights.weigh_word(word));
-        count += 1;
-    }
+    let (buffer, count) = weigh_words(folded, |word| weights.weigh_word(word));
     let words = &buffer[..count];
     if let Some(core) = &query.core_pattern {
         other.clear();
@@ -225,7 +228,7 @@ fn ratio(part: u32, all: u32) -> f32 {
 }
 
 /// Coverage of a query's words by those of a name and the reverse, each by weight.
-fn words_similarity(query: &NameQuery, words: &NameWords<'_>) -> f32 {
+fn words_similarity(query: &NameQuery, words: &[(&str, f32)]) -> f32 {
     let mut taken = 0_u32;
     let (mut query_weight, mut matched) = (0.0, 0.0);
     let mut covered = 0.0;

@@ -65,6 +65,13 @@ impl SearchBuffers {
         }
     }
 
+    /// Does the same unless `max` rows are touched.
+    pub(crate) fn touch_up_to(&mut self, max: usize, row: u32, marks: u16) {
+        if self.touched.len() < max {
+            self.touch(row, marks);
+        }
+    }
+
     pub(crate) fn touch_all(&mut self, rows: &[u32], marks: u16) {
         rows.iter().for_each(|row| self.touch(*row, marks));
     }
