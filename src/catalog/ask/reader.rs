@@ -34,8 +34,7 @@ static NEGATIONS: Lazy<Vec<Phrase>> = Lazy::new(|| phrases("negations"));
 
 /// Table of the first word for records.
 pub(crate) fn subject(text: &str) -> Table {
-    let tokens = tokens(text);
-    tokens.iter().find_map(|token| records_meant(&token.word)).unwrap_or(Table::Startups)
+    tokens(text).iter().find_map(|token| records_meant(&token.word)).unwrap_or(Table::Startups)
 }
 
 /// Table of the records that a phrase names.
@@ -58,7 +57,7 @@ pub(crate) struct QuestionReader<'a> {
     pub(super) text: &'a str,
     pub(super) tokens: Vec<QuestionToken>,
     pub(super) parts: Vec<(Range<usize>, ReadPart)>,
-    pub(super) unread: Vec<(Range<usize>, String)>,
+    pub(super) unread: Vec<Range<usize>>,
     pub(super) topic: Option<Topic>,
     /// Set by a word such as `not` until the next value.
     pub(super) is_negated: bool,
@@ -129,8 +128,7 @@ impl<'a> QuestionReader<'a> {
             self.tokens[at].word = word;
             return self.step(at);
         }
-        let token = &self.tokens[at];
-        self.unread.push((at..at + 1, token.raw.clone()));
+        self.unread.push(at..at + 1);
         1
     }
 
@@ -233,7 +231,6 @@ impl<'a> QuestionReader<'a> {
             true => format!("not_{parameter}"),
             false => parameter.to_owned(),
         };
-        let text = self.written(&range);
         let is_known = parameter == "limit" || self.resource.parameter(&parameter).is_some();
         let is_list = self.resource.parameter(&parameter).is_some_and(|known| known.facet().is_some())
             || parameter.ends_with("organization");
@@ -241,9 +238,10 @@ impl<'a> QuestionReader<'a> {
         // A number may be too large, a range empty.
         let is_valid = || self.are_valid(&self.parts, Some((parameter.clone(), value.clone())));
         if !is_known || is_taken || !is_valid() {
-            self.unread.push((range, text));
+            self.unread.push(range);
             return false;
         }
+        let text = self.written(&range);
         self.parts.push((range, ReadPart { text, parameter, value, why: why.into() }));
         true
     }
@@ -274,8 +272,9 @@ impl<'a> QuestionReader<'a> {
 
     /// Leaves words unread that mean something other than a condition. Returns their number.
     pub(super) fn leave(&mut self, range: Range<usize>) -> Option<usize> {
-        self.unread.push((range.clone(), self.written(&range)));
-        Some(range.len())
+        let length = range.len();
+        self.unread.push(range);
+        Some(length)
     }
 
     /// True if the list accepts the values of some parts, and one more, together.
@@ -431,7 +430,7 @@ impl<'a> QuestionReader<'a> {
             }
             if let Some((stages, words)) = self.stages_beyond(value, at) {
                 range.start -= words;
-                self.unread.retain(|(unread, _)| unread.start < range.start);
+                self.unread.retain(|unread| unread.start < range.start);
                 if stages.is_empty() {
                     return self.leave(range).map(|_| length);
                 }
@@ -550,7 +549,7 @@ impl<'a> QuestionReader<'a> {
         // `sold in 2013`: only the verb is not understood.
         let is_of_unread = self.table == Table::Startups
             && self.topic.is_none()
-            && self.unread.last().is_some_and(|(range, _)| {
+            && self.unread.last().is_some_and(|range| {
                 let last = &self.tokens[range.end - 1];
                 range.end == at && !last.is_capitalized() && last.word.ends_with('d')
             });
@@ -603,8 +602,8 @@ impl<'a> QuestionReader<'a> {
                 || (self.is_at(at, &["pre", "post"]) && self.is_at(at + 1, &["money"]) && self.is_hyphenated(at))
         };
         if is_money && let Some(first) = (at.saturating_sub(3)..at).find(|before| is_other(*before)) {
-            self.unread.retain(|(range, _)| range.start < first);
-            self.unread.push((first..end, self.written(&(first..end))));
+            self.unread.retain(|range| range.start < first);
+            self.unread.push(first..end);
             return Some(length);
         }
         let is_of_other = is_money && self.is_at(end, &OTHER_AMOUNTS);
@@ -789,7 +788,7 @@ impl<'a> QuestionReader<'a> {
     /// True if the question is the name of a large record, although each word has a meaning: `500 Startups`.
     fn is_proper_name(&self) -> bool {
         let is_written = |token: &QuestionToken| token.is_capitalized() || token.word.parse::<u32>().is_ok();
-        let names_records = self.tokens.iter().any(|token| records_meant(&token.word).is_some())
+        let names_records = (0..self.tokens.len()).any(|at| self.record_at(at).is_some())
             || self.phrase_at(0, 2).is_some_and(|phrase| records_meant(&phrase).is_some());
         let rows = self.catalog.rows_named(self.table, self.text);
         names_records
@@ -803,23 +802,17 @@ impl<'a> QuestionReader<'a> {
         let is_name = !self.catalog.rows_named(self.table, self.text).is_empty();
         if is_name && (!self.unread.is_empty() || self.is_proper_name()) && self.resource.is_searchable() {
             let text = self.text.trim().to_owned();
-            let part = ReadPart {
-                text: text.clone(),
-                parameter: "q".to_owned(),
-                value: text,
-                why: "name of a record".to_owned(),
-            };
+            let (parameter, why) = ("q".to_owned(), "name of a record".to_owned());
+            let part = ReadPart { text: text.clone(), parameter, value: text, why };
             return Interpretation { parts: vec![part], unread: Vec::new() };
         }
         self.parts.sort_by_key(|(range, _)| range.start);
         self.join_cities();
         self.require_both();
         self.require_all_sectors();
-        self.unread.sort_by_key(|(range, _)| range.start);
+        self.unread.sort_by_key(|range| range.start);
         self.unread.dedup();
-        Interpretation {
-            parts: self.parts.into_iter().map(|(_, part)| part).collect(),
-            unread: self.unread.into_iter().map(|(_, words)| words).collect(),
-        }
+        let unread = self.unread.iter().map(|range| self.written(range)).collect();
+        Interpretation { parts: self.parts.into_iter().map(|(_, part)| part).collect(), unread }
     }
 }

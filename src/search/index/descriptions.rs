@@ -71,10 +71,7 @@ pub struct DescriptionIndex {
     field: Field,
 }
 
-/// Words in lower case.
-static PLAIN: Lazy<TextAnalyzer> = Lazy::new(|| words_of_text().build());
-
-/// The same without stop words, stemmed and without accents, by language.
+/// Analyzers of words without stop words, stemmed and without accents, by language.
 static STEMMED: Lazy<Vec<TextAnalyzer>> = Lazy::new(|| {
     let stemmed = |language: Language| {
         words_of_text().filter(stop_words(language)).filter(Stemmer::new(language)).filter(AsciiFoldingFilter).build()
@@ -82,13 +79,14 @@ static STEMMED: Lazy<Vec<TextAnalyzer>> = Lazy::new(|| {
     LANGUAGES.iter().map(|language| stemmed(*language)).collect()
 });
 
-/// Analyzers of single words, by language: the first remove stop words, the second also stem.
-static OF_WORDS: Lazy<(Vec<TextAnalyzer>, Vec<TextAnalyzer>)> = Lazy::new(|| {
+/// The analyzer of words in lower case, and those of single words, by language: the first remove stop words, the second
+/// also stem.
+static OF_WORDS: Lazy<(TextAnalyzer, Vec<TextAnalyzer>, Vec<TextAnalyzer>)> = Lazy::new(|| {
     let without = |language: &Language| TextAnalyzer::builder(RawTokenizer::default()).filter(stop_words(*language));
     let stemmed =
         |language: &Language| without(language).filter(Stemmer::new(*language)).filter(AsciiFoldingFilter).build();
     let without = LANGUAGES.iter().map(|language| without(language).build()).collect();
-    (without, LANGUAGES.iter().map(stemmed).collect())
+    (words_of_text().build(), without, LANGUAGES.iter().map(stemmed).collect())
 });
 
 fn words_of_text() -> TextAnalyzerBuilder<impl Tokenizer> {
@@ -135,10 +133,9 @@ impl StemCache {
     /// Caches about `max_known` words at once.
     fn new(max_known: usize) -> Self {
         // Copies share their lists of stop words.
-        let (without_stop_words, stemmed) = OF_WORDS.clone();
+        let (plain, without_stop_words, stemmed) = OF_WORDS.clone();
         let (known, stem_numbers) = (KeyMap::default(), KeyMap::default());
         let (words, stem_texts) = (Vec::new(), Vec::new());
-        let plain = PLAIN.clone();
         Self { plain, without_stop_words, stemmed, known, max_known, words, stem_numbers, stem_texts }
     }
 
