@@ -16,7 +16,6 @@ pub(crate) struct EditPattern {
     length: u32,
 }
 
-/// Distances of a text to a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PatternDistance {
     pub full: u32,
@@ -43,7 +42,6 @@ impl EditPattern {
         Self { positions, length }
     }
 
-    /// Number of symbols compared.
     pub(crate) fn len(&self) -> u32 {
         self.length
     }

@@ -51,7 +51,6 @@ pub(crate) fn raw_term(text: &str) -> String {
     text.chars().filter(|char| !char.is_whitespace()).flat_map(char::to_lowercase).collect()
 }
 
-/// The files of an index that was built in `directory`.
 pub(super) fn files_of(index: &Index, directory: &RamDirectory) -> Result<IndexFiles, SearchError> {
     let mut files = IndexFiles::new();
     for path in index.directory().list_managed_files() {
@@ -71,7 +70,6 @@ pub(super) fn directory_of(files: IndexFiles) -> Result<RamDirectory, SearchErro
     Ok(directory)
 }
 
-/// Builds an index as files.
 pub(crate) fn build_files(names: &dyn Names) -> Result<IndexFiles, SearchError> {
     if names.len() > MAX_ROWS {
         return Err(SearchError::TooManyRows { rows: names.len() });

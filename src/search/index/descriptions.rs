@@ -200,7 +200,6 @@ fn language_of(text: &str) -> usize {
     vocabulary.language_of(&words)
 }
 
-/// The field of the segment.
 const FIELD: &str = "text";
 
 fn schema() -> (Schema, Field) {
@@ -233,7 +232,6 @@ fn unpack(lists: &[u8]) -> impl Iterator<Item = u32> {
 }
 
 impl DescriptionIndex {
-    /// Builds an index as files.
     pub(crate) fn create(names: &dyn Names) -> Result<IndexFiles, SearchError> {
         let (schema, field) = schema();
         let tokenizers = TokenizerManager::new();
@@ -410,7 +408,6 @@ impl DescriptionIndex {
         stems.iter().map(|stem| self.postings(stem)).sum()
     }
 
-    /// The number of rows that have a stem.
     fn postings(&self, stem: &str) -> u64 {
         self.searcher.doc_freq(&self.term(stem)).unwrap_or(0)
     }

@@ -26,7 +26,6 @@ impl Dictionary {
         self.map.as_fst().to_vec()
     }
 
-    /// Number of words.
     pub(crate) fn len(&self) -> u32 {
         self.map.len() as u32
     }

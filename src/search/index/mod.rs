@@ -288,7 +288,7 @@ impl TextIndex {
                 scored.push(Hit { row, score });
             }
             let Some(relaxation) = RelaxedMatch::of_row(query, names, row, &self.weights) else { continue };
-            let points = MatchStrategy::Relaxed.ceiling() * relaxation.similarity;
+            let points = MatchStrategy::RELAXED.ceiling * relaxation.similarity;
             let score = points + prominence_bonus(points, names.prominence(row));
             if let Some(hit) = scored.iter_mut().find(|hit| hit.row == row) {
                 hit.score = hit.score.max(score);
@@ -368,7 +368,7 @@ impl TextIndex {
                 let mut scores = AllScores::default();
                 score_text(&query, text, &self.weights, buffers, &mut scores);
                 if let Some(relaxation) = &relaxation {
-                    scores.add(MatchStrategy::Relaxed, relaxation.similarity);
+                    scores.add(MatchStrategy::RELAXED, relaxation.similarity);
                 }
                 (text, scores)
             });

@@ -33,7 +33,6 @@ pub(crate) struct SideTables {
     pub lookups: Lookups,
 }
 
-/// The rows of each word.
 #[derive(Debug, Default)]
 pub(crate) struct RowsOfWords {
     /// For each word its row, its index in `row_lists`, or [`COMMON`].
@@ -115,7 +114,6 @@ impl RowsOfWords {
         }
     }
 
-    /// Number of rows of a word.
     pub(crate) fn count(&self, word: u32) -> u32 {
         match self.rare(word) {
             Some(rows) => rows.len() as u32,
@@ -134,12 +132,10 @@ impl RowsOfWords {
         self.entries[word as usize] == COMMON
     }
 
-    /// The index of a word among the common words.
     pub(crate) fn find_common(&self, word: u32) -> Option<usize> {
         self.common.binary_search_by_key(&word, |common| common[0]).ok()
     }
 
-    /// The common words in a range.
     pub(crate) fn common_in(&self, words: &Range<u32>) -> impl Iterator<Item = u32> + '_ {
         let start = self.common.partition_point(|common| common[0] < words.start);
         let end = self.common.partition_point(|common| common[0] < words.end);
@@ -147,7 +143,6 @@ impl RowsOfWords {
         self.common.get(start..end).into_iter().flatten().map(|common| common[0])
     }
 
-    /// The rows whose names begin with a common word.
     pub(crate) fn first_rows(&self, word: u32) -> &[u32] {
         let Some(index) = self.find_common(word) else { return &[] };
         let start = self.common[index][2] as usize;

@@ -51,7 +51,6 @@ impl TermIndex {
         Some(Self { words, raw, rows, lookups, common })
     }
 
-    /// The text of a word of the dictionary.
     pub(crate) fn text(&self, word: u32) -> String {
         let mut bytes = Vec::new();
         let found = self.words.terms().ord_to_term(u64::from(word), &mut bytes);

@@ -16,7 +16,6 @@ pub(crate) struct Expansion {
     pub mark: u16,
     /// The word's share in the query's weight; 0 if it is optional or has no rows.
     pub weight: f32,
-    /// True if the word itself is in the dictionary.
     is_word: bool,
     /// True for the last word if it may be incomplete.
     is_typing: bool,

@@ -192,7 +192,6 @@ impl<'a> CandidateSearch<'a> {
         if all > 0.0 { known / all } else { 1.0 }
     }
 
-    /// Reads the rows of the query's words that are in few rows.
     fn read_rare(&mut self, buffers: &mut SearchBuffers) {
         let Self { terms, expansions, budget, .. } = self;
         for expansion in expansions.iter_mut().filter(|expansion| !expansion.optional) {
@@ -203,7 +202,6 @@ impl<'a> CandidateSearch<'a> {
         }
     }
 
-    /// Reads the rows of a query of several words.
     fn read_several(&mut self, max: usize, buffers: &mut SearchBuffers) {
         let Self { terms, expansions, budget, .. } = self;
         let all = *self.weights.last().expect("the empty set has a weight");

@@ -21,7 +21,6 @@ pub(crate) const SCORED: u16 = 1 << 14;
 pub(crate) struct SearchBuffers {
     /// For each row the search in which it was last touched, and its marks.
     seen: Vec<(u16, u16)>,
-    /// The number of this search.
     search: u16,
     /// The rows touched in this search, in the order of their first touch.
     pub touched: Vec<u32>,
@@ -134,7 +133,6 @@ impl SearchBuffers {
 pub(crate) struct BufferPool(Mutex<Vec<SearchBuffers>>);
 
 impl BufferPool {
-    /// Runs a search over a table of `rows` rows.
     pub(crate) fn with<T>(&self, rows: u32, search: impl FnOnce(&mut SearchBuffers) -> T) -> T {
         let reused = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut buffers = reused.unwrap_or_default();
