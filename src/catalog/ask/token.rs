@@ -2,8 +2,14 @@
 
 use std::ops::Range;
 
+use once_cell::sync::Lazy;
+
 use crate::ask::reader::GLUE;
+use crate::ask::words::{Phrase, meaning_of, phrases};
 use data::fold::fold;
+
+/// Signs that are words if they stand alone.
+static SIGNS: Lazy<Vec<Phrase>> = Lazy::new(|| phrases("signs"));
 
 /// A word and its position in the text.
 #[derive(Clone, Debug)]
@@ -45,21 +51,10 @@ pub(crate) fn tokens(text: &str) -> Vec<QuestionToken> {
         });
         // A sign alone is a word.
         let sign = match part {
-            "&" | "+" => "and",
-            "w/" => "with",
-            "@" => "at",
-            "w/o" => "without",
-            "€" => "eur",
-            "£" => "gbp",
-            "<" => "under",
-            "<=" | "≤" => "max",
-            ">" => "over",
-            ">=" | "≥" => "min",
-            "~" | "≈" => "about",
-            "-" | "–" if is_range => "to",
-            _ => "",
+            "-" | "–" => is_range.then_some("to"),
+            _ => meaning_of(&SIGNS, part),
         };
-        if !sign.is_empty() {
+        if let Some(sign) = sign {
             let (place, raw, word) = (offset(part)..offset(part) + part.len(), part.to_owned(), sign.to_owned());
             tokens.push(QuestionToken { place, raw, word, is_possessive: false, ends_clause: false });
             continue;

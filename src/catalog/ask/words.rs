@@ -70,7 +70,8 @@ mod tests {
     #[test]
     fn phrases_are_folded() {
         let lines = word_file::entries(include_str!("words.txt"));
-        for section in lines.filter_map(|line| line.strip_prefix('[')?.strip_suffix(']')) {
+        let sections = lines.filter_map(|line| line.strip_prefix('[')?.strip_suffix(']'));
+        for section in sections.filter(|section| *section != "signs") {
             for phrase in phrases(section) {
                 assert_eq!(fold(phrase.text), phrase.text.replace('+', ""), "{section}");
             }

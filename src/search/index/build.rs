@@ -6,7 +6,9 @@ use std::path::Path;
 
 use tantivy::directory::{Directory, RamDirectory};
 use tantivy::schema::{Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
-use tantivy::{DocSet, Index, SegmentReader, TERMINATED, TantivyDocument, TantivyError};
+use tantivy::{
+    DocSet, Index, IndexReader, ReloadPolicy, Searcher, SegmentReader, TERMINATED, TantivyDocument, TantivyError,
+};
 use tantivy_fst::MapBuilder;
 
 use crate::index::dictionary::Dictionary;
@@ -60,14 +62,16 @@ pub(super) fn files_of(index: &Index, directory: &RamDirectory) -> Result<IndexF
     Ok(files)
 }
 
-/// A directory in memory with the files of a stored index. They were verified when they were read, and nothing writes to
-/// it.
-pub(super) fn directory_of(files: IndexFiles) -> Result<RamDirectory, SearchError> {
+/// Opens the files of a stored index in memory. They were verified when they were read, and nothing writes to them.
+pub(super) fn open_files(files: IndexFiles) -> Result<(Index, Searcher), SearchError> {
     let directory = RamDirectory::create();
     for (file, bytes) in files {
         directory.atomic_write(Path::new(&file), &bytes).map_err(TantivyError::from)?;
     }
-    Ok(directory)
+    let index = Index::open(directory)?;
+    let reader: IndexReader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
+    let searcher = reader.searcher();
+    Ok((index, searcher))
 }
 
 pub(crate) fn build_files(names: &dyn Names) -> Result<IndexFiles, SearchError> {
@@ -120,7 +124,6 @@ pub(crate) fn build_files(names: &dyn Names) -> Result<IndexFiles, SearchError> 
 struct NameKeys {
     full_names: HashMultiMapBuilder,
     acronyms: HashMultiMapBuilder,
-    key: String,
 }
 
 impl NameKeys {
@@ -128,17 +131,12 @@ impl NameKeys {
         if !folded.contains(' ') {
             return;
         }
-        self.key.clear();
-        self.key.extend(folded.split(' '));
-        self.full_names.add(&self.key, row);
+        self.full_names.add(&folded.replace(' ', ""), row);
         let first = |word: &str| word.chars().next();
-        self.key.clear();
-        self.key.extend(folded.split(' ').filter_map(first));
-        self.acronyms.add(&self.key, row);
+        self.acronyms.add(&folded.split(' ').filter_map(first).collect::<String>(), row);
         if folded.split(' ').any(is_connecting) {
-            self.key.clear();
-            self.key.extend(folded.split(' ').filter(|word| !is_connecting(word)).filter_map(first));
-            self.acronyms.add(&self.key, row);
+            let main = folded.split(' ').filter(|word| !is_connecting(word));
+            self.acronyms.add(&main.filter_map(first).collect::<String>(), row);
         }
     }
 }

@@ -19,9 +19,9 @@ use tantivy::tokenizer::{
     AsciiFoldingFilter, Language, LowerCaser, RawTokenizer, RemoveLongFilter, SimpleTokenizer, Stemmer, StopWordFilter,
     TextAnalyzer, TextAnalyzerBuilder, TokenStream, Tokenizer, TokenizerManager, WhitespaceTokenizer,
 };
-use tantivy::{DocSet, Index, IndexReader, ReloadPolicy, Searcher, TERMINATED, TantivyDocument, Term};
+use tantivy::{DocSet, Index, Searcher, TERMINATED, TantivyDocument, Term};
 
-use crate::index::build::{WRITER_MEMORY, directory_of, files_of};
+use crate::index::build::{WRITER_MEMORY, files_of, open_files};
 use crate::{IndexFiles, SearchError};
 use data::Names;
 use data::import::key_map::KeyMap;
@@ -284,9 +284,7 @@ impl DescriptionIndex {
     }
 
     pub(crate) fn open(files: IndexFiles, rows: u32) -> Result<Self, SearchError> {
-        let index = Index::open(directory_of(files)?)?;
-        let reader: IndexReader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
-        let searcher = reader.searcher();
+        let (index, searcher) = open_files(files)?;
         let documents = searcher.segment_readers().iter().map(|segment| segment.max_doc()).sum();
         if documents != rows || searcher.segment_readers().len() > 1 {
             return Err(SearchError::Shape { segments: searcher.segment_readers().len(), documents, rows });

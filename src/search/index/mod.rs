@@ -23,10 +23,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
+use tantivy::InvertedIndexReader;
 use tantivy::schema::IndexRecordOption;
-use tantivy::{Index, IndexReader, InvertedIndexReader, ReloadPolicy};
 
-use crate::index::build::directory_of;
 use crate::index::tables::SideTables;
 use crate::query::NameQuery;
 use crate::query::reading::other_readings;
@@ -152,9 +151,8 @@ impl TextIndex {
             files.into_iter().partition(|(file, _)| file.starts_with(DESCRIPTIONS));
         let descriptions = descriptions.into_iter().map(|(file, bytes)| (file[DESCRIPTIONS.len()..].to_owned(), bytes));
         let descriptions = DescriptionIndex::open(descriptions.collect(), names.len())?;
-        let (index, rows) = (Index::open(directory_of(files)?)?, names.len());
-        let reader: IndexReader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
-        let searcher = reader.searcher();
+        let (index, searcher) = build::open_files(files)?;
+        let rows = names.len();
         let shape = |segments, documents| SearchError::Shape { segments, documents, rows };
         let (words, raw) = match searcher.segment_readers() {
             [] if rows == 0 => {
