@@ -133,7 +133,8 @@ impl Lexicon {
             let regions = Country::region_names().flatten().map(String::as_str);
             let states = city::states().map(|(state, _)| state);
             let regions = regions.chain(states).filter(|region| line.ends_with(&format!(" {region}")));
-            let place = regions.max_by_key(|region| region.len()).or_else(|| line.rsplit(' ').next()).unwrap_or_default();
+            let region = regions.max_by_key(|region| region.len());
+            let place = region.or_else(|| line.rsplit(' ').next()).unwrap_or_default();
             let meaning = match city::state(place) {
                 Some(state) => PhraseMeaning::State { country: state.country, names: place.to_owned() },
                 None => PhraseMeaning::Country(place.to_owned()),

@@ -183,7 +183,7 @@ impl QuestionReader<'_> {
             let meanings = self.phrase_at(range.start, range.len()).map(|phrase| self.lexicon.meanings(&phrase));
             let mut own = meanings.unwrap_or_default().iter().filter_map(|meaning| self.value_of(meaning, range));
             if let Some((parameter, value, why)) = own.find(|(parameter, ..)| *parameter == "city") {
-                (country.parameter, country.value, country.why) = (parameter.to_owned(), value.to_owned(), why.to_owned());
+                [country.parameter, country.value, country.why] = [parameter, value, why].map(str::to_owned);
             }
         }
         self.keep_valid(parts);

@@ -615,7 +615,9 @@ impl<'a> QuestionReader<'a> {
         let (min_name, max_name) = match (self.table, noun) {
             (Table::Firms, _) if is_percent => ("", "max_ghosting_rate"),
             (Table::Startups, "rounds" | "round" | "funding") if !is_money => ("min_rounds", ""),
-            (Table::Firms, "portfolio" | "companies" | "startups" | "investments") if !is_money => ("min_portfolio", ""),
+            (Table::Firms, "portfolio" | "companies" | "startups" | "investments") if !is_money => {
+                ("min_portfolio", "")
+            }
             (Table::Firms, "reviews") if !is_money => ("min_reviews", ""),
             (Table::Firms, _) if is_money && of_checks() => ("check_usd", "check_usd"),
             (Table::Firms, _) if is_money && of_assets() => ("min_aum_usd", ""),
@@ -741,7 +743,8 @@ impl<'a> QuestionReader<'a> {
     /// in the singular (`founder and CEO`).
     fn require_both(&mut self) {
         let both = self.tokens.iter().position(|token| token.is(&["both"]));
-        let are_all = |pair: &[(Range<usize>, ReadPart)], name: &str| pair.iter().all(|(_, part)| part.parameter == name);
+        let are_all =
+            |pair: &[(Range<usize>, ReadPart)], name: &str| pair.iter().all(|(_, part)| part.parameter == name);
         let by_and = |pair: &[(Range<usize>, ReadPart)]| {
             pair[1].0.start == pair[0].0.end + 1 && self.is_at(pair[0].0.end, &["and"])
         };
