@@ -130,8 +130,10 @@ impl QuestionReader<'_> {
             }
             names.push(slug);
             end += length;
-            // `Facebook, Twitter and LinkedIn`
-            let is_listed = self.tokens[end - 1].ends_clause && self.is_listed_name(end);
+            // `Facebook, Twitter and LinkedIn`: `Twitter` is also a sector of the release. `Berlin` is no name.
+            let listed = self.tokens.get(end).filter(|token| token.is_capitalized());
+            let is_listed = self.tokens[end - 1].ends_clause
+                && listed.is_some_and(|token| !self.has_meaning(end, 1) || self.is_rare_sector(&token.word));
             let between = usize::from(!is_listed);
             let follows = is_listed || self.is_at(end, &["and", "or"]);
             if !follows || self.name_at(end + between, tables).is_none() {
@@ -167,13 +169,6 @@ impl QuestionReader<'_> {
             self.add(at..at + 1, "role", "founder", "role of a person");
         }
         Some(end - at)
-    }
-
-    /// True if a word in a list of names is one of them: `Twitter`, which is also a sector of the release, but not
-    /// `Berlin`.
-    fn is_listed_name(&self, at: usize) -> bool {
-        let token = self.tokens.get(at).filter(|token| token.is_capitalized());
-        token.is_some_and(|token| !self.has_meaning(at, 1) || self.is_rare_sector(&token.word))
     }
 
     /// Reads `like Stripe`, `similar to Stripe`, `Stripe competitors`.

@@ -213,7 +213,12 @@ pub(crate) fn period(tokens: &[QuestionToken], today: Date) -> Option<(Period, u
             if let Some(period) = tokens.get(1).and_then(|token| years(&token.word)) {
                 return Some((period, 2));
             }
-            let (first, length) = after(1).or_else(|| month_before_year(tokens.get(1..)?))?;
+            // `January` in `between January and April 2015` takes the year of the other month.
+            let month_before_year = || {
+                let (month, year) = (month_named(&tokens.get(1)?.word)?, year_of(&tokens.get(4)?.word)?);
+                Some((months(year, month, month)?, 1))
+            };
+            let (first, length) = after(1).or_else(month_before_year)?;
             let joint = 1 + length;
             if !tokens.get(joint)?.is(&["and", "to", "until", "till", "through"]) {
                 return (words[0] == "from").then(|| with_later(first, joint, tokens));
@@ -248,13 +253,6 @@ pub(crate) fn period(tokens: &[QuestionToken], today: Date) -> Option<(Period, u
         }
         [] => None,
     }
-}
-
-/// `January` in `between January and April 2015` takes the year of the other month.
-fn month_before_year(tokens: &[QuestionToken]) -> Option<(Period, usize)> {
-    let month = month_named(&tokens.first()?.word)?;
-    let year = tokens.get(3).and_then(|token| year_of(&token.word))?;
-    Some((months(year, month, month)?, 1))
 }
 
 /// `2019 or later`, `2019 to 2021`, `2020+`.

@@ -257,12 +257,10 @@ fn word_similarity(word: &QueryWord, text: &str, is_typing: bool) -> f32 {
     }
     let (typed, length) = (word.text.len(), text.len());
     if text.starts_with(&word.text) {
-        return if typed == 1 && !is_typing {
-            0.85
-        } else if is_typing {
-            0.88 + 0.1 * share(typed, length)
-        } else {
-            0.7 + 0.25 * share(typed, length)
+        return match (is_typing, typed) {
+            (true, _) => 0.88 + 0.1 * share(typed, length),
+            (false, 1) => 0.85,
+            (false, _) => 0.7 + 0.25 * share(typed, length),
         };
     }
     if length == 1 && word.text.starts_with(text) {
