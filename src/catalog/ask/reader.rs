@@ -64,8 +64,8 @@ pub(crate) struct QuestionReader<'a> {
 }
 
 impl<'a> QuestionReader<'a> {
-    pub(crate) fn new(catalog: &'a Catalog, lexicon: &'a Lexicon, resource: Resource, text: &'a str) -> Self {
-        Self {
+    pub(crate) fn read(catalog: &Catalog, lexicon: &Lexicon, resource: Resource, text: &str) -> Interpretation {
+        let mut reader = QuestionReader {
             catalog,
             lexicon,
             table: resource.table(),
@@ -76,22 +76,19 @@ impl<'a> QuestionReader<'a> {
             unread: Vec::new(),
             topic: None,
             is_negated: false,
-        }
-    }
-
-    pub(crate) fn read(mut self) -> Interpretation {
-        for at in 0..self.tokens.len() {
-            if let Some(word) = self.misspelt_part(at) {
-                self.tokens[at].word = word;
+        };
+        for at in 0..reader.tokens.len() {
+            if let Some(word) = reader.misspelt_part(at) {
+                reader.tokens[at].word = word;
             }
         }
         let mut at = 0;
-        while at < self.tokens.len() {
-            at += self.step(at).max(1);
+        while at < reader.tokens.len() {
+            at += reader.step(at).max(1);
             // `amount not given, series B`: the negation belongs to words that were not understood.
-            self.is_negated &= !self.tokens.get(at - 1).is_some_and(|token| token.ends_clause);
+            reader.is_negated &= !reader.tokens.get(at - 1).is_some_and(|token| token.ends_clause);
         }
-        self.finish()
+        reader.finish()
     }
 
     /// Reads the phrase that begins at a word; returns its length in words.

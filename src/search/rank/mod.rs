@@ -123,7 +123,9 @@ pub(crate) fn score_text(
     }
     let typed = share(query.joined.len(), joined.len());
     let is_prefix = joined.starts_with(&query.joined);
-    if is_prefix && query.words.len() == 1 && !has_word_end(folded, query.joined.len()) {
+    // True if more than the first word was typed.
+    let has_word_end = || folded.as_bytes().get(..=query.joined.len()).is_none_or(|start| start.contains(&b' '));
+    if is_prefix && query.words.len() == 1 && !has_word_end() {
         // A prefix of a longer first word: no other strategy scores higher.
         scores.add(MatchStrategy::PREFIX, 0.93 + 0.07 * typed);
         return;
@@ -147,12 +149,6 @@ pub(crate) fn score_text(
     {
         scores.add(MatchStrategy::SOUND, 0.8 + 0.2 * joined_similarity);
     }
-}
-
-/// True if a word of a folded text ends at `length` or before, so that more than its first word was typed.
-fn has_word_end(folded: &str, length: usize) -> bool {
-    folded.as_bytes().get(length).is_none_or(|byte| *byte == b' ')
-        || folded.as_bytes().iter().take(length).any(|byte| *byte == b' ')
 }
 
 fn score_raw(query: &NameQuery, text: &str, scores: &mut impl ScoreSink) {
