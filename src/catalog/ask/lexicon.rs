@@ -1,5 +1,4 @@
-//! The vocabulary of a release: words for its sectors and cities, countries and regions, and the terms of the closed
-//! vocabularies.
+//! The vocabulary of a release: its sectors, cities, countries and regions, and the terms of the closed vocabularies.
 
 use std::collections::{HashMap, HashSet};
 
@@ -32,8 +31,7 @@ static PLAIN_CITIES: Lazy<HashSet<&str>> = Lazy::new(|| include_str!("plain_citi
 pub(crate) enum PhraseMeaning {
     /// Values of `country`: codes or a region.
     Country(String),
-    /// A value of `city`. `is_plain`: it is also a plain word. `is_rare`: it has few records, so that the word may mean
-    /// another.
+    /// A value of `city`. `is_plain`: also a plain word. `is_rare`: few records, so that the word may mean another.
     City {
         name: String,
         is_plain: bool,
@@ -256,8 +254,7 @@ impl Lexicon {
         near.all(|other| self.meanings(other) == self.meanings(first)).then_some(first)
     }
 
-    /// Finds the intended word of a two-word phrase for one that differs as in [`Lexicon::nearest`]: `netwrok` of
-    /// `angel netwrok`.
+    /// Finds the word that a word of a two-word phrase was meant to be, as [`Lexicon::nearest`] does: `angel netwrok`.
     pub(crate) fn nearest_part(&self, before: &str, word: &str, after: &str) -> Option<&str> {
         let is_known = |phrase: String| self.phrases.contains_key(&phrase);
         let parts = self.parts.get(word.as_bytes().first()?).filter(|parts| !parts.contains(word))?;

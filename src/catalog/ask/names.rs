@@ -355,8 +355,7 @@ impl QuestionReader<'_> {
         })
     }
 
-    /// Finds the record of a name. A far larger one with a name that begins with it goes first: `Sequoia` is Sequoia
-    /// Capital.
+    /// The record of a name. A far larger one with a name that begins with it goes first: `Sequoia` is Sequoia Capital.
     fn row_of_name(&self, table: Table, text: &str) -> Option<u32> {
         let size = |row: &u32| self.catalog.size(table, *row);
         let row = match self.catalog.match_name(table, text) {
@@ -368,8 +367,7 @@ impl QuestionReader<'_> {
         Some(larger.filter(|larger| size(larger) >= size(&row).max(1).saturating_mul(FAR_LARGER)).unwrap_or(row))
     }
 
-    /// Finds a large record by an alias in capital letters, such as `YC`; also in lower case if the letters are not a
-    /// word.
+    /// Finds a large record by an alias in capital letters (`YC`), or in lower case if the letters are not a word.
     fn abbreviated(&self, table: Table, text: &str) -> Option<u32> {
         let is_lower = || text.bytes().all(|byte| byte.is_ascii_lowercase()) && !self.is_understood(text);
         let is_written = text.bytes().all(|byte| byte.is_ascii_uppercase())

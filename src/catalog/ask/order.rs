@@ -167,8 +167,7 @@ impl QuestionReader<'_> {
             )
     }
 
-    /// True if the next word for a kind of record is in the singular: `the largest fintech round`, but not
-    /// `funding rounds`.
+    /// True if the next word for records is in the singular: `the largest fintech round`, but not `funding rounds`.
     fn is_singular(&self, at: usize) -> bool {
         let mut ends = (at..at + 4).filter_map(|at| Some(at + self.records_at(at)?.1));
         ends.next().is_some_and(|end| !self.tokens[end - 1].word.ends_with('s'))

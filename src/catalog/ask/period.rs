@@ -1,5 +1,4 @@
-//! Periods of time in words, relative to the day of the release: `since March 2021`, `last year`,
-//! `between 2018 and 2020`, `Q3 2014`.
+//! Periods of time in words, relative to the day of the release: `since March 2021`, `last year`, `Q3 2014`.
 
 use once_cell::sync::Lazy;
 
@@ -16,6 +15,7 @@ pub(crate) struct Period {
 }
 
 static MONTHS: Lazy<Vec<Phrase>> = Lazy::new(|| phrases("months"));
+static AGES: Lazy<Vec<Phrase>> = Lazy::new(|| phrases("ages"));
 
 /// A count in digits or as a word.
 pub(crate) fn count_of(word: &str) -> Option<u32> {
@@ -176,21 +176,18 @@ fn day_before(today: Date, months: i32) -> Option<Date> {
 
 /// An age: `older than 5 years`, `less than 3 years old`, `more than ten years ago`.
 fn age(words: &[&str], today: Date) -> Option<(Period, usize)> {
-    let (is_older, number, length) =
-        match words {
-            ["older", "than", number, "years" | "year", ..] => (true, number, 4),
-            ["younger" | "newer", "than", number, "years" | "year", ..] => (false, number, 4),
-            ["more" | "over", "than", number, "years", "ago" | "old"]
-            | ["at", "least", number, "years", "ago" | "old"] => (true, number, 5),
-            ["over", number, "years", "ago" | "old", ..] => (true, number, 4),
-            ["less" | "fewer", "than", number, "years", "ago" | "old"]
-            | ["at", "most", number, "years", "ago" | "old"] => (false, number, 5),
-            ["under", number, "years", "ago" | "old", ..] => (false, number, 4),
-            _ => return None,
-        };
+    let age = AGES.iter().find(|age| words.starts_with(&age.words))?;
+    let (number, length) = match (age.meaning, &words[age.words.len()..]) {
+        ("older" | "younger", [number, "years" | "year", ..]) => (number, 2),
+        ("longer ago" | "shorter ago", [number, "years", "ago" | "old", ..]) => (number, 3),
+        _ => return None,
+    };
     let day = day_before(today, i32::try_from(count_of(number)?).ok()?.checked_mul(12)?.min(1_200))?;
-    let period = if is_older { Period { from: None, to: Some(day) } } else { Period { from: Some(day), to: None } };
-    Some((period, length))
+    let period = match age.meaning {
+        "older" | "longer ago" => Period { from: None, to: Some(day) },
+        _ => Period { from: Some(day), to: None },
+    };
+    Some((period, age.words.len() + length))
 }
 
 /// Parses the next period of a question; returns it with its length in words.

@@ -108,8 +108,7 @@ impl QuestionReader<'_> {
         self.table != Table::People && (self.is_at(range.end, &OF_PEOPLE) || self.is_doer(range.start) || is_market)
     }
 
-    /// True if a place belongs to records other than those of the list: `German` in
-    /// `VCs that invest in German startups`.
+    /// True if a place belongs to other records than those of the list: `VCs that invest in German startups`.
     pub(super) fn is_of_others(&self, at: usize) -> bool {
         let other = if self.table == Table::Firms { Table::Startups } else { Table::Firms };
         for length in 0..3 {
@@ -139,8 +138,7 @@ impl QuestionReader<'_> {
             let has_place = self.parts.iter().any(|(_, part)| matches!(part.parameter.as_str(), "country" | "city"));
             return has_place && self.is_at(noun, &["invest", "invests", "investing", "invested", "active"]);
         }
-        // `software firms in Seattle` are startups, and in `investors in US health rounds` the place belongs to the
-        // rounds.
+        // `software firms in Seattle` are startups; in `investors in US health rounds` the place belongs to the rounds.
         let is_investor = self.record_at(noun) == Some(Table::Firms) && !self.is_at(noun, &["firm", "firms"]);
         let own = (at + 1..at + 5).take_while(|at| !self.tokens.get(at - 1).is_none_or(|token| token.ends_clause));
         let is_own = own.into_iter().any(|at| self.record_at(at) == Some(self.table));

@@ -255,8 +255,7 @@ impl<'a> QuestionReader<'a> {
         Some(range.len())
     }
 
-    /// Adds the known ends of a range to their parameters, if these are not empty. Returns the number of words if one is
-    /// added.
+    /// Adds the known ends of a range to their parameters, if not empty. Returns the number of words if one is added.
     fn read_ends(&mut self, range: Range<usize>, ends: [(&str, Option<String>); 2], why: &str) -> Option<usize> {
         let mut is_read = false;
         for (parameter, value) in ends {
@@ -326,8 +325,7 @@ impl<'a> QuestionReader<'a> {
             PhraseMeaning::Kind(kind) => Some(*kind),
             _ => None,
         })?;
-        // Among rounds, `bank`, `government` and the like are kinds of firms only next to a word for firms, or as
-        // `a bank`.
+        // Among rounds, `bank`, `government` and the like are kinds only next to a word for firms, or as `a bank`.
         let is_firm = self.record_at(at + length) == Some(Table::Firms);
         let is_plain = matches!(kind, "bank" | "government" | "university" | "corporate" | "crowdfunding");
         let is_one = self.is_after(at, &["a", "an", "any", "some"])
@@ -771,8 +769,7 @@ impl<'a> QuestionReader<'a> {
         }
     }
 
-    /// Makes these parts required, unless that contradicts another part. Among sectors that mean the same, only the
-    /// largest is.
+    /// Requires these parts, unless that contradicts another. Of sectors that mean the same, only the largest is.
     pub(super) fn require(&mut self, places: &[usize]) {
         let mut parts = self.parts.clone();
         for place in places {

@@ -16,8 +16,7 @@ pub(super) static PRODUCTS: Lazy<Vec<&str>> = Lazy::new(|| words("products"));
 static PEOPLE: Lazy<Vec<&str>> = Lazy::new(|| words("people"));
 static AFTER_PEOPLE: Lazy<Vec<&str>> = Lazy::new(|| words("after people"));
 
-/// At least one in this many startups has a sector that `tech` means. With fewer, `tech` applies to all listed
-/// startups.
+/// At least one in this many startups has a sector that `tech` means; otherwise `tech` applies to all listed startups.
 const TECH_SHARE: u32 = 100;
 
 /// The sector with the most startups among several with the same meaning.
@@ -56,8 +55,7 @@ impl QuestionReader<'_> {
         self.name_at(at, &[Table::Startups]).map(|(_, named)| named).filter(|named| *named > length)
     }
 
-    /// True if the words of a sector mean something else: `founded before Facebook`, `women-led`,
-    /// `founded by students`.
+    /// True if the words of a sector mean something else: `founded before Facebook`, `founded by students`.
     pub(super) fn is_no_sector(&self, range: &Range<usize>) -> bool {
         let at = range.start;
         let is_compared =

@@ -41,8 +41,7 @@ impl QuestionReader<'_> {
         (1..=2).rev().find_map(|length| Some((meant(&self.phrase_at(at, length)?)?, length)))
     }
 
-    /// Stages before or after one, by the words in front of it: `beyond series B`, `earlier than series A`. Also
-    /// returns the number of these words.
+    /// Stages before or after one, by the words in front of it, and the number of these: `beyond series B`.
     pub(super) fn stages_beyond(&self, value: &str, at: usize) -> Option<(String, usize)> {
         let is_before = |phrase: &&Phrase| {
             let words = phrase.words.len();

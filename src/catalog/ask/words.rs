@@ -57,7 +57,7 @@ mod tests {
     fn a_phrase_stands_before_its_beginning() {
         // Orders are sought by table.
         let tables = |phrase: &Phrase| phrase.meaning.split_once(' ').map(|(tables, _)| tables);
-        for section in ["known", "bounds", "portfolio", "relations", "like", "orders"] {
+        for section in ["known", "bounds", "portfolio", "relations", "like", "orders", "ages"] {
             let phrases = phrases(section);
             for (index, phrase) in phrases.iter().enumerate() {
                 let beginning = format!("{} ", phrase.text);

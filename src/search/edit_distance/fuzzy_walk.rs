@@ -2,8 +2,7 @@ use std::ops::Range;
 
 use tantivy_fst::raw::{Fst, Node};
 
-/// A walk over a transducer from words to their numbers in alphabetical order. It finds the words within a number of
-/// edits of a pattern.
+/// A walk over a transducer from words to their numbers, in alphabetical order, to those within some edits of a pattern.
 ///
 /// Once the edits are used up, the walk follows the remaining letters without looking at other branches. That makes it
 /// about twenty times faster than tantivy's automaton, which is stepped for every branch.

@@ -29,8 +29,7 @@ impl FoldedCandidates {
         Self(texts.into_iter().map(fold).collect())
     }
 
-    /// The index of the candidate most similar to `text`, if one is similar enough to suggest; the first of equally similar
-    /// ones.
+    /// The index of the candidate most similar to `text`, the first of several, if it is similar enough to suggest.
     pub fn nearest(&self, text: &str) -> Option<usize> {
         if text.len() > MAX_LENGTH {
             return None;

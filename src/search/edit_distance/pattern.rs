@@ -4,8 +4,7 @@ pub(crate) const MAX_SYMBOLS: usize = 64;
 /// Symbols of folded text: letters, digits and one for everything else.
 const SYMBOLS: usize = 37;
 
-/// A folded text to compare others with: one pass over another text gives the distances to all of it and to its nearest
-/// prefix.
+/// A folded text to compare others with: one pass gives the distances to all of a text and to its nearest prefix.
 ///
 /// Hyyrö's form of Myers' bit-parallel algorithm. The pattern's positions are one machine word, and the symbol table fits
 /// in five cache lines. No crate computes the prefix distance.

@@ -337,8 +337,7 @@ impl TextIndex {
         rows.iter().map(class).collect()
     }
 
-    /// The rows with a name that has a folded text as its initials, with or without those of connecting words. At most
-    /// `max` rows are read.
+    /// The rows with a name that has a folded text as its initials, with or without connecting words; reads at most `max`.
     pub fn rows_with_initials(&self, names: &dyn Names, folded: &str, max: usize) -> Vec<u32> {
         if folded.len() < 2 || folded.contains(' ') {
             return Vec::new();

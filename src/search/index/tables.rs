@@ -1,7 +1,6 @@
 //! The side tables of an index: data that tantivy does not provide, or not fast enough.
 //!
-//! They are stored as an archive, like the tables of a snapshot, and read into memory when the index is opened: about 18
-//! bytes per name.
+//! Stored as an archive, like the tables of a snapshot, and read into memory when opened: about 18 bytes per name.
 
 use std::io;
 use std::ops::Range;

@@ -1,7 +1,6 @@
 //! Weights of words by how distinctive they are: `Capital` little, `Sequoia` much.
 //!
-//! Computed from the number of names in the table that contain the word. Legal forms and connecting words weigh little in
-//! every table.
+//! By the number of names that contain the word; legal forms and connecting words weigh little in every table.
 
 use data::import::key_map::KeyMap;
 use data::name::WordList;

@@ -243,8 +243,7 @@ impl Expansion {
         }
     }
 
-    /// Calls `found` with rows of the words found: all rows of a rare word, and for a common one those with names that
-    /// begin with it.
+    /// Calls `found` with all rows of the rare words found, and with rows whose names begin with a common one.
     pub(crate) fn each_row_of_part(&self, terms: &TermIndex, mut found: impl FnMut(u32)) {
         let begun = self.known_ranges.iter().filter(|range| range.len() <= MAX_BEGUN).flat_map(|range| range.clone());
         for word in self.known.iter().copied().chain(begun) {

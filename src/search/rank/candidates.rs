@@ -2,8 +2,7 @@
 //!
 //! A row that matches by its words contains at least [`MIN_COVERAGE`] of the query's weight. It therefore contains at
 //! least one of any words that together weigh more than the rest: only the rows of the rarest such words are read, and
-//! the other words decide among them. The search widens in steps, see [`SearchStep`], and each reads only what is new
-//! in it.
+//! the other words decide among them. The search widens in steps ([`SearchStep`]), and each reads only what is new.
 
 use std::ops::Range;
 
@@ -25,8 +24,7 @@ pub(crate) enum SearchStep {
 
 /// Maximum number of rows read for a query. Further rows of a word are no candidates.
 const MAX_ROWS_READ: u32 = 150_000;
-/// Maximum number of steps in the dictionary for a query: all words within two edits of two words of usual length, in a
-/// dictionary of a million.
+/// Maximum steps in the dictionary for a query: in one of a million words, all within two edits of two usual words.
 const MAX_STEPS: u32 = 20_000;
 /// Up to this many candidates are scored without looking up their words, which would cost more.
 const FEW: usize = 24;
@@ -174,8 +172,7 @@ impl<'a> CandidateSearch<'a> {
         }
     }
 
-    /// Weighs the sets of words, without those that have no rows and those that are optional. Returns the share of the
-    /// query's weight in words that have rows.
+    /// Weighs the sets of words that have rows and are not optional. Returns the share of the query's weight with rows.
     fn weigh(&mut self, query: &NameQuery) -> f32 {
         self.weights.clear();
         self.weights.push(0.0);

@@ -273,15 +273,13 @@ fn word_similarity(word: &QueryWord, text: &str, is_typing: bool) -> f32 {
     if best < 0.6 { 0.0 } else { best }
 }
 
-/// True if the query consists of the initials of a name, even if some are initials in the name already: `U.S. Venture
-/// Partners`.
+/// True if the query consists of the initials of a name, even of one with own initials: `U.S. Venture Partners`.
 fn is_acronym(query: &NameQuery, text: &str, folded: &str) -> bool {
     let has_own = || text.contains('.') && has_initials(&fold(text), &query.joined);
     query.may_be_acronym() && (has_initials(folded, &query.joined) || has_own())
 }
 
-/// True if `letters` are the first letters of all words of a folded name of several, or of all but the connecting
-/// words.
+/// True if `letters` are the first letters of all words of a folded name of several, or of all but connecting words.
 pub(crate) fn has_initials(folded: &str, letters: &str) -> bool {
     let first = |word: &str| word.bytes().next();
     let all = folded.split(' ').filter_map(first);
@@ -294,8 +292,7 @@ pub(crate) fn is_connecting(word: &str) -> bool {
     matches!(word, "and" | "of" | "the" | "for" | "in" | "de")
 }
 
-/// Points for prominence. A name that does not equal the query stays below those that do, and one that does not match
-/// stays so.
+/// Points for prominence: a name that does not equal the query stays below those that do, and no match becomes one.
 pub(crate) fn prominence_bonus(score: f32, prominence: u32) -> f32 {
     if score < MATCH_SCORE {
         return 0.0;
