@@ -117,15 +117,14 @@ impl Lexicon {
     fn add_places(&mut self, snapshot: &Snapshot) {
         for (name, country) in Country::names() {
             // `Scotland` means its cities rather than the United Kingdom.
-            if city::state(name).is_some_and(|state| state.country == country.alpha2()) {
-                continue;
+            if city::state(name).is_none_or(|state| state.country != country.alpha2()) {
+                self.add(name, PhraseMeaning::Country(country.alpha2().to_owned()));
             }
-            self.add(name, PhraseMeaning::Country(country.alpha2().to_owned()));
         }
         for names in Country::region_names() {
-            names.iter().filter(|name| *name != "sea").for_each(|name| {
+            for name in names.iter().filter(|name| *name != "sea") {
                 self.add(name, PhraseMeaning::Country(names[0].clone()));
-            });
+            }
         }
         for line in word_file::entries(include_str!("demonyms.txt")) {
             let regions = Country::region_names().flatten().map(String::as_str);

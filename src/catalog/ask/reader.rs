@@ -366,14 +366,9 @@ impl<'a> QuestionReader<'a> {
         if length == 1 && self.is_at(at, &["search"]) && is_asked() {
             return Some(1);
         }
-        if length == 1
-            && self.tokens[at].is_glue()
-            && !self.is_country_us(at)
-            && !self.is_glue_sector(at, meanings)
-        {
-            return None;
-        }
-        if length == 1 && self.is_product(at) {
+        let is_glue =
+            || self.tokens[at].is_glue() && !self.is_country_us(at) && !self.is_glue_sector(at, meanings);
+        if length == 1 && (self.is_product(at) || is_glue()) {
             return None;
         }
         let mut range = at..at + length;

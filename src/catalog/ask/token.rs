@@ -75,9 +75,7 @@ pub(crate) fn tokens(text: &str) -> Vec<QuestionToken> {
                 push(&mut tokens, offset(word), word, false);
             }
         }
-        if tokens.len() > before
-            && let Some(last) = tokens.last_mut()
-        {
+        if let Some(last) = tokens[before..].last_mut() {
             last.ends_clause = ends_clause;
         }
     }

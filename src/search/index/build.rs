@@ -15,7 +15,7 @@ use crate::index::dictionary::Dictionary;
 use crate::index::hash_multi_map::HashMultiMapBuilder;
 use crate::index::tables::{FIRST, Lookups, MAX_RARE_ROWS, MAX_ROWS, RowsOfWords, SideTables};
 use crate::index::weights::Weights;
-use crate::query::phonetic::phonetic_key_into;
+use crate::query::phonetic::phonetic_key;
 use crate::query::reading::fold_name_into;
 use crate::rank::{is_connecting, static_rank};
 use crate::{FORMAT, IndexFiles, SearchError};
@@ -153,7 +153,7 @@ fn build_side_tables(
     let mut phonetic = HashMultiMapBuilder::default();
     let mut dictionary = MapBuilder::memory();
     let mut frequent_words = String::new();
-    let (mut folded, mut phonetic_key) = (String::new(), String::new());
+    let mut folded = String::new();
     let mut rows = Vec::new();
     let damaged = || SearchError::Damaged { part: "the dictionary" };
     let io_error = |error: io::Error| SearchError::from(TantivyError::from(error));
@@ -162,8 +162,7 @@ fn build_side_tables(
         let word = std::str::from_utf8(term).map_err(|_| damaged())?;
         let number = rows_of_words.len();
         dictionary.insert(term, u64::from(number)).map_err(|_| damaged())?;
-        phonetic_key_into(word, &mut phonetic_key);
-        phonetic.add(&phonetic_key, number);
+        phonetic.add(&phonetic_key(word), number);
         if info.doc_freq >= Weights::min_frequency(names.len()) {
             writeln!(frequent_words, "{word} {}", info.doc_freq).expect("a string accepts any text");
         }
