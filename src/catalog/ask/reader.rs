@@ -224,10 +224,8 @@ impl<'a> QuestionReader<'a> {
     ) -> bool {
         let value = value.into();
         let continues = self.continues_negation(range.start, parameter);
-        let parameter = match std::mem::take(&mut self.is_negated) || continues {
-            true => format!("not_{parameter}"),
-            false => parameter.to_owned(),
-        };
+        let prefix = if std::mem::take(&mut self.is_negated) || continues { "not_" } else { "" };
+        let parameter = format!("{prefix}{parameter}");
         let is_known = parameter == "limit" || self.resource.parameter(&parameter).is_some();
         let is_list = self.resource.parameter(&parameter).is_some_and(|known| known.facet().is_some())
             || parameter.ends_with("organization");

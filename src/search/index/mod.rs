@@ -203,7 +203,7 @@ impl TextIndex {
     fn search_reading(&self, names: &dyn Names, text: &str, steps: &[(SearchStep, f32)]) -> SearchResults {
         let mut query = NameQuery::parse(text, &self.weights);
         self.buffers.with(self.rows, |buffers| {
-            let mut candidates = CandidateSearch::new(&self.terms);
+            let mut candidates = CandidateSearch::new(&self.terms, &self.weights);
             let mut scored = Vec::new();
             let mut capped = false;
             let mut is_complete = true;
@@ -213,7 +213,7 @@ impl TextIndex {
                     SearchStep::Near => MAX_HITS / (2 * query.words.len()).saturating_sub(1).max(1),
                     SearchStep::Wide | SearchStep::Far => MAX_DISTANT_CANDIDATES,
                 };
-                if !candidates.gather(&mut query, &self.weights, step, buffers) {
+                if !candidates.gather(&mut query, step, buffers) {
                     continue;
                 }
                 let is_cut = self.score_candidates(names, &query, &candidates, max, buffers, &mut scored);
@@ -356,10 +356,8 @@ impl TextIndex {
     fn explain_reading(&self, names: &dyn Names, query: &str, row: u32) -> Explanation {
         let query = NameQuery::parse(query, &self.weights);
         let class = MatchClass::of_row(&query, texts(names, row));
-        let relaxation = match class.is_sure() {
-            true => None,
-            false => RelaxedMatch::of_row(&query, names, row, &self.weights),
-        };
+        let relaxed = || RelaxedMatch::of_row(&query, names, row, &self.weights);
+        let relaxation = if class.is_sure() { None } else { relaxed() };
         let best = self.buffers.with(self.rows, |buffers| {
             let scored = texts(names, row).map(|text| {
                 let mut scores = AllScores::default();

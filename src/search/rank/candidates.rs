@@ -45,6 +45,7 @@ const MAX_TOUCHED_UNKNOWN: usize = 4_000;
 
 pub(crate) struct CandidateSearch<'a> {
     terms: &'a TermIndex,
+    word_weights: &'a Weights,
     expansions: Vec<Expansion>,
     /// The weight of each set of words.
     weights: Vec<f32>,
@@ -61,9 +62,10 @@ pub(crate) struct CandidateSearch<'a> {
 }
 
 impl<'a> CandidateSearch<'a> {
-    pub(crate) fn new(terms: &'a TermIndex) -> Self {
+    pub(crate) fn new(terms: &'a TermIndex, word_weights: &'a Weights) -> Self {
         Self {
             terms,
+            word_weights,
             expansions: Vec::new(),
             weights: Vec::new(),
             are_marked: false,
@@ -75,13 +77,7 @@ impl<'a> CandidateSearch<'a> {
     }
 
     /// Touches the rows that may match the query in this step; false if the step finds nothing new.
-    pub(crate) fn gather(
-        &mut self,
-        query: &mut NameQuery,
-        weights: &Weights,
-        step: SearchStep,
-        buffers: &mut SearchBuffers,
-    ) -> bool {
+    pub(crate) fn gather(&mut self, query: &mut NameQuery, step: SearchStep, buffers: &mut SearchBuffers) -> bool {
         if query.joined.is_empty() {
             let term = raw_term(&query.raw);
             if !term.is_empty() {
@@ -95,7 +91,7 @@ impl<'a> CandidateSearch<'a> {
         }
         for expansion in &mut self.expansions {
             match step {
-                SearchStep::Near => expansion.expand(query, self.terms, weights, &mut self.steps),
+                SearchStep::Near => expansion.expand(query, self.terms, self.word_weights, &mut self.steps),
                 SearchStep::Wide => expansion.widen(query, self.terms, &mut self.steps),
                 SearchStep::Far => expansion.expand_far(query, self.terms, &mut self.steps),
             }

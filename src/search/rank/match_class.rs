@@ -74,10 +74,7 @@ impl MatchClass {
         if distance <= max_edits_of_joined(query.joined.len()) {
             return Self::Typo;
         }
-        match query.phonetic_key.len() > 1 && phonetic_key(&folded) == query.phonetic_key {
-            true => Self::Sound,
-            false => by_words,
-        }
+        if query.phonetic_key.len() > 1 && phonetic_key(&folded) == query.phonetic_key { Self::Sound } else { by_words }
     }
 }
 
