@@ -101,7 +101,7 @@ fn main() {
     report("question", read, reference);
 
     let texts: Vec<String> = (0..queries).map(|_| words(&catalog, &mut random)).collect();
-    report("text", measure(&texts, |text| drop(index.search_descriptions(&names, text, 10_000))), reference);
+    report("text", measure(&texts, |text| drop(index.descriptions.search(&names, text, 10_000))), reference);
 
     for (name, table) in [("like, firms", Table::Firms), ("like, startups", Table::Startups)] {
         // More rankings than are cached.

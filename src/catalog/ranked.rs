@@ -66,7 +66,7 @@ impl Catalog {
                 Ranking::Described(text) => {
                     let index = self.text_index(table);
                     let found =
-                        index.map(|index| index.search_descriptions(&self.snapshot().names(table), text, MAX_RANKED));
+                        index.map(|index| index.descriptions.search(&self.snapshot().names(table), text, MAX_RANKED));
                     Ranked::Described(found.unwrap_or_default())
                 }
                 Ranking::Like(row) => Ranked::Like(self.similar(table, *row, MAX_RANKED)),

@@ -186,8 +186,8 @@ impl<'a> SimilarityProfile<'a> {
             let count = snapshot.facet_count(table, Facet::Sector, sector).max(1);
             (1.0 + snapshot.rows(table) as f32 / count as f32).ln()
         };
-        let described =
-            catalog.text_index(table).map(|index| index.described_like(&catalog.snapshot().names(table), row));
+        let index = catalog.text_index(table);
+        let described = index.map(|index| index.descriptions.find_similar(&snapshot.names(table), row));
         let described = described.unwrap_or_default();
         let weights = (0..snapshot.rows(Table::Sectors)).map(weight).collect();
         Self { record, linked: catalog.linked(table, row), described, weights }
@@ -304,7 +304,8 @@ impl<'a> ComparisonTarget<'a> {
             }
             Common::Description => {
                 let index = self.catalog.text_index(self.table);
-                let both = index.map(|index| index.words_in_common(&snapshot.names(self.table), distinctive, other));
+                let names = snapshot.names(self.table);
+                let both = index.map(|index| index.descriptions.words_in_common(&names, distinctive, other));
                 let both = both.unwrap_or_default();
                 let named = both.iter().take(MAX_NAMED).map(|word| format!("“{word}”")).collect();
                 some(both.len(), "distinctive word", named)
@@ -354,7 +355,8 @@ impl Catalog {
     pub fn similarities(&self, table: Table, row: u32, rows: &[u32]) -> Vec<Similarity<'_>> {
         let record = ComparisonTarget { catalog: self, table, row };
         let Ranked::Like(similar) = &*self.ranked(table, &Ranking::Like(row)) else { return Vec::new() };
-        let distinctive = self.text_index(table).map(|index| index.distinctive(&self.snapshot().names(table), row));
+        let index = self.text_index(table);
+        let distinctive = index.map(|index| index.descriptions.distinctive(&self.snapshot().names(table), row));
         let distinctive = distinctive.unwrap_or_default();
         let places: HashMap<u32, usize> = rows.iter().enumerate().map(|(place, row)| (*row, place)).collect();
         let mut found: Vec<(usize, &Similar)> =

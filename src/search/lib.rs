@@ -26,7 +26,8 @@ pub use edit_distance::{FoldedCandidates, nearest, similarity};
 pub use error::SearchError;
 pub use index::marks;
 pub use index::{
-    Completed, Completion, DURATIONS, DescriptionMatches, Hit, IndexFiles, IndexPart, SearchResults, TextIndex,
+    Completed, Completion, DURATIONS, DescriptionIndex, DescriptionMatches, Hit, IndexFiles, IndexPart, SearchResults,
+    TextIndex,
 };
 pub use index::{texts, typed_part};
 pub use query::nickname::forms;

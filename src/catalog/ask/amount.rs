@@ -1,10 +1,13 @@
 //! Amounts and numbers with their bounds: `over $5m`, `between 1 and 3 million dollars`, `at least 20`.
 
+use once_cell::sync::Lazy;
+
 use crate::ask::period::count_of;
 use crate::ask::token::QuestionToken;
+use crate::ask::words::{Phrase, meaning_of, phrases, words};
 use crate::parse::scalars::parse_amount;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct QuestionAmount {
     pub(crate) min: Option<u64>,
     pub(crate) max: Option<u64>,
@@ -17,69 +20,14 @@ pub(crate) struct QuestionAmount {
     pub(crate) is_bare: bool,
 }
 
-#[derive(Clone, Copy)]
-enum AmountBound {
-    Min { above: bool },
-    Max { below: bool },
-    About,
-    Exactly,
-}
-
-/// Phrases that set a bound, longest first.
-const BOUNDS: &[(&[&str], AmountBound)] = &[
-    (&["or", "more", "than"], AmountBound::Min { above: false }),
-    (&["no", "more", "than"], AmountBound::Max { below: false }),
-    (&["not", "more", "than"], AmountBound::Max { below: false }),
-    (&["no", "less", "than"], AmountBound::Min { above: false }),
-    (&["not", "less", "than"], AmountBound::Min { above: false }),
-    (&["a", "minimum", "of"], AmountBound::Min { above: false }),
-    (&["a", "maximum", "of"], AmountBound::Max { below: false }),
-    (&["more", "than"], AmountBound::Min { above: true }),
-    (&["greater", "than"], AmountBound::Min { above: true }),
-    (&["larger", "than"], AmountBound::Min { above: true }),
-    (&["bigger", "than"], AmountBound::Min { above: true }),
-    (&["higher", "than"], AmountBound::Min { above: true }),
-    (&["at", "least"], AmountBound::Min { above: false }),
-    (&["minimum", "of"], AmountBound::Min { above: false }),
-    (&["in", "excess", "of"], AmountBound::Min { above: true }),
-    (&["less", "than"], AmountBound::Max { below: true }),
-    (&["fewer", "than"], AmountBound::Max { below: true }),
-    (&["lower", "than"], AmountBound::Max { below: true }),
-    (&["smaller", "than"], AmountBound::Max { below: true }),
-    (&["at", "most"], AmountBound::Max { below: false }),
-    (&["up", "to"], AmountBound::Max { below: false }),
-    (&["maximum", "of"], AmountBound::Max { below: false }),
-    (&["over"], AmountBound::Min { above: true }),
-    (&["above"], AmountBound::Min { above: true }),
-    (&["exceeding"], AmountBound::Min { above: true }),
-    (&["exceeded"], AmountBound::Min { above: true }),
-    (&["exceeds"], AmountBound::Min { above: true }),
-    (&["exceed"], AmountBound::Min { above: true }),
-    (&["minimum"], AmountBound::Min { above: false }),
-    (&["min"], AmountBound::Min { above: false }),
-    (&["under"], AmountBound::Max { below: true }),
-    (&["below"], AmountBound::Max { below: true }),
-    (&["maximum"], AmountBound::Max { below: false }),
-    (&["max"], AmountBound::Max { below: false }),
-    (&["sub"], AmountBound::Max { below: true }),
-    (&["around"], AmountBound::About),
-    (&["about"], AmountBound::About),
-    (&["roughly"], AmountBound::About),
-    (&["approximately"], AmountBound::About),
-    (&["approx"], AmountBound::About),
-    (&["circa"], AmountBound::About),
-    (&["exactly"], AmountBound::Exactly),
-];
-
-const UNITS: [&str; 16] = [
-    "k", "thousand", "m", "mn", "mm", "mil", "mill", "mio", "mln", "million", "millions", "b", "bn", "bln", "billion",
-    "billions",
-];
+static BOUNDS: Lazy<Vec<Phrase>> = Lazy::new(|| phrases("bounds"));
+static UNITS: Lazy<Vec<Phrase>> = Lazy::new(|| phrases("units"));
 
 /// Currencies other than the dollar.
-const FOREIGN: &[&str] = &["eur", "euro", "euros", "gbp", "pounds", "chf", "inr", "rupees", "yen", "yuan"];
+static FOREIGN: Lazy<Vec<&str>> = Lazy::new(|| words("currencies"));
 
 /// One number with its unit and currency.
+#[derive(Default)]
 struct QuestionNumber {
     value: u64,
     unit: Option<&'static str>,
@@ -87,14 +35,6 @@ struct QuestionNumber {
     is_foreign: bool,
     is_percent: bool,
     is_open: bool,
-}
-
-fn unit_of(word: &str) -> Option<&'static str> {
-    Some(match UNITS.iter().find(|unit| **unit == word)? {
-        &"mil" | &"mill" | &"mio" | &"mln" | &"millions" => "million",
-        &"bln" | &"billions" => "billion",
-        unit => unit,
-    })
 }
 
 /// `a million`, `half a billion`, `a hundred million`.
@@ -106,18 +46,10 @@ fn article_and_unit(tokens: &[QuestionToken]) -> Option<(QuestionNumber, usize)>
     }
     let hundred = usize::from(half == 0 && is_at(1, "hundred"));
     let length = half + 1 + hundred;
-    let unit = tokens.get(length).and_then(|token| unit_of(&token.word)).filter(|unit| unit.len() > 2)?;
+    let unit = tokens.get(length).and_then(|token| meaning_of(&UNITS, &token.word)).filter(|unit| unit.len() > 2)?;
     let value = parse_amount(&format!("1 {unit}"))?;
     let value = if hundred > 0 { value.checked_mul(100)? } else { value / (1 + half as u64) };
-    let number = QuestionNumber {
-        value,
-        unit: Some(unit),
-        is_money: true,
-        is_foreign: false,
-        is_percent: false,
-        is_open: false,
-    };
-    Some((number, length + 1))
+    Some((QuestionNumber { value, unit: Some(unit), is_money: true, ..Default::default() }, length + 1))
 }
 
 /// Parses a number in digits or words, with its unit and signs.
@@ -139,7 +71,7 @@ fn digits_and_unit(tokens: &[QuestionToken], unit_after: Option<&'static str>) -
         None => bare.to_owned(),
     };
     let mut length = 1;
-    let mut unit = tokens.get(1).and_then(|token| unit_of(&token.word)).filter(|_| !has_unit);
+    let mut unit = tokens.get(1).and_then(|token| meaning_of(&UNITS, &token.word)).filter(|_| !has_unit);
     length += usize::from(unit.is_some());
     unit = unit.or(unit_after.filter(|_| !has_unit));
     let value = parse_amount(&format!("{digits} {}", unit.unwrap_or_default()))
@@ -176,14 +108,8 @@ fn range(word: &str) -> Option<QuestionAmount> {
     let has_unit = first.ends_with(|char: char| char.is_ascii_alphabetic());
     let first = if has_unit { parse_amount(&first) } else { parse_amount(&format!("{first}{unit}")) };
     let (min, max) = (first, parse_amount(&last));
-    (min.is_some() && max.is_some() && is_money).then_some(QuestionAmount {
-        min,
-        max,
-        is_money,
-        is_foreign,
-        is_percent: false,
-        is_bare: false,
-    })
+    let amount = QuestionAmount { min, max, is_money, is_foreign, ..Default::default() };
+    (min.is_some() && max.is_some() && is_money).then_some(amount)
 }
 
 fn between(low: &QuestionNumber, high: &QuestionNumber) -> QuestionAmount {
@@ -224,9 +150,9 @@ pub(crate) fn amount(tokens: &[QuestionToken]) -> Option<(QuestionAmount, usize)
         let (low, length) = number(&tokens[1..], high.unit.or_else(|| unit_within(&tokens[joint + 1].word)))?;
         return (1 + length == joint).then(|| (between(&low, &high), joint + 1 + more));
     }
-    let words = |length: usize| tokens.iter().take(length).map(|token| token.word.as_str());
-    let bound = BOUNDS.iter().find(|(known, _)| words(known.len()).eq(known.iter().copied()));
-    let start = bound.map_or(0, |(words, _)| words.len());
+    let follow = |words: &[&str]| tokens.iter().map(|token| &*token.word).take(words.len()).eq(words.iter().copied());
+    let bound = BOUNDS.iter().find(|bound| follow(&bound.words));
+    let start = bound.map_or(0, |bound| bound.words.len());
     let rest = tokens.get(start..)?;
     let sign = rest.first()?.word.chars().next();
     let (first, length) = number(rest, None)?;
@@ -242,29 +168,22 @@ pub(crate) fn amount(tokens: &[QuestionToken]) -> Option<(QuestionAmount, usize)
     let number = first;
     let after: Vec<&str> = tokens.iter().skip(start + length).take(2).map(|token| token.word.as_str()).collect();
     let (value, mut length) = (number.value, start + length);
-    let mut amount = QuestionAmount {
-        min: Some(value),
-        max: Some(value),
-        is_money: number.is_money,
-        is_foreign: number.is_foreign,
-        is_percent: number.is_percent,
-        is_bare: false,
-    };
-    match (bound.map(|(_, bound)| *bound), sign, after.as_slice()) {
-        (Some(AmountBound::Min { above }), ..) => {
+    let mut amount = between(&number, &number);
+    // `more than 3 rounds` means at least 4; for money the difference does not matter.
+    let is_count = !number.is_money && !number.is_percent;
+    match (bound.map(|bound| bound.meaning), sign, after.as_slice()) {
+        (Some("min"), ..) | (None, Some('>'), _) => amount.max = None,
+        (Some("above"), ..) => {
             amount.max = None;
-            // `more than 3 rounds` means at least 4; for money the difference does not matter.
-            amount.min = Some(value.saturating_add(u64::from(above && !number.is_money && !number.is_percent)));
+            amount.min = Some(value.saturating_add(u64::from(is_count)));
         }
-        (Some(AmountBound::Max { below }), ..) => {
+        (Some("max"), ..) | (None, Some('<'), _) => amount.min = None,
+        (Some("below"), ..) => {
             amount.min = None;
-            amount.max = Some(value.saturating_sub(u64::from(below && !number.is_money && !number.is_percent)));
+            amount.max = Some(value.saturating_sub(u64::from(is_count)));
         }
-        (Some(AmountBound::About), ..) => (amount.min, amount.max) = around(amount.min, amount.max),
-        (Some(AmountBound::Exactly), ..) => {}
-        (None, Some('>'), _) => amount.max = None,
-        (None, Some('<'), _) => amount.min = None,
-        (None, Some('~'), _) => (amount.min, amount.max) = around(amount.min, amount.max),
+        (Some("about"), ..) | (None, Some('~'), _) => (amount.min, amount.max) = around(amount.min, amount.max),
+        (Some(_), ..) => {}
         (None, _, ["or" | "and", "more" | "above" | "over" | "higher" | "up"]) => {
             amount.max = None;
             length += 2;
@@ -293,9 +212,9 @@ fn figures(tokens: &[QuestionToken]) -> Option<QuestionAmount> {
     let digits = count_of(&tokens.first()?.word).filter(|digits| (4..=12).contains(digits))?;
     tokens.get(1).filter(|token| token.is(&["figure", "figures"]))?;
     let (min, max) = (Some(10_u64.pow(digits - 1)), Some(10_u64.pow(digits) - 1));
-    Some(QuestionAmount { min, max, is_money: true, is_foreign: false, is_percent: false, is_bare: false })
+    Some(QuestionAmount { min, max, is_money: true, ..Default::default() })
 }
 
 fn unit_within(word: &str) -> Option<&'static str> {
-    unit_of(word.trim_start_matches(|char: char| !char.is_ascii_alphabetic()))
+    meaning_of(&UNITS, word.trim_start_matches(|char: char| !char.is_ascii_alphabetic()))
 }

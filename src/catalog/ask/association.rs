@@ -2,7 +2,6 @@
 //!
 //! Counted on demand, from the index of descriptions; a table of all words would hold the same numbers.
 
-use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use serde::Serialize;
@@ -56,11 +55,8 @@ impl DescribedSectors {
         let described: Vec<u32> = sample.filter(|row| !names.description(*row).is_empty()).collect();
         let sectors = snapshot.row_values(Table::Startups, Facet::Sector);
         let mut parts: HashMap<u32, f64> = HashMap::new();
-        for row in &described {
-            sectors
-                .of(*row)
-                .iter()
-                .for_each(|sector| *parts.entry(*sector).or_default() += 1.0 / described.len() as f64);
+        for sector in described.iter().flat_map(|row| sectors.of(*row)) {
+            *parts.entry(*sector).or_default() += 1.0 / described.len() as f64;
         }
         Self(parts)
     }
@@ -81,10 +77,10 @@ impl Catalog {
         let snapshot = self.snapshot();
         let described = self.described_sectors.get_or_init(|| DescribedSectors::from_catalog(self));
         let sectors = snapshot.row_values(Table::Startups, Facet::Sector);
-        let rows = index.rows_described(word, MAX_STARTUPS);
+        let rows = index.descriptions.rows_with(word, MAX_STARTUPS);
         let mut counts: HashMap<u32, u32> = HashMap::new();
-        for row in &rows {
-            sectors.of(*row).iter().for_each(|sector| *counts.entry(*sector).or_default() += 1);
+        for sector in rows.iter().flat_map(|row| sectors.of(*row)) {
+            *counts.entry(*sector).or_default() += 1;
         }
         let (of, all) = (rows.len() as u32, f64::from(snapshot.rows(Table::Startups)));
         let association = |(sector, count): (u32, u32)| {
@@ -96,11 +92,8 @@ impl Catalog {
         };
         let mut likely: Vec<(u32, u32, f64)> = counts.into_iter().filter_map(association).collect();
         // Prefers many startups and a high lift: the count, weighted by the information of the lift.
-        let weight = |(sector, count, lift): &(u32, u32, f64)| (f64::from(*count) * lift.ln(), Reverse(*sector));
-        likely.sort_unstable_by(|one, other| {
-            let ((one, by_row), (other, of_other)) = (weight(one), weight(other));
-            other.total_cmp(&one).then(of_other.cmp(&by_row))
-        });
+        let weight = |(_, count, lift): &(u32, u32, f64)| f64::from(*count) * lift.ln();
+        likely.sort_unstable_by(|one, other| weight(other).total_cmp(&weight(one)).then(one.0.cmp(&other.0)));
         let associations = likely.into_iter().take(MAX_SECTORS).map(|(sector, count, lift)| Association {
             text: word.to_owned(),
             sector: snapshot.slug(Table::Sectors, sector).to_owned(),

@@ -1,14 +1,14 @@
-//! The vocabulary of a release: words for its sectors and cities, countries and regions, and the terms of the closed
-//! vocabularies.
+//! The vocabulary of a release: its sectors, cities, countries and regions, and the terms of the closed vocabularies.
 
 use std::collections::{HashMap, HashSet};
 
 use once_cell::sync::Lazy;
 
+use crate::ask::words::{Phrase, phrases};
 use crate::sector_names::SectorNames;
 use data::fold::fold;
 use data::vocabulary::Vocabulary;
-use data::{Country, Facet, FirmKind, Role, Snapshot, Stage, StartupStatus, Table, city, word_file};
+use data::{Country, Facet, Role, Snapshot, Stage, Table, city, word_file};
 use search::edit_distance::distance_within;
 
 /// Minimum number of records of a city in a table: a rarer one is more often a typo.
@@ -31,8 +31,7 @@ static PLAIN_CITIES: Lazy<HashSet<&str>> = Lazy::new(|| include_str!("plain_citi
 pub(crate) enum PhraseMeaning {
     /// Values of `country`: codes or a region.
     Country(String),
-    /// A value of `city`. `is_plain`: it is also a plain word. `is_rare`: it has few records, so that the word may mean
-    /// another.
+    /// A value of `city`. `is_plain`: also a plain word. `is_rare`: few records, so that the word may mean another.
     City {
         name: String,
         is_plain: bool,
@@ -45,10 +44,12 @@ pub(crate) enum PhraseMeaning {
     },
     /// Cities of an area of the USA, as a value of `city`.
     Area(String),
-    /// Slugs of sectors.
-    Sector(Vec<String>),
-    Stage(Vec<&'static str>),
+    /// Slugs of sectors, separated by commas as in a value of `sector`.
+    Sector(String),
+    /// Stages, separated by commas.
+    Stage(&'static str),
     Kind(&'static str),
+    /// States of startups, separated by commas.
     Status(&'static str),
     Role(&'static str),
 }
@@ -64,208 +65,24 @@ pub(crate) struct Lexicon {
     pub(crate) longest: usize,
 }
 
-/// Colloquial terms, in addition to the names and synonyms of the vocabularies.
-const STAGES: &[(&str, &[Stage])] = &[
-    ("angel round", &[Stage::PreSeed]),
-    ("early stage", &[Stage::PreSeed, Stage::Seed, Stage::SeriesA]),
-    ("growth equity", &[Stage::Growth]),
-    ("growth stage", &[Stage::Growth]),
-    ("late stage", &[Stage::SeriesC, Stage::SeriesDPlus, Stage::Growth]),
-    ("later stage", &[Stage::SeriesC, Stage::SeriesDPlus, Stage::Growth]),
-    ("pre seed", &[Stage::PreSeed]),
-    ("pre series a", &[Stage::Seed]),
-    ("preseed", &[Stage::PreSeed]),
-    ("seed stage", &[Stage::Seed]),
-    ("venture debt", &[Stage::Debt]),
-];
-
-/// Areas of the USA and their cities. Names that larger cities elsewhere in the country share are left out.
-const AREAS: &[(&[&str], &str)] = &[
-    (
-        &["bay area", "sf bay area", "san francisco bay area"],
-        "san francisco|oakland|san jose|berkeley|palo alto|mountain view|sunnyvale|santa clara|cupertino|menlo park|redwood city|\
-         san mateo|burlingame|south san francisco|foster city|san carlos|los altos|milpitas|los gatos|saratoga|fremont|\
-         emeryville|pleasanton|san ramon|walnut creek|hayward|san bruno|millbrae|daly city|sausalito|san rafael|mill valley|\
-         alameda|san leandro|half moon bay",
-    ),
-    (
-        &["silicon valley"],
-        "san jose|palo alto|mountain view|sunnyvale|santa clara|cupertino|menlo park|redwood city|san mateo|foster city|\
-         san carlos|los altos|milpitas|los gatos|saratoga|fremont",
-    ),
-    (
-        &["socal", "southern california"],
-        "los angeles|san diego|irvine|santa monica|long beach|pasadena|santa barbara|culver city|newport beach|costa mesa|\
-         anaheim|santa ana|huntington beach|carlsbad|burbank|west hollywood|beverly hills|manhattan beach|el segundo|malibu|\
-         marina del rey|la jolla|laguna beach|aliso viejo|encinitas|solana beach|riverside|thousand oaks|westlake village",
-    ),
-    (
-        &["orange county"],
-        "irvine|newport beach|costa mesa|anaheim|santa ana|huntington beach|laguna beach|aliso viejo|fullerton|tustin|\
-         lake forest|laguna hills|mission viejo|san clemente|san juan capistrano|foothill ranch|fountain valley|brea|orange",
-    ),
-    (
-        &["research triangle", "research triangle park"],
-        "raleigh|durham|chapel hill|cary|morrisville|research triangle park",
-    ),
-];
-
-/// Regions of the USA and their states: those of the Census Bureau and the usual ones.
-const REGIONS_OF_STATES: &[(&[&str], &str)] = &[
-    (
-        &["midwest", "midwestern", "mid west"],
-        "illinois,indiana,iowa,kansas,michigan,minnesota,missouri,nebraska,north dakota,ohio,south dakota,wisconsin",
-    ),
-    (&["new england"], "connecticut,maine,massachusetts,new hampshire,rhode island,vermont"),
-    (&["pacific northwest", "pnw"], "oregon,washington state"),
-    (&["west coast"], "california,oregon,washington state"),
-    (
-        &["east coast"],
-        "connecticut,delaware,florida,georgia,maine,maryland,massachusetts,new hampshire,new jersey,new york state,\
-         north carolina,rhode island,south carolina,virginia",
-    ),
-];
-
-const KINDS: &[(&str, FirmKind)] = &[
-    ("accelerator", FirmKind::Accelerator),
-    ("incubator", FirmKind::Accelerator),
-    ("startup accelerator", FirmKind::Accelerator),
-    ("angel", FirmKind::Angel),
-    ("angel investor", FirmKind::Angel),
-    ("business angel", FirmKind::Angel),
-    ("angel group", FirmKind::AngelNetwork),
-    ("angel network", FirmKind::AngelNetwork),
-    ("angel syndicate", FirmKind::AngelNetwork),
-    ("business angel network", FirmKind::AngelNetwork),
-    ("bank", FirmKind::Bank),
-    ("corporate", FirmKind::Corporate),
-    ("corporate backed", FirmKind::Corporate),
-    ("corporate fund", FirmKind::Corporate),
-    ("corporate investor", FirmKind::Corporate),
-    ("corp vc", FirmKind::Corporate),
-    ("corporate vc", FirmKind::Corporate),
-    ("corporate venture", FirmKind::Corporate),
-    ("corporate venture arm", FirmKind::Corporate),
-    ("corporate venture capital", FirmKind::Corporate),
-    ("corporate venture fund", FirmKind::Corporate),
-    ("cvc", FirmKind::Corporate),
-    ("crowdfunding platform", FirmKind::Crowdfunding),
-    ("crowdfunding portal", FirmKind::Crowdfunding),
-    ("equity crowdfunding platform", FirmKind::Crowdfunding),
-    ("equity crowdfunding portal", FirmKind::Crowdfunding),
-    ("equity crowdfunding", FirmKind::Crowdfunding),
-    ("family office", FirmKind::FamilyOffice),
-    ("government", FirmKind::Government),
-    ("gov", FirmKind::Government),
-    ("govt", FirmKind::Government),
-    ("gov backed", FirmKind::Government),
-    ("government fund", FirmKind::Government),
-    ("public fund", FirmKind::Government),
-    ("state fund", FirmKind::Government),
-    ("pe firm", FirmKind::PrivateEquity),
-    ("pe fund", FirmKind::PrivateEquity),
-    ("private equity", FirmKind::PrivateEquity),
-    ("private equity firm", FirmKind::PrivateEquity),
-    ("private equity fund", FirmKind::PrivateEquity),
-    ("university", FirmKind::University),
-    ("univ fund", FirmKind::University),
-    ("university fund", FirmKind::University),
-];
-
-const STATUSES: &[(&str, StartupStatus)] = &[
-    ("bankrupt", StartupStatus::Closed),
-    ("bought", StartupStatus::Acquired),
-    ("folded", StartupStatus::Closed),
-    ("gone bust", StartupStatus::Closed),
-    ("gone out of business", StartupStatus::Closed),
-    ("got bought", StartupStatus::Acquired),
-    ("in business", StartupStatus::Operating),
-    ("in operation", StartupStatus::Operating),
-    ("still in operation", StartupStatus::Operating),
-    ("inactive", StartupStatus::Closed),
-    ("no longer operating", StartupStatus::Closed),
-    ("no longer active", StartupStatus::Closed),
-    ("no longer in business", StartupStatus::Closed),
-    ("out of business", StartupStatus::Closed),
-    ("shuttered", StartupStatus::Closed),
-    ("stock listed", StartupStatus::Ipo),
-    ("taken over", StartupStatus::Acquired),
-    ("went bankrupt", StartupStatus::Closed),
-    ("went under", StartupStatus::Closed),
-    ("still running", StartupStatus::Operating),
-    ("still around", StartupStatus::Operating),
-    ("operational", StartupStatus::Operating),
-    ("acquired", StartupStatus::Acquired),
-    ("been acquired", StartupStatus::Acquired),
-    ("got acquired", StartupStatus::Acquired),
-    ("were bought", StartupStatus::Acquired),
-    ("closed", StartupStatus::Closed),
-    ("closed down", StartupStatus::Closed),
-    ("dead", StartupStatus::Closed),
-    ("died", StartupStatus::Closed),
-    ("defunct", StartupStatus::Closed),
-    ("failed", StartupStatus::Closed),
-    ("shut down", StartupStatus::Closed),
-    ("went bust", StartupStatus::Closed),
-    ("went out of business", StartupStatus::Closed),
-    ("ipoed", StartupStatus::Ipo),
-    ("listed", StartupStatus::Ipo),
-    ("publicly listed", StartupStatus::Ipo),
-    ("publicly traded", StartupStatus::Ipo),
-    ("public", StartupStatus::Ipo),
-    ("gone public", StartupStatus::Ipo),
-    ("went public", StartupStatus::Ipo),
-    ("had an ipo", StartupStatus::Ipo),
-    ("still alive", StartupStatus::Operating),
-    ("still private", StartupStatus::Operating),
-    ("still active", StartupStatus::Operating),
-    ("still in business", StartupStatus::Operating),
-    ("still operating", StartupStatus::Operating),
-];
-
-/// Words for both kinds of exits that investors hope for.
-const EXITS: &[&str] = &["exited", "exits", "an exit", "had an exit", "with an exit", "with exits"];
-
-const ROLES: &[(&str, Role)] = &[
-    ("angel", Role::Investor),
-    ("angel investor", Role::Investor),
-    ("chief executive", Role::Ceo),
-    ("chief executive officer", Role::Ceo),
-    ("chief financial officer", Role::Cfo),
-    ("chief operating officer", Role::Coo),
-    ("chief technology officer", Role::Cto),
-    ("co founder", Role::Founder),
-    ("cofounder", Role::Founder),
-    ("founding team", Role::Founder),
-    ("board member", Role::Board),
-    ("general partner", Role::Partner),
-    ("gp", Role::Partner),
-    ("managing partner", Role::Partner),
-    ("vice president", Role::VicePresident),
-    ("vp", Role::VicePresident),
-];
-
 impl Lexicon {
     pub(crate) fn from_snapshot(snapshot: &Snapshot, sectors: &SectorNames) -> Self {
         let mut lexicon = Self { phrases: HashMap::new(), words: HashMap::new(), parts: HashMap::new(), longest: 1 };
-        for (phrase, stages) in STAGES {
-            lexicon.add(phrase, PhraseMeaning::Stage(stages.iter().map(|stage| stage.name()).collect()));
+        for Phrase { text, meaning, .. } in phrases("stages") {
+            lexicon.add(text, PhraseMeaning::Stage(meaning));
         }
         for stage in Stage::ALL.iter().filter(|stage| **stage != Stage::Other) {
-            lexicon.add(&fold(stage.name()), PhraseMeaning::Stage(vec![stage.name()]));
+            lexicon.add(&fold(stage.name()), PhraseMeaning::Stage(stage.name()));
         }
-        for letter in ["d", "e", "f", "g", "h"] {
-            lexicon.add(&format!("series {letter}"), PhraseMeaning::Stage(vec![Stage::SeriesDPlus.name()]));
+        for Phrase { text, meaning, .. } in phrases("kinds") {
+            lexicon.add_with_plural(text, &PhraseMeaning::Kind(meaning));
         }
-        for (letter, stage) in
-            [("a", Stage::SeriesA), ("b", Stage::SeriesB), ("c", Stage::SeriesC), ("d", Stage::SeriesDPlus)]
-        {
-            lexicon.add(&format!("ser {letter}"), PhraseMeaning::Stage(vec![stage.name()]));
+        for Phrase { text, meaning, .. } in phrases("statuses") {
+            lexicon.add(text, PhraseMeaning::Status(meaning));
         }
-        KINDS.iter().for_each(|(phrase, kind)| lexicon.add_with_plural(phrase, &PhraseMeaning::Kind(kind.name())));
-        STATUSES.iter().for_each(|(phrase, status)| lexicon.add(phrase, PhraseMeaning::Status(status.name())));
-        EXITS.iter().for_each(|phrase| lexicon.add(phrase, PhraseMeaning::Status("acquired,ipo")));
-        ROLES.iter().for_each(|(phrase, role)| lexicon.add_with_plural(phrase, &PhraseMeaning::Role(role.name())));
+        for Phrase { text, meaning, .. } in phrases("roles") {
+            lexicon.add_with_plural(text, &PhraseMeaning::Role(meaning));
+        }
         for role in Role::ALL.iter().filter(|role| !matches!(role, Role::Other | Role::Investor)) {
             lexicon.add(&fold(role.name()), PhraseMeaning::Role(role.name()));
         }
@@ -300,35 +117,26 @@ impl Lexicon {
     fn add_places(&mut self, snapshot: &Snapshot) {
         for (name, country) in Country::names() {
             // `Scotland` means its cities rather than the United Kingdom.
-            if city::state(name).is_some_and(|state| state.country == country.alpha2()) {
-                continue;
+            if city::state(name).is_none_or(|state| state.country != country.alpha2()) {
+                self.add(name, PhraseMeaning::Country(country.alpha2().to_owned()));
             }
-            self.add(name, PhraseMeaning::Country(country.alpha2().to_owned()));
-        }
-        for (name, code) in [("uk", "GB"), ("usa", "US"), ("us", "US"), ("uae", "AE")] {
-            self.add(name, PhraseMeaning::Country(code.to_owned()));
         }
         for names in Country::region_names() {
-            names.iter().filter(|name| *name != "sea").for_each(|name| {
+            for name in names.iter().filter(|name| *name != "sea") {
                 self.add(name, PhraseMeaning::Country(names[0].clone()));
-            });
+            }
         }
         for line in word_file::entries(include_str!("demonyms.txt")) {
             let regions = Country::region_names().flatten().map(String::as_str);
             let states = city::states().map(|(state, _)| state);
-            let region = regions
-                .chain(states)
-                .filter(|region| line.ends_with(&format!(" {region}")))
-                .max_by_key(|region| region.len());
+            let regions = regions.chain(states).filter(|region| line.ends_with(&format!(" {region}")));
+            let region = regions.max_by_key(|region| region.len());
             let place = region.or_else(|| line.rsplit(' ').next()).unwrap_or_default();
-            let phrase = line[..line.len() - place.len()].trim_end();
-            self.add(
-                phrase,
-                match city::state(place) {
-                    Some(state) => PhraseMeaning::State { country: state.country, names: place.to_owned() },
-                    None => PhraseMeaning::Country(place.to_owned()),
-                },
-            );
+            let meaning = match city::state(place) {
+                Some(state) => PhraseMeaning::State { country: state.country, names: place.to_owned() },
+                None => PhraseMeaning::Country(place.to_owned()),
+            };
+            self.add(line[..line.len() - place.len()].trim_end(), meaning);
         }
         for (name, state) in city::states() {
             let meaning = PhraseMeaning::State { country: state.country, names: name.to_owned() };
@@ -336,15 +144,14 @@ impl Lexicon {
             name.strip_suffix(" province").into_iter().for_each(|name| self.add(name, meaning.clone()));
             self.add(name, meaning);
         }
-        for (names, states) in REGIONS_OF_STATES {
-            let meaning = PhraseMeaning::State { country: "US", names: (*states).to_owned() };
-            names.iter().for_each(|name| self.add(name, meaning.clone()));
+        for Phrase { text, meaning, .. } in phrases("regions") {
+            self.add(text, PhraseMeaning::State { country: "US", names: meaning.to_owned() });
         }
-        for (names, cities) in AREAS {
-            let known = cities.split('|').filter(|city| snapshot.find_term(Facet::City, city).is_some());
+        for Phrase { text, meaning, .. } in phrases("areas") {
+            let known = meaning.split('|').filter(|city| snapshot.find_term(Facet::City, city).is_some());
             let known = known.collect::<Vec<_>>().join(",");
             if known.contains(',') {
-                names.iter().for_each(|name| self.add(name, PhraseMeaning::Area(known.clone())));
+                self.add(text, PhraseMeaning::Area(known));
             }
         }
         let records = |name: &str| {
@@ -381,7 +188,8 @@ impl Lexicon {
         let slugs = |mut rows: Vec<u32>| {
             let mut seen = HashSet::new();
             rows.retain(|row| seen.insert(*row));
-            PhraseMeaning::Sector(rows.into_iter().map(|row| snapshot.slug(Table::Sectors, row).to_owned()).collect())
+            let slugs: Vec<&str> = rows.into_iter().map(|row| snapshot.slug(Table::Sectors, row)).collect();
+            PhraseMeaning::Sector(slugs.join(","))
         };
         let size = |row: &u32| snapshot.facet_count(Table::Startups, Facet::Sector, *row);
         let mut by_name: HashMap<String, Vec<u32>> = HashMap::new();
@@ -445,8 +253,7 @@ impl Lexicon {
         near.all(|other| self.meanings(other) == self.meanings(first)).then_some(first)
     }
 
-    /// Finds the intended word of a two-word phrase for one that differs as in [`Lexicon::nearest`]: `netwrok` of
-    /// `angel netwrok`.
+    /// Finds the word that a word of a two-word phrase was meant to be, as [`Lexicon::nearest`] does: `angel netwrok`.
     pub(crate) fn nearest_part(&self, before: &str, word: &str, after: &str) -> Option<&str> {
         let is_known = |phrase: String| self.phrases.contains_key(&phrase);
         let parts = self.parts.get(word.as_bytes().first()?).filter(|parts| !parts.contains(word))?;
@@ -457,23 +264,16 @@ impl Lexicon {
 
     /// The meanings of a phrase, also in the plural or the singular.
     pub(crate) fn meanings(&self, phrase: &str) -> &[PhraseMeaning] {
-        let find = |phrase: &str| self.phrases.get(phrase).map(Vec::as_slice).filter(|known| !known.is_empty());
+        let find = |phrase: &str| self.phrases.get(phrase).map(Vec::as_slice);
         if let Some(known) = find(phrase) {
             return known;
         }
         // Places have no plural.
-        let find = |phrase: &str| {
-            let is_place = |meaning: &PhraseMeaning| {
-                matches!(
-                    meaning,
-                    PhraseMeaning::City { .. }
-                        | PhraseMeaning::State { .. }
-                        | PhraseMeaning::Area(_)
-                        | PhraseMeaning::Country(_)
-                )
-            };
-            find(phrase).filter(|known| !known.iter().all(is_place))
+        let is_place = |meaning: &PhraseMeaning| {
+            use PhraseMeaning::{Area, City, Country, State};
+            matches!(meaning, City { .. } | State { .. } | Area(_) | Country(_))
         };
+        let find = |phrase: &str| find(phrase).filter(|known| !known.iter().all(is_place));
         let singular = |end: &str, replacement: &str| {
             let stem = phrase.strip_suffix(end).filter(|stem| stem.len() > 2)?;
             find(&format!("{stem}{replacement}"))

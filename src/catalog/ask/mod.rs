@@ -15,6 +15,7 @@ mod reader;
 mod sector;
 mod stage;
 mod token;
+mod words;
 
 use serde::Serialize;
 
@@ -90,7 +91,7 @@ impl Interpretation {
 impl Catalog {
     /// Reads a question about the records of a list. Relative dates count from the day of the release.
     pub fn interpret(&self, resource: Resource, text: &str) -> Interpretation {
-        QuestionReader::new(self, self.lexicon(), resource, text).read()
+        QuestionReader::read(self, self.lexicon(), resource, text)
     }
 
     /// The list of a question, from its first word for records; startups if it has none.

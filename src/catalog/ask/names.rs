@@ -2,10 +2,13 @@
 
 use std::ops::Range;
 
+use once_cell::sync::Lazy;
+
 use crate::NameMatch;
 use crate::ask::ReadPart;
-use crate::ask::reader::{GLUE, QuestionReader, Topic, records_meant};
+use crate::ask::reader::{QuestionReader, Topic, records_meant};
 use crate::ask::token::QuestionToken;
+use crate::ask::words::{Phrase, phrases, words};
 use data::Table;
 use data::fold::fold;
 
@@ -30,6 +33,12 @@ const FAR_LARGER: u32 = 10;
 /// Maximum number of words of a name.
 const MAX_NAME_WORDS: usize = 6;
 
+static PORTFOLIO: Lazy<Vec<Phrase>> = Lazy::new(|| phrases("portfolio"));
+static RELATIONS: Lazy<Vec<Phrase>> = Lazy::new(|| phrases("relations"));
+static BEFORE_LIKE: Lazy<Vec<Phrase>> = Lazy::new(|| phrases("like"));
+static BEHIND_LIKE: Lazy<Vec<&str>> = Lazy::new(|| words("behind like"));
+static OF_RECORD: Lazy<Vec<&str>> = Lazy::new(|| words("of a record"));
+
 impl QuestionReader<'_> {
     /// Reads `called Blink`, `who is Jane Doe`: a name to search for, up to the end of the clause.
     pub(super) fn called(&mut self, at: usize) -> Option<usize> {
@@ -39,13 +48,9 @@ impl QuestionReader<'_> {
         if !(is_marked || is_person) || !self.resource.is_searchable() || from >= self.tokens.len() {
             return None;
         }
-        let mut end = from + 1;
-        while end < self.tokens.len()
-            && !self.tokens[end - 1].ends_clause
-            && !GLUE.contains(self.tokens[end].word.as_str())
-        {
-            end += 1;
-        }
+        let mut ends = from + 1..self.tokens.len();
+        let end = ends.find(|end| self.tokens[end - 1].ends_clause || self.tokens[*end].is_glue());
+        let end = end.unwrap_or(self.tokens.len());
         let name = self.written(&(from..end));
         if is_person && self.catalog.rows_named(self.table, &name).is_empty() {
             return None;
@@ -55,37 +60,26 @@ impl QuestionReader<'_> {
 
     /// Reads `at startups`, `at VCs` among people.
     pub(super) fn at_organizations(&mut self, at: usize) -> Option<usize> {
-        let works = at > 0 && self.is_at(at, &["for"]) && self.is_at(at - 1, &["work", "works", "working"]);
+        let works = self.is_at(at, &["for"]) && self.is_after(at, &["work", "works", "working"]);
         if self.table != Table::People || !(works || self.is_at(at, &["at", "of"])) {
             return None;
         }
         let from = at + 1 + usize::from(self.is_at(at + 1, &["a", "an"]));
-        let meant = |length: usize| Some((records_meant(&self.phrase_at(from, length)?)?, length));
-        let (table, length) = (1..=4).rev().find_map(meant)?;
-        let kind = match table {
-            Table::Firms => "firm",
-            Table::Startups => "startup",
-            _ => return None,
-        };
+        let (table, length) = self.records_at(from)?;
+        if !matches!(table, Table::Firms | Table::Startups) {
+            return None;
+        }
         let range = at..from + length;
-        self.add(range.clone(), "kind", kind.to_owned(), "kind of organization").then_some(range.len())
+        self.add(range.clone(), "kind", table.noun(), "kind of organization").then_some(range.len())
     }
 
     /// Reads `invested in Facebook` among firms. No parameter of firms finds them, but
     /// `funding-rounds?startup=facebook` does.
     pub(super) fn portfolio(&mut self, at: usize) -> Option<usize> {
-        const BEFORE: &[&[&str]] = &[
-            &["invested", "in", "both"],
-            &["investors", "in", "both"],
-            &["invested", "in"],
-            &["investors", "in"],
-            &["investors", "of"],
-            &["backed", "both"],
-            &["backed"],
-            &["funded"],
-        ];
-        let words = BEFORE.iter().find(|words| self.table == Table::Firms && self.starts(at, words))?;
-        let mut end = at + words.len();
+        if self.table != Table::Firms {
+            return None;
+        }
+        let mut end = at + self.find_phrase(at, &PORTFOLIO)?.words.len();
         let named = |at: usize| {
             let is_name = self.tokens.get(at)?.is_capitalized() || self.is_rare_sector(&self.tokens[at].word);
             let (slug, length) = self.name_at(at, &[Table::Startups]).filter(|_| is_name)?;
@@ -103,56 +97,21 @@ impl QuestionReader<'_> {
 
     /// Reads `backed by Sequoia and Accel`, `led by …`, `founders of …`.
     pub(super) fn relation(&mut self, at: usize) -> Option<usize> {
-        const MARKERS: &[(&[&str], &str)] = &[
-            (&["portfolio", "companies", "of"], "investor"),
-            (&["investment", "from"], "investor"),
-            (&["money", "from"], "investor"),
-            (&["funding", "from"], "investor"),
-            (&["capital", "from"], "investor"),
-            (&["portfolio", "of"], "investor"),
-            (&["invested", "in", "by"], "investor"),
-            (&["backed", "by"], "investor"),
-            (&["funded", "by"], "investor"),
-            (&["financed", "by"], "investor"),
-            (&["joined", "by"], "investor"),
-            (&["co", "invested", "with"], "investor"),
-            (&["co", "invests", "with"], "investor"),
-            (&["coinvested", "with"], "investor"),
-            (&["together", "with"], "investor"),
-            (&["alongside"], "investor"),
-            (&["led", "by"], "lead"),
-            (&["raised", "by"], "startup"),
-            (&["rounds", "of"], "startup"),
-            (&["investors", "in"], "startup"),
-            (&["investors", "of"], "startup"),
-            (&["invested", "in"], "startup"),
-            (&["backed"], "startup"),
-            (&["funded"], "startup"),
-            (&["founded"], "organization"),
-            (&["set", "up"], "organization"),
-            (&["started"], "organization"),
-            (&["runs"], "organization"),
-            (&["work", "for"], "organization"),
-            (&["works", "for"], "organization"),
-            (&["working", "for"], "organization"),
-            (&["at"], "organization"),
-            (&["of"], "organization"),
-            (&["from"], "organization"),
-        ];
         // Startups can be filtered by their investors, but not by lead investors.
         let own = |parameter: &'static str| match (parameter, self.table) {
             ("lead", Table::Startups) => "investor",
             _ => parameter,
         };
-        let mut markers = MARKERS.iter().map(|(words, parameter)| (*words, own(parameter)));
-        let (words, parameter) = markers
-            .find(|(words, parameter)| self.starts(at, words) && self.resource.parameter(parameter).is_some())?;
+        let relation = RELATIONS.iter().find(|relation| {
+            self.starts(at, &relation.words) && self.resource.parameter(own(relation.meaning)).is_some()
+        })?;
+        let parameter = own(relation.meaning);
         let tables: &[Table] = match parameter {
             "startup" => &[Table::Startups],
             "organization" => &[Table::Firms, Table::Startups],
             _ => &[Table::Firms],
         };
-        let mut from = at + words.len();
+        let mut from = at + relation.words.len();
         let is_both = self.is_at(from, &["both"]);
         from += usize::from(is_both);
         let (mut names, mut end) = (Vec::new(), from);
@@ -164,15 +123,17 @@ impl QuestionReader<'_> {
             // A name in lower case may be anything: `backed by angels`, `at a bank`, `rounds of between 5m and 10m`.
             let word = self.tokens[end].word.as_str();
             let is_word = (self.has_meaning(end, length) && !(length == 1 && self.is_rare_sector(word)))
-                || (length == 1 && GLUE.contains(word))
+                || (length == 1 && self.tokens[end].is_glue())
                 || self.is_at(end, &["between"]);
             if !self.tokens[end].is_capitalized() && is_word {
                 break;
             }
             names.push(slug);
             end += length;
-            // `Facebook, Twitter and LinkedIn`
-            let is_listed = self.tokens[end - 1].ends_clause && self.is_listed_name(end);
+            // `Facebook, Twitter and LinkedIn`: `Twitter` is also a sector of the release. `Berlin` is no name.
+            let listed = self.tokens.get(end).filter(|token| token.is_capitalized());
+            let is_listed = self.tokens[end - 1].ends_clause
+                && listed.is_some_and(|token| !self.has_meaning(end, 1) || self.is_rare_sector(&token.word));
             let between = usize::from(!is_listed);
             let follows = is_listed || self.is_at(end, &["and", "or"]);
             if !follows || self.name_at(end + between, tables).is_none() {
@@ -182,7 +143,9 @@ impl QuestionReader<'_> {
             end += between;
         }
         // `rounds of First Round` are those of the investor, not of the startup `First`.
-        if names.is_empty() || (tables == [Table::Startups] && self.is_longer_firm(from, end)) {
+        let may_be_firm = tables == [Table::Startups] && self.resource.parameter("investor").is_some();
+        let firm = || self.name_at(from, &[Table::Firms]);
+        if names.is_empty() || (may_be_firm && firm().is_some_and(|(_, length)| from + length > end)) {
             return None;
         }
         // `Sequoia alongside Accel`
@@ -203,51 +166,15 @@ impl QuestionReader<'_> {
             self.topic = Some(Topic::Raising);
         }
         if is_founding {
-            self.add(at..at + 1, "role", "founder".to_owned(), "role of a person");
+            self.add(at..at + 1, "role", "founder", "role of a person");
         }
         Some(end - at)
     }
 
-    /// True if a word in a list of names is one of them: `Twitter`, which is also a sector of the release, but not
-    /// `Berlin`.
-    fn is_listed_name(&self, at: usize) -> bool {
-        let token = self.tokens.get(at).filter(|token| token.is_capitalized());
-        token.is_some_and(|token| !self.has_meaning(at, 1) || self.is_rare_sector(&token.word))
-    }
-
-    /// True if the name of a firm continues where that of a startup ends.
-    fn is_longer_firm(&self, from: usize, end: usize) -> bool {
-        self.resource.parameter("investor").is_some()
-            && self.name_at(from, &[Table::Firms]).is_some_and(|(_, length)| from + length > end)
-    }
-
     /// Reads `like Stripe`, `similar to Stripe`, `Stripe competitors`.
     pub(super) fn like(&mut self, at: usize) -> Option<usize> {
-        const BEFORE: &[&[&str]] = &[
-            &["like"],
-            &["similar", "to"],
-            &["comparable", "to"],
-            &["competitors", "of"],
-            &["competitors", "to"],
-            &["competitor", "of"],
-            &["competitor", "to"],
-            &["competes", "with"],
-            &["compete", "with"],
-            &["competing", "with"],
-            &["resembles"],
-            &["resemble"],
-            &["resembling"],
-            &["peers", "of"],
-            &["in", "the", "style", "of"],
-            &["rivals", "of"],
-            &["rival", "of"],
-            &["alternatives", "to"],
-            &["alternative", "to"],
-        ];
-        const AFTER: &[&str] =
-            &["competitors", "competitor", "rivals", "rival", "alternatives", "alternative", "clones", "clone"];
-        let before = BEFORE.iter().find(|words| self.starts(at, words)).map_or(0, |words| words.len());
-        if before == 0 && !self.mentions(AFTER) && !self.mentions(&["like"]) {
+        let before = self.find_phrase(at, &BEFORE_LIKE).map_or(0, |phrase| phrase.words.len());
+        if before == 0 && !self.mentions(&BEHIND_LIKE) && !self.mentions(&["like"]) {
             return None;
         }
         // `companies like mine`, `Airbnb-like startups`
@@ -264,13 +191,11 @@ impl QuestionReader<'_> {
         named += usize::from(self.is_at(named, &["have", "has"]));
         named += usize::from(named > at + before + length && self.is_at(named, &["any"]));
         let is_like = before == 0 && self.is_at(named, &["like"]) && self.record_at(named + 1).is_some();
-        let after = if is_like || self.is_at(named, AFTER) { named + 1 - (at + before + length) } else { 0 };
+        let after = if is_like || self.is_at(named, &BEHIND_LIKE) { named + 1 - (at + before + length) } else { 0 };
         if before + after == 0 {
             return None;
         }
-        let range = at..at + before + length + after;
-        self.add(range.clone(), "like", slug, "records like this one");
-        Some(range.len())
+        self.read_as(at..at + before + length + after, "like", slug, "records like this one")
     }
 
     /// Reads a name of several words, unless the words have a longer meaning: `Founders Fund deals`.
@@ -289,7 +214,7 @@ impl QuestionReader<'_> {
         let is_longer = |(longest, _): (usize, _)| length > longest;
         // In lower case it means a large record, but `the first round` is not a name.
         let is_plain = |token: &QuestionToken| {
-            GLUE.contains(token.word.as_str()) || token.is(&["first", "last"]) || records_meant(&token.word).is_some()
+            token.is_glue() || token.is(&["first", "last"]) || records_meant(&token.word).is_some()
         };
         let tokens = &self.tokens[at..at + length];
         let is_name = tokens.iter().all(QuestionToken::is_capitalized) || !tokens.iter().all(is_plain);
@@ -302,7 +227,7 @@ impl QuestionReader<'_> {
     /// Reads a name without another reading: `Sequoia deals`, `stripe founders`.
     pub(super) fn short_name(&mut self, at: usize) -> Option<usize> {
         let (parameter, slug, length) = self.own_name(at)?;
-        let is_place = at > 0 && self.is_at(at - 1, &["in", "near"]) && self.tokens[at].raw.len() <= 3;
+        let is_place = self.is_after(at, &["in", "near"]) && self.tokens[at].raw.len() <= 3;
         if is_place || (self.table == Table::People && self.is_backer(at)) {
             return self.leave(at..at + length);
         }
@@ -311,7 +236,7 @@ impl QuestionReader<'_> {
 
     /// True if a name is an investor in the organizations of people, not an organization: `backed by Sequoia`.
     fn is_backer(&self, at: usize) -> bool {
-        at > 1 && self.is_at(at - 1, &["by"]) && self.is_at(at - 2, &["backed", "funded", "financed", "led"])
+        self.is_after(at, &["by"]) && self.is_after(at - 1, &["backed", "funded", "financed", "led"])
     }
 
     fn add_name(&mut self, range: Range<usize>, parameter: &'static str, slug: String) -> Option<usize> {
@@ -332,7 +257,10 @@ impl QuestionReader<'_> {
             Table::People => ("organization", &[Table::Firms, Table::Startups]),
             _ => return None,
         };
-        let is_expected = self.names_record(at, 1) || self.continues_names(at);
+        // `Sequoia and Greylock`
+        let is_joined = |(range, part): &(Range<usize>, ReadPart)| range.end + 1 == at && part.parameter == "investor";
+        let continues = self.parts.last().is_some_and(is_joined) && self.is_after(at, &["and", "or"]);
+        let is_expected = continues || self.names_record(at, 1);
         let found: Vec<_> = tables.iter().map(|table| (*table, self.name_at(at, &[*table]))).collect();
         let may_begin = is_expected && found.iter().all(|(_, found)| found.is_none());
         let named = found.into_iter().filter_map(|(table, found)| {
@@ -343,8 +271,9 @@ impl QuestionReader<'_> {
             // A word in lower case is a name only of a well-known record.
             let tokens = &self.tokens[at..at + length];
             let is_sure = tokens[length - 1].is_possessive
-                || tokens.iter().all(|token| token.is_capitalized() || GLUE.contains(token.word.as_str()));
-            let is_name = self.names_record(at, length) || (length == 1 && self.is_coined(at));
+                || tokens.iter().all(|token| token.is_capitalized() || token.is_glue());
+            let is_coined = || self.table != Table::Startups && self.is_coined(&self.tokens[at].word);
+            let is_name = self.names_record(at, length) || (length == 1 && is_coined());
             let least = if is_name { MIN_NAMED_SIZE } else { MIN_PLAIN_SIZE };
             (is_sure || size >= least).then_some((table, slug, length, size))
         });
@@ -355,36 +284,15 @@ impl QuestionReader<'_> {
 
     /// True if the words around a phrase mark it as a record: `what did zomato raise`, `solarcity rounds`.
     pub(super) fn names_record(&self, at: usize, length: usize) -> bool {
-        const AFTER: &[&str] = &[
-            "raise",
-            "raised",
-            "raises",
-            "round",
-            "rounds",
-            "deal",
-            "deals",
-            "funding",
-            "financing",
-            "portfolio",
-            "co",
-            "coinvested",
-        ];
         self.tokens[at + length - 1].is_possessive
-            || self.is_at(at + length, AFTER)
-            || (at > 0 && self.is_at(at - 1, &["did", "does", "has"]))
-    }
-
-    /// True if a word is joined to a name: `Sequoia and Greylock`.
-    fn continues_names(&self, at: usize) -> bool {
-        let is_name = |(range, part): &(Range<usize>, ReadPart)| range.end + 1 == at && part.parameter == "investor";
-        self.parts.last().is_some_and(is_name) && self.is_at(at - 1, &["and", "or"])
+            || self.is_at(at + length, &OF_RECORD)
+            || self.is_after(at, &["did", "does", "has"])
     }
 
     /// True if hardly any description has a word: `zomato`, but not `bridge`.
-    fn is_coined(&self, at: usize) -> bool {
+    fn is_coined(&self, word: &str) -> bool {
         let index = self.catalog.text_index(Table::Startups);
-        self.table != Table::Startups
-            && index.is_some_and(|index| index.description_frequency(&self.tokens[at].word) <= MAX_COINED)
+        index.is_some_and(|index| index.descriptions.word_frequency(word) <= MAX_COINED)
     }
 
     /// Finds a record with a name that begins with several capitalized words, or a large one by a word that is
@@ -394,13 +302,12 @@ impl QuestionReader<'_> {
             self.tokens.get(at..)?.iter().take(MAX_NAME_WORDS).take_while(|token| token.is_capitalized()).count();
         (2..=words).rev().find_map(|length| self.record_begun(at, length, tables, MIN_NAMED_SIZE)).or_else(|| {
             let token = self.tokens.get(at).filter(|token| token.word.len() >= MIN_BEGUN)?;
-            let index = self.catalog.text_index(Table::Startups);
-            let is_coined = || index.is_some_and(|index| index.description_frequency(&token.word) <= MAX_COINED);
-            if GLUE.contains(token.word.as_str()) || self.has_meaning(at, 1) {
+            if token.is_glue() || self.has_meaning(at, 1) {
                 return None;
             }
             let is_written = token.is_capitalized() && self.table != Table::People;
-            let least = if is_coined() { Some(MIN_BEGUN_SIZE) } else { is_written.then_some(MIN_PLAIN_SIZE) };
+            let is_coined = self.is_coined(&token.word);
+            let least = if is_coined { Some(MIN_BEGUN_SIZE) } else { is_written.then_some(MIN_PLAIN_SIZE) };
             self.record_begun(at, 1, tables, least?)
         })
     }
@@ -448,8 +355,7 @@ impl QuestionReader<'_> {
         })
     }
 
-    /// Finds the record of a name. A far larger one with a name that begins with it goes first: `Sequoia` is Sequoia
-    /// Capital.
+    /// The record of a name. A far larger one with a name that begins with it goes first: `Sequoia` is Sequoia Capital.
     fn row_of_name(&self, table: Table, text: &str) -> Option<u32> {
         let size = |row: &u32| self.catalog.size(table, *row);
         let row = match self.catalog.match_name(table, text) {
@@ -461,21 +367,12 @@ impl QuestionReader<'_> {
         Some(larger.filter(|larger| size(larger) >= size(&row).max(1).saturating_mul(FAR_LARGER)).unwrap_or(row))
     }
 
-    /// Finds a large record by an alias in capital letters, such as `YC`; also in lower case if the letters are not a
-    /// word.
+    /// Finds a large record by an alias in capital letters (`YC`), or in lower case if the letters are not a word.
     fn abbreviated(&self, table: Table, text: &str) -> Option<u32> {
-        let is_word =
-            || GLUE.contains(text) || !self.lexicon.meanings(text).is_empty() || records_meant(text).is_some();
-        let is_written = (2..=6).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_uppercase());
-        let is_said = || {
-            let index = self.catalog.text_index(Table::Startups);
-            index.is_none_or(|index| index.description_frequency(text) > MAX_COINED)
-        };
-        let is_lower = (2..=6).contains(&text.len())
-            && text.bytes().all(|byte| byte.is_ascii_lowercase())
-            && !is_word()
-            && (text.len() == 2 || !is_said());
-        if !is_written && !is_lower {
+        let is_lower = || text.bytes().all(|byte| byte.is_ascii_lowercase()) && !self.is_understood(text);
+        let is_written = text.bytes().all(|byte| byte.is_ascii_uppercase())
+            || (is_lower() && (text.len() == 2 || self.is_coined(text)));
+        if !is_written || !(2..=6).contains(&text.len()) {
             return None;
         }
         let matches = self.catalog.all_matches(table, text);

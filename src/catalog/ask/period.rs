@@ -1,7 +1,9 @@
-//! Periods of time in words, relative to the day of the release: `since March 2021`, `last year`,
-//! `between 2018 and 2020`, `Q3 2014`.
+//! Periods of time in words, relative to the day of the release: `since March 2021`, `last year`, `Q3 2014`.
+
+use once_cell::sync::Lazy;
 
 use crate::ask::token::QuestionToken;
+use crate::ask::words::{Phrase, meaning_of, phrases};
 use data::Date;
 use data::name::numerals::up_to_twenty;
 
@@ -12,20 +14,8 @@ pub(crate) struct Period {
     pub(crate) to: Option<Date>,
 }
 
-const MONTHS: [&[&str]; 12] = [
-    &["january", "jan"],
-    &["february", "feb"],
-    &["march", "mar"],
-    &["april", "apr"],
-    &["may"],
-    &["june", "jun"],
-    &["july", "jul"],
-    &["august", "aug"],
-    &["september", "sep", "sept"],
-    &["october", "oct"],
-    &["november", "nov"],
-    &["december", "dec"],
-];
+static MONTHS: Lazy<Vec<Phrase>> = Lazy::new(|| phrases("months"));
+static AGES: Lazy<Vec<Phrase>> = Lazy::new(|| phrases("ages"));
 
 /// A count in digits or as a word.
 pub(crate) fn count_of(word: &str) -> Option<u32> {
@@ -48,13 +38,16 @@ fn year_of(word: &str) -> Option<i32> {
 
 /// Parses a named period: a year, a quarter, a month, a decade. Returns it with its length in words.
 fn named(tokens: &[QuestionToken]) -> Option<(Period, usize)> {
-    let first = &tokens.first()?.word;
-    let second = tokens.get(1).map_or("", |token| token.word.as_str());
-    if let Some(year) = year_of(first) {
-        if let Some(quarter) = quarter(second) {
-            return Some((months(year, quarter * 3 - 2, quarter * 3)?, 2));
-        }
-        return Some((months(year, 1, 12)?, 1));
+    const OF: &[&str] = &["of", "in"];
+    let word = |at: usize| tokens.get(at).map_or("", |token| token.word.as_str());
+    let year_at = |at: usize| year_of(word(at));
+    let (first, second) = (word(0), word(1));
+    let on = |date: Date| Period { from: Some(date), to: Some(date) };
+    if let Some(year) = year_at(0) {
+        return match quarter(second) {
+            Some(quarter) => Some((months(year, quarter * 3 - 2, quarter * 3)?, 2)),
+            None => Some((months(year, 1, 12)?, 1)),
+        };
     }
     // `2014+`
     if let Some(year) = first.strip_suffix('+').and_then(year_of) {
@@ -66,86 +59,58 @@ fn named(tokens: &[QuestionToken]) -> Option<(Period, usize)> {
     {
         return Some((months(year, month, month)?, 1));
     }
-    if let Some(quarter) = quarter(first)
-        && let Some(year) = year_of(second)
-    {
-        return Some((months(year, quarter * 3 - 2, quarter * 3)?, 2));
-    }
     // `15 March 2014`, `March 15, 2014`
-    let third = tokens.get(2).and_then(|token| year_of(&token.word));
     let day_of = |word: &str| {
         let number = word.trim_end_matches("st").trim_end_matches("nd").trim_end_matches("rd").trim_end_matches("th");
         number.parse().ok().filter(|day| (1..=31).contains(day))
     };
     let dated = day_of(first).zip(month_named(second)).or_else(|| day_of(second).zip(month_named(first)));
-    if let (Some((number, month)), Some(year)) = (dated, third)
+    if let (Some((number, month)), Some(year)) = (dated, year_at(2))
         && let Some(date) = day(year, month, number)
     {
-        return Some((Period { from: Some(date), to: Some(date) }, 3));
+        return Some((on(date), 3));
     }
     if let Some(date) = first.parse().ok().filter(|_| first.len() == 10) {
-        return Some((Period { from: Some(date), to: Some(date) }, 1));
-    }
-    // `first quarter of 2015`
-    if let Some(quarter) = ["first", "second", "third", "fourth", "last"].iter().position(|word| word == first)
-        && second == "quarter"
-    {
-        let at = 2 + usize::from(tokens.get(2).is_some_and(|token| token.is(&["of", "in"])));
-        let (year, quarter) = (tokens.get(at).and_then(|token| year_of(&token.word))?, (quarter as i32 + 1).min(4));
-        return Some((months(year, quarter * 3 - 2, quarter * 3)?, at + 1));
-    }
-    // `last month of 2014`
-    if let Some(month) = [("first", 1), ("last", 12)].iter().find(|(word, _)| word == first).map(|(_, month)| *month)
-        && second == "month"
-        && tokens.get(2).is_some_and(|token| token.is(&["of", "in"]))
-        && let Some(year) = tokens.get(3).and_then(|token| year_of(&token.word))
-    {
-        return Some((months(year, month, month)?, 4));
-    }
-    // `first half of 2012`, `H1 2012`
-    let (half, length) = match (first.as_str(), second) {
-        ("first", "half") => (1, 2),
-        ("second" | "last", "half") => (2, 2),
-        ("h1", _) => (1, 1),
-        ("h2", _) => (2, 1),
-        _ => (0, 0),
-    };
-    let length = length + usize::from(half > 0 && tokens.get(length).is_some_and(|token| token.is(&["of", "in"])));
-    if half > 0
-        && let Some(year) = tokens.get(length).and_then(|token| year_of(&token.word))
-    {
-        return Some((months(year, half * 6 - 5, half * 6)?, length + 1));
-    }
-    if let Some(month) = month_named(first)
-        && let Some(year) = year_of(second)
-    {
-        return Some((months(year, month, month)?, 2));
-    }
-    // `mid-2013`: a third of the year.
-    if let Some(third) = ["early", "mid", "late"].iter().position(|word| word == first)
-        && let Some(year) = year_of(second)
-    {
-        let from = 1 + 4 * third as i32;
-        return Some((months(year, from, from + 3)?, 2));
-    }
-    // `summer 2012`, `fall of 2012`; a winter spans two years, so it is not a season here.
-    let seasons: [&[&str]; 3] = [&["spring"], &["summer"], &["autumn", "fall"]];
-    if let Some(season) = seasons.iter().position(|names| names.contains(&first.as_str())) {
-        let at = 1 + usize::from(second == "of");
-        let (year, from) = (tokens.get(at).and_then(|token| year_of(&token.word))?, 3 + 3 * season as i32);
-        return Some((months(year, from, from + 2)?, at + 1));
+        return Some((on(date), 1));
     }
     // `the 2010s`, `the 90s`
-    let decade = first.strip_suffix('s')?;
-    let short =
-        decade.parse().ok().filter(|year| decade.len() == 2 && (50..100).contains(year)).map(|year: i32| 1900 + year);
-    let decade = year_of(decade).or(short).filter(|year| year % 10 == 0)?;
-    Some((Period { from: day(decade, 1, 1), to: day(decade + 9, 12, 31) }, 1))
+    if let Some(decade) = first.strip_suffix('s') {
+        let short = decade.parse().ok().filter(|year| decade.len() == 2 && (50..100).contains(year));
+        let decade = year_of(decade).or(short.map(|year: i32| 1900 + year)).filter(|year| year % 10 == 0)?;
+        return Some((Period { from: day(decade, 1, 1), to: day(decade + 9, 12, 31) }, 1));
+    }
+    // A part of a year: its first and last month, its length in words, and words that may follow before the year.
+    let (from, to, length, joints): (i32, i32, usize, &[&str]) = match (first, second) {
+        ("first", "quarter") => (1, 3, 2, OF),
+        ("second", "quarter") => (4, 6, 2, OF),
+        ("third", "quarter") => (7, 9, 2, OF),
+        ("fourth" | "last", "quarter") => (10, 12, 2, OF),
+        ("first", "half") => (1, 6, 2, OF),
+        ("second" | "last", "half") => (7, 12, 2, OF),
+        ("h1", _) => (1, 6, 1, OF),
+        ("h2", _) => (7, 12, 1, OF),
+        ("first", "month") if OF.contains(&word(2)) => (1, 1, 3, &[]),
+        ("last", "month") if OF.contains(&word(2)) => (12, 12, 3, &[]),
+        // `mid-2013`: a third of the year.
+        ("early", _) => (1, 4, 1, &[]),
+        ("mid", _) => (5, 8, 1, &[]),
+        ("late", _) => (9, 12, 1, &[]),
+        // A winter spans two years, so it is not a season here.
+        ("spring", _) => (3, 5, 1, &["of"]),
+        ("summer", _) => (6, 8, 1, &["of"]),
+        ("autumn" | "fall", _) => (9, 11, 1, &["of"]),
+        _ => match quarter(first) {
+            Some(quarter) => (quarter * 3 - 2, quarter * 3, 1, &[]),
+            None => month_named(first).map(|month| (month, month, 1, &[] as &[_]))?,
+        },
+    };
+    let at = length + usize::from(joints.contains(&word(length)));
+    Some((months(year_at(at)?, from, to)?, at + 1))
 }
 
 /// Number of a month, from 1.
 fn month_named(word: &str) -> Option<i32> {
-    MONTHS.iter().position(|names| names.contains(&word)).map(|month| month as i32 + 1)
+    meaning_of(&MONTHS, word)?.parse().ok()
 }
 
 fn quarter(word: &str) -> Option<i32> {
@@ -211,21 +176,18 @@ fn day_before(today: Date, months: i32) -> Option<Date> {
 
 /// An age: `older than 5 years`, `less than 3 years old`, `more than ten years ago`.
 fn age(words: &[&str], today: Date) -> Option<(Period, usize)> {
-    let (is_older, number, length) =
-        match words {
-            ["older", "than", number, "years" | "year", ..] => (true, number, 4),
-            ["younger" | "newer", "than", number, "years" | "year", ..] => (false, number, 4),
-            ["more" | "over", "than", number, "years", "ago" | "old"]
-            | ["at", "least", number, "years", "ago" | "old"] => (true, number, 5),
-            ["over", number, "years", "ago" | "old", ..] => (true, number, 4),
-            ["less" | "fewer", "than", number, "years", "ago" | "old"]
-            | ["at", "most", number, "years", "ago" | "old"] => (false, number, 5),
-            ["under", number, "years", "ago" | "old", ..] => (false, number, 4),
-            _ => return None,
-        };
+    let age = AGES.iter().find(|age| words.starts_with(&age.words))?;
+    let (number, length) = match (age.meaning, &words[age.words.len()..]) {
+        ("older" | "younger", [number, "years" | "year", ..]) => (number, 2),
+        ("longer ago" | "shorter ago", [number, "years", "ago" | "old", ..]) => (number, 3),
+        _ => return None,
+    };
     let day = day_before(today, i32::try_from(count_of(number)?).ok()?.checked_mul(12)?.min(1_200))?;
-    let period = if is_older { Period { from: None, to: Some(day) } } else { Period { from: Some(day), to: None } };
-    Some((period, length))
+    let period = match age.meaning {
+        "older" | "longer ago" => Period { from: None, to: Some(day) },
+        _ => Period { from: Some(day), to: None },
+    };
+    Some((period, age.words.len() + length))
 }
 
 /// Parses the next period of a question; returns it with its length in words.
@@ -235,15 +197,25 @@ pub(crate) fn period(tokens: &[QuestionToken], today: Date) -> Option<(Period, u
         return Some(period);
     }
     let after = |skip: usize| tokens.get(skip..).and_then(|rest| relative(rest, today).or_else(|| named(rest)));
-    let next = |date: Date| Date::from_days(date.days() + 1);
-    let before = |date: Date| Date::from_days(date.days() - 1);
+    let bounded = |skip: usize, bound: fn(Period) -> Period| {
+        after(skip).map(|(period, length)| (bound(period), skip + length))
+    };
+    let later: fn(Period) -> Period =
+        |period| Period { from: period.to.map(|date| Date::from_days(date.days() + 1)), to: None };
+    let earlier: fn(Period) -> Period =
+        |period| Period { from: None, to: period.from.map(|date| Date::from_days(date.days() - 1)) };
     let skip_the = |at: usize| at + usize::from(tokens.get(at).is_some_and(|token| token.is(&["the"])));
     match words.as_slice() {
         ["between" | "from", ..] => {
             if let Some(period) = tokens.get(1).and_then(|token| years(&token.word)) {
                 return Some((period, 2));
             }
-            let (first, length) = after(1).or_else(|| month_before_year(tokens.get(1..)?))?;
+            // `January` in `between January and April 2015` takes the year of the other month.
+            let month_before_year = || {
+                let (month, year) = (month_named(&tokens.get(1)?.word)?, year_of(&tokens.get(4)?.word)?);
+                Some((months(year, month, month)?, 1))
+            };
+            let (first, length) = after(1).or_else(month_before_year)?;
             let joint = 1 + length;
             if !tokens.get(joint)?.is(&["and", "to", "until", "till", "through"]) {
                 return (words[0] == "from").then(|| with_later(first, joint, tokens));
@@ -251,25 +223,12 @@ pub(crate) fn period(tokens: &[QuestionToken], today: Date) -> Option<(Period, u
             let (last, more) = after(joint + 1)?;
             Some((Period { from: first.from, to: last.to }, joint + 1 + more))
         }
-        ["since" | "starting", ..] => {
-            let at = skip_the(1);
-            let (period, length) = after(at)?;
-            Some((Period { from: period.from, to: None }, at + length))
-        }
-        ["after" | "post", ..] | ["younger" | "newer" | "later", "than", ..] => {
-            let skip = if matches!(words[0], "after" | "post") { 1 } else { 2 };
-            let (period, length) = after(skip)?;
-            Some((Period { from: period.to.map(next), to: None }, skip + length))
-        }
-        ["before" | "pre", ..] | ["older" | "earlier", "than", ..] | ["prior", "to", ..] => {
-            let skip = if matches!(words[0], "before" | "pre") { 1 } else { 2 };
-            let (period, length) = after(skip)?;
-            Some((Period { from: None, to: period.from.map(before) }, skip + length))
-        }
-        ["until" | "till" | "by" | "through", ..] => {
-            let (period, length) = after(1)?;
-            Some((Period { from: None, to: period.to }, 1 + length))
-        }
+        ["since" | "starting", ..] => bounded(skip_the(1), |period| Period { from: period.from, to: None }),
+        ["after" | "post", ..] => bounded(1, later),
+        ["younger" | "newer" | "later", "than", ..] => bounded(2, later),
+        ["before" | "pre", ..] => bounded(1, earlier),
+        ["older" | "earlier", "than", ..] | ["prior", "to", ..] => bounded(2, earlier),
+        ["until" | "till" | "by" | "through", ..] => bounded(1, |period| Period { from: None, to: period.to }),
         ["in" | "during" | "within" | "over" | "of" | "for" | "on", ..] => {
             let at = skip_the(1);
             if let Some(period) = tokens.get(at).and_then(|token| years(&token.word)) {
@@ -291,13 +250,6 @@ pub(crate) fn period(tokens: &[QuestionToken], today: Date) -> Option<(Period, u
         }
         [] => None,
     }
-}
-
-/// `January` in `between January and April 2015` takes the year of the other month.
-fn month_before_year(tokens: &[QuestionToken]) -> Option<(Period, usize)> {
-    let month = month_named(&tokens.first()?.word)?;
-    let year = tokens.get(3).and_then(|token| year_of(&token.word))?;
-    Some((months(year, month, month)?, 1))
 }
 
 /// `2019 or later`, `2019 to 2021`, `2020+`.

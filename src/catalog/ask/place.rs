@@ -2,40 +2,18 @@
 
 use std::ops::Range;
 
+use once_cell::sync::Lazy;
+
 use crate::ask::ReadPart;
 use crate::ask::lexicon::PhraseMeaning;
-use crate::ask::reader::{GLUE, QuestionReader, records_meant};
+use crate::ask::reader::{QuestionReader, records_meant};
 use crate::ask::token::QuestionToken;
+use crate::ask::words::words;
 use data::{Country, Facet, Table, city};
 
-/// Words after which a nationality is not the place of a startup: `Indian founders`, `Chinese food`,
-/// `English language`.
-const OF_PEOPLE: &[&str] = &[
-    "founder",
-    "founders",
-    "cofounder",
-    "cofounders",
-    "entrepreneur",
-    "entrepreneurs",
-    "immigrant",
-    "immigrants",
-    "women",
-    "language",
-    "languages",
-    "speaking",
-    "speakers",
-    "learners",
-    "food",
-    "foods",
-    "cuisine",
-    "restaurants",
-    "recipes",
-    "culture",
-    "literature",
-];
-
-/// Verbs after which `by` names a person, which no parameter of lists can express.
-const DONE_BY: &[&str] = &["founded", "cofounded", "started", "created", "run", "owned", "built", "made"];
+static OF_PEOPLE: Lazy<Vec<&str>> = Lazy::new(|| words("of people"));
+static DONE_BY: Lazy<Vec<&str>> = Lazy::new(|| words("done by"));
+static BEFORE_US: Lazy<Vec<&str>> = Lazy::new(|| words("before us"));
 
 impl QuestionReader<'_> {
     /// Reads a city with its state: `Atlanta, Georgia`, `Austin, TX`.
@@ -70,15 +48,14 @@ impl QuestionReader<'_> {
         })?;
         let range = at..at + length;
         self.add_country(range.clone(), country);
-        self.add(range, "city", city, "city of the state");
-        Some(length)
+        self.read_as(range, "city", city, "city of the state")
     }
 
     /// Adds the country of a state, unless the question names or excludes one.
     fn add_country(&mut self, range: Range<usize>, country: &str) {
         let has_country = self.parts.iter().any(|(_, part)| part.parameter == "country");
         if !self.is_negated && !has_country {
-            self.add(range, "country", country.to_owned(), "country of the state");
+            self.add(range, "country", country, "country of the state");
         }
     }
 
@@ -113,14 +90,14 @@ impl QuestionReader<'_> {
         }
         let follows_city = self.parts.iter().any(|(other, part)| other.end == at && part.parameter == "city");
         if !follows_city {
-            self.add(range, "city", cities.clone(), why);
+            self.add(range, "city", cities, why);
         }
         Some(length)
     }
 
     /// True if a word states who founded or runs startups, which is not known: `founded by women`.
     pub(super) fn is_doer(&self, at: usize) -> bool {
-        at > 1 && self.is_at(at - 1, &["by"]) && self.is_at(at - 2, DONE_BY)
+        self.is_after(at, &["by"]) && self.is_after(at - 1, &DONE_BY)
     }
 
     /// True if a nationality describes people or a product, not the place of a startup.
@@ -128,11 +105,10 @@ impl QuestionReader<'_> {
         let is_market = self.is_at(range.end, &["market", "markets"])
             && range.start > 1
             && (self.starts(range.start - 2, &["to", "the"]) || self.starts(range.start - 2, &["for", "the"]));
-        self.table != Table::People && (self.is_at(range.end, OF_PEOPLE) || self.is_doer(range.start) || is_market)
+        self.table != Table::People && (self.is_at(range.end, &OF_PEOPLE) || self.is_doer(range.start) || is_market)
     }
 
-    /// True if a place belongs to records other than those of the list: `German` in
-    /// `VCs that invest in German startups`.
+    /// True if a place belongs to other records than those of the list: `VCs that invest in German startups`.
     pub(super) fn is_of_others(&self, at: usize) -> bool {
         let other = if self.table == Table::Firms { Table::Startups } else { Table::Firms };
         for length in 0..3 {
@@ -142,7 +118,7 @@ impl QuestionReader<'_> {
             }
             let is_break = self.tokens[at + length - 1].ends_clause;
             // `investors in Spain back mobile startups`
-            if is_break || GLUE.contains(token.word.as_str()) || self.topic_of(token).is_some() {
+            if is_break || token.is_glue() || self.topic_of(token).is_some() {
                 return false;
             }
         }
@@ -152,18 +128,17 @@ impl QuestionReader<'_> {
     /// True if a place belongs to the investors of startups or rounds (`VCs in London`), or is where firms of another
     /// place invest (`VCs in Germany investing in the US`).
     pub(super) fn is_of_investors(&self, at: usize) -> bool {
-        let article = usize::from(at > 0 && self.is_at(at - 1, &["the"]));
+        let article = usize::from(self.is_after(at, &["the"]));
         let Some(before) = at.checked_sub(article + 1).filter(|before| self.is_at(*before, &["in", "from"])) else {
             return false;
         };
-        let based = usize::from(before > 0 && self.is_at(before - 1, &["based", "located", "headquartered"]));
+        let based = usize::from(self.is_after(before, &["based", "located", "headquartered"]));
         let Some(noun) = before.checked_sub(based + 1) else { return false };
         if self.table == Table::Firms {
             let has_place = self.parts.iter().any(|(_, part)| matches!(part.parameter.as_str(), "country" | "city"));
             return has_place && self.is_at(noun, &["invest", "invests", "investing", "invested", "active"]);
         }
-        // `software firms in Seattle` are startups, and in `investors in US health rounds` the place belongs to the
-        // rounds.
+        // `software firms in Seattle` are startups; in `investors in US health rounds` the place belongs to the rounds.
         let is_investor = self.record_at(noun) == Some(Table::Firms) && !self.is_at(noun, &["firm", "firms"]);
         let own = (at + 1..at + 5).take_while(|at| !self.tokens.get(at - 1).is_none_or(|token| token.ends_clause));
         let is_own = own.into_iter().any(|at| self.record_at(at) == Some(self.table));
@@ -181,11 +156,6 @@ impl QuestionReader<'_> {
     /// True if `us` is a country: after `in the`, in capital letters, and where it cannot mean people:
     /// `us fintech startups`, `us and uk investors`, `seed investors us`.
     pub(super) fn is_country_us(&self, at: usize) -> bool {
-        // Verbs and prepositions that take people as objects.
-        const BEFORE: &[&str] = &[
-            "about", "back", "backs", "bring", "by", "find", "for", "fund", "funds", "get", "give", "help", "helps",
-            "join", "let", "like", "list", "meet", "name", "of", "on", "send", "show", "tell", "to", "with",
-        ];
         let token = &self.tokens[at];
         let is_before_term = || {
             let term = at + 1 + usize::from(self.is_at(at + 1, &["and", "or"]));
@@ -195,8 +165,8 @@ impl QuestionReader<'_> {
         token.word == "us"
             && (token.raw == "US"
                 || token.raw == "U.S"
-                || (at > 0 && self.is_at(at - 1, &["the", "in", "from"]))
-                || (!(at > 0 && self.is_at(at - 1, BEFORE)) && (is_before_term() || is_last())))
+                || self.is_after(at, &["the", "in", "from"])
+                || (!self.is_after(at, &BEFORE_US) && (is_before_term() || is_last())))
     }
 
     /// A country that is also a city counts as the city if it is joined to one: `Singapore or Jakarta`.
@@ -211,7 +181,7 @@ impl QuestionReader<'_> {
             let meanings = self.phrase_at(range.start, range.len()).map(|phrase| self.lexicon.meanings(&phrase));
             let mut own = meanings.unwrap_or_default().iter().filter_map(|meaning| self.value_of(meaning, range));
             if let Some((parameter, value, why)) = own.find(|(parameter, ..)| *parameter == "city") {
-                (country.parameter, country.value, country.why) = (parameter.to_owned(), value, why);
+                [country.parameter, country.value, country.why] = [parameter, value, why].map(str::to_owned);
             }
         }
         self.keep_valid(parts);

@@ -1,6 +1,6 @@
 //! Reads a question from left to right.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
 use once_cell::sync::Lazy;
@@ -11,136 +11,35 @@ use crate::ask::names::MIN_PLAIN_SIZE;
 use crate::ask::period::{Period, period};
 use crate::ask::sector::{PRODUCTS, largest_sector};
 use crate::ask::token::{QuestionToken, tokens};
+use crate::ask::words::{Phrase, meaning_of, phrases, words};
 use crate::ask::{GROUP_BY, Interpretation, ReadPart};
 use crate::{Catalog, ParseOptions, Resource};
 use data::import::website;
 use data::{Date, Facet, Table};
 
-/// Words for kinds of records. They are read before sectors, because a sector may have the same name.
-const KINDS_OF_RECORDS: [(Table, &[&str]); 4] = [
-    (
-        Table::Firms,
-        &[
-            "vc",
-            "vcs",
-            "investor",
-            "investors",
-            "fund",
-            "funds",
-            "firm",
-            "firms",
-            "venture capital",
-            "venture capitalist",
-            "venture capitalists",
-            "vc firm",
-            "vc firms",
-            "vc fund",
-            "vc funds",
-            "venture firm",
-            "venture firms",
-            "venture fund",
-            "venture funds",
-            "venture capital firm",
-            "venture capital firms",
-            "venture capital fund",
-            "venture capital funds",
-            "backer",
-            "backers",
-            "investment firm",
-            "investment firms",
-        ],
-    ),
-    (
-        Table::Startups,
-        &[
-            "startup",
-            "startups",
-            "start up",
-            "start ups",
-            "company",
-            "companies",
-            "scaleup",
-            "scaleups",
-            "businesses",
-            "alumni",
-            "alums",
-        ],
-    ),
-    (
-        Table::Rounds,
-        &[
-            "round",
-            "rounds",
-            "deal",
-            "deals",
-            "funding round",
-            "funding rounds",
-            "financing",
-            "financings",
-            "financing round",
-            "financing rounds",
-            "investment",
-            "investments",
-            "raise",
-            "raises",
-            "funding",
-            "fundings",
-        ],
-    ),
-    (Table::People, &["people", "person", "team", "team members", "staff", "employees"]),
-];
+/// Words for kinds of records.
+static RECORDS: Lazy<BTreeMap<&str, Table>> = Lazy::new(|| {
+    let table_named = |name: &str| Table::ALL.into_iter().find(|table| table.name() == name).expect("a table");
+    phrases("records").into_iter().map(|phrase| (phrase.text, table_named(phrase.meaning))).collect()
+});
 
 /// Words that carry no condition of their own.
 pub(super) static GLUE: Lazy<HashSet<&str>> = Lazy::new(|| include_str!("glue.txt").lines().collect());
 
-/// Names of fields that stand next to a value.
-const FIELDS: &[&[&str]] = &[
-    &["health", "score"],
-    &["peer", "score"],
-    &["ghosting", "rate"],
-    &["check", "size"],
-    &["check", "sizes"],
-    &["assets", "under", "management"],
-];
-
-/// Words for amounts that no parameter filters by.
-const OTHER_AMOUNTS: &[&str] =
-    &["valuation", "valuations", "valued", "revenue", "revenues", "arr", "profit", "sales", "turnover"];
-
-/// Words after a number that is not a year: `2000 employees`.
-const COUNTED: &[&str] = &["employees", "people", "users", "customers", "staff", "members", "downloads", "stores"];
-
-/// Verbs that state what a date or an amount refers to.
-const FOUNDING: &[&str] =
-    &["founded", "established", "est", "started", "launched", "created", "incorporated", "formed", "born"];
-const RAISING: &[&str] =
-    &["raised", "raising", "funded", "closed", "announced", "secured", "got", "received", "fundraised", "financed"];
-const INVESTING: &[&str] = &[
-    "active",
-    "invested",
-    "invest",
-    "invests",
-    "investing",
-    "backed",
-    "backing",
-    "back",
-    "backs",
-    "funding",
-    "fund",
-    "funds",
-    "bet",
-    "betting",
-];
+static FIELDS: Lazy<Vec<Phrase>> = Lazy::new(|| phrases("fields"));
+static OTHER_AMOUNTS: Lazy<Vec<&str>> = Lazy::new(|| words("other amounts"));
+static COUNTED: Lazy<Vec<&str>> = Lazy::new(|| words("counted"));
+static TOPICS: Lazy<Vec<Phrase>> = Lazy::new(|| phrases("topics"));
+static NEGATIONS: Lazy<Vec<Phrase>> = Lazy::new(|| phrases("negations"));
 
 /// Table of the first word for records.
 pub(crate) fn subject(text: &str) -> Table {
-    let tokens = tokens(text);
-    tokens.iter().find_map(|token| records_meant(&token.word)).unwrap_or(Table::Startups)
+    tokens(text).iter().find_map(|token| records_meant(&token.word)).unwrap_or(Table::Startups)
 }
 
 /// Table of the records that a phrase names.
 pub(super) fn records_meant(phrase: &str) -> Option<Table> {
-    KINDS_OF_RECORDS.iter().find(|(_, words)| words.contains(&phrase)).map(|(table, _)| *table)
+    RECORDS.get(phrase).copied()
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,15 +57,15 @@ pub(crate) struct QuestionReader<'a> {
     pub(super) text: &'a str,
     pub(super) tokens: Vec<QuestionToken>,
     pub(super) parts: Vec<(Range<usize>, ReadPart)>,
-    pub(super) unread: Vec<(Range<usize>, String)>,
+    pub(super) unread: Vec<Range<usize>>,
     pub(super) topic: Option<Topic>,
     /// Set by a word such as `not` until the next value.
     pub(super) is_negated: bool,
 }
 
 impl<'a> QuestionReader<'a> {
-    pub(crate) fn new(catalog: &'a Catalog, lexicon: &'a Lexicon, resource: Resource, text: &'a str) -> Self {
-        Self {
+    pub(crate) fn read(catalog: &Catalog, lexicon: &Lexicon, resource: Resource, text: &str) -> Interpretation {
+        let mut reader = QuestionReader {
             catalog,
             lexicon,
             table: resource.table(),
@@ -177,22 +76,19 @@ impl<'a> QuestionReader<'a> {
             unread: Vec::new(),
             topic: None,
             is_negated: false,
-        }
-    }
-
-    pub(crate) fn read(mut self) -> Interpretation {
-        for at in 0..self.tokens.len() {
-            if let Some(word) = self.misspelt_part(at) {
-                self.tokens[at].word = word;
+        };
+        for at in 0..reader.tokens.len() {
+            if let Some(word) = reader.misspelt_part(at) {
+                reader.tokens[at].word = word;
             }
         }
         let mut at = 0;
-        while at < self.tokens.len() {
-            at += self.step(at).max(1);
+        while at < reader.tokens.len() {
+            at += reader.step(at).max(1);
             // `amount not given, series B`: the negation belongs to words that were not understood.
-            self.is_negated &= !self.tokens.get(at - 1).is_some_and(|token| token.ends_clause);
+            reader.is_negated &= !reader.tokens.get(at - 1).is_some_and(|token| token.ends_clause);
         }
-        self.finish()
+        reader.finish()
     }
 
     /// Reads the phrase that begins at a word; returns its length in words.
@@ -229,16 +125,14 @@ impl<'a> QuestionReader<'a> {
             self.tokens[at].word = word;
             return self.step(at);
         }
-        let token = &self.tokens[at];
-        self.unread.push((at..at + 1, token.raw.clone()));
+        self.unread.push(at..at + 1);
         1
     }
 
     /// Corrects a misspelled word: one that no record uses, and that differs in a letter: `fitech`.
     fn misspelt(&self, at: usize) -> Option<String> {
         let word = self.unknown_word(at)?;
-        let kinds = KINDS_OF_RECORDS.iter().flat_map(|(_, words)| words.iter().copied());
-        let nearest = self.lexicon.nearest(word, kinds)?;
+        let nearest = self.lexicon.nearest(word, RECORDS.keys().copied())?;
         (!self.is_known_word(word)).then(|| nearest.to_owned())
     }
 
@@ -254,17 +148,20 @@ impl<'a> QuestionReader<'a> {
     fn unknown_word(&self, at: usize) -> Option<&str> {
         const MIN_LENGTH: usize = 6;
         let word = self.tokens[at].word.as_str();
-        let is_known =
-            || GLUE.contains(word) || !self.lexicon.meanings(word).is_empty() || records_meant(word).is_some();
         let is_word = word.len() >= MIN_LENGTH && word.bytes().all(|byte| byte.is_ascii_lowercase());
-        (is_word && !is_known()).then_some(word)
+        (is_word && !self.is_understood(word)).then_some(word)
+    }
+
+    /// True for a word with a meaning, or with none in any question.
+    pub(super) fn is_understood(&self, word: &str) -> bool {
+        GLUE.contains(word) || !self.lexicon.meanings(word).is_empty() || records_meant(word).is_some()
     }
 
     /// True if a record has a word in its description or name.
     fn is_known_word(&self, word: &str) -> bool {
         [Table::Firms, Table::Startups, Table::People].into_iter().any(|table| {
             let index = self.catalog.text_index(table);
-            index.is_some_and(|index| index.description_frequency(word) > 0)
+            index.is_some_and(|index| index.descriptions.word_frequency(word) > 0)
                 || !self.catalog.rows_named(table, word).is_empty()
         })
     }
@@ -286,9 +183,19 @@ impl<'a> QuestionReader<'a> {
         self.tokens.get(at).is_some_and(|token| token.is(words))
     }
 
+    /// True if one of these words stands directly before.
+    pub(super) fn is_after(&self, at: usize, words: &[&str]) -> bool {
+        at > 0 && self.is_at(at - 1, words)
+    }
+
     /// Table of the records that a word names.
     pub(super) fn record_at(&self, at: usize) -> Option<Table> {
         self.tokens.get(at).and_then(|token| records_meant(&token.word))
+    }
+
+    /// Table of the records that the longest such phrase names, and the number of its words.
+    pub(super) fn records_at(&self, at: usize) -> Option<(Table, usize)> {
+        (1..=4).rev().find_map(|length| Some((records_meant(&self.phrase_at(at, length)?)?, length)))
     }
 
     /// True if these words follow in order from `at` on.
@@ -297,49 +204,78 @@ impl<'a> QuestionReader<'a> {
         words.iter().enumerate().all(|(index, word)| self.is_at(at + index, &[*word]) && !is_split(index))
     }
 
+    /// The first of some phrases that follows from `at` on.
+    pub(super) fn find_phrase<'p>(&self, at: usize, phrases: &'p [Phrase]) -> Option<&'p Phrase> {
+        phrases.iter().find(|phrase| self.starts(at, &phrase.words))
+    }
+
     pub(super) fn written(&self, range: &Range<usize>) -> String {
         let (first, last) = (&self.tokens[range.start].place, &self.tokens[range.end - 1].place);
         self.text[first.start..last.end].to_owned()
     }
 
     /// Adds a value if the list has the parameter and, for a parameter with a single value, none was read yet.
-    pub(super) fn add(&mut self, range: Range<usize>, parameter: &str, value: String, why: impl Into<String>) -> bool {
+    pub(super) fn add(
+        &mut self,
+        range: Range<usize>,
+        parameter: &str,
+        value: impl Into<String>,
+        why: impl Into<String>,
+    ) -> bool {
+        let value = value.into();
         let continues = self.continues_negation(range.start, parameter);
-        let parameter = match std::mem::take(&mut self.is_negated) || continues {
-            true => format!("not_{parameter}"),
-            false => parameter.to_owned(),
-        };
-        let text = self.written(&range);
+        let prefix = if std::mem::take(&mut self.is_negated) || continues { "not_" } else { "" };
+        let parameter = format!("{prefix}{parameter}");
         let is_known = parameter == "limit" || self.resource.parameter(&parameter).is_some();
         let is_list = self.resource.parameter(&parameter).is_some_and(|known| known.facet().is_some())
             || parameter.ends_with("organization");
         let is_taken = !is_list && self.parts.iter().any(|(_, part)| part.parameter == parameter);
-        if !is_known || is_taken || !self.is_valid(&parameter, &value) {
-            self.unread.push((range, text));
+        // A number may be too large, a range empty.
+        let is_valid = || self.are_valid(&self.parts, Some((parameter.clone(), value.clone())));
+        if !is_known || is_taken || !is_valid() {
+            self.unread.push(range);
             return false;
         }
+        let text = self.written(&range);
         self.parts.push((range, ReadPart { text, parameter, value, why: why.into() }));
         true
     }
 
-    /// Leaves words unread that mean something other than a condition. Returns their number.
-    pub(super) fn leave(&mut self, range: Range<usize>) -> Option<usize> {
-        self.unread.push((range.clone(), self.written(&range)));
+    /// Adds a value as [`QuestionReader::add`] does. Returns the number of words.
+    pub(super) fn read_as(
+        &mut self,
+        range: Range<usize>,
+        parameter: &str,
+        value: impl Into<String>,
+        why: impl Into<String>,
+    ) -> Option<usize> {
+        self.add(range.clone(), parameter, value, why);
         Some(range.len())
     }
 
-    /// True if the list accepts the value next to the others: a number may be too large, a range empty.
-    fn is_valid(&self, parameter: &str, value: &str) -> bool {
-        self.are_valid(&self.parts, Some((parameter.to_owned(), value.to_owned())))
+    /// Adds the known ends of a range to their parameters, if not empty. Returns the number of words if one is added.
+    fn read_ends(&mut self, range: Range<usize>, ends: [(&str, Option<String>); 2], why: &str) -> Option<usize> {
+        let mut is_read = false;
+        for (parameter, value) in ends {
+            if let Some(value) = value.filter(|_| !parameter.is_empty()) {
+                is_read |= self.add(range.clone(), parameter, value, why);
+            }
+        }
+        is_read.then_some(range.len())
+    }
+
+    /// Leaves words unread that mean something other than a condition. Returns their number.
+    pub(super) fn leave(&mut self, range: Range<usize>) -> Option<usize> {
+        let length = range.len();
+        self.unread.push(range);
+        Some(length)
     }
 
     /// True if the list accepts the values of some parts, and one more, together.
     fn are_valid(&self, parts: &[(Range<usize>, ReadPart)], more: Option<(String, String)>) -> bool {
         let options = ParseOptions { strict: true, review_statuses: &[], other_names: &["limit"] };
-        let read = parts
-            .iter()
-            .filter(|(_, part)| part.parameter != GROUP_BY)
-            .map(|(_, part)| (part.parameter.clone(), part.value.clone()));
+        let read = parts.iter().map(|(_, part)| part).filter(|part| part.parameter != GROUP_BY);
+        let read = read.map(|part| (part.parameter.clone(), part.value.clone()));
         let values: Vec<(String, String)> = read.chain(more).collect();
         self.catalog.parse(self.resource, &values, options).is_ok()
     }
@@ -355,30 +291,24 @@ impl<'a> QuestionReader<'a> {
 
     /// Reads a word for the kind of records: `startups`, `VCs`, `deals`.
     fn record_kind(&mut self, at: usize) -> Option<usize> {
-        let length = (1..=4)
-            .rev()
-            .find(|length| self.phrase_at(at, *length).is_some_and(|phrase| records_meant(&phrase).is_some()))?;
+        let (table, length) = self.records_at(at)?;
         // A longer phrase of the release takes precedence: `angel investors`, `corporate venture`.
         if self.longest_meaning(at).is_some_and(|(longest, _)| longest > length) {
             return None;
         }
         // People who invest, but not the people `of investors`.
-        let is_of = at > 0 && self.is_at(at - 1, &["of", "at", "by", "for", "from", "in", "with", "the", "other"]);
+        let is_of = self.is_after(at, &["of", "at", "by", "for", "from", "in", "with", "the", "other"]);
         if self.table == Table::People && self.is_at(at, &["investor", "investors"]) && !is_of {
-            self.add(at..at + length, "role", "investor".to_owned(), "role of a person");
+            self.add(at..at + length, "role", "investor", "role of a person");
         }
         // `VC partners`, `startup founders`
-        let kind = match records_meant(&self.phrase_at(at, length)?)? {
-            Table::Firms => Some("firm"),
-            Table::Startups => Some("startup"),
-            _ => None,
-        };
+        let is_kind = self.table == Table::People && matches!(table, Table::Firms | Table::Startups);
         let is_role = || {
-            self.longest_meaning(at + length)
-                .is_some_and(|(_, meanings)| meanings.iter().any(|meaning| matches!(meaning, PhraseMeaning::Role(_))))
+            let meanings = self.longest_meaning(at + length).map_or(&[] as &[_], |(_, meanings)| meanings);
+            meanings.iter().any(|meaning| matches!(meaning, PhraseMeaning::Role(_)))
         };
-        if let Some(kind) = kind.filter(|_| self.table == Table::People && !is_of && is_role()) {
-            self.add(at..at + length, "kind", kind.to_owned(), "kind of organization");
+        if is_kind && !is_of && is_role() {
+            self.add(at..at + length, "kind", table.noun(), "kind of organization");
         }
         Some(length)
     }
@@ -393,12 +323,10 @@ impl<'a> QuestionReader<'a> {
             PhraseMeaning::Kind(kind) => Some(*kind),
             _ => None,
         })?;
-        // Among rounds, `bank`, `government` and the like are kinds of firms only next to a word for firms, or as
-        // `a bank`.
+        // Among rounds, `bank`, `government` and the like are kinds only next to a word for firms, or as `a bank`.
         let is_firm = self.record_at(at + length) == Some(Table::Firms);
         let is_plain = matches!(kind, "bank" | "government" | "university" | "corporate" | "crowdfunding");
-        let is_article = at > 0 && self.is_at(at - 1, &["a", "an", "any", "some"]);
-        let is_one = is_article
+        let is_one = self.is_after(at, &["a", "an", "any", "some"])
             && (self.tokens.len() == at + 1
                 || self.tokens[at].ends_clause
                 || self.is_at(at + 1, &["as", "in", "was", "took", "joined", "invested", "participated"]));
@@ -406,9 +334,7 @@ impl<'a> QuestionReader<'a> {
             return None;
         }
         let range = at..at + length + usize::from(is_firm);
-        let why = format!("kind of firm `{kind}`");
-        self.add(range.clone(), "kind", kind.to_owned(), why);
-        Some(range.len())
+        self.read_as(range, "kind", kind, format!("kind of firm `{kind}`"))
     }
 
     pub(super) fn longest_meaning(&self, at: usize) -> Option<(usize, &'a [PhraseMeaning])> {
@@ -429,30 +355,26 @@ impl<'a> QuestionReader<'a> {
         let (mut length, mut meanings) = self.longest_meaning(at)?;
         // `crowdfunding platforms` are firms, and `crowdfunding` is a sector.
         let is_kind = meanings.iter().all(|meaning| matches!(meaning, PhraseMeaning::Kind(_)));
-        if is_kind && self.table == Table::Startups && self.is_at(at + length - 1, PRODUCTS) {
+        if is_kind && self.table == Table::Startups && self.is_at(at + length - 1, &PRODUCTS) {
             let shorter = |length: usize| Some((length, self.lexicon.meanings(&self.phrase_at(at, length)?)));
             let other = (1..length).rev().filter_map(shorter).find(|(_, meanings)| !meanings.is_empty());
             (length, meanings) = other.unwrap_or((length, meanings));
         }
-        if length == 1 && self.is_at(at, &["search"]) && (at == 0 || self.is_at(at - 1, &["i", "we", "to", "please"])) {
+        let is_asked = || at == 0 || self.is_after(at, &["i", "we", "to", "please"]);
+        if length == 1 && self.is_at(at, &["search"]) && is_asked() {
             return Some(1);
         }
-        if length == 1
-            && GLUE.contains(self.tokens[at].word.as_str())
-            && !self.is_country_us(at)
-            && !self.is_glue_sector(at, meanings)
-        {
-            return None;
-        }
-        if length == 1 && self.is_product(at) {
+        let is_glue =
+            || self.tokens[at].is_glue() && !self.is_country_us(at) && !self.is_glue_sector(at, meanings);
+        if length == 1 && (self.is_product(at) || is_glue()) {
             return None;
         }
         let mut range = at..at + length;
         let mut values = meanings.iter().filter_map(|meaning| self.value_of(meaning, &range));
         let city = values.clone().find(|(parameter, ..)| *parameter == "city").filter(|_| self.joins_city(at));
-        let (mut parameter, mut value, why) = city.or_else(|| values.next())?;
+        let (mut parameter, value, why) = city.or_else(|| values.next())?;
         // In a list of startup states, such as `acquired or IPO`, `IPO` is not a stage.
-        if (self.table, parameter, value.as_str()) == (Table::Startups, "stage", "ipo") {
+        if (self.table, parameter, value) == (Table::Startups, "stage", "ipo") {
             parameter = "status";
         }
         if parameter == "sector" {
@@ -473,11 +395,11 @@ impl<'a> QuestionReader<'a> {
                 is_school || self.is_of_others(range.end) || self.is_of_investors(at)
             }
             // `managing director` is not a role of its own.
-            "role" => at > 0 && self.is_at(at - 1, &["managing"]),
+            "role" => self.is_after(at, &["managing"]),
             // `no website listed`
             "status" => {
-                let is_of_stocks = self.record_at(range.end).is_some()
-                    || (at > 0 && self.is_at(at - 1, &["are", "is", "were", "got"]));
+                let is_of_stocks =
+                    self.record_at(range.end).is_some() || self.is_after(at, &["are", "is", "were", "got"]);
                 self.is_at(at, &["listed"]) && !is_of_stocks
             }
             _ => false,
@@ -491,25 +413,22 @@ impl<'a> QuestionReader<'a> {
         }
         if parameter == "stage" {
             // `post-seed`, `post-IPO`: not the stage itself.
-            if at > 0 && self.is_at(at - 1, &["post"]) {
+            if self.is_after(at, &["post"]) {
                 return self.leave(range);
             }
-            if let Some((stages, words)) = self.stages_beyond(&value, at) {
+            if let Some((stages, words)) = self.stages_beyond(value, at) {
                 range.start -= words;
-                self.unread.retain(|(unread, _)| unread.start < range.start);
+                self.unread.retain(|unread| unread.start < range.start);
                 if stages.is_empty() {
                     return self.leave(range).map(|_| length);
                 }
                 self.add(range, parameter, stages, why);
                 return Some(length);
             }
-            let (stages, end) = self.stages(&value, &range);
-            value = stages;
-            range.end = end;
+            let (stages, end) = self.stages(value, &range);
+            return self.read_as(at..end, parameter, stages, why);
         }
-        let length = range.len();
-        self.add(range, parameter, value, why);
-        Some(length)
+        self.read_as(range, parameter, value, why)
     }
 
     /// True if a hyphen joins a word to the next.
@@ -519,7 +438,7 @@ impl<'a> QuestionReader<'a> {
 
     /// Skips the acquirer of startups, which is not known: `by Google` of `acquired by Google`.
     fn acquirer(&mut self, at: usize) -> Option<usize> {
-        if at == 0 || !self.is_at(at, &["by"]) || !self.is_at(at - 1, &["acquired", "bought"]) {
+        if !self.is_at(at, &["by"]) || !self.is_after(at, &["acquired", "bought"]) {
             return None;
         }
         let written = self.tokens[at + 1..].iter().take_while(|token| token.is_capitalized()).count();
@@ -535,8 +454,7 @@ impl<'a> QuestionReader<'a> {
         let host = website::host(&token.raw);
         self.catalog.snapshot().find_term(Facet::Website, &host)?;
         self.resource.parameter("website")?;
-        self.add(at..named + 1, "website", host, "website of the release");
-        Some(named + 1 - at)
+        self.read_as(at..named + 1, "website", host, "website of the release")
     }
 
     /// True if `closed` or `announced` refers to money: `closed a seed round`.
@@ -558,28 +476,24 @@ impl<'a> QuestionReader<'a> {
         self.longest_meaning(at).is_some_and(|(longest, _)| longest >= length)
     }
 
-    pub(super) fn value_of(
+    /// The parameter that a meaning is a value of, the value, and why.
+    pub(super) fn value_of<'m>(
         &self,
-        meaning: &PhraseMeaning,
+        meaning: &'m PhraseMeaning,
         range: &Range<usize>,
-    ) -> Option<(&'static str, String, String)> {
-        let has = |parameter: &str| self.resource.parameter(parameter).is_some();
-        let joined = |names: &[String]| names.join(",");
+    ) -> Option<(&'static str, &'m str, &'static str)> {
+        let (at, token) = (range.start, &self.tokens[range.start]);
         let (parameter, value, why) = match meaning {
-            PhraseMeaning::Country(code) => {
-                let token = &self.tokens[range.start];
-                let after_place = range.start > 0 && self.is_at(range.start - 1, &["in", "from"]);
-                // The bird is meant.
-                if token.word == "turkey" && !token.is_capitalized() && !after_place {
-                    return None;
-                }
-                ("country", code.clone(), "country or region".to_owned())
+            // The bird is meant.
+            PhraseMeaning::Country(_)
+                if token.word == "turkey" && !token.is_capitalized() && !self.is_after(at, &["in", "from"]) =>
+            {
+                return None;
             }
+            PhraseMeaning::Country(code) => ("country", code.as_str(), "country or region"),
             PhraseMeaning::City { name, is_plain, is_rare } => {
-                let token = &self.tokens[range.start];
-                let after_place = range.start > 0 && self.is_at(range.start - 1, &["in", "from", "near", "around"]);
-                let is_joined =
-                    range.start > 0 && (self.joins_city(range.start) || self.tokens[range.start - 1].ends_clause);
+                let after_place = self.is_after(at, &["in", "from", "near", "around"]);
+                let is_joined = at > 0 && (self.joins_city(at) || self.tokens[at - 1].ends_clause);
                 // `LA`, but `La Rochelle`.
                 let is_written =
                     token.is_capitalized() && (token.raw.len() > 2 || token.raw.to_uppercase() == token.raw);
@@ -588,24 +502,21 @@ impl<'a> QuestionReader<'a> {
                 {
                     return None;
                 }
-                ("city", name.clone(), "city of the release".to_owned())
+                ("city", name.as_str(), "city of the release")
             }
-            PhraseMeaning::Sector(slugs) => ("sector", joined(slugs), "sector of the release".to_owned()),
-            PhraseMeaning::Stage(stages) => {
-                let names: Vec<String> = stages.iter().map(|stage| (*stage).to_owned()).collect();
-                ("stage", joined(&names), "stage".to_owned())
-            }
-            PhraseMeaning::Status(status) => ("status", (*status).to_owned(), "state of the startup".to_owned()),
-            PhraseMeaning::Role(role) => ("role", (*role).to_owned(), "role of a person".to_owned()),
+            PhraseMeaning::Sector(slugs) => ("sector", slugs.as_str(), "sector of the release"),
+            PhraseMeaning::Stage(stages) => ("stage", *stages, "stage"),
+            PhraseMeaning::Status(statuses) => ("status", *statuses, "state of the startup"),
+            PhraseMeaning::Role(role) => ("role", *role, "role of a person"),
             PhraseMeaning::Kind(_) | PhraseMeaning::State { .. } | PhraseMeaning::Area(_) => return None,
         };
-        has(parameter).then_some((parameter, value, why))
+        self.resource.parameter(parameter).is_some().then_some((parameter, value, why))
     }
 
     fn date(&mut self, at: usize) -> Option<usize> {
         let today = self.catalog.snapshot().released_on();
         let (mut found, length) = period(&self.tokens[at..], today)?;
-        if self.tokens[at].word.parse::<u32>().is_ok() && self.is_at(at + length, COUNTED) {
+        if self.tokens[at].word.parse::<u32>().is_ok() && self.is_at(at + length, &COUNTED) {
             return None;
         }
         if std::mem::take(&mut self.is_negated) {
@@ -626,7 +537,7 @@ impl<'a> QuestionReader<'a> {
         // `sold in 2013`: only the verb is not understood.
         let is_of_unread = self.table == Table::Startups
             && self.topic.is_none()
-            && self.unread.last().is_some_and(|(range, _)| {
+            && self.unread.last().is_some_and(|range| {
                 let last = &self.tokens[range.end - 1];
                 range.end == at && !last.is_capitalized() && last.word.ends_with('d')
             });
@@ -649,16 +560,9 @@ impl<'a> QuestionReader<'a> {
             (Table::Rounds, _) => ("since", "until", false),
             _ => return None,
         };
-        let Period { from: first, to: last } = found;
         let value = |date: Date| if by_year { date.year().to_string() } else { date.to_string() };
-        let range = at..at + length;
-        let mut read = false;
-        for (name, date) in [(from, first), (to, last)] {
-            if let Some(date) = date {
-                read |= self.add(range.clone(), name, value(date), "period, by the day of the release");
-            }
-        }
-        read.then_some(length)
+        let ends = [(from, found.from.map(value)), (to, found.to.map(value))];
+        self.read_ends(at..at + length, ends, "period, by the day of the release")
     }
 
     pub(super) fn topic_of(&self, token: &QuestionToken) -> Option<Topic> {
@@ -667,8 +571,11 @@ impl<'a> QuestionReader<'a> {
         if self.table == Table::Startups && ["invested", "backed"].contains(&word) {
             return Some(Topic::Raising);
         }
-        let topics = [(FOUNDING, Topic::Founding), (RAISING, Topic::Raising), (INVESTING, Topic::Investing)];
-        topics.into_iter().find(|(words, _)| words.contains(&word)).map(|(_, topic)| topic)
+        Some(match meaning_of(&TOPICS, word)? {
+            "founding" => Topic::Founding,
+            "raising" => Topic::Raising,
+            _ => Topic::Investing,
+        })
     }
 
     /// Reads an amount or number, with what it counts.
@@ -679,63 +586,50 @@ impl<'a> QuestionReader<'a> {
         let noun = self.tokens.get(end).map_or("", |token| token.word.as_str());
         // `pre-money`
         let is_other = |at: usize| {
-            self.is_at(at, OTHER_AMOUNTS)
+            self.is_at(at, &OTHER_AMOUNTS)
                 || (self.is_at(at, &["pre", "post"]) && self.is_at(at + 1, &["money"]) && self.is_hyphenated(at))
         };
         if is_money && let Some(first) = (at.saturating_sub(3)..at).find(|before| is_other(*before)) {
-            self.unread.retain(|(range, _)| range.start < first);
-            self.unread.push((first..end, self.written(&(first..end))));
+            self.unread.retain(|range| range.start < first);
+            self.unread.push(first..end);
             return Some(length);
         }
-        let is_of_other = is_money && self.is_at(end, OTHER_AMOUNTS);
-        if is_foreign || is_of_other || self.is_at(end, COUNTED) {
+        let is_of_other = is_money && self.is_at(end, &OTHER_AMOUNTS);
+        if is_foreign || is_of_other || self.is_at(end, &COUNTED) {
             return self.leave(at..end + usize::from(!is_foreign));
         }
-        let names: (Option<&str>, Option<&str>) = match (self.table, noun) {
-            _ if is_percent && self.table == Table::Firms => (None, Some("max_ghosting_rate")),
-            (Table::Startups, "rounds" | "round" | "funding") if !is_money => (Some("min_rounds"), None),
+        let of_checks = || self.mentions(&["check", "checks", "cheque", "cheques", "ticket", "tickets"]);
+        let of_assets = || self.mentions(&["aum", "assets", "management", "manage", "manages", "managing"]);
+        let (min_name, max_name) = match (self.table, noun) {
+            (Table::Firms, _) if is_percent => ("", "max_ghosting_rate"),
+            (Table::Startups, "rounds" | "round" | "funding") if !is_money => ("min_rounds", ""),
             (Table::Firms, "portfolio" | "companies" | "startups" | "investments") if !is_money => {
-                (Some("min_portfolio"), None)
+                ("min_portfolio", "")
             }
-            (Table::Firms, "reviews") if !is_money => (Some("min_reviews"), None),
-            (Table::Firms, _)
-                if is_money && self.mentions(&["check", "checks", "cheque", "cheques", "ticket", "tickets"]) =>
-            {
-                (Some("check_usd"), Some("check_usd"))
-            }
-            (Table::Firms, _)
-                if is_money && self.mentions(&["aum", "assets", "management", "manage", "manages", "managing"]) =>
-            {
-                (Some("min_aum_usd"), None)
-            }
-            (Table::Firms, _) if !is_money && self.mentions(&["score", "scored", "rated"]) => {
-                (Some("min_health_score"), None)
-            }
-            (Table::Startups, _) if is_money => (Some("min_raised_usd"), Some("max_raised_usd")),
-            (Table::Rounds, _) if is_money => (Some("min_amount_usd"), Some("max_amount_usd")),
+            (Table::Firms, "reviews") if !is_money => ("min_reviews", ""),
+            (Table::Firms, _) if is_money && of_checks() => ("check_usd", "check_usd"),
+            (Table::Firms, _) if is_money && of_assets() => ("min_aum_usd", ""),
+            (Table::Firms, _) if !is_money && self.mentions(&["score", "scored", "rated"]) => ("min_health_score", ""),
+            (Table::Startups, _) if is_money => ("min_raised_usd", "max_raised_usd"),
+            (Table::Rounds, _) if is_money => ("min_amount_usd", "max_amount_usd"),
             _ => return None,
         };
-        end += usize::from(!is_money && names.0.is_some_and(|name| name != "min_health_score"));
+        end += usize::from(!is_money && !["", "min_health_score"].contains(&min_name));
         // `a $10m round`, `$5m seed rounds`
         let is_round = |at: usize| self.record_at(at) == Some(Table::Rounds);
         let is_of_rounds = || is_round(end) || (end..end + 3).any(|at| is_round(at) && self.is_stage(end, at));
         let is_about = is_bare
             && self.table == Table::Rounds
-            && ((at > 0 && self.is_at(at - 1, &["a", "an", "the"])) || is_of_rounds());
+            && (self.is_after(at, &["a", "an", "the"]) || is_of_rounds());
         let (min, max) = if is_about { around(min, max) } else { (min, max) };
         let why = if is_bare && !is_about { "amount; taken as the least" } else { "amount" };
         // A single amount is enough if both ends use the same parameter.
-        let is_one = names.0 == names.1 && min.is_some();
+        let is_one = min_name == max_name && min.is_some();
         // `checks of about 250k`
         let min = min.zip(max.filter(|_| is_one)).map(|(min, max)| min.midpoint(max)).or(min);
-        let max = max.filter(|_| (!is_bare || is_about || names.0.is_none()) && !is_one);
-        let mut read = false;
-        for (name, value) in [(names.0, min), (names.1, max)] {
-            if let (Some(name), Some(value)) = (name, value) {
-                read |= self.add(at..end.min(self.tokens.len()), name, value.to_string(), why);
-            }
-        }
-        read.then(|| end.min(self.tokens.len()) - at)
+        let max = max.filter(|_| (!is_bare || is_about || min_name.is_empty()) && !is_one);
+        let ends = [(min_name, min.map(|min| min.to_string())), (max_name, max.map(|max| max.to_string()))];
+        self.read_ends(at..end.min(self.tokens.len()), ends, why)
     }
 
     pub(super) fn mentions(&self, words: &[&str]) -> bool {
@@ -750,11 +644,10 @@ impl<'a> QuestionReader<'a> {
         }
         let is_operating = self.is_at(at, &["active", "operating"])
             && self.table == Table::Startups
-            && !(at > 0 && self.is_at(at - 1, &["most", "least", "more"]))
+            && !self.is_after(at, &["most", "least", "more"])
             && (at + 1..at + 4).any(|at| self.record_at(at) == Some(Table::Startups));
         if is_operating {
-            self.add(at..at + 1, "status", "operating".to_owned(), "state of the startup");
-            return Some(1);
+            return self.read_as(at..at + 1, "status", "operating", "state of the startup");
         }
         let topic = self.topic_of(&self.tokens[at])?;
         self.topic = Some(topic);
@@ -797,15 +690,11 @@ impl<'a> QuestionReader<'a> {
         if self.is_hyphenated(at) && (self.is_at(at, &["ex"]) || (self.is_at(at, &["non"]) && !is_value)) {
             return self.leave(at..at + 2);
         }
-        const BEFORE: &[&str] =
-            &["not", "non", "except", "excluding", "without", "outside", "no", "neither", "nor", "never"];
-        const VERBS: &[&str] =
-            &["isnt", "arent", "wasnt", "werent", "hasnt", "havent", "hadnt", "didnt", "doesnt", "dont", "cant"];
-        let is_verb = self.is_at(at, VERBS);
-        if self.is_at(at + 1, &["know", "care", "mind", "matter"]) || !(is_verb || self.is_at(at, BEFORE)) {
+        let kind = meaning_of(&NEGATIONS, &self.tokens[at].word)?;
+        if self.is_at(at + 1, &["know", "care", "mind", "matter"]) {
             return None;
         }
-        let is_end = is_verb && (self.tokens.len() == at + 1 || self.tokens[at].ends_clause);
+        let is_end = kind == "verb" && (self.tokens.len() == at + 1 || self.tokens[at].ends_clause);
         self.is_negated = true;
         // `backed by Sequoia, but Accel hasn't`
         let resource = self.resource;
@@ -820,14 +709,14 @@ impl<'a> QuestionReader<'a> {
 
     /// Reads the name of a field next to its value.
     fn field_name(&mut self, at: usize) -> Option<usize> {
-        FIELDS.iter().find(|words| self.starts(at, words)).map(|words| words.len())
+        self.find_phrase(at, &FIELDS).map(|field| field.words.len())
     }
 
     fn glue(&mut self, at: usize) -> Option<usize> {
         if self.is_at(at, &["down"]) && self.record_at(at + 1) == Some(Table::Rounds) {
             return self.leave(at..at + 1);
         }
-        let is_glue = GLUE.contains(self.tokens[at].word.as_str()) || self.is_at(at, &["cheque", "cheques"]);
+        let is_glue = self.tokens[at].is_glue() || self.is_at(at, &["cheque", "cheques"]);
         (is_glue || self.is_product(at)).then_some(1)
     }
 
@@ -842,29 +731,27 @@ impl<'a> QuestionReader<'a> {
     /// in the singular (`founder and CEO`).
     fn require_both(&mut self) {
         let both = self.tokens.iter().position(|token| token.is(&["both"]));
+        let are_all =
+            |pair: &[(Range<usize>, ReadPart)], name: &str| pair.iter().all(|(_, part)| part.parameter == name);
+        let by_and = |pair: &[(Range<usize>, ReadPart)]| {
+            pair[1].0.start == pair[0].0.end + 1 && self.is_at(pair[0].0.end, &["and"])
+        };
         let joins = |pair: &[(Range<usize>, ReadPart)]| {
-            let is_plural = |part: &ReadPart| part.text.ends_with('s');
-            (pair.iter().all(|(_, part)| part.parameter == "investor")
-                || pair.iter().all(|(_, part)| part.parameter == "role" && !is_plural(part)))
-                && pair[1].0.start == pair[0].0.end + 1
-                && self.is_at(pair[0].0.end, &["and"])
+            let is_plural = pair.iter().any(|(_, part)| part.text.ends_with('s'));
+            by_and(pair) && (are_all(pair, "investor") || (are_all(pair, "role") && !is_plural))
         };
         // `founders who are also CEO`
         let also = |pair: &[(Range<usize>, ReadPart)]| {
-            pair.iter().all(|(_, part)| part.parameter == "role")
-                && (pair[0].0.end..pair[1].0.start).any(|at| self.is_at(at, &["also"]))
+            are_all(pair, "role") && (pair[0].0.end..pair[1].0.start).any(|at| self.is_at(at, &["also"]))
         };
         // `angels and accelerators both`
-        let of_stages = self
-            .parts
-            .iter()
-            .position(|(range, part)| both == Some(range.end) && part.parameter == "stage" && part.value.contains(','));
+        let of_stages = self.parts.iter().position(|(range, part)| {
+            both == Some(range.end) && part.parameter == "stage" && part.value.contains(',')
+        });
         if let Some(stages) = of_stages.filter(|_| self.resource.parameter("stage_all").is_some()) {
             return self.require(&[stages]);
         }
-        let before_both = |pair: &[(Range<usize>, ReadPart)]| {
-            both == Some(pair[1].0.end) && pair[1].0.start == pair[0].0.end + 1 && self.is_at(pair[0].0.end, &["and"])
-        };
+        let before_both = |pair: &[(Range<usize>, ReadPart)]| both == Some(pair[1].0.end) && by_and(pair);
         let joined = self.parts.windows(2).position(|pair| joins(pair) || also(pair) || before_both(pair));
         let after = |both: usize| self.parts.iter().position(|(range, _)| range.start > both);
         let Some(first) = joined.or_else(|| both.and_then(after)) else { return };
@@ -875,8 +762,7 @@ impl<'a> QuestionReader<'a> {
         }
     }
 
-    /// Makes these parts required, unless that contradicts another part. Among sectors that mean the same, only the
-    /// largest is.
+    /// Requires these parts, unless that contradicts another. Of sectors that mean the same, only the largest is.
     pub(super) fn require(&mut self, places: &[usize]) {
         let mut parts = self.parts.clone();
         for place in places {
@@ -892,7 +778,7 @@ impl<'a> QuestionReader<'a> {
     /// True if the question is the name of a large record, although each word has a meaning: `500 Startups`.
     fn is_proper_name(&self) -> bool {
         let is_written = |token: &QuestionToken| token.is_capitalized() || token.word.parse::<u32>().is_ok();
-        let names_records = self.tokens.iter().any(|token| records_meant(&token.word).is_some())
+        let names_records = (0..self.tokens.len()).any(|at| self.record_at(at).is_some())
             || self.phrase_at(0, 2).is_some_and(|phrase| records_meant(&phrase).is_some());
         let rows = self.catalog.rows_named(self.table, self.text);
         names_records
@@ -906,23 +792,17 @@ impl<'a> QuestionReader<'a> {
         let is_name = !self.catalog.rows_named(self.table, self.text).is_empty();
         if is_name && (!self.unread.is_empty() || self.is_proper_name()) && self.resource.is_searchable() {
             let text = self.text.trim().to_owned();
-            let part = ReadPart {
-                text: text.clone(),
-                parameter: "q".to_owned(),
-                value: text,
-                why: "name of a record".to_owned(),
-            };
+            let (parameter, why) = ("q".to_owned(), "name of a record".to_owned());
+            let part = ReadPart { text: text.clone(), parameter, value: text, why };
             return Interpretation { parts: vec![part], unread: Vec::new() };
         }
         self.parts.sort_by_key(|(range, _)| range.start);
         self.join_cities();
         self.require_both();
         self.require_all_sectors();
-        self.unread.sort_by_key(|(range, _)| range.start);
+        self.unread.sort_by_key(|range| range.start);
         self.unread.dedup();
-        Interpretation {
-            parts: self.parts.into_iter().map(|(_, part)| part).collect(),
-            unread: self.unread.into_iter().map(|(_, words)| words).collect(),
-        }
+        let unread = self.unread.iter().map(|range| self.written(range)).collect();
+        Interpretation { parts: self.parts.into_iter().map(|(_, part)| part).collect(), unread }
     }
 }

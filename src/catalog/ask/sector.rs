@@ -2,53 +2,40 @@
 
 use std::ops::Range;
 
+use once_cell::sync::Lazy;
+
 use crate::Catalog;
 use crate::ask::ReadPart;
 use crate::ask::lexicon::{MIN_STARTUPS, PhraseMeaning};
 use crate::ask::reader::QuestionReader;
+use crate::ask::words::words;
 use data::{Facet, Table};
 
 /// Words for products of a sector.
-pub(super) const PRODUCTS: &[&str] = &[
-    "tech",
-    "technology",
-    "app",
-    "apps",
-    "platform",
-    "platforms",
-    "products",
-    "tools",
-    "solutions",
-    "service",
-    "services",
-    "maker",
-    "makers",
-    "vendors",
-    "providers",
-    "studios",
-    "outfits",
-    "shops",
-];
+pub(super) static PRODUCTS: Lazy<Vec<&str>> = Lazy::new(|| words("products"));
+static PEOPLE: Lazy<Vec<&str>> = Lazy::new(|| words("people"));
+static AFTER_PEOPLE: Lazy<Vec<&str>> = Lazy::new(|| words("after people"));
 
-/// At least one in this many startups has a sector that `tech` means. With fewer, `tech` applies to all listed
-/// startups.
+/// At least one in this many startups has a sector that `tech` means; otherwise `tech` applies to all listed startups.
 const TECH_SHARE: u32 = 100;
 
 /// The sector with the most startups among several with the same meaning.
 pub(super) fn largest_sector(catalog: &Catalog, slugs: &str) -> String {
+    slugs.split(',').max_by_key(|slug| startups_of(catalog, slug)).unwrap_or_default().to_owned()
+}
+
+/// Number of startups in a sector.
+fn startups_of(catalog: &Catalog, slug: &str) -> Option<u32> {
     let snapshot = catalog.snapshot();
-    let size = |slug: &&str| {
-        snapshot.find(Table::Sectors, slug).map(|row| snapshot.facet_count(Table::Startups, Facet::Sector, row))
-    };
-    slugs.split(',').max_by_key(size).unwrap_or_default().to_owned()
+    let sector = snapshot.find(Table::Sectors, slug)?;
+    Some(snapshot.facet_count(Table::Startups, Facet::Sector, sector))
 }
 
 impl QuestionReader<'_> {
     /// True if a word without a meaning of its own is a sector: `space startups`, but not `startups in the AI space`.
     pub(super) fn is_glue_sector(&self, at: usize, meanings: &[PhraseMeaning]) -> bool {
-        let is_room = at > 0
-            && (self.is_at(at - 1, &["parking", "retail", "office", "storage", "living", "event", "shared"])
-                || self.parts.last().is_some_and(|(range, part)| range.end == at && part.parameter == "sector"));
+        let is_room = self.is_after(at, &["parking", "retail", "office", "storage", "living", "event", "shared"])
+            || self.follows_sector(at);
         (self.is_at(at, &["space"]) && self.record_at(at + 1).is_some() && !is_room)
             || (self.is_at(at, &["tech", "technology"]) && self.is_usual(meanings))
     }
@@ -68,49 +55,30 @@ impl QuestionReader<'_> {
         self.name_at(at, &[Table::Startups]).map(|(_, named)| named).filter(|named| *named > length)
     }
 
-    /// True if the words of a sector mean something else: `founded before Facebook`, `women-led`,
-    /// `founded by students`.
+    /// True if the words of a sector mean something else: `founded before Facebook`, `founded by students`.
     pub(super) fn is_no_sector(&self, range: &Range<usize>) -> bool {
         let at = range.start;
-        let is_compared = at > 0
-            && self.is_at(at - 1, &["before", "after", "than", "ex", "former"])
-            && !(at > 1 && self.is_at(at - 2, &["other"]));
+        let is_compared =
+            self.is_after(at, &["before", "after", "than", "ex", "former"]) && !self.is_after(at - 1, &["other"]);
         // `platforms that finance startups`
-        let is_verb = at > 0 && self.is_at(at, &["finance"]) && self.is_at(at - 1, &["that", "which", "who", "to"]);
-        is_compared || is_verb || self.is_of_compound(range.end) || self.is_doer(at) || self.is_said_of_people(range)
+        let is_verb = self.is_at(at, &["finance"]) && self.is_after(at, &["that", "which", "who", "to"]);
+        // `women-led`, `family-friendly`
+        let is_compound = self.is_hyphenated(range.end - 1)
+            && self.is_at(range.end, &["led", "owned", "run", "founded", "friendly", "free"]);
+        is_compared || is_verb || is_compound || self.is_doer(at) || self.is_said_of_people(range)
     }
 
     /// True if a sector describes people, not the business of startups: `that are hiring`,
     /// `backed by corporates and angels`, `women partners`.
     fn is_said_of_people(&self, range: &Range<usize>) -> bool {
-        let is_subject = range.start > 0 && self.is_at(range.start - 1, &["in", "for", "the", "about"]);
+        let is_subject = self.is_after(range.start, &["in", "for", "the", "about"]);
         let is_hiring = self.is_at(range.start, &["hiring"])
-            && !self.is_at(range.end, PRODUCTS)
+            && !self.is_at(range.end, &PRODUCTS)
             && !self.is_at(range.end, &["software", "marketplace", "marketplaces", "automation", "space"])
             && !is_subject;
         // `a good reputation`, `cold emails`
-        let is_praised =
-            range.start > 0 && self.is_at(range.start - 1, &["good", "great", "strong", "bad", "cold", "warm"]);
-        const GROUPS: &[&str] = &["women", "woman", "female", "black", "minority", "lgbt", "student", "students"];
-        const OF_GROUPS: &[&str] = &[
-            "partner",
-            "partners",
-            "gp",
-            "gps",
-            "founder",
-            "founders",
-            "ceo",
-            "ceos",
-            "investor",
-            "investors",
-            "entrepreneur",
-            "entrepreneurs",
-            "led",
-            "owned",
-            "run",
-            "founded",
-        ];
-        let is_group = self.is_at(range.start, GROUPS) && self.is_at(range.end, OF_GROUPS);
+        let is_praised = self.is_after(range.start, &["good", "great", "strong", "bad", "cold", "warm"]);
+        let is_group = self.is_at(range.start, &PEOPLE) && self.is_at(range.end, &AFTER_PEOPLE);
         let is_person =
             is_group || self.is_at(range.start, &["angel", "angels"]) || self.tokens[range.start].raw == "GPs";
         is_hiring || is_praised || (range.len() == 1 && is_person)
@@ -118,34 +86,28 @@ impl QuestionReader<'_> {
 
     /// True if a word is the slug of a sector with hardly any startups.
     pub(super) fn is_rare_sector(&self, slug: &str) -> bool {
-        let snapshot = self.catalog.snapshot();
-        let row = snapshot.find(Table::Sectors, slug);
-        row.is_some_and(|row| snapshot.facet_count(Table::Startups, Facet::Sector, row) < MIN_STARTUPS)
+        startups_of(self.catalog, slug).is_some_and(|startups| startups < MIN_STARTUPS)
     }
 
     /// True if enough startups have one of the sectors that a word means.
     fn is_usual(&self, meanings: &[PhraseMeaning]) -> bool {
-        let snapshot = self.catalog.snapshot();
-        let count = |slug: &String| {
-            let row = snapshot.find(Table::Sectors, slug);
-            row.map_or(0, |row| snapshot.facet_count(Table::Startups, Facet::Sector, row))
-        };
-        let startups = snapshot.rows(Table::Startups);
+        let min = self.catalog.snapshot().rows(Table::Startups) / TECH_SHARE;
         meanings.iter().any(|meaning| match meaning {
-            PhraseMeaning::Sector(slugs) => slugs.iter().any(|slug| count(slug) >= startups / TECH_SHARE),
+            PhraseMeaning::Sector(slugs) => {
+                slugs.split(',').any(|slug| startups_of(self.catalog, slug).unwrap_or(0) >= min)
+            }
             _ => true,
         })
     }
 
-    /// True if a hyphen joins a word to a previous one that changes its meaning: `women-led`, `family-friendly`.
-    fn is_of_compound(&self, at: usize) -> bool {
-        at > 0 && self.is_hyphenated(at - 1) && self.is_at(at, &["led", "owned", "run", "founded", "friendly", "free"])
+    /// True if a sector ends before a word.
+    fn follows_sector(&self, at: usize) -> bool {
+        self.parts.last().is_some_and(|(range, part)| range.end == at && part.parameter == "sector")
     }
 
     /// True if a word names the product of the sector before it: `language learning apps`, `payments technology`.
     pub(super) fn is_product(&self, at: usize) -> bool {
-        let follows = self.parts.last().is_some_and(|(range, part)| range.end == at && part.parameter == "sector");
-        follows && self.is_at(at, PRODUCTS)
+        self.follows_sector(at) && self.is_at(at, &PRODUCTS)
     }
 
     /// Requires all sectors that qualify each other (`AI startups for dentists`); `AI or fintech` requires any of the

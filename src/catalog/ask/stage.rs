@@ -2,14 +2,19 @@
 
 use std::ops::Range;
 
+use once_cell::sync::Lazy;
+
 use crate::ask::lexicon::PhraseMeaning;
 use crate::ask::reader::QuestionReader;
+use crate::ask::words::{Phrase, phrases};
 use data::Stage;
 use data::vocabulary::Vocabulary;
 
 /// Stages that follow each other.
 const LADDER: [Stage; 6] =
     [Stage::PreSeed, Stage::Seed, Stage::SeriesA, Stage::SeriesB, Stage::SeriesC, Stage::SeriesDPlus];
+
+static BEYOND: Lazy<Vec<Phrase>> = Lazy::new(|| phrases("beyond"));
 
 /// Index of a stage in [`LADDER`].
 fn ladder_index(stage: Stage) -> Option<usize> {
@@ -25,7 +30,7 @@ impl QuestionReader<'_> {
     fn stage_at(&self, at: usize) -> Option<(Stage, usize)> {
         let meant = |phrase: &str| {
             self.lexicon.meanings(phrase).iter().find_map(|meaning| match meaning {
-                PhraseMeaning::Stage(stages) => stages.first().and_then(|stage| Stage::read(stage)),
+                PhraseMeaning::Stage(stages) => stages.split(',').next().and_then(Stage::read),
                 _ => None,
             })
         };
@@ -36,16 +41,16 @@ impl QuestionReader<'_> {
         (1..=2).rev().find_map(|length| Some((meant(&self.phrase_at(at, length)?)?, length)))
     }
 
-    /// Stages before or after one, by the words in front of it: `beyond series B`, `earlier than series A`. Also
-    /// returns the number of these words.
+    /// Stages before or after one, by the words in front of it, and the number of these: `beyond series B`.
     pub(super) fn stages_beyond(&self, value: &str, at: usize) -> Option<(String, usize)> {
-        const AFTER: &[&[&str]] = &[&["later", "than"], &["beyond"], &["above"], &["past"], &["after"]];
-        const BEFORE: &[&[&str]] = &[&["earlier", "than"], &["before"], &["below"]];
-        let is_before = |words: &&&[&str]| at >= words.len() && self.starts(at - words.len(), words);
+        let is_before = |phrase: &&Phrase| {
+            let words = phrase.words.len();
+            at >= words && self.starts(at - words, &phrase.words)
+        };
         let place = ladder_index(Stage::read(value)?)?;
-        let after = AFTER.iter().find(is_before).map(|words| (&LADDER[place + 1..], words.len()));
-        let (stages, words) = after.or_else(|| Some((&LADDER[..place], BEFORE.iter().find(is_before)?.len())))?;
-        Some((names(stages), words))
+        let beyond = BEYOND.iter().find(is_before)?;
+        let stages = if beyond.meaning == "after" { &LADDER[place + 1..] } else { &LADDER[..place] };
+        Some((names(stages), beyond.words.len()))
     }
 
     /// Stages from a phrase on, and the end of the phrase: `series A or B`, `seed to series B`, `series B and later`.
@@ -70,7 +75,7 @@ impl QuestionReader<'_> {
             if joint && self.is_at(after, &["earlier", "before", "below", "lower"]) {
                 return (names(&LADDER[..=first]), after + 1);
             }
-            let is_between = range.start > 0 && self.is_at(range.start - 1, &["between"]) && self.is_at(end, &["and"]);
+            let is_between = self.is_after(range.start, &["between"]) && self.is_at(end, &["and"]);
             let is_range = is_between || self.is_at(end, &["to", "through", "until", "till"]);
             let from = end + usize::from(is_range);
             if (is_range || (is_series && self.is_hyphenated(end - 1)))

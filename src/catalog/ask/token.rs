@@ -2,7 +2,14 @@
 
 use std::ops::Range;
 
+use once_cell::sync::Lazy;
+
+use crate::ask::reader::GLUE;
+use crate::ask::words::{Phrase, meaning_of, phrases};
 use data::fold::fold;
+
+/// Signs that are words if they stand alone.
+static SIGNS: Lazy<Vec<Phrase>> = Lazy::new(|| phrases("signs"));
 
 /// A word and its position in the text.
 #[derive(Clone, Debug)]
@@ -23,6 +30,11 @@ impl QuestionToken {
         words.contains(&self.word.as_str())
     }
 
+    /// True for a word that carries no condition of its own.
+    pub(crate) fn is_glue(&self) -> bool {
+        GLUE.contains(self.word.as_str())
+    }
+
     pub(crate) fn is_capitalized(&self) -> bool {
         self.raw.starts_with(char::is_uppercase)
     }
@@ -39,21 +51,10 @@ pub(crate) fn tokens(text: &str) -> Vec<QuestionToken> {
         });
         // A sign alone is a word.
         let sign = match part {
-            "&" | "+" => "and",
-            "w/" => "with",
-            "@" => "at",
-            "w/o" => "without",
-            "€" => "eur",
-            "£" => "gbp",
-            "<" => "under",
-            "<=" | "≤" => "max",
-            ">" => "over",
-            ">=" | "≥" => "min",
-            "~" | "≈" => "about",
-            "-" | "–" if is_range => "to",
-            _ => "",
+            "-" | "–" => is_range.then_some("to"),
+            _ => meaning_of(&SIGNS, part),
         };
-        if !sign.is_empty() {
+        if let Some(sign) = sign {
             let (place, raw, word) = (offset(part)..offset(part) + part.len(), part.to_owned(), sign.to_owned());
             tokens.push(QuestionToken { place, raw, word, is_possessive: false, ends_clause: false });
             continue;
@@ -71,19 +72,10 @@ pub(crate) fn tokens(text: &str) -> Vec<QuestionToken> {
             push(&mut tokens, offset(part), part, true);
         } else {
             for word in part.split_inclusive(['-', '/', '–', '—', ',']) {
-                let known = tokens.len();
                 push(&mut tokens, offset(word), word, false);
-                if tokens.len() > known
-                    && word.ends_with(['/', ','])
-                    && let Some(last) = tokens.last_mut()
-                {
-                    last.ends_clause = true;
-                }
             }
         }
-        if tokens.len() > before
-            && let Some(last) = tokens.last_mut()
-        {
+        if let Some(last) = tokens[before..].last_mut() {
             last.ends_clause = ends_clause;
         }
     }
@@ -131,7 +123,7 @@ fn push(tokens: &mut Vec<QuestionToken>, at: usize, part: &str, is_number: bool)
             raw: name.to_owned(),
             word,
             is_possessive: owner.is_some(),
-            ends_clause: false,
+            ends_clause: !is_number && part.ends_with(['/', ',']),
         });
     }
 }

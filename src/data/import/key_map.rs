@@ -54,7 +54,7 @@ impl<V: Copy> KeyMap<V> {
         HashedKey((hash >> 64) as u64, hash as u64)
     }
 
-    pub(crate) fn get(&self, text: &str) -> Option<V> {
+    pub fn get(&self, text: &str) -> Option<V> {
         self.values.get(&self.key(text)).copied()
     }
 

@@ -2,8 +2,7 @@ use std::ops::Range;
 
 use tantivy_fst::raw::{Fst, Node};
 
-/// A walk over a transducer from words to their numbers in alphabetical order. It finds the words within a number of
-/// edits of a pattern.
+/// A walk over a transducer from words to their numbers, in alphabetical order, to those within some edits of a pattern.
 ///
 /// Once the edits are used up, the walk follows the remaining letters without looking at other branches. That makes it
 /// about twenty times faster than tantivy's automaton, which is stepped for every branch.
@@ -38,13 +37,8 @@ pub(crate) fn words_below(fst: &Fst<Vec<u8>>, node: Node<'_>, number: u64) -> Ra
 }
 
 impl<'a> FuzzyWalk<'a> {
-    /// Walks from the root with this many edits.
-    pub(crate) fn run(&mut self, edits: u8) {
-        self.visit(self.fst.root(), 0, 0, edits);
-    }
-
     /// Continues from a node, reached with the output `number`, with the letters of the pattern from `position` on.
-    fn visit(&mut self, node: Node<'a>, number: u64, position: usize, edits: u8) {
+    pub(crate) fn visit(&mut self, node: Node<'a>, number: u64, position: usize, edits: u8) {
         if edits == 0 {
             self.follow(node, number, position);
             return;

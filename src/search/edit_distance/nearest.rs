@@ -29,20 +29,15 @@ impl FoldedCandidates {
         Self(texts.into_iter().map(fold).collect())
     }
 
-    /// The index of the candidate most similar to `text`, if one is similar enough to suggest; the first of equally similar
-    /// ones.
+    /// The index of the candidate most similar to `text`, the first of several, if it is similar enough to suggest.
     pub fn nearest(&self, text: &str) -> Option<usize> {
         if text.len() > MAX_LENGTH {
             return None;
         }
         let text = Folded::new(text);
-        let mut best: Option<(f64, usize)> = None;
-        for (index, candidate) in self.0.iter().enumerate() {
-            let Some(similarity) = text.similarity(candidate) else { continue };
-            if best.is_none_or(|(known, _)| similarity > known) {
-                best = Some((similarity, index));
-            }
-        }
+        let candidates = self.0.iter().enumerate();
+        let similar = candidates.filter_map(|(index, candidate)| Some((text.similarity(candidate)?, index)));
+        let best = similar.max_by(|left, right| left.0.total_cmp(&right.0).then(right.1.cmp(&left.1)));
         best.map(|(_, index)| index)
     }
 }

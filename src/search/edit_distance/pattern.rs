@@ -4,8 +4,7 @@ pub(crate) const MAX_SYMBOLS: usize = 64;
 /// Symbols of folded text: letters, digits and one for everything else.
 const SYMBOLS: usize = 37;
 
-/// A folded text to compare others with: one pass over another text gives the distances to all of it and to its nearest
-/// prefix.
+/// A folded text to compare others with: one pass gives the distances to all of a text and to its nearest prefix.
 ///
 /// Hyyrö's form of Myers' bit-parallel algorithm. The pattern's positions are one machine word, and the symbol table fits
 /// in five cache lines. No crate computes the prefix distance.
@@ -16,7 +15,6 @@ pub(crate) struct EditPattern {
     length: u32,
 }
 
-/// Distances of a text to a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PatternDistance {
     pub full: u32,
@@ -43,7 +41,6 @@ impl EditPattern {
         Self { positions, length }
     }
 
-    /// Number of symbols compared.
     pub(crate) fn len(&self) -> u32 {
         self.length
     }
@@ -82,8 +79,29 @@ impl EditPattern {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::edit_distance::textbook_distances;
     use proptest::prelude::*;
+
+    /// The textbook algorithm: the distances of `left` to each prefix of `right`.
+    fn textbook_distances(left: &[u8], right: &[u8]) -> Vec<usize> {
+        let mut rows = vec![vec![0; right.len() + 1]; left.len() + 1];
+        for i in 0..=left.len() {
+            for j in 0..=right.len() {
+                rows[i][j] = if i == 0 {
+                    j
+                } else if j == 0 {
+                    i
+                } else {
+                    let cost = usize::from(left[i - 1] != right[j - 1]);
+                    let mut best = (rows[i - 1][j] + 1).min(rows[i][j - 1] + 1).min(rows[i - 1][j - 1] + cost);
+                    if i > 1 && j > 1 && left[i - 1] == right[j - 2] && left[i - 2] == right[j - 1] {
+                        best = best.min(rows[i - 2][j - 2] + 1);
+                    }
+                    best
+                };
+            }
+        }
+        rows.pop().unwrap()
+    }
 
     proptest! {
         #[test]

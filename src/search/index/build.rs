@@ -2,16 +2,20 @@
 
 use std::fmt::Write;
 use std::io;
+use std::path::Path;
 
 use tantivy::directory::{Directory, RamDirectory};
 use tantivy::schema::{Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
-use tantivy::{DocSet, Index, SegmentReader, TERMINATED, TantivyDocument, TantivyError};
+use tantivy::{
+    DocSet, Index, IndexReader, ReloadPolicy, Searcher, SegmentReader, TERMINATED, TantivyDocument, TantivyError,
+};
+use tantivy_fst::MapBuilder;
 
-use crate::index::dictionary::DictionaryBuilder;
+use crate::index::dictionary::Dictionary;
 use crate::index::hash_multi_map::HashMultiMapBuilder;
 use crate::index::tables::{FIRST, Lookups, MAX_RARE_ROWS, MAX_ROWS, RowsOfWords, SideTables};
 use crate::index::weights::Weights;
-use crate::query::phonetic::phonetic_key_into;
+use crate::query::phonetic::phonetic_key;
 use crate::query::reading::fold_name_into;
 use crate::rank::{is_connecting, static_rank};
 use crate::{FORMAT, IndexFiles, SearchError};
@@ -25,38 +29,23 @@ pub(super) const WRITER_MEMORY: usize = 2 << 30;
 pub(crate) const FORMAT_FILE: &str = "format";
 pub(crate) const TABLES_FILE: &str = "names.tables";
 
-/// The fields of the segment. The terms of a document are separated by spaces.
-#[derive(Clone, Copy, Debug)]
-struct SegmentFields {
-    /// Folded words of names and aliases.
-    word: Field,
-    /// Raw names that fold to nothing, without spaces.
-    raw: Field,
-}
-
-fn schema() -> (Schema, SegmentFields) {
+/// The schema of the segment, its field of folded words of names and aliases, and that of raw names that fold to nothing,
+/// without spaces. The terms of a document are separated by spaces.
+fn schema() -> (Schema, Field, Field) {
     let mut schema = Schema::builder();
     let indexing = TextFieldIndexing::default()
         .set_tokenizer("whitespace")
         .set_index_option(IndexRecordOption::Basic)
         .set_fieldnorms(false);
     let options = TextOptions::default().set_indexing_options(indexing);
-    let fields = SegmentFields {
-        word: schema.add_text_field("word", options.clone()),
-        raw: schema.add_text_field("raw", options),
-    };
-    (schema.build(), fields)
+    let (word, raw) = (schema.add_text_field("word", options.clone()), schema.add_text_field("raw", options));
+    (schema.build(), word, raw)
 }
 
 /// The names of a row: its name, then its aliases.
 pub fn texts(names: &dyn Names, row: u32) -> impl Iterator<Item = &str> {
-    split(names.name(row), names.aliases(row))
-}
-
-/// A name, then its aliases, which are separated by `|`.
-pub(crate) fn split<'a>(name: &'a str, aliases: &'a str) -> impl Iterator<Item = &'a str> {
-    let aliases = aliases.split('|').map(str::trim).filter(|alias| !alias.is_empty());
-    std::iter::once(name).chain(aliases)
+    let aliases = names.aliases(row).split('|').map(str::trim).filter(|alias| !alias.is_empty());
+    std::iter::once(names.name(row)).chain(aliases)
 }
 
 /// A raw name that folds to nothing, as a term.
@@ -64,21 +53,6 @@ pub(crate) fn raw_term(text: &str) -> String {
     text.chars().filter(|char| !char.is_whitespace()).flat_map(char::to_lowercase).collect()
 }
 
-pub(crate) fn build_in_memory(names: &dyn Names) -> Result<(Index, SideTables), SearchError> {
-    build(RamDirectory::create(), names)
-}
-
-/// Builds an index as files.
-pub(crate) fn build_files(names: &dyn Names) -> Result<IndexFiles, SearchError> {
-    let directory = RamDirectory::create();
-    let (index, tables) = build(directory.clone(), names)?;
-    let mut files = files_of(&index, &directory)?;
-    files.insert(TABLES_FILE.into(), tables.to_bytes().map_err(TantivyError::from)?);
-    files.insert(FORMAT_FILE.into(), format!("{FORMAT}\n").into_bytes());
-    Ok(files)
-}
-
-/// The files of an index that was built in `directory`.
 pub(super) fn files_of(index: &Index, directory: &RamDirectory) -> Result<IndexFiles, SearchError> {
     let mut files = IndexFiles::new();
     for path in index.directory().list_managed_files() {
@@ -88,13 +62,25 @@ pub(super) fn files_of(index: &Index, directory: &RamDirectory) -> Result<IndexF
     Ok(files)
 }
 
-fn build(directory: impl Into<Box<dyn Directory>>, names: &dyn Names) -> Result<(Index, SideTables), SearchError> {
+/// Opens the files of a stored index in memory. They were verified when they were read, and nothing writes to them.
+pub(super) fn open_files(files: IndexFiles) -> Result<(Index, Searcher), SearchError> {
+    let directory = RamDirectory::create();
+    for (file, bytes) in files {
+        directory.atomic_write(Path::new(&file), &bytes).map_err(TantivyError::from)?;
+    }
+    let index = Index::open(directory)?;
+    let reader: IndexReader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
+    let searcher = reader.searcher();
+    Ok((index, searcher))
+}
+
+pub(crate) fn build_files(names: &dyn Names) -> Result<IndexFiles, SearchError> {
     if names.len() > MAX_ROWS {
         return Err(SearchError::TooManyRows { rows: names.len() });
     }
-    let (schema, fields) = schema();
-    let mut writer =
-        Index::builder().schema(schema).single_segment_index_writer::<TantivyDocument>(directory, WRITER_MEMORY)?;
+    let (schema, word_field, raw_field) = schema();
+    let (index, directory) = (Index::builder().schema(schema), RamDirectory::create());
+    let mut writer = index.single_segment_index_writer::<TantivyDocument>(directory.clone(), WRITER_MEMORY)?;
     let mut name_keys = NameKeys::default();
     let (mut folded, mut apart) = (String::new(), String::new());
     for row in 0..names.len() {
@@ -103,7 +89,7 @@ fn build(directory: impl Into<Box<dyn Directory>>, names: &dyn Names) -> Result<
         for text in texts(names, row) {
             fold_name_into(text, &mut folded);
             if folded.is_empty() {
-                document.add_text(fields.raw, raw_term(text));
+                document.add_text(raw_field, raw_term(text));
             } else {
                 name_keys.add(&folded, row);
                 fold_into(text, &mut apart);
@@ -117,7 +103,7 @@ fn build(directory: impl Into<Box<dyn Directory>>, names: &dyn Names) -> Result<
             }
         }
         if !words.is_empty() {
-            document.add_text(fields.word, words);
+            document.add_text(word_field, words);
         }
         writer.add_document(document)?;
     }
@@ -126,8 +112,11 @@ fn build(directory: impl Into<Box<dyn Directory>>, names: &dyn Names) -> Result<
     let [segment] = searcher.segment_readers() else {
         return Err(SearchError::Shape { segments: searcher.segment_readers().len(), documents: 0, rows: names.len() });
     };
-    let tables = build_side_tables(segment, fields, names, name_keys)?;
-    Ok((index, tables))
+    let tables = build_side_tables(segment, word_field, names, name_keys)?;
+    let mut files = files_of(&index, &directory)?;
+    files.insert(TABLES_FILE.into(), tables.to_bytes().map_err(TantivyError::from)?);
+    files.insert(FORMAT_FILE.into(), format!("{FORMAT}\n").into_bytes());
+    Ok(files)
 }
 
 /// Lookups by whole names.
@@ -135,7 +124,6 @@ fn build(directory: impl Into<Box<dyn Directory>>, names: &dyn Names) -> Result<
 struct NameKeys {
     full_names: HashMultiMapBuilder,
     acronyms: HashMultiMapBuilder,
-    key: String,
 }
 
 impl NameKeys {
@@ -143,17 +131,12 @@ impl NameKeys {
         if !folded.contains(' ') {
             return;
         }
-        self.key.clear();
-        self.key.extend(folded.split(' '));
-        self.full_names.add(&self.key, row);
+        self.full_names.add(&folded.replace(' ', ""), row);
         let first = |word: &str| word.chars().next();
-        self.key.clear();
-        self.key.extend(folded.split(' ').filter_map(first));
-        self.acronyms.add(&self.key, row);
+        self.acronyms.add(&folded.split(' ').filter_map(first).collect::<String>(), row);
         if folded.split(' ').any(is_connecting) {
-            self.key.clear();
-            self.key.extend(folded.split(' ').filter(|word| !is_connecting(word)).filter_map(first));
-            self.acronyms.add(&self.key, row);
+            let main = folded.split(' ').filter(|word| !is_connecting(word));
+            self.acronyms.add(&main.filter_map(first).collect::<String>(), row);
         }
     }
 }
@@ -161,16 +144,16 @@ impl NameKeys {
 /// Derives the side tables from tantivy's inverted index.
 fn build_side_tables(
     segment: &SegmentReader,
-    fields: SegmentFields,
+    word_field: Field,
     names: &dyn Names,
     mut name_keys: NameKeys,
 ) -> Result<SideTables, SearchError> {
-    let words = segment.inverted_index(fields.word)?;
+    let words = segment.inverted_index(word_field)?;
     let mut rows_of_words = RowsOfWords::default();
     let mut phonetic = HashMultiMapBuilder::default();
-    let mut dictionary = DictionaryBuilder::new();
+    let mut dictionary = MapBuilder::memory();
     let mut frequent_words = String::new();
-    let (mut folded, mut phonetic_key) = (String::new(), String::new());
+    let mut folded = String::new();
     let mut rows = Vec::new();
     let damaged = || SearchError::Damaged { part: "the dictionary" };
     let io_error = |error: io::Error| SearchError::from(TantivyError::from(error));
@@ -178,11 +161,8 @@ fn build_side_tables(
     while let Some((term, info)) = terms.next() {
         let word = std::str::from_utf8(term).map_err(|_| damaged())?;
         let number = rows_of_words.len();
-        if !dictionary.add(term, number) {
-            return Err(damaged());
-        }
-        phonetic_key_into(word, &mut phonetic_key);
-        phonetic.add(&phonetic_key, number);
+        dictionary.insert(term, u64::from(number)).map_err(|_| damaged())?;
+        phonetic.add(&phonetic_key(word), number);
         if info.doc_freq >= Weights::min_frequency(names.len()) {
             writeln!(frequent_words, "{word} {}", info.doc_freq).expect("a string accepts any text");
         }
@@ -213,7 +193,7 @@ fn build_side_tables(
         full_names: name_keys.full_names.build(),
         acronyms: name_keys.acronyms.build(),
         phonetic: phonetic.build(),
-        dictionary: dictionary.finish().ok_or_else(damaged)?,
+        dictionary: dictionary.into_inner().ok().and_then(Dictionary::from_bytes).ok_or_else(damaged)?,
         static_ranks: (0..names.len()).map(|row| static_rank(names.prominence(row))).collect(),
         frequent_words,
     };

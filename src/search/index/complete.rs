@@ -10,7 +10,7 @@ mod tests;
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use crate::index::{MAX_WORD_BYTES, TextIndex, texts};
+use crate::index::{MAX_WORD_BYTES, TermIndex, TextIndex, texts};
 use crate::rank::has_initials;
 use crate::rank::search_buffers::SearchBuffers;
 use crate::{MAX_QUERY_BYTES, MAX_QUERY_WORDS};
@@ -126,22 +126,22 @@ impl TextIndex {
     pub fn complete(&self, names: &dyn Names, text: &str, max: usize) -> Vec<Completed> {
         let Some(typed) = TypedText::parse(text) else { return Vec::new() };
         self.buffers.with(self.rows, |buffers| {
-            let mut found: Vec<Completed> = Vec::new();
-            for row in self.rows_of_full_name(&typed.joined) {
-                let completed = completed(names, &typed, row, buffers);
-                found.extend(completed.filter(|completed| completed.completion == Completion::Equal));
+            let mut run = CompletionRun { terms: &self.terms, names, typed: &typed, buffers, found: Vec::new() };
+            for row in run.rows_of_full_name() {
+                let completed = run.completed(row);
+                run.found.extend(completed.filter(|completed| completed.completion == Completion::Equal));
             }
-            sort(&mut found);
-            found.truncate(max);
-            self.add_initials(names, &typed, max, buffers, &mut found);
-            let beginning = self.rows_beginning(names, &typed, max + found.len(), buffers);
-            add(names, &typed, &beginning, Completion::Begins, max, buffers, &mut found);
-            if found.len() < max {
-                let including = self.rows_including(names, &typed, buffers);
-                add(names, &typed, &including, Completion::Includes, max - found.len(), buffers, &mut found);
+            sort(&mut run.found);
+            run.found.truncate(max);
+            run.add_initials(max);
+            let beginning = run.rows_beginning(max + run.found.len());
+            run.add(&beginning, Completion::Begins, max);
+            if run.found.len() < max {
+                let including = run.rows_including();
+                run.add(&including, Completion::Includes, max - run.found.len());
             }
-            sort(&mut found);
-            found
+            sort(&mut run.found);
+            run.found
         })
     }
 
@@ -150,9 +150,21 @@ impl TextIndex {
         let typed = TypedText::parse(text)?;
         self.buffers.with(self.rows, |buffers| completed(names, &typed, row, buffers))
     }
+}
 
+/// A completion on its way.
+struct CompletionRun<'a> {
+    terms: &'a TermIndex,
+    names: &'a dyn Names,
+    typed: &'a TypedText,
+    buffers: &'a mut SearchBuffers,
+    found: Vec<Completed>,
+}
+
+impl<'a> CompletionRun<'a> {
     /// The rows with this name, without spaces, and some others.
-    fn rows_of_full_name(&self, joined: &str) -> Vec<u32> {
+    fn rows_of_full_name(&self) -> Vec<u32> {
+        let joined = self.typed.joined.as_str();
         let mut rows = self.terms.lookups.full_names.get(joined).to_vec();
         // The map has no names of one word that is not common.
         if let Some(word) = self.terms.lookups.dictionary.get(joined).filter(|word| !self.terms.rows.is_common(*word)) {
@@ -165,52 +177,40 @@ impl TextIndex {
     }
 
     /// Adds the most prominent rows whose initials equal the text.
-    fn add_initials(
-        &self,
-        names: &dyn Names,
-        typed: &TypedText,
-        max: usize,
-        buffers: &mut SearchBuffers,
-        found: &mut Vec<Completed>,
-    ) {
-        if !typed.may_be_initials() {
+    fn add_initials(&mut self, max: usize) {
+        if !self.typed.may_be_initials() {
             return;
         }
-        let mut best = self.most_prominent(names, MAX_COMPARED);
-        self.terms.lookups.acronyms.get(&typed.joined).iter().for_each(|row| best.add(*row));
-        let known = found.len();
+        let joined = self.typed.joined.as_str();
+        let mut best = self.most_prominent(MAX_COMPARED);
+        self.terms.lookups.acronyms.get(joined).iter().for_each(|row| best.add(*row));
+        let known = self.found.len();
         for row in best.rows() {
-            if found.len() == known + max {
+            if self.found.len() == known + max {
                 return;
             }
-            let with_initials = texts(names, row).position(|text| has_initials(&fold(text), &typed.joined));
-            let Some(text) = with_initials.filter(|_| found[..known].iter().all(|known| known.row != row)) else {
+            let with_initials = texts(self.names, row).position(|text| has_initials(&fold(text), joined));
+            let Some(text) = with_initials.filter(|_| self.found[..known].iter().all(|known| known.row != row)) else {
                 continue;
             };
-            let begins = completed(names, typed, row, buffers).filter(|row| row.completion <= Completion::Begins);
-            let prominence = names.prominence(row);
+            let begins = self.completed(row).filter(|row| row.completion <= Completion::Begins);
+            let prominence = self.names.prominence(row);
             let by_initials = Completed { row, completion: Completion::Begins, text, by_initials: true, prominence };
-            found.push(begins.unwrap_or(by_initials));
+            self.found.push(begins.unwrap_or(by_initials));
         }
     }
 
     /// The most prominent rows with a name or alias that begins with the text, and some others.
-    fn rows_beginning(
-        &self,
-        names: &dyn Names,
-        typed: &TypedText,
-        max: usize,
-        buffers: &mut SearchBuffers,
-    ) -> Vec<u32> {
-        let ranges = self.ranges(typed);
+    fn rows_beginning(&mut self, max: usize) -> Vec<u32> {
+        let ranges = self.ranges();
         let Some((first, others)) = ranges.split_first() else { return Vec::new() };
-        let mut best = self.most_prominent(names, if others.is_empty() { max } else { MAX_COMPARED });
+        let mut best = self.most_prominent(if others.is_empty() { max } else { MAX_COMPARED });
         if others.is_empty() {
             self.terms.each_first_row(first, |row| best.add(row));
         } else {
             let mut rows = Vec::new();
             self.terms.each_first_row(first, |row| rows.push(row));
-            self.retain_with(&mut rows, others, buffers);
+            self.retain_with(&mut rows, others);
             rows.into_iter().for_each(|row| best.add(row));
         }
         best.rows()
@@ -218,10 +218,10 @@ impl TextIndex {
 
     /// The most prominent rows with all words of the text, and rows with a name or alias that may begin with it except
     /// for spaces.
-    fn rows_including(&self, names: &dyn Names, typed: &TypedText, buffers: &mut SearchBuffers) -> Vec<u32> {
-        let mut ranges = self.ranges(typed);
+    fn rows_including(&mut self) -> Vec<u32> {
+        let mut ranges = self.ranges();
         ranges.sort_by_key(|range| self.terms.rows.estimate(range));
-        let mut with_words = self.most_prominent(names, MAX_COMPARED);
+        let mut with_words = self.most_prominent(MAX_COMPARED);
         if let Some((rarest, others)) = ranges.split_first() {
             let mut rows = Vec::new();
             self.terms.each_rare_row(rarest, |row, _| rows.push(row));
@@ -230,14 +230,14 @@ impl TextIndex {
                 self.terms.each_row(word, budget, |row, _| rows.push(row));
                 budget = budget.saturating_sub(self.terms.rows.count(word));
             }
-            self.retain_with(&mut rows, others, buffers);
+            self.retain_with(&mut rows, others);
             rows.into_iter().for_each(|row| with_words.add(row));
         }
-        let mut joined = self.most_prominent(names, MAX_COMPARED);
-        let dictionary = &self.terms.lookups.dictionary;
-        self.terms.each_first_row(&dictionary.with_prefix(&typed.joined), |row| joined.add(row));
-        for end in 1..typed.joined.len().min(MAX_WORD_BYTES) {
-            if let Some(word) = dictionary.get(&typed.joined[..end]) {
+        let mut joined = self.most_prominent(MAX_COMPARED);
+        let (dictionary, text) = (&self.terms.lookups.dictionary, self.typed.joined.as_str());
+        self.terms.each_first_row(&dictionary.with_prefix(text), |row| joined.add(row));
+        for end in 1..text.len().min(MAX_WORD_BYTES) {
+            if let Some(word) = dictionary.get(&text[..end]) {
                 self.terms.each_first_row(&(word..word + 1), |row| joined.add(row));
             }
         }
@@ -250,64 +250,62 @@ impl TextIndex {
 
     /// The words of the dictionary for each typed word: the word itself, or for the last one all words that begin with
     /// it. Empty if a typed word is in no name.
-    fn ranges(&self, typed: &TypedText) -> Vec<Range<u32>> {
-        let dictionary = &self.terms.lookups.dictionary;
-        let last = typed.words.len() - 1;
+    fn ranges(&self) -> Vec<Range<u32>> {
+        let (dictionary, words) = (&self.terms.lookups.dictionary, &self.typed.words);
+        let last = words.len() - 1;
         let range = |(index, word): (usize, &String)| match index == last {
             true => Some(dictionary.with_prefix(word)).filter(|range| !range.is_empty()),
             false => dictionary.get(word).map(|word| word..word + 1),
         };
-        let ranges: Option<_> = typed.words.iter().enumerate().take(MAX_QUERY_WORDS).map(range).collect();
+        let ranges: Option<_> = words.iter().enumerate().take(MAX_QUERY_WORDS).map(range).collect();
         ranges.unwrap_or_default()
     }
 
     /// Removes rows without a word of each range, until reading the names of the others costs less.
-    fn retain_with(&self, rows: &mut Vec<u32>, ranges: &[Range<u32>], buffers: &mut SearchBuffers) {
+    fn retain_with(&mut self, rows: &mut Vec<u32>, ranges: &[Range<u32>]) {
+        let Self { terms, buffers, .. } = self;
         rows.sort_unstable();
         rows.dedup();
         for range in ranges {
-            if rows.len() <= MAX_COMPARED / 4 || self.terms.rows.estimate(range) > MAX_READ {
+            if rows.len() <= MAX_COMPARED / 4 || terms.rows.estimate(range) > MAX_READ {
                 continue;
             }
             buffers.clear_bits();
-            self.terms.each_rare_row(range, |row, _| buffers.set_bit(row));
-            for word in self.terms.rows.common_in(range) {
-                self.terms.each_row_among(word, rows, |row| buffers.set_bit(row));
+            terms.each_rare_row(range, |row, _| buffers.set_bit(row));
+            for word in terms.rows.common_in(range) {
+                terms.each_row_among(word, rows, |row| buffers.set_bit(row));
             }
             rows.retain(|row| buffers.has_bit(*row));
         }
     }
 
-    fn most_prominent<'a>(&'a self, names: &'a dyn Names, max: usize) -> MostProminent<'a> {
-        let ranks = &self.terms.lookups.static_ranks;
+    fn most_prominent(&self, max: usize) -> MostProminent<'a> {
+        let (names, ranks) = (self.names, self.terms.lookups.static_ranks.as_slice());
         MostProminent { names, ranks, max: max.max(1), min_rank: 0, worst: None, rows: Vec::new() }
+    }
+
+    /// Adds those of the rows, in their order, that complete the text at least as well as `worst` and are not found yet;
+    /// at most `max`.
+    fn add(&mut self, rows: &[u32], worst: Completion, max: usize) {
+        let known = self.found.len();
+        for row in rows {
+            if self.found.len() == known + max {
+                return;
+            }
+            if self.found[..known].iter().all(|found| found.row != *row) {
+                let completed = self.completed(*row);
+                self.found.extend(completed.filter(|row| row.completion <= worst));
+            }
+        }
+    }
+
+    fn completed(&mut self, row: u32) -> Option<Completed> {
+        completed(self.names, self.typed, row, self.buffers)
     }
 }
 
 fn sort(found: &mut [Completed]) {
     found.sort_unstable_by_key(|row| (row.completion, Reverse(row.prominence), row.row));
-}
-
-/// Adds those of the rows, in their order, that complete the text at least as well as `worst` and are not found yet; at
-/// most `max`.
-fn add(
-    names: &dyn Names,
-    typed: &TypedText,
-    rows: &[u32],
-    worst: Completion,
-    max: usize,
-    buffers: &mut SearchBuffers,
-    found: &mut Vec<Completed>,
-) {
-    let known = found.len();
-    for row in rows {
-        if found.len() == known + max {
-            return;
-        }
-        if found[..known].iter().all(|found| found.row != *row) {
-            found.extend(completed(names, typed, *row, buffers).filter(|row| row.completion <= worst));
-        }
-    }
 }
 
 /// The completion of the text by the best of a row's names.

@@ -12,17 +12,16 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 use once_cell::sync::Lazy;
-use tantivy::directory::{Directory, RamDirectory};
+use tantivy::directory::RamDirectory;
 use tantivy::query::{EnableScoring, Query, Scorer, TermQuery};
 use tantivy::schema::{Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use tantivy::tokenizer::{
     AsciiFoldingFilter, Language, LowerCaser, RawTokenizer, RemoveLongFilter, SimpleTokenizer, Stemmer, StopWordFilter,
     TextAnalyzer, TextAnalyzerBuilder, TokenStream, Tokenizer, TokenizerManager, WhitespaceTokenizer,
 };
-use tantivy::{DocSet, Index, IndexReader, ReloadPolicy, Searcher, TERMINATED, TantivyDocument, Term};
+use tantivy::{DocSet, Index, Searcher, TERMINATED, TantivyDocument, Term};
 
-use crate::index::build::{WRITER_MEMORY, files_of};
-use crate::index::read_only_directory::ReadOnlyDirectory;
+use crate::index::build::{WRITER_MEMORY, files_of, open_files};
 use crate::{IndexFiles, SearchError};
 use data::Names;
 use data::import::key_map::KeyMap;
@@ -66,15 +65,13 @@ pub struct DescriptionMatches {
     pub complete: usize,
 }
 
-pub(crate) struct DescriptionIndex {
+/// An index over the texts of records.
+pub struct DescriptionIndex {
     searcher: Searcher,
     field: Field,
 }
 
-/// Words in lower case.
-static PLAIN: Lazy<TextAnalyzer> = Lazy::new(|| words_of_text().build());
-
-/// The same without stop words, stemmed and without accents, by language.
+/// Analyzers of words without stop words, stemmed and without accents, by language.
 static STEMMED: Lazy<Vec<TextAnalyzer>> = Lazy::new(|| {
     let stemmed = |language: Language| {
         words_of_text().filter(stop_words(language)).filter(Stemmer::new(language)).filter(AsciiFoldingFilter).build()
@@ -82,13 +79,14 @@ static STEMMED: Lazy<Vec<TextAnalyzer>> = Lazy::new(|| {
     LANGUAGES.iter().map(|language| stemmed(*language)).collect()
 });
 
-/// Analyzers of single words, by language: the first remove stop words, the second also stem.
-static OF_WORDS: Lazy<(Vec<TextAnalyzer>, Vec<TextAnalyzer>)> = Lazy::new(|| {
+/// The analyzer of words in lower case, and those of single words, by language: the first remove stop words, the second
+/// also stem.
+static OF_WORDS: Lazy<(TextAnalyzer, Vec<TextAnalyzer>, Vec<TextAnalyzer>)> = Lazy::new(|| {
     let without = |language: &Language| TextAnalyzer::builder(RawTokenizer::default()).filter(stop_words(*language));
     let stemmed =
         |language: &Language| without(language).filter(Stemmer::new(*language)).filter(AsciiFoldingFilter).build();
     let without = LANGUAGES.iter().map(|language| without(language).build()).collect();
-    (without, LANGUAGES.iter().map(stemmed).collect())
+    (words_of_text().build(), without, LANGUAGES.iter().map(stemmed).collect())
 });
 
 fn words_of_text() -> TextAnalyzerBuilder<impl Tokenizer> {
@@ -135,10 +133,9 @@ impl StemCache {
     /// Caches about `max_known` words at once.
     fn new(max_known: usize) -> Self {
         // Copies share their lists of stop words.
-        let (without_stop_words, stemmed) = OF_WORDS.clone();
+        let (plain, without_stop_words, stemmed) = OF_WORDS.clone();
         let (known, stem_numbers) = (KeyMap::default(), KeyMap::default());
         let (words, stem_texts) = (Vec::new(), Vec::new());
-        let plain = PLAIN.clone();
         Self { plain, without_stop_words, stemmed, known, max_known, words, stem_numbers, stem_texts }
     }
 
@@ -203,7 +200,6 @@ fn language_of(text: &str) -> usize {
     vocabulary.language_of(&words)
 }
 
-/// The field of the segment.
 const FIELD: &str = "text";
 
 fn schema() -> (Schema, Field) {
@@ -235,75 +231,60 @@ fn unpack(lists: &[u8]) -> impl Iterator<Item = u32> {
     numbers.map(|bytes| bytes.iter().rev().fold(0, |number, byte| number << 7 | u32::from(byte & 0x7f)))
 }
 
-fn build(directory: impl Into<Box<dyn Directory>>, names: &dyn Names) -> Result<Index, SearchError> {
-    let (schema, field) = schema();
-    let tokenizers = TokenizerManager::new();
-    tokenizers.register(STEMS, WhitespaceTokenizer::default());
-    let index = Index::builder().schema(schema).tokenizers(tokenizers);
-    let mut writer = index.single_segment_index_writer::<TantivyDocument>(directory, WRITER_MEMORY)?;
-    let mut vocabulary = StemCache::new(MAX_KNOWN);
-    // Number of uses of each stem. Names made of rarer stems are found by name.
-    let mut uses: Vec<u32> = Vec::new();
-    let mut count = |stems: &[u32], times: u32| {
-        for stem in stems {
-            let place = *stem as usize;
-            uses.resize(uses.len().max(place + 1), 0);
-            uses[place] = uses[place].saturating_add(times);
-        }
-    };
-    // For each row, the stems of its description, its context and its name.
-    let mut documents: Vec<Box<[u8]>> = Vec::with_capacity(names.len() as usize);
-    let mut packed = Vec::new();
-    for row in 0..names.len() {
-        packed.clear();
-        let words = vocabulary.read(&names.description(row));
-        let language = vocabulary.language_of(&words);
-        count(&vocabulary.stems(&words, 0).collect::<Vec<_>>(), MIN_USES);
-        pack(&mut packed, vocabulary.stems(&words, language));
-        let words = vocabulary.read(&names.context(row));
-        pack(&mut packed, vocabulary.stems(&words, 0));
-        let words = vocabulary.read(names.name(row));
-        let stems: Vec<u32> = vocabulary.stems(&words, 0).collect();
-        count(&stems, 1);
-        pack(&mut packed, stems.into_iter());
-        documents.push(packed.as_slice().into());
-    }
-    for packed in documents {
-        let mut numbers = unpack(&packed);
-        let mut next = || -> Vec<u32> { numbers.by_ref().take_while(|number| *number != 0).collect() };
-        let (description, context, mut name) = (next(), next(), next());
-        name.retain(|stem| uses[*stem as usize] >= MIN_USES);
-        let mut text = String::new();
-        // A record's description counts twice.
-        for stem in [&description, &description, &context, &name].into_iter().flatten() {
-            text.push_str(vocabulary.stem(*stem));
-            text.push(' ');
-        }
-        let mut document = TantivyDocument::default();
-        document.add_text(field, text);
-        writer.add_document(document)?;
-    }
-    Ok(writer.finalize()?)
-}
-
 impl DescriptionIndex {
-    pub(crate) fn in_memory(names: &dyn Names) -> Result<Self, SearchError> {
-        Self::new(&build(RamDirectory::create(), names)?, names.len())
-    }
-
-    /// Builds an index as files.
     pub(crate) fn create(names: &dyn Names) -> Result<IndexFiles, SearchError> {
-        let directory = RamDirectory::create();
-        files_of(&build(directory.clone(), names)?, &directory)
+        let (schema, field) = schema();
+        let tokenizers = TokenizerManager::new();
+        tokenizers.register(STEMS, WhitespaceTokenizer::default());
+        let (index, directory) = (Index::builder().schema(schema).tokenizers(tokenizers), RamDirectory::create());
+        let mut writer = index.single_segment_index_writer::<TantivyDocument>(directory.clone(), WRITER_MEMORY)?;
+        let mut vocabulary = StemCache::new(MAX_KNOWN);
+        // Number of uses of each stem. Names made of rarer stems are found by name.
+        let mut uses: Vec<u32> = Vec::new();
+        let mut count = |stems: &[u32], times: u32| {
+            for stem in stems {
+                let place = *stem as usize;
+                uses.resize(uses.len().max(place + 1), 0);
+                uses[place] = uses[place].saturating_add(times);
+            }
+        };
+        // For each row, the stems of its description, its context and its name.
+        let mut documents: Vec<Box<[u8]>> = Vec::with_capacity(names.len() as usize);
+        let mut packed = Vec::new();
+        for row in 0..names.len() {
+            packed.clear();
+            let words = vocabulary.read(&names.description(row));
+            let language = vocabulary.language_of(&words);
+            count(&vocabulary.stems(&words, 0).collect::<Vec<_>>(), MIN_USES);
+            pack(&mut packed, vocabulary.stems(&words, language));
+            let words = vocabulary.read(&names.context(row));
+            pack(&mut packed, vocabulary.stems(&words, 0));
+            let words = vocabulary.read(names.name(row));
+            let stems: Vec<u32> = vocabulary.stems(&words, 0).collect();
+            count(&stems, 1);
+            pack(&mut packed, stems.into_iter());
+            documents.push(packed.as_slice().into());
+        }
+        for packed in documents {
+            let mut numbers = unpack(&packed);
+            let mut next = || -> Vec<u32> { numbers.by_ref().take_while(|number| *number != 0).collect() };
+            let (description, context, mut name) = (next(), next(), next());
+            name.retain(|stem| uses[*stem as usize] >= MIN_USES);
+            let mut text = String::new();
+            // A record's description counts twice.
+            for stem in [&description, &description, &context, &name].into_iter().flatten() {
+                text.push_str(vocabulary.stem(*stem));
+                text.push(' ');
+            }
+            let mut document = TantivyDocument::default();
+            document.add_text(field, text);
+            writer.add_document(document)?;
+        }
+        files_of(&writer.finalize()?, &directory)
     }
 
     pub(crate) fn open(files: IndexFiles, rows: u32) -> Result<Self, SearchError> {
-        Self::new(&Index::open(ReadOnlyDirectory::new(files))?, rows)
-    }
-
-    fn new(index: &Index, rows: u32) -> Result<Self, SearchError> {
-        let reader: IndexReader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
-        let searcher = reader.searcher();
+        let (index, searcher) = open_files(files)?;
         let documents = searcher.segment_readers().iter().map(|segment| segment.max_doc()).sum();
         if documents != rows || searcher.segment_readers().len() > 1 {
             return Err(SearchError::Shape { segments: searcher.segment_readers().len(), documents, rows });
@@ -317,10 +298,10 @@ impl DescriptionIndex {
         Ok(Self { searcher, field })
     }
 
-    /// The rows with the words of a query, best first; if they are few, rows with fewer words follow. If there are more
-    /// than `max`, the first ones, which are the most prominent: rows are in the default order of their list.
-    /// Deterministic.
-    pub(crate) fn search(&self, names: &dyn Names, text: &str, max: usize) -> DescriptionMatches {
+    /// The rows with the words of a query in their descriptions, sectors, places, titles or common words of names, best
+    /// first; if they are few, rows with fewer words follow. If there are more than `max`, the first ones, which are the
+    /// most prominent: rows are in the default order of their list. Deterministic.
+    pub fn search(&self, names: &dyn Names, text: &str, max: usize) -> DescriptionMatches {
         let best = |scored: Vec<(f32, u32)>, max: usize| {
             let prominent = scored.into_iter().map(|(score, row)| {
                 let prominence = names.prominence(row) as f32 / MAX_PROMINENCE as f32;
@@ -350,9 +331,10 @@ impl DescriptionIndex {
         DescriptionMatches { rows, complete }
     }
 
-    /// The rows with most of the distinctive words of a row's description, with their scores as a share of its own.
-    pub(crate) fn find_similar(&self, names: &dyn Names, row: u32) -> HashMap<u32, f32> {
-        let stems = self.distinctive(&names.description(row)).into_iter();
+    /// The rows with most of the distinctive words of a row's description, with their scores as a share of its own, from 0
+    /// to 1.
+    pub fn find_similar(&self, names: &dyn Names, row: u32) -> HashMap<u32, f32> {
+        let stems = self.distinctive(names, row).into_iter();
         let words: Vec<BTreeSet<String>> = stems.map(|stem| BTreeSet::from([stem])).collect();
         let (mut scored, mut own) = (Vec::new(), 0.0);
         each_row_with_any(
@@ -363,7 +345,7 @@ impl DescriptionIndex {
     }
 
     /// The rows with a word, ascending; empty if more than `max` may have it.
-    pub(crate) fn rows_with(&self, word: &str, max: u64) -> Vec<u32> {
+    pub fn rows_with(&self, word: &str, max: u64) -> Vec<u32> {
         let stems = self.stems(word).next().unwrap_or_default();
         let mut rows = Vec::new();
         if self.all_postings(&stems) <= max {
@@ -373,7 +355,7 @@ impl DescriptionIndex {
     }
 
     /// The words of another row's texts that are among the distinctive stems, in their order and spelling.
-    pub(crate) fn words_in_common(&self, names: &dyn Names, distinctive: &[String], other: u32) -> Vec<String> {
+    pub fn words_in_common(&self, names: &dyn Names, distinctive: &[String], other: u32) -> Vec<String> {
         let description = names.description(other);
         let (language, context) = (language_of(&description), names.context(other));
         let mut known = HashSet::new();
@@ -386,10 +368,10 @@ impl DescriptionIndex {
         both
     }
 
-    /// The stems of a description that are rarest in the texts of others.
-    pub(crate) fn distinctive(&self, text: &str) -> Vec<String> {
+    /// The stems of a row's description that are rarest in the texts of others.
+    pub fn distinctive(&self, names: &dyn Names, row: u32) -> Vec<String> {
         let mut vocabulary = StemCache::new(MAX_KNOWN);
-        let words = vocabulary.read(text);
+        let words = vocabulary.read(&names.description(row));
         let language = vocabulary.language_of(&words);
         let stems: BTreeSet<u32> = vocabulary.stems(&words, language).collect();
         let stems = stems.into_iter().map(|stem| vocabulary.stem(stem).to_owned());
@@ -416,7 +398,7 @@ impl DescriptionIndex {
     }
 
     /// Number of rows with a word; a row counts once for each of several stems.
-    pub(crate) fn word_frequency(&self, word: &str) -> u64 {
+    pub fn word_frequency(&self, word: &str) -> u64 {
         self.stems(word).map(|stems| self.all_postings(&stems)).sum()
     }
 
@@ -424,7 +406,6 @@ impl DescriptionIndex {
         stems.iter().map(|stem| self.postings(stem)).sum()
     }
 
-    /// The number of rows that have a stem.
     fn postings(&self, stem: &str) -> u64 {
         self.searcher.doc_freq(&self.term(stem)).unwrap_or(0)
     }

@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use tantivy_fst::{Map, MapBuilder};
+use tantivy_fst::Map;
 
 use crate::edit_distance::{FuzzyWalk, words_below};
 
@@ -15,24 +15,6 @@ pub(crate) const MAX_WORD_BYTES: usize = 40;
 
 pub(crate) struct Dictionary {
     map: Map<Vec<u8>>,
-}
-
-/// Builds a dictionary from words in alphabetical order.
-pub(crate) struct DictionaryBuilder(MapBuilder<Vec<u8>>);
-
-impl DictionaryBuilder {
-    pub(crate) fn new() -> Self {
-        Self(MapBuilder::memory())
-    }
-
-    /// Adds the next word; false if it is out of order.
-    pub(crate) fn add(&mut self, word: &[u8], number: u32) -> bool {
-        self.0.insert(word, u64::from(number)).is_ok()
-    }
-
-    pub(crate) fn finish(self) -> Option<Dictionary> {
-        Dictionary::from_bytes(self.0.into_inner().ok()?)
-    }
 }
 
 impl Dictionary {
@@ -44,7 +26,6 @@ impl Dictionary {
         self.map.as_fst().to_vec()
     }
 
-    /// Number of words.
     pub(crate) fn len(&self) -> u32 {
         self.map.len() as u32
     }
@@ -91,7 +72,7 @@ impl Dictionary {
         }
         let fst = self.map.as_fst();
         let mut walk = FuzzyWalk { fst, pattern: text.as_bytes(), steps: *steps, prefix, found: Vec::new() };
-        walk.run(edits);
+        walk.visit(fst.root(), 0, 0, edits);
         *steps = walk.steps;
         walk.found
     }
@@ -107,11 +88,7 @@ mod tests {
     use crate::edit_distance::EditPattern;
 
     fn dictionary(words: &BTreeSet<String>) -> Dictionary {
-        let mut builder = DictionaryBuilder::new();
-        for (number, word) in (0..).zip(words) {
-            assert!(builder.add(word.as_bytes(), number));
-        }
-        builder.finish().unwrap()
+        Dictionary { map: Map::from_iter(words.iter().zip(0..)).unwrap() }
     }
 
     /// The numbers of the words for which `matches` is true.

@@ -5,7 +5,6 @@ mod complete;
 mod descriptions;
 mod dictionary;
 mod hash_multi_map;
-mod read_only_directory;
 mod tables;
 mod term_index;
 mod weights;
@@ -14,25 +13,19 @@ pub(crate) use build::raw_term;
 pub use build::texts;
 pub use complete::typed_part;
 pub use complete::{Completed, Completion};
-pub use descriptions::DescriptionMatches;
-pub use descriptions::marks;
-#[cfg(test)]
-pub(crate) use dictionary::DictionaryBuilder;
+pub use descriptions::{DescriptionIndex, DescriptionMatches, marks};
 pub(crate) use dictionary::{Dictionary, MAX_WORD_BYTES};
 pub(crate) use tables::MAX_ROWS;
 pub(crate) use term_index::TermIndex;
 pub(crate) use weights::{GENERIC, Weights};
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
+use tantivy::InvertedIndexReader;
 use tantivy::schema::IndexRecordOption;
-use tantivy::{Index, IndexReader, InvertedIndexReader, ReloadPolicy};
 
-use crate::index::build::split;
-use crate::index::descriptions::DescriptionIndex;
-use crate::index::read_only_directory::ReadOnlyDirectory;
 use crate::index::tables::SideTables;
 use crate::query::NameQuery;
 use crate::query::reading::other_readings;
@@ -67,7 +60,7 @@ pub struct TextIndex {
     weights: Weights,
     rows: u32,
     buffers: BufferPool,
-    descriptions: DescriptionIndex,
+    pub descriptions: DescriptionIndex,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -129,8 +122,9 @@ const LOOSE_RANGE: f32 = 0.15;
 impl TextIndex {
     /// Builds an index in memory, for the bundled snapshot.
     pub fn in_memory(names: &dyn Names) -> Result<Self, SearchError> {
-        let (index, tables) = build::build_in_memory(names)?;
-        Self::new(&index, tables, DescriptionIndex::in_memory(names)?, names)
+        let mut files = Self::create(names, IndexPart::Names)?;
+        files.extend(Self::create(names, IndexPart::Descriptions)?);
+        Self::open(files, names)
     }
 
     /// Builds a part of an index as files, to be stored.
@@ -157,21 +151,14 @@ impl TextIndex {
             files.into_iter().partition(|(file, _)| file.starts_with(DESCRIPTIONS));
         let descriptions = descriptions.into_iter().map(|(file, bytes)| (file[DESCRIPTIONS.len()..].to_owned(), bytes));
         let descriptions = DescriptionIndex::open(descriptions.collect(), names.len())?;
-        Self::new(&Index::open(ReadOnlyDirectory::new(files))?, tables, descriptions, names)
-    }
-
-    fn new(
-        index: &Index,
-        tables: SideTables,
-        descriptions: DescriptionIndex,
-        names: &dyn Names,
-    ) -> Result<Self, SearchError> {
+        let (index, searcher) = build::open_files(files)?;
         let rows = names.len();
-        let reader: IndexReader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
-        let searcher = reader.searcher();
         let shape = |segments, documents| SearchError::Shape { segments, documents, rows };
         let (words, raw) = match searcher.segment_readers() {
-            [] if rows == 0 => (Arc::new(no_words()), Arc::new(no_words())),
+            [] if rows == 0 => {
+                let none = Arc::new(InvertedIndexReader::empty(IndexRecordOption::Basic));
+                (Arc::clone(&none), none)
+            }
             [segment] => {
                 if segment.max_doc() != rows || segment.num_docs() != rows {
                     return Err(shape(1, segment.max_doc()));
@@ -186,54 +173,17 @@ impl TextIndex {
         Ok(Self { terms, weights, rows, buffers: BufferPool::default(), descriptions })
     }
 
-    /// The rows with words of a text in their descriptions, sectors, places, titles or common words of names, best
-    /// first; the first ones if there are more than `max`.
-    pub fn search_descriptions(&self, names: &dyn Names, text: &str, max: usize) -> DescriptionMatches {
-        self.descriptions.search(names, text, max)
-    }
-
-    /// The rows with distinctive words of a row's description in theirs, with their scores as a share of its own, from
-    /// 0 to 1.
-    pub fn described_like(&self, names: &dyn Names, row: u32) -> HashMap<u32, f32> {
-        self.descriptions.find_similar(names, row)
-    }
-
-    /// The rows with a word in their descriptions, sectors, places, titles or common words of names; empty if more than
-    /// `max` may have it.
-    pub fn rows_described(&self, word: &str, max: u64) -> Vec<u32> {
-        self.descriptions.rows_with(word, max)
-    }
-
-    /// Number of rows with a word in their texts; approximate if the word has several forms.
-    pub fn description_frequency(&self, word: &str) -> u64 {
-        self.descriptions.word_frequency(word)
-    }
-
-    /// The stems of a row's description that are rarest in the others.
-    pub fn distinctive(&self, names: &dyn Names, row: u32) -> Vec<String> {
-        self.descriptions.distinctive(&names.description(row))
-    }
-
-    /// The words of a row's description that are among the distinctive stems of another.
-    pub fn words_in_common(&self, names: &dyn Names, distinctive: &[String], row: u32) -> Vec<String> {
-        self.descriptions.words_in_common(names, distinctive, row)
-    }
-
     /// The matches of a query, best first. Deterministic. An empty query has no matches. If the query has several
     /// readings, the first with a sure match counts, otherwise the one with the best match.
     ///
     /// Filters play no part: they only remove rows from the matches.
     pub fn search(&self, names: &dyn Names, query: &str) -> SearchResults {
         let started = Instant::now();
-        let results = self.search_readings(names, query);
-        DURATIONS.observe(started.elapsed());
-        results
-    }
-
-    fn search_readings(&self, names: &dyn Names, query: &str) -> SearchResults {
         let results = self.search_reading(names, query, &STEPS);
         let other = |reading: &str| self.search_reading(names, reading, &STEPS[..1]);
-        self.best_reading(query, results, other, SearchResults::best_score)
+        let results = self.best_reading(query, results, other, SearchResults::best_score);
+        DURATIONS.observe(started.elapsed());
+        results
     }
 
     /// The result of the first reading with a sure match, otherwise of the one with the best score.
@@ -253,7 +203,7 @@ impl TextIndex {
     fn search_reading(&self, names: &dyn Names, text: &str, steps: &[(SearchStep, f32)]) -> SearchResults {
         let mut query = NameQuery::parse(text, &self.weights);
         self.buffers.with(self.rows, |buffers| {
-            let mut candidates = CandidateSearch::new(&self.terms);
+            let mut candidates = CandidateSearch::new(&self.terms, &self.weights);
             let mut scored = Vec::new();
             let mut capped = false;
             let mut is_complete = true;
@@ -263,7 +213,7 @@ impl TextIndex {
                     SearchStep::Near => MAX_HITS / (2 * query.words.len()).saturating_sub(1).max(1),
                     SearchStep::Wide | SearchStep::Far => MAX_DISTANT_CANDIDATES,
                 };
-                if !candidates.gather(&mut query, &self.weights, step, buffers) {
+                if !candidates.gather(&mut query, step, buffers) {
                     continue;
                 }
                 let is_cut = self.score_candidates(names, &query, &candidates, max, buffers, &mut scored);
@@ -330,15 +280,14 @@ impl TextIndex {
         let mut rows: Vec<(f32, u32)> = rows.collect();
         keep_best(&mut rows, MAX_RELAXED_CANDIDATES);
         for (_, row) in rows {
-            let candidate = Candidate::new(names, row);
             if buffers.marks(row) & SCORED == 0 {
                 buffers.mark(row, SCORED);
-                let score = self.score(query, &candidate, buffers);
+                let score = self.score(names, query, row, buffers);
                 scored.push(Hit { row, score });
             }
             let Some(relaxation) = RelaxedMatch::of_row(query, names, row, &self.weights) else { continue };
-            let points = MatchStrategy::Relaxed.ceiling() * relaxation.similarity;
-            let score = points + prominence_bonus(points, candidate.prominence);
+            let points = MatchStrategy::RELAXED.ceiling * relaxation.similarity;
+            let score = points + prominence_bonus(points, names.prominence(row));
             if let Some(hit) = scored.iter_mut().find(|hit| hit.row == row) {
                 hit.score = hit.score.max(score);
             }
@@ -388,8 +337,7 @@ impl TextIndex {
         rows.iter().map(class).collect()
     }
 
-    /// The rows with a name that has a folded text as its initials, with or without those of connecting words. At most
-    /// `max` rows are read.
+    /// The rows with a name that has a folded text as its initials, with or without connecting words; reads at most `max`.
     pub fn rows_with_initials(&self, names: &dyn Names, folded: &str, max: usize) -> Vec<u32> {
         if folded.len() < 2 || folded.contains(' ') {
             return Vec::new();
@@ -408,16 +356,14 @@ impl TextIndex {
     fn explain_reading(&self, names: &dyn Names, query: &str, row: u32) -> Explanation {
         let query = NameQuery::parse(query, &self.weights);
         let class = MatchClass::of_row(&query, texts(names, row));
-        let relaxation = match class.is_sure() {
-            true => None,
-            false => RelaxedMatch::of_row(&query, names, row, &self.weights),
-        };
+        let relaxed = || RelaxedMatch::of_row(&query, names, row, &self.weights);
+        let relaxation = if class.is_sure() { None } else { relaxed() };
         let best = self.buffers.with(self.rows, |buffers| {
             let scored = texts(names, row).map(|text| {
                 let mut scores = AllScores::default();
                 score_text(&query, text, &self.weights, buffers, &mut scores);
                 if let Some(relaxation) = &relaxation {
-                    scores.add(MatchStrategy::Relaxed, relaxation.similarity);
+                    scores.add(MatchStrategy::RELAXED, relaxation.similarity);
                 }
                 (text, scores)
             });
@@ -446,18 +392,15 @@ impl TextIndex {
             }
         }
         let is_capped = keep_best(&mut rows, max);
-        let mut chunk = Vec::with_capacity(CHUNK);
         for rows in rows.chunks(CHUNK) {
-            chunk.clear();
-            chunk.extend(rows.iter().map(|(_, row)| Candidate::new(names, *row)));
             // The names are far apart in memory. Reading the first byte of each lets the processor fetch them in parallel.
-            let first_bytes = chunk.iter().map(|candidate| candidate.name.bytes().next().map_or(0, usize::from));
+            let first_bytes = rows.iter().map(|(_, row)| names.name(*row).bytes().next().map_or(0, usize::from));
             std::hint::black_box(first_bytes.sum::<usize>());
-            for candidate in &chunk {
-                buffers.mark(candidate.row, SCORED);
-                let score = self.score(query, candidate, buffers);
+            for (_, row) in rows {
+                buffers.mark(*row, SCORED);
+                let score = self.score(names, query, *row, buffers);
                 if score > 0.0 {
-                    scored.push(Hit { row: candidate.row, score });
+                    scored.push(Hit { row: *row, score });
                 }
             }
         }
@@ -474,12 +417,12 @@ impl TextIndex {
         candidates.coverage(marks) + begins + exact + hinted + f32::from(static_rank) / 2_550.0
     }
 
-    fn score(&self, query: &NameQuery, candidate: &Candidate<'_>, buffers: &mut SearchBuffers) -> f32 {
+    fn score(&self, names: &dyn Names, query: &NameQuery, row: u32, buffers: &mut SearchBuffers) -> f32 {
         let mut best = BestScore::default();
-        for text in split(candidate.name, candidate.aliases) {
+        for text in texts(names, row) {
             score_text(query, text, &self.weights, buffers, &mut best);
         }
-        if best.0 > 0.0 { best.0 + prominence_bonus(best.0, candidate.prominence) } else { 0.0 }
+        if best.0 > 0.0 { best.0 + prominence_bonus(best.0, names.prominence(row)) } else { 0.0 }
     }
 }
 
@@ -500,21 +443,3 @@ fn sort(hits: &mut [Hit]) {
 
 /// The number of candidates read before they are scored.
 const CHUNK: usize = 32;
-
-/// A row to be scored.
-struct Candidate<'a> {
-    row: u32,
-    name: &'a str,
-    aliases: &'a str,
-    prominence: u32,
-}
-
-impl<'a> Candidate<'a> {
-    fn new(names: &'a dyn Names, row: u32) -> Self {
-        Self { row, name: names.name(row), aliases: names.aliases(row), prominence: names.prominence(row) }
-    }
-}
-
-fn no_words() -> InvertedIndexReader {
-    InvertedIndexReader::empty(IndexRecordOption::Basic)
-}

@@ -1,10 +1,10 @@
 //! The side tables of an index: data that tantivy does not provide, or not fast enough.
 //!
-//! They are stored as an archive, like the tables of a snapshot, and read into memory when the index is opened: about 18
-//! bytes per name.
+//! Stored as an archive, like the tables of a snapshot, and read into memory when opened: about 18 bytes per name.
 
-use std::io::{self, Write};
+use std::io;
 use std::ops::Range;
+use std::slice;
 use std::sync::Arc;
 
 use crate::SearchError;
@@ -26,24 +26,12 @@ const COMMON: u32 = u32::MAX;
 /// The maximum number of rows of an index.
 pub(crate) const MAX_ROWS: u32 = LISTED - 1;
 
-/// The rows of a word.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum WordRows<'a> {
-    /// One row, with its [`FIRST`] bit.
-    One(u32),
-    /// Up to [`MAX_RARE_ROWS`] rows, each with its [`FIRST`] bit.
-    Few(&'a [u32]),
-    /// The rows are in tantivy's postings.
-    Common,
-}
-
 /// Words are numbered as in the dictionary.
 pub(crate) struct SideTables {
     pub rows_of_words: RowsOfWords,
     pub lookups: Lookups,
 }
 
-/// The rows of each word.
 #[derive(Debug, Default)]
 pub(crate) struct RowsOfWords {
     /// For each word its row, its index in `row_lists`, or [`COMMON`].
@@ -77,18 +65,13 @@ impl RowsOfWords {
         let is_row = |row: &u32| row & !FIRST < rows;
         let mut common = self.common.iter();
         let mut start = 0;
-        (0..).zip(&self.entries).all(|(word, entry)| match *entry {
-            COMMON => common.next().is_some_and(|[known, _, first]| {
+        (0..self.len()).all(|word| match self.is_common(word) {
+            true => common.next().is_some_and(|[known, _, first]| {
                 let ascends = *known == word && *first >= start;
                 start = *first;
                 ascends
             }),
-            row if row & LISTED == 0 => is_row(&row),
-            entry => {
-                let list = self.row_lists.get((entry & !(LISTED | FIRST)) as usize..).unwrap_or_default();
-                let rows = list.split_first().and_then(|(count, rows)| rows.get(..*count as usize));
-                rows.is_some_and(|rows| rows.iter().all(is_row))
-            }
+            false => self.rare(word).is_some_and(|rows| rows.iter().all(is_row)),
         }) && common.next().is_none()
             && start as usize <= self.first_rows.len()
             && self.first_rows.iter().all(is_row)
@@ -117,24 +100,23 @@ impl RowsOfWords {
         self.entries.push(COMMON);
     }
 
-    pub(crate) fn get(&self, word: u32) -> WordRows<'_> {
-        match self.entries[word as usize] {
-            COMMON => WordRows::Common,
-            row if row & LISTED == 0 => WordRows::One(row),
-            entry => {
-                let start = (entry & !(LISTED | FIRST)) as usize;
-                let count = self.row_lists[start] as usize;
-                WordRows::Few(&self.row_lists[start + 1..][..count])
+    /// The rows of a rare word, up to [`MAX_RARE_ROWS`], each with its [`FIRST`] bit; `None` for a common word.
+    pub(crate) fn rare(&self, word: u32) -> Option<&[u32]> {
+        let entry = &self.entries[word as usize];
+        match *entry {
+            COMMON => None,
+            row if row & LISTED == 0 => Some(slice::from_ref(entry)),
+            list => {
+                let (count, rows) = self.row_lists.get((list & !(LISTED | FIRST)) as usize..)?.split_first()?;
+                rows.get(..*count as usize)
             }
         }
     }
 
-    /// Number of rows of a word.
     pub(crate) fn count(&self, word: u32) -> u32 {
-        match self.get(word) {
-            WordRows::One(_) => 1,
-            WordRows::Few(rows) => rows.len() as u32,
-            WordRows::Common => self.find_common(word).map_or(0, |index| self.common[index][1]),
+        match self.rare(word) {
+            Some(rows) => rows.len() as u32,
+            None => self.find_common(word).map_or(0, |index| self.common[index][1]),
         }
     }
 
@@ -146,15 +128,13 @@ impl RowsOfWords {
     }
 
     pub(crate) fn is_common(&self, word: u32) -> bool {
-        matches!(self.get(word), WordRows::Common)
+        self.entries[word as usize] == COMMON
     }
 
-    /// The index of a word among the common words.
     pub(crate) fn find_common(&self, word: u32) -> Option<usize> {
         self.common.binary_search_by_key(&word, |common| common[0]).ok()
     }
 
-    /// The common words in a range.
     pub(crate) fn common_in(&self, words: &Range<u32>) -> impl Iterator<Item = u32> + '_ {
         let start = self.common.partition_point(|common| common[0] < words.start);
         let end = self.common.partition_point(|common| common[0] < words.end);
@@ -162,7 +142,6 @@ impl RowsOfWords {
         self.common.get(start..end).into_iter().flatten().map(|common| common[0])
     }
 
-    /// The rows whose names begin with a common word.
     pub(crate) fn first_rows(&self, word: u32) -> &[u32] {
         let Some(index) = self.find_common(word) else { return &[] };
         let start = self.common[index][2] as usize;
@@ -173,14 +152,9 @@ impl RowsOfWords {
 
 impl SideTables {
     pub(crate) fn to_bytes(&self) -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        self.write_to(&mut bytes)?;
-        Ok(bytes)
-    }
-
-    fn write_to(&self, out: &mut dyn Write) -> io::Result<()> {
         let Self { rows_of_words, lookups } = self;
-        let mut writer = ArchiveWriter::new(out)?;
+        let mut bytes = Vec::new();
+        let mut writer = ArchiveWriter::new(&mut bytes)?;
         writer.section("words", &rows_of_words.entries)?;
         writer.section("row_lists", &rows_of_words.row_lists)?;
         writer.section("common_words", &rows_of_words.common)?;
@@ -194,7 +168,8 @@ impl SideTables {
         writer.section("dictionary", &lookups.dictionary.to_bytes())?;
         writer.section("static_ranks", &lookups.static_ranks)?;
         writer.section("frequent_words", lookups.frequent_words.as_bytes())?;
-        writer.finish()
+        writer.finish()?;
+        Ok(bytes)
     }
 
     /// Reads the side tables of an index over `rows` rows and checks that they are consistent.

@@ -10,7 +10,7 @@ use tantivy::InvertedIndexReader;
 use tantivy::postings::{BlockSegmentPostings, TermInfo};
 use tantivy::schema::IndexRecordOption;
 
-use crate::index::tables::{FIRST, Lookups, RowsOfWords, SideTables, WordRows};
+use crate::index::tables::{FIRST, Lookups, RowsOfWords, SideTables};
 
 pub(crate) struct TermIndex {
     words: Arc<InvertedIndexReader>,
@@ -51,7 +51,6 @@ impl TermIndex {
         Some(Self { words, raw, rows, lookups, common })
     }
 
-    /// The text of a word of the dictionary.
     pub(crate) fn text(&self, word: u32) -> String {
         let mut bytes = Vec::new();
         let found = self.words.terms().ord_to_term(u64::from(word), &mut bytes);
@@ -62,25 +61,17 @@ impl TermIndex {
     /// Calls `found` with each row that contains the word, and true if the row's name begins with it. For a common
     /// word, passes at most `max` rows and always false: see [`RowsOfWords::first_rows`].
     pub(crate) fn each_row(&self, word: u32, max: u32, mut found: impl FnMut(u32, bool)) {
-        match self.rows.get(word) {
-            WordRows::One(row) => found(row & !FIRST, row & FIRST != 0),
-            WordRows::Few(rows) => rows.iter().for_each(|row| found(row & !FIRST, row & FIRST != 0)),
-            WordRows::Common => {
-                if let Some(postings) = self.postings(word) {
-                    each_document(postings, max, |row| found(row, false));
-                }
-            }
+        if let Some(rows) = self.rows.rare(word) {
+            rows.iter().for_each(|row| found(row & !FIRST, row & FIRST != 0));
+        } else if let Some(postings) = self.postings(word) {
+            each_document(postings, max, |row| found(row, false));
         }
     }
 
     /// Calls `found` with each row of the rare words in a range, and true if the row's name begins with the word.
     pub(crate) fn each_rare_row(&self, words: &Range<u32>, mut found: impl FnMut(u32, bool)) {
-        for word in words.clone() {
-            match self.rows.get(word) {
-                WordRows::One(row) => found(row & !FIRST, row & FIRST != 0),
-                WordRows::Few(rows) => rows.iter().for_each(|row| found(row & !FIRST, row & FIRST != 0)),
-                WordRows::Common => {}
-            }
+        for rows in words.clone().filter_map(|word| self.rows.rare(word)) {
+            rows.iter().for_each(|row| found(row & !FIRST, row & FIRST != 0));
         }
     }
 

@@ -1,11 +1,8 @@
 //! Weights of words by how distinctive they are: `Capital` little, `Sequoia` much.
 //!
-//! Computed from the number of names in the table that contain the word. Legal forms and connecting words weigh little in
-//! every table.
+//! By the number of names that contain the word; legal forms and connecting words weigh little in every table.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-
+use data::import::key_map::KeyMap;
 use data::name::WordList;
 
 /// The weight of a stop word.
@@ -15,10 +12,7 @@ const MIN_WEIGHT: f32 = 0.2;
 pub(crate) const GENERIC: f32 = 0.62;
 
 /// The weights of one table's common words; every other word weighs 1.
-#[derive(Debug, Default)]
-pub(crate) struct Weights {
-    common: HashMap<Box<str>, f32, BuildHasherDefault<WordHasher>>,
-}
+pub(crate) struct Weights(KeyMap<f32>);
 
 impl Weights {
     /// The number of names from which a word is weighed: one in ten thousand, and at least eight.
@@ -26,49 +20,24 @@ impl Weights {
         (rows / 10_000).max(8)
     }
 
-    fn new<'a>(rows: u32, frequencies: impl Iterator<Item = (&'a str, u32)>) -> Self {
-        let common = frequencies
-            .filter(|(_, frequency)| *frequency >= Self::min_frequency(rows))
-            .map(|(word, frequency)| (word.into(), weigh(rows, frequency)))
-            .chain(WordList::stop_words().map(|word| (word.into(), MIN_WEIGHT)))
-            .collect();
-        Self { common }
-    }
-
     /// Weighs the words of lines `word frequency` of a table of `rows` names.
     pub(crate) fn parse(rows: u32, lines: &str) -> Self {
-        Self::new(
-            rows,
-            lines
-                .lines()
-                .filter_map(|line| line.split_once(' '))
-                .filter_map(|(word, count)| Some((word, count.parse().ok()?))),
-        )
+        let mut common = KeyMap::default();
+        for word in WordList::stop_words() {
+            common.insert_new(word, MIN_WEIGHT);
+        }
+        for (word, frequency) in lines.lines().filter_map(|line| line.split_once(' ')) {
+            let frequency = frequency.parse::<u32>().unwrap_or(0);
+            if frequency >= Self::min_frequency(rows) {
+                common.insert_new(word, weigh(rows, frequency));
+            }
+        }
+        Self(common)
     }
 
     /// The weight of a folded word, from 0.2 to 1.
     pub(crate) fn weigh_word(&self, word: &str) -> f32 {
-        self.common.get(word).copied().unwrap_or(1.0)
-    }
-}
-
-/// A hash function for short words, about three times as fast as the standard one. The keys are from the dataset, so that
-/// no client can make them collide.
-#[derive(Debug, Default)]
-struct WordHasher(u64);
-
-impl Hasher for WordHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            let mut word = [0; 8];
-            word.iter_mut().zip(chunk).for_each(|(to, from)| *to = *from);
-            self.0 = (self.0.rotate_left(5) ^ u64::from_le_bytes(word)).wrapping_mul(0x517c_c1b7_2722_0a95);
-        }
-        self.0 ^= self.0 >> 29;
+        self.0.get(word).unwrap_or(1.0)
     }
 }
 
@@ -85,7 +54,7 @@ mod tests {
 
     #[test]
     fn common_words_weigh_less() {
-        let weights = Weights::new(10_000, [("capital", 2_000), ("growth", 200), ("sequoia", 2)].into_iter());
+        let weights = Weights::parse(10_000, "capital 2000\ngrowth 200\nsequoia 2\n");
         assert!(weights.weigh_word("capital") < 0.3);
         assert!(weights.weigh_word("growth") < GENERIC && weights.weigh_word("growth") > 0.3);
         assert!((weights.weigh_word("sequoia") - weights.weigh_word("unknown")).abs() < 0.1);

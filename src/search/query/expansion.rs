@@ -16,7 +16,6 @@ pub(crate) struct Expansion {
     pub mark: u16,
     /// The word's share in the query's weight; 0 if it is optional or has no rows.
     pub weight: f32,
-    /// True if the word itself is in the dictionary.
     is_word: bool,
     /// True for the last word if it may be incomplete.
     is_typing: bool,
@@ -204,36 +203,13 @@ impl Expansion {
         !self.new.is_empty() || !self.new_ranges.is_empty()
     }
 
-    /// Calls `found` with rows that contain a word found in a previous step: with those among the ascending `rows`, and
-    /// with some others. Subtracts the rows read from the budget, and skips common words that would exceed it.
-    pub(crate) fn each_known_among(
+    /// Calls `found` with rows that contain a word found in this step, or else in a previous one: with those among the
+    /// ascending `rows`, and with some others. Subtracts the rows read from the budget, and skips common words that would
+    /// exceed it.
+    pub(crate) fn each_among(
         &self,
         terms: &TermIndex,
-        rows: &[u32],
-        budget: &mut u32,
-        found: impl FnMut(u32, u16),
-    ) {
-        let typo_of = if self.is_typo_of_new { &[] } else { self.typo_of.as_slice() };
-        self.each_among(terms, [&self.known, typo_of], &self.known_ranges, rows, budget, found);
-    }
-
-    /// As [`Expansion::each_known_among`] for the words found in this step.
-    pub(crate) fn each_new_among(
-        &self,
-        terms: &TermIndex,
-        rows: &[u32],
-        budget: &mut u32,
-        found: impl FnMut(u32, u16),
-    ) {
-        let typo_of = if self.is_typo_of_new { self.typo_of.as_slice() } else { &[] };
-        self.each_among(terms, [&self.new, typo_of], &self.new_ranges, rows, budget, found);
-    }
-
-    fn each_among(
-        &self,
-        terms: &TermIndex,
-        words: [&[u32]; 2],
-        ranges: &[Range<u32>],
+        is_new: bool,
         rows: &[u32],
         budget: &mut u32,
         mut found: impl FnMut(u32, u16),
@@ -241,10 +217,13 @@ impl Expansion {
         if rows.is_empty() {
             return;
         }
+        let (words, ranges) =
+            if is_new { (&self.new, &self.new_ranges) } else { (&self.known, &self.known_ranges) };
         for range in ranges {
             terms.each_rare_row(range, |row, _| found(row, 0));
         }
-        let words = words.into_iter().flatten().copied();
+        let typo_of = self.typo_of.iter().filter(|_| self.is_typo_of_new == is_new);
+        let words = words.iter().chain(typo_of).copied();
         for word in words.chain(ranges.iter().flat_map(|range| terms.rows.common_in(range))) {
             let marks = if self.exact.contains(&word) { EXACT } else { 0 };
             if !terms.rows.is_common(word) {
@@ -264,8 +243,7 @@ impl Expansion {
         }
     }
 
-    /// Calls `found` with rows of the words found: all rows of a rare word, and for a common one those with names that
-    /// begin with it.
+    /// Calls `found` with all rows of the rare words found, and with rows whose names begin with a common one.
     pub(crate) fn each_row_of_part(&self, terms: &TermIndex, mut found: impl FnMut(u32)) {
         let begun = self.known_ranges.iter().filter(|range| range.len() <= MAX_BEGUN).flat_map(|range| range.clone());
         for word in self.known.iter().copied().chain(begun) {

@@ -3,13 +3,14 @@
 //! `Ventures`, `vanttures` and `wantures` have the same key, and so do `Trifork` and `tryforc`. The key is coarse on purpose:
 //! it finds candidates, and the edit distance of the names decides among them.
 
-/// Replaces `key` by the phonetic key of a folded text. Spaces are ignored.
-pub(crate) fn phonetic_key_into(folded: &str, key: &mut String) {
-    key.clear();
+/// The phonetic key of a folded text. Spaces are ignored.
+pub fn phonetic_key(folded: &str) -> String {
+    let mut key = String::with_capacity(folded.len());
     each_sound(folded, |sound| {
         key.push(char::from(sound));
         true
     });
+    key
 }
 
 /// True if a folded text has this phonetic key; stops at the first difference.
@@ -91,12 +92,6 @@ fn sound<'a>(before: &[u8], rest: &'a [u8], first: bool) -> &'a [u8] {
         b'b' | b'd' | b'f' | b'l' | b'm' | b'n' | b'p' | b'r' | b't' | b'0'..=b'9' => &rest[..1],
         _ => b"",
     }
-}
-
-pub fn phonetic_key(folded: &str) -> String {
-    let mut key = String::with_capacity(folded.len());
-    phonetic_key_into(folded, &mut key);
-    key
 }
 
 #[cfg(test)]

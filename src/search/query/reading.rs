@@ -77,14 +77,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::index::DictionaryBuilder;
 
     fn dictionary(words: &[&str]) -> Dictionary {
-        let mut builder = DictionaryBuilder::new();
-        for (number, word) in (0..).zip(words.iter().collect::<BTreeSet<_>>()) {
-            assert!(builder.add(word.as_bytes(), number));
-        }
-        builder.finish().unwrap()
+        let words: BTreeSet<_> = words.iter().collect();
+        let bytes = tantivy_fst::Map::from_iter(words.into_iter().zip(0..)).unwrap().as_fst().to_vec();
+        Dictionary::from_bytes(bytes).unwrap()
     }
 
     fn readings(text: &str, words: &[&str]) -> Vec<String> {

@@ -2,8 +2,7 @@
 //!
 //! A row that matches by its words contains at least [`MIN_COVERAGE`] of the query's weight. It therefore contains at
 //! least one of any words that together weigh more than the rest: only the rows of the rarest such words are read, and
-//! the other words decide among them. The search widens in steps, see [`SearchStep`], and each reads only what is new
-//! in it.
+//! the other words decide among them. The search widens in steps ([`SearchStep`]), and each reads only what is new.
 
 use std::ops::Range;
 
@@ -25,8 +24,7 @@ pub(crate) enum SearchStep {
 
 /// Maximum number of rows read for a query. Further rows of a word are no candidates.
 const MAX_ROWS_READ: u32 = 150_000;
-/// Maximum number of steps in the dictionary for a query: all words within two edits of two words of usual length, in a
-/// dictionary of a million.
+/// Maximum steps in the dictionary for a query: in one of a million words, all within two edits of two usual words.
 const MAX_STEPS: u32 = 20_000;
 /// Up to this many candidates are scored without looking up their words, which would cost more.
 const FEW: usize = 24;
@@ -47,6 +45,7 @@ const MAX_TOUCHED_UNKNOWN: usize = 4_000;
 
 pub(crate) struct CandidateSearch<'a> {
     terms: &'a TermIndex,
+    word_weights: &'a Weights,
     expansions: Vec<Expansion>,
     /// The weight of each set of words.
     weights: Vec<f32>,
@@ -63,9 +62,10 @@ pub(crate) struct CandidateSearch<'a> {
 }
 
 impl<'a> CandidateSearch<'a> {
-    pub(crate) fn new(terms: &'a TermIndex) -> Self {
+    pub(crate) fn new(terms: &'a TermIndex, word_weights: &'a Weights) -> Self {
         Self {
             terms,
+            word_weights,
             expansions: Vec::new(),
             weights: Vec::new(),
             are_marked: false,
@@ -77,13 +77,7 @@ impl<'a> CandidateSearch<'a> {
     }
 
     /// Touches the rows that may match the query in this step; false if the step finds nothing new.
-    pub(crate) fn gather(
-        &mut self,
-        query: &mut NameQuery,
-        weights: &Weights,
-        step: SearchStep,
-        buffers: &mut SearchBuffers,
-    ) -> bool {
+    pub(crate) fn gather(&mut self, query: &mut NameQuery, step: SearchStep, buffers: &mut SearchBuffers) -> bool {
         if query.joined.is_empty() {
             let term = raw_term(&query.raw);
             if !term.is_empty() {
@@ -97,7 +91,7 @@ impl<'a> CandidateSearch<'a> {
         }
         for expansion in &mut self.expansions {
             match step {
-                SearchStep::Near => expansion.expand(query, self.terms, weights, &mut self.steps),
+                SearchStep::Near => expansion.expand(query, self.terms, self.word_weights, &mut self.steps),
                 SearchStep::Wide => expansion.widen(query, self.terms, &mut self.steps),
                 SearchStep::Far => expansion.expand_far(query, self.terms, &mut self.steps),
             }
@@ -155,18 +149,14 @@ impl<'a> CandidateSearch<'a> {
             let mut joined = query.words[start].text.clone();
             for word in &query.words[start + 1..] {
                 joined.push_str(&word.text);
-                for row in terms.lookups.full_names.get(&joined) {
-                    buffers.touch(*row, KEEP);
-                }
+                buffers.touch_all(terms.lookups.full_names.get(&joined), KEEP);
             }
         }
     }
 
     /// Touches the rows with this full name, even if it is one word typed in pieces, or with this acronym.
     fn gather_full_names(&self, query: &NameQuery, buffers: &mut SearchBuffers) {
-        for row in self.terms.lookups.full_names.get(&query.joined) {
-            buffers.touch(*row, KEEP);
-        }
+        buffers.touch_all(self.terms.lookups.full_names.get(&query.joined), KEEP);
         // Two pieces are expanded as a pair.
         if query.words.len() > 2
             && let Some(word) = self.terms.lookups.dictionary.get(&query.joined)
@@ -174,14 +164,11 @@ impl<'a> CandidateSearch<'a> {
             self.terms.each_row(word, MANY, |row, _| buffers.touch(row, KEEP));
         }
         if query.may_be_acronym() {
-            for row in self.terms.lookups.acronyms.get(&query.joined) {
-                buffers.touch(*row, KEEP);
-            }
+            buffers.touch_all(self.terms.lookups.acronyms.get(&query.joined), KEEP);
         }
     }
 
-    /// Weighs the sets of words, without those that have no rows and those that are optional. Returns the share of the
-    /// query's weight in words that have rows.
+    /// Weighs the sets of words that have rows and are not optional. Returns the share of the query's weight with rows.
     fn weigh(&mut self, query: &NameQuery) -> f32 {
         self.weights.clear();
         self.weights.push(0.0);
@@ -198,7 +185,6 @@ impl<'a> CandidateSearch<'a> {
         if all > 0.0 { known / all } else { 1.0 }
     }
 
-    /// Reads the rows of the query's words that are in few rows.
     fn read_rare(&mut self, buffers: &mut SearchBuffers) {
         let Self { terms, expansions, budget, .. } = self;
         for expansion in expansions.iter_mut().filter(|expansion| !expansion.optional) {
@@ -209,7 +195,6 @@ impl<'a> CandidateSearch<'a> {
         }
     }
 
-    /// Reads the rows of a query of several words.
     fn read_several(&mut self, max: usize, buffers: &mut SearchBuffers) {
         let Self { terms, expansions, budget, .. } = self;
         let all = *self.weights.last().expect("the empty set has a weight");
@@ -229,12 +214,12 @@ impl<'a> CandidateSearch<'a> {
             let marks = first.mark | second.mark;
             let full = buffers.touched.len() + max;
             let mut found = |row, exact| {
-                if buffers.touched.len() < full && buffers.has_bit(row) {
-                    buffers.touch(row, marks | exact);
+                if buffers.has_bit(row) {
+                    buffers.touch_up_to(full, row, marks | exact);
                 }
             };
-            second.each_known_among(terms, &rows, budget, &mut found);
-            second.each_new_among(terms, &rows, budget, &mut found);
+            second.each_among(terms, false, &rows, budget, &mut found);
+            second.each_among(terms, true, &rows, budget, &mut found);
             self.are_marked = true;
         } else {
             let mut weight = 0.0;
@@ -246,11 +231,7 @@ impl<'a> CandidateSearch<'a> {
                 // A row may contain a common word instead of this one: then it must contain another.
                 weight += if expansion.may_be_mistyped() { 0.0 } else { expansion.weight }.max(f32::MIN_POSITIVE);
                 let mark = expansion.mark;
-                expansion.each_new_row(terms, budget, |row, exact| {
-                    if buffers.touched.len() < full {
-                        buffers.touch(row, mark | exact);
-                    }
-                });
+                expansion.each_new_row(terms, budget, |row, exact| buffers.touch_up_to(full, row, mark | exact));
             }
             self.are_marked |= buffers.touched.len() > FEW;
         }
@@ -270,8 +251,8 @@ impl<'a> CandidateSearch<'a> {
                 if expansion.optional && are_many {
                     expansion.each_hinted_row(terms, |row| buffers.mark(row, HINTED));
                 }
-                expansion.each_known_among(terms, new, budget, |row, exact| buffers.mark(row, mark | exact));
-                expansion.each_new_among(terms, &rows, budget, |row, exact| buffers.mark(row, mark | exact));
+                expansion.each_among(terms, false, new, budget, |row, exact| buffers.mark(row, mark | exact));
+                expansion.each_among(terms, true, &rows, budget, |row, exact| buffers.mark(row, mark | exact));
             }
             self.marked = buffers.touched.len();
         }
@@ -296,9 +277,7 @@ impl<'a> CandidateSearch<'a> {
         }
         for word in &expansion.typo_of {
             for row in terms.rows.first_rows(*word) {
-                if buffers.touched.len() < MAX_TOUCHED_SINGLE {
-                    buffers.touch(*row, mark);
-                }
+                buffers.touch_up_to(MAX_TOUCHED_SINGLE, *row, mark);
             }
         }
         if buffers.touched.len() >= MAX_HITS {
@@ -306,8 +285,8 @@ impl<'a> CandidateSearch<'a> {
         }
         for range in &expansion.new_ranges {
             terms.each_rare_row(range, |row, is_first| {
-                if !is_first && buffers.touched.len() < MAX_TOUCHED_SINGLE {
-                    buffers.touch(row, mark | exact);
+                if !is_first {
+                    buffers.touch_up_to(MAX_TOUCHED_SINGLE, row, mark | exact);
                 }
             });
         }
@@ -318,11 +297,7 @@ impl<'a> CandidateSearch<'a> {
             if buffers.touched.len() >= MAX_TOUCHED_SINGLE || self.budget == 0 {
                 return;
             }
-            terms.each_row(word, self.budget, |row, _| {
-                if buffers.touched.len() < MAX_TOUCHED_SINGLE {
-                    buffers.touch(row, mark | exact);
-                }
-            });
+            terms.each_row(word, self.budget, |row, _| buffers.touch_up_to(MAX_TOUCHED_SINGLE, row, mark | exact));
             self.budget = self.budget.saturating_sub(terms.rows.count(word));
         }
     }

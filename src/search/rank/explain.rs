@@ -71,7 +71,7 @@ impl AllScores {
 
 impl ScoreSink for AllScores {
     fn add(&mut self, strategy: MatchStrategy, similarity: f32) {
-        let (strategy, ceiling) = strategy.name_and_ceiling();
+        let MatchStrategy { name: strategy, ceiling } = strategy;
         self.0.push(ScorePart { strategy, ceiling, similarity, points: ceiling * similarity });
         self.0.sort_by(|left, right| right.points.total_cmp(&left.points));
     }

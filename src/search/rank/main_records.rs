@@ -16,21 +16,17 @@ pub(crate) fn put_main_records_first(hits: &mut Vec<Hit>, main_of: impl Fn(u32) 
             places.entry(main).or_insert(place);
         }
     }
-    let is_behind = |place: usize, hit: &Hit| places.get(&hit.row).is_some_and(|first| *first < place);
-    if !hits.iter().enumerate().any(|(place, hit)| is_behind(place, hit)) {
+    if places.is_empty() {
         return;
     }
     // A main record sorts by the position of its near-duplicate, before it.
-    let mut ordered: Vec<((usize, bool), Hit)> = Vec::with_capacity(hits.len());
-    for (place, hit) in hits.iter().enumerate() {
-        match places.get(&hit.row) {
-            Some(first) if *first < place => ordered.push(((*first, false), Hit { score: hits[*first].score, ..*hit })),
-            _ => ordered.push(((place, true), *hit)),
-        }
-    }
+    let place_of = |(place, hit): (usize, &Hit)| match places.get(&hit.row) {
+        Some(first) if *first < place => ((*first, false), Hit { score: hits[*first].score, ..*hit }),
+        _ => ((place, true), *hit),
+    };
+    let mut ordered: Vec<((usize, bool), Hit)> = hits.iter().enumerate().map(place_of).collect();
     ordered.sort_by_key(|(place, _)| *place);
-    hits.clear();
-    hits.extend(ordered.into_iter().map(|(_, hit)| hit));
+    *hits = ordered.into_iter().map(|(_, hit)| hit).collect();
 }
 
 #[cfg(test)]

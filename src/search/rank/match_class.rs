@@ -49,9 +49,14 @@ impl MatchClass {
             };
         }
         let joined = folded.replace(' ', "");
-        let words = main_words(folded.split(' '));
-        let query_words = main_words(query.words.iter().map(|word| word.text.as_str()));
-        if joined == query.joined || words.concat() == query_words.concat() || is_same(&words, &query_words) {
+        let mut words = main_words(folded.split(' '));
+        let mut query_words = main_words(query.words.iter().map(|word| word.text.as_str()));
+        if joined == query.joined || words.concat() == query_words.concat() {
+            return Self::Exact;
+        }
+        words.sort_unstable();
+        query_words.sort_unstable();
+        if words == query_words {
             return Self::Exact;
         }
         if query.may_be_acronym() && has_initials(&folded, &query.joined) {
@@ -69,10 +74,7 @@ impl MatchClass {
         if distance <= max_edits_of_joined(query.joined.len()) {
             return Self::Typo;
         }
-        match query.phonetic_key.len() > 1 && phonetic_key(&folded) == query.phonetic_key {
-            true => Self::Sound,
-            false => by_words,
-        }
+        if query.phonetic_key.len() > 1 && phonetic_key(&folded) == query.phonetic_key { Self::Sound } else { by_words }
     }
 }
 
@@ -80,14 +82,6 @@ impl MatchClass {
 fn main_words<'t>(words: impl Iterator<Item = &'t str> + Clone) -> Vec<&'t str> {
     let main: Vec<&str> = words.clone().filter(|word| !WordList::is_stop_word(word)).collect();
     if main.is_empty() { words.collect() } else { main }
-}
-
-/// True if two names have the same words.
-fn is_same(left: &[&str], right: &[&str]) -> bool {
-    let (mut left, mut right) = (left.to_vec(), right.to_vec());
-    left.sort_unstable();
-    right.sort_unstable();
-    left == right
 }
 
 /// The class by words: that of the least sure one. More words than initials must match.
@@ -130,20 +124,12 @@ pub(crate) fn classify_word(word: &QueryWord, text: &str, is_typing: bool) -> Op
     (sounds_alike && word.text.len() > 3 && is_similar()).then_some(MatchClass::Sound)
 }
 
-/// Maximum edits of a name with its words joined or split.
+/// Maximum edits of a name with its words joined or split: one from four letters on, two from twelve on.
 fn max_edits_of_joined(length: usize) -> u32 {
-    match length {
-        0..=3 => 0,
-        4..=11 => 1,
-        _ => 2,
-    }
+    u32::from(length >= 4) + u32::from(length >= 12)
 }
 
-/// Maximum edits of a word.
+/// Maximum edits of a word: one from three letters on, two from eight on.
 fn max_edits(length: usize) -> u32 {
-    match length {
-        0..=2 => 0,
-        3..=7 => 1,
-        _ => 2,
-    }
+    u32::from(length >= 3) + u32::from(length >= 8)
 }

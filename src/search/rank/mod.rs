@@ -34,51 +34,36 @@ const MAX_UNEQUAL: f32 = 0.999;
 /// The maximum number of words of a name that are compared one by one.
 const MAX_NAME_WORDS: usize = 12;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum MatchStrategy {
-    /// Raw texts, for names without letters or digits.
-    Raw,
-    /// Equal folded texts.
-    Whole,
-    Joined,
-    /// Without generic words.
-    Core,
-    /// With the words sorted.
-    Sorted,
-    Words,
-    /// The name begins with the query.
-    Prefix,
-    /// The name begins with the query except for typos.
-    NearPrefix,
-    /// Equal phonetic keys.
-    Sound,
-    /// The query consists of the first letters of the name's words.
-    Acronym,
-    /// Words of the query are left out.
-    Relaxed,
+/// A way to compare a name with a query.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MatchStrategy {
+    /// As in explanations.
+    pub name: &'static str,
+    /// The score of a perfect match.
+    pub ceiling: f32,
 }
 
 impl MatchStrategy {
-    /// The name in explanations, and the score of a perfect match.
-    pub(crate) fn name_and_ceiling(self) -> (&'static str, f32) {
-        match self {
-            Self::Raw => ("raw", 1.0),
-            Self::Whole => ("whole", 1.0),
-            Self::Joined => ("joined", 0.985),
-            Self::Sorted => ("sorted", 0.97),
-            Self::Core => ("core", 0.96),
-            Self::Prefix => ("prefix", 0.95),
-            Self::Words => ("words", 0.93),
-            Self::Sound => ("sound", 0.9),
-            Self::NearPrefix => ("near_prefix", 0.86),
-            Self::Acronym => ("acronym", 0.8),
-            Self::Relaxed => ("relaxed", 0.88),
-        }
-    }
-
-    pub(crate) fn ceiling(self) -> f32 {
-        self.name_and_ceiling().1
-    }
+    /// Raw texts, for names without letters or digits.
+    const RAW: Self = Self { name: "raw", ceiling: 1.0 };
+    /// Equal folded texts.
+    const WHOLE: Self = Self { name: "whole", ceiling: 1.0 };
+    const JOINED: Self = Self { name: "joined", ceiling: 0.985 };
+    /// With the words sorted.
+    const SORTED: Self = Self { name: "sorted", ceiling: 0.97 };
+    /// Without generic words.
+    const CORE: Self = Self { name: "core", ceiling: 0.96 };
+    /// The name begins with the query.
+    const PREFIX: Self = Self { name: "prefix", ceiling: 0.95 };
+    const WORDS: Self = Self { name: "words", ceiling: 0.93 };
+    /// Equal phonetic keys.
+    const SOUND: Self = Self { name: "sound", ceiling: 0.9 };
+    /// The name begins with the query except for typos.
+    const NEAR_PREFIX: Self = Self { name: "near_prefix", ceiling: 0.86 };
+    /// The query consists of the first letters of the name's words.
+    const ACRONYM: Self = Self { name: "acronym", ceiling: 0.8 };
+    /// Words of the query are left out.
+    pub(crate) const RELAXED: Self = Self { name: "relaxed", ceiling: 0.88 };
 }
 
 /// Collects the similarities of a name by strategy.
@@ -94,7 +79,7 @@ pub(crate) struct BestScore(pub f32);
 
 impl ScoreSink for BestScore {
     fn add(&mut self, strategy: MatchStrategy, similarity: f32) {
-        self.0 = self.0.max(strategy.ceiling() * similarity);
+        self.0 = self.0.max(strategy.ceiling * similarity);
     }
 
     fn best(&self) -> f32 {
@@ -102,8 +87,16 @@ impl ScoreSink for BestScore {
     }
 }
 
-/// The words of a name, with their weights.
-type NameWords<'a> = [(&'a str, f32)];
+/// The words of a folded name with their weights, and their number.
+fn weigh_words(folded: &str, weigh: impl Fn(&str) -> f32) -> ([(&str, f32); MAX_NAME_WORDS], usize) {
+    let mut words = [("", 0.0); MAX_NAME_WORDS];
+    let mut count = 0;
+    for (slot, word) in words.iter_mut().zip(folded.split(' ')) {
+        *slot = (word, weigh(word));
+        count += 1;
+    }
+    (words, count)
+}
 
 pub(crate) fn score_text(
     query: &NameQuery,
@@ -119,47 +112,43 @@ pub(crate) fn score_text(
         return;
     }
     if *folded == query.folded {
-        scores.add(MatchStrategy::Whole, 1.0);
+        scores.add(MatchStrategy::WHOLE, 1.0);
         return;
     }
     joined.clear();
     folded.split(' ').for_each(|word| joined.push_str(word));
     if *joined == query.joined {
-        scores.add(MatchStrategy::Joined, 1.0);
+        scores.add(MatchStrategy::JOINED, 1.0);
         return;
     }
     let typed = share(query.joined.len(), joined.len());
     let is_prefix = joined.starts_with(&query.joined);
-    if is_prefix && query.words.len() == 1 && !has_word_end(folded, query.joined.len()) {
+    // True if more than the first word was typed.
+    let has_word_end = || folded.as_bytes().get(..=query.joined.len()).is_none_or(|start| start.contains(&b' '));
+    if is_prefix && query.words.len() == 1 && !has_word_end() {
         // A prefix of a longer first word: no other strategy scores higher.
-        scores.add(MatchStrategy::Prefix, 0.93 + 0.07 * typed);
+        scores.add(MatchStrategy::PREFIX, 0.93 + 0.07 * typed);
         return;
     }
     let length = query.joined_pattern.len();
     let distance = query.joined_pattern.distance(joined);
     let joined_similarity = similarity(distance.full, length, joined.len());
-    scores.add(MatchStrategy::Joined, joined_similarity);
+    scores.add(MatchStrategy::JOINED, joined_similarity);
     if is_prefix {
-        scores.add(MatchStrategy::Prefix, 0.93 + 0.07 * typed);
+        scores.add(MatchStrategy::PREFIX, 0.93 + 0.07 * typed);
     } else if length > 3 {
-        scores.add(MatchStrategy::NearPrefix, similarity(distance.prefix, length, 0) * (0.97 + 0.03 * typed));
+        scores.add(MatchStrategy::NEAR_PREFIX, similarity(distance.prefix, length, 0) * (0.97 + 0.03 * typed));
     }
     score_words(query, folded, weights, other, scores);
     if is_acronym(query, text, folded) {
-        scores.add(MatchStrategy::Acronym, 1.0);
+        scores.add(MatchStrategy::ACRONYM, 1.0);
     }
-    if scores.best() < MatchStrategy::Sound.ceiling()
+    if scores.best() < MatchStrategy::SOUND.ceiling
         && query.phonetic_key.len() > 1
         && has_phonetic_key(folded, &query.phonetic_key)
     {
-        scores.add(MatchStrategy::Sound, 0.8 + 0.2 * joined_similarity);
+        scores.add(MatchStrategy::SOUND, 0.8 + 0.2 * joined_similarity);
     }
-}
-
-/// True if a word of a folded text ends at `length` or before, so that more than its first word was typed.
-fn has_word_end(folded: &str, length: usize) -> bool {
-    folded.as_bytes().get(length).is_none_or(|byte| *byte == b' ')
-        || folded.as_bytes().iter().take(length).any(|byte| *byte == b' ')
 }
 
 fn score_raw(query: &NameQuery, text: &str, scores: &mut impl ScoreSink) {
@@ -167,20 +156,15 @@ fn score_raw(query: &NameQuery, text: &str, scores: &mut impl ScoreSink) {
         return;
     }
     if text.trim() == query.raw {
-        scores.add(MatchStrategy::Raw, 1.0);
+        scores.add(MatchStrategy::RAW, 1.0);
     } else if text.contains(&query.raw) {
-        scores.add(MatchStrategy::Raw, 0.9 * share(query.raw.len(), text.len()).max(0.7));
+        scores.add(MatchStrategy::RAW, 0.9 * share(query.raw.len(), text.len()).max(0.7));
     }
 }
 
 /// The strategies that compare single words; `other` is a buffer.
 fn score_words(query: &NameQuery, folded: &str, weights: &Weights, other: &mut String, scores: &mut impl ScoreSink) {
-    let mut buffer = [("", 0.0); MAX_NAME_WORDS];
-    let mut count = 0;
-    for (slot, word) in buffer.iter_mut().zip(folded.split(' ')) {
-        *slot = (word, weights.weigh_word(word));
-        count += 1;
-    }
+    let (buffer, count) = weigh_words(folded, |word| weights.weigh_word(word));
     let words = &buffer[..count];
     if let Some(core) = &query.core_pattern {
         other.clear();
@@ -193,10 +177,10 @@ fn score_words(query: &NameQuery, folded: &str, weights: &Weights, other: &mut S
                     && !WordList::is_stop_word(&word.text)
                     && words.iter().all(|(text, _)| !text.starts_with(&word.text))
             });
-            scores.add(MatchStrategy::Core, if lacks { similarity * 0.95 } else { similarity });
+            scores.add(MatchStrategy::CORE, if lacks { similarity * 0.95 } else { similarity });
         }
     }
-    scores.add(MatchStrategy::Words, words_similarity(query, words));
+    scores.add(MatchStrategy::WORDS, words_similarity(query, words));
     if let Some(sorted) = &query.sorted_pattern
         && count > 1
     {
@@ -205,7 +189,7 @@ fn score_words(query: &NameQuery, folded: &str, weights: &Weights, other: &mut S
         in_order.sort_unstable_by_key(|(word, _)| *word);
         other.clear();
         other.extend(in_order.iter().map(|(word, _)| *word));
-        scores.add(MatchStrategy::Sorted, similarity(sorted.distance(other).full, sorted.len(), other.len()));
+        scores.add(MatchStrategy::SORTED, similarity(sorted.distance(other).full, sorted.len(), other.len()));
     }
 }
 
@@ -225,7 +209,7 @@ fn ratio(part: u32, all: u32) -> f32 {
 }
 
 /// Coverage of a query's words by those of a name and the reverse, each by weight.
-fn words_similarity(query: &NameQuery, words: &NameWords<'_>) -> f32 {
+fn words_similarity(query: &NameQuery, words: &[(&str, f32)]) -> f32 {
     let mut taken = 0_u32;
     let (mut query_weight, mut matched) = (0.0, 0.0);
     let mut covered = 0.0;
@@ -269,12 +253,10 @@ fn word_similarity(word: &QueryWord, text: &str, is_typing: bool) -> f32 {
     }
     let (typed, length) = (word.text.len(), text.len());
     if text.starts_with(&word.text) {
-        return if typed == 1 && !is_typing {
-            0.85
-        } else if is_typing {
-            0.88 + 0.1 * share(typed, length)
-        } else {
-            0.7 + 0.25 * share(typed, length)
+        return match (is_typing, typed) {
+            (true, _) => 0.88 + 0.1 * share(typed, length),
+            (false, 1) => 0.85,
+            (false, _) => 0.7 + 0.25 * share(typed, length),
         };
     }
     if length == 1 && word.text.starts_with(text) {
@@ -291,15 +273,13 @@ fn word_similarity(word: &QueryWord, text: &str, is_typing: bool) -> f32 {
     if best < 0.6 { 0.0 } else { best }
 }
 
-/// True if the query consists of the initials of a name, even if some are initials in the name already: `U.S. Venture
-/// Partners`.
+/// True if the query consists of the initials of a name, even of one with own initials: `U.S. Venture Partners`.
 fn is_acronym(query: &NameQuery, text: &str, folded: &str) -> bool {
     let has_own = || text.contains('.') && has_initials(&fold(text), &query.joined);
     query.may_be_acronym() && (has_initials(folded, &query.joined) || has_own())
 }
 
-/// True if `letters` are the first letters of all words of a folded name of several, or of all but the connecting
-/// words.
+/// True if `letters` are the first letters of all words of a folded name of several, or of all but connecting words.
 pub(crate) fn has_initials(folded: &str, letters: &str) -> bool {
     let first = |word: &str| word.bytes().next();
     let all = folded.split(' ').filter_map(first);
@@ -312,8 +292,7 @@ pub(crate) fn is_connecting(word: &str) -> bool {
     matches!(word, "and" | "of" | "the" | "for" | "in" | "de")
 }
 
-/// Points for prominence. A name that does not equal the query stays below those that do, and one that does not match
-/// stays so.
+/// Points for prominence: a name that does not equal the query stays below those that do, and no match becomes one.
 pub(crate) fn prominence_bonus(score: f32, prominence: u32) -> f32 {
     if score < MATCH_SCORE {
         return 0.0;

@@ -1,15 +1,14 @@
 //! Matches of a part of a query: words that are not in the name are left out.
 //!
 //! A person who searches for `accel london` or `kunal shah cred` adds what they know. Such words count if they are in
-//! the record, as its city, country, sectors, organization or title; other words count against the record. A name
-//! matches only if the query has nearly all of it, and one of its distinctive words: `monzo bank` matches no other
-//! bank.
+//! the record, as its city, country, sectors, organization or title; other words count against it. A name matches only
+//! if the query has nearly all of it, and one of its distinctive words: `monzo bank` matches no other bank.
 
 use crate::index::{GENERIC, Weights, texts};
 use crate::query::reading::fold_name;
 use crate::query::{NameQuery, QueryWord};
 use crate::rank::match_class::classify_word;
-use crate::rank::{MAX_NAME_WORDS, MatchClass, similarity};
+use crate::rank::{MatchClass, similarity, weigh_words};
 use data::Names;
 use data::name::WordList;
 
@@ -90,12 +89,7 @@ fn is_explained(word: &QueryWord, text: &str, is_typing: bool) -> bool {
 impl NameOverlap {
     /// `None` if the query lacks too much of the name.
     fn compute(query: &NameQuery, folded: &str, weights: &Weights, has_surnames: bool) -> Option<Self> {
-        let mut words = [("", 0.0); MAX_NAME_WORDS];
-        let mut count = 0;
-        for (slot, word) in words.iter_mut().zip(folded.split(' ')) {
-            *slot = (word, weight_in_name(word, weights));
-            count += 1;
-        }
+        let (words, count) = weigh_words(folded, |word| weight_in_name(word, weights));
         let words = &words[..count];
         let (mut taken, mut found) = (0_u32, 0_u32);
         let (mut weight, mut of_name, mut distinctive) = (0.0, 0.0, 0.0_f32);

@@ -2,6 +2,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use data::archive::facet_column::RowSet;
+
 /// Marks of a row: a bit for each query word found in it.
 pub(crate) const WORDS: u16 = (1 << crate::MAX_QUERY_WORDS) - 1;
 /// The row may contain a word that a word of the query is a prefix of.
@@ -19,7 +21,6 @@ pub(crate) const SCORED: u16 = 1 << 14;
 pub(crate) struct SearchBuffers {
     /// For each row the search in which it was last touched, and its marks.
     seen: Vec<(u16, u16)>,
-    /// The number of this search.
     search: u16,
     /// The rows touched in this search, in the order of their first touch.
     pub touched: Vec<u32>,
@@ -63,6 +64,17 @@ impl SearchBuffers {
         }
     }
 
+    /// Does the same unless `max` rows are touched.
+    pub(crate) fn touch_up_to(&mut self, max: usize, row: u32, marks: u16) {
+        if self.touched.len() < max {
+            self.touch(row, marks);
+        }
+    }
+
+    pub(crate) fn touch_all(&mut self, rows: &[u32], marks: u16) {
+        rows.iter().for_each(|row| self.touch(*row, marks));
+    }
+
     /// Adds marks to a row if it was touched in this search.
     pub(crate) fn mark(&mut self, row: u32, marks: u16) {
         // Most rows were not touched, and the bits are more likely to be in the cache.
@@ -91,15 +103,7 @@ impl SearchBuffers {
 
     /// The rows whose bits are set, ascending.
     pub(crate) fn rows_of_bits(&self) -> Vec<u32> {
-        let mut rows = Vec::new();
-        for (first, bits) in (0..).step_by(64).zip(&self.bits) {
-            let mut bits = *bits;
-            while bits != 0 {
-                rows.push(first + bits.trailing_zeros());
-                bits &= bits - 1;
-            }
-        }
-        rows
+        RowSet::Dense(&self.bits).iter().collect()
     }
 
     /// The touched rows, ascending. Many are sorted by setting bits, about ten times as fast as by comparison.
@@ -129,7 +133,6 @@ impl SearchBuffers {
 pub(crate) struct BufferPool(Mutex<Vec<SearchBuffers>>);
 
 impl BufferPool {
-    /// Runs a search over a table of `rows` rows.
     pub(crate) fn with<T>(&self, rows: u32, search: impl FnOnce(&mut SearchBuffers) -> T) -> T {
         let reused = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut buffers = reused.unwrap_or_default();
