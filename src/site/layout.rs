@@ -4,11 +4,15 @@
 //! are no inline styles or scripts, so that the content security policy needs no exception.
 
 use once_cell::sync::Lazy;
+use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::error_page::path_of;
+use crate::lists::{list_path, nouns};
 use crate::twin::TwinFormat;
-use crate::{PAGES, assets};
-use data::Snapshot;
+use crate::{PAGES, PageRequest, assets, format, linked_data};
+use catalog::Catalog;
+use data::{Snapshot, Table};
 use service::{Brand, BrandColor, Operator, State};
 
 /// The content security policy of pages.
@@ -87,6 +91,22 @@ impl PageLayout {
             license: snapshot.license().to_owned(),
         };
         Self { release: Some(release), ..Self::plain(title, description, path, snapshot.is_invented()) }
+    }
+
+    /// The layout of a record's page, with its twins and JSON-LD `about` it.
+    pub(crate) fn of_record(
+        catalog: &Catalog,
+        request: PageRequest<'_>,
+        (table, row): (Table, u32),
+        description: &str,
+        about: Value,
+    ) -> Self {
+        let snapshot = catalog.snapshot();
+        let path = path_of(table, snapshot.slug(table, row));
+        let list = (list_path(table), format::capitalized(nouns(table).1));
+        let graph = linked_data::record_graph(&request.state.public_url, list, &path, about);
+        let layout = Self::new(snapshot, snapshot.name(table, row), description, &path);
+        layout.with_twins(request.state, "").with_linked_data(graph)
     }
 
     /// Sets the name, the color and the links of the operator.

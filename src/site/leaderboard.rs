@@ -6,7 +6,7 @@ use askama::Template;
 
 use crate::browse::{LenientQuery, PARSE_OPTIONS, PER_PAGE, Pager, Warning, at_page, page_size, parse, position_of};
 use crate::charts::{
-    Bars, ChartHead, ChartUnit, DotAxis, Dots, IntervalDot, Point, doubling_bins, even_bins, round_step,
+    Bars, ChartHead, ChartUnit, DotAxis, IntervalDot, Point, dots, doubling_bins, even_bins, round_step,
 };
 use crate::choice::{Choice, choices, with_errors};
 use crate::conditions::{active_filters, label_of};
@@ -14,7 +14,7 @@ use crate::error_page::PageError;
 use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::moves::{Move, Moves};
-use crate::records::record;
+use crate::records::records;
 use crate::{PageRequest, format};
 use catalog::{Catalog, ListPosition, RankedRow, Request, Resource};
 use data::model::Firm;
@@ -174,23 +174,18 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
         }
     });
     let moves = Moves::compare(catalog, request.state, &query, &link, &board.ranked);
-    let mut firms: Vec<Firm> = Vec::with_capacity(board.ranked.len());
-    for ranked in &board.ranked {
-        firms.push(record(catalog, Table::Firms, ranked.row)?);
-    }
+    let firms: Vec<Firm> = records(catalog, Table::Firms, board.ranked.iter().map(|ranked| &ranked.row))?;
     let points = board.ranked.iter().zip(&firms).map(|(ranked, firm)| point(metric, ranked.value, firm));
-    let dots = Dots::new(points.collect());
-    let (axis, dots) = dots.map_or_else(|| (None, Vec::new()), |dots| (Some(dots.axis), dots.rows));
-    let mut dots = dots.into_iter();
-    let row = |(ranked, firm): (&RankedRow, Firm)| RankedFirm {
+    let (axis, dots) = dots(points.collect());
+    let row = |((ranked, firm), dot): ((&RankedRow, Firm), Option<IntervalDot>)| RankedFirm {
         rank: ranked.rank,
         moved: moves.as_ref().and_then(|moves| moves.move_of(ranked.row)),
         value: value_text(metric, ranked.value),
         basis: basis(metric, &firm),
         firm,
-        dot: dots.next().flatten(),
+        dot,
     };
-    let rows = board.ranked.iter().zip(firms).map(row).collect();
+    let rows = board.ranked.iter().zip(firms).zip(dots).map(row).collect();
     let text = MetricText::new(metric);
     let about = description(catalog, metric);
     let meta = format!("Venture capital firms ranked by {}. {about}", text.label.to_lowercase());

@@ -4,11 +4,11 @@ use askama::Template;
 
 use crate::error_page::{PageError, path_of};
 use crate::layout::PageLayout;
-use crate::records::{record, records};
+use crate::records::{first_rows, record, records};
 use crate::routes::PathValues;
 use crate::{PageRequest, find, format, linked_data};
 use catalog::provenance::ProvenanceStatement;
-use catalog::{Catalog, Filter, ListPosition, Query, RelatedRoles};
+use catalog::{Catalog, Filter, RelatedRoles};
 use data::model::{Firm, Investor, Organization, Person, RelatedRole, Startup};
 use data::vocabulary::Vocabulary;
 use data::{Facet, Role, Table};
@@ -62,14 +62,12 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
     let row = find(catalog, Table::People, path[0])?;
     let snapshot = catalog.snapshot();
     let person: Person = record(catalog, Table::People, row)?;
-    let organization_path = |organization: &Organization| path_of(table_of(organization), &organization.slug);
     let RelatedRoles { other_roles, probable_same } = catalog.related_roles(row);
     let mut roles = vec![load_role(catalog, None, person.title.clone(), person.organization.clone(), None)?];
-    let related = other_roles.into_iter().map(|role| (role, false));
-    for (RelatedRole { slug, title, organization, detail, .. }, is_weak) in
-        related.chain(probable_same.into_iter().map(|role| (role, true)))
-    {
-        roles.push(load_role(catalog, Some(slug), title, organization, Some((detail, is_weak)))?);
+    for (related, is_weak) in [(other_roles, false), (probable_same, true)] {
+        for RelatedRole { slug, title, organization, detail, .. } in related {
+            roles.push(load_role(catalog, Some(slug), title, organization, Some((detail, is_weak)))?);
+        }
     }
     let of_roles: Vec<&str> = roles.iter().filter_map(|role| role.slug.as_deref()).collect();
     let is_other = |other: &u32| *other != row && !of_roles.contains(&snapshot.slug(Table::People, *other));
@@ -79,19 +77,17 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
     let title = person.title.as_deref().unwrap_or("Person");
     let description = format!("{}: {title} at {}.", person.name, person.organization.name);
     let base = &request.state.public_url;
-    let (path, organization) = (format!("/people/{}", person.slug), organization_path(&person.organization));
+    let organization = path_of(table_of(&person.organization), &person.organization.slug);
     let about = linked_data::person(&person, base, &organization, snapshot.is_invented());
     let page = PersonPage {
-        layout: PageLayout::new(snapshot, &person.name, &description, &path)
-            .with_twins(request.state, "")
-            .with_linked_data(linked_data::record_graph(base, ("/people", "People"), &path, &about)),
+        layout: PageLayout::of_record(catalog, request, (Table::People, row), &description, about),
         organization,
         roles,
         colleagues,
         colleague_count,
         namesakes: records(catalog, Table::People, &namesakes)?,
         statements: catalog.provenance(Table::People, row),
-        api: format!("{}/api/v3/people/{}", request.state.public_url, person.slug),
+        api: format!("{base}/api/v3/people/{}", person.slug),
         person,
     };
     Ok(page.render()?)
@@ -130,11 +126,10 @@ fn firm_facts(firm: &Firm) -> Vec<(String, Option<String>)> {
 }
 
 fn startup_facts(startup: &Startup) -> (Vec<(String, Option<String>)>, Option<Backers>) {
-    let words = [&startup.status, &startup.stage];
-    let mut words: Vec<String> = words.into_iter().flatten().map(|word| format::word(word)).collect();
+    let words = [&startup.status, &startup.stage].into_iter().flatten();
+    let mut facts: Vec<(String, Option<String>)> = words.map(|word| (format::word(word), None)).collect();
     // `ipo` is both a status and a stage.
-    words.dedup();
-    let mut facts: Vec<(String, Option<String>)> = words.into_iter().map(|word| (word, None)).collect();
+    facts.dedup();
     facts.extend(startup.total_raised_usd.as_ref().map(|usd| (format!("{} raised", format::usd(usd)), None)));
     let rounds = format::counted(startup.round_count, "round", "rounds");
     facts.push((rounds, Some(format!("/rounds?startup={}", startup.slug))));
@@ -157,13 +152,10 @@ fn colleagues(
     let snapshot = catalog.snapshot();
     let table = table_of(&person.organization);
     let organization: Vec<u32> = snapshot.find(table, &person.organization.slug).into_iter().collect();
-    let filter = match table {
-        Table::Firms => Filter::MemberOf { firms: organization, startups: Vec::new() },
-        _ => Filter::MemberOf { firms: Vec::new(), startups: organization },
-    };
-    let query = Query { filters: vec![filter], ..Query::all(Table::People) };
-    let found = catalog.list(&query, ListPosition::default(), MAX_COLLEAGUES + 1);
-    let others = found.rows.iter().copied().filter(|other| *other != row).take(MAX_COLLEAGUES);
+    let (firms, startups) = if table == Table::Firms { (organization, Vec::new()) } else { (Vec::new(), organization) };
+    let members = Filter::MemberOf { firms, startups };
+    let (members, total) = first_rows(catalog, Table::People, members, MAX_COLLEAGUES + 1);
+    let others = members.into_iter().filter(|other| *other != row).take(MAX_COLLEAGUES);
     let founders = snapshot.facet_rows(Table::People, Facet::Role, Role::Founder.index() as u32);
     let (co_founders, others): (Vec<u32>, Vec<u32>) =
         others.partition(|other| founders.contains(row) && founders.contains(*other));
@@ -172,5 +164,5 @@ fn colleagues(
         ("co-founders", format!("Co-founders of {name}"), records(catalog, Table::People, &co_founders)?),
         ("colleagues", format!("Others at {name}"), records(catalog, Table::People, &others)?),
     ];
-    Ok((groups.into_iter().filter(|(.., people)| !people.is_empty()).collect(), found.total))
+    Ok((groups.into_iter().filter(|(.., people)| !people.is_empty()).collect(), total))
 }

@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 
 use crate::error_page::PageError;
-use catalog::Catalog;
+use catalog::{Catalog, Filter, ListPosition, Query};
 use data::Table;
 
 pub(crate) fn record<R: DeserializeOwned>(catalog: &Catalog, table: Table, row: u32) -> Result<R, PageError> {
@@ -20,13 +20,21 @@ pub(crate) fn records<'r, R: DeserializeOwned>(
     rows.into_iter().map(|row| record(catalog, table, *row)).collect()
 }
 
-/// Name and page path of each sector.
+/// Name and path of each sector; the path is `above` and the slug.
 pub(crate) fn sector_links<'a>(
     catalog: &'a Catalog,
     slugs: &'a [String],
+    above: &'static str,
 ) -> impl Iterator<Item = (String, String)> + 'a {
-    slugs.iter().filter_map(|slug| {
+    slugs.iter().filter_map(move |slug| {
         let row = catalog.snapshot().find(Table::Sectors, slug)?;
-        Some((catalog.snapshot().name(Table::Sectors, row).to_owned(), format!("/sectors/{slug}")))
+        Some((catalog.snapshot().name(Table::Sectors, row).to_owned(), format!("{above}{slug}")))
     })
+}
+
+/// The first rows of a table, in its order, that match a filter, and the number of all.
+pub(crate) fn first_rows(catalog: &Catalog, table: Table, filter: Filter, max: usize) -> (Vec<u32>, u64) {
+    let query = Query { filters: vec![filter], ..Query::all(table) };
+    let found = catalog.list(&query, ListPosition::default(), max);
+    (found.rows, found.total)
 }

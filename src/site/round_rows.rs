@@ -26,11 +26,11 @@ pub(crate) struct RoundRows {
 impl RoundRows {
     pub(crate) fn load(catalog: &Catalog, rows: &[u32]) -> Result<Self, PageError> {
         let rounds: Vec<FundingRound> = records(catalog, Table::Rounds, rows)?;
-        let rounds = rounds.into_iter().map(|round| {
-            let sectors = sector_links(catalog, &round.sectors).take(SECTORS).collect();
+        let with_sectors = |round: FundingRound| {
+            let sectors = sector_links(catalog, &round.sectors, "/sectors/").take(SECTORS).collect();
             (round, sectors)
-        });
-        let rounds: Vec<(FundingRound, Vec<_>)> = rounds.collect();
+        };
+        let rounds: Vec<(FundingRound, Vec<_>)> = rounds.into_iter().map(with_sectors).collect();
         Ok(Self {
             shows_sectors: rounds.iter().any(|(_, sectors)| !sectors.is_empty()),
             shows_country: rounds.iter().any(|(round, _)| round.country.is_some()),

@@ -7,14 +7,14 @@ use crate::conditions::label_of;
 use crate::error_page::PageError;
 use crate::layout::PageLayout;
 use crate::link::Link;
-use crate::records::{record, records};
+use crate::records::{first_rows, record, records, sector_links};
 use crate::routes::PathValues;
 use crate::similar::SimilarRecords;
 use crate::startup_charts::{funding, investors};
 use crate::{PageRequest, find, format, linked_data};
 use catalog::matching::scorer::next_stage;
 use catalog::provenance::ProvenanceStatement;
-use catalog::{Catalog, Filter, ListPosition, Query};
+use catalog::{Catalog, Filter};
 use data::model::{FundingRound, Person, Startup};
 use data::vocabulary::Vocabulary;
 use data::{Facet, Stage, Table};
@@ -49,38 +49,27 @@ struct StartupPage {
 /// `/startups/{slug}`.
 pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues<'_>) -> Result<String, PageError> {
     let row = find(catalog, Table::Startups, path[0])?;
-    let snapshot = catalog.snapshot();
     let startup: Startup = record(catalog, Table::Startups, row)?;
-    let list = |table: Table, filter: Filter, max: usize| {
-        catalog.list(&Query { filters: vec![filter], ..Query::all(table) }, ListPosition::default(), max)
-    };
-    let rounds = list(Table::Rounds, Filter::AnyOf(Facet::Startup, vec![row]), MAX_ROUNDS);
-    let people = list(Table::People, Filter::MemberOf { firms: Vec::new(), startups: vec![row] }, MAX_PEOPLE);
-    let sector = |slug: &String| {
-        let row = snapshot.find(Table::Sectors, slug)?;
-        Some((snapshot.name(Table::Sectors, row).to_owned(), format!("/startups?sector={slug}")))
-    };
-    let (base, path) = (&request.state.public_url, format!("/startups/{}", startup.slug));
-    let about = linked_data::startup(&startup, snapshot.is_invented());
-    let all_shown = rounds.total <= rounds.rows.len() as u64;
-    let rounds: Vec<FundingRound> = records(catalog, Table::Rounds, &rounds.rows)?;
+    let of_startup = Filter::AnyOf(Facet::Startup, vec![row]);
+    let (rounds, round_count) = first_rows(catalog, Table::Rounds, of_startup, MAX_ROUNDS);
+    let members = Filter::MemberOf { firms: Vec::new(), startups: vec![row] };
+    let (people, people_count) = first_rows(catalog, Table::People, members, MAX_PEOPLE);
+    let about = linked_data::startup(&startup, catalog.snapshot().is_invented());
+    let all_shown = round_count <= rounds.len() as u64;
+    let rounds: Vec<FundingRound> = records(catalog, Table::Rounds, &rounds)?;
     let similar = SimilarRecords::load(catalog, Table::Startups, row, MAX_SIMILAR);
-    let similar_startups = similar.rows.iter().map(|(row, in_common)| {
-        let startup = record(catalog, Table::Startups, *row)?;
-        Ok((startup, in_common.clone()))
-    });
-    let similar_startups = similar_startups.collect::<Result<_, PageError>>()?;
+    let similar_startup =
+        |(row, in_common): &(u32, String)| Ok::<(Startup, String), PageError>((record(catalog, Table::Startups, *row)?, in_common.clone()));
+    let similar_startups = similar.rows.iter().map(similar_startup).collect::<Result<_, PageError>>()?;
     let page = StartupPage {
-        layout: PageLayout::new(snapshot, &startup.name, &description(&startup), &path)
-            .with_twins(request.state, "")
-            .with_picture()
-            .with_linked_data(linked_data::record_graph(base, ("/startups", "Startups"), &path, &about)),
-        sectors: startup.sectors.iter().filter_map(sector).collect(),
+        layout: PageLayout::of_record(catalog, request, (Table::Startups, row), &description(&startup), about)
+            .with_picture(),
+        sectors: sector_links(catalog, &startup.sectors, "/startups?sector=").collect(),
         funding: all_shown.then(|| funding(&rounds)).flatten(),
         investors: all_shown.then(|| investors(catalog, row)).flatten(),
         rounds,
-        people: records(catalog, Table::People, &people.rows)?,
-        people_count: people.total,
+        people: records(catalog, Table::People, &people)?,
+        people_count,
         similar_startups,
         similar,
         next_round: next_round(catalog, &startup),
@@ -99,19 +88,15 @@ fn next_round(catalog: &Catalog, startup: &Startup) -> Option<(String, String)> 
     }
     let stage = startup.stage.as_deref().and_then(Stage::read);
     let stage = stage.and_then(|stage| next_stage(stage).or((stage == Stage::Growth).then_some(stage)));
-    let mut pairs: Vec<(String, String)> = Vec::new();
-    pairs.extend(stage.map(|stage| ("stage".to_owned(), stage.name().to_owned())));
-    pairs.extend((!startup.sectors.is_empty()).then(|| ("sector".to_owned(), startup.sectors.join(","))));
-    if pairs.is_empty() {
+    let (stage, sectors) = (stage.map_or("", Stage::name), startup.sectors.join(","));
+    if stage.is_empty() && sectors.is_empty() {
         return None;
     }
-    pairs.extend(startup.country.clone().map(|country| ("country".to_owned(), country)));
-    let link = Link::new("/match", pairs);
-    let names = ["stage", "sector", "country"].into_iter().flat_map(|name| {
-        let labels = link.values(name).map(|value| label_of(catalog, name, value));
-        labels.collect::<Vec<_>>()
-    });
-    Some((names.collect::<Vec<_>>().join(" · "), link.href()))
+    let link = Link::new("/match", Vec::new()).with("stage", stage).with("sector", &sectors);
+    let link = link.with("country", startup.country.as_deref().unwrap_or_default());
+    let values = ["stage", "sector", "country"].into_iter().flat_map(|name| link.values(name).map(move |value| (name, value)));
+    let names: Vec<String> = values.map(|(name, value)| label_of(catalog, name, value)).collect();
+    Some((names.join(" · "), link.href()))
 }
 
 fn description(startup: &Startup) -> String {

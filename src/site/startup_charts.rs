@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use crate::charts::{ChartHead, ChartItem, DatedAmount, Matrix, MatrixColumn, MatrixRow, Participation, StepChart};
+use crate::charts::{ChartHead, ChartItem, DatedAmount, Matrix, MatrixColumn, MatrixRow, StepChart};
 use crate::format;
 use catalog::Catalog;
 use data::model::FundingRound;
@@ -23,21 +23,17 @@ pub(crate) fn funding(rounds: &[FundingRound]) -> Option<StepChart> {
         left_out: round.suspect.then(|| "suspect".to_owned()),
         href: Some(format!("#round-{}", round.id)),
     };
-    let raised: u64 = rounds
-        .iter()
-        .filter(|round| round.announced_on.is_some() && !round.suspect)
-        .filter_map(|round| round.amount_usd)
-        .sum();
-    let dated = rounds.iter().filter(|round| round.announced_on.is_some()).count();
-    let unknown = rounds.iter().filter(|round| round.announced_on.is_some() && round.amount_usd.is_none()).count();
-    let suspect = rounds.iter().filter(|round| round.announced_on.is_some() && round.suspect).count();
-    let mut summary = format!("{} in {}.", format::usd(&raised), format::counted(dated, "round", "rounds"));
-    if unknown + suspect > 0 {
-        summary.push_str(&format!(" Of {}, the amount is unknown or suspect: a hollow dot.", unknown + suspect));
+    let dated: Vec<&FundingRound> = rounds.iter().filter(|round| round.announced_on.is_some()).collect();
+    let raised: u64 = dated.iter().filter(|round| !round.suspect).filter_map(|round| round.amount_usd).sum();
+    let unknown = dated.iter().filter(|round| round.amount_usd.is_none()).count();
+    let hollow = unknown + dated.iter().filter(|round| round.suspect).count();
+    let mut summary = format!("{} in {}.", format::usd(&raised), format::counted(dated.len(), "round", "rounds"));
+    if hollow > 0 {
+        summary += &format!(" Of {hollow}, the amount is unknown or suspect: a hollow dot.");
     }
-    if dated < rounds.len() {
-        let undated = format::counted(rounds.len() - dated, "round", "rounds");
-        summary.push_str(&format!(" Not drawn, because no date is known: {undated}."));
+    if dated.len() < rounds.len() {
+        let undated = format::counted(rounds.len() - dated.len(), "round", "rounds");
+        summary += &format!(" Not drawn, because no date is known: {undated}.");
     }
     // The page has the newest first.
     let steps = rounds.iter().rev().map(step).collect();
@@ -59,7 +55,7 @@ pub(crate) fn investors(catalog: &Catalog, startup: u32) -> Option<Matrix> {
     if known < 2 {
         return None;
     }
-    let left_out = rounds.len().saturating_sub(MAX_COLUMNS);
+    let left_out = known.saturating_sub(MAX_COLUMNS);
     let shown = &rounds[left_out..];
     // The rounds that each investor joined; true if it led.
     let mut joined: BTreeMap<u32, Vec<(u32, bool)>> = BTreeMap::new();
@@ -82,9 +78,9 @@ pub(crate) fn investors(catalog: &Catalog, startup: u32) -> Option<Matrix> {
     };
     let row = |(firm, joined): &(u32, Vec<(u32, bool)>)| {
         let part = |round: &u32| match joined.iter().find(|(own, _)| own == round) {
-            Some((_, true)) => Participation::Led,
-            Some((_, false)) => Participation::Joined,
-            None => Participation::Absent,
+            Some((_, true)) => "led",
+            Some((_, false)) => "joined",
+            None => "",
         };
         let of = snapshot.slug(Table::Firms, *firm);
         let list = format!("/rounds?startup={slug}&investor={of}");
@@ -103,12 +99,12 @@ pub(crate) fn investors(catalog: &Catalog, startup: u32) -> Option<Matrix> {
     );
     if known < all {
         let unknown = format::counted(all - known, "more round", "more rounds");
-        summary.push_str(&format!(" The investors of {unknown} are not known."));
+        summary += &format!(" The investors of {unknown} are not known.");
     }
     let lead = |round: &&u32| snapshot.round_investors(**round).any(|(_, led)| led);
     let without_lead = rounds.iter().filter(|round| !lead(round)).count();
     if without_lead > 0 {
-        summary.push_str(&format!(" The lead of {} is not known.", format::counted(without_lead, "round", "rounds")));
+        summary += &format!(" The lead of {} is not known.", format::counted(without_lead, "round", "rounds"));
     }
     let mut rest = Vec::new();
     if left_out > 0 {

@@ -283,19 +283,14 @@ fn figure_labels(items: &[ChartItem], unit: ChartUnit, scale: f64) -> Vec<Label>
 
 /// Bins of `size` values that start at multiples of `size` and cover all values.
 pub(crate) fn even_bins(counts: &BTreeMap<u32, u64>, size: u32) -> Vec<(u32, u32)> {
-    let index = |end: Option<(&u32, &u64)>| end.map(|(value, _)| value / size);
-    let (Some(first), Some(last)) = (index(counts.first_key_value()), index(counts.last_key_value())) else {
-        return Vec::new();
-    };
-    (first..=last).map(|index| (index * size, index * size + (size - 1))).collect()
+    let Some((first, last)) = counts.keys().next().zip(counts.keys().next_back()) else { return Vec::new() };
+    (first / size..=last / size).map(|index| (index * size, index * size + (size - 1))).collect()
 }
 
 /// Bins of 1, 2, 3 to 4, 5 to 8 … that cover all values, for mostly small values. The last bin ends at the largest
 /// value.
 pub(crate) fn doubling_bins(counts: &BTreeMap<u32, u64>) -> Vec<(u32, u32)> {
-    let (Some((first, _)), Some((last, _))) = (counts.first_key_value(), counts.last_key_value()) else {
-        return Vec::new();
-    };
+    let Some((first, last)) = counts.keys().next().zip(counts.keys().next_back()) else { return Vec::new() };
     let ends = (0..u32::BITS).map(|power| 1_u32 << power);
     let bins = ends.map(|end| if end == 1 { (0, 1) } else { (end / 2 + 1, end) });
     let bins = bins.filter(|(low, high)| high >= first && low <= last);
@@ -387,7 +382,7 @@ mod tests {
             columns in proptest::collection::vec((check::label(), proptest::option::weighted(0.8, check::marks(3..4))), 0..30),
         ) {
             let column = |(name, marks): (String, Option<Vec<ChartMark>>)| {
-                (name, marks.unwrap_or_else(|| vec![ChartMark::new(None); 3]))
+                (name, marks.unwrap_or_else(|| vec![ChartMark::default(); 3]))
             };
             let (names, columns): (Vec<String>, Vec<Vec<ChartMark>>) = columns.into_iter().map(column).unzip();
             let row = |(index, label): (usize, &str)| {

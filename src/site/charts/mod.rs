@@ -33,10 +33,10 @@ mod timeline;
 mod treemap;
 
 pub(crate) use bars::{Bars, doubling_bins, even_bins};
-pub(crate) use dots::{DotAxis, Dots, IntervalDot, Point};
+pub(crate) use dots::{DotAxis, IntervalDot, Point, dots};
 pub(crate) use graph::{Graph, Neighbor};
 pub(crate) use heatmap::Heatmap;
-pub(crate) use matrix::{Matrix, MatrixColumn, MatrixRow, Participation};
+pub(crate) use matrix::{Matrix, MatrixColumn, MatrixRow};
 pub(crate) use steps::{DatedAmount, StepChart};
 pub(crate) use tile_map::TileMap;
 pub(crate) use timeline::{Timeline, TimelineEvent};
@@ -91,18 +91,12 @@ impl ChartItem {
 }
 
 /// A value and the list that it counts.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct ChartMark {
     /// `None` if the data does not cover it.
     pub(crate) value: Option<u64>,
     /// `None` if no page lists it.
     pub(crate) href: Option<String>,
-}
-
-impl ChartMark {
-    pub(crate) fn new(value: Option<u64>) -> Self {
-        Self { value, href: None }
-    }
 }
 
 /// A row of values: its name, path of the list of the whole row, and a value for each column.

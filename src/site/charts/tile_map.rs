@@ -70,7 +70,7 @@ impl TileMap {
         let ramp = Ramp::new(countries.values().filter_map(|mark| mark.value), 4);
         let title = |country: Country, value| format!("{}: {}", country.name(), unit.long(value));
         let tile = |(row, column, country): (usize, usize, Country)| {
-            let mark = countries.get(&country).cloned().unwrap_or(ChartMark::new(Some(0)));
+            let mark = countries.get(&country).cloned().unwrap_or(ChartMark { value: Some(0), href: None });
             let (x, y) = (column as f64 / COLUMNS, ROW * row as f64);
             let mut labels = LabelPlacer::default();
             let code = Some(country.alpha2().to_owned());

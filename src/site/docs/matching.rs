@@ -9,20 +9,16 @@ use data::Table;
 
 #[derive(Template)]
 #[template(path = "docs/match.html")]
-struct MatchDocsPage {
-    method: &'static str,
-}
+struct MatchDocsPage;
 
 #[derive(Template)]
 #[template(path = "docs/similar.html")]
-struct SimilarDocsPage {
-    method: &'static str,
-}
+struct SimilarDocsPage;
 
 pub(crate) fn page() -> askama::Result<String> {
-    MatchDocsPage { method: matching::METHOD }.render()
+    MatchDocsPage.render()
 }
 
 pub(crate) fn similar() -> askama::Result<String> {
-    SimilarDocsPage { method: similar::METHOD }.render()
+    SimilarDocsPage.render()
 }

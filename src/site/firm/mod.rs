@@ -17,7 +17,7 @@ use crate::firm::portfolio::{PortfolioCounts, PortfolioProperty, PortfolioRow};
 use crate::firm::score::{ScoreBar, Trend, ratings};
 use crate::layout::PageLayout;
 use crate::matching::count_led;
-use crate::records::{record, records};
+use crate::records::{first_rows, record, records, sector_links};
 use crate::routes::PathValues;
 use crate::similar::SimilarRecords;
 use crate::{PageRequest, find, format, linked_data};
@@ -45,7 +45,8 @@ struct FirmPage {
     trend: Option<Trend>,
     /// Rounds that the firm led, and rounds that name their leads; `None` if no round names them.
     led: Option<(u64, u64)>,
-    responses: ResponseCounts,
+    /// Numbers of reviewers who got no response, and who got one.
+    responses: (u64, u64),
     /// Label and mean of each rated dimension.
     ratings: Vec<(&'static str, f64)>,
     /// Name of each sector, and path of its firms.
@@ -70,12 +71,6 @@ struct FirmPage {
     years_without_investors: Option<String>,
     statements: Vec<ProvenanceStatement>,
     api: String,
-}
-
-/// Numbers of reviewers who got no response, and who got one.
-struct ResponseCounts {
-    missing: u64,
-    received: u64,
 }
 
 /// A firm with a similar portfolio.
@@ -114,27 +109,13 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
     let snapshot = catalog.snapshot();
     let firm: Firm = record(catalog, Table::Firms, row)?;
     let history = catalog.history(row);
-    let (missing, received) = catalog.ghosted_and_answered(row);
-    let sector = |slug: &String| {
-        let name = snapshot.find(Table::Sectors, slug).map(|row| snapshot.name(Table::Sectors, row).to_owned());
-        Some((name?, format!("/vcs?sector={slug}")))
-    };
     let shared = catalog.co_investors(row, ListPosition::default(), MAX_CO_INVESTORS);
     let members = Filter::MemberOf { firms: vec![row], startups: Vec::new() };
-    let members = catalog.list(
-        &Query { filters: vec![members], ..Query::all(Table::People) },
-        ListPosition::default(),
-        MAX_PEOPLE,
-    );
+    let (people, people_count) = first_rows(catalog, Table::People, members, MAX_PEOPLE);
     let latest = catalog.list(&Query::approved_reviews(row), ListPosition::default(), MAX_REVIEWS);
     let rounds = Rounds::new(catalog, row, &history);
     let counts = PortfolioCounts::new(catalog, row);
-    let path = format!("/vcs/{}", firm.slug);
     let about = linked_data::firm(&firm, snapshot.is_invented());
-    let layout = PageLayout::new(snapshot, &firm.name, &description(&firm), &path)
-        .with_twins(request.state, "")
-        .with_picture()
-        .with_linked_data(linked_data::record_graph(&request.state.public_url, ("/vcs", "Firms"), &path, &about));
     let similar = SimilarRecords::load(catalog, Table::Firms, row, MAX_SIMILAR);
     let similar_firm = |(other, in_common): &(u32, String)| {
         let shared = [row, *other].map(|firm| Filter::AnyOf(Facet::Investor, vec![firm]));
@@ -145,32 +126,29 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
             in_common: in_common.clone(),
         }
     };
+    let portfolio_row = |(startup, round): &(u32, u32)| PortfolioRow::new(catalog, row, *startup, *round);
     let page = FirmPage {
+        layout: PageLayout::of_record(catalog, request, (Table::Firms, row), &description(&firm), about).with_picture(),
         sentence: facts::sentence(catalog, &history, counts.countries(), &shared.firms),
         news: FirmNews::new(catalog, row),
         score: ScoreBar::new(&firm.score),
         trend: Trend::new(catalog.score_by_year(row)),
-        responses: ResponseCounts { missing, received },
+        responses: catalog.ghosted_and_answered(row),
         ratings: ratings(&firm),
-        sectors: firm.sectors.iter().filter_map(sector).collect(),
+        sectors: sector_links(catalog, &firm.sectors, "/vcs?sector=").collect(),
         years: rounds.by_year(),
         stages: rounds.by_stage(),
         timeline: rounds.timeline(),
         portfolio_sectors: counts.breakdown("Portfolio by sector", "Sector", Facet::Sector),
         portfolio_countries: counts.breakdown("Portfolio by country", "Country", Facet::Country),
-        portfolio: history
-            .portfolio
-            .iter()
-            .take(MAX_PORTFOLIO)
-            .map(|(startup, round)| PortfolioRow::new(catalog, row, *startup, *round))
-            .collect::<Result<_, _>>()?,
+        portfolio: history.portfolio.iter().take(MAX_PORTFOLIO).map(portfolio_row).collect::<Result<_, _>>()?,
         portfolio_properties: counts.properties(),
         graph: co_investors(catalog, row, &shared.firms),
         co_investor_count: shared.total,
         similar_firms: similar.rows.iter().map(similar_firm).collect(),
         similar,
-        people: records(catalog, Table::People, &members.rows)?,
-        people_count: members.total,
+        people: records(catalog, Table::People, &people)?,
+        people_count,
         led: count_led(catalog, row, &[]),
         reviews: records(catalog, Table::Reviews, &latest.rows)?,
         review_count: latest.total,
@@ -178,7 +156,6 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
         years_without_investors: catalog.years_without_investors(),
         statements: catalog.provenance(Table::Firms, row),
         api: format!("{}/api/v3/vcs/{}", request.state.public_url, firm.slug),
-        layout,
         firm,
     };
     Ok(page.render()?)
