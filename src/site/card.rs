@@ -9,12 +9,12 @@ use http::Response;
 use crate::canvas::{BRAND, Canvas, Ink, has_letters, shortened, width};
 use crate::error_page::PageError;
 use crate::records::record;
-use crate::{PAGE, PageRequest, find, format};
+use crate::{PageRequest, find, format, page_headers, response_of};
 use catalog::{Catalog, Filter, RowFilter};
 use data::model::{Firm, Startup};
 use data::{Facet, PartialDate, Table};
 use service::Brand;
-use transport::headers::{Caching, CommonHeaders, set};
+use transport::headers::Caching;
 
 /// Size in pixels, as sites with previews recommend.
 pub(crate) const WIDTH: u16 = 1_200;
@@ -50,39 +50,33 @@ pub(crate) fn respond(
     slug: &str,
 ) -> Result<Response<Vec<u8>>, PageError> {
     let row = find(catalog, table, slug)?;
-    let card = match table {
-        Table::Startups => Card::of_startup(catalog, row)?,
-        _ => Card::of_firm(catalog, row)?,
-    };
+    let card = if table == Table::Startups { Card::of_startup(catalog, row) } else { Card::of_firm(catalog, row) }?;
     let Brand { name, color } = &request.state.operator.brand;
     let color = color.map_or(BRAND, |color| color.light.0);
     let picture = catalog.picture(table, row, || Arc::from(card.draw(name.as_str()).png(color)));
-    let mut response = Response::new(picture.to_vec());
-    set(response.headers_mut(), "content-type", "image/png");
     let is_versioned = request.query == catalog.version().to_string();
-    let caching = Some(if is_versioned { Caching::Forever } else { Caching::Public });
-    CommonHeaders { caching, ..PAGE }.write(response.headers_mut());
-    Ok(response)
+    let caching = if is_versioned { Caching::Forever } else { Caching::Public };
+    Ok(response_of(picture.to_vec(), "image/png", page_headers(caching)))
 }
 
 impl Card {
     fn of_firm(catalog: &Catalog, row: u32) -> Result<Self, PageError> {
         let firm: Firm = record(catalog, Table::Firms, row)?;
         let kind = firm.kind.as_deref().filter(|kind| *kind != "other").map(format::word);
-        let last = match firm.health_score {
-            Some(score) => Some((score.to_string(), "health score of 100")),
-            None => firm.last_investment_on.map(|date| (format::day(date), "last investment")),
-        };
-        let counts =
-            [counted(firm.portfolio_count, "startup", "startups"), counted(firm.investment_count, "round", "rounds")];
-        let years =
-            years(catalog, catalog.investor_years(), Facet::Investor, row, |year| catalog.covers_investors(year));
+        let score = firm.health_score.map(|score| (score.to_string(), "health score of 100"));
+        let last = || firm.last_investment_on.map(|date| (format::day(date), "last investment"));
+        let facts = [
+            counted(firm.portfolio_count, "startup", "startups"),
+            counted(firm.investment_count, "round", "rounds"),
+            score.or_else(last),
+        ];
+        let covers = |year| catalog.covers_investors(year);
         Ok(Self {
             noun: "Investor",
-            name: firm.name,
             about: about(kind, format::place(&firm.city, &firm.country)),
-            facts: counts.into_iter().flatten().chain(last).collect(),
-            years,
+            name: firm.name,
+            facts: facts.into_iter().flatten().collect(),
+            years: years(catalog, catalog.investor_years(), Facet::Investor, row, covers),
             is_invented: catalog.snapshot().is_invented(),
         })
     }

@@ -51,13 +51,9 @@ pub(crate) enum PageError {
 struct ErrorPage<'a> {
     layout: PageLayout,
     status: u16,
-    heading: String,
-    detail: String,
     errors: &'a [ParameterError],
     /// The name and path of records with a similar slug.
     suggestions: Vec<(String, String)>,
-    /// Path of the page without its query.
-    reset: &'a str,
 }
 
 impl PageError {
@@ -98,17 +94,15 @@ impl PageError {
     pub(crate) fn page(&self, catalog: &Catalog, path: &str, operator: &Operator) -> (StatusCode, String) {
         let status = self.status();
         let (heading, detail) = self.heading_and_detail(path);
-        let suggestions = match self {
-            Self::UnknownRecord(table, slug) => {
-                let slugs = catalog.nearest_slugs(*table, slug, 5);
-                let rows = slugs.iter().filter_map(|slug| catalog.snapshot().find(*table, slug));
-                rows.map(|row| name_and_path(catalog, *table, row)).collect()
-            }
-            _ => Vec::new(),
-        };
+        let mut suggestions = Vec::new();
+        if let Self::UnknownRecord(table, slug) = self {
+            let slugs = catalog.nearest_slugs(*table, slug, 5);
+            let rows = slugs.iter().filter_map(|slug| catalog.snapshot().find(*table, slug));
+            suggestions.extend(rows.map(|row| name_and_path(catalog, *table, row)));
+        }
         let errors = if let Self::InvalidQuery(errors) = self { errors.as_slice() } else { &[] };
         let layout = PageLayout::new(catalog.snapshot(), &heading, &detail, path).not_indexed().with_operator(operator);
-        let page = ErrorPage { layout, status: status.as_u16(), heading, detail, errors, suggestions, reset: path };
+        let page = ErrorPage { layout, status: status.as_u16(), errors, suggestions };
         let minimal = |_| format!("<!doctype html>\n<title>{status}</title>\n<h1>{status}</h1>\n");
         (status, page.render().unwrap_or_else(minimal))
     }

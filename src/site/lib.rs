@@ -226,7 +226,7 @@ pub fn redirect(path: &str) -> Response<Vec<u8>> {
     let mut response = Response::new(Vec::new());
     *response.status_mut() = StatusCode::SEE_OTHER;
     set(response.headers_mut(), "location", path);
-    CommonHeaders { caching: Some(Caching::Never), ..PAGE }.write(response.headers_mut());
+    page_headers(Caching::Never).write(response.headers_mut());
     response
 }
 
@@ -267,7 +267,7 @@ fn cacheable_response(
 ) -> CachedResponse {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
-    CommonHeaders { caching: Some(Caching::Private), varies: Some(varies), ..PAGE }.write(&mut headers);
+    CommonHeaders { varies: Some(varies), ..page_headers(Caching::Private) }.write(&mut headers);
     // Weak, because the compressed body has the same tag.
     set(&mut headers, ETAG, &format!("W/\"{:032x}\"", xxh3_128(&body)));
     CachedResponse::new(body, headers, request.trace.route())
@@ -290,19 +290,19 @@ fn respond_with(request: PageRequest<'_>, status: StatusCode, body: Vec<u8>, con
         set(response.headers_mut(), "content-encoding", "gzip");
     }
     set(response.headers_mut(), "content-type", content_type);
-    let caching = Some(if status.is_success() { Caching::Private } else { Caching::Never });
-    CommonHeaders { caching, varies: Some(Vary::Encoding), ..PAGE }.write(response.headers_mut());
+    let caching = if status.is_success() { Caching::Private } else { Caching::Never };
+    CommonHeaders { varies: Some(Vary::Encoding), ..page_headers(caching) }.write(response.headers_mut());
     response
 }
 
-const PAGE: CommonHeaders<'static> = CommonHeaders {
-    id: None,
-    quota: None,
-    snapshot: None,
-    api_version: None,
-    caching: None,
-    varies: None,
-    is_cross_origin: false,
-    scheme: None,
-    page_policy: Some(CSP),
-};
+/// A response with a body of a type.
+fn response_of(body: Vec<u8>, content_type: &str, headers: CommonHeaders<'_>) -> Response<Vec<u8>> {
+    let mut response = Response::new(body);
+    set(response.headers_mut(), "content-type", content_type);
+    headers.write(response.headers_mut());
+    response
+}
+
+fn page_headers(caching: Caching) -> CommonHeaders<'static> {
+    CommonHeaders { caching: Some(caching), page_policy: Some(CSP), ..CommonHeaders::default() }
+}

@@ -1,12 +1,14 @@
 //! `/match`: the firms that fit a startup, with reasons. The shortlist is a parameter of the URL.
 
+use std::collections::HashSet;
+
 use askama::Template;
 
 use crate::browse::{LenientQuery, Pager, Warning, page_size, position_of};
 use crate::charts::Bars;
 use crate::choice::{Choice, choices, with_errors};
 use crate::compare;
-use crate::error_page::PageError;
+use crate::error_page::{PageError, name_and_path};
 use crate::filters::{FieldConfig, TextField};
 use crate::layout::PageLayout;
 use crate::link::Link;
@@ -58,8 +60,8 @@ struct MatchingPage {
 
 /// A firm on the shortlist.
 struct ShortlistedFirm {
-    slug: String,
     name: String,
+    href: String,
     /// Path of the page without the firm.
     remove: String,
 }
@@ -106,14 +108,14 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     let listing = Listing { catalog, query, found: &found, link: &link, picked: &slugs, shared: &shared };
     let mut firms: Vec<FirmRow> = found.matches.iter().map(|firm| listing.row(firm)).collect::<Result<_, _>>()?;
     let has_equals = firms.iter().any(|firm| firm.equals.is_some());
-    let mut before = None;
-    for firm in &mut firms {
-        if before.replace(firm.points) == Some(firm.points) {
-            firm.equals = None;
-        }
+    for run in firms.chunk_by_mut(|one, next| one.points == next.points) {
+        run[1..].iter_mut().for_each(|firm| firm.equals = None);
     }
+    let shortlisted = |(slug, row): (&&str, &u32)| {
+        let (name, href) = name_and_path(catalog, Table::Firms, *row);
+        ShortlistedFirm { name, href, remove: link.toggled(PICKED, slug).href() }
+    };
     let of_first = found.matches.first().into_iter().flat_map(all_reasons);
-    let api = link.with(PICKED, "");
     let description =
         "Which venture capital firms fit a startup, by stage, sector, country and amount, each with its reasons.";
     let page = MatchingPage {
@@ -125,15 +127,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
         raise: TextField::new(&RAISE, params, problems, &link),
         is_described,
         picked: slugs.join(","),
-        shortlist: slugs
-            .iter()
-            .zip(&picked)
-            .map(|(slug, row)| ShortlistedFirm {
-                slug: (*slug).to_owned(),
-                name: catalog.snapshot().name(Table::Firms, *row).to_owned(),
-                remove: link.toggled(PICKED, slug).href(),
-            })
-            .collect(),
+        shortlist: slugs.iter().zip(&picked).map(shortlisted).collect(),
         shortlist_csv: Link::new("/vcs.csv", Vec::new()).with("slug", &slugs.join(",")).href(),
         compare: Link::new("/compare", Vec::new())
             .with("firm", &slugs[..slugs.len().min(compare::MAX)].join(","))
@@ -145,7 +139,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
         order_of_equals: has_equals.then(|| order_of_equals(catalog)),
         firms,
         pager: Pager::new(&link, *page, found.total),
-        api: api.at(&format!("{}/api/v3/match", request.state.public_url)).href(),
+        api: link.with(PICKED, "").at(&format!("{}/api/v3/match", request.state.public_url)).href(),
     };
     Ok(page.render()?)
 }
@@ -153,13 +147,9 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
 /// The rows of the firms on the shortlist, without unknown ones.
 fn read_shortlist(catalog: &Catalog, params: &[(String, String)]) -> Vec<u32> {
     let slugs = params.iter().filter(|(name, _)| name == PICKED).flat_map(|(_, value)| value.split(','));
-    let mut rows = Vec::new();
-    for row in slugs.filter_map(|slug| catalog.find(Table::Firms, slug.trim())) {
-        if !rows.contains(&row) && rows.len() < MAX_PICKED {
-            rows.push(row);
-        }
-    }
-    rows
+    let mut seen = HashSet::new();
+    let rows = slugs.filter_map(|slug| catalog.find(Table::Firms, slug.trim()));
+    rows.filter(|row| seen.insert(*row)).take(MAX_PICKED).collect()
 }
 
 /// A page of matches.
@@ -180,6 +170,7 @@ impl Listing<'_> {
         let deals = catalog.list(&self.deals_of(found.row), ListPosition::default(), DEALS);
         let conflicts: Vec<u32> = found.conflicts.iter().map(|(startup, _)| *startup).collect();
         let differs = |(index, ..): &IndexedReason<'_>| !self.shared.contains(index);
+        let short = |(index, reason): IndexedReason<'_>| (color_class(index), short_reason(reason, &firm));
         let (points, max) = (found.points, self.found.max_points);
         let numbers: Vec<String> = found.reasons.iter().map(reason_points).collect();
         let parts = all_reasons(found).map(|reason| (reason.1.1, full_reason(reason)));
@@ -188,10 +179,7 @@ impl Listing<'_> {
             equals: self.found.by_points.get(&points).copied().filter(|firms| *firms > 1),
             bar: Bars::of_whole(&format!("{points} of {max} points: {}", numbers.join(", ")), max, parts),
             reasons: all_reasons(found).map(full_reason).collect(),
-            differences: all_reasons(found)
-                .filter(differs)
-                .map(|(index, reason)| (color_class(index), short_reason(reason, &firm)))
-                .collect(),
+            differences: all_reasons(found).filter(differs).map(short).collect(),
             led: count_led(catalog, found.row, &[]),
             deals: records(catalog, Table::Rounds, &deals.rows)?,
             conflicts: records(catalog, Table::Startups, &conflicts)?,
@@ -234,7 +222,15 @@ fn color_class(index: usize) -> String {
 
 /// A reason with its points: `Stage 25 of 25`.
 fn reason_points((reason, points, _): &(MatchReason, u8, String)) -> String {
-    format!("{} {points} of {}", label(*reason), reason.max_points())
+    let label = match reason {
+        MatchReason::Stage => "Stage",
+        MatchReason::Sector => "Sector",
+        MatchReason::Country => "Country",
+        MatchReason::CheckSize => "Check size",
+        MatchReason::Activity => "Activity",
+        MatchReason::Responsiveness => "Responses",
+    };
+    format!("{label} {points} of {}", reason.max_points())
 }
 
 /// Color class of a reason, and its points and explanation as in the API.
@@ -259,10 +255,8 @@ fn short_reason((reason, points, detail): &(MatchReason, u8, String), firm: &Fir
             None => "ghosting unknown".to_owned(),
         },
     };
-    match (*points, reason.max_points()) {
-        (points, max) if points == max => words,
-        (points, max) => format!("{words} ({points} of {max})"),
-    }
+    let max = reason.max_points();
+    if *points == max { words } else { format!("{words} ({points} of {max})") }
 }
 
 /// The default order of firms in words, without keys that no firm has a value for.
@@ -270,17 +264,6 @@ fn order_of_equals(catalog: &Catalog) -> &'static str {
     match catalog.snapshot().values(Table::Firms, Table::Firms.sort_key("health_score")).is_empty() {
         true => "those with more rounds come first",
         false => "higher health scores come first, then more rounds",
-    }
-}
-
-fn label(reason: MatchReason) -> &'static str {
-    match reason {
-        MatchReason::Stage => "Stage",
-        MatchReason::Sector => "Sector",
-        MatchReason::Country => "Country",
-        MatchReason::CheckSize => "Check size",
-        MatchReason::Activity => "Activity",
-        MatchReason::Responsiveness => "Responses",
     }
 }
 

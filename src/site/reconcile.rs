@@ -13,16 +13,18 @@ use std::net::IpAddr;
 use askama::Template;
 use http::{Response, StatusCode};
 use serde_json::{Map, Value, json};
+use thiserror::Error;
 
 use crate::error_page::PageError;
+use crate::layout::HTML;
 use crate::routes::{PageRow, PathValues, batch, raw};
-use crate::{PAGE, PageRequest, fail, format};
+use crate::{PageRequest, fail, format, page_headers, redirect, response_of};
 use auth::quota::BatchOwner;
 use catalog::look_up::{answer as published, id_of, row_of_id};
 use catalog::param_error::shortened;
 use catalog::{Catalog, Item, ItemTexts, LookUpAnswer};
 use data::{Names, Table, identifier};
-use transport::headers::{Caching, CommonHeaders, Vary, set};
+use transport::headers::{Caching, CommonHeaders, Vary};
 
 /// Maximum size of a form.
 const MAX_BYTES: usize = 512 * 1024;
@@ -51,22 +53,21 @@ pub(crate) const PAGES: &[PageRow] = &[
     batch("/reconcile", |request, _, address| Box::pin(answer(request, request.query.as_bytes(), address)))
         .with_batch(MAX_BYTES, |request, form, address| Box::pin(answer(request, form, address))),
     raw(SUGGEST_ENTITY, |catalog, request, _| Ok(json_response(&suggest_entities(catalog, &Parameters::of(request))))),
-    raw(SUGGEST_TYPE, |_, request, _| {
-        Ok(json_response(&manifest::suggest_types(Parameters::of(request).text("prefix"))))
-    }),
-    raw(SUGGEST_PROPERTY, |_, request, _| {
-        Ok(json_response(&extension::suggest_properties(Parameters::of(request).text("prefix"))))
-    }),
+    raw(SUGGEST_TYPE, |_, request, _| Ok(json_response(&manifest::suggest_types(&Parameters::of(request))))),
+    raw(SUGGEST_PROPERTY, |_, request, _| Ok(json_response(&extension::suggest_properties(&Parameters::of(request))))),
     raw(PROPERTIES, |_, request, _| properties(request).or_else(Refusal::response)),
     raw(PREVIEW, preview),
     raw(VIEW, view),
 ];
 
 /// The reason for which a request is refused.
+#[derive(Debug, Error)]
 enum Refusal {
     /// An invalid request, with the accepted values.
+    #[error("{0}")]
     Invalid(String),
-    Page(PageError),
+    #[error(transparent)]
+    Page(#[from] PageError),
 }
 
 impl Refusal {
@@ -80,12 +81,6 @@ impl Refusal {
         *response.status_mut() = StatusCode::BAD_REQUEST;
         CommonHeaders { caching: Some(Caching::Never), ..CommonHeaders::default() }.write(response.headers_mut());
         Ok(response)
-    }
-}
-
-impl From<PageError> for Refusal {
-    fn from(error: PageError) -> Self {
-        Self::Page(error)
     }
 }
 
@@ -109,12 +104,11 @@ impl Parameters {
 /// Answers a request to `/reconcile`; `text` is the query, or the body of a POST.
 async fn answer(request: PageRequest<'_>, text: &[u8], address: IpAddr) -> Response<Vec<u8>> {
     let catalog = request.state.releases.current();
-    let response = match text.is_empty() {
-        false => answer_service(&catalog, request, text, address).await,
-        true => {
-            let manifest = request.state.work.run(|| manifest_response(&catalog, request)).await;
-            manifest.map_err(|_| PageError::Overloaded.into())
-        }
+    let response = if text.is_empty() {
+        let manifest = request.state.work.run(|| manifest_response(&catalog, request)).await;
+        manifest.map_err(|_| PageError::Overloaded.into())
+    } else {
+        answer_service(&catalog, request, text, address).await
     };
     response.or_else(Refusal::response).unwrap_or_else(|error| fail(&error, &catalog, request))
 }
@@ -129,16 +123,9 @@ fn properties(request: PageRequest<'_>) -> Result<Response<Vec<u8>>, Refusal> {
 }
 
 fn json_response(value: &Value) -> Response<Vec<u8>> {
-    let mut response = Response::new(value.to_string().into_bytes());
-    set(response.headers_mut(), "content-type", "application/json");
-    let common = CommonHeaders {
-        caching: Some(Caching::Private),
-        varies: Some(Vary::Encoding),
-        is_cross_origin: true,
-        ..CommonHeaders::default()
-    };
-    common.write(response.headers_mut());
-    response
+    let (caching, varies) = (Some(Caching::Private), Some(Vary::Encoding));
+    let headers = CommonHeaders { caching, varies, is_cross_origin: true, ..CommonHeaders::default() };
+    response_of(value.to_string().into_bytes(), "application/json", headers)
 }
 
 /// A request to `/reconcile` itself.
@@ -208,23 +195,20 @@ fn too_many(name: &str, count: usize) -> Refusal {
 
 /// Parses a parameter as a JSON object.
 fn object(name: &str, text: &str) -> Result<Map<String, Value>, Refusal> {
-    match serde_json::from_str(text) {
-        Ok(Value::Object(object)) => Ok(object),
-        Ok(_) => {
-            Err(Refusal::Invalid(format!("`{name}` is not a JSON object, such as `{{\"q0\": {{\"query\": \"…\"}}}}`")))
-        }
-        Err(error) => Err(Refusal::Invalid(format!("`{name}` is not JSON: {error}"))),
-    }
+    let detail = match serde_json::from_str(text) {
+        Ok(Value::Object(object)) => return Ok(object),
+        Ok(_) => format!("`{name}` is not a JSON object, such as `{{\"q0\": {{\"query\": \"…\"}}}}`"),
+        Err(error) => format!("`{name}` is not JSON: {error}"),
+    };
+    Err(Refusal::Invalid(detail))
 }
 
 fn answer_query(catalog: &Catalog, key: &str, query: &Value, base: &str) -> Result<Value, Refusal> {
     let invalid = |detail: &str| Refusal::Invalid(format!("query `{}`: {detail}", shortened(key)));
     let Value::Object(query) = query else { return Err(invalid("is not an object with `query` or `properties`")) };
     let tables = types(query.get("type")).map_err(|detail| invalid(&detail))?;
-    let limit = query
-        .get("limit")
-        .and_then(Value::as_u64)
-        .map_or(CANDIDATES, |limit| limit.min(MAX_CANDIDATES as u64) as usize);
+    let limit = query.get("limit").and_then(Value::as_u64);
+    let limit = limit.map_or(CANDIDATES, |limit| limit.min(MAX_CANDIDATES as u64) as usize);
     let values = query_values(query);
     let mut texts = ItemTexts::default();
     values.iter().for_each(|(name, text)| texts.set(name, text));
@@ -355,21 +339,15 @@ fn preview(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> Re
         kind: table.noun(),
         facts: facts.collect(),
     };
-    let html = page.render()?;
-    let mut response = Response::new(html.into_bytes());
-    set(response.headers_mut(), "content-type", crate::layout::HTML);
-    let common =
-        CommonHeaders { caching: Some(Caching::Private), page_policy: Some(FRAMED), is_cross_origin: true, ..PAGE };
-    common.write(response.headers_mut());
-    Ok(response)
+    let headers = page_headers(Caching::Private);
+    let headers = CommonHeaders { page_policy: Some(FRAMED), is_cross_origin: true, ..headers };
+    Ok(response_of(page.render()?.into_bytes(), HTML, headers))
 }
 
 /// Redirects to the page of a record.
 fn view(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> Result<Response<Vec<u8>>, PageError> {
     let (table, row) = record_of(catalog, request)?;
-    let mut response = Response::new(Vec::new());
-    *response.status_mut() = StatusCode::SEE_OTHER;
-    set(response.headers_mut(), "location", &format!("/{}", id_of(catalog, table, row)));
-    CommonHeaders { caching: Some(Caching::Private), ..PAGE }.write(response.headers_mut());
+    let mut response = redirect(&format!("/{}", id_of(catalog, table, row)));
+    page_headers(Caching::Private).write(response.headers_mut());
     Ok(response)
 }

@@ -14,7 +14,6 @@ use crate::{PageRequest, fail, form_data, format, respond, respond_with};
 use auth::quota::BatchOwner;
 use catalog::look_up::sheet::{RowEnds, Sheet, SheetOptions, SheetRow};
 use catalog::{Catalog, Item, LookUpAnswer, ParameterError};
-use data::Table;
 use transport::headers::set;
 
 /// Maximum size of a form.
@@ -33,14 +32,12 @@ const DESCRIPTION: &str =
 #[template(path = "resolve.html")]
 struct ResolvePage {
     layout: PageLayout,
-    kind: String,
-    text: String,
+    form: ResolveForm,
     error: String,
     rows: Vec<ResolvedRow>,
     matched: usize,
     /// Rows beyond the first [`MAX_ROWS`].
     left_out: usize,
-    max_rows: usize,
 }
 
 struct ResolvedRow {
@@ -49,6 +46,7 @@ struct ResolvedRow {
 }
 
 /// The fields of a submitted form.
+#[derive(Default)]
 struct ResolveForm {
     kind: String,
     text: String,
@@ -70,7 +68,7 @@ impl ResolveForm {
 
     /// Parses the text into a sheet and its rows: as CSV if the first line names columns, otherwise one name per line.
     fn sheet(&self, base: &str) -> Result<(Sheet, Vec<SheetRow>), Vec<ParameterError>> {
-        let tables: Vec<Table> = Item::tables_of(&self.kind).map_err(|error| vec![error])?;
+        let tables = Item::tables_of(&self.kind).map_err(|error| vec![error])?;
         let options = SheetOptions { tables, candidates: CANDIDATES, base: base.to_owned() };
         let mut ends = RowEnds::default();
         let end = self.text.bytes().position(|byte| ends.push(byte)).map_or(self.text.len(), |end| end + 1);
@@ -89,17 +87,13 @@ impl ResolveForm {
 
 /// The page before anything is looked up.
 pub(super) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
-    let form = ResolveForm { kind: String::new(), text: String::new(), is_download: false };
-    Ok(render_page(catalog, request, form, String::new(), Vec::new(), 0)?)
+    Ok(render_page(catalog, request, ResolveForm::default(), String::new(), Vec::new(), 0)?)
 }
 
 /// Looks up the rows of a form one by one. Every ten rows, rounded up, are charged to `address` as one page.
 pub(crate) async fn answer(request: PageRequest<'_>, body: &[u8], address: IpAddr) -> Response<Vec<u8>> {
     let catalog = request.state.releases.current();
-    match answer_form(&catalog, request, body, address).await {
-        Ok(response) => response,
-        Err(error) => fail(&error, &catalog, request),
-    }
+    answer_form(&catalog, request, body, address).await.unwrap_or_else(|error| fail(&error, &catalog, request))
 }
 
 async fn answer_form(
@@ -115,17 +109,16 @@ async fn answer_form(
         (form, read)
     };
     let (form, read) = turns.run(read).await;
+    let read = read.map_err(|errors| errors.into_iter().map(|error| error.detail).collect::<Vec<_>>().join("; "));
     let (sheet, mut rows) = match read {
-        Ok(read) => read,
-        Err(errors) => {
-            let detail = errors.into_iter().map(|error| error.detail).collect::<Vec<_>>().join("; ");
-            return unprocessable(catalog, request, form, detail);
+        Ok((sheet, rows)) if !rows.is_empty() => (sheet, rows),
+        refused => {
+            let nothing = "There is nothing to look up: paste names, one a line, or choose a file.";
+            let error = refused.err().unwrap_or_else(|| nothing.to_owned());
+            let html = render_page(catalog, request, form, error, Vec::new(), 0)?;
+            return Ok(respond(request, StatusCode::UNPROCESSABLE_ENTITY, html));
         }
     };
-    if rows.is_empty() {
-        let detail = "There is nothing to look up: paste names, one a line, or choose a file.";
-        return unprocessable(catalog, request, form, detail.to_owned());
-    }
     let left_out = rows.len().saturating_sub(MAX_ROWS);
     rows.truncate(MAX_ROWS);
     // The request itself is charged already.
@@ -151,17 +144,6 @@ async fn answer_form(
     Ok(respond(request, StatusCode::OK, html))
 }
 
-/// The form again, with an error message.
-fn unprocessable(
-    catalog: &Catalog,
-    request: PageRequest<'_>,
-    form: ResolveForm,
-    error: String,
-) -> Result<Response<Vec<u8>>, PageError> {
-    let html = render_page(catalog, request, form, error, Vec::new(), 0)?;
-    Ok(respond(request, StatusCode::UNPROCESSABLE_ENTITY, html))
-}
-
 fn render_page(
     catalog: &Catalog,
     request: PageRequest<'_>,
@@ -173,6 +155,5 @@ fn render_page(
     let layout = PageLayout::new(catalog.snapshot(), "Look up a list", DESCRIPTION, "/resolve")
         .with_operator(&request.state.operator);
     let matched = rows.iter().filter(|row| row.answer.status == "match").count();
-    let ResolveForm { kind, text, .. } = form;
-    ResolvePage { layout, kind, text, error, rows, matched, left_out, max_rows: MAX_ROWS }.render()
+    ResolvePage { layout, form, error, rows, matched, left_out }.render()
 }

@@ -6,7 +6,7 @@ use catalog::{Catalog, Item};
 use data::{Names, Table};
 use service::BrandName;
 
-use super::{MAX_BATCH, PREVIEW, PROPERTIES, SUGGEST_ENTITY, SUGGEST_PROPERTY, SUGGEST_TYPE, VIEW, extension};
+use super::{MAX_BATCH, PREVIEW, PROPERTIES, Parameters, SUGGEST_ENTITY, SUGGEST_PROPERTY, SUGGEST_TYPE, VIEW, extension};
 
 /// A type by the noun of its records: `firm`.
 pub(super) fn kind(noun: &str) -> Value {
@@ -25,11 +25,7 @@ pub(super) fn manifest(catalog: &Catalog, service: &BrandName, base: &str) -> Va
         "defaultTypes": used.map(|table| kind(table.noun())).collect::<Vec<_>>(),
         "batchSize": MAX_BATCH,
         "view": { "url": format!("{base}{}?id={{{{id}}}}", VIEW) },
-        "preview": {
-            "url": format!("{base}{}?id={{{{id}}}}", PREVIEW),
-            "width": 430,
-            "height": 300,
-        },
+        "preview": { "url": format!("{base}{}?id={{{{id}}}}", PREVIEW), "width": 430, "height": 300 },
         "suggest": {
             "entity": endpoint(SUGGEST_ENTITY),
             "type": endpoint(SUGGEST_TYPE),
@@ -40,8 +36,8 @@ pub(super) fn manifest(catalog: &Catalog, service: &BrandName, base: &str) -> Va
 }
 
 /// Suggests types by the beginning of their names.
-pub(super) fn suggest_types(prefix: &str) -> Value {
-    let prefix = prefix.to_lowercase();
+pub(super) fn suggest_types(parameters: &Parameters) -> Value {
+    let prefix = parameters.text("prefix").to_lowercase();
     let found = Item::TABLES.map(Table::noun).into_iter().filter(|noun| noun.starts_with(&prefix));
     json!({ "result": found.map(kind).collect::<Vec<_>>() })
 }
