@@ -34,7 +34,8 @@ const CONDITIONS: [&str; 4] = ["stage", "sector", "country", "kind"];
 struct RankingPage {
     layout: PageLayout,
     warnings: Vec<Warning>,
-    metrics: Vec<MetricTab>,
+    /// Label and path of each ranking; true for the current one.
+    metrics: Vec<(&'static str, String, bool)>,
     metric: String,
     column: &'static str,
     description: String,
@@ -54,12 +55,6 @@ struct RankingPage {
     total: u64,
     pager: Pager,
     api: String,
-}
-
-struct MetricTab {
-    label: &'static str,
-    href: String,
-    is_selected: bool,
 }
 
 struct RankedFirm {
@@ -167,11 +162,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     let shown = Metric::ALL.iter().filter(|tab| has_board(catalog, **tab) || **tab == metric);
     let metrics = shown.map(|tab| {
         let value = if *tab == Metric::HealthScore { "" } else { tab.name() };
-        MetricTab {
-            label: MetricText::new(*tab).label,
-            href: link.with("metric", value).href(),
-            is_selected: *tab == metric,
-        }
+        (MetricText::new(*tab).label, link.with("metric", value).href(), *tab == metric)
     });
     let moves = Moves::compare(catalog, request.state, &query, &link, &board.ranked);
     let firms: Vec<Firm> = records(catalog, Table::Firms, board.ranked.iter().map(|ranked| &ranked.row))?;
@@ -229,11 +220,8 @@ fn relaxed(catalog: &Catalog, link: &Link) -> Result<Vec<(String, String, u64)>,
     let mut relaxed = Vec::new();
     for name in CONDITIONS.into_iter().filter(|name| !link.text(name).is_empty()) {
         let without = link.with(name, "");
-        let Request::Leaderboard(query) =
-            parse(catalog, Resource::Leaderboard, "/leaderboard", &without.query())?.0.request
-        else {
-            continue;
-        };
+        let (parsed, ..) = parse(catalog, Resource::Leaderboard, "/leaderboard", &without.query())?;
+        let Request::Leaderboard(query) = parsed.request else { continue };
         let total = catalog.leaderboard(&query, ListPosition::default(), 0).total;
         if total > 0 {
             let values: Vec<String> = link.values(name).map(|value| label_of(catalog, name, value)).collect();
@@ -245,22 +233,20 @@ fn relaxed(catalog: &Catalog, link: &Link) -> Result<Vec<(String, String, u64)>,
 
 /// The position of a firm on the axis.
 fn point(metric: Metric, value: f64, firm: &Firm) -> Option<Point> {
-    if metric != Metric::HealthScore {
-        let value = if metric == Metric::GhostingRate { 100.0 * value } else { value };
-        let name =
-            format!("{} {value:.*}", MetricText::new(metric).axis, if metric == Metric::Activity { 0 } else { 2 });
-        return Some(Point { value, interval: None, name });
-    }
-    let score = &firm.score;
-    Some(Point::of_score(score.low?, score.value?, score.high?))
+    let (value, decimals) = match metric {
+        Metric::HealthScore => return Some(Point::of_score(firm.score.low?, firm.score.value?, firm.score.high?)),
+        Metric::GhostingRate => (100.0 * value, 2),
+        Metric::Activity => (value, 0),
+        _ => (value, 2),
+    };
+    Some(Point { value, interval: None, name: format!("{} {value:.decimals$}", MetricText::new(metric).axis) })
 }
 
 fn basis(metric: Metric, firm: &Firm) -> String {
     let reviews = || format::counted(firm.review_count, "review", "reviews");
     match (metric, &firm.score) {
         (Metric::Activity, _) => {
-            let last = firm.last_investment_on.as_ref().map(|date| format!("last {}", format::on_date(date)));
-            last.unwrap_or_default()
+            firm.last_investment_on.map_or_else(String::new, |date| format!("last {}", format::on_date(&date)))
         }
         (Metric::HealthScore, score) => match (score.value, score.low, score.high) {
             (Some(value), Some(low), Some(high)) => format!("{value} ({low} to {high}), {}", reviews()),
@@ -286,11 +272,11 @@ fn histogram(catalog: &Catalog, metric: Metric) -> Option<Bars> {
         _ => (100.0, 2, ""),
     };
     let name = |value: u32| format!("{:.*}", decimals, f64::from(value) / 10_f64.powi(decimals as i32));
-    let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
     let mut values: Vec<u32> =
         catalog.leaderboard_values(metric).map(|value| (value * scale).floor().max(0.0) as u32).collect();
-    values.iter().for_each(|value| *counts.entry(*value).or_default() += 1);
     values.sort_unstable();
+    let counts: BTreeMap<u32, u64> =
+        values.chunk_by(|one, next| one == next).map(|equal| (equal[0], equal.len() as u64)).collect();
     let (least, most) = (*values.first()?, *values.last()?);
     let middle = values[values.len() / 2];
     let bins = match metric {

@@ -20,8 +20,7 @@ impl Link {
 
     /// The comma-separated values of a parameter.
     pub(crate) fn values(&self, name: &str) -> impl Iterator<Item = &str> {
-        let value = self.pairs.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value.as_str());
-        value.split(',').filter(|value| !value.is_empty())
+        self.text(name).split(',').filter(|value| !value.is_empty())
     }
 
     /// The full text of a parameter; empty if it is absent.

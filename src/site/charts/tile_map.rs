@@ -87,14 +87,11 @@ impl TileMap {
         let tiles: Vec<CountryTile> = tiles().map(tile).collect();
         let with_tile: BTreeSet<Country> = self::tiles().map(|(.., country)| country).collect();
         let others = countries.iter().filter(|(country, _)| !with_tile.contains(country));
-        let items: Vec<ChartItem> = countries
-            .iter()
-            .map(|(country, mark)| ChartItem {
-                label: country.name().to_owned(),
-                value: mark.value,
-                href: mark.href.clone(),
-            })
-            .collect();
+        let item = |(country, mark): (&Country, &ChartMark)| {
+            let ChartMark { value, href } = mark.clone();
+            ChartItem { label: country.name().to_owned(), value, href }
+        };
+        let items: Vec<ChartItem> = countries.iter().map(item).collect();
         Self {
             height: ROW * TILES.len() as f64,
             width: Percent(SHARE / COLUMNS),

@@ -77,36 +77,22 @@ pub struct Setup {
     pub tested: String,
 }
 
-impl Setup {
-    fn lines_for(&self, endpoint: &str) -> String {
-        self.lines.replace("{endpoint}", endpoint)
-    }
-}
-
-/// A link that opens an editor, which offers to add the endpoint.
-struct InstallLink {
-    editor: &'static str,
-    address: String,
-}
-
-fn install_links(endpoint: &str) -> [InstallLink; 2] {
+/// Editors, each with a link that opens it; it offers to add the endpoint.
+fn install_links(endpoint: &str) -> [(&'static str, String); 2] {
     // https://cursor.com/docs/mcp/install-links: the entry of `mcp.json`.
     let cursor = BASE64_STANDARD.encode(json!({ "url": endpoint }).to_string());
     // https://code.visualstudio.com/api/extension-guides/ai/mcp: the same with its name.
     let code = json!({ "name": "venturedex", "type": "http", "url": endpoint }).to_string();
     let cursor =
         format!("cursor://anysphere.cursor-deeplink/mcp/install?name=venturedex&config={}", encoded_segment(&cursor));
-    [
-        InstallLink { editor: "Cursor", address: cursor },
-        InstallLink { editor: "VS Code", address: format!("vscode:mcp/install?{}", encoded_segment(&code)) },
-    ]
+    [("Cursor", cursor), ("VS Code", format!("vscode:mcp/install?{}", encoded_segment(&code)))]
 }
 
 #[derive(Template)]
 #[template(path = "docs/mcp.html")]
 struct McpPage<'a> {
     endpoint: &'a str,
-    installs: [InstallLink; 2],
+    installs: [(&'static str, String); 2],
     setups: &'a [Setup],
     conversations: &'a [Conversation],
 }
