@@ -20,7 +20,6 @@ const RECORDS: usize = 200;
 
 const ROBOTS_TAG: HeaderName = HeaderName::from_static("x-robots-tag");
 
-/// `/alerts/{token}.atom`, `/alerts/{token}.json`.
 pub(super) fn respond(
     request: PageRequest<'_>,
     token: &str,

@@ -29,7 +29,6 @@ const MAX_SHORT_NAME: usize = 16;
 /// End of the first block of the style sheet, which defines the colors. Declarations inserted before it override them.
 const END_OF_COLORS: &str = "\n}\n";
 
-/// The style sheet with the operator's color.
 fn style(color: Option<BrandColor>) -> Cow<'static, str> {
     let (Some(BrandColor { light, dark }), Some((colors, rest))) = (color, STYLE.split_once(END_OF_COLORS)) else {
         return Cow::Borrowed(STYLE);

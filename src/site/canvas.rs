@@ -66,7 +66,6 @@ impl Canvas {
         self.fill(x, y, width, height, ink, |_, _| true);
     }
 
-    /// Fills a rectangle with diagonal lines.
     pub(crate) fn hatched(&mut self, x: f32, y: f32, width: f32, height: f32, ink: Ink) {
         self.fill(x, y, width, height, ink, |x, y| (x + y) % 10 < 2);
     }
@@ -145,7 +144,6 @@ pub(crate) fn width(text: &str, size: f32) -> f32 {
     text.chars().map(|letter| font.h_advance(font.glyph_id(letter))).sum()
 }
 
-/// True if the font has all letters of a text.
 pub(crate) fn has_letters(text: &str) -> bool {
     text.chars().all(|letter| FONT.glyph_id(letter).0 != 0)
 }

@@ -28,14 +28,12 @@ const YEARS: usize = 24;
 const BASE: f32 = 544.0;
 const BARS: f32 = 116.0;
 
-/// The content of a picture.
 struct Card {
     /// The noun for the record, in place of a name that the font cannot draw.
     noun: &'static str,
     name: String,
     /// Kind or stage, and place.
     about: String,
-    /// Values and their labels.
     facts: Vec<(String, &'static str)>,
     /// Number of rounds per year; `None` if the data does not cover the year.
     years: Vec<(i32, Option<u64>)>,
@@ -128,7 +126,6 @@ impl Card {
         canvas
     }
 
-    /// Rounds per year as bars.
     fn draw_years(&self, canvas: &mut Canvas) {
         let Some(max) = self.years.iter().filter_map(|(_, rounds)| *rounds).max().filter(|max| *max > 0) else {
             return;

@@ -18,11 +18,9 @@ pub(crate) struct Choice {
     pub any: &'static str,
     /// Value, label; true for the selected option.
     pub options: Vec<(String, String, bool)>,
-    /// Message about an invalid value.
     pub error: Option<String>,
 }
 
-/// Adds messages about invalid values.
 pub(crate) fn with_errors(choices: Vec<Choice>, problems: &[ParameterError]) -> Vec<Choice> {
     choices.into_iter().map(|choice| Choice { error: problem_of(problems, choice.name), ..choice }).collect()
 }

@@ -154,7 +154,6 @@ pub(crate) fn path_of(table: Table, slug: &str) -> String {
     }
 }
 
-/// A record's name and path.
 pub(crate) fn name_and_path(catalog: &Catalog, table: Table, row: u32) -> (String, String) {
     let snapshot = catalog.snapshot();
     (snapshot.name(table, row).to_owned(), path_of(table, snapshot.slug(table, row)))

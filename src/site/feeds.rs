@@ -14,18 +14,15 @@ use catalog::{Catalog, ChangeCounts, ListPosition, ParseOptions, Request, Resour
 use data::model::{FundingRound, Reference};
 use data::{Date, Table};
 
-/// Entries in a feed of rounds.
 const MAX_ROUNDS: usize = 50;
 
 #[derive(Template)]
 #[template(path = "releases.html")]
 struct ReleasesPage<'a> {
     layout: PageLayout,
-    /// Each release with its changes.
     releases: Vec<(&'a Catalog, Option<ReleaseChanges>)>,
 }
 
-/// The changes of a release.
 #[derive(Template)]
 #[template(path = "release_changes.html")]
 pub(super) struct ReleaseChanges {
@@ -90,7 +87,6 @@ pub(super) fn changes(catalog: &Catalog, before: Option<&Arc<Catalog>>) -> Optio
     })
 }
 
-/// `/releases`.
 pub(crate) fn releases(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
     let releases = loaded_releases(request);
     let description = "The releases of the data and what each of them changed.";
@@ -100,7 +96,6 @@ pub(crate) fn releases(catalog: &Catalog, request: PageRequest<'_>) -> Result<St
     Ok(ReleasesPage { layout, releases: with_changes(&releases).collect() }.render()?)
 }
 
-/// `/releases.atom`, `/releases.json`.
 pub(crate) fn release_feed(request: PageRequest<'_>) -> Feed {
     let base = &request.state.public_url;
     let releases = loaded_releases(request);

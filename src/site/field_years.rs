@@ -98,7 +98,6 @@ impl FieldYears {
     }
 }
 
-/// Number of rounds per year that have a value of a property.
 fn by_year(catalog: &Catalog, property: Property) -> BTreeMap<i32, u64> {
     let is_year = |(name, _): &(&str, GroupBy)| *name == "year";
     let group_by = group_bys(Resource::Rounds).into_iter().filter(is_year).collect();

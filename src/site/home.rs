@@ -29,7 +29,6 @@ const MAX_RESULTS: usize = 8;
 const MAX_SUGGESTIONS: usize = 8;
 const MAX_LEADERS: usize = 5;
 const MAX_NEWEST: usize = 8;
-/// The searched lists.
 const RESOURCES: [Resource; 3] = [Resource::Firms, Resource::Startups, Resource::People];
 /// With this number, each name fits into its rectangle.
 const MAX_SECTORS: usize = 12;
@@ -40,7 +39,6 @@ struct HomePage<'a> {
     layout: PageLayout,
     totals: &'a Totals,
     released_on: String,
-    /// The date of the newest round.
     newest_round: Option<String>,
     boards: Vec<Board>,
     /// Selections of the match form.
@@ -59,7 +57,6 @@ struct Board {
     /// Path of the full list.
     href: &'static str,
     all: &'static str,
-    /// Rank and firm.
     firms: Vec<(u64, Firm)>,
     /// True to show the score, false to show the number of rounds.
     is_scored: bool,
@@ -84,7 +81,6 @@ struct SearchPage {
     snippets: HashMap<String, Vec<(String, bool)>>,
 }
 
-/// The results in one table.
 struct TableResults<R> {
     records: Vec<R>,
     total: u64,
@@ -117,12 +113,10 @@ impl<R: DeserializeOwned> TableResults<R> {
     }
 }
 
-/// Path of a table's list with one parameter.
 fn list_href(table: Table, name: &str, text: &str) -> String {
     Link::new(list_path(table), Vec::new()).with(name, text).href()
 }
 
-/// The query that searches for a name.
 fn name_query(table: Table, text: &str) -> Query {
     Query { text: Some(text.to_owned()), order: Order::Relevance, ..Query::all(table) }
 }

@@ -15,7 +15,6 @@ use catalog::Catalog;
 use data::{Snapshot, Table};
 use service::{Brand, BrandColor, Operator, State};
 
-/// The content security policy of pages.
 pub(crate) const CSP: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; font-src 'self'; \
                               connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
@@ -38,7 +37,6 @@ pub(crate) struct PageLayout {
     pub is_invented: bool,
     /// The release shown on the page; `None` for a page without data.
     pub release: Option<ReleaseInfo>,
-    /// The name of the service.
     pub brand: String,
     /// The operator's color, part of the URL of the style sheet.
     pub color: Option<BrandColor>,
@@ -48,13 +46,11 @@ pub(crate) struct PageLayout {
     pub canonical: Option<String>,
     /// Paths of the Markdown and JSON twins.
     pub twins: Option<[String; 2]>,
-    /// JSON-LD about the content of the page.
     pub linked_data: Option<String>,
     /// URL of the preview image.
     pub picture: Option<String>,
 }
 
-/// The release as the footer names it.
 #[derive(Clone, Debug)]
 pub(crate) struct ReleaseInfo {
     pub version: String,
@@ -144,7 +140,6 @@ impl PageLayout {
         Self { twins, ..layout }.with_operator(&state.operator)
     }
 
-    /// Adds JSON-LD.
     pub(crate) fn with_linked_data(self, linked_data: String) -> Self {
         Self { linked_data: Some(linked_data), ..self }
     }
@@ -156,7 +151,6 @@ impl PageLayout {
         Self { picture, ..self }
     }
 
-    /// Excludes the page from search engines.
     pub(crate) fn not_indexed(self) -> Self {
         Self { is_indexed: false, ..self }
     }

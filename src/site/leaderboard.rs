@@ -26,7 +26,6 @@ const SCORE_BIN: u32 = 5;
 /// Approximate number of bars in the histogram of any other metric.
 const BARS: u32 = 12;
 const FIRMS: ChartUnit = ChartUnit::Count("firm", "firms");
-/// Parameters that filter a leaderboard.
 const CONDITIONS: [&str; 4] = ["stage", "sector", "country", "kind"];
 
 #[derive(Template)]
@@ -62,13 +61,11 @@ struct RankedFirm {
     moved: Option<Move>,
     value: String,
     firm: Firm,
-    /// The value on the axis.
     dot: Option<IntervalDot>,
     /// The data behind the value, such as the number of reviews.
     basis: String,
 }
 
-/// The texts for a metric.
 struct MetricText {
     label: &'static str,
     /// The heading of the ranked values.
@@ -142,7 +139,6 @@ fn has_board(catalog: &Catalog, metric: Metric) -> bool {
     !catalog.snapshot().leaderboard(metric).0.is_empty()
 }
 
-/// `/leaderboard`.
 pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
     let lenient = LenientQuery::parse(catalog, Resource::Leaderboard, PARSE_OPTIONS, request.query)?;
     let (mut link, page) = (lenient.link("/leaderboard"), lenient.page);
@@ -204,7 +200,6 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     Ok(page.render()?)
 }
 
-/// The reason why a metric ranks no firm.
 fn missing(catalog: &Catalog, metric: Metric) -> String {
     match metric {
         Metric::Activity => {
@@ -231,7 +226,6 @@ fn relaxed(catalog: &Catalog, link: &Link) -> Result<Vec<(String, String, u64)>,
     Ok(relaxed)
 }
 
-/// The position of a firm on the axis.
 fn point(metric: Metric, value: f64, firm: &Firm) -> Option<Point> {
     let (value, decimals) = match metric {
         Metric::HealthScore => return Some(Point::of_score(firm.score.low?, firm.score.value?, firm.score.high?)),

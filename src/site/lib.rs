@@ -295,7 +295,6 @@ fn respond_with(request: PageRequest<'_>, status: StatusCode, body: Vec<u8>, con
     response
 }
 
-/// A response with a body of a type.
 fn response_of(body: Vec<u8>, content_type: &str, headers: CommonHeaders<'_>) -> Response<Vec<u8>> {
     let mut response = Response::new(body);
     set(response.headers_mut(), "content-type", content_type);

@@ -52,7 +52,6 @@ impl Link {
         self.with(name, &values.join(","))
     }
 
-    /// The same query on another path.
     pub(crate) fn at(&self, path: &str) -> Self {
         Self { path: path.to_owned(), pairs: self.pairs.clone() }
     }

@@ -50,7 +50,6 @@ struct MarketPage {
     startups: u64,
     firms: u64,
     amounts: Amounts,
-    /// Rounds, and amounts raised, by year.
     by_year: Option<(Bars, Bars)>,
     by_stage_and_year: Option<Heatmap>,
     sectors: Option<Treemap>,
@@ -213,7 +212,6 @@ fn covered_period(first: i32, last: i32) -> String {
     format!("in the years from {first} to {last} that the data covers. Hatched: too few rounds are known.")
 }
 
-/// Path of the list of rounds of a year.
 fn year_href(link: &Link, year: i32) -> String {
     link.with("since", &year.to_string()).with("until", &year.to_string()).href()
 }
@@ -292,7 +290,6 @@ pub(crate) fn sectors(catalog: &Catalog, max: usize) -> Option<Treemap> {
     Treemap::new(head, ["Sector", "Startups"], STARTUPS, groups.iter().map(item).collect())
 }
 
-/// All countries by number of startups.
 pub(crate) fn countries(catalog: &Catalog) -> Option<TileMap> {
     let counts = catalog.counts_by(&Query::all(Table::Startups), &[Facet::Country]).pop()?;
     let mark = |counted: &ValueCount| {

@@ -22,9 +22,7 @@ use catalog::{
 use data::model::{Firm, FundingRound, Startup};
 use data::{Facet, Table};
 
-/// Similar deals shown per firm.
 const DEALS: usize = 3;
-/// Maximum number of firms on a shortlist.
 const MAX_PICKED: usize = 50;
 const PICKED: &str = "pick";
 const RAISE: FieldConfig = FieldConfig { name: "raise_usd", label: "Raising, US dollars", hint: "2m" };
@@ -58,7 +56,6 @@ struct MatchingPage {
     api: String,
 }
 
-/// A firm on the shortlist.
 struct ShortlistedFirm {
     name: String,
     href: String,
@@ -86,7 +83,6 @@ struct FirmRow {
     is_picked: bool,
 }
 
-/// `/match`.
 pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
     let lenient = LenientQuery::parse(catalog, Resource::Match, OPTIONS, request.query)?;
     let LenientQuery { parsed, page, given: params, problems } = &lenient;
@@ -152,7 +148,6 @@ fn read_shortlist(catalog: &Catalog, params: &[(String, String)]) -> Vec<u32> {
     rows.filter(|row| seen.insert(*row)).take(MAX_PICKED).collect()
 }
 
-/// A page of matches.
 struct Listing<'a> {
     catalog: &'a Catalog,
     query: &'a MatchQuery,

@@ -10,7 +10,6 @@ use service::State;
 
 /// A move is listed if the firm is among the first this many, in either release.
 const FIRST: u64 = 100;
-/// Firms per list.
 const LISTED: usize = 5;
 
 /// A leaderboard compared with that of the previous release.
@@ -37,7 +36,6 @@ pub(crate) struct MovedFirm {
     pub ranks: String,
 }
 
-/// The rank change of one firm.
 pub(crate) struct Move {
     /// Class in the style sheet.
     pub class: &'static str,

@@ -15,10 +15,8 @@ use data::{Facet, Role, Table};
 
 const MAX_COLLEAGUES: usize = 24;
 const MAX_NAMESAKES: usize = 10;
-/// Investors named per startup.
 const MAX_INVESTORS: usize = 3;
 
-/// The role of a person at an organization.
 struct RoleRow {
     /// Slug of the record, unless it is the record of the page.
     slug: Option<String>,
@@ -35,7 +33,6 @@ struct RoleRow {
 
 struct Backers {
     are_leads: bool,
-    /// Name and path of each.
     named: Vec<(String, String)>,
     more: usize,
 }
@@ -57,7 +54,6 @@ struct PersonPage {
     api: String,
 }
 
-/// `/people/{slug}`.
 pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues<'_>) -> Result<String, PageError> {
     let row = find(catalog, Table::People, path[0])?;
     let snapshot = catalog.snapshot();

@@ -60,7 +60,6 @@ pub(crate) const PAGES: &[PageRow] = &[
     raw(VIEW, view),
 ];
 
-/// The reason for which a request is refused.
 #[derive(Debug, Error)]
 enum Refusal {
     /// An invalid request, with the accepted values.
@@ -84,7 +83,6 @@ impl Refusal {
     }
 }
 
-/// The parameters of a request, from its URL or its form.
 struct Parameters(Vec<(String, String)>);
 
 impl Parameters {
@@ -117,7 +115,6 @@ fn manifest_response(catalog: &Catalog, request: PageRequest<'_>) -> Response<Ve
     json_response(&manifest::manifest(catalog, &request.state.operator.brand.name, &request.state.public_url))
 }
 
-/// The properties of a type, for data extension.
 fn properties(request: PageRequest<'_>) -> Result<Response<Vec<u8>>, Refusal> {
     Ok(json_response(&extension::proposals(Parameters::of(request).text("type"))?))
 }
@@ -128,7 +125,6 @@ fn json_response(value: &Value) -> Response<Vec<u8>> {
     response_of(value.to_string().into_bytes(), "application/json", headers)
 }
 
-/// A request to `/reconcile` itself.
 enum ServiceRequest {
     Manifest,
     Queries(Map<String, Value>),
@@ -193,7 +189,6 @@ fn too_many(name: &str, count: usize) -> Refusal {
     Refusal::Invalid(format!("`{name}` has {count} entries; send at most {MAX_BATCH} at a time"))
 }
 
-/// Parses a parameter as a JSON object.
 fn object(name: &str, text: &str) -> Result<Map<String, Value>, Refusal> {
     let detail = match serde_json::from_str(text) {
         Ok(Value::Object(object)) => return Ok(object),
@@ -319,7 +314,6 @@ struct Preview {
     facts: Vec<(String, String)>,
 }
 
-/// The record with the id in the parameter `id`.
 fn record_of(catalog: &Catalog, request: PageRequest<'_>) -> Result<(Table, u32), PageError> {
     row_of_id(catalog, Parameters::of(request).text("id")).ok_or(PageError::UnknownPage)
 }
@@ -344,7 +338,6 @@ fn preview(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> Re
     Ok(response_of(page.render()?.into_bytes(), HTML, headers))
 }
 
-/// Redirects to the page of a record.
 fn view(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> Result<Response<Vec<u8>>, PageError> {
     let (table, row) = record_of(catalog, request)?;
     let mut response = redirect(&format!("/{}", id_of(catalog, table, row)));

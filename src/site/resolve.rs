@@ -22,7 +22,6 @@ pub(crate) const MAX_BYTES: usize = 256 * 1024;
 const MAX_ROWS: usize = 100;
 /// Rows charged as one page.
 const ROWS_PER_PAGE: usize = 10;
-/// Candidates per row.
 const CANDIDATES: usize = 3;
 
 const DESCRIPTION: &str =
@@ -45,7 +44,6 @@ struct ResolvedRow {
     answer: LookUpAnswer,
 }
 
-/// The fields of a submitted form.
 #[derive(Default)]
 struct ResolveForm {
     kind: String,

@@ -23,7 +23,6 @@ struct ReviewPage<'a> {
     pairs: &'a [ReviewPair],
     by: &'a str,
     today: Date,
-    /// The columns of the file of decisions.
     columns: &'a str,
     style: &'static str,
 }

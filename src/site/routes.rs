@@ -30,7 +30,6 @@ pub(crate) type PageFuture<'a> = Pin<Box<dyn Future<Output = Response<Vec<u8>>> 
 /// What a page does for a request.
 #[derive(Clone, Copy)]
 pub(crate) enum PageHandler {
-    /// Renders HTML.
     Html(HtmlHandler),
     /// Renders HTML for the values in the path.
     HtmlOf(ValuesHandler),
@@ -54,10 +53,8 @@ pub(crate) struct PageRow {
     /// True if the form may contain a file, or the records of a list.
     takes_files: bool,
     is_cached: bool,
-    /// Its name in the menu.
     pub(crate) menu: Option<&'static str>,
     pub(crate) is_in_sitemap: bool,
-    /// The content of its twins.
     twins: Option<TwinSubject>,
 }
 
@@ -80,7 +77,6 @@ pub(crate) const fn page(path: &'static str, render: HtmlHandler) -> PageRow {
     row(path, Some(PageHandler::Html(render)))
 }
 
-/// A page whose path has values.
 pub(crate) const fn page_of(path: &'static str, render: ValuesHandler) -> PageRow {
     row(path, Some(PageHandler::HtmlOf(render)))
 }
@@ -139,7 +135,6 @@ impl PageRow {
     }
 }
 
-/// The page at a path.
 #[derive(Clone, Copy)]
 pub struct PageRoute<'a> {
     row: &'static PageRow,
@@ -176,7 +171,6 @@ impl<'a> PageRoute<'a> {
         self.row.get.is_some()
     }
 
-    /// True if the page accepts POST.
     pub fn takes_forms(self) -> bool {
         self.twin.is_none() && self.row.post.is_some()
     }

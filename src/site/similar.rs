@@ -11,7 +11,6 @@ pub(crate) struct SimilarRecords {
     pub rows: Vec<(u32, String)>,
     /// Number of all similar records.
     pub total: u64,
-    /// Path of their list.
     pub list: String,
 }
 

@@ -20,7 +20,6 @@ const MARKETS: [(Facet, &str); 2] = [(Facet::Sector, "/sectors"), (Facet::Countr
 /// Tables with a page per record.
 const TABLES: [Table; 3] = [Table::Firms, Table::Startups, Table::People];
 
-/// `/sitemap.xml`, `/sitemap-{number}.xml`.
 pub(crate) fn respond(
     catalog: &Catalog,
     request: PageRequest<'_>,

@@ -2,7 +2,6 @@
 
 use api::openapi::reference::ExampleRequest;
 
-/// The API key in the code.
 #[derive(Clone, Copy)]
 pub(crate) enum SnippetKey<'a> {
     /// The environment variable `VENTUREDEX_KEY`.
@@ -10,7 +9,6 @@ pub(crate) enum SnippetKey<'a> {
     Text(&'a str),
 }
 
-/// A request in one language.
 pub(crate) struct CodeSnippet {
     pub id: &'static str,
     pub language: &'static str,
@@ -32,7 +30,6 @@ pub(crate) fn for_request(base: &str, request: &ExampleRequest, key: SnippetKey<
     })
 }
 
-/// Writes the code for an address, a query and a key.
 type WriteSnippet = fn(&str, &[(String, String)], SnippetKey<'_>) -> String;
 
 /// The command that connects an assistant with the same key, so that its calls count against the key's quota.

@@ -46,7 +46,6 @@ struct StartupPage {
     api: String,
 }
 
-/// `/startups/{slug}`.
 pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues<'_>) -> Result<String, PageError> {
     let row = find(catalog, Table::Startups, path[0])?;
     let startup: Startup = record(catalog, Table::Startups, row)?;

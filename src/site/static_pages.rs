@@ -24,7 +24,6 @@ use service::{Operator, State};
 use transport::headers::{Caching, CommonHeaders, Vary};
 use transport::static_asset::StaticAsset;
 
-/// The input for rendering a static body.
 pub(crate) struct DocsContext<'a> {
     /// The address of the service, such as `https://example.org`.
     pub base: &'a str,
@@ -42,7 +41,6 @@ impl DocsContext<'_> {
 
 pub(crate) enum StaticEntry {
     File(fn(&DocsContext<'_>) -> StaticAsset),
-    /// A page of the docs.
     Page {
         title: &'static str,
         description: &'static str,
@@ -50,7 +48,6 @@ pub(crate) enum StaticEntry {
     },
 }
 
-/// The HTML inside the layout.
 pub(crate) enum PageBody {
     /// HTML with placeholders: `{base}` is the address of the service, `{brand}` its name, `{firm_query}` a firm's name
     /// to search for, `{contact}` the operator's contact.
@@ -76,7 +73,6 @@ impl PageBody {
     }
 }
 
-/// The operator's contact as HTML.
 fn contact(url: Option<&str>) -> String {
     match url.map(escaped) {
         Some(url) => format!("<a href=\"{url}\">{}</a>", url.trim_start_matches("mailto:")),
@@ -224,7 +220,6 @@ impl StaticEntry {
         }
     }
 
-    /// The HTML of a page.
     fn page(&self, path: &str, context: &DocsContext<'_>, query: &str) -> Result<String, PageError> {
         let Self::Page { title, description, body } = self else { return Err(PageError::UnknownPage) };
         let layout = PageLayout::plain(title, description, path, context.catalog.snapshot().is_invented())

@@ -35,7 +35,6 @@ impl Theme {
         }
     }
 
-    /// The page in this theme.
     pub(crate) fn apply(self, page: String) -> String {
         if self == Self::System {
             return page;

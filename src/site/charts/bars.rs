@@ -20,7 +20,6 @@ const TOP: f64 = 20.0;
 const GAP_HEIGHT: f64 = 32.0;
 /// Minimum height of a bar above zero, so that it is visible.
 const MIN_HEIGHT: f64 = 1.5;
-/// Height of horizontal bars.
 const THICKNESS: f64 = 12.0;
 
 /// What surrounds the bars.
@@ -37,7 +36,6 @@ enum BarForm {
     Spark,
 }
 
-/// Bars of amounts.
 #[derive(Template)]
 #[template(path = "charts/bars.html")]
 pub(crate) struct Bars {
@@ -144,7 +142,6 @@ impl Bars {
         Some(bars)
     }
 
-    /// Small bars next to a number.
     pub(crate) fn spark(values: &[u64]) -> Self {
         let items: Vec<ChartItem> = values.iter().map(|value| ChartItem::new("", Some(*value))).collect();
         Self::vertical(BarForm::Spark, ChartHead::new("", "", ""), ["", ""], ChartUnit::Count("", ""), &items, &[])

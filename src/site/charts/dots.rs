@@ -16,7 +16,6 @@ const MAX_TICKS: f64 = 6.0;
 pub(crate) struct Point {
     pub(crate) value: f64,
     pub(crate) interval: Option<(f64, f64)>,
-    /// Description in words.
     pub(crate) name: String,
 }
 
@@ -38,7 +37,6 @@ pub(crate) struct DotAxis {
 #[derive(Template)]
 #[template(path = "charts/dot.html")]
 pub(crate) struct IntervalDot {
-    /// The numbers in words.
     name: String,
     x: Percent,
     interval: Option<(Percent, Percent)>,

@@ -5,7 +5,6 @@ use askama::Template;
 use crate::charts::labels::{Anchor, LAYOUTS, Label, LabelPlacer, PerLayout, WIDTHS};
 use crate::charts::{ChartHead, ChartItem, ChartUnit, DataCell, DataRow, DataTable, Percent, WIDE, round, text};
 
-/// Maximum number of neighbors drawn.
 const MAX: usize = 12;
 /// Distance between two names on one side, and height of their links, in CSS pixels.
 const ROW: f64 = 30.0;
@@ -28,7 +27,6 @@ pub(crate) struct Graph {
     table: DataTable,
 }
 
-/// A neighbor of the record in the middle.
 pub(crate) struct Neighbor {
     pub(crate) item: ChartItem,
     /// Path of the list of what the two share.
@@ -106,7 +104,6 @@ impl Graph {
     }
 }
 
-/// A row for each neighbor: name, linked number of what the two share, detail.
 fn table(heads: [&str; 3], neighbors: &[Neighbor], unit: ChartUnit) -> DataTable {
     let row = |Neighbor { item, shared, detail }: &Neighbor| DataRow {
         label: item.label.clone(),

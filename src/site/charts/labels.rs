@@ -47,7 +47,6 @@ impl Anchor {
         }
     }
 
-    /// The left end of a text of this width.
     fn left(self, x: f64, width: f64) -> f64 {
         match self {
             Self::Start => x,

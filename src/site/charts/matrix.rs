@@ -16,7 +16,6 @@ pub(crate) struct Matrix {
     total: &'static str,
     columns: Vec<MatrixColumn>,
     rows: Vec<MatrixRow>,
-    /// The kinds of marks in use.
     legend: BTreeSet<&'static str>,
     /// Omitted rows and columns in words, and the path of a list that has them.
     rest: Vec<(String, String)>,
@@ -29,7 +28,6 @@ pub(crate) struct MatrixColumn {
     pub(crate) href: String,
 }
 
-/// A row with a mark for each column.
 pub(crate) struct MatrixRow {
     pub(crate) label: String,
     pub(crate) href: String,

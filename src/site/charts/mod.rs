@@ -51,7 +51,6 @@ const FULL: f64 = 912.0;
 
 const NOT_COVERED: &str = "not covered";
 
-/// The parts that every chart has.
 pub(crate) struct ChartHead {
     /// Unique on the page.
     name: &'static str,
@@ -106,12 +105,10 @@ pub(crate) struct ChartRow {
     pub(crate) cells: Vec<ChartMark>,
 }
 
-/// The unit of values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ChartUnit {
     /// Singular and plural noun: `round`, `rounds`.
     Count(&'static str, &'static str),
-    /// US dollars.
     Usd,
 }
 
@@ -134,10 +131,8 @@ impl ChartUnit {
     }
 }
 
-/// The table of a chart's numbers.
 #[derive(Default)]
 struct DataTable {
-    /// Headings of all columns.
     heads: Vec<String>,
     rows: Vec<DataRow>,
 }

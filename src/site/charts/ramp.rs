@@ -24,7 +24,6 @@ impl Ramp {
         u64::try_from(bound).unwrap_or(self.max)
     }
 
-    /// 0 for zero, otherwise 1 to 5.
     pub(super) fn shade(&self, value: u64) -> u64 {
         match value {
             0 => 0,

@@ -58,7 +58,6 @@ struct StepDot {
 }
 
 impl DatedAmount {
-    /// The amount that counts towards the sum.
     fn counted(&self) -> Option<u64> {
         self.amount.filter(|_| self.left_out.is_none())
     }

@@ -11,7 +11,6 @@ use data::{Date, PartialDate};
 const LANE: f64 = 42.0;
 /// Distance from the top of a lane to the centers of its dots.
 const CENTER: f64 = 27.0;
-/// Radius of the largest dot.
 const MAX_RADIUS: f64 = 12.0;
 const MIN_RADIUS: f64 = 2.5;
 /// Radius of a dot of unknown amount.

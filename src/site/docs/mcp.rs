@@ -17,7 +17,6 @@ pub const CONVERSATIONS: &str = include_str!("conversations.json");
 static PARSED: Lazy<Vec<Conversation>> =
     Lazy::new(|| serde_json::from_str(CONVERSATIONS).expect("conversations.json has the form of Vec<Conversation>"));
 
-/// Setup instructions for each assistant or editor.
 pub static SETUPS: Lazy<Vec<Setup>> =
     Lazy::new(|| serde_json::from_str(include_str!("setups.json")).expect("setups.json has the form of Vec<Setup>"));
 

@@ -54,7 +54,6 @@ struct IndexPage<'a> {
     base: &'a str,
 }
 
-/// `/docs/reference`.
 pub(crate) fn index(context: &DocsContext<'_>) -> askama::Result<String> {
     IndexPage { reference: context.reference(), base: context.base }.render()
 }
@@ -66,7 +65,6 @@ struct SchemasPage<'a> {
     base: &'a str,
 }
 
-/// `/docs/reference/schemas`.
 pub(crate) fn schemas(context: &DocsContext<'_>) -> askama::Result<String> {
     SchemasPage { schemas: &context.reference().schemas, base: context.base }.render()
 }
@@ -84,7 +82,6 @@ struct EndpointPage<'a> {
     base: &'a str,
 }
 
-/// A parameter with its value in the shown request.
 struct ParameterInput<'a> {
     parameter: &'a ParameterEntry,
     value: String,
@@ -122,7 +119,6 @@ pub(crate) fn endpoint(context: &DocsContext<'_>, operation: &str, query: &str) 
     page.render()
 }
 
-/// The value of a parameter in a request.
 fn value_of(request: &ExampleRequest, given: &[(String, String)], parameter: &ParameterEntry) -> String {
     let find = |pairs: &[(String, String)]| {
         let pair = pairs.iter().find(|(name, value)| *name == parameter.name && !value.trim().is_empty());

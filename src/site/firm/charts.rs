@@ -173,7 +173,6 @@ impl<'a> Rounds<'a> {
     }
 }
 
-/// A graph of the firms that share the most rounds with a firm.
 pub(crate) fn co_investors(catalog: &Catalog, firm: u32, firms: &[CoInvestorRow]) -> Option<Graph> {
     let snapshot = catalog.snapshot();
     let own = snapshot.slug(Table::Firms, firm);

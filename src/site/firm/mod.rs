@@ -37,7 +37,6 @@ const MAX_REVIEWS: usize = 4;
 struct FirmPage {
     layout: PageLayout,
     firm: Firm,
-    /// Characterizes the firm as an investor.
     sentence: Option<String>,
     news: Option<FirmNews>,
     /// `None` if no score is published.
@@ -47,7 +46,6 @@ struct FirmPage {
     led: Option<(u64, u64)>,
     /// Numbers of reviewers who got no response, and who got one.
     responses: (u64, u64),
-    /// Label and mean of each rated dimension.
     ratings: Vec<(&'static str, f64)>,
     /// Name of each sector, and path of its firms.
     sectors: Vec<(String, String)>,
@@ -73,7 +71,6 @@ struct FirmPage {
     api: String,
 }
 
-/// A firm with a similar portfolio.
 struct SimilarFirm {
     slug: String,
     name: String,
@@ -103,7 +100,6 @@ impl FirmPage {
     }
 }
 
-/// `/vcs/{slug}`.
 pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues<'_>) -> Result<String, PageError> {
     let row = find(catalog, Table::Firms, path[0])?;
     let snapshot = catalog.snapshot();

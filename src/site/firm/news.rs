@@ -5,13 +5,11 @@ use catalog::Catalog;
 use data::vocabulary::Vocabulary;
 use data::{Facet, SnapshotVersion, Table};
 
-/// Maximum number of new rounds named.
 const MAX_ROUNDS: usize = 5;
 
 /// Additions to a firm in the served release.
 pub(super) struct FirmNews {
     pub(super) release: SnapshotVersion,
-    /// True if the firm itself is new.
     pub(super) is_new: bool,
     pub(super) round_count: usize,
     /// Startup, stage and path of the first new rounds.

@@ -9,9 +9,7 @@ use data::model::Startup;
 use data::vocabulary::Vocabulary;
 use data::{Facet, PartialDate, Table};
 
-/// Bars per breakdown.
 const MAX_BARS: usize = 6;
-/// Sectors named per startup.
 const MAX_SECTORS: usize = 2;
 
 /// A startup of the portfolio, with the last round that the firm joined.
@@ -41,7 +39,6 @@ impl PortfolioRow {
     }
 }
 
-/// Counts of a portfolio's startups by property.
 pub(super) struct PortfolioCounts<'a> {
     catalog: &'a Catalog,
     slug: &'a str,
@@ -95,7 +92,6 @@ impl<'a> PortfolioCounts<'a> {
         properties.filter(|(_, values)| values.len() > 1).collect()
     }
 
-    /// Sectors or countries as bars.
     pub(super) fn breakdown(&self, title: &'static str, head: &'static str, facet: Facet) -> Option<Bars> {
         let (name, counts) = self.counts_of(facet);
         let linked = counts.iter().take(MAX_BARS).filter_map(|counted| self.linked(name, facet, counted));

@@ -44,7 +44,6 @@ struct ReviewsPage {
     api: String,
 }
 
-/// A value to filter reviews by.
 struct FilterValue {
     label: String,
     /// Path of the page with this value, or without it if it is selected.

@@ -6,7 +6,6 @@ use data::model::{Firm, Score, ScoreComponent, YearScore};
 /// Width of one point in the score bar: the view box is 400 wide for 100 points.
 const POINT_WIDTH: u32 = 4;
 
-/// The components of a score as one bar.
 pub(super) struct ScoreBar {
     pub(super) value: u8,
     pub(super) low: u8,
@@ -50,7 +49,6 @@ impl ScoreBar {
     }
 }
 
-/// Label and description of a score component.
 fn label_and_description(component: &str) -> (&'static str, &'static str) {
     match component {
         "rating" => ("Overall rating", "how founders rate the firm as a whole"),
@@ -69,7 +67,6 @@ pub(super) fn ratings(firm: &Firm) -> Vec<(&'static str, f64)> {
     labels.into_iter().zip(all).filter_map(|(label, mean)| Some((label, mean?))).collect()
 }
 
-/// Scores by year, with their intervals on one axis.
 pub(super) struct Trend {
     /// `None` if no year has a score.
     pub(super) axis: Option<DotAxis>,

@@ -31,7 +31,6 @@ fn property(name: &str) -> Value {
     json!({ "id": name, "name": label(name) })
 }
 
-/// The properties of a type, or of all types.
 pub(super) fn proposals(kind: &str) -> Result<Value, Refusal> {
     let tables = Item::tables_of(kind).map_err(|error| Refusal::Invalid(error.detail))?;
     let properties: Vec<Value> = property_names(&tables).into_iter().map(property).collect();
@@ -51,10 +50,8 @@ fn property_names(tables: &[Table]) -> Vec<&'static str> {
     tables.iter().flat_map(|table| properties(*table)).filter(|name| seen.insert(*name)).collect()
 }
 
-/// A data extension request.
 pub(super) struct Extension {
     pub ids: Vec<String>,
-    /// Names of the requested properties.
     properties: Vec<String>,
 }
 
@@ -143,7 +140,6 @@ fn is_day(text: &str) -> bool {
     text.len() == 10 && text.bytes().enumerate().all(fits)
 }
 
-/// A value as text.
 pub(super) fn plain(value: &Value) -> Option<String> {
     let (_, shown) = value.as_object()?.iter().find(|(name, _)| *name != "id")?;
     Some(shown.as_str().map_or_else(|| shown.to_string(), str::to_owned))
