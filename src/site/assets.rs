@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::docs::html::escaped;
-use crate::static_pages::{DocsContext, StaticEntry};
+use crate::static_pages::{DocsContext, SiteEntry, StaticEntry};
 use service::BrandColor;
 use service::brand::DEFAULT_COLOR;
 use transport::static_asset::StaticAsset;
@@ -44,7 +44,7 @@ fn icon(context: &DocsContext<'_>) -> StaticAsset {
     StaticAsset::new("image/svg+xml", ICON.replace(&DEFAULT_COLOR.to_string(), &color.to_string()))
 }
 
-pub(crate) const FILES: &[(&str, StaticEntry)] = &[
+pub(crate) const FILES: &[SiteEntry] = &[
     (
         "/assets/style.css",
         StaticEntry::File(|context| {

@@ -4,12 +4,10 @@
 
 use std::sync::Arc;
 
-use http::Response;
-
 use crate::canvas::{BRAND, Canvas, Ink, has_letters, shortened, width};
 use crate::error_page::PageError;
 use crate::records::record;
-use crate::{PageRequest, find, format, page_headers, response_of};
+use crate::{PageRequest, PageResult, find, format, page_headers, response_of};
 use catalog::{Catalog, Filter, RowFilter};
 use data::model::{Firm, Startup};
 use data::{Facet, PartialDate, Table};
@@ -41,12 +39,7 @@ struct Card {
 }
 
 /// The picture of a record. With the version of the release as the query, it may be cached forever.
-pub(crate) fn respond(
-    catalog: &Catalog,
-    request: PageRequest<'_>,
-    table: Table,
-    slug: &str,
-) -> Result<Response<Vec<u8>>, PageError> {
+pub(crate) fn respond(catalog: &Catalog, request: PageRequest<'_>, table: Table, slug: &str) -> PageResult {
     let row = find(catalog, table, slug)?;
     let card = if table == Table::Startups { Card::of_startup(catalog, row) } else { Card::of_firm(catalog, row) }?;
     let Brand { name, color } = &request.state.operator.brand;

@@ -50,10 +50,8 @@ impl FieldYears {
         if self.missing.is_empty() {
             return None;
         }
-        let of = match self.missing.len() == self.covered {
-            true => String::new(),
-            false => format!(" of {}", spans(&self.missing)),
-        };
+        let is_all = self.missing.len() == self.covered;
+        let of = if is_all { String::new() } else { format!(" of {}", spans(&self.missing)) };
         Some(match self.property {
             "investor" => format!("No round{of} names its investors."),
             "lead" => format!("No round{of} names a lead investor."),

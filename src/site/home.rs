@@ -17,7 +17,7 @@ use crate::market::{countries, rounds_by_year, sectors};
 use crate::question::SearchQuestion;
 use crate::records::records;
 use crate::round_rows::RoundRows;
-use crate::{PageRequest, format, page_headers, respond_with, response_of};
+use crate::{PageRequest, PageResult, format, page_headers, respond_with, response_of};
 use catalog::params::MAX_TEXT_CHARS;
 use catalog::{Catalog, Filter, LeaderboardQuery, ListPosition, Order, Query, Ranking, Resource, TextIndexes, Totals};
 use data::model::{Firm, Person, Startup};
@@ -121,11 +121,7 @@ fn name_query(table: Table, text: &str) -> Query {
     Query { text: Some(text.to_owned()), order: Order::Relevance, ..Query::all(table) }
 }
 
-fn search_table<R: DeserializeOwned>(
-    catalog: &Catalog,
-    table: Table,
-    text: &str,
-) -> Result<TableResults<R>, PageError> {
+fn search_table<R: DeserializeOwned>(catalog: &Catalog, table: Table, text: &str) -> PageResult<TableResults<R>> {
     let page = catalog.list(&name_query(table, text), ListPosition::default(), MAX_RESULTS);
     let found = TableResults::from_rows(catalog, table, &page.rows, page.total, &list_href(table, "q", text))?;
     let suggestions = page.did_you_mean.iter().take(2).map(|row| name_and_path(catalog, table, *row)).collect();

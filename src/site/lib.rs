@@ -80,6 +80,8 @@ use transport::response_cache::{CacheKey, CachedResponse};
 use transport::url::{decoded, with_slug};
 use transport::{Peer, RequestTrace};
 
+pub(crate) type PageResult<T = Response<Vec<u8>>> = Result<T, PageError>;
+
 #[derive(Clone, Copy)]
 pub struct PageRequest<'a> {
     pub state: &'a State,
@@ -166,10 +168,7 @@ pub async fn answer(
 }
 
 /// Runs `work` on the served release when it is its turn.
-async fn in_turn(
-    request: PageRequest<'_>,
-    work: impl FnOnce(&Catalog) -> Result<Response<Vec<u8>>, PageError>,
-) -> Response<Vec<u8>> {
+async fn in_turn(request: PageRequest<'_>, work: impl FnOnce(&Catalog) -> PageResult) -> Response<Vec<u8>> {
     let work = || {
         let catalog = request.state.releases.current();
         work(&catalog).unwrap_or_else(|error| fail(&error, &catalog, request))
@@ -209,6 +208,17 @@ pub fn too_many(request: PageRequest<'_>, wait: RetryAfter) -> Response<Vec<u8>>
 
 pub fn bad_form(request: PageRequest<'_>, status: StatusCode, detail: &'static str) -> Response<Vec<u8>> {
     fail(&PageError::UnreadableForm(status, detail), &request.state.releases.current(), request)
+}
+
+/// Items of a batch charged as one page.
+const ITEMS_PER_PAGE: usize = 10;
+
+/// Charges the items of a batch to an address, except for the first page: the request itself is charged already.
+fn admit_batch(request: PageRequest<'_>, address: IpAddr, items: usize) -> PageResult<()> {
+    for _ in 1..items.div_ceil(ITEMS_PER_PAGE) {
+        request.state.auth.admit_page(address, request.state.now()).map_err(PageError::RateLimited)?;
+    }
+    Ok(())
 }
 
 /// The row of the record that has this slug.

@@ -15,7 +15,7 @@ use crate::link::Link;
 use crate::matching::count_led;
 use crate::round_rows::RoundRows;
 use crate::routes::PathValues;
-use crate::{PageRequest, format};
+use crate::{PageRequest, PageResult, format};
 use catalog::aggregate::{Aggregate, AggregateGroup, AggregateOptions, GroupBy, Grouping, group_bys};
 use catalog::{Amounts, Catalog, Filter, ListPosition, ParseOptions, Query, Request, Resource, RowFilter, ValueCount};
 use data::vocabulary::Vocabulary;
@@ -75,11 +75,7 @@ struct StageRow {
 }
 
 /// `/markets`, `/sectors/{slug}`, `/countries/{code}`, `/cities/{name}`; the last three optionally with a stage.
-pub(crate) fn page(
-    catalog: &Catalog,
-    request: PageRequest<'_>,
-    [name, stage]: PathValues<'_>,
-) -> Result<String, PageError> {
+pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, [name, stage]: PathValues<'_>) -> PageResult<String> {
     let market = SCOPES.into_iter().find(|(_, above)| request.path.split('/').nth(1) == Some(*above));
     let place = market.map(|(parameter, _)| (parameter, name));
     let stage = (!stage.is_empty()).then_some(("stage", stage));
@@ -231,10 +227,8 @@ fn by_year(catalog: &Catalog, years: &Aggregate, (first, last): (i32, i32), link
     };
     let rounds: u64 = (first..=last).filter_map(count).sum();
     let usd: u64 = (first..=last).filter_map(raised).sum();
-    let period = match (first..=last).all(|year| catalog.covers(year)) {
-        true => format!("from {first} to {last}."),
-        false => covered_period(first, last),
-    };
+    let is_covered = (first..=last).all(|year| catalog.covers(year));
+    let period = if is_covered { format!("from {first} to {last}.") } else { covered_period(first, last) };
     let rounds = format!("{} {period}", format::counted(rounds, "round", "rounds"));
     let rounds = ChartHead::new("rounds", "Rounds per year", rounds);
     let usd = ChartHead::new("raised", "Raised per year", format!("{} of known amounts {period}", format::usd(&usd)));

@@ -59,10 +59,20 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
     let snapshot = catalog.snapshot();
     let person: Person = record(catalog, Table::People, row)?;
     let RelatedRoles { other_roles, probable_same } = catalog.related_roles(row);
-    let mut roles = vec![load_role(catalog, None, person.title.clone(), person.organization.clone(), None)?];
+    let load_role = |slug, title, organization: Organization, reason| {
+        let table = table_of(&organization);
+        let (facts, backers) = match (table, snapshot.find(table, &organization.slug)) {
+            (Table::Firms, Some(row)) => (firm_facts(&record(catalog, table, row)?), None),
+            (_, Some(row)) => startup_facts(&record(catalog, table, row)?),
+            (_, None) => (Vec::new(), None),
+        };
+        let path = path_of(table, &organization.slug);
+        Ok::<RoleRow, PageError>(RoleRow { slug, title, organization, path, facts, backers, reason })
+    };
+    let mut roles = vec![load_role(None, person.title.clone(), person.organization.clone(), None)?];
     for (related, is_weak) in [(other_roles, false), (probable_same, true)] {
         for RelatedRole { slug, title, organization, detail, .. } in related {
-            roles.push(load_role(catalog, Some(slug), title, organization, Some((detail, is_weak)))?);
+            roles.push(load_role(Some(slug), title, organization, Some((detail, is_weak)))?);
         }
     }
     let of_roles: Vec<&str> = roles.iter().filter_map(|role| role.slug.as_deref()).collect();
@@ -91,24 +101,6 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
 
 fn table_of(organization: &Organization) -> Table {
     if organization.kind == "firm" { Table::Firms } else { Table::Startups }
-}
-
-fn load_role(
-    catalog: &Catalog,
-    slug: Option<String>,
-    title: Option<String>,
-    organization: Organization,
-    reason: Option<(String, bool)>,
-) -> Result<RoleRow, PageError> {
-    let table = table_of(&organization);
-    let found = catalog.snapshot().find(table, &organization.slug);
-    let (facts, backers) = match (table, found) {
-        (Table::Firms, Some(row)) => (firm_facts(&record(catalog, table, row)?), None),
-        (_, Some(row)) => startup_facts(&record(catalog, table, row)?),
-        (_, None) => (Vec::new(), None),
-    };
-    let path = path_of(table, &organization.slug);
-    Ok(RoleRow { slug, title, organization, path, facts, backers, reason })
 }
 
 fn firm_facts(firm: &Firm) -> Vec<(String, Option<String>)> {

@@ -18,7 +18,7 @@ use thiserror::Error;
 use crate::error_page::PageError;
 use crate::layout::HTML;
 use crate::routes::{PageRow, PathValues, batch, raw};
-use crate::{PageRequest, fail, format, page_headers, redirect, response_of};
+use crate::{PageRequest, PageResult, admit_batch, fail, format, page_headers, redirect, response_of};
 use auth::quota::BatchOwner;
 use catalog::look_up::{answer as published, id_of, row_of_id};
 use catalog::param_error::shortened;
@@ -30,8 +30,6 @@ use transport::headers::{Caching, CommonHeaders, Vary};
 const MAX_BYTES: usize = 512 * 1024;
 /// Maximum number of queries, or of records to extend, per request.
 const MAX_BATCH: usize = 100;
-/// Queries or records charged as one page.
-const PER_PAGE: usize = 10;
 /// Candidates per query by default, and the maximum.
 const CANDIDATES: usize = 3;
 const MAX_CANDIDATES: usize = 10;
@@ -55,7 +53,9 @@ pub(crate) const PAGES: &[PageRow] = &[
     raw(SUGGEST_ENTITY, |catalog, request, _| Ok(json_response(&suggest_entities(catalog, &Parameters::of(request))))),
     raw(SUGGEST_TYPE, |_, request, _| Ok(json_response(&manifest::suggest_types(&Parameters::of(request))))),
     raw(SUGGEST_PROPERTY, |_, request, _| Ok(json_response(&extension::suggest_properties(&Parameters::of(request))))),
-    raw(PROPERTIES, |_, request, _| properties(request).or_else(Refusal::response)),
+    raw(PROPERTIES, |_, request, _| {
+        extension::proposals(Parameters::of(request).text("type")).map(|found| json_response(&found)).or_else(Refusal::response)
+    }),
     raw(PREVIEW, preview),
     raw(VIEW, view),
 ];
@@ -71,7 +71,7 @@ enum Refusal {
 
 impl Refusal {
     /// The response to a program; an error page if the request itself is valid.
-    fn response(self) -> Result<Response<Vec<u8>>, PageError> {
+    fn response(self) -> PageResult {
         let detail = match self {
             Self::Page(error) => return Err(error),
             Self::Invalid(detail) => detail,
@@ -115,10 +115,6 @@ fn manifest_response(catalog: &Catalog, request: PageRequest<'_>) -> Response<Ve
     json_response(&manifest::manifest(catalog, &request.state.operator.brand.name, &request.state.public_url))
 }
 
-fn properties(request: PageRequest<'_>) -> Result<Response<Vec<u8>>, Refusal> {
-    Ok(json_response(&extension::proposals(Parameters::of(request).text("type"))?))
-}
-
 fn json_response(value: &Value) -> Response<Vec<u8>> {
     let (caching, varies) = (Some(Caching::Private), Some(Vary::Encoding));
     let headers = CommonHeaders { caching, varies, is_cross_origin: true, ..CommonHeaders::default() };
@@ -157,25 +153,18 @@ async fn answer_service(
 ) -> Result<Response<Vec<u8>>, Refusal> {
     let mut turns = request.state.work.batch(BatchOwner::Address(address)).map_err(PageError::from)?;
     let base = &request.state.public_url;
-    let admit = |count: usize| {
-        // The request itself is charged already.
-        for _ in 1..count.div_ceil(PER_PAGE) {
-            request.state.auth.admit_page(address, request.state.now()).map_err(PageError::RateLimited)?;
-        }
-        Ok::<(), Refusal>(())
-    };
     let mut answers = Map::new();
     match turns.run(|| ServiceRequest::parse(&Parameters::parse(text))).await? {
         ServiceRequest::Manifest => Ok(turns.run(|| manifest_response(catalog, request)).await),
         ServiceRequest::Extension(extension) => {
-            admit(extension.ids.len())?;
+            admit_batch(request, address, extension.ids.len())?;
             for id in &extension.ids {
                 answers.insert(id.clone(), turns.run(|| extension.values(catalog, id)).await);
             }
             Ok(turns.run(|| json_response(&extension.answer(answers))).await)
         }
         ServiceRequest::Queries(queries) => {
-            admit(queries.len())?;
+            admit_batch(request, address, queries.len())?;
             for (key, query) in &queries {
                 let answer = turns.run(|| answer_query(catalog, key, query, base)).await?;
                 answers.insert(key.clone(), answer);
@@ -314,11 +303,11 @@ struct Preview {
     facts: Vec<(String, String)>,
 }
 
-fn record_of(catalog: &Catalog, request: PageRequest<'_>) -> Result<(Table, u32), PageError> {
+fn record_of(catalog: &Catalog, request: PageRequest<'_>) -> PageResult<(Table, u32)> {
     row_of_id(catalog, Parameters::of(request).text("id")).ok_or(PageError::UnknownPage)
 }
 
-fn preview(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> Result<Response<Vec<u8>>, PageError> {
+fn preview(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> PageResult {
     let (table, row) = record_of(catalog, request)?;
     let shown = ["description", "title", "organization", "city", "country", "website", "founded_year"];
     let facts = shown.into_iter().filter_map(|name| {
@@ -338,7 +327,7 @@ fn preview(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> Re
     Ok(response_of(page.render()?.into_bytes(), HTML, headers))
 }
 
-fn view(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> Result<Response<Vec<u8>>, PageError> {
+fn view(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> PageResult {
     let (table, row) = record_of(catalog, request)?;
     let mut response = redirect(&format!("/{}", id_of(catalog, table, row)));
     page_headers(Caching::Private).write(response.headers_mut());

@@ -10,7 +10,7 @@ use http::{Response, StatusCode};
 
 use crate::error_page::PageError;
 use crate::layout::PageLayout;
-use crate::{PageRequest, fail, form_data, format, respond, respond_with};
+use crate::{PageRequest, PageResult, admit_batch, fail, form_data, format, respond, respond_with};
 use auth::quota::BatchOwner;
 use catalog::look_up::sheet::{RowEnds, Sheet, SheetOptions, SheetRow};
 use catalog::{Catalog, Item, LookUpAnswer, ParameterError};
@@ -20,8 +20,6 @@ use transport::headers::set;
 pub(crate) const MAX_BYTES: usize = 256 * 1024;
 /// Maximum number of rows looked up per form.
 const MAX_ROWS: usize = 100;
-/// Rows charged as one page.
-const ROWS_PER_PAGE: usize = 10;
 const CANDIDATES: usize = 3;
 
 const DESCRIPTION: &str =
@@ -94,12 +92,7 @@ pub(crate) async fn answer(request: PageRequest<'_>, body: &[u8], address: IpAdd
     answer_form(&catalog, request, body, address).await.unwrap_or_else(|error| fail(&error, &catalog, request))
 }
 
-async fn answer_form(
-    catalog: &Catalog,
-    request: PageRequest<'_>,
-    body: &[u8],
-    address: IpAddr,
-) -> Result<Response<Vec<u8>>, PageError> {
+async fn answer_form(catalog: &Catalog, request: PageRequest<'_>, body: &[u8], address: IpAddr) -> PageResult {
     let mut turns = request.state.work.batch(BatchOwner::Address(address))?;
     let read = || {
         let form = ResolveForm::parse(body);
@@ -119,10 +112,7 @@ async fn answer_form(
     };
     let left_out = rows.len().saturating_sub(MAX_ROWS);
     rows.truncate(MAX_ROWS);
-    // The request itself is charged already.
-    for _ in 1..rows.len().div_ceil(ROWS_PER_PAGE) {
-        request.state.auth.admit_page(address, request.state.now()).map_err(PageError::RateLimited)?;
-    }
+    admit_batch(request, address, rows.len())?;
     if form.is_download {
         let mut csv = sheet.header();
         for row in &rows {

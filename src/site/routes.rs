@@ -10,9 +10,8 @@ use http::{HeaderMap, Response, StatusCode};
 
 use crate::account::AccountHandler;
 use crate::account::form::{MAX_BYTES, MAX_LIST_BYTES};
-use crate::error_page::PageError;
 use crate::twin::{TwinFormat, TwinSubject};
-use crate::{PAGES, PageRequest, account, reconcile};
+use crate::{PAGES, PageRequest, PageResult, account, reconcile};
 use catalog::Catalog;
 use transport::headers::READS;
 use transport::negotiation::has_content_type;
@@ -21,9 +20,9 @@ use transport::telemetry::RouteGroup;
 /// The texts in place of the placeholders, in their order; empty if there are fewer.
 pub(crate) type PathValues<'a> = [&'a str; 2];
 
-pub(crate) type HtmlHandler = fn(&Catalog, PageRequest<'_>) -> Result<String, PageError>;
-pub(crate) type ValuesHandler = fn(&Catalog, PageRequest<'_>, PathValues<'_>) -> Result<String, PageError>;
-pub(crate) type RawHandler = fn(&Catalog, PageRequest<'_>, PathValues<'_>) -> Result<Response<Vec<u8>>, PageError>;
+pub(crate) type HtmlHandler = fn(&Catalog, PageRequest<'_>) -> PageResult<String>;
+pub(crate) type ValuesHandler = fn(&Catalog, PageRequest<'_>, PathValues<'_>) -> PageResult<String>;
+pub(crate) type RawHandler = fn(&Catalog, PageRequest<'_>, PathValues<'_>) -> PageResult;
 pub(crate) type BatchHandler = for<'a> fn(PageRequest<'a>, &'a [u8], IpAddr) -> PageFuture<'a>;
 pub(crate) type PageFuture<'a> = Pin<Box<dyn Future<Output = Response<Vec<u8>>> + Send + 'a>>;
 
@@ -190,13 +189,8 @@ impl<'a> PageRoute<'a> {
         let is_accepted = self.group() != RouteGroup::Account
             || self.row.takes_files && has_content_type(headers, "multipart/form-data")
             || has_content_type(headers, "application/x-www-form-urlencoded");
-        match is_accepted {
-            true => Ok(self.row.max_form),
-            false => {
-                let detail = "Forms are sent as application/x-www-form-urlencoded.";
-                Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, detail))
-            }
-        }
+        let detail = "Forms are sent as application/x-www-form-urlencoded.";
+        is_accepted.then_some(self.row.max_form).ok_or((StatusCode::UNSUPPORTED_MEDIA_TYPE, detail))
     }
 
     pub(crate) fn is_cached(self) -> bool {

@@ -2,13 +2,11 @@
 
 use std::fmt::Write;
 
-use http::Response;
-
 use crate::error_page::{PageError, path_of};
 use crate::format::ACCEPTS;
 use crate::routes::PathValues;
 use crate::static_pages::StaticEntry;
-use crate::{PAGES, PageRequest, docs, respond_unless_known};
+use crate::{PAGES, PageRequest, PageResult, docs, respond_unless_known};
 use catalog::{Catalog, Query, ValueCount};
 use data::{Facet, Table};
 
@@ -20,11 +18,7 @@ const MARKETS: [(Facet, &str); 2] = [(Facet::Sector, "/sectors"), (Facet::Countr
 /// Tables with a page per record.
 const TABLES: [Table; 3] = [Table::Firms, Table::Startups, Table::People];
 
-pub(crate) fn respond(
-    catalog: &Catalog,
-    request: PageRequest<'_>,
-    [number, _]: PathValues<'_>,
-) -> Result<Response<Vec<u8>>, PageError> {
+pub(crate) fn respond(catalog: &Catalog, request: PageRequest<'_>, [number, _]: PathValues<'_>) -> PageResult {
     let (base, files) = (&request.state.public_url, count(catalog).div_ceil(MAX_ADDRESSES));
     let (root, content) = match number.parse::<usize>().ok() {
         // The only file, or the index of several.

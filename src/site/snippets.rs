@@ -87,10 +87,8 @@ fn javascript(address: &str, query: &[(String, String)], key: SnippetKey<'_>) ->
         SnippetKey::Text(key) => literal(&format!("Bearer {key}")),
     };
     let pairs: String = query.iter().map(|(name, value)| format!("  {name}: {},\n", literal(value))).collect();
-    let parameters = match query.is_empty() {
-        true => String::new(),
-        false => format!("url.search = new URLSearchParams({{\n{pairs}}});\n"),
-    };
+    let search = || format!("url.search = new URLSearchParams({{\n{pairs}}});\n");
+    let parameters = if query.is_empty() { String::new() } else { search() };
     format!(
         "const url = new URL({});\n{parameters}const response = await fetch(url, {{\n  headers: {{ Authorization: {key} }},\n}});\n\
          const answer = await response.json();\nif (!response.ok) throw new Error(answer.detail);\n\

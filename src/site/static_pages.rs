@@ -39,6 +39,10 @@ impl DocsContext<'_> {
     }
 }
 
+/// A path and its content.
+pub(crate) type SiteEntry = (&'static str, StaticEntry);
+pub(crate) type DocsTemplate = fn(&DocsContext<'_>) -> askama::Result<String>;
+
 pub(crate) enum StaticEntry {
     File(fn(&DocsContext<'_>) -> StaticAsset),
     Page {
@@ -52,7 +56,7 @@ pub(crate) enum PageBody {
     /// HTML with placeholders: `{base}` is the address of the service, `{brand}` its name, `{firm_query}` a firm's name
     /// to search for, `{contact}` the operator's contact.
     Text(&'static str),
-    Template(fn(&DocsContext<'_>) -> askama::Result<String>),
+    Template(DocsTemplate),
     /// An endpoint, by operation. The page also shows the request that its form describes.
     Endpoint(&'static str),
 }
@@ -94,7 +98,7 @@ struct DocsPage<'a> {
 pub struct StaticPages {
     base: String,
     operator: Operator,
-    entries: Vec<&'static (&'static str, StaticEntry)>,
+    entries: Vec<&'static SiteEntry>,
     cache: RwLock<Arc<ReleaseCache>>,
 }
 
@@ -118,11 +122,7 @@ impl StaticPages {
         Self { operator: state.operator.clone(), ..pages }
     }
 
-    fn with_entries(
-        base: &str,
-        catalog: &Catalog,
-        entries: impl Iterator<Item = &'static (&'static str, StaticEntry)>,
-    ) -> Self {
+    fn with_entries(base: &str, catalog: &Catalog, entries: impl Iterator<Item = &'static SiteEntry>) -> Self {
         let entries: Vec<_> = entries.collect();
         let cache = RwLock::new(ReleaseCache::new(catalog.version(), entries.len()));
         Self { base: base.to_owned(), operator: Operator::default(), entries, cache }
@@ -182,8 +182,11 @@ impl StaticPages {
         let (path, entry) = self.entries[position];
         let cache = self.cache_of(catalog.version());
         let context = self.context(&cache, catalog);
-        let body = &cache.bodies[position][theme as usize];
-        body.get_or_try_init(|| Ok(Arc::new(entry.render(path, &context, theme)?))).cloned()
+        let render = || match entry {
+            StaticEntry::File(file) => Ok::<_, PageError>(Arc::new(file(&context))),
+            page => Ok(Arc::new(StaticAsset::new(HTML, theme.apply(page.page(path, &context, "")?)))),
+        };
+        cache.bodies[position][theme as usize].get_or_try_init(render).cloned()
     }
 
     /// Renders a page for the query of its form, without the cache.
@@ -208,18 +211,11 @@ impl StaticPages {
     }
 }
 
-fn entries() -> impl Iterator<Item = &'static (&'static str, StaticEntry)> {
+fn entries() -> impl Iterator<Item = &'static SiteEntry> {
     docs::pages().chain(assets::FILES)
 }
 
 impl StaticEntry {
-    fn render(&self, path: &str, context: &DocsContext<'_>, theme: Theme) -> Result<StaticAsset, PageError> {
-        match self {
-            Self::File(file) => Ok(file(context)),
-            Self::Page { .. } => Ok(StaticAsset::new(HTML, theme.apply(self.page(path, context, "")?))),
-        }
-    }
-
     fn page(&self, path: &str, context: &DocsContext<'_>, query: &str) -> Result<String, PageError> {
         let Self::Page { title, description, body } = self else { return Err(PageError::UnknownPage) };
         let layout = PageLayout::plain(title, description, path, context.catalog.snapshot().is_invented())

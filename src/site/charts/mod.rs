@@ -49,6 +49,11 @@ const WIDE: f64 = 552.0;
 /// Minimum width of the layout for charts across the page in CSS pixels. The style sheet has the same number.
 const FULL: f64 = 912.0;
 
+/// Margin for half a dot on each side of a time axis, as a fraction of the width.
+const SIDE: f64 = 0.03;
+/// Maximum number of labelled years, since a mistyped year must not produce thousands of labels.
+const MAX_TICKS: usize = 100;
+
 const NOT_COVERED: &str = "not covered";
 
 pub(crate) struct ChartHead {
@@ -89,12 +94,10 @@ impl ChartItem {
     }
 }
 
-/// A value and the list that it counts.
+/// A value and the list that it counts, as in [`ChartItem`].
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ChartMark {
-    /// `None` if the data does not cover it.
     pub(crate) value: Option<u64>,
-    /// `None` if no page lists it.
     pub(crate) href: Option<String>,
 }
 

@@ -3,7 +3,7 @@
 use askama::Template;
 
 use crate::charts::labels::{Anchor, LAYOUTS, Label, LabelPlacer};
-use crate::charts::{ChartHead, DataCell, DataRow, DataTable, Percent, round};
+use crate::charts::{ChartHead, DataCell, DataRow, DataTable, MAX_TICKS, Percent, SIDE, round};
 use crate::format;
 use data::PartialDate;
 
@@ -12,10 +12,6 @@ const HEIGHT: f64 = 204.0;
 const BASE: f64 = 178.0;
 /// Vertical position of the total.
 const TOP: f64 = 24.0;
-/// Maximum number of labelled years, since a mistyped year must not produce thousands of labels.
-const MAX_TICKS: usize = 100;
-/// Margin for half a dot on each side, as a fraction of the width.
-const SIDE: f64 = 0.03;
 
 /// An amount added at a date.
 #[derive(Clone, Debug)]
@@ -84,11 +80,8 @@ impl StepChart {
         let x_of = |day: f64| SIDE + (1.0 - 2.0 * SIDE) * ((day - f64::from(start)) / days).clamp(0.0, 1.0);
         // A date less precise than a day is drawn at the middle of its period, but not before an earlier step.
         let middle = |date: PartialDate| f64::from(date.first_day().days() + date.last_day().days()) / 2.0;
-        let total: u64 = steps
-            .iter()
-            .filter(|step| step.date.is_some())
-            .filter_map(DatedAmount::counted)
-            .fold(0, u64::saturating_add);
+        let counted = steps.iter().filter(|step| step.date.is_some()).filter_map(DatedAmount::counted);
+        let total: u64 = counted.fold(0, u64::saturating_add);
         let y_of = |sum: u64| BASE - (BASE - TOP) * (sum as f64 / total.max(1) as f64).min(1.0);
 
         let (mut lines, mut dots, mut rows) = (Vec::new(), Vec::new(), Vec::new());

@@ -3,7 +3,9 @@
 use askama::Template;
 
 use crate::charts::labels::{Anchor, Label, LabelPlacer, WIDTHS};
-use crate::charts::{ChartHead, DataCell, DataRow, DataTable, NOT_COVERED, Percent, round, text};
+use crate::charts::{
+    ChartHead, DataCell, DataRow, DataTable, MAX_TICKS, NOT_COVERED, Percent, SIDE, round, text,
+};
 use crate::format;
 use data::{Date, PartialDate};
 
@@ -17,12 +19,8 @@ const MIN_RADIUS: f64 = 2.5;
 const HOLLOW_RADIUS: f64 = 4.0;
 /// Height of the axis below the last lane.
 const AXIS: f64 = 22.0;
-/// Margin for half a dot on each side, as a fraction of the width.
-const SIDE: f64 = 0.03;
 /// Vertical offsets of dots at the same position, in CSS pixels.
 const OFFSETS: [f64; 5] = [0.0, 6.0, -6.0, 3.0, -3.0];
-/// Maximum number of labelled years, since a mistyped year must not produce thousands of labels.
-const MAX_TICKS: usize = 100;
 
 /// An event with a date and, if known, an amount.
 #[derive(Clone, Debug)]

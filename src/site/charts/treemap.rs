@@ -66,10 +66,7 @@ impl Treemap {
         }
         let values: Vec<f64> = items.iter().map(|item| item.value.unwrap_or(0) as f64).collect();
         let mut labels = LabelPlacer::default();
-        let tiles: Vec<TreemapTile> = squarified(&values)
-            .into_iter()
-            .zip(items)
-            .map(|(Area { start: [x, y], size: [width, height] }, item)| {
+        let tile = |(Area { start: [x, y], size: [width, height] }, item): (Area, ChartItem)| {
                 let value = item.value.map_or_else(String::new, |value| unit.short(value));
                 let rooms = WIDTHS.map(|all| width * all - 2.0 * PADDING);
                 // A value is shown only below a name.
@@ -94,8 +91,8 @@ impl Treemap {
                     title: format!("{}: {}", item.label, unit.long(item.value)),
                     href: item.href,
                 }
-            })
-            .collect();
+            };
+        let tiles: Vec<TreemapTile> = squarified(&values).into_iter().zip(items).map(tile).collect();
         let is_linked = tiles.iter().any(|tile| tile.href.is_some());
         (!tiles.is_empty()).then(|| Self { head, tiles, labels: labels.into_list(), unknown, is_linked, table })
     }

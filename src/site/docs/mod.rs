@@ -8,7 +8,7 @@ pub(super) mod mcp;
 pub(super) mod reference;
 
 use crate::docs::clients::CLIENTS;
-use crate::static_pages::{DocsContext, PageBody, StaticEntry};
+use crate::static_pages::{DocsContext, DocsTemplate, PageBody, SiteEntry, StaticEntry};
 use api::openapi::{self, Version};
 use transport::static_asset::StaticAsset;
 
@@ -38,7 +38,7 @@ pub(crate) const NAV_ITEMS: &[(&str, &str)] = &[
 const REFERENCE: &str = "Every endpoint, parameter and field of the REST API, with example responses.";
 
 /// All pages of the docs, and the OpenAPI documents that the reference is generated from.
-pub(crate) fn pages() -> impl Iterator<Item = &'static (&'static str, StaticEntry)> {
+pub(crate) fn pages() -> impl Iterator<Item = &'static SiteEntry> {
     PAGES.iter().chain(reference::ENDPOINT_PAGES.iter())
 }
 
@@ -50,7 +50,7 @@ macro_rules! text {
 }
 
 /// All entries except the pages of endpoints, by path.
-const PAGES: &[(&str, StaticEntry)] = &[
+const PAGES: &[SiteEntry] = &[
     ("/openapi/v1.json", StaticEntry::File(|context| document(Version::V1, context))),
     ("/openapi/v2.json", StaticEntry::File(|context| document(Version::V2, context))),
     ("/openapi/v3.json", StaticEntry::File(|context| document(Version::V3, context))),
@@ -127,21 +127,11 @@ const PAGES: &[(&str, StaticEntry)] = &[
     text!("score", "Peer score", "How the peer score is computed, so that anyone can recompute it."),
 ];
 
-const fn page(
-    path: &'static str,
-    title: &'static str,
-    description: &'static str,
-    template: fn(&DocsContext<'_>) -> askama::Result<String>,
-) -> (&'static str, StaticEntry) {
+const fn page(path: &'static str, title: &'static str, description: &'static str, template: DocsTemplate) -> SiteEntry {
     (path, StaticEntry::Page { title, description, body: PageBody::Template(template) })
 }
 
-const fn text(
-    path: &'static str,
-    title: &'static str,
-    description: &'static str,
-    html: &'static str,
-) -> (&'static str, StaticEntry) {
+const fn text(path: &'static str, title: &'static str, description: &'static str, html: &'static str) -> SiteEntry {
     (path, StaticEntry::Page { title, description, body: PageBody::Text(html) })
 }
 

@@ -7,7 +7,7 @@ use once_cell::sync::Lazy;
 
 use crate::docs::html;
 use crate::snippets::{self, CodeSnippet, SnippetKey};
-use crate::static_pages::{DocsContext, PageBody, StaticEntry};
+use crate::static_pages::{DocsContext, PageBody, SiteEntry, StaticEntry};
 use api::openapi::Version;
 use api::openapi::reference::{
     ApiReference, EndpointEntry, EndpointGroup, ExampleRequest, ParameterEntry, SchemaEntry, endpoints,
@@ -18,7 +18,7 @@ const FOLDER: &str = "/docs/reference/";
 const SCHEMAS: &str = "/docs/reference/schemas";
 
 /// The pages of the endpoints of v3, by path. Their texts are leaked to be `'static` like those of other pages.
-pub(crate) static ENDPOINT_PAGES: Lazy<Vec<(&'static str, StaticEntry)>> = Lazy::new(|| {
+pub(crate) static ENDPOINT_PAGES: Lazy<Vec<SiteEntry>> = Lazy::new(|| {
     let page = |[operation, summary, description]: [&'static str; 3]| {
         let (path, description) = (format!("{FOLDER}{operation}"), html::plain(description));
         let body = PageBody::Endpoint(operation);
