@@ -92,7 +92,7 @@ impl FieldYears {
         );
         let head = ChartHead::new("field-years", "Fields of rounds by year", summary);
         let columns = years.iter().map(|(year, _)| year.to_string()).collect();
-        Some(Heatmap::new(head, "Field", ChartUnit::Count("round", "rounds"), columns, rows).scrolled_to_end())
+        Some(Heatmap::new(head, "Field", ChartUnit::Count("round", "rounds"), columns, rows))
     }
 }
 

@@ -26,7 +26,7 @@ static ASSET_VERSION: Lazy<String> = Lazy::new(|| {
     format!("{:08x}", xxh3_64(content.as_bytes()) >> 32)
 });
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct PageLayout {
     /// The page's title, without the name of the service; empty for the home page.
     pub title: String,
@@ -68,14 +68,8 @@ impl PageLayout {
             path,
             is_indexed: true,
             is_invented,
-            release: None,
             brand: Brand::default().name.to_string(),
-            color: None,
-            operator: Vec::new(),
-            canonical: None,
-            twins: None,
-            linked_data: None,
-            picture: None,
+            ..Self::default()
         }
     }
 

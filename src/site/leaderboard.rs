@@ -72,58 +72,40 @@ struct MetricText {
     column: &'static str,
     /// The heading of the dots.
     axis: &'static str,
-    description: &'static str,
 }
 
 impl MetricText {
     fn new(metric: Metric) -> Self {
-        let (label, column, axis, description) = match metric {
-            Metric::HealthScore => (
-                "Health score",
-                "Cautious score",
-                "Health score, 90 % interval",
-                "Ranked by the cautious score: the health score minus its standard error, so that a firm with few reviews \
-                 does not lead by chance. Where intervals overlap, the order may be chance. Firms with at least 5 reviews.",
-            ),
-            Metric::Responsiveness => (
-                "Responsiveness",
-                "Rating of 5",
-                "Responsiveness",
-                "How fast and how well firms respond, smoothed. Firms with at least 5 reviews.",
-            ),
-            Metric::Fairness => (
-                "Fairness",
-                "Rating of 5",
-                "Fairness",
-                "How fair terms and negotiations are, smoothed. Firms with at least 5 reviews.",
-            ),
-            Metric::ValueAdd => (
-                "Value added",
-                "Rating of 5",
-                "Value added",
-                "What firms contribute beyond money, smoothed. Firms with at least 5 reviews.",
-            ),
-            Metric::GhostingRate => (
-                "Lowest ghosting rate",
-                "Ghosting rate",
-                "Ghosting rate, percent",
-                "The share of founders who never got a response, smoothed, lowest first. Firms with at least 5 reviews.",
-            ),
-            Metric::Activity => ("Most active", "Rounds", "Rounds joined", "No reviews are required."),
+        let (label, column, axis) = match metric {
+            Metric::HealthScore => ("Health score", "Cautious score", "Health score, 90 % interval"),
+            Metric::Responsiveness => ("Responsiveness", "Rating of 5", "Responsiveness"),
+            Metric::Fairness => ("Fairness", "Rating of 5", "Fairness"),
+            Metric::ValueAdd => ("Value added", "Rating of 5", "Value added"),
+            Metric::GhostingRate => ("Lowest ghosting rate", "Ghosting rate", "Ghosting rate, percent"),
+            Metric::Activity => ("Most active", "Rounds", "Rounds joined"),
         };
-        Self { label, column, axis, description }
+        Self { label, column, axis }
     }
 }
 
 fn description(catalog: &Catalog, metric: Metric) -> String {
-    let text = MetricText::new(metric).description;
-    match metric {
-        Metric::Activity => {
-            let until = catalog.snapshot().activity_until();
-            format!("Rounds joined in the 365 days up to {}, the newest round of the data. {text}", format::day(until))
+    let what = match metric {
+        Metric::HealthScore => {
+            "Ranked by the cautious score: the health score minus its standard error, so that a firm with few reviews does \
+             not lead by chance. Where intervals overlap, the order may be chance."
         }
-        _ => text.to_owned(),
-    }
+        Metric::Responsiveness => "How fast and how well firms respond, smoothed.",
+        Metric::Fairness => "How fair terms and negotiations are, smoothed.",
+        Metric::ValueAdd => "What firms contribute beyond money, smoothed.",
+        Metric::GhostingRate => "The share of founders who never got a response, smoothed, lowest first.",
+        Metric::Activity => {
+            let until = format::day(catalog.snapshot().activity_until());
+            return format!(
+                "Rounds joined in the 365 days up to {until}, the newest round of the data. No reviews are required."
+            );
+        }
+    };
+    format!("{what} Firms with at least 5 reviews.")
 }
 
 fn value_text(metric: Metric, value: f64) -> String {

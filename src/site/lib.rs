@@ -41,7 +41,6 @@ pub mod review;
 mod round_rows;
 mod routes;
 mod sectors;
-mod similar;
 mod sitemap;
 mod snippets;
 mod stage_strip;

@@ -266,7 +266,7 @@ fn by_stage_and_year(catalog: &Catalog, query: &Query, (first, last): (i32, i32)
     let summary = format!("The number of rounds of each stage, by year from {first} to {last}.");
     let columns = (first..=last).map(|year| year.to_string()).collect();
     let head = ChartHead::new("stage-years", "Rounds by stage and year", summary);
-    (!rows.is_empty()).then(|| Heatmap::new(head, "Stage", ROUNDS, columns, rows).scrolled_to_end())
+    (!rows.is_empty()).then(|| Heatmap::new(head, "Stage", ROUNDS, columns, rows))
 }
 
 /// The `max` largest sectors by number of startups.

@@ -79,7 +79,13 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
     let is_other = |other: &u32| *other != row && !of_roles.contains(&snapshot.slug(Table::People, *other));
     let namesakes: Vec<u32> =
         catalog.rows_named(Table::People, &person.name).into_iter().filter(is_other).take(MAX_NAMESAKES).collect();
-    let (colleagues, colleague_count) = colleagues(catalog, row, &person)?;
+    let (co_founders, others, colleague_count) = colleagues(catalog, row, &person);
+    let at = &person.organization.name;
+    let mut colleagues = vec![
+        ("co-founders", format!("Co-founders of {at}"), records(catalog, Table::People, &co_founders)?),
+        ("colleagues", format!("Others at {at}"), records(catalog, Table::People, &others)?),
+    ];
+    colleagues.retain(|(.., people)| !people.is_empty());
     let title = person.title.as_deref().unwrap_or("Person");
     let description = format!("{}: {title} at {}.", person.name, person.organization.name);
     let base = &request.state.public_url;
@@ -129,14 +135,9 @@ fn startup_facts(startup: &Startup) -> (Vec<(String, Option<String>)>, Option<Ba
     (facts, (!investors.is_empty()).then(|| Backers { are_leads, named: named.collect(), more }))
 }
 
-/// Groups of other people at the organization, with co-founders apart if the person is a founder, and the number of all
-/// people there.
-#[expect(clippy::type_complexity, reason = "headings with their people")]
-fn colleagues(
-    catalog: &Catalog,
-    row: u32,
-    person: &Person,
-) -> Result<(Vec<(&'static str, String, Vec<Person>)>, u64), PageError> {
+/// Other people at the organization: co-founders, if the person is a founder, and the others; the number of all people
+/// there.
+fn colleagues(catalog: &Catalog, row: u32, person: &Person) -> (Vec<u32>, Vec<u32>, u64) {
     let snapshot = catalog.snapshot();
     let table = table_of(&person.organization);
     let organization: Vec<u32> = snapshot.find(table, &person.organization.slug).into_iter().collect();
@@ -147,10 +148,5 @@ fn colleagues(
     let founders = snapshot.facet_rows(Table::People, Facet::Role, Role::Founder.index() as u32);
     let (co_founders, others): (Vec<u32>, Vec<u32>) =
         others.partition(|other| founders.contains(row) && founders.contains(*other));
-    let name = &person.organization.name;
-    let groups = [
-        ("co-founders", format!("Co-founders of {name}"), records(catalog, Table::People, &co_founders)?),
-        ("colleagues", format!("Others at {name}"), records(catalog, Table::People, &others)?),
-    ];
-    Ok((groups.into_iter().filter(|(.., people)| !people.is_empty()).collect(), total))
+    (co_founders, others, total)
 }

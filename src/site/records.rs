@@ -1,9 +1,12 @@
-//! Decodes rows of the catalog into records, for all pages.
+//! Rows of the catalog as records, and lists of them that several pages show.
 
 use serde::de::DeserializeOwned;
 
 use crate::error_page::PageError;
-use catalog::{Catalog, Filter, ListPosition, Query};
+use crate::link::Link;
+use crate::lists::list_path;
+use catalog::similar::Similarity;
+use catalog::{Catalog, Filter, ListPosition, Query, Ranking};
 use data::Table;
 
 pub(crate) fn record<R: DeserializeOwned>(catalog: &Catalog, table: Table, row: u32) -> Result<R, PageError> {
@@ -37,4 +40,27 @@ pub(crate) fn first_rows(catalog: &Catalog, table: Table, filter: Filter, max: u
     let query = Query { filters: vec![filter], ..Query::all(table) };
     let found = catalog.list(&query, ListPosition::default(), max);
     (found.rows, found.total)
+}
+
+/// Records similar to a given one.
+pub(crate) struct SimilarRecords {
+    /// The most similar records, best first, each with what it has in common with the given one, in words.
+    pub rows: Vec<(u32, String)>,
+    /// Number of all similar records.
+    pub total: u64,
+    pub list: String,
+}
+
+impl SimilarRecords {
+    pub(crate) fn load(catalog: &Catalog, table: Table, row: u32, max: usize) -> Self {
+        let ranked = catalog.ranked(table, &Ranking::Like(row));
+        let first: Vec<u32> = ranked.rows().take(max).collect();
+        let similarities = catalog.similarities(table, row, &first);
+        let in_common = similarities.iter().map(Similarity::in_words);
+        Self {
+            rows: first.iter().copied().zip(in_common).collect(),
+            total: ranked.len() as u64,
+            list: Link::new(list_path(table), Vec::new()).with("like", catalog.snapshot().slug(table, row)).href(),
+        }
+    }
 }

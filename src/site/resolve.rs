@@ -32,7 +32,6 @@ struct ResolvePage {
     form: ResolveForm,
     error: String,
     rows: Vec<ResolvedRow>,
-    matched: usize,
     /// Rows beyond the first [`MAX_ROWS`].
     left_out: usize,
 }
@@ -40,6 +39,19 @@ struct ResolvePage {
 struct ResolvedRow {
     label: String,
     answer: LookUpAnswer,
+}
+
+impl ResolvePage {
+    /// The page before anything is looked up.
+    fn new(catalog: &Catalog, request: PageRequest<'_>, form: ResolveForm) -> Self {
+        let layout = PageLayout::new(catalog.snapshot(), "Look up a list", DESCRIPTION, "/resolve")
+            .with_operator(&request.state.operator);
+        Self { layout, form, error: String::new(), rows: Vec::new(), left_out: 0 }
+    }
+
+    fn matched(&self) -> usize {
+        self.rows.iter().filter(|row| row.answer.status == "match").count()
+    }
 }
 
 #[derive(Default)]
@@ -81,9 +93,8 @@ impl ResolveForm {
     }
 }
 
-/// The page before anything is looked up.
 pub(super) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
-    Ok(render_page(catalog, request, ResolveForm::default(), String::new(), Vec::new(), 0)?)
+    Ok(ResolvePage::new(catalog, request, ResolveForm::default()).render()?)
 }
 
 /// Looks up the rows of a form one by one. Every ten rows, rounded up, are charged to `address` as one page.
@@ -106,7 +117,7 @@ async fn answer_form(catalog: &Catalog, request: PageRequest<'_>, body: &[u8], a
         refused => {
             let nothing = "There is nothing to look up: paste names, one a line, or choose a file.";
             let error = refused.err().unwrap_or_else(|| nothing.to_owned());
-            let html = render_page(catalog, request, form, error, Vec::new(), 0)?;
+            let html = ResolvePage { error, ..ResolvePage::new(catalog, request, form) }.render()?;
             return Ok(respond(request, StatusCode::UNPROCESSABLE_ENTITY, html));
         }
     };
@@ -123,25 +134,11 @@ async fn answer_form(catalog: &Catalog, request: PageRequest<'_>, body: &[u8], a
         set(response.headers_mut(), "content-disposition", &name);
         return Ok(response);
     }
-    let mut resolved = Vec::with_capacity(rows.len());
+    let mut page = ResolvePage { left_out, ..ResolvePage::new(catalog, request, form) };
     for row in &rows {
         let look_up = || ResolvedRow { label: sheet.label(row), answer: sheet.answer(catalog, row) };
-        resolved.push(turns.run(look_up).await);
+        page.rows.push(turns.run(look_up).await);
     }
-    let html = turns.run(|| render_page(catalog, request, form, String::new(), resolved, left_out)).await?;
+    let html = turns.run(move || page.render()).await?;
     Ok(respond(request, StatusCode::OK, html))
-}
-
-fn render_page(
-    catalog: &Catalog,
-    request: PageRequest<'_>,
-    form: ResolveForm,
-    error: String,
-    rows: Vec<ResolvedRow>,
-    left_out: usize,
-) -> Result<String, askama::Error> {
-    let layout = PageLayout::new(catalog.snapshot(), "Look up a list", DESCRIPTION, "/resolve")
-        .with_operator(&request.state.operator);
-    let matched = rows.iter().filter(|row| row.answer.status == "match").count();
-    ResolvePage { layout, form, error, rows, matched, left_out }.render()
 }

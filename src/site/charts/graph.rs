@@ -56,7 +56,12 @@ impl Graph {
         mut neighbors: Vec<Neighbor>,
     ) -> Option<Self> {
         neighbors.truncate(MAX);
-        let table = table(heads, &neighbors, unit);
+        let row = |Neighbor { item, shared, detail }: &Neighbor| {
+            let shared = DataCell { href: Some(shared.clone()), ..DataCell::from_value(item.value, unit) };
+            let cells = vec![shared, DataCell::new(detail.as_str())];
+            DataRow { label: item.label.clone(), href: item.href.clone(), cells }
+        };
+        let table = DataTable { heads: heads.map(str::to_owned).into(), rows: neighbors.iter().map(row).collect() };
         let items: Vec<ChartItem> = neighbors.into_iter().map(|neighbor| neighbor.item).collect();
         let max = items.iter().filter_map(|item| item.value).max().unwrap_or(0).max(1) as f64;
         // Every other neighbor is on the left side.
@@ -102,18 +107,6 @@ impl Graph {
         let nodes: Vec<GraphNode> = items.into_iter().enumerate().map(node).collect();
         (!nodes.is_empty()).then_some(Self { head, nodes, height, center, is_linked, table })
     }
-}
-
-fn table(heads: [&str; 3], neighbors: &[Neighbor], unit: ChartUnit) -> DataTable {
-    let row = |Neighbor { item, shared, detail }: &Neighbor| DataRow {
-        label: item.label.clone(),
-        href: item.href.clone(),
-        cells: vec![
-            DataCell { href: Some(shared.clone()), ..DataCell::from_value(item.value, unit) },
-            DataCell::new(detail.as_str()),
-        ],
-    };
-    DataTable { heads: heads.map(str::to_owned).into(), rows: neighbors.iter().map(row).collect() }
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use crate::charts::{ChartHead, ChartRow, ChartUnit};
 
 /// Rows and columns of shaded counts. It is an HTML table, and its cells have the numbers, so no separate data table is
 /// needed. Adjacent columns without a known value, such as years that the data does not cover, are merged: `2014–2018`.
+/// If there is no space for all columns, initially shows as many of the last ones as fit in full.
 #[derive(Template)]
 #[template(path = "charts/heatmap.html")]
 pub(crate) struct Heatmap {
@@ -17,8 +18,6 @@ pub(crate) struct Heatmap {
     rows: Vec<ChartRow>,
     ramp: Ramp,
     has_gaps: bool,
-    /// True if a chart that is too wide is initially scrolled to its last columns.
-    shows_end: bool,
     /// True if any value has more than five characters.
     has_long_values: bool,
 }
@@ -50,7 +49,7 @@ impl Heatmap {
             row.cells = shown.iter().map(|(column, _)| row.cells[*column].clone()).collect();
         }
         let columns = shown.into_iter().map(|(_, label)| label).collect();
-        Self { head, corner, unit, columns, rows, ramp, has_gaps, shows_end: false, has_long_values }
+        Self { head, corner, unit, columns, rows, ramp, has_gaps, has_long_values }
     }
 
     fn shade(&self, value: &u64) -> u64 {
@@ -63,11 +62,6 @@ impl Heatmap {
 
     fn total(&self, row: &ChartRow) -> String {
         self.unit.short(row.cells.iter().filter_map(|cell| cell.value).fold(0, u64::saturating_add))
-    }
-
-    /// For columns of years: if there is no space for all, initially shows as many of the last columns as fit in full.
-    pub(crate) fn scrolled_to_end(self) -> Self {
-        Self { shows_end: true, ..self }
     }
 }
 

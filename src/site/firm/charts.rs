@@ -169,7 +169,7 @@ impl<'a> Rounds<'a> {
         let rows = stages.iter().map(|(stage, _)| self.row(**stage, &columns)).collect();
         let columns = columns.into_iter().map(|(name, _)| name).collect();
         let head = ChartHead::new("stages", "Rounds by stage and year", summary);
-        Some(Heatmap::new(head, "Stage", ROUNDS, columns, rows).scrolled_to_end())
+        Some(Heatmap::new(head, "Stage", ROUNDS, columns, rows))
     }
 }
 
