@@ -21,12 +21,9 @@ pub(crate) struct Choice {
     pub error: Option<String>,
 }
 
-pub(crate) fn with_errors(choices: Vec<Choice>, problems: &[ParameterError]) -> Vec<Choice> {
-    choices.into_iter().map(|choice| Choice { error: problem_of(problems, choice.name), ..choice }).collect()
-}
-
-/// The choices for the given names (`stage`, `sector`, `country`, `kind`), with the values of `link` selected.
-pub(crate) fn choices(catalog: &Catalog, link: &Link, names: &[&str]) -> Vec<Choice> {
+/// The choices for the given names (`stage`, `sector`, `country`, `kind`), with the values of `link` selected
+/// and messages about invalid values.
+pub(crate) fn choices(catalog: &Catalog, link: &Link, names: &[&str], problems: &[ParameterError]) -> Vec<Choice> {
     fn words_of<V: Vocabulary>() -> Vec<(String, String)> {
         V::names().into_iter().map(|name| (name.to_owned(), format::word(name))).collect()
     }
@@ -50,7 +47,7 @@ pub(crate) fn choices(catalog: &Catalog, link: &Link, names: &[&str]) -> Vec<Cho
         if !text.is_empty() && !options.iter().any(|(.., is_selected)| *is_selected) {
             options.push((text.clone(), text, true));
         }
-        Choice { name, label, any, options, error: None }
+        Choice { name, label, any, options, error: problem_of(problems, name) }
     };
     let all = [
         ("stage", "Stage", "Any stage"),

@@ -169,7 +169,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
         released_on: format::day(catalog.totals().released_on),
         newest_round: catalog.snapshot().round_range().map(|(_, newest)| format::day(newest)),
         boards: boards(catalog)?,
-        choices: choices(catalog, &Link::new("/match", Vec::new()), &["stage", "sector", "country"]),
+        choices: choices(catalog, &Link::new("/match", Vec::new()), &["stage", "sector", "country"], &[]),
         by_year: rounds_by_year(catalog),
         sectors: sectors(catalog, MAX_SECTORS),
         countries: countries(catalog),

@@ -8,7 +8,7 @@ use crate::browse::{LenientQuery, PARSE_OPTIONS, PER_PAGE, Pager, Warning, at_pa
 use crate::charts::{
     Bars, ChartHead, ChartUnit, DotAxis, IntervalDot, Point, dots, doubling_bins, even_bins, round_step,
 };
-use crate::choice::{Choice, choices, with_errors};
+use crate::choice::{Choice, choices};
 use crate::conditions::{active_filters, label_of};
 use crate::error_page::PageError;
 use crate::layout::PageLayout;
@@ -166,7 +166,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
         metric: link.text("metric").to_owned(),
         column: text.column,
         description: about,
-        choices: with_errors(choices(catalog, &link, &CONDITIONS), &lenient.problems),
+        choices: choices(catalog, &link, &CONDITIONS, &lenient.problems),
         active_filters: active_filters(catalog, &link),
         clear: Link::new("/leaderboard", Vec::new()).with("metric", link.text("metric")).href(),
         missing: (!has_board(catalog, metric)).then(|| missing(catalog, metric)),

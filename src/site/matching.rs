@@ -6,7 +6,7 @@ use askama::Template;
 
 use crate::browse::{LenientQuery, Pager, Warning, page_size, position_of};
 use crate::charts::Bars;
-use crate::choice::{Choice, choices, with_errors};
+use crate::choice::{Choice, choices};
 use crate::compare;
 use crate::error_page::{PageError, name_and_path};
 use crate::filters::{FieldConfig, TextField};
@@ -119,7 +119,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
             .with_own_address(&request.state.public_url)
             .with_operator(&request.state.operator),
         warnings: lenient.warnings(&link),
-        choices: with_errors(choices(catalog, &link, &["stage", "sector", "country"]), problems),
+        choices: choices(catalog, &link, &["stage", "sector", "country"], problems),
         raise: TextField::new(&RAISE, params, problems, &link),
         is_described,
         picked: slugs.join(","),

@@ -23,17 +23,10 @@ pub(crate) struct Moves {
 
 pub(crate) struct MoveList {
     pub title: &'static str,
-    pub firms: Vec<MovedFirm>,
+    /// Name, path and ranks (`12 → 5`) of each; no path if the firm is not in the release.
+    pub firms: Vec<(String, Option<String>, String)>,
     /// Number of further firms.
     pub more: usize,
-}
-
-pub(crate) struct MovedFirm {
-    pub name: String,
-    /// `None` if the firm is not in the release.
-    pub href: Option<String>,
-    /// The ranks: `12 → 5`.
-    pub ranks: String,
 }
 
 pub(crate) struct Move {
@@ -67,13 +60,10 @@ impl Moves {
                 let current = change.row.map(|row| (catalog, row));
                 let (of, row) = current.or(change.former_row.map(|row| (&*before, row)))?;
                 let slug = of.snapshot().slug(Table::Firms, row);
-                Some(MovedFirm {
-                    name: of.snapshot().name(Table::Firms, row).to_owned(),
-                    href: change.row.map(|_| format!("/vcs/{slug}")),
-                    ranks: ranks(change),
-                })
+                let name = of.snapshot().name(Table::Firms, row).to_owned();
+                Some((name, change.row.map(|_| format!("/vcs/{slug}")), ranks(change)))
             };
-            let firms: Vec<MovedFirm> = changes.iter().take(LISTED).filter_map(firm).collect();
+            let firms: Vec<_> = changes.iter().take(LISTED).filter_map(firm).collect();
             MoveList { title, more: changes.len() - firms.len(), firms }
         };
         // The largest rise or fall first, new and former firms by their rank.

@@ -2,6 +2,7 @@
 
 use askama::Template;
 
+use crate::assets::STYLE;
 use data::Date;
 
 /// Two entities that may be the same.
@@ -32,6 +33,5 @@ struct ReviewPage<'a> {
 /// # Errors
 /// The template fails only for want of memory.
 pub fn page(pairs: &[ReviewPair], by: &str, today: Date, columns: &str) -> Result<String, askama::Error> {
-    let style = include_str!("assets/style.css");
-    ReviewPage { pairs, by, today, columns, style }.render()
+    ReviewPage { pairs, by, today, columns, style: STYLE }.render()
 }

@@ -173,6 +173,16 @@ impl DataTable {
     }
 }
 
+/// A dot of an event on a time axis; hollow if its amount is unknown.
+struct DatedDot {
+    x: Percent,
+    y: f64,
+    radius: f64,
+    class: String,
+    title: String,
+    href: Option<String>,
+}
+
 /// A fraction of a chart's width, written as a percentage.
 #[derive(Clone, Copy, Debug)]
 struct Percent(f64);

@@ -3,7 +3,7 @@
 use askama::Template;
 
 use crate::charts::labels::{Anchor, LAYOUTS, Label, LabelPlacer};
-use crate::charts::{ChartHead, DataCell, DataRow, DataTable, MAX_TICKS, Percent, SIDE, round};
+use crate::charts::{ChartHead, DataCell, DataRow, DataTable, DatedDot, MAX_TICKS, Percent, SIDE, round};
 use crate::format;
 use data::PartialDate;
 
@@ -32,7 +32,7 @@ pub(crate) struct DatedAmount {
 pub(crate) struct StepChart {
     head: ChartHead,
     lines: Vec<StepLine>,
-    dots: Vec<StepDot>,
+    dots: Vec<DatedDot>,
     labels: Vec<Label>,
     is_linked: bool,
     table: DataTable,
@@ -43,14 +43,6 @@ struct StepLine {
     x2: Percent,
     y1: f64,
     y2: f64,
-}
-
-struct StepDot {
-    x: Percent,
-    y: f64,
-    is_hollow: bool,
-    title: String,
-    href: Option<String>,
 }
 
 impl DatedAmount {
@@ -102,8 +94,8 @@ impl StepChart {
                     lines.push(StepLine { x1: Percent(x), x2: Percent(x), y1: round(from_y), y2: round(y) });
                 }
                 let title = format!("{}, {}: {}", step.label, format::day(date), step.amount_text());
-                let is_hollow = step.counted().is_none();
-                dots.push(StepDot { x: Percent(x), y: round(y), is_hollow, title, href: step.href.clone() });
+                let class = if step.counted().is_some() { "fill" } else { "hollow" }.to_owned();
+                dots.push(DatedDot { x: Percent(x), y: round(y), radius: 5.0, class, title, href: step.href.clone() });
                 names.push((x, y - 9.0, step.label.as_str()));
                 sum_text = format::usd(&sum);
             }

@@ -4,7 +4,7 @@ use askama::Template;
 
 use crate::charts::labels::{Anchor, Label, LabelPlacer, WIDTHS};
 use crate::charts::{
-    ChartHead, DataCell, DataRow, DataTable, MAX_TICKS, NOT_COVERED, Percent, SIDE, round, text,
+    ChartHead, DataCell, DataRow, DataTable, DatedDot, MAX_TICKS, NOT_COVERED, Percent, SIDE, round, text,
 };
 use crate::format;
 use data::{Date, PartialDate};
@@ -46,21 +46,11 @@ pub(crate) struct Timeline {
     /// Left edge and width of periods that the data does not cover.
     gaps: Vec<(Percent, Percent)>,
     /// The largest first, so that small dots are drawn on top.
-    dots: Vec<TimelineDot>,
+    dots: Vec<DatedDot>,
     labels: Vec<Label>,
     /// Omitted events in words, and the path of a list that has them.
     rest: Option<(String, String)>,
     table: DataTable,
-}
-
-struct TimelineDot {
-    x: Percent,
-    y: f64,
-    radius: f64,
-    /// Number of the color in the style sheet; `None` if the amount is unknown.
-    color: Option<usize>,
-    title: String,
-    href: String,
 }
 
 impl Timeline {
@@ -103,7 +93,7 @@ impl Timeline {
 
         let largest = events.iter().filter_map(|event| event.amount).max().unwrap_or(0).max(1) as f64;
         let mut places: Vec<(usize, i64)> = Vec::new();
-        let mut dots: Vec<TimelineDot> = Vec::new();
+        let mut dots: Vec<DatedDot> = Vec::new();
         let mut rows = Vec::new();
         for event in &events {
             let Some(place) = used.iter().position(|lane| *lane == event.lane) else { continue };
@@ -122,13 +112,13 @@ impl Timeline {
             let offset = OFFSETS[before % OFFSETS.len()].clamp(-room, room);
             let date = format::day(event.date);
             let amount = event.amount.as_ref().map_or_else(|| "amount unknown".to_owned(), format::usd);
-            dots.push(TimelineDot {
+            dots.push(DatedDot {
                 x: Percent(x),
                 y: round(top_of(place) + CENTER + offset),
                 radius: round(radius),
-                color: event.amount.map(|_| event.lane + 1),
+                class: event.amount.map_or_else(|| "hollow".to_owned(), |_| format!("g{}", event.lane + 1)),
                 title: format!("{}, {lane}, {date}: {amount}", event.label),
-                href: event.href.clone(),
+                href: Some(event.href.clone()),
             });
             let cells = [lane.clone(), date, amount].into_iter().map(DataCell::new).collect();
             rows.push(DataRow { label: event.label.clone(), href: Some(event.href.clone()), cells });

@@ -8,21 +8,15 @@ use transport::problem::Code;
 #[derive(Template)]
 #[template(path = "docs/errors.html")]
 struct ErrorsPage {
-    errors: Vec<ErrorEntry>,
-}
-
-struct ErrorEntry {
-    code: Code,
-    status: u16,
-    /// The reference links a status to the first of its codes.
-    is_first_of_status: bool,
+    /// Codes and their statuses; true for the first code of a status, which the reference links to.
+    errors: Vec<(Code, u16, bool)>,
 }
 
 pub(crate) fn page() -> askama::Result<String> {
     let mut last = 0;
     let errors = Code::ALL.into_iter().map(|code| {
         let status = code.status().as_u16();
-        ErrorEntry { code, status, is_first_of_status: std::mem::replace(&mut last, status) != status }
+        (code, status, std::mem::replace(&mut last, status) != status)
     });
     ErrorsPage { errors: errors.collect() }.render()
 }

@@ -74,17 +74,13 @@ pub(crate) fn schemas(context: &DocsContext<'_>) -> askama::Result<String> {
 struct EndpointPage<'a> {
     group: &'a EndpointGroup,
     endpoint: &'a EndpointEntry,
-    inputs: Vec<ParameterInput<'a>>,
+    /// Parameters with their values in the shown request.
+    inputs: Vec<(&'a ParameterEntry, String)>,
     /// Path and query of the shown request.
     address: String,
     snippets: [CodeSnippet; 4],
     record: Option<&'a SchemaEntry>,
     base: &'a str,
-}
-
-struct ParameterInput<'a> {
-    parameter: &'a ParameterEntry,
-    value: String,
 }
 
 impl EndpointPage<'_> {
@@ -103,10 +99,7 @@ pub(crate) fn endpoint(context: &DocsContext<'_>, operation: &str, query: &str) 
     let values: Vec<(String, String)> = parse(query.as_bytes()).into_owned().collect();
     let request = (!values.is_empty()).then(|| endpoint.request_with(&values));
     let request = request.as_ref().unwrap_or(&endpoint.request);
-    let inputs = endpoint
-        .parameters
-        .iter()
-        .map(|parameter| ParameterInput { value: value_of(request, &values, parameter), parameter });
+    let inputs = endpoint.parameters.iter().map(|parameter| (parameter, value_of(request, &values, parameter)));
     let page = EndpointPage {
         group,
         endpoint,
