@@ -41,7 +41,6 @@ struct HomePage<'a> {
     released_on: String,
     newest_round: Option<String>,
     boards: Vec<Board>,
-    /// Selections of the match form.
     choices: Vec<Choice>,
     by_year: Option<Bars>,
     sectors: Option<Treemap>,
@@ -50,7 +49,6 @@ struct HomePage<'a> {
     base: &'a str,
 }
 
-/// The top firms in one order.
 struct Board {
     name: &'static str,
     title: &'static str,

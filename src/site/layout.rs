@@ -33,7 +33,6 @@ pub(crate) struct PageLayout {
     pub description: String,
     pub path: String,
     pub is_indexed: bool,
-    /// True if the data of the release is invented.
     pub is_invented: bool,
     /// The release shown on the page; `None` for a page without data.
     pub release: Option<ReleaseInfo>,
@@ -47,7 +46,6 @@ pub(crate) struct PageLayout {
     /// Paths of the Markdown and JSON twins.
     pub twins: Option<[String; 2]>,
     pub linked_data: Option<String>,
-    /// URL of the preview image.
     pub picture: Option<String>,
 }
 
@@ -105,7 +103,6 @@ impl PageLayout {
         Self { brand: name.to_string(), color: *color, operator: operator.links(), ..self }
     }
 
-    /// Sets the canonical URL to the page's own path.
     pub(crate) fn with_own_address(self, base: &str) -> Self {
         let path = self.path.clone();
         self.with_canonical(base, &path)

@@ -45,7 +45,6 @@ struct RankingPage {
     missing: Option<String>,
     /// For a board without firms: a condition, the path of the board without it, and the number of firms there.
     relaxed: Vec<(String, String, u64)>,
-    /// The distribution over all firms that have a value.
     histogram: Option<Bars>,
     /// Heading and axis of the dots; `None` if no firm on the page has a dot.
     axis: Option<(&'static str, DotAxis)>,

@@ -45,7 +45,6 @@ mod sitemap;
 mod snippets;
 mod stage_strip;
 mod startup;
-mod startup_charts;
 pub mod static_pages;
 mod theme;
 mod twin;

@@ -30,7 +30,6 @@ pub(crate) struct MoveList {
 }
 
 pub(crate) struct Move {
-    /// Class in the style sheet.
     pub class: &'static str,
     pub short: String,
     pub words: String,

@@ -6,7 +6,6 @@
 //! `error` and no results, so that the other queries still succeed.
 
 mod extension;
-mod manifest;
 
 use std::net::IpAddr;
 
@@ -51,7 +50,7 @@ pub(crate) const PAGES: &[PageRow] = &[
     batch("/reconcile", |request, _, address| Box::pin(answer(request, request.query.as_bytes(), address)))
         .with_batch(MAX_BYTES, |request, form, address| Box::pin(answer(request, form, address))),
     raw(SUGGEST_ENTITY, |catalog, request, _| Ok(json_response(&suggest_entities(catalog, &Parameters::of(request))))),
-    raw(SUGGEST_TYPE, |_, request, _| Ok(json_response(&manifest::suggest_types(&Parameters::of(request))))),
+    raw(SUGGEST_TYPE, |_, request, _| Ok(json_response(&suggest_types(&Parameters::of(request))))),
     raw(SUGGEST_PROPERTY, |_, request, _| Ok(json_response(&extension::suggest_properties(&Parameters::of(request))))),
     raw(PROPERTIES, |_, request, _| {
         extension::proposals(Parameters::of(request).text("type")).map(|found| json_response(&found)).or_else(Refusal::response)
@@ -112,7 +111,26 @@ async fn answer(request: PageRequest<'_>, text: &[u8], address: IpAddr) -> Respo
 }
 
 fn manifest_response(catalog: &Catalog, request: PageRequest<'_>) -> Response<Vec<u8>> {
-    json_response(&manifest::manifest(catalog, &request.state.operator.brand.name, &request.state.public_url))
+    let (service, base) = (&request.state.operator.brand.name, &request.state.public_url);
+    let endpoint = |path: &str| json!({ "service_url": base, "service_path": path });
+    let used = Item::TABLES.into_iter().filter(|table| catalog.snapshot().names(*table).len() > 0);
+    json_response(&json!({
+        "versions": ["0.1", "0.2"],
+        "name": format!("{service} ({})", catalog.version()),
+        "identifierSpace": format!("{base}/"),
+        "schemaSpace": format!("{base}/docs/resolve#reconcile"),
+        "documentation": format!("{base}/docs/resolve#reconcile"),
+        "defaultTypes": used.map(|table| kind(table.noun())).collect::<Vec<_>>(),
+        "batchSize": MAX_BATCH,
+        "view": { "url": format!("{base}{}?id={{{{id}}}}", VIEW) },
+        "preview": { "url": format!("{base}{}?id={{{{id}}}}", PREVIEW), "width": 430, "height": 300 },
+        "suggest": {
+            "entity": endpoint(SUGGEST_ENTITY),
+            "type": endpoint(SUGGEST_TYPE),
+            "property": endpoint(SUGGEST_PROPERTY),
+        },
+        "extend": { "propose_properties": endpoint(PROPERTIES), "property_settings": [] },
+    }))
 }
 
 fn json_response(value: &Value) -> Response<Vec<u8>> {
@@ -269,7 +287,7 @@ fn results(found: &LookUpAnswer) -> Vec<Value> {
             "id": candidate.id,
             "name": candidate.name,
             "description": notes.join(", "),
-            "type": [manifest::kind(candidate.kind)],
+            "type": [kind(candidate.kind)],
             "score": candidate.score,
             "features": features.collect::<Vec<_>>(),
             "match": index == 0 && found.status == "match",
@@ -278,7 +296,6 @@ fn results(found: &LookUpAnswer) -> Vec<Value> {
     results.collect()
 }
 
-/// Suggests records by the beginning of their names.
 fn suggest_entities(catalog: &Catalog, parameters: &Parameters) -> Value {
     let tables = Item::tables_of(parameters.text("type")).unwrap_or_else(|_| Item::TABLES.to_vec());
     let found = catalog.suggest(parameters.text("prefix"), &tables, MAX_SUGGESTIONS);
@@ -287,7 +304,7 @@ fn suggest_entities(catalog: &Catalog, parameters: &Parameters) -> Value {
             "id": id_of(catalog, suggestion.table, suggestion.row),
             "name": catalog.snapshot().name(suggestion.table, suggestion.row),
             "description": suggestion.note.unwrap_or_default(),
-            "notable": [manifest::kind(suggestion.table.noun())],
+            "notable": [kind(suggestion.table.noun())],
         })
     });
     json!({ "result": result.collect::<Vec<_>>() })
@@ -332,4 +349,15 @@ fn view(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> PageR
     let mut response = redirect(&format!("/{}", id_of(catalog, table, row)));
     page_headers(Caching::Private).write(response.headers_mut());
     Ok(response)
+}
+
+/// A type by the noun of its records: `firm`.
+fn kind(noun: &str) -> Value {
+    json!({ "id": noun, "name": extension::label(noun) })
+}
+
+fn suggest_types(parameters: &Parameters) -> Value {
+    let prefix = parameters.text("prefix").to_lowercase();
+    let found = Item::TABLES.map(Table::noun).into_iter().filter(|noun| noun.starts_with(&prefix));
+    json!({ "result": found.map(kind).collect::<Vec<_>>() })
 }

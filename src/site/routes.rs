@@ -165,7 +165,6 @@ impl<'a> PageRoute<'a> {
         }
     }
 
-    /// True if the page can be read with GET.
     pub fn is_read(self) -> bool {
         self.row.get.is_some()
     }
@@ -207,7 +206,6 @@ fn rows() -> impl Iterator<Item = &'static PageRow> {
     PAGES.iter().chain(reconcile::PAGES).chain(account::pages())
 }
 
-/// The row of a path, and the values in the path.
 fn find(path: &str) -> Option<(&'static PageRow, PathValues<'_>)> {
     rows().find_map(|row| Some((row, values(row.path, path)?)))
 }

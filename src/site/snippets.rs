@@ -114,7 +114,6 @@ fn rust(address: &str, query: &[(String, String)], key: SnippetKey<'_>) -> Strin
     )
 }
 
-/// Quotes a word of a shell command.
 fn shell(text: &str) -> String {
     let is_plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.,:/=".contains(&byte));
     if is_plain { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }

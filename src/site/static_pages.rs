@@ -102,7 +102,6 @@ pub struct StaticPages {
     cache: RwLock<Arc<ReleaseCache>>,
 }
 
-/// The bodies rendered for one release.
 struct ReleaseCache {
     version: SnapshotVersion,
     reference: OnceCell<ApiReference>,

@@ -22,7 +22,6 @@ const CHOSEN: &str = "value=\"system\" aria-pressed=\"true\"";
 impl Theme {
     pub(crate) const ALL: [Self; 3] = [Self::System, Self::Light, Self::Dark];
 
-    /// The visitor's choice, from the cookie.
     pub(crate) fn from_request(request: PageRequest<'_>) -> Self {
         cookie::theme(request).unwrap_or(Self::System)
     }

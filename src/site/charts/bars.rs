@@ -51,7 +51,6 @@ pub(crate) struct Bars {
     rest: Option<(String, String)>,
 }
 
-/// A bar or a part of one.
 struct BarMark {
     title: String,
     href: Option<String>,

@@ -1,15 +1,19 @@
 //! The docs and the OpenAPI documents.
 
 pub(super) mod clients;
-mod errors;
 pub(crate) mod html;
-mod matching;
 pub(super) mod mcp;
 pub(super) mod reference;
+
+use askama::Template;
 
 use crate::docs::clients::CLIENTS;
 use crate::static_pages::{DocsContext, DocsTemplate, PageBody, SiteEntry, StaticEntry};
 use api::openapi::{self, Version};
+use catalog::matching::{self, MatchReason};
+use catalog::similar::{self, Common};
+use data::Table;
+use transport::problem::Code;
 use transport::static_asset::StaticAsset;
 
 /// The docs in the order of their navigation.
@@ -81,7 +85,7 @@ const PAGES: &[SiteEntry] = &[
         "How to connect an AI assistant or an editor through MCP. No key is required.",
         mcp::page,
     ),
-    page("/docs/errors", "Errors", "Every error code, what it means and how to fix it.", |_| errors::page()),
+    page("/docs/errors", "Errors", "Every error code, what it means and how to fix it.", |_| errors_page()),
     text("/docs", "Docs", "How to use the REST API and the MCP endpoint.", include_str!("text/index.html")),
     text!("keys", "API keys", "How to get an API key, how to send it, and what to do if you lose it."),
     text!("paging", "Paging", "How to read a full list in each version of the API."),
@@ -122,8 +126,8 @@ const PAGES: &[SiteEntry] = &[
     text!("operate/doctor", "Doctor", "What venturedex doctor checks, and what to do about it."),
     text!("operate/metrics", "Logs and metrics", "What the server logs and counts, and what to do about it."),
     text!("privacy", "Privacy", "What this service stores about you, for how long, and how to delete it."),
-    page("/docs/match", "Match", "How the firms that fit a startup are found and explained.", |_| matching::page()),
-    page("/docs/similar", "Similar records", "How records like one are found and explained.", |_| matching::similar()),
+    page("/docs/match", "Match", "How the firms that fit a startup are found and explained.", |_| MatchDocs.render()),
+    page("/docs/similar", "Similar records", "How records like one are found and explained.", |_| SimilarDocs.render()),
     text!("score", "Peer score", "How the peer score is computed, so that anyone can recompute it."),
 ];
 
@@ -133,6 +137,31 @@ const fn page(path: &'static str, title: &'static str, description: &'static str
 
 const fn text(path: &'static str, title: &'static str, description: &'static str, html: &'static str) -> SiteEntry {
     (path, StaticEntry::Page { title, description, body: PageBody::Text(html) })
+}
+
+#[derive(Template)]
+#[template(path = "docs/match.html")]
+struct MatchDocs;
+
+#[derive(Template)]
+#[template(path = "docs/similar.html")]
+struct SimilarDocs;
+
+#[derive(Template)]
+#[template(path = "docs/errors.html")]
+struct ErrorsPage {
+    /// Codes and their statuses; true for the first code of a status, which the reference links to.
+    errors: Vec<(Code, u16, bool)>,
+}
+
+/// Each code is an anchor that the `type` of an error links to.
+fn errors_page() -> askama::Result<String> {
+    let mut last = 0;
+    let errors = Code::ALL.into_iter().map(|code| {
+        let status = code.status().as_u16();
+        (code, status, std::mem::replace(&mut last, status) != status)
+    });
+    ErrorsPage { errors: errors.collect() }.render()
 }
 
 /// A description of the service and its docs for language models (llmstxt.org).

@@ -41,7 +41,6 @@ impl OlderPage<'_> {
     }
 }
 
-/// The reference of v1 or v2, on one page.
 pub(crate) fn older_page(version: Version, context: &DocsContext<'_>) -> askama::Result<String> {
     let DocsContext { base, catalog, .. } = *context;
     OlderPage { reference: ApiReference::new(version, base, catalog), base }.render()

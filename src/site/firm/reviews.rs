@@ -91,7 +91,6 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
     Ok(page.render()?)
 }
 
-/// The query without the filters that `is_own` selects.
 fn without(query: &Query, is_own: impl Fn(&Filter) -> bool) -> Query {
     Query { filters: query.filters.iter().filter(|filter| !is_own(filter)).cloned().collect(), ..query.clone() }
 }

@@ -10,7 +10,7 @@ use catalog::{Catalog, Item, Resource};
 use data::Table;
 use data::field::JsonType;
 
-use super::{MAX_BATCH, Parameters, Refusal, manifest, too_many};
+use super::{MAX_BATCH, Parameters, Refusal, kind, too_many};
 
 /// Offered fields with objects as values: lists of records or identifiers, and a person's organization.
 const OF_OBJECTS: [&str; 3] = ["organization", "investors", "identifiers"];
@@ -37,7 +37,6 @@ pub(super) fn proposals(kind: &str) -> Result<Value, Refusal> {
     Ok(json!({ "limit": properties.len(), "type": kind, "properties": properties }))
 }
 
-/// Suggests properties by the beginning of their labels.
 pub(super) fn suggest_properties(parameters: &Parameters) -> Value {
     let prefix = parameters.text("prefix").to_lowercase();
     let is_meant = |name: &&'static str| label(name).to_lowercase().starts_with(&prefix);
@@ -95,7 +94,7 @@ impl Extension {
     pub(super) fn answer(&self, rows: Map<String, Value>) -> Value {
         let mut meta: Vec<Value> = self.properties.iter().map(|name| property(name)).collect();
         if let Some(investors) = self.properties.iter().position(|name| name == "investors") {
-            meta[investors]["type"] = manifest::kind(Table::Firms.noun());
+            meta[investors]["type"] = kind(Table::Firms.noun());
         }
         json!({ "meta": meta, "rows": rows })
     }
