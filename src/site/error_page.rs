@@ -17,23 +17,26 @@ use service::Operator;
 
 #[derive(Debug, Error)]
 pub(crate) enum PageError {
-    #[error("no record of {0:?} has the slug `{1}`")]
+    #[error("There is no {} “{}” in this release.", .0.noun(), .1)]
     UnknownRecord(Table, String),
     /// The record with the first slug was merged into the record with the second.
     #[error("the {} `{}` was merged into `{}`", .0.noun(), .1, .2)]
     Moved(Table, String, String),
     #[error("no page has this path")]
     UnknownPage,
-    #[error("{} parameters of the query are invalid", .0.len())]
+    #[error("Fix the values listed below, or reset the filters.")]
     InvalidQuery(Vec<ParameterError>),
     /// A form from another site, or from a client that does not send its origin.
-    #[error("the form was not sent from a page of this site")]
+    #[error(
+        "A form is accepted only if it is sent from a page of this site, by a browser that sends its origin. Open the page \
+         again and send the form from there."
+    )]
     ForeignForm,
-    #[error("unreadable form: {1}")]
+    #[error("{1}")]
     UnreadableForm(StatusCode, &'static str),
-    #[error("too many pages were requested: {0}")]
+    #[error("too many requests from this address: {0}")]
     RateLimited(RetryAfter),
-    #[error("too many pages are waiting")]
+    #[error("Too many pages are waiting. Try again in a second.")]
     Overloaded,
     #[error(transparent)]
     BatchRefused(#[from] BatchRefused),
@@ -93,7 +96,7 @@ impl PageError {
     /// The status and the page for a request of `path`.
     pub(crate) fn page(&self, catalog: &Catalog, path: &str, operator: &Operator) -> (StatusCode, String) {
         let status = self.status();
-        let (heading, detail) = self.heading_and_detail(path);
+        let (heading, detail) = (self.heading(), self.detail(path));
         let mut suggestions = Vec::new();
         if let Self::UnknownRecord(table, slug) = self {
             let slugs = catalog.nearest_slugs(*table, slug, 5);
@@ -107,34 +110,35 @@ impl PageError {
         (status, page.render().unwrap_or_else(minimal))
     }
 
-    fn heading_and_detail(&self, path: &str) -> (String, String) {
-        let (heading, detail) = match self {
-            Self::UnknownRecord(table, slug) => {
-                let noun = table.noun();
-                return (format!("No {noun} of this name"), format!("There is no {noun} “{slug}” in this release."));
-            }
-            Self::Moved(..) => ("Moved", sentence(&self.to_string())),
-            Self::UnknownPage => ("Page not found", format!("There is no page at {path}.")),
-            Self::InvalidQuery(_) => ("Invalid filters", "Fix the values listed below, or reset the filters.".to_owned()),
-            Self::ForeignForm => (
-                "Form rejected",
-                "A form is accepted only if it is sent from a page of this site, by a browser that sends its origin. Open \
-                 the page again and send the form from there."
-                    .to_owned(),
-            ),
-            Self::UnreadableForm(_, detail) => ("Unreadable form", (*detail).to_owned()),
-            Self::RateLimited(wait) => ("Too many requests", sentence(&format!("too many requests from this address: {wait}"))),
-            Self::Overloaded => ("Busy", "Too many pages are waiting. Try again in a second.".to_owned()),
-            Self::BatchRefused(refused) => ("Busy", sentence(&refused.to_string())),
-            Self::Account(error) => ("Request failed", sentence(&error.to_string())),
-            Self::Template(_) | Self::Undecodable(..) => (
-                "Internal error",
+    fn heading(&self) -> String {
+        let heading = match self {
+            Self::UnknownRecord(table, _) => return format!("No {} of this name", table.noun()),
+            Self::Moved(..) => "Moved",
+            Self::UnknownPage => "Page not found",
+            Self::InvalidQuery(_) => "Invalid filters",
+            Self::ForeignForm => "Form rejected",
+            Self::UnreadableForm(..) => "Unreadable form",
+            Self::RateLimited(_) => "Too many requests",
+            Self::Overloaded | Self::BatchRefused(_) => "Busy",
+            Self::Account(_) => "Request failed",
+            Self::Template(_) | Self::Undecodable(..) => "Internal error",
+        };
+        heading.to_owned()
+    }
+
+    fn detail(&self, path: &str) -> String {
+        match self {
+            Self::UnknownPage => format!("There is no page at {path}."),
+            Self::Template(_) | Self::Undecodable(..) => {
                 "This page could not be shown because of an error of the service. Try again later; if the error persists, \
                  contact the operator."
-                    .to_owned(),
-            ),
-        };
-        (heading.to_owned(), detail)
+                    .to_owned()
+            }
+            Self::Moved(..) | Self::RateLimited(_) | Self::BatchRefused(_) | Self::Account(_) => {
+                sentence(&self.to_string())
+            }
+            _ => self.to_string(),
+        }
     }
 }
 

@@ -64,7 +64,7 @@ use crate::error_page::PageError;
 use crate::feeds::FeedFormat;
 use crate::layout::{CSP, HTML};
 pub use crate::routes::PageRoute;
-use crate::routes::{PageHandler, PageRow, page, page_of, raw};
+use crate::routes::{PageHandler, PageRow, list, page, page_of, raw};
 use crate::theme::Theme;
 use crate::twin::{TwinFormat, TwinSubject};
 use ::data::Table;
@@ -96,25 +96,17 @@ pub struct PageRequest<'a> {
 pub(crate) const PAGES: &[PageRow] = &[
     page("/", home::page).cached().in_sitemap(),
     page("/match", matching::page).cached().in_menu("Match").in_sitemap(),
-    page("/vcs", lists::firms).cached().in_menu("Firms").in_sitemap().with_twins(TwinSubject::List(Resource::Firms)),
+    list("/vcs", lists::firms, Resource::Firms).cached().in_menu("Firms"),
     page_of("/vcs/{slug}", firm::page).cached().with_twins(TwinSubject::Record(Table::Firms)),
     page_of("/vcs/{slug}/reviews", firm::reviews::page).cached().with_twins(TwinSubject::Reviews),
     raw("/vcs/{slug}.png", |catalog, request, [slug, _]| card::respond(catalog, request, Table::Firms, slug)),
-    page("/startups", lists::startups)
-        .cached()
-        .in_menu("Startups")
-        .in_sitemap()
-        .with_twins(TwinSubject::List(Resource::Startups)),
+    list("/startups", lists::startups, Resource::Startups).cached().in_menu("Startups"),
     page_of("/startups/{slug}", startup::page).cached().with_twins(TwinSubject::Record(Table::Startups)),
     raw("/startups/{slug}.png", |catalog, request, [slug, _]| card::respond(catalog, request, Table::Startups, slug)),
-    page("/rounds", lists::rounds)
-        .cached()
-        .in_menu("Rounds")
-        .in_sitemap()
-        .with_twins(TwinSubject::List(Resource::Rounds)),
+    list("/rounds", lists::rounds, Resource::Rounds).cached().in_menu("Rounds"),
     raw("/rounds.atom", |catalog, request, _| feeds::round_feed(catalog, request)?.respond(request, FeedFormat::Atom)),
     raw("/rounds.json", |catalog, request, _| feeds::round_feed(catalog, request)?.respond(request, FeedFormat::Json)),
-    page("/people", lists::people).cached().in_sitemap().with_twins(TwinSubject::List(Resource::People)),
+    list("/people", lists::people, Resource::People).cached(),
     page_of("/people/{slug}", person::page).cached().with_twins(TwinSubject::Record(Table::People)),
     page_of("/markets", market::page).cached().in_menu("Markets").in_sitemap(),
     page_of("/sectors/{slug}", market::page).cached(),
@@ -123,8 +115,8 @@ pub(crate) const PAGES: &[PageRow] = &[
     page_of("/countries/{code}/{stage}", market::page).cached(),
     page_of("/cities/{name}", market::page).cached(),
     page_of("/cities/{name}/{stage}", market::page).cached(),
-    page("/leaderboard", leaderboard::page).in_sitemap().with_twins(TwinSubject::List(Resource::Leaderboard)),
-    page("/sectors", sectors::page).cached().in_sitemap().with_twins(TwinSubject::List(Resource::Sectors)),
+    list("/leaderboard", leaderboard::page, Resource::Leaderboard),
+    list("/sectors", sectors::page, Resource::Sectors).cached(),
     page("/compare", compare::page).cached(),
     page("/data", data::page).in_sitemap(),
     page("/releases", feeds::releases).in_sitemap(),

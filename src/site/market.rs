@@ -54,7 +54,8 @@ struct MarketPage {
     by_stage_and_year: Option<Heatmap>,
     sectors: Option<Treemap>,
     countries: Option<TileMap>,
-    stages: Vec<StageRow>,
+    /// Path of the rounds of each stage, and their counts.
+    stages: Vec<(String, AggregateGroup)>,
     /// Investors by number of rounds. Of each, the rounds that it led, and those that name their leads; `None` if no
     /// round names them.
     investors: Vec<(AggregateGroup, Option<(u64, u64)>)>,
@@ -65,13 +66,6 @@ struct MarketPage {
     /// The list of all rounds.
     link: Link,
     api: String,
-}
-
-struct StageRow {
-    name: String,
-    href: String,
-    rounds: u64,
-    amounts: Amounts,
 }
 
 /// `/markets`, `/sectors/{slug}`, `/countries/{code}`, `/cities/{name}`; the last three optionally with a stage.
@@ -297,19 +291,15 @@ pub(crate) fn countries(catalog: &Catalog) -> Option<TileMap> {
     (!marks.is_empty()).then(|| TileMap::new(head, ["Country", "Startups"], STARTUPS, &marks))
 }
 
-fn stages(rounds: &Aggregate, market: MarketScope, link: &Link) -> Vec<StageRow> {
+fn stages(rounds: &Aggregate, market: MarketScope, link: &Link) -> Vec<(String, AggregateGroup)> {
     let Some(by_stage) = grouping(rounds, "stage").filter(|_| link.text("stage").is_empty()) else {
         return Vec::new();
     };
     let row = |stage: &Stage| {
         let group = by_stage.values.iter().find(|group| group.value == stage.name())?;
         let with_stage = link.with("stage", stage.name());
-        Some(StageRow {
-            name: format::word(stage.name()),
-            href: if market.is_none() { with_stage.href() } else { canonical_path(market, &with_stage) },
-            rounds: group.count,
-            amounts: group.amounts.unwrap_or_default(),
-        })
+        let href = if market.is_none() { with_stage.href() } else { canonical_path(market, &with_stage) };
+        Some((href, group.clone()))
     };
     Stage::ALL.iter().filter_map(row).collect()
 }

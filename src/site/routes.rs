@@ -12,7 +12,7 @@ use crate::account::AccountHandler;
 use crate::account::form::{MAX_BYTES, MAX_LIST_BYTES};
 use crate::twin::{TwinFormat, TwinSubject};
 use crate::{PAGES, PageRequest, PageResult, account, reconcile};
-use catalog::Catalog;
+use catalog::{Catalog, Resource};
 use transport::headers::READS;
 use transport::negotiation::has_content_type;
 use transport::telemetry::RouteGroup;
@@ -74,6 +74,11 @@ const fn row(path: &'static str, get: Option<PageHandler>) -> PageRow {
 
 pub(crate) const fn page(path: &'static str, render: HtmlHandler) -> PageRow {
     row(path, Some(PageHandler::Html(render)))
+}
+
+/// A page of a list, with its twins.
+pub(crate) const fn list(path: &'static str, render: HtmlHandler, resource: Resource) -> PageRow {
+    page(path, render).in_sitemap().with_twins(TwinSubject::List(resource))
 }
 
 pub(crate) const fn page_of(path: &'static str, render: ValuesHandler) -> PageRow {
