@@ -152,11 +152,6 @@ impl PageLayout {
         pages.chain([("/docs", "Docs")]).map(|(path, name)| (path, name, self.is_within(path)))
     }
 
-    /// True if the header has a search field. The home page has a larger one of its own.
-    pub(crate) fn has_search(&self) -> bool {
-        self.path != "/"
-    }
-
     /// True if the page is at `path` or below it.
     pub(crate) fn is_within(&self, path: &str) -> bool {
         self.path.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))

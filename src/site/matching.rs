@@ -162,7 +162,13 @@ impl Listing<'_> {
     fn row(&self, found: &FirmMatch) -> Result<FirmRow, PageError> {
         let catalog = self.catalog;
         let firm: Firm = record(catalog, Table::Firms, found.row)?;
-        let deals = catalog.list(&self.deals_of(found.row), ListPosition::default(), DEALS);
+        // Rounds of the firm that are similar to the startup's.
+        let MatchQuery { stages, sectors, countries, .. } = self.query;
+        let alike = [(Facet::Stage, stages), (Facet::Sector, sectors), (Facet::Country, countries)];
+        let alike = alike.into_iter().filter_map(|(facet, values)| Some(Filter::AnyOf(facet, values.clone()?)));
+        let joined = Filter::AnyOf(Facet::Investor, vec![found.row]);
+        let deals = Query { filters: std::iter::once(joined).chain(alike).collect(), ..Query::all(Table::Rounds) };
+        let deals = catalog.list(&deals, ListPosition::default(), DEALS);
         let conflicts: Vec<u32> = found.conflicts.iter().map(|(startup, _)| *startup).collect();
         let differs = |(index, ..): &IndexedReason<'_>| !self.shared.contains(index);
         let short = |(index, reason): IndexedReason<'_>| (color_class(index), short_reason(reason, &firm));
@@ -183,15 +189,6 @@ impl Listing<'_> {
             is_picked: self.picked.contains(&firm.slug.as_str()),
             firm,
         })
-    }
-
-    /// Query for the rounds of a firm that are similar to the startup's.
-    fn deals_of(&self, firm: u32) -> Query {
-        let MatchQuery { stages, sectors, countries, .. } = self.query;
-        let alike = [(Facet::Stage, stages), (Facet::Sector, sectors), (Facet::Country, countries)];
-        let alike = alike.into_iter().filter_map(|(facet, values)| Some(Filter::AnyOf(facet, values.clone()?)));
-        let joined = Filter::AnyOf(Facet::Investor, vec![firm]);
-        Query { filters: std::iter::once(joined).chain(alike).collect(), ..Query::all(Table::Rounds) }
     }
 }
 

@@ -60,7 +60,14 @@ impl Moves {
                 let (of, row) = current.or(change.former_row.map(|row| (&*before, row)))?;
                 let slug = of.snapshot().slug(Table::Firms, row);
                 let name = of.snapshot().name(Table::Firms, row).to_owned();
-                Some((name, change.row.map(|_| format!("/vcs/{slug}")), ranks(change)))
+                let [then, now] = [change.former_rank, change.rank].map(|rank| rank.map(format::number));
+                let ranks = match (then, now) {
+                    (Some(then), Some(now)) => format!("{then} → {now}"),
+                    (None, Some(now)) => format!("now {now}"),
+                    (Some(then), None) => format!("was {then}"),
+                    (None, None) => String::new(),
+                };
+                Some((name, change.row.map(|_| format!("/vcs/{slug}")), ranks))
             };
             let firms: Vec<_> = changes.iter().take(LISTED).filter_map(firm).collect();
             MoveList { title, more: changes.len() - firms.len(), firms }
@@ -105,13 +112,4 @@ fn sorted(changes: &[RankChange], key: impl Fn((Option<u64>, Option<u64>)) -> Op
     let mut sorted: Vec<&RankChange> = changes.iter().filter(|change| key(change).is_some()).collect();
     sorted.sort_by_key(|change| (key(change), change.rank));
     sorted
-}
-
-fn ranks(change: &RankChange) -> String {
-    match (change.former_rank, change.rank) {
-        (Some(then), Some(now)) => format!("{} → {}", format::number(then), format::number(now)),
-        (None, Some(now)) => format!("now {}", format::number(now)),
-        (Some(then), None) => format!("was {}", format::number(then)),
-        (None, None) => String::new(),
-    }
 }

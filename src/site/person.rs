@@ -62,7 +62,17 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
     let load_role = |slug, title, organization: Organization, reason| {
         let table = table_of(&organization);
         let (facts, backers) = match (table, snapshot.find(table, &organization.slug)) {
-            (Table::Firms, Some(row)) => (firm_facts(&record(catalog, table, row)?), None),
+            (Table::Firms, Some(row)) => {
+                let firm: Firm = record(catalog, table, row)?;
+                let startups = format::counted(firm.portfolio_count, "startup", "startups");
+                let rounds = format::counted(firm.investment_count, "round", "rounds");
+                let facts = vec![
+                    (format::firm_kind(&firm.kind), None),
+                    (startups, Some(format!("/startups?investor={}", firm.slug))),
+                    (rounds, Some(format!("/rounds?investor={}", firm.slug))),
+                ];
+                (facts, None)
+            }
             (_, Some(row)) => startup_facts(&record(catalog, table, row)?),
             (_, None) => (Vec::new(), None),
         };
@@ -107,16 +117,6 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
 
 fn table_of(organization: &Organization) -> Table {
     if organization.kind == "firm" { Table::Firms } else { Table::Startups }
-}
-
-fn firm_facts(firm: &Firm) -> Vec<(String, Option<String>)> {
-    let startups = format::counted(firm.portfolio_count, "startup", "startups");
-    let rounds = format::counted(firm.investment_count, "round", "rounds");
-    vec![
-        (format::firm_kind(&firm.kind), None),
-        (startups, Some(format!("/startups?investor={}", firm.slug))),
-        (rounds, Some(format!("/rounds?investor={}", firm.slug))),
-    ]
 }
 
 fn startup_facts(startup: &Startup) -> (Vec<(String, Option<String>)>, Option<Backers>) {

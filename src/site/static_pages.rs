@@ -147,7 +147,10 @@ impl StaticPages {
         let failed = |error: PageError| Some(crate::fail(&error, &catalog, request).map(Bytes::from));
         let has_form = matches!(self.entries[position].1, StaticEntry::Page { body: PageBody::Endpoint(_), .. });
         if has_form && !request.query.is_empty() && matches!(*method, Method::GET | Method::HEAD) {
-            return match self.page_of_form(position, &catalog, request.query) {
+            // Rendered for the query of its form, without the cache.
+            let (path, entry) = self.entries[position];
+            let cache = self.cache_of(catalog.version());
+            return match entry.page(path, &self.context(&cache, &catalog), request.query) {
                 Ok(html) => Some(crate::respond(request, StatusCode::OK, html).map(Bytes::from)),
                 Err(error) => failed(error),
             };
@@ -186,13 +189,6 @@ impl StaticPages {
             page => Ok(Arc::new(StaticAsset::new(HTML, theme.apply(page.page(path, &context, "")?)))),
         };
         cache.bodies[position][theme as usize].get_or_try_init(render).cloned()
-    }
-
-    /// Renders a page for the query of its form, without the cache.
-    fn page_of_form(&self, position: usize, catalog: &Catalog, query: &str) -> Result<String, PageError> {
-        let (path, entry) = self.entries[position];
-        let cache = self.cache_of(catalog.version());
-        entry.page(path, &self.context(&cache, catalog), query)
     }
 
     fn context<'a>(&'a self, cache: &'a ReleaseCache, catalog: &'a Catalog) -> DocsContext<'a> {

@@ -76,21 +76,11 @@ pub struct Setup {
     pub tested: String,
 }
 
-/// Editors, each with a link that opens it; it offers to add the endpoint.
-fn install_links(endpoint: &str) -> [(&'static str, String); 2] {
-    // https://cursor.com/docs/mcp/install-links: the entry of `mcp.json`.
-    let cursor = BASE64_STANDARD.encode(json!({ "url": endpoint }).to_string());
-    // https://code.visualstudio.com/api/extension-guides/ai/mcp: the same with its name.
-    let code = json!({ "name": "venturedex", "type": "http", "url": endpoint }).to_string();
-    let cursor =
-        format!("cursor://anysphere.cursor-deeplink/mcp/install?name=venturedex&config={}", encoded_segment(&cursor));
-    [("Cursor", cursor), ("VS Code", format!("vscode:mcp/install?{}", encoded_segment(&code)))]
-}
-
 #[derive(Template)]
 #[template(path = "docs/mcp.html")]
 struct McpPage<'a> {
     endpoint: &'a str,
+    /// Editors, each with a link that opens it; it offers to add the endpoint.
     installs: [(&'static str, String); 2],
     setups: &'a [Setup],
     conversations: &'a [Conversation],
@@ -98,6 +88,12 @@ struct McpPage<'a> {
 
 pub(crate) fn page(context: &DocsContext<'_>) -> askama::Result<String> {
     let endpoint = format!("{}/api/mcp", context.base);
-    McpPage { endpoint: &endpoint, installs: install_links(&endpoint), setups: &SETUPS, conversations: &PARSED }
-        .render()
+    // https://cursor.com/docs/mcp/install-links: the entry of `mcp.json`.
+    let cursor = BASE64_STANDARD.encode(json!({ "url": endpoint }).to_string());
+    // https://code.visualstudio.com/api/extension-guides/ai/mcp: the same with its name.
+    let code = json!({ "name": "venturedex", "type": "http", "url": endpoint }).to_string();
+    let cursor =
+        format!("cursor://anysphere.cursor-deeplink/mcp/install?name=venturedex&config={}", encoded_segment(&cursor));
+    let installs = [("Cursor", cursor), ("VS Code", format!("vscode:mcp/install?{}", encoded_segment(&code)))];
+    McpPage { endpoint: &endpoint, installs, setups: &SETUPS, conversations: &PARSED }.render()
 }

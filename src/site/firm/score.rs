@@ -33,7 +33,13 @@ impl ScoreBar {
         let (value, low, high) = (score.value?, score.low?, score.high?);
         let mut x = 0;
         let bar = |(index, component): (usize, &ScoreComponent)| {
-            let (label, description) = label_and_description(&component.name);
+            let (label, description) = match component.name.as_str() {
+                "rating" => ("Overall rating", "how founders rate the firm as a whole"),
+                "responsiveness" => ("Responsiveness", "how fast and how well it responds"),
+                "fairness" => ("Fairness", "how fair terms and negotiations are"),
+                "value_add" => ("Value added", "what it contributes beyond money"),
+                _ => ("Not ghosting", "whether founders get a response"),
+            };
             let ScoreComponent { points, max_points, value, .. } = *component;
             let value = match component.name.as_str() {
                 "ghosting" => format!("{:.0} % ghosted", 100.0 * value),
@@ -46,16 +52,6 @@ impl ScoreBar {
         let components = score.components.iter().enumerate().map(bar).collect();
         let [low_x, high_x] = [low, high].map(|end| POINT_WIDTH * u32::from(end));
         Some(Self { value, low, high, low_x, high_x, components })
-    }
-}
-
-fn label_and_description(component: &str) -> (&'static str, &'static str) {
-    match component {
-        "rating" => ("Overall rating", "how founders rate the firm as a whole"),
-        "responsiveness" => ("Responsiveness", "how fast and how well it responds"),
-        "fairness" => ("Fairness", "how fair terms and negotiations are"),
-        "value_add" => ("Value added", "what it contributes beyond money"),
-        _ => ("Not ghosting", "whether founders get a response"),
     }
 }
 
