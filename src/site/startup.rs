@@ -61,8 +61,9 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
     let all_shown = round_count <= rounds.len() as u64;
     let rounds: Vec<FundingRound> = records(catalog, Table::Rounds, &rounds)?;
     let similar = SimilarRecords::load(catalog, Table::Startups, row, MAX_SIMILAR);
-    let similar_startup =
-        |(row, in_common): &(u32, String)| Ok::<(Startup, String), PageError>((record(catalog, Table::Startups, *row)?, in_common.clone()));
+    let similar_startup = |(row, in_common): &(u32, String)| {
+        Ok::<(Startup, String), PageError>((record(catalog, Table::Startups, *row)?, in_common.clone()))
+    };
     let similar_startups = similar.rows.iter().map(similar_startup).collect::<Result<_, PageError>>()?;
     let page = StartupPage {
         layout: PageLayout::of_record(catalog, request, (Table::Startups, row), &description(&startup), about)
@@ -97,7 +98,8 @@ fn next_round(catalog: &Catalog, startup: &Startup) -> Option<(String, String)> 
     }
     let link = Link::new("/match", Vec::new()).with("stage", stage).with("sector", &sectors);
     let link = link.with("country", startup.country.as_deref().unwrap_or_default());
-    let values = ["stage", "sector", "country"].into_iter().flat_map(|name| link.values(name).map(move |value| (name, value)));
+    let names = ["stage", "sector", "country"].into_iter();
+    let values = names.flat_map(|name| link.values(name).map(move |value| (name, value)));
     let names: Vec<String> = values.map(|(name, value)| label_of(catalog, name, value)).collect();
     Some((names.join(" · "), link.href()))
 }
