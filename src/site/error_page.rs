@@ -60,21 +60,6 @@ struct ErrorPage<'a> {
 }
 
 impl PageError {
-    fn status(&self) -> StatusCode {
-        match self {
-            Self::Moved(..) => StatusCode::MOVED_PERMANENTLY,
-            Self::UnknownRecord(..) | Self::UnknownPage => StatusCode::NOT_FOUND,
-            Self::InvalidQuery(_) => StatusCode::BAD_REQUEST,
-            Self::ForeignForm => StatusCode::FORBIDDEN,
-            Self::UnreadableForm(status, _) => *status,
-            Self::RateLimited(_) | Self::Account(AccountError::Throttled(_)) => StatusCode::TOO_MANY_REQUESTS,
-            Self::Overloaded
-            | Self::BatchRefused(_)
-            | Self::Account(AccountError::Busy(_) | AccountError::Unavailable(_)) => StatusCode::SERVICE_UNAVAILABLE,
-            Self::Account(_) | Self::Template(_) | Self::Undecodable(..) => StatusCode::INTERNAL_SERVER_ERROR,
-        }
-    }
-
     pub(crate) fn retry_after(&self) -> Option<RetryAfter> {
         match self {
             Self::RateLimited(wait) => Some(*wait),
@@ -95,8 +80,8 @@ impl PageError {
 
     /// The status and the page for a request of `path`.
     pub(crate) fn page(&self, catalog: &Catalog, path: &str, operator: &Operator) -> (StatusCode, String) {
-        let status = self.status();
-        let (heading, detail) = (self.heading(), self.detail(path));
+        let (status, heading) = self.status_and_heading();
+        let detail = self.detail(path);
         let mut suggestions = Vec::new();
         if let Self::UnknownRecord(table, slug) = self {
             let slugs = catalog.nearest_slugs(*table, slug, 5);
@@ -110,20 +95,26 @@ impl PageError {
         (status, page.render().unwrap_or_else(minimal))
     }
 
-    fn heading(&self) -> String {
-        let heading = match self {
-            Self::UnknownRecord(table, _) => return format!("No {} of this name", table.noun()),
-            Self::Moved(..) => "Moved",
-            Self::UnknownPage => "Page not found",
-            Self::InvalidQuery(_) => "Invalid filters",
-            Self::ForeignForm => "Form rejected",
-            Self::UnreadableForm(..) => "Unreadable form",
-            Self::RateLimited(_) => "Too many requests",
-            Self::Overloaded | Self::BatchRefused(_) => "Busy",
-            Self::Account(_) => "Request failed",
-            Self::Template(_) | Self::Undecodable(..) => "Internal error",
+    fn status_and_heading(&self) -> (StatusCode, String) {
+        let (status, heading) = match self {
+            Self::UnknownRecord(table, _) => {
+                return (StatusCode::NOT_FOUND, format!("No {} of this name", table.noun()));
+            }
+            Self::Moved(..) => (StatusCode::MOVED_PERMANENTLY, "Moved"),
+            Self::UnknownPage => (StatusCode::NOT_FOUND, "Page not found"),
+            Self::InvalidQuery(_) => (StatusCode::BAD_REQUEST, "Invalid filters"),
+            Self::ForeignForm => (StatusCode::FORBIDDEN, "Form rejected"),
+            Self::UnreadableForm(status, _) => (*status, "Unreadable form"),
+            Self::RateLimited(_) => (StatusCode::TOO_MANY_REQUESTS, "Too many requests"),
+            Self::Overloaded | Self::BatchRefused(_) => (StatusCode::SERVICE_UNAVAILABLE, "Busy"),
+            Self::Account(AccountError::Throttled(_)) => (StatusCode::TOO_MANY_REQUESTS, "Request failed"),
+            Self::Account(AccountError::Busy(_) | AccountError::Unavailable(_)) => {
+                (StatusCode::SERVICE_UNAVAILABLE, "Request failed")
+            }
+            Self::Account(_) => (StatusCode::INTERNAL_SERVER_ERROR, "Request failed"),
+            Self::Template(_) | Self::Undecodable(..) => (StatusCode::INTERNAL_SERVER_ERROR, "Internal error"),
         };
-        heading.to_owned()
+        (status, heading.to_owned())
     }
 
     fn detail(&self, path: &str) -> String {
