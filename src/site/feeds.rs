@@ -90,9 +90,7 @@ pub(super) fn changes(catalog: &Catalog, before: Option<&Arc<Catalog>>) -> Optio
 pub(crate) fn releases(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
     let releases = loaded_releases(request);
     let description = "The releases of the data and what each of them changed.";
-    let layout = PageLayout::new(catalog.snapshot(), "Releases", description, request.path)
-        .with_own_address(&request.state.public_url)
-        .with_operator(&request.state.operator);
+    let layout = PageLayout::new(catalog.snapshot(), "Releases", description, request.path).canonical(request.state);
     Ok(ReleasesPage { layout, releases: with_changes(&releases).collect() }.render()?)
 }
 

@@ -160,9 +160,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     let description = "Ratings, peer scores, ghosting rates and profiles of venture capital firms, with their startups, \
                        funding rounds and people.";
     let page = HomePage {
-        layout: PageLayout::new(catalog.snapshot(), "", description, request.path)
-            .with_own_address(&request.state.public_url)
-            .with_operator(&request.state.operator),
+        layout: PageLayout::new(catalog.snapshot(), "", description, request.path).canonical(request.state),
         totals: catalog.totals(),
         released_on: format::day(catalog.totals().released_on),
         newest_round: catalog.snapshot().round_range().map(|(_, newest)| format::day(newest)),

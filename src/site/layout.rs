@@ -103,6 +103,11 @@ impl PageLayout {
         Self { brand: name.to_string(), color: *color, operator: operator.links(), ..self }
     }
 
+    /// Sets the canonical URL to the page's own path, and the name, the color and the links of the operator.
+    pub(crate) fn canonical(self, state: &State) -> Self {
+        self.with_own_address(&state.public_url).with_operator(&state.operator)
+    }
+
     pub(crate) fn with_own_address(self, base: &str) -> Self {
         let path = self.path.clone();
         self.with_canonical(base, &path)

@@ -97,8 +97,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, [name, stage]: P
     let description = description(&title, names.is_empty(), &rounds);
     let page = MarketPage {
         layout: PageLayout::new(catalog.snapshot(), &title, &description, &canonical_path(market, &link))
-            .with_own_address(&request.state.public_url)
-            .with_operator(&request.state.operator),
+            .canonical(request.state),
         crumbs: crumbs(catalog, market, &link),
         rounds: rounds.total,
         startups: total_of(Resource::Startups),

@@ -115,9 +115,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     let description =
         "Which venture capital firms fit a startup, by stage, sector, country and amount, each with its reasons.";
     let page = MatchingPage {
-        layout: PageLayout::new(catalog.snapshot(), "Match", description, request.path)
-            .with_own_address(&request.state.public_url)
-            .with_operator(&request.state.operator),
+        layout: PageLayout::new(catalog.snapshot(), "Match", description, request.path).canonical(request.state),
         warnings: lenient.warnings(&link),
         choices: choices(catalog, &link, &["stage", "sector", "country"], problems),
         raise: TextField::new(&RAISE, params, problems, &link),

@@ -2,7 +2,6 @@
 
 mod charts;
 mod facts;
-mod news;
 mod portfolio;
 pub(crate) mod reviews;
 mod score;
@@ -12,7 +11,6 @@ use askama::Template;
 use crate::charts::{Bars, Graph, Heatmap, Timeline};
 use crate::error_page::PageError;
 use crate::firm::charts::{Rounds, co_investors};
-use crate::firm::news::FirmNews;
 use crate::firm::portfolio::{PortfolioCounts, PortfolioProperty, PortfolioRow};
 use crate::firm::score::{ScoreBar, Trend, ratings};
 use crate::layout::PageLayout;
@@ -23,13 +21,16 @@ use crate::{PageRequest, find, format, linked_data};
 use catalog::provenance::ProvenanceStatement;
 use catalog::{Catalog, Filter, ListPosition, Query, RowFilter};
 use data::model::{Firm, Person, Review};
-use data::{Facet, Table};
+use data::vocabulary::Vocabulary;
+use data::{Facet, SnapshotVersion, Table};
 
 const MAX_PORTFOLIO: usize = 10;
 const MAX_CO_INVESTORS: usize = 12;
 const MAX_SIMILAR: usize = 8;
 const MAX_PEOPLE: usize = 12;
 const MAX_REVIEWS: usize = 4;
+/// New rounds named.
+const MAX_ROUNDS: usize = 5;
 
 #[derive(Template)]
 #[template(path = "firm.html")]
@@ -166,4 +167,44 @@ fn description(firm: &Firm) -> String {
     };
     let startups = format::counted(firm.portfolio_count, "startup", "startups");
     format!("{kind}{place}: {score}, {startups} in its portfolio.")
+}
+
+/// Additions to a firm in the served release.
+struct FirmNews {
+    release: SnapshotVersion,
+    is_new: bool,
+    round_count: usize,
+    /// Startup, stage and path of the first new rounds.
+    rounds: Vec<(String, String, String)>,
+    review_count: usize,
+}
+
+impl FirmNews {
+    /// `None` if the release was not compared with an earlier one, or has no news about the firm.
+    fn new(catalog: &Catalog, firm: u32) -> Option<Self> {
+        let (snapshot, release) = (catalog.snapshot(), catalog.version());
+        let is_new = |table: Table| move |row: &u32| catalog.first_seen(table, *row) == Some(release);
+        let rounds = snapshot.facet_rows(Table::Rounds, Facet::Investor, firm).iter();
+        let rounds: Vec<u32> = rounds.filter(is_new(Table::Rounds)).collect();
+        let reviews = snapshot.facet_rows(Table::Reviews, Facet::Firm, firm).iter();
+        let reviews = reviews.filter(|row| catalog.is_published(Table::Reviews, *row)).filter(is_new(Table::Reviews));
+        let named = |round: &u32| {
+            let startup = snapshot.round_startup(*round);
+            let of = snapshot.slug(Table::Startups, startup);
+            (
+                snapshot.name(Table::Startups, startup).to_owned(),
+                format::word(snapshot.round_stage(*round).name()),
+                format!("/startups/{of}#round-{}", snapshot.slug(Table::Rounds, *round)),
+            )
+        };
+        let review_count = reviews.count();
+        let is_changed = catalog.changed_in(Table::Firms, firm) == Some(release);
+        (is_changed || !rounds.is_empty() || review_count > 0).then(|| Self {
+            release,
+            is_new: is_new(Table::Firms)(&firm),
+            round_count: rounds.len(),
+            rounds: rounds.iter().take(MAX_ROUNDS).map(named).collect(),
+            review_count,
+        })
+    }
 }
