@@ -29,15 +29,24 @@ struct ComparePage {
     parameter: &'static str,
     given: Vec<String>,
     warnings: Vec<String>,
-    columns: Vec<ComparedRecord>,
+    columns: Vec<SelectedRecord>,
     rows: Vec<ComparisonRow>,
 }
 
-struct ComparedRecord {
-    name: String,
-    href: String,
+/// A record of a selection in the URL.
+pub(crate) struct SelectedRecord {
+    pub(crate) name: String,
+    pub(crate) href: String,
     /// Path of the page without this record.
-    remove: String,
+    pub(crate) remove: String,
+}
+
+impl SelectedRecord {
+    /// `parameter` of `link` has the slugs of the selection.
+    pub(crate) fn new(catalog: &Catalog, table: Table, row: u32, link: &Link, parameter: &str) -> Self {
+        let (name, href) = name_and_path(catalog, table, row);
+        Self { name, href, remove: link.toggled(parameter, catalog.snapshot().slug(table, row)).href() }
+    }
 }
 
 struct ComparisonRow {
@@ -87,11 +96,8 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     }
     let slugs: Vec<&str> = found.iter().map(|row| catalog.snapshot().slug(table, *row)).collect();
     let link = Link::new("/compare", vec![(parameter.to_owned(), slugs.join(","))]);
-    let column = |(row, slug): (&u32, &&str)| {
-        let (name, href) = name_and_path(catalog, table, *row);
-        ComparedRecord { name, href, remove: link.toggled(parameter, slug).href() }
-    };
-    let columns: Vec<ComparedRecord> = found.iter().zip(&slugs).map(column).collect();
+    let column = |row: &u32| SelectedRecord::new(catalog, table, *row, &link, parameter);
+    let columns: Vec<SelectedRecord> = found.iter().map(column).collect();
     let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
     let (title, which) = match names.join(", ") {
         names if names.is_empty() => ("Compare".to_owned(), "Firms or startups".to_owned()),

@@ -7,8 +7,8 @@ use askama::Template;
 use crate::browse::{LenientQuery, Pager, Warning, page_size, position_of};
 use crate::charts::Bars;
 use crate::choice::{Choice, choices};
-use crate::compare;
-use crate::error_page::{PageError, name_and_path};
+use crate::compare::{self, SelectedRecord};
+use crate::error_page::PageError;
 use crate::filters::{FieldConfig, TextField};
 use crate::layout::PageLayout;
 use crate::link::Link;
@@ -40,7 +40,7 @@ struct MatchingPage {
     is_described: bool,
     /// Value of the form's hidden field for the shortlist.
     picked: String,
-    shortlist: Vec<ShortlistedFirm>,
+    shortlist: Vec<SelectedRecord>,
     shortlist_csv: String,
     compare: String,
     /// Color class and text of the reasons shared by all firms on the page.
@@ -54,13 +54,6 @@ struct MatchingPage {
     order_of_equals: Option<&'static str>,
     pager: Pager,
     api: String,
-}
-
-struct ShortlistedFirm {
-    name: String,
-    href: String,
-    /// Path of the page without the firm.
-    remove: String,
 }
 
 struct FirmRow {
@@ -107,10 +100,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     for run in firms.chunk_by_mut(|one, next| one.points == next.points) {
         run[1..].iter_mut().for_each(|firm| firm.equals = None);
     }
-    let shortlisted = |(slug, row): (&&str, &u32)| {
-        let (name, href) = name_and_path(catalog, Table::Firms, *row);
-        ShortlistedFirm { name, href, remove: link.toggled(PICKED, slug).href() }
-    };
+    let shortlisted = |row: &u32| SelectedRecord::new(catalog, Table::Firms, *row, &link, PICKED);
     let of_first = found.matches.first().into_iter().flat_map(all_reasons);
     let description =
         "Which venture capital firms fit a startup, by stage, sector, country and amount, each with its reasons.";
@@ -121,7 +111,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
         raise: TextField::new(&RAISE, params, problems, &link),
         is_described,
         picked: slugs.join(","),
-        shortlist: slugs.iter().zip(&picked).map(shortlisted).collect(),
+        shortlist: picked.iter().map(shortlisted).collect(),
         shortlist_csv: Link::new("/vcs.csv", Vec::new()).with("slug", &slugs.join(",")).href(),
         compare: Link::new("/compare", Vec::new())
             .with("firm", &slugs[..slugs.len().min(compare::MAX)].join(","))

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use askama::Template;
 
-use crate::charts::{ChartHead, ChartItem, DatedAmount, Matrix, MatrixColumn, MatrixRow, StepChart};
+use crate::charts::{ChartHead, ChartItem, DatedAmount, Matrix, MatrixRow, StepChart};
 use crate::conditions::label_of;
 use crate::error_page::PageError;
 use crate::layout::PageLayout;
@@ -171,10 +171,10 @@ fn investors(catalog: &Catalog, startup: u32) -> Option<Matrix> {
     let first = |rounds: &[(u32, bool)]| shown.iter().position(|round| rounds.iter().any(|(own, _)| own == round));
     firms.sort_by_key(|(_, rounds)| first(rounds));
 
-    let column = |round: &u32| MatrixColumn {
-        label: format::word(snapshot.round_stage(*round).name()),
-        detail: snapshot.round_date(*round).map_or_else(|| "no date".to_owned(), format::month),
-        href: format!("#round-{}", snapshot.slug(Table::Rounds, *round)),
+    let column = |round: &u32| {
+        let month = snapshot.round_date(*round).map_or_else(|| "no date".to_owned(), format::month);
+        let href = format!("#round-{}", snapshot.slug(Table::Rounds, *round));
+        (format::word(snapshot.round_stage(*round).name()), month, href)
     };
     let row = |(firm, joined): &(u32, Vec<(u32, bool)>)| {
         let part = |round: &u32| match joined.iter().find(|(own, _)| own == round) {

@@ -14,18 +14,12 @@ pub(crate) struct Matrix {
     corner: &'static str,
     /// Heading of the totals.
     total: &'static str,
-    columns: Vec<MatrixColumn>,
+    /// Label, second line and path of each heading.
+    columns: Vec<(String, String, String)>,
     rows: Vec<MatrixRow>,
     legend: BTreeSet<&'static str>,
     /// Omitted rows and columns in words, and the path of a list that has them.
     rest: Vec<(String, String)>,
-}
-
-pub(crate) struct MatrixColumn {
-    pub(crate) label: String,
-    /// Second line of the heading.
-    pub(crate) detail: String,
-    pub(crate) href: String,
 }
 
 pub(crate) struct MatrixRow {
@@ -42,7 +36,7 @@ impl Matrix {
     pub(crate) fn new(
         head: ChartHead,
         [corner, total]: [&'static str; 2],
-        columns: Vec<MatrixColumn>,
+        columns: Vec<(String, String, String)>,
         rows: Vec<MatrixRow>,
         rest: Vec<(String, String)>,
     ) -> Option<Self> {
@@ -72,7 +66,7 @@ mod tests {
         ) {
             let parts: Vec<&str> = rows.iter().flat_map(|(_, parts)| parts.clone()).collect();
             let count = rows.len();
-            let column = |label: String| MatrixColumn { label, detail: "2021".to_owned(), href: "#round-r-1".to_owned() };
+            let column = |label: String| (label, "2021".to_owned(), "#round-r-1".to_owned());
             let row = |(label, parts): (String, Vec<&'static str>)| {
                 let href = "/vcs/alder".to_owned();
                 MatrixRow { label, href, parts, total: ChartItem::linked("Rounds", Some(3), "/rounds?investor=alder") }

@@ -36,7 +36,7 @@ pub(crate) use bars::{Bars, doubling_bins, even_bins};
 pub(crate) use dots::{DotAxis, IntervalDot, Point, dots};
 pub(crate) use graph::{Graph, Neighbor};
 pub(crate) use heatmap::Heatmap;
-pub(crate) use matrix::{Matrix, MatrixColumn, MatrixRow};
+pub(crate) use matrix::{Matrix, MatrixRow};
 pub(crate) use steps::{DatedAmount, StepChart};
 pub(crate) use tile_map::TileMap;
 pub(crate) use timeline::{Timeline, TimelineEvent};

@@ -31,18 +31,12 @@ pub(crate) struct DatedAmount {
 #[template(path = "charts/steps.html")]
 pub(crate) struct StepChart {
     head: ChartHead,
-    lines: Vec<StepLine>,
+    /// Start and end across, start and end down.
+    lines: Vec<(Percent, Percent, f64, f64)>,
     dots: Vec<DatedDot>,
     labels: Vec<Label>,
     is_linked: bool,
     table: DataTable,
-}
-
-struct StepLine {
-    x1: Percent,
-    x2: Percent,
-    y1: f64,
-    y2: f64,
 }
 
 impl DatedAmount {
@@ -87,11 +81,11 @@ impl StepChart {
                 x = x_of(middle(date)).max(from_x);
                 sum = sum.saturating_add(step.counted().unwrap_or(0));
                 let y = y_of(sum);
-                lines.push(StepLine { x1: Percent(from_x), x2: Percent(x), y1: round(from_y), y2: round(from_y) });
+                lines.push((Percent(from_x), Percent(x), round(from_y), round(from_y)));
                 labels.block(x, 5.0, y - 5.0, y + 5.0);
                 if step.counted().is_some() {
                     labels.block(x, 1.0, y, from_y);
-                    lines.push(StepLine { x1: Percent(x), x2: Percent(x), y1: round(from_y), y2: round(y) });
+                    lines.push((Percent(x), Percent(x), round(from_y), round(y)));
                 }
                 let title = format!("{}, {}: {}", step.label, format::day(date), step.amount_text());
                 let class = if step.counted().is_some() { "fill" } else { "hollow" }.to_owned();
@@ -103,7 +97,7 @@ impl StepChart {
             let cells = [date, step.amount_text(), sum_text].into_iter().map(DataCell::new).collect();
             rows.push(DataRow { label: step.label.clone(), href: step.href.clone(), cells });
         }
-        lines.push(StepLine { x1: Percent(x), x2: Percent(1.0), y1: round(y_of(sum)), y2: round(y_of(sum)) });
+        lines.push((Percent(x), Percent(1.0), round(y_of(sum)), round(y_of(sum))));
 
         let tick = |year: i32| Some((x_of(f64::from(day_of(year)?)), year.to_string().into()));
         let every = (last - first) as usize / MAX_TICKS + 1;
