@@ -1,5 +1,4 @@
-//! Pictures of rectangles and text in a few colors, as PNG with a palette (W3C, "Portable Network Graphics", third
-//! edition).
+//! Pictures of rectangles and text in a few colors, as PNG with a palette (W3C, "PNG", third edition).
 
 use std::io::Write;
 
@@ -10,8 +9,7 @@ use once_cell::sync::Lazy;
 
 use service::brand::DEFAULT_COLOR;
 
-/// Inter 4.1 (`inter-ui` of npm), semi-bold, reduced to Latin, Greek and Cyrillic letters by `pyftsubset`. License:
-/// `assets/inter-license.txt`.
+/// Inter 4.1 (`inter-ui` of npm), semi-bold, Latin, Greek and Cyrillic by `pyftsubset` (`assets/inter-license.txt`).
 static FONT: Lazy<FontRef<'static>> =
     Lazy::new(|| FontRef::try_from_slice(include_bytes!("assets/inter-semibold.ttf")).expect("a font of ours"));
 

@@ -1,5 +1,4 @@
 //! `/vcs/{slug}.png` and `/startups/{slug}.png`: Open Graph images, which other sites show next to a link to a profile.
-//!
 //! An image is drawn on first request and cached with the release.
 
 use std::sync::Arc;
@@ -157,8 +156,7 @@ fn about(kind: Option<String>, place: String) -> String {
     kind.into_iter().chain(Some(place).filter(|place| !place.is_empty())).collect::<Vec<_>>().join(" · ")
 }
 
-/// Rounds of a record in each of the last [`YEARS`] of a period; empty without a period. A year is `None` if it has no
-/// round and `covers` is false.
+/// Rounds of a record in each of the last [`YEARS`] of a period; `None` without a round if `covers` is false.
 fn years(
     catalog: &Catalog,
     period: Option<(i32, i32)>,

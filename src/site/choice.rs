@@ -21,8 +21,7 @@ pub(crate) struct Choice {
     pub error: Option<String>,
 }
 
-/// The choices for the given names (`stage`, `sector`, `country`, `kind`), with the values of `link` selected
-/// and messages about invalid values.
+/// The choices for the given names (`stage`, `sector`, `country`, `kind`), with the values of `link` selected.
 pub(crate) fn choices(catalog: &Catalog, link: &Link, names: &[&str], problems: &[ParameterError]) -> Vec<Choice> {
     fn words_of<V: Vocabulary>() -> Vec<(String, String)> {
         V::names().into_iter().map(|name| (name.to_owned(), format::word(name))).collect()

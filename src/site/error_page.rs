@@ -1,7 +1,5 @@
-//! Error pages, with hints how to continue.
-//!
-//! [`PageError`] is the error of every page. Errors that a form can show next to its fields are not among these: the
-//! form is shown again with a message.
+//! Error pages, with hints how to continue. Errors that a form can show next to its fields are not among these: the form
+//! is shown again with a message.
 
 use askama::Template;
 use http::StatusCode;

@@ -126,8 +126,7 @@ impl PageLayout {
         }
     }
 
-    /// Links the twins of the page; `query` is the canonical query of a list. Without a query, also sets the canonical
-    /// URL. Sets the operator, too.
+    /// Links the twins of the page and sets the operator; without `query`, that of a list, also the canonical URL.
     pub(crate) fn with_twins(self, state: &State, query: &str) -> Self {
         let mark = if query.is_empty() { "" } else { "?" };
         let twin = |format: TwinFormat| format!("{}{}{mark}{query}", self.path, format.extension());

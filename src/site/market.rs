@@ -1,5 +1,4 @@
-//! Markets: the rounds of a sector, country, city or stage, or all rounds, by year and stage, with the most active
-//! investors.
+//! Markets: the rounds of a sector, country, city or stage, or all, by year and stage, with the most active investors.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -56,8 +55,7 @@ struct MarketPage {
     countries: Option<TileMap>,
     /// Path of the rounds of each stage, and their counts.
     stages: Vec<(String, AggregateGroup)>,
-    /// Investors by number of rounds. Of each, the rounds that it led, and those that name their leads; `None` if no
-    /// round names them.
+    /// Investors, each with the rounds that it led and those that name their leads; `None` if no round names them.
     investors: Vec<(AggregateGroup, Option<(u64, u64)>)>,
     /// True if the number of rounds led is known for any of the investors.
     shows_led: bool,
@@ -315,8 +313,7 @@ fn investors(
     grouping(rounds, "investor").into_iter().flat_map(|grouping| &grouping.values).filter_map(investor).collect()
 }
 
-/// Rounds by sector and country, except for a property that the page is limited to. The page of all markets has maps
-/// instead.
+/// Rounds by each of sector and country that the page is not limited to. The page of all markets has maps instead.
 fn breakdowns(catalog: &Catalog, filters: &[Filter], market: MarketScope, link: &Link) -> Vec<Bars> {
     let Some((parameter, _)) = market else { return Vec::new() };
     let all = [("sector", "Rounds by sector", "Sector"), ("country", "Rounds by country", "Country")];

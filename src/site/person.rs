@@ -135,8 +135,7 @@ fn startup_facts(startup: &Startup) -> (Vec<(String, Option<String>)>, Option<Ba
     (facts, (!investors.is_empty()).then(|| Backers { are_leads, named: named.collect(), more }))
 }
 
-/// Other people at the organization: co-founders, if the person is a founder, and the others; the number of all people
-/// there.
+/// Other people at the organization: co-founders, if the person is a founder, and the others; the number of all.
 fn colleagues(catalog: &Catalog, row: u32, person: &Person) -> (Vec<u32>, Vec<u32>, u64) {
     let snapshot = catalog.snapshot();
     let table = table_of(&person.organization);

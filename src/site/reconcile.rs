@@ -1,5 +1,4 @@
-//! `/reconcile`: the reconciliation API 0.2 of the W3C community group, for OpenRefine and other programs, without a
-//! key.
+//! `/reconcile`: the reconciliation API 0.2 of the W3C community group, for OpenRefine and others, without a key.
 //!
 //! Types are the kinds of records, ids the paths of their pages. Queries use the look-up of `/resolve`; features are
 //! its evidence. Every ten queries or records, rounded up, are charged as one page. A query with invalid values gets an
@@ -161,8 +160,7 @@ impl ServiceRequest {
     }
 }
 
-/// Answers with the manifest, or with the results of `queries` or `extend`. Each query and each record waits for its
-/// turn.
+/// Answers with the manifest, or the results of `queries` or `extend`. Each query and each record waits for its turn.
 async fn answer_service(
     catalog: &Catalog,
     request: PageRequest<'_>,

@@ -1,7 +1,5 @@
-//! `/resolve`: looks up the records that a list of names means, without a key.
-//!
-//! The list is pasted text or a file: one name per line, or CSV. Forms are sent by POST because a list is too long for
-//! a URL; they change nothing.
+//! `/resolve`: looks up the records that a list of names means, without a key. Forms are sent by POST because a list is
+//! too long for a URL; they change nothing.
 
 use std::net::IpAddr;
 

@@ -29,9 +29,6 @@ struct ReviewPage<'a> {
 }
 
 /// The page with pairs in the given order. `columns` is the header line of the file of decisions.
-///
-/// # Errors
-/// The template fails only for want of memory.
 pub fn page(pairs: &[ReviewPair], by: &str, today: Date, columns: &str) -> Result<String, askama::Error> {
     ReviewPage { pairs, by, today, columns, style: STYLE }.render()
 }

@@ -116,8 +116,7 @@ impl PageRow {
         Self { takes_files: true, max_form: MAX_LIST_BYTES, ..self }
     }
 
-    /// Caches the page, which depends only on the release, path, query and theme. Other pages also depend on which
-    /// other releases are loaded.
+    /// Caches the page, which depends only on release, path, query and theme, not on which other releases are loaded.
     pub(crate) const fn cached(self) -> Self {
         Self { is_cached: true, ..self }
     }

@@ -119,8 +119,7 @@ fn shell(text: &str) -> String {
     if is_plain { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
-/// A string literal of Python, JavaScript and Rust. Control characters are dropped: their escapes differ between the
-/// languages, and no query needs them.
+/// A string literal of Python, JavaScript and Rust. Control characters, whose escapes differ, are dropped.
 fn literal(text: &str) -> String {
     let text: String = text.chars().filter(|char| !char.is_control()).collect();
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))

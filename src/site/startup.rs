@@ -84,8 +84,8 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
     Ok(page.render()?)
 }
 
-/// The startup's possible next round in words, and the path of matching firms. `None` if neither stage nor sectors are
-/// known, or if the startup no longer operates.
+/// The possible next round in words, and the path of matching firms. `None` without known stage or sectors, or if the
+/// startup no longer operates.
 fn next_round(catalog: &Catalog, startup: &Startup) -> Option<(String, String)> {
     if startup.status.as_deref().is_some_and(|status| status != "operating") {
         return None;
@@ -140,8 +140,7 @@ fn funding(rounds: &[FundingRound]) -> Option<StepChart> {
     StepChart::new(ChartHead::new("funding", "Raised in total", summary), ["Round", "Date", "Amount", "Total"], steps)
 }
 
-/// A matrix of investors and rounds. `None` if fewer than two rounds have known investors: the table of rounds
-/// suffices.
+/// Investors and rounds. `None` if fewer than two rounds have known investors: the table of rounds suffices.
 fn investors(catalog: &Catalog, startup: u32) -> Option<Matrix> {
     let snapshot = catalog.snapshot();
     let slug = snapshot.slug(Table::Startups, startup);

@@ -140,8 +140,7 @@ impl StaticPages {
         Self::paths().position(|known| known == path)
     }
 
-    /// The response to a request for the entry at a [position](Self::position); `None` if the method is not GET, HEAD
-    /// or OPTIONS.
+    /// The response for the entry at a [position](Self::position); `None` if the method is not GET, HEAD or OPTIONS.
     pub fn answer(&self, position: usize, method: &Method, request: PageRequest<'_>) -> Option<Response<Bytes>> {
         let catalog = request.state.releases.current();
         let failed = |error: PageError| Some(crate::fail(&error, &catalog, request).map(Bytes::from));

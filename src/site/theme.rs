@@ -1,5 +1,4 @@
 //! The theme of pages: light or dark as chosen by the visitor in the footer, without an account, or that of the system.
-//!
 //! The choice is stored in a cookie. Pages are rendered for the system theme; the choice is written into the HTML when
 //! it is sent, so that templates do not depend on it.
 

@@ -103,8 +103,7 @@ impl Bars {
     }
 
     /// Bars in parts: a column for each name, a series for each row. Series have the colors of the style sheet in their
-    /// order, and those without a value above 0 are left out. A column without any known value is not covered. `heads`
-    /// are the headings of names and totals.
+    /// order, and those without a value above 0 are left out. A column without any known value is not covered.
     pub(crate) fn stacked(
         head: ChartHead,
         heads: [&str; 2],
@@ -146,8 +145,7 @@ impl Bars {
         Self::vertical(BarForm::Spark, ChartHead::new("", "", ""), ["", ""], ChartUnit::Count("", ""), &items, &[])
     }
 
-    /// A table with a bar per row, relative to the largest value. `rest` has the omitted rows in words, and the path of
-    /// a list that has them. `None` if no value is above 0.
+    /// A table with a bar per row, relative to the largest value. `None` if no value is above 0.
     pub(crate) fn breakdown(
         title: &str,
         heads: [&str; 2],
@@ -283,8 +281,7 @@ pub(crate) fn even_bins(counts: &BTreeMap<u32, u64>, size: u32) -> Vec<(u32, u32
     (first / size..=last / size).map(|index| (index * size, index * size + (size - 1))).collect()
 }
 
-/// Bins of 1, 2, 3 to 4, 5 to 8 … that cover all values, for mostly small values. The last bin ends at the largest
-/// value.
+/// Bins of 1, 2, 3 to 4, 5 to 8 … up to the largest value, for mostly small values.
 pub(crate) fn doubling_bins(counts: &BTreeMap<u32, u64>) -> Vec<(u32, u32)> {
     let Some((first, last)) = counts.keys().next().zip(counts.keys().next_back()) else { return Vec::new() };
     let ends = (0..u32::BITS).map(|power| 1_u32 << power);

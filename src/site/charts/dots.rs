@@ -43,9 +43,8 @@ pub(crate) struct IntervalDot {
     ticks: Vec<Percent>,
 }
 
-/// A dot and its interval for each known value of a table, on one axis that is drawn into the header of the column. The
-/// numbers are in the table itself. The axis covers all intervals and ends at round numbers; `None` if no value is
-/// known.
+/// A dot and its interval for each known value of a table, whose header has the axis and whose cells have the numbers.
+/// The axis covers all intervals and ends at round numbers; `None` if no value is known.
 pub(crate) fn dots(points: Vec<Option<Point>>) -> (Option<DotAxis>, Vec<Option<IntervalDot>>) {
     let ends = points.iter().flatten().flat_map(|point| {
         let (low, high) = point.interval.unwrap_or((point.value, point.value));

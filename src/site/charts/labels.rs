@@ -1,5 +1,4 @@
 //! Places labels so that none covers another or leaves its chart.
-//!
 //! The start, middle or end of a label is at a fraction of the chart's width. Two labels that are apart at some width
 //! are apart at every larger width, because the left one has the smaller fraction and the distance grows with the
 //! width. It is therefore enough to place labels for the minimum width of each layout.

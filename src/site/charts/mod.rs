@@ -7,8 +7,7 @@
 //! and those without a class. [`labels`] places them for the minimum width of each layout. Heatmap, matrix and dots
 //! with intervals are HTML tables, which scroll; parts of a bar are explained by a list.
 //!
-//! **Unknown values** are `None`. They are hatched and called "not covered"; only a known zero has a bar of height
-//! zero.
+//! **Unknown values** are `None`, hatched and called "not covered"; only a known zero has a bar of height zero.
 //!
 //! **Colors** are classes of the style sheet, which defines them for light, dark and forced colors. The hatching is an
 //! SVG pattern and needs an id: the `name` of the chart, unique on its page.

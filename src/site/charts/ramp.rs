@@ -5,8 +5,7 @@ use crate::format;
 /// Number of shades for counts above zero; zero has its own.
 const SHADES: u64 = 5;
 
-/// Maps counts up to a maximum to shades 1 to 5. The bounds grow with a power, so that a few large counts do not make
-/// all others pale.
+/// Maps counts to shades 1 to 5. The bounds grow with a power, so that a few large counts do not make all others pale.
 pub(super) struct Ramp {
     max: u64,
     power: u32,

@@ -34,8 +34,7 @@ pub(crate) struct TimelineEvent {
     pub(crate) href: String,
 }
 
-/// Dots along a time axis, with a lane for each kind. The area of a dot is proportional to its amount; dots of unknown
-/// amount are hollow.
+/// Dots along a time axis, with a lane for each kind. The area of a dot is proportional to its amount.
 #[derive(Template)]
 #[template(path = "charts/timeline.html")]
 pub(crate) struct Timeline {

@@ -1,5 +1,4 @@
-//! The API reference, generated from the OpenAPI document: an index and one page per endpoint for v3, and a single page
-//! for each older version.
+//! The API reference, of the OpenAPI document: an index and a page per endpoint for v3, one page for each older version.
 
 use askama::Template;
 use form_urlencoded::parse;

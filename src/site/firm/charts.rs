@@ -39,8 +39,7 @@ impl<'a> Rounds<'a> {
         Self { catalog, firm, slug: catalog.snapshot().slug(Table::Firms, firm), history, years }
     }
 
-    /// The rounds of a year by stage; `None` (unknown, not zero) if the data hardly covers the year and has no round of
-    /// the firm.
+    /// The rounds of a year by stage; `None` (unknown) if the data hardly covers the year and has no round of the firm.
     fn year_counts(&self, year: i32) -> Option<StageCounts> {
         let counts = self.history.rounds.get(&Some(year)).copied();
         counts.or_else(|| self.catalog.covers_investors(year).then(StageCounts::default))

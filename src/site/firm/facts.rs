@@ -53,8 +53,7 @@ pub(super) fn sentence(
     Some(sentence + end)
 }
 
-/// The shortest range of consecutive stages with at least 60 % of the rounds; `None` if it is longer than
-/// [`MAX_STAGES`].
+/// The shortest range of consecutive stages with at least 60 % of the rounds, of at most [`MAX_STAGES`].
 fn stages(counts: &[u32]) -> Option<String> {
     let all: u32 = counts.iter().sum();
     let range = (1..=MAX_STAGES).find_map(|length| {
