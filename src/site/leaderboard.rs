@@ -71,19 +71,27 @@ struct MetricText {
     column: &'static str,
     /// The heading of the dots.
     axis: &'static str,
+    /// Shown values are multiplied by this, have these decimals and end with this unit.
+    factor: f64,
+    decimals: usize,
+    unit: &'static str,
 }
 
 impl MetricText {
     fn new(metric: Metric) -> Self {
-        let (label, column, axis) = match metric {
-            Metric::HealthScore => ("Health score", "Cautious score", "Health score, 90 % interval"),
-            Metric::Responsiveness => ("Responsiveness", "Rating of 5", "Responsiveness"),
-            Metric::Fairness => ("Fairness", "Rating of 5", "Fairness"),
-            Metric::ValueAdd => ("Value added", "Rating of 5", "Value added"),
-            Metric::GhostingRate => ("Lowest ghosting rate", "Ghosting rate", "Ghosting rate, percent"),
-            Metric::Activity => ("Most active", "Rounds", "Rounds joined"),
+        let (label, column, axis, factor, decimals, unit) = match metric {
+            Metric::HealthScore => ("Health score", "Cautious score", "Health score, 90 % interval", 1.0, 1, ""),
+            Metric::Responsiveness => ("Responsiveness", "Rating of 5", "Responsiveness", 1.0, 2, ""),
+            Metric::Fairness => ("Fairness", "Rating of 5", "Fairness", 1.0, 2, ""),
+            Metric::ValueAdd => ("Value added", "Rating of 5", "Value added", 1.0, 2, ""),
+            Metric::GhostingRate => ("Lowest ghosting rate", "Ghosting rate", "Ghosting rate, percent", 100.0, 1, " %"),
+            Metric::Activity => ("Most active", "Rounds", "Rounds joined", 1.0, 0, ""),
         };
-        Self { label, column, axis }
+        Self { label, column, axis, factor, decimals, unit }
+    }
+
+    fn value(&self, value: f64) -> String {
+        format!("{:.*}{}", self.decimals, self.factor * value, self.unit)
     }
 }
 
@@ -105,15 +113,6 @@ fn description(catalog: &Catalog, metric: Metric) -> String {
         }
     };
     format!("{what} Firms with at least 5 reviews.")
-}
-
-fn value_text(metric: Metric, value: f64) -> String {
-    match metric {
-        Metric::HealthScore => format!("{value:.1}"),
-        Metric::Responsiveness | Metric::Fairness | Metric::ValueAdd => format!("{value:.2}"),
-        Metric::GhostingRate => format!("{:.1} %", 100.0 * value),
-        Metric::Activity => format!("{value:.0}"),
-    }
 }
 
 fn has_board(catalog: &Catalog, metric: Metric) -> bool {
@@ -145,16 +144,16 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     let firms: Vec<Firm> = records(catalog, Table::Firms, board.ranked.iter().map(|ranked| &ranked.row))?;
     let points = board.ranked.iter().zip(&firms).map(|(ranked, firm)| point(metric, ranked.value, firm));
     let (axis, dots) = dots(points.collect());
+    let text = MetricText::new(metric);
     let row = |((ranked, firm), dot): ((&RankedRow, Firm), Option<IntervalDot>)| RankedFirm {
         rank: ranked.rank,
         moved: moves.as_ref().and_then(|moves| moves.move_of(ranked.row)),
-        value: value_text(metric, ranked.value),
+        value: text.value(ranked.value),
         basis: basis(metric, &firm),
         firm,
         dot,
     };
     let rows = board.ranked.iter().zip(firms).zip(dots).map(row).collect();
-    let text = MetricText::new(metric);
     let about = description(catalog, metric);
     let meta = format!("Venture capital firms ranked by {}. {about}", text.label.to_lowercase());
     let page = RankingPage {
@@ -208,13 +207,12 @@ fn relaxed(catalog: &Catalog, link: &Link) -> Result<Vec<(String, String, u64)>,
 }
 
 fn point(metric: Metric, value: f64, firm: &Firm) -> Option<Point> {
-    let (value, decimals) = match metric {
-        Metric::HealthScore => return Some(Point::of_score(firm.score.low?, firm.score.value?, firm.score.high?)),
-        Metric::GhostingRate => (100.0 * value, 2),
-        Metric::Activity => (value, 0),
-        _ => (value, 2),
-    };
-    Some(Point { value, interval: None, name: format!("{} {value:.decimals$}", MetricText::new(metric).axis) })
+    if metric == Metric::HealthScore {
+        return Some(Point::of_score(firm.score.low?, firm.score.value?, firm.score.high?));
+    }
+    let MetricText { axis, factor, .. } = MetricText::new(metric);
+    let (value, decimals) = (factor * value, if metric == Metric::Activity { 0 } else { 2 });
+    Some(Point { value, interval: None, name: format!("{axis} {value:.decimals$}") })
 }
 
 fn basis(metric: Metric, firm: &Firm) -> String {
@@ -240,13 +238,11 @@ fn histogram(catalog: &Catalog, metric: Metric) -> Option<Bars> {
         return scores(catalog);
     }
     let text = MetricText::new(metric);
+    let MetricText { factor, decimals, unit, .. } = text;
     // Hundredths of a rating, tenths of a percent.
-    let (scale, decimals, unit) = match metric {
-        Metric::Activity => (1.0, 0, ""),
-        Metric::GhostingRate => (1_000.0, 1, " %"),
-        _ => (100.0, 2, ""),
-    };
-    let name = |value: u32| format!("{:.*}", decimals, f64::from(value) / 10_f64.powi(decimals as i32));
+    let parts = 10_f64.powi(decimals as i32);
+    let scale = factor * parts;
+    let name = |value: u32| format!("{:.decimals$}", f64::from(value) / parts);
     let mut values: Vec<u32> =
         catalog.leaderboard_values(metric).map(|value| (value * scale).floor().max(0.0) as u32).collect();
     values.sort_unstable();

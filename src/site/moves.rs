@@ -29,11 +29,8 @@ pub(crate) struct MoveList {
     pub more: usize,
 }
 
-pub(crate) struct Move {
-    pub class: &'static str,
-    pub short: String,
-    pub words: String,
-}
+/// The rank change of one firm: class in the style sheet, in short, in words.
+pub(crate) type Move = (&'static str, String, String);
 
 impl Moves {
     /// `None` if the previous release is not loaded, or ranks no firm by this metric.
@@ -102,7 +99,7 @@ impl Moves {
             }
             _ => ("same", "=".to_owned(), "as".to_owned()),
         };
-        Some(Move { class, short, words: format!("{words} in release {since}") })
+        Some((class, short, format!("{words} in release {since}")))
     }
 }
 

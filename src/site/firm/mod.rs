@@ -59,7 +59,8 @@ struct FirmPage {
     graph: Option<Graph>,
     co_investor_count: u64,
     similar: SimilarRecords,
-    similar_firms: Vec<SimilarFirm>,
+    /// Slug and name of each, number of startups in both portfolios, what else they have in common.
+    similar_firms: Vec<(String, String, u64, String)>,
     people: Vec<Person>,
     people_count: u64,
     reviews: Vec<Review>,
@@ -69,14 +70,6 @@ struct FirmPage {
     years_without_investors: Option<String>,
     statements: Vec<ProvenanceStatement>,
     api: String,
-}
-
-struct SimilarFirm {
-    slug: String,
-    name: String,
-    /// Number of startups in both portfolios.
-    shared: u64,
-    in_common: String,
 }
 
 impl FirmPage {
@@ -115,12 +108,9 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
     let similar = SimilarRecords::load(catalog, Table::Firms, row, MAX_SIMILAR);
     let similar_firm = |(other, in_common): &(u32, String)| {
         let shared = [row, *other].map(|firm| Filter::AnyOf(Facet::Investor, vec![firm]));
-        SimilarFirm {
-            slug: snapshot.slug(Table::Firms, *other).to_owned(),
-            name: snapshot.name(Table::Firms, *other).to_owned(),
-            shared: RowFilter::new(catalog, Table::Startups, &shared).count(),
-            in_common: in_common.clone(),
-        }
+        let shared = RowFilter::new(catalog, Table::Startups, &shared).count();
+        let [slug, name] = [snapshot.slug(Table::Firms, *other), snapshot.name(Table::Firms, *other)];
+        (slug.to_owned(), name.to_owned(), shared, in_common.clone())
     };
     let portfolio_row = |(startup, round): &(u32, u32)| PortfolioRow::new(catalog, row, *startup, *round);
     let page = FirmPage {
