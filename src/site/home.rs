@@ -186,23 +186,16 @@ fn boards(catalog: &Catalog) -> Result<Vec<Board>, PageError> {
     let rated: Vec<Firm> = records(catalog, Table::Firms, rated.iter().map(|ranked| &ranked.row))?;
     let mut busiest: Vec<Firm> = records(catalog, Table::Firms, &busiest)?;
     busiest.retain(|firm| firm.investment_count > 0);
-    let rated = Board {
-        name: "rated",
-        title: "Highest rated by founders",
-        href: "/leaderboard",
-        all: "full leaderboard",
-        firms: ranks.zip(rated).collect(),
-        is_scored: true,
-    };
-    let busiest = Board {
-        name: "busiest",
-        title: "Most investments",
-        href: "/vcs?sort=-investment_count",
-        all: "all firms",
-        firms: (1..).zip(busiest).collect(),
-        is_scored: false,
-    };
-    Ok([rated, busiest].into_iter().filter(|board| !board.firms.is_empty()).collect())
+    let rated: Vec<(u64, Firm)> = ranks.zip(rated).collect();
+    let busiest: Vec<(u64, Firm)> = (1..).zip(busiest).collect();
+    let boards = [
+        (["rated", "Highest rated by founders", "/leaderboard", "full leaderboard"], rated, true),
+        (["busiest", "Most investments", "/vcs?sort=-investment_count", "all firms"], busiest, false),
+    ];
+    let boards = boards.into_iter().filter(|(_, firms, _)| !firms.is_empty());
+    Ok(boards
+        .map(|([name, title, href, all], firms, is_scored)| Board { name, title, href, all, firms, is_scored })
+        .collect())
 }
 
 fn search(catalog: &Catalog, request: PageRequest<'_>, q: String) -> Result<String, PageError> {

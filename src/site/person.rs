@@ -31,11 +31,8 @@ struct RoleRow {
     reason: Option<(String, bool)>,
 }
 
-struct Backers {
-    are_leads: bool,
-    named: Vec<(String, String)>,
-    more: usize,
-}
+/// True for lead investors; name and path of the first ones, number of others.
+type Backers = (bool, Vec<(String, String)>, usize);
 
 #[derive(Template)]
 #[template(path = "person.html")]
@@ -132,7 +129,7 @@ fn startup_facts(startup: &Startup) -> (Vec<(String, Option<String>)>, Option<Ba
     let investors = if are_leads { leads } else { startup.investors.iter().collect() };
     let named = investors.iter().take(MAX_INVESTORS).map(|firm| (firm.name.clone(), path_of(Table::Firms, &firm.slug)));
     let more = investors.len().saturating_sub(MAX_INVESTORS);
-    (facts, (!investors.is_empty()).then(|| Backers { are_leads, named: named.collect(), more }))
+    (facts, (!investors.is_empty()).then(|| (are_leads, named.collect(), more)))
 }
 
 /// Other people at the organization: co-founders, if the person is a founder, and the others; the number of all.

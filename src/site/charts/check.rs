@@ -164,10 +164,8 @@ impl Chart {
         for drawing in drawings {
             let name = drawing.get("aria-labelledby").or(drawing.get("aria-label"));
             assert!(name.is_some_and(|name| !name.is_empty()), "{drawing:?} has no name");
-            let is_linked = self
-                .all("a")
-                .iter()
-                .any(|link| link.around.iter().any(|index| std::ptr::eq(&self.elements[*index], drawing)));
+            let is_drawing = |index: &usize| std::ptr::eq(&self.elements[*index], drawing);
+            let is_linked = self.all("a").iter().any(|link| link.around.iter().any(is_drawing));
             assert_eq!(drawing.get("role"), Some(if is_linked { "group" } else { "img" }));
         }
     }
