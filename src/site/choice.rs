@@ -14,7 +14,6 @@ const MAX_SECTORS: u32 = 150;
 pub(crate) struct Choice {
     pub name: &'static str,
     pub label: &'static str,
-    /// Label of the empty option.
     pub any: &'static str,
     /// Value, label; true for the selected option.
     pub options: Vec<(String, String, bool)>,

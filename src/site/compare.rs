@@ -24,7 +24,6 @@ const NAMED: usize = 8;
 #[template(path = "compare.html")]
 struct ComparePage {
     layout: PageLayout,
-    /// Noun for the records that the form asks for.
     noun: &'static str,
     parameter: &'static str,
     given: Vec<String>,

@@ -76,7 +76,6 @@ impl PageError {
         }
     }
 
-    /// The status and the page for a request of `path`.
     pub(crate) fn page(&self, catalog: &Catalog, path: &str, operator: &Operator) -> (StatusCode, String) {
         let (status, heading) = self.status_and_heading();
         let detail = self.detail(path);

@@ -30,7 +30,6 @@ pub(super) struct ReleaseChanges {
     since: String,
     /// Counts for each table that differs.
     counts: Vec<(Table, ChangeCounts)>,
-    /// API path of the list of changes.
     api: String,
 }
 

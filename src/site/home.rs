@@ -52,7 +52,6 @@ struct HomePage<'a> {
 struct Board {
     name: &'static str,
     title: &'static str,
-    /// Path of the full list.
     href: &'static str,
     all: &'static str,
     firms: Vec<(u64, Firm)>,

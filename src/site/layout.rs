@@ -43,7 +43,6 @@ pub(crate) struct PageLayout {
     pub operator: Vec<(String, &'static str)>,
     /// The canonical URL, if there is one. Other URLs of the page have filters or page numbers.
     pub canonical: Option<String>,
-    /// Paths of the Markdown and JSON twins.
     pub twins: Option<[String; 2]>,
     pub linked_data: Option<String>,
     pub picture: Option<String>,
@@ -97,7 +96,6 @@ impl PageLayout {
         layout.with_twins(request.state, "").with_linked_data(graph)
     }
 
-    /// Sets the name, the color and the links of the operator.
     pub(crate) fn with_operator(self, operator: &Operator) -> Self {
         let Brand { name, color } = &operator.brand;
         Self { brand: name.to_string(), color: *color, operator: operator.links(), ..self }
@@ -118,7 +116,6 @@ impl PageLayout {
         Self { canonical: Some(format!("{base}{href}")), ..self }
     }
 
-    /// The title with the name of the service.
     pub(crate) fn full_title(&self) -> String {
         match self.title.as_str() {
             "" => format!("{}: venture capital firms, rated by founders", self.brand),

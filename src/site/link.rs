@@ -2,7 +2,6 @@
 
 use form_urlencoded::Serializer;
 
-/// A path with query parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
     path: String,

@@ -26,7 +26,6 @@ const YEARS: i32 = 20;
 /// Maximum number of groups in a breakdown, and of investors.
 const GROUPS: usize = 12;
 const NEWEST: usize = 10;
-/// Maximum number of sectors in the treemap.
 const MAX_SECTORS: usize = 24;
 
 const ROUNDS: ChartUnit = ChartUnit::Count("round", "rounds");

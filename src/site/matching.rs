@@ -38,7 +38,6 @@ struct MatchingPage {
     raise: TextField,
     /// True if the form describes the startup at all.
     is_described: bool,
-    /// Value of the form's hidden field for the shortlist.
     picked: String,
     shortlist: Vec<SelectedRecord>,
     shortlist_csv: String,
@@ -142,7 +141,6 @@ struct Listing<'a> {
     found: &'a MatchPage,
     link: &'a Link,
     picked: &'a [&'a str],
-    /// Indices of the reasons shared by all firms.
     shared: &'a [usize],
 }
 

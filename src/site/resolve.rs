@@ -16,7 +16,6 @@ use transport::headers::set;
 
 /// Maximum size of a form.
 pub(crate) const MAX_BYTES: usize = 256 * 1024;
-/// Maximum number of rows looked up per form.
 const MAX_ROWS: usize = 100;
 const CANDIDATES: usize = 3;
 

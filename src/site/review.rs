@@ -10,7 +10,6 @@ pub struct ReviewPair {
     /// `source/entity`.
     pub left: String,
     pub right: String,
-    /// The score and its components.
     pub evidence: String,
     /// The reason for which a pair is reviewed although its score alone is conclusive.
     pub held: Option<String>,

@@ -19,7 +19,6 @@ pub(crate) struct RoundRows {
     rounds: Vec<(FundingRound, Vec<(String, String)>)>,
     shows_sectors: bool,
     shows_country: bool,
-    /// Sortable headings of amounts and dates.
     headings: Option<[Heading; 2]>,
 }
 

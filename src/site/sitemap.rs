@@ -15,7 +15,6 @@ const MAX_ADDRESSES: usize = 50_000;
 const NAMESPACE: &str = "http://www.sitemaps.org/schemas/sitemap/0.9";
 /// Facets with a page per value, and the parent paths of these pages.
 const MARKETS: [(Facet, &str); 2] = [(Facet::Sector, "/sectors"), (Facet::Country, "/countries")];
-/// Tables with a page per record.
 const TABLES: [Table; 3] = [Table::Firms, Table::Startups, Table::People];
 
 pub(crate) fn respond(catalog: &Catalog, request: PageRequest<'_>, [number, _]: PathValues<'_>) -> PageResult {

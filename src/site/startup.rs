@@ -114,7 +114,6 @@ fn description(startup: &Startup) -> String {
     format!("{}, a startup{place}: {raised}{rounds} from {investors}.", startup.name)
 }
 
-/// The cumulative amount raised, round by round.
 fn funding(rounds: &[FundingRound]) -> Option<StepChart> {
     let step = |round: &FundingRound| DatedAmount {
         label: format::word(&round.stage),

@@ -39,7 +39,6 @@ impl DocsContext<'_> {
     }
 }
 
-/// A path and its content.
 pub(crate) type SiteEntry = (&'static str, StaticEntry);
 pub(crate) type DocsTemplate = fn(&DocsContext<'_>) -> askama::Result<String>;
 
@@ -89,7 +88,6 @@ fn contact(url: Option<&str>) -> String {
 struct DocsPage<'a> {
     layout: PageLayout,
     nav_items: &'a [(&'static str, &'static str)],
-    /// The endpoints, on pages of the reference.
     groups: &'a [EndpointGroup],
     is_endpoint: bool,
     body: &'a str,

@@ -12,7 +12,6 @@ use crate::charts::{ChartHead, ChartItem};
 pub(crate) struct Matrix {
     head: ChartHead,
     corner: &'static str,
-    /// Heading of the totals.
     total: &'static str,
     /// Label, second line and path of each heading.
     columns: Vec<(String, String, String)>,

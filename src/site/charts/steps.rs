@@ -13,7 +13,6 @@ const BASE: f64 = 178.0;
 /// Vertical position of the total.
 const TOP: f64 = 24.0;
 
-/// An amount added at a date.
 #[derive(Clone, Debug)]
 pub(crate) struct DatedAmount {
     pub(crate) label: String,

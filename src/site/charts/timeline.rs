@@ -22,11 +22,9 @@ const AXIS: f64 = 22.0;
 /// Vertical offsets of dots at the same position, in CSS pixels.
 const OFFSETS: [f64; 5] = [0.0, 6.0, -6.0, 3.0, -3.0];
 
-/// An event with a date and, if known, an amount.
 #[derive(Clone, Debug)]
 pub(crate) struct TimelineEvent {
     pub(crate) label: String,
-    /// Index into the lanes.
     pub(crate) lane: usize,
     pub(crate) date: PartialDate,
     /// In US dollars.

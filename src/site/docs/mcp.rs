@@ -52,7 +52,6 @@ struct ExampleCall {
 #[serde(rename_all = "snake_case")]
 enum ExampleResult {
     Answer(Value),
-    /// Error of the tool about an invalid argument.
     Error(String),
 }
 
@@ -72,7 +71,6 @@ pub struct Setup {
     pub step: String,
     /// Configuration or commands; `{endpoint}` is replaced by the URL of the endpoint.
     pub lines: String,
-    /// Note on how the setup was tested.
     pub tested: String,
 }
 

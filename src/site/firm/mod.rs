@@ -39,7 +39,6 @@ struct FirmPage {
     firm: Firm,
     sentence: Option<String>,
     news: Option<FirmNews>,
-    /// `None` if no score is published.
     score: Option<ScoreBar>,
     trend: Option<Trend>,
     /// Rounds that the firm led, and rounds that name their leads; `None` if no round names them.
@@ -77,7 +76,6 @@ impl FirmPage {
         !self.firm.stages.is_empty() || !self.sectors.is_empty()
     }
 
-    /// Id and name of each section on the page.
     fn sections(&self) -> Vec<(&'static str, &'static str)> {
         let sections = [
             (self.has_focus() || self.firm.investment_count > 0, "investments", "How it invests"),
