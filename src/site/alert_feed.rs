@@ -1,12 +1,11 @@
 //! Private feeds: the alerts of a saved search or list, for anyone who has the address.
 
-use http::Response;
 use http::header::{HeaderName, REFERRER_POLICY};
 
-use crate::PageRequest;
 use crate::account::saved::view::{count_in_words, reason_in_words};
 use crate::error_page::PageError;
 use crate::feeds::{Feed, FeedEntry, FeedFormat};
+use crate::{PageRequest, PageResult};
 use auth::StoreError;
 use auth::watch::{Alert, Watch};
 use data::rfc3339;
@@ -20,12 +19,7 @@ const RECORDS: usize = 200;
 
 const ROBOTS_TAG: HeaderName = HeaderName::from_static("x-robots-tag");
 
-/// `/alerts/{token}.atom`, `/alerts/{token}.json`.
-pub(super) fn respond(
-    request: PageRequest<'_>,
-    token: &str,
-    format: FeedFormat,
-) -> Result<Response<Vec<u8>>, PageError> {
+pub(super) fn respond(request: PageRequest<'_>, token: &str, format: FeedFormat) -> PageResult {
     let feed = feed(request, token).map_err(|error| match error {
         StoreError::NoSuchWatch => PageError::UnknownPage,
         error => PageError::Account(error.into()),

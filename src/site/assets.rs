@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::docs::html::escaped;
-use crate::static_pages::{DocsContext, StaticEntry};
+use crate::static_pages::{DocsContext, SiteEntry, StaticEntry};
 use service::BrandColor;
 use service::brand::DEFAULT_COLOR;
 use transport::static_asset::StaticAsset;
@@ -29,7 +29,6 @@ const MAX_SHORT_NAME: usize = 16;
 /// End of the first block of the style sheet, which defines the colors. Declarations inserted before it override them.
 const END_OF_COLORS: &str = "\n}\n";
 
-/// The style sheet with the operator's color.
 fn style(color: Option<BrandColor>) -> Cow<'static, str> {
     let (Some(BrandColor { light, dark }), Some((colors, rest))) = (color, STYLE.split_once(END_OF_COLORS)) else {
         return Cow::Borrowed(STYLE);
@@ -45,7 +44,7 @@ fn icon(context: &DocsContext<'_>) -> StaticAsset {
     StaticAsset::new("image/svg+xml", ICON.replace(&DEFAULT_COLOR.to_string(), &color.to_string()))
 }
 
-pub(crate) const FILES: &[(&str, StaticEntry)] = &[
+pub(crate) const FILES: &[SiteEntry] = &[
     (
         "/assets/style.css",
         StaticEntry::File(|context| {

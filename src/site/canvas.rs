@@ -1,5 +1,4 @@
-//! Pictures of rectangles and text in a few colors, as PNG with a palette (W3C, "Portable Network Graphics", third
-//! edition).
+//! Pictures of rectangles and text in a few colors, as PNG with a palette (W3C, "PNG", third edition).
 
 use std::io::Write;
 
@@ -10,8 +9,7 @@ use once_cell::sync::Lazy;
 
 use service::brand::DEFAULT_COLOR;
 
-/// Inter 4.1 (`inter-ui` of npm), semi-bold, reduced to Latin, Greek and Cyrillic letters by `pyftsubset`. License:
-/// `assets/inter-license.txt`.
+/// Inter 4.1 (`inter-ui` of npm), semi-bold, Latin, Greek and Cyrillic by `pyftsubset` (`assets/inter-license.txt`).
 static FONT: Lazy<FontRef<'static>> =
     Lazy::new(|| FontRef::try_from_slice(include_bytes!("assets/inter-semibold.ttf")).expect("a font of ours"));
 
@@ -66,7 +64,6 @@ impl Canvas {
         self.fill(x, y, width, height, ink, |_, _| true);
     }
 
-    /// Fills a rectangle with diagonal lines.
     pub(crate) fn hatched(&mut self, x: f32, y: f32, width: f32, height: f32, ink: Ink) {
         self.fill(x, y, width, height, ink, |x, y| (x + y) % 10 < 2);
     }
@@ -145,7 +142,6 @@ pub(crate) fn width(text: &str, size: f32) -> f32 {
     text.chars().map(|letter| font.h_advance(font.glyph_id(letter))).sum()
 }
 
-/// True if the font has all letters of a text.
 pub(crate) fn has_letters(text: &str) -> bool {
     text.chars().all(|letter| FONT.glyph_id(letter).0 != 0)
 }

@@ -1,20 +1,17 @@
 //! `/vcs/{slug}.png` and `/startups/{slug}.png`: Open Graph images, which other sites show next to a link to a profile.
-//!
 //! An image is drawn on first request and cached with the release.
 
 use std::sync::Arc;
 
-use http::Response;
-
 use crate::canvas::{BRAND, Canvas, Ink, has_letters, shortened, width};
 use crate::error_page::PageError;
 use crate::records::record;
-use crate::{PAGE, PageRequest, find, format};
+use crate::{PageRequest, PageResult, find, format, page_headers, response_of};
 use catalog::{Catalog, Filter, RowFilter};
 use data::model::{Firm, Startup};
 use data::{Facet, PartialDate, Table};
 use service::Brand;
-use transport::headers::{Caching, CommonHeaders, set};
+use transport::headers::Caching;
 
 /// Size in pixels, as sites with previews recommend.
 pub(crate) const WIDTH: u16 = 1_200;
@@ -28,14 +25,12 @@ const YEARS: usize = 24;
 const BASE: f32 = 544.0;
 const BARS: f32 = 116.0;
 
-/// The content of a picture.
 struct Card {
     /// The noun for the record, in place of a name that the font cannot draw.
     noun: &'static str,
     name: String,
     /// Kind or stage, and place.
     about: String,
-    /// Values and their labels.
     facts: Vec<(String, &'static str)>,
     /// Number of rounds per year; `None` if the data does not cover the year.
     years: Vec<(i32, Option<u64>)>,
@@ -43,46 +38,35 @@ struct Card {
 }
 
 /// The picture of a record. With the version of the release as the query, it may be cached forever.
-pub(crate) fn respond(
-    catalog: &Catalog,
-    request: PageRequest<'_>,
-    table: Table,
-    slug: &str,
-) -> Result<Response<Vec<u8>>, PageError> {
+pub(crate) fn respond(catalog: &Catalog, request: PageRequest<'_>, table: Table, slug: &str) -> PageResult {
     let row = find(catalog, table, slug)?;
-    let card = match table {
-        Table::Startups => Card::of_startup(catalog, row)?,
-        _ => Card::of_firm(catalog, row)?,
-    };
+    let card = if table == Table::Startups { Card::of_startup(catalog, row) } else { Card::of_firm(catalog, row) }?;
     let Brand { name, color } = &request.state.operator.brand;
     let color = color.map_or(BRAND, |color| color.light.0);
     let picture = catalog.picture(table, row, || Arc::from(card.draw(name.as_str()).png(color)));
-    let mut response = Response::new(picture.to_vec());
-    set(response.headers_mut(), "content-type", "image/png");
     let is_versioned = request.query == catalog.version().to_string();
-    let caching = Some(if is_versioned { Caching::Forever } else { Caching::Public });
-    CommonHeaders { caching, ..PAGE }.write(response.headers_mut());
-    Ok(response)
+    let caching = if is_versioned { Caching::Forever } else { Caching::Public };
+    Ok(response_of(picture.to_vec(), "image/png", page_headers(caching)))
 }
 
 impl Card {
     fn of_firm(catalog: &Catalog, row: u32) -> Result<Self, PageError> {
         let firm: Firm = record(catalog, Table::Firms, row)?;
         let kind = firm.kind.as_deref().filter(|kind| *kind != "other").map(format::word);
-        let last = match firm.health_score {
-            Some(score) => Some((score.to_string(), "health score of 100")),
-            None => firm.last_investment_on.map(|date| (format::day(date), "last investment")),
-        };
-        let counts =
-            [counted(firm.portfolio_count, "startup", "startups"), counted(firm.investment_count, "round", "rounds")];
-        let years =
-            years(catalog, catalog.investor_years(), Facet::Investor, row, |year| catalog.covers_investors(year));
+        let score = firm.health_score.map(|score| (score.to_string(), "health score of 100"));
+        let last = || firm.last_investment_on.map(|date| (format::day(date), "last investment"));
+        let facts = [
+            counted(firm.portfolio_count, "startup", "startups"),
+            counted(firm.investment_count, "round", "rounds"),
+            score.or_else(last),
+        ];
+        let covers = |year| catalog.covers_investors(year);
         Ok(Self {
             noun: "Investor",
-            name: firm.name,
             about: about(kind, format::place(&firm.city, &firm.country)),
-            facts: counts.into_iter().flatten().chain(last).collect(),
-            years,
+            name: firm.name,
+            facts: facts.into_iter().flatten().collect(),
+            years: years(catalog, catalog.investor_years(), Facet::Investor, row, covers),
             is_invented: catalog.snapshot().is_invented(),
         })
     }
@@ -134,7 +118,6 @@ impl Card {
         canvas
     }
 
-    /// Rounds per year as bars.
     fn draw_years(&self, canvas: &mut Canvas) {
         let Some(max) = self.years.iter().filter_map(|(_, rounds)| *rounds).max().filter(|max| *max > 0) else {
             return;
@@ -173,8 +156,7 @@ fn about(kind: Option<String>, place: String) -> String {
     kind.into_iter().chain(Some(place).filter(|place| !place.is_empty())).collect::<Vec<_>>().join(" · ")
 }
 
-/// Rounds of a record in each of the last [`YEARS`] of a period; empty without a period. A year is `None` if it has no
-/// round and `covers` is false.
+/// Rounds of a record in each of the last [`YEARS`] of a period; `None` without a round if `covers` is false.
 fn years(
     catalog: &Catalog,
     period: Option<(i32, i32)>,

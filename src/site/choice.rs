@@ -1,11 +1,12 @@
 //! Select fields of a form: the values of a condition to choose from.
 
 use crate::browse::problem_of;
+use crate::filters::value_of;
 use crate::format;
 use crate::link::Link;
 use catalog::{Catalog, ParameterError, Query};
 use data::vocabulary::Vocabulary;
-use data::{Country, Facet, FirmKind, Stage, Table};
+use data::{Facet, FirmKind, Stage, Table};
 
 /// Number of offered sectors; those with the most firms are kept.
 const MAX_SECTORS: u32 = 150;
@@ -13,25 +14,28 @@ const MAX_SECTORS: u32 = 150;
 pub(crate) struct Choice {
     pub name: &'static str,
     pub label: &'static str,
-    /// Label of the empty option.
     pub any: &'static str,
     /// Value, label; true for the selected option.
     pub options: Vec<(String, String, bool)>,
-    /// Message about an invalid value.
     pub error: Option<String>,
 }
 
-/// Adds messages about invalid values.
-pub(crate) fn with_errors(choices: Vec<Choice>, problems: &[ParameterError]) -> Vec<Choice> {
-    choices.into_iter().map(|choice| Choice { error: problem_of(problems, choice.name), ..choice }).collect()
-}
-
 /// The choices for the given names (`stage`, `sector`, `country`, `kind`), with the values of `link` selected.
-pub(crate) fn choices(catalog: &Catalog, link: &Link, names: &[&str]) -> Vec<Choice> {
+pub(crate) fn choices(catalog: &Catalog, link: &Link, names: &[&str], problems: &[ParameterError]) -> Vec<Choice> {
     fn words_of<V: Vocabulary>() -> Vec<(String, String)> {
         V::names().into_iter().map(|name| (name.to_owned(), format::word(name))).collect()
     }
-    let choice = |name, label, any, values: Vec<(String, String)>| {
+    let choice = |(name, label, any): (&'static str, &'static str, &'static str)| {
+        let values = match name {
+            "stage" => words_of::<Stage>(),
+            "sector" => by_name(catalog, Facet::Sector, 0..catalog.snapshot().rows(Table::Sectors).min(MAX_SECTORS)),
+            "country" => {
+                // The countries of firms.
+                let counts = catalog.counts_by(&Query::all(Table::Firms), &[Facet::Country]);
+                by_name(catalog, Facet::Country, counts.iter().flatten().map(|counted| counted.value))
+            }
+            _ => words_of::<FirmKind>(),
+        };
         let text = link.text(name).to_owned();
         let option = |(value, label): (String, String)| {
             let is_selected = value == text;
@@ -41,7 +45,7 @@ pub(crate) fn choices(catalog: &Catalog, link: &Link, names: &[&str]) -> Vec<Cho
         if !text.is_empty() && !options.iter().any(|(.., is_selected)| *is_selected) {
             options.push((text.clone(), text, true));
         }
-        Choice { name, label, any, options, error: None }
+        Choice { name, label, any, options, error: problem_of(problems, name) }
     };
     let all = [
         ("stage", "Stage", "Any stage"),
@@ -49,34 +53,13 @@ pub(crate) fn choices(catalog: &Catalog, link: &Link, names: &[&str]) -> Vec<Cho
         ("country", "Country", "Any country"),
         ("kind", "Kind", "Any kind"),
     ];
-    let values = |name: &str| match name {
-        "stage" => words_of::<Stage>(),
-        "sector" => sectors(catalog),
-        "country" => countries(catalog),
-        _ => words_of::<FirmKind>(),
-    };
-    let chosen = all.into_iter().filter(|(name, ..)| names.contains(name));
-    chosen.map(|(name, label, any)| choice(name, label, any, values(name))).collect()
+    all.into_iter().filter(|(name, ..)| names.contains(name)).map(choice).collect()
 }
 
-fn sectors(catalog: &Catalog) -> Vec<(String, String)> {
-    let snapshot = catalog.snapshot();
-    let mut sectors: Vec<(String, String)> = (0..snapshot.rows(Table::Sectors).min(MAX_SECTORS))
-        .map(|row| (snapshot.slug(Table::Sectors, row).to_owned(), snapshot.name(Table::Sectors, row).to_owned()))
-        .collect();
-    sectors.sort_by(|a, b| a.1.cmp(&b.1));
-    sectors
-}
-
-/// The countries of firms.
-fn countries(catalog: &Catalog) -> Vec<(String, String)> {
-    let counts = catalog.counts_by(&Query::all(Table::Firms), &[Facet::Country]);
-    let mut countries: Vec<(String, String)> = counts
-        .iter()
-        .flatten()
-        .filter_map(|counted| Country::at(counted.value as usize))
-        .map(|country| (country.alpha2().to_owned(), country.name().to_owned()))
-        .collect();
-    countries.sort_by(|a, b| a.1.cmp(&b.1));
-    countries
+/// Values of a facet with their names, in the order of the names.
+fn by_name(catalog: &Catalog, facet: Facet, values: impl Iterator<Item = u32>) -> Vec<(String, String)> {
+    let mut named: Vec<(String, String)> =
+        values.filter_map(|value| value_of(catalog, Table::Firms, facet, value)).collect();
+    named.sort_by(|a, b| a.1.cmp(&b.1));
+    named
 }

@@ -4,16 +4,16 @@ use std::collections::BTreeSet;
 
 use askama::Template;
 
-use crate::error_page::{PageError, path_of};
+use crate::error_page::{PageError, name_and_path, path_of};
 use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::matching::count_led;
-use crate::records::{record, sector_links};
+use crate::records::{records, sector_links};
 use crate::{PageRequest, format};
 use catalog::Catalog;
 use catalog::param_error::shortened;
 use data::Table;
-use data::model::{Firm, Startup};
+use data::model::{Firm, Investor, Startup};
 
 /// Maximum number of compared records.
 pub(crate) const MAX: usize = 4;
@@ -24,20 +24,28 @@ const NAMED: usize = 8;
 #[template(path = "compare.html")]
 struct ComparePage {
     layout: PageLayout,
-    /// Noun for the records that the form asks for.
     noun: &'static str,
     parameter: &'static str,
     given: Vec<String>,
     warnings: Vec<String>,
-    columns: Vec<ComparedRecord>,
+    columns: Vec<SelectedRecord>,
     rows: Vec<ComparisonRow>,
 }
 
-struct ComparedRecord {
-    name: String,
-    href: String,
+/// A record of a selection in the URL.
+pub(crate) struct SelectedRecord {
+    pub(crate) name: String,
+    pub(crate) href: String,
     /// Path of the page without this record.
-    remove: String,
+    pub(crate) remove: String,
+}
+
+impl SelectedRecord {
+    /// `parameter` of `link` has the slugs of the selection.
+    pub(crate) fn new(catalog: &Catalog, table: Table, row: u32, link: &Link, parameter: &str) -> Self {
+        let (name, href) = name_and_path(catalog, table, row);
+        Self { name, href, remove: link.toggled(parameter, catalog.snapshot().slug(table, row)).href() }
+    }
 }
 
 struct ComparisonRow {
@@ -45,35 +53,23 @@ struct ComparisonRow {
     cells: Vec<ComparisonCell>,
 }
 
-/// The known facts about a record: texts, with links; empty if nothing is known.
-#[derive(Default)]
+/// The known facts about a record: the first texts, with links, and the number of others; empty if nothing is known.
 struct ComparisonCell {
-    parts: Vec<(String, Option<String>)>,
+    parts: Vec<LinkedText>,
     more: usize,
 }
 
-impl ComparisonCell {
-    fn text(text: impl Into<String>) -> Self {
-        let text = text.into();
-        Self { parts: if text.is_empty() { Vec::new() } else { vec![(text, None)] }, more: 0 }
-    }
+type LinkedText = (String, Option<String>);
 
-    fn known(text: Option<String>) -> Self {
-        text.map_or_else(Self::default, Self::text)
-    }
+/// A text without a link; none if it is empty.
+fn plain(text: impl Into<Option<String>>) -> Vec<LinkedText> {
+    let text: Option<String> = text.into();
+    text.filter(|text| !text.is_empty()).map(|text| (text, None)).into_iter().collect()
+}
 
-    /// Shows an empty cell as "none", where absence is a known fact.
-    fn or_none(self) -> Self {
-        if self.parts.is_empty() { Self::text("none") } else { self }
-    }
-
-    /// The first entries of a list.
-    fn list(parts: impl IntoIterator<Item = (String, Option<String>)>) -> Self {
-        let mut parts: Vec<_> = parts.into_iter().collect();
-        let more = parts.len().saturating_sub(NAMED);
-        parts.truncate(NAMED);
-        Self { parts, more }
-    }
+/// The texts, or "none", where absence is a known fact.
+fn or_none(texts: Vec<LinkedText>) -> Vec<LinkedText> {
+    if texts.is_empty() { plain("none".to_owned()) } else { texts }
 }
 
 /// `/compare?firm=a,b`, `/compare?startup=a,b`.
@@ -99,16 +95,14 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     }
     let slugs: Vec<&str> = found.iter().map(|row| catalog.snapshot().slug(table, *row)).collect();
     let link = Link::new("/compare", vec![(parameter.to_owned(), slugs.join(","))]);
-    let columns = found.iter().zip(&slugs).map(|(row, slug)| ComparedRecord {
-        name: catalog.snapshot().name(table, *row).to_owned(),
-        href: path_of(table, slug),
-        remove: link.toggled(parameter, slug).href(),
-    });
-    let columns: Vec<ComparedRecord> = columns.collect();
+    let column = |row: &u32| SelectedRecord::new(catalog, table, *row, &link, parameter);
+    let columns: Vec<SelectedRecord> = found.iter().map(column).collect();
     let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
-    let title = if names.is_empty() { "Compare".to_owned() } else { format!("Compare {}", names.join(", ")) };
-    let description =
-        format!("{} side by side.", if names.is_empty() { "Firms or startups".to_owned() } else { names.join(", ") });
+    let (title, which) = match names.join(", ") {
+        names if names.is_empty() => ("Compare".to_owned(), "Firms or startups".to_owned()),
+        names => (format!("Compare {names}"), names),
+    };
+    let description = format!("{which} side by side.");
     let rows = match table {
         Table::Firms => firms(catalog, &found)?,
         _ => startups(catalog, &found)?,
@@ -142,103 +136,91 @@ fn find_row(catalog: &Catalog, table: Table, text: &str) -> Result<u32, String> 
     }
 }
 
-fn row<R>(label: &'static str, records: &[R], cell: impl Fn(&R) -> ComparisonCell) -> ComparisonRow {
-    ComparisonRow { label, cells: records.iter().map(cell).collect() }
-}
-
-/// Rows that have a value for at least one record.
-fn known_rows(rows: Vec<ComparisonRow>) -> Vec<ComparisonRow> {
-    rows.into_iter().filter(|row| row.cells.iter().any(|cell| !cell.parts.is_empty())).collect()
+/// A row of cells; `None` if no record has a value.
+fn row<R>(label: &'static str, records: &[R], texts: impl Fn(&R) -> Vec<LinkedText>) -> Option<ComparisonRow> {
+    let cell = |record: &R| {
+        let mut parts = texts(record);
+        let more = parts.len().saturating_sub(NAMED);
+        parts.truncate(NAMED);
+        ComparisonCell { parts, more }
+    };
+    let cells: Vec<ComparisonCell> = records.iter().map(cell).collect();
+    cells.iter().any(|cell| !cell.parts.is_empty()).then_some(ComparisonRow { label, cells })
 }
 
 fn firms(catalog: &Catalog, found: &[u32]) -> Result<Vec<ComparisonRow>, PageError> {
     let snapshot = catalog.snapshot();
-    let firms = found.iter().map(|row| Ok((*row, record(catalog, Table::Firms, *row)?)));
-    let firms: Vec<(u32, Firm)> = firms.collect::<Result<_, PageError>>()?;
+    let firms: Vec<Firm> = records(catalog, Table::Firms, found)?;
+    let firms: Vec<(u32, Firm)> = found.iter().copied().zip(firms).collect();
     let portfolios: Vec<BTreeSet<u32>> = found
         .iter()
         .map(|firm| catalog.history(*firm).portfolio.iter().map(|(startup, _)| *startup).collect())
         .collect();
-    let portfolio_of = |row: u32| &portfolios[found.iter().position(|known| *known == row).unwrap_or(0)];
     let shared = |(own, _): &(u32, Firm)| {
-        let others = found.iter().filter(|other| *other != own);
-        let common = portfolio_of(*own)
-            .iter()
-            .filter(|startup| others.clone().any(|other| portfolio_of(*other).contains(startup)));
-        ComparisonCell::list(common.map(|startup| {
-            let path = path_of(Table::Startups, snapshot.slug(Table::Startups, *startup));
-            (snapshot.name(Table::Startups, *startup).to_owned(), Some(path))
-        }))
-        .or_none()
+        let (own, others): (Vec<_>, Vec<_>) = found.iter().zip(&portfolios).partition(|(firm, _)| *firm == own);
+        let own = own.into_iter().flat_map(|(_, startups)| startups);
+        let common = own.filter(|startup| others.iter().any(|(_, startups)| startups.contains(startup)));
+        let linked = common.map(|startup| name_and_path(catalog, Table::Startups, *startup));
+        or_none(linked.map(|(name, path)| (name, Some(path))).collect())
     };
-    let sectors = |(own, _): &(u32, Firm)| {
-        ComparisonCell::list(catalog.history(*own).sectors.iter().take(5).map(|(sector, count)| {
+    let sectors = |(own, _): &(u32, Firm)| -> Vec<LinkedText> {
+        let sector = |(sector, count): &(u32, u32)| {
             let name = format!("{} ({})", snapshot.name(Table::Sectors, *sector), format::number(*count));
             (name, Some(format!("/sectors/{}", snapshot.slug(Table::Sectors, *sector))))
-        }))
+        };
+        catalog.history(*own).sectors.iter().take(5).map(sector).collect()
     };
-    Ok(known_rows(vec![
-        row("Kind", &firms, |(_, firm)| ComparisonCell::known(firm.kind.as_deref().map(format::word))),
-        row("Place", &firms, |(_, firm)| ComparisonCell::text(format::place(&firm.city, &firm.country))),
-        row("Founded", &firms, |(_, firm)| ComparisonCell::known(firm.founded_year.map(|year| year.to_string()))),
-        row("Check size", &firms, |(_, firm)| {
-            ComparisonCell::text(format::usd_range(&firm.check_min_usd, &firm.check_max_usd))
-        }),
-        row("Assets under management", &firms, |(_, firm)| {
-            ComparisonCell::known(firm.aum_usd.as_ref().map(format::usd))
-        }),
-        row("Stages", &firms, |(_, firm)| {
-            ComparisonCell::list(firm.stages.iter().map(|stage| (format::word(stage), None)))
-        }),
+    let rows = [
+        row("Kind", &firms, |(_, firm)| plain(firm.kind.as_deref().map(format::word))),
+        row("Place", &firms, |(_, firm)| plain(format::place(&firm.city, &firm.country))),
+        row("Founded", &firms, |(_, firm)| plain(firm.founded_year.map(|year| year.to_string()))),
+        row("Check size", &firms, |(_, firm)| plain(format::usd_range(&firm.check_min_usd, &firm.check_max_usd))),
+        row("Assets under management", &firms, |(_, firm)| plain(firm.aum_usd.as_ref().map(format::usd))),
+        row("Stages", &firms, |(_, firm)| firm.stages.iter().map(|stage| (format::word(stage), None)).collect()),
         row("Sectors of the portfolio", &firms, sectors),
-        row("Portfolio", &firms, |(_, firm)| {
-            ComparisonCell::text(format::counted(firm.portfolio_count, "startup", "startups"))
-        }),
-        row("Rounds joined", &firms, |(_, firm)| ComparisonCell::text(format::number(firm.investment_count))),
+        row("Portfolio", &firms, |(_, firm)| plain(format::counted(firm.portfolio_count, "startup", "startups"))),
+        row("Rounds joined", &firms, |(_, firm)| plain(format::number(firm.investment_count))),
         row("Rounds led", &firms, |(own, _)| {
-            ComparisonCell::known(count_led(catalog, *own, &[]).map(|(led, named)| {
+            plain(count_led(catalog, *own, &[]).map(|(led, named)| {
                 format!("{} of {} that name their leads", format::number(led), format::number(named))
             }))
         }),
-        row("Last investment", &firms, |(_, firm)| {
-            ComparisonCell::known(firm.last_investment_on.as_ref().map(format::day))
-        }),
+        row("Last investment", &firms, |(_, firm)| plain(firm.last_investment_on.as_ref().map(format::day))),
         row("Health score", &firms, |(_, firm)| {
-            ComparisonCell::known(firm.health_score.map(|score| match (firm.score.low, firm.score.high) {
+            plain(firm.health_score.map(|score| match (firm.score.low, firm.score.high) {
                 (Some(low), Some(high)) => format!("{score} of 100, 90 % interval {low} to {high}"),
                 _ => format!("{score} of 100"),
             }))
         }),
         row("Ghosting rate", &firms, |(_, firm)| {
-            ComparisonCell::known(firm.ghosting_rate.as_ref().map(|rate| format!("{} %", format::tenths(rate))))
+            plain(firm.ghosting_rate.as_ref().map(|rate| format!("{} %", format::tenths(rate))))
         }),
         row("Startups shared with the others", &firms, shared),
-    ]))
+    ];
+    Ok(rows.into_iter().flatten().collect())
 }
 
 fn startups(catalog: &Catalog, found: &[u32]) -> Result<Vec<ComparisonRow>, PageError> {
-    let startups = found.iter().map(|row| record(catalog, Table::Startups, *row));
-    let startups: Vec<Startup> = startups.collect::<Result<_, PageError>>()?;
+    let startups: Vec<Startup> = records(catalog, Table::Startups, found)?;
     let backs = |startup: &Startup, slug: &str| startup.investors.iter().any(|investor| investor.slug == slug);
-    let investor = |slug: &str, name: &str| (name.to_owned(), Some(path_of(Table::Firms, slug)));
-    Ok(known_rows(vec![
-        row("Status", &startups, |startup| ComparisonCell::known(startup.status.as_deref().map(format::word))),
-        row("Place", &startups, |startup| ComparisonCell::text(format::place(&startup.city, &startup.country))),
-        row("Founded", &startups, |startup| ComparisonCell::known(startup.founded_year.map(|year| year.to_string()))),
+    let linked = |firm: &Investor| (firm.name.clone(), Some(path_of(Table::Firms, &firm.slug)));
+    let rows = [
+        row("Status", &startups, |startup| plain(startup.status.as_deref().map(format::word))),
+        row("Place", &startups, |startup| plain(format::place(&startup.city, &startup.country))),
+        row("Founded", &startups, |startup| plain(startup.founded_year.map(|year| year.to_string()))),
         row("Sectors", &startups, |startup| {
-            ComparisonCell::list(sector_links(catalog, &startup.sectors).map(|(name, href)| (name, Some(href))))
+            sector_links(catalog, &startup.sectors, "/sectors/").map(|(name, href)| (name, Some(href))).collect()
         }),
-        row("Stage", &startups, |startup| ComparisonCell::known(startup.stage.as_deref().map(format::word))),
-        row("Raised", &startups, |startup| ComparisonCell::known(startup.total_raised_usd.as_ref().map(format::usd))),
-        row("Rounds", &startups, |startup| ComparisonCell::text(format::number(startup.round_count))),
-        row("Last round", &startups, |startup| ComparisonCell::known(startup.last_round_on.as_ref().map(format::day))),
-        row("Investors", &startups, |startup| {
-            ComparisonCell::list(startup.investors.iter().map(|firm| investor(&firm.slug, &firm.name)))
-        }),
+        row("Stage", &startups, |startup| plain(startup.stage.as_deref().map(format::word))),
+        row("Raised", &startups, |startup| plain(startup.total_raised_usd.as_ref().map(format::usd))),
+        row("Rounds", &startups, |startup| plain(format::number(startup.round_count))),
+        row("Last round", &startups, |startup| plain(startup.last_round_on.as_ref().map(format::day))),
+        row("Investors", &startups, |startup| startup.investors.iter().map(linked).collect()),
         row("Investors shared with the others", &startups, |startup| {
             let others = || startups.iter().filter(|other| other.slug != startup.slug);
             let shared = startup.investors.iter().filter(|firm| others().any(|other| backs(other, &firm.slug)));
-            ComparisonCell::list(shared.map(|firm| investor(&firm.slug, &firm.name))).or_none()
+            or_none(shared.map(linked).collect())
         }),
-    ]))
+    ];
+    Ok(rows.into_iter().flatten().collect())
 }

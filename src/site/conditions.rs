@@ -52,12 +52,10 @@ pub(crate) fn title(catalog: &Catalog, resource: Resource, link: &Link) -> Strin
     let in_title = ["stage", "status", "sector", "kind", "city", "country"];
     let others = link.others(&["sort", SIZE]).into_iter();
     for (name, text) in others.filter(|(name, _)| !in_title.contains(&name.as_str()) || !is_named(name)) {
-        let label = if name == "q" {
-            format!("named “{text}”")
-        } else if name == "text" {
-            format!("described by “{text}”")
-        } else {
-            values_in_words(catalog, link, &name).unwrap_or_default()
+        let label = match name.as_str() {
+            "q" => format!("named “{text}”"),
+            "text" => format!("described by “{text}”"),
+            _ => values_in_words(catalog, link, &name).unwrap_or_default(),
         };
         let comma = if name == "like" { "" } else { "," };
         title = format!("{title}{comma} {label}");
@@ -72,20 +70,19 @@ fn values_in_words(catalog: &Catalog, link: &Link, name: &str) -> Option<String>
         [] => return None,
         [one] => one.clone(),
         [first @ .., last] if labels.len() <= MAX_NAMED => format!("{} and {last}", first.join(", ")),
-        _ => format!("{} {}", labels.len(), plural_of(name)),
+        _ => {
+            let noun = match name {
+                "stage" => "stages",
+                "sector" => "sectors",
+                "country" => "countries",
+                "city" => "cities",
+                "status" => "statuses",
+                "investor" => "investors",
+                _ => "values",
+            };
+            format!("{} {noun}", labels.len())
+        }
     })
-}
-
-fn plural_of(name: &str) -> &str {
-    match name {
-        "stage" => "stages",
-        "sector" => "sectors",
-        "country" => "countries",
-        "city" => "cities",
-        "status" => "statuses",
-        "investor" => "investors",
-        _ => "values",
-    }
 }
 
 fn lower_first(text: &str) -> String {
@@ -98,19 +95,12 @@ pub(crate) fn count(link: &Link) -> usize {
     link.others(&["sort", SIZE]).iter().map(|(name, _)| link.values(name).count()).sum()
 }
 
-/// Start of a period: `2023`, or the day.
-fn since(date: &str) -> String {
-    format::day(date.strip_suffix("-01-01").unwrap_or(date))
-}
-
-/// End of a period: `2023`, or the day.
-fn until(date: &str) -> String {
-    format::day(date.strip_suffix("-12-31").unwrap_or(date))
-}
-
 pub(crate) fn label_of(catalog: &Catalog, name: &str, value: &str) -> String {
     let snapshot = catalog.snapshot();
     let name_of = |table: Table| snapshot.find(table, value).map_or(value, |row| snapshot.name(table, row));
+    // Start and end of a period: `2023`, or the day.
+    let since = || format::day(value.strip_suffix("-01-01").unwrap_or(value));
+    let until = || format::day(value.strip_suffix("-12-31").unwrap_or(value));
     let usd = || value.parse::<u64>().map_or_else(|_| value.to_owned(), |usd| format::usd(&usd));
     match name {
         "stage" | "kind" | "status" => format::word(value),
@@ -131,12 +121,12 @@ pub(crate) fn label_of(catalog: &Catalog, name: &str, value: &str) -> String {
         "min_rating" => format!("{value} stars or more"),
         "max_rating" => format!("{value} stars or fewer"),
         "check_usd" => format!("check size {}", usd()),
-        "active_since" => format!("active since {}", since(value)),
-        "active_until" => format!("active until {}", until(value)),
-        "since" => format!("announced since {}", since(value)),
-        "until" => format!("announced until {}", until(value)),
-        "last_round_since" => format!("last round since {}", since(value)),
-        "last_round_until" => format!("last round until {}", until(value)),
+        "active_since" => format!("active since {}", since()),
+        "active_until" => format!("active until {}", until()),
+        "since" => format!("announced since {}", since()),
+        "until" => format!("announced until {}", until()),
+        "last_round_since" => format!("last round since {}", since()),
+        "last_round_until" => format!("last round until {}", until()),
         "founded_from" => format!("founded since {value}"),
         "founded_to" => format!("founded until {value}"),
         "min_amount_usd" | "min_raised_usd" => format!("{} or more", usd()),

@@ -102,7 +102,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
         tables,
         years: rounds_by_year(catalog),
         field_years: FieldYears::heatmap(catalog, &years),
-        changes: feeds::release_view(catalog, before).changes,
+        changes: feeds::changes(catalog, before),
         files: match request.state.bulk {
             BulkAccess::Off => Vec::new(),
             _ => catalog

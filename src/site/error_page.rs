@@ -1,7 +1,5 @@
-//! Error pages, with hints how to continue.
-//!
-//! [`PageError`] is the error of every page. Errors that a form can show next to its fields are not among these: the
-//! form is shown again with a message.
+//! Error pages, with hints how to continue. Errors that a form can show next to its fields are not among these: the form
+//! is shown again with a message.
 
 use askama::Template;
 use http::StatusCode;
@@ -17,23 +15,26 @@ use service::Operator;
 
 #[derive(Debug, Error)]
 pub(crate) enum PageError {
-    #[error("no record of {0:?} has the slug `{1}`")]
+    #[error("There is no {} “{}” in this release.", .0.noun(), .1)]
     UnknownRecord(Table, String),
     /// The record with the first slug was merged into the record with the second.
     #[error("the {} `{}` was merged into `{}`", .0.noun(), .1, .2)]
     Moved(Table, String, String),
     #[error("no page has this path")]
     UnknownPage,
-    #[error("{} parameters of the query are invalid", .0.len())]
+    #[error("Fix the values listed below, or reset the filters.")]
     InvalidQuery(Vec<ParameterError>),
     /// A form from another site, or from a client that does not send its origin.
-    #[error("the form was not sent from a page of this site")]
+    #[error(
+        "A form is accepted only if it is sent from a page of this site, by a browser that sends its origin. Open the page \
+         again and send the form from there."
+    )]
     ForeignForm,
-    #[error("unreadable form: {1}")]
+    #[error("{1}")]
     UnreadableForm(StatusCode, &'static str),
-    #[error("too many pages were requested: {0}")]
+    #[error("too many requests from this address: {0}")]
     RateLimited(RetryAfter),
-    #[error("too many pages are waiting")]
+    #[error("Too many pages are waiting. Try again in a second.")]
     Overloaded,
     #[error(transparent)]
     BatchRefused(#[from] BatchRefused),
@@ -51,31 +52,12 @@ pub(crate) enum PageError {
 struct ErrorPage<'a> {
     layout: PageLayout,
     status: u16,
-    heading: String,
-    detail: String,
     errors: &'a [ParameterError],
     /// The name and path of records with a similar slug.
     suggestions: Vec<(String, String)>,
-    /// Path of the page without its query.
-    reset: &'a str,
 }
 
 impl PageError {
-    fn status(&self) -> StatusCode {
-        match self {
-            Self::Moved(..) => StatusCode::MOVED_PERMANENTLY,
-            Self::UnknownRecord(..) | Self::UnknownPage => StatusCode::NOT_FOUND,
-            Self::InvalidQuery(_) => StatusCode::BAD_REQUEST,
-            Self::ForeignForm => StatusCode::FORBIDDEN,
-            Self::UnreadableForm(status, _) => *status,
-            Self::RateLimited(_) | Self::Account(AccountError::Throttled(_)) => StatusCode::TOO_MANY_REQUESTS,
-            Self::Overloaded
-            | Self::BatchRefused(_)
-            | Self::Account(AccountError::Busy(_) | AccountError::Unavailable(_)) => StatusCode::SERVICE_UNAVAILABLE,
-            Self::Account(_) | Self::Template(_) | Self::Undecodable(..) => StatusCode::INTERNAL_SERVER_ERROR,
-        }
-    }
-
     pub(crate) fn retry_after(&self) -> Option<RetryAfter> {
         match self {
             Self::RateLimited(wait) => Some(*wait),
@@ -94,53 +76,57 @@ impl PageError {
         }
     }
 
-    /// The status and the page for a request of `path`.
     pub(crate) fn page(&self, catalog: &Catalog, path: &str, operator: &Operator) -> (StatusCode, String) {
-        let status = self.status();
-        let (heading, detail) = self.heading_and_detail(path);
-        let suggestions = match self {
-            Self::UnknownRecord(table, slug) => {
-                let slugs = catalog.nearest_slugs(*table, slug, 5);
-                let rows = slugs.iter().filter_map(|slug| catalog.snapshot().find(*table, slug));
-                rows.map(|row| name_and_path(catalog, *table, row)).collect()
-            }
-            _ => Vec::new(),
-        };
+        let (status, heading) = self.status_and_heading();
+        let detail = self.detail(path);
+        let mut suggestions = Vec::new();
+        if let Self::UnknownRecord(table, slug) = self {
+            let slugs = catalog.nearest_slugs(*table, slug, 5);
+            let rows = slugs.iter().filter_map(|slug| catalog.snapshot().find(*table, slug));
+            suggestions.extend(rows.map(|row| name_and_path(catalog, *table, row)));
+        }
         let errors = if let Self::InvalidQuery(errors) = self { errors.as_slice() } else { &[] };
         let layout = PageLayout::new(catalog.snapshot(), &heading, &detail, path).not_indexed().with_operator(operator);
-        let page = ErrorPage { layout, status: status.as_u16(), heading, detail, errors, suggestions, reset: path };
+        let page = ErrorPage { layout, status: status.as_u16(), errors, suggestions };
         let minimal = |_| format!("<!doctype html>\n<title>{status}</title>\n<h1>{status}</h1>\n");
         (status, page.render().unwrap_or_else(minimal))
     }
 
-    fn heading_and_detail(&self, path: &str) -> (String, String) {
-        let (heading, detail) = match self {
-            Self::UnknownRecord(table, slug) => {
-                let noun = table.noun();
-                return (format!("No {noun} of this name"), format!("There is no {noun} “{slug}” in this release."));
+    fn status_and_heading(&self) -> (StatusCode, String) {
+        let (status, heading) = match self {
+            Self::UnknownRecord(table, _) => {
+                return (StatusCode::NOT_FOUND, format!("No {} of this name", table.noun()));
             }
-            Self::Moved(..) => ("Moved", sentence(&self.to_string())),
-            Self::UnknownPage => ("Page not found", format!("There is no page at {path}.")),
-            Self::InvalidQuery(_) => ("Invalid filters", "Fix the values listed below, or reset the filters.".to_owned()),
-            Self::ForeignForm => (
-                "Form rejected",
-                "A form is accepted only if it is sent from a page of this site, by a browser that sends its origin. Open \
-                 the page again and send the form from there."
-                    .to_owned(),
-            ),
-            Self::UnreadableForm(_, detail) => ("Unreadable form", (*detail).to_owned()),
-            Self::RateLimited(wait) => ("Too many requests", sentence(&format!("too many requests from this address: {wait}"))),
-            Self::Overloaded => ("Busy", "Too many pages are waiting. Try again in a second.".to_owned()),
-            Self::BatchRefused(refused) => ("Busy", sentence(&refused.to_string())),
-            Self::Account(error) => ("Request failed", sentence(&error.to_string())),
-            Self::Template(_) | Self::Undecodable(..) => (
-                "Internal error",
+            Self::Moved(..) => (StatusCode::MOVED_PERMANENTLY, "Moved"),
+            Self::UnknownPage => (StatusCode::NOT_FOUND, "Page not found"),
+            Self::InvalidQuery(_) => (StatusCode::BAD_REQUEST, "Invalid filters"),
+            Self::ForeignForm => (StatusCode::FORBIDDEN, "Form rejected"),
+            Self::UnreadableForm(status, _) => (*status, "Unreadable form"),
+            Self::RateLimited(_) => (StatusCode::TOO_MANY_REQUESTS, "Too many requests"),
+            Self::Overloaded | Self::BatchRefused(_) => (StatusCode::SERVICE_UNAVAILABLE, "Busy"),
+            Self::Account(AccountError::Throttled(_)) => (StatusCode::TOO_MANY_REQUESTS, "Request failed"),
+            Self::Account(AccountError::Busy(_) | AccountError::Unavailable(_)) => {
+                (StatusCode::SERVICE_UNAVAILABLE, "Request failed")
+            }
+            Self::Account(_) => (StatusCode::INTERNAL_SERVER_ERROR, "Request failed"),
+            Self::Template(_) | Self::Undecodable(..) => (StatusCode::INTERNAL_SERVER_ERROR, "Internal error"),
+        };
+        (status, heading.to_owned())
+    }
+
+    fn detail(&self, path: &str) -> String {
+        match self {
+            Self::UnknownPage => format!("There is no page at {path}."),
+            Self::Template(_) | Self::Undecodable(..) => {
                 "This page could not be shown because of an error of the service. Try again later; if the error persists, \
                  contact the operator."
-                    .to_owned(),
-            ),
-        };
-        (heading.to_owned(), detail)
+                    .to_owned()
+            }
+            Self::Moved(..) | Self::RateLimited(_) | Self::BatchRefused(_) | Self::Account(_) => {
+                sentence(&self.to_string())
+            }
+            _ => self.to_string(),
+        }
     }
 }
 
@@ -160,7 +146,6 @@ pub(crate) fn path_of(table: Table, slug: &str) -> String {
     }
 }
 
-/// A record's name and path.
 pub(crate) fn name_and_path(catalog: &Catalog, table: Table, row: u32) -> (String, String) {
     let snapshot = catalog.snapshot();
     (snapshot.name(table, row).to_owned(), path_of(table, snapshot.slug(table, row)))

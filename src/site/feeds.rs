@@ -12,27 +12,17 @@ use crate::records::records;
 use crate::{PageRequest, format, respond_unless_known};
 use catalog::{Catalog, ChangeCounts, ListPosition, ParseOptions, Request, Resource};
 use data::model::{FundingRound, Reference};
-use data::{Date, Snapshot, Table};
+use data::{Date, Table};
 
-/// Entries in a feed of rounds.
 const MAX_ROUNDS: usize = 50;
 
 #[derive(Template)]
 #[template(path = "releases.html")]
 struct ReleasesPage<'a> {
     layout: PageLayout,
-    releases: Vec<ReleaseView<'a>>,
+    releases: Vec<(&'a Catalog, Option<ReleaseChanges>)>,
 }
 
-pub(super) struct ReleaseView<'a> {
-    version: String,
-    released_on: Date,
-    title: &'a str,
-    /// `None` if no previous release is loaded.
-    pub(super) changes: Option<ReleaseChanges>,
-}
-
-/// The changes of a release.
 #[derive(Template)]
 #[template(path = "release_changes.html")]
 pub(super) struct ReleaseChanges {
@@ -40,7 +30,6 @@ pub(super) struct ReleaseChanges {
     since: String,
     /// Counts for each table that differs.
     counts: Vec<(Table, ChangeCounts)>,
-    /// API path of the list of changes.
     api: String,
 }
 
@@ -81,47 +70,35 @@ pub(super) fn loaded_releases(request: PageRequest<'_>) -> Vec<Arc<Catalog>> {
     releases
 }
 
-fn release_views(releases: &[Arc<Catalog>]) -> impl Iterator<Item = ReleaseView<'_>> {
-    releases.iter().enumerate().map(|(index, catalog)| release_view(catalog, releases.get(index + 1)))
+fn with_changes(releases: &[Arc<Catalog>]) -> impl Iterator<Item = (&Catalog, Option<ReleaseChanges>)> {
+    let before = releases.iter().skip(1).map(Some).chain([None]);
+    releases.iter().zip(before).map(|(release, before)| (&**release, changes(release, before)))
 }
 
-/// A release with its changes since `before`.
-pub(super) fn release_view<'a>(catalog: &'a Catalog, before: Option<&Arc<Catalog>>) -> ReleaseView<'a> {
-    let snapshot: &Snapshot = catalog.snapshot();
-    let changes = before.map(|before| ReleaseChanges {
+/// The changes of a release since `before`; `None` if no previous release is loaded.
+pub(super) fn changes(catalog: &Catalog, before: Option<&Arc<Catalog>>) -> Option<ReleaseChanges> {
+    let before = before?;
+    let counts = catalog.change_counts(before).into_iter().filter(|(_, counts)| *counts != ChangeCounts::default());
+    Some(ReleaseChanges {
         since: before.version().to_string(),
-        counts: catalog
-            .change_counts(before)
-            .into_iter()
-            .filter(|(_, counts)| *counts != ChangeCounts::default())
-            .collect(),
+        counts: counts.collect(),
         api: format!("/api/v3/changes?from={}&to={}", before.version(), catalog.version()),
-    });
-    ReleaseView {
-        version: snapshot.version().to_string(),
-        released_on: snapshot.released_on(),
-        title: snapshot.title(),
-        changes,
-    }
+    })
 }
 
-/// `/releases`.
 pub(crate) fn releases(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
     let releases = loaded_releases(request);
     let description = "The releases of the data and what each of them changed.";
-    let layout = PageLayout::new(catalog.snapshot(), "Releases", description, request.path)
-        .with_own_address(&request.state.public_url)
-        .with_operator(&request.state.operator);
-    Ok(ReleasesPage { layout, releases: release_views(&releases).collect() }.render()?)
+    let layout = PageLayout::new(catalog.snapshot(), "Releases", description, request.path).canonical(request.state);
+    Ok(ReleasesPage { layout, releases: with_changes(&releases).collect() }.render()?)
 }
 
-/// `/releases.atom`, `/releases.json`.
 pub(crate) fn release_feed(request: PageRequest<'_>) -> Feed {
     let base = &request.state.public_url;
     let releases = loaded_releases(request);
-    let entry = |view: ReleaseView<'_>| {
-        let url = format!("{base}/releases#{}", view.version);
-        let text = match &view.changes {
+    let entry = |(release, changes): (&Catalog, Option<ReleaseChanges>)| {
+        let url = format!("{base}/releases#{}", release.version());
+        let text = match changes {
             None => "The release before it is no longer held, so its changes are not known here.".to_owned(),
             Some(changes) if changes.counts.is_empty() => format!("No record differs from {}.", changes.since),
             Some(changes) => {
@@ -133,15 +110,10 @@ pub(crate) fn release_feed(request: PageRequest<'_>) -> Feed {
                 format!("Since {}: {} Listed by {base}{}", changes.since, counts.join(" "), changes.api)
             }
         };
-        FeedEntry {
-            id: url.clone(),
-            title: format!("Release {}", view.version),
-            url,
-            date: midnight(view.released_on),
-            text,
-        }
+        let (title, date) = (format!("Release {}", release.version()), midnight(release.snapshot().released_on()));
+        FeedEntry { id: url.clone(), title, url, date, text }
     };
-    Feed::new(request, "releases", "/releases", release_views(&releases).map(entry).collect())
+    Feed::new(request, "releases", "/releases", with_changes(&releases).map(entry).collect())
 }
 
 /// `/rounds.atom`, `/rounds.json`: the newest rounds that match the filters of `/funding-rounds`.

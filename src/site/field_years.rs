@@ -50,10 +50,8 @@ impl FieldYears {
         if self.missing.is_empty() {
             return None;
         }
-        let of = match self.missing.len() == self.covered {
-            true => String::new(),
-            false => format!(" of {}", spans(&self.missing)),
-        };
+        let is_all = self.missing.len() == self.covered;
+        let of = if is_all { String::new() } else { format!(" of {}", spans(&self.missing)) };
         Some(match self.property {
             "investor" => format!("No round{of} names its investors."),
             "lead" => format!("No round{of} names a lead investor."),
@@ -94,11 +92,10 @@ impl FieldYears {
         );
         let head = ChartHead::new("field-years", "Fields of rounds by year", summary);
         let columns = years.iter().map(|(year, _)| year.to_string()).collect();
-        Some(Heatmap::new(head, "Field", ChartUnit::Count("round", "rounds"), columns, rows).scrolled_to_end())
+        Some(Heatmap::new(head, "Field", ChartUnit::Count("round", "rounds"), columns, rows))
     }
 }
 
-/// Number of rounds per year that have a value of a property.
 fn by_year(catalog: &Catalog, property: Property) -> BTreeMap<i32, u64> {
     let is_year = |(name, _): &(&str, GroupBy)| *name == "year";
     let group_by = group_bys(Resource::Rounds).into_iter().filter(is_year).collect();

@@ -1,7 +1,6 @@
 //! Forms with a file field (`multipart/form-data`, RFC 7578).
 
-/// The content of the first field of this name; `None` if there is none. Browsers send an empty field if no file was
-/// chosen.
+/// The content of the first field of this name, if any. Browsers send an empty field if no file was chosen.
 pub(crate) fn field<'b>(body: &'b [u8], name: &str) -> Option<&'b [u8]> {
     fields(body, name).next()
 }

@@ -15,21 +15,20 @@ use crate::link::Link;
 use crate::lists::{list_path, nouns};
 use crate::market::{countries, rounds_by_year, sectors};
 use crate::question::SearchQuestion;
-use crate::records::{record, records};
+use crate::records::records;
 use crate::round_rows::RoundRows;
-use crate::{PageRequest, format, respond_with};
+use crate::{PageRequest, PageResult, format, page_headers, respond_with, response_of};
 use catalog::params::MAX_TEXT_CHARS;
 use catalog::{Catalog, Filter, LeaderboardQuery, ListPosition, Order, Query, Ranking, Resource, TextIndexes, Totals};
 use data::model::{Firm, Person, Startup};
 use data::{Direction, Metric, Table};
-use transport::headers::{Caching, CommonHeaders, set};
+use transport::headers::Caching;
 
 /// Search results per table.
 const MAX_RESULTS: usize = 8;
 const MAX_SUGGESTIONS: usize = 8;
 const MAX_LEADERS: usize = 5;
 const MAX_NEWEST: usize = 8;
-/// The searched lists.
 const RESOURCES: [Resource; 3] = [Resource::Firms, Resource::Startups, Resource::People];
 /// With this number, each name fits into its rectangle.
 const MAX_SECTORS: usize = 12;
@@ -40,10 +39,8 @@ struct HomePage<'a> {
     layout: PageLayout,
     totals: &'a Totals,
     released_on: String,
-    /// The date of the newest round.
     newest_round: Option<String>,
     boards: Vec<Board>,
-    /// Selections of the match form.
     choices: Vec<Choice>,
     by_year: Option<Bars>,
     sectors: Option<Treemap>,
@@ -52,14 +49,11 @@ struct HomePage<'a> {
     base: &'a str,
 }
 
-/// The top firms in one order.
 struct Board {
     name: &'static str,
     title: &'static str,
-    /// Path of the full list.
     href: &'static str,
     all: &'static str,
-    /// Rank and firm.
     firms: Vec<(u64, Firm)>,
     /// True to show the score, false to show the number of rounds.
     is_scored: bool,
@@ -84,7 +78,6 @@ struct SearchPage {
     snippets: HashMap<String, Vec<(String, bool)>>,
 }
 
-/// The results in one table.
 struct TableResults<R> {
     records: Vec<R>,
     total: u64,
@@ -110,35 +103,26 @@ impl<R: DeserializeOwned> TableResults<R> {
         self.total > 0 && !self.is_loose
     }
 
-    /// Results from the first rows of a list that is not a name search.
+    /// Results from the first rows of a list, all of them certain.
     fn from_rows(catalog: &Catalog, table: Table, rows: &[u32], total: u64, all: &str) -> Result<Self, PageError> {
         let records = records(catalog, table, rows)?;
         Ok(Self { records, total, is_loose: false, all: all.to_owned(), suggestions: Vec::new() })
     }
 }
 
-/// The query that searches for a name.
+fn list_href(table: Table, name: &str, text: &str) -> String {
+    Link::new(list_path(table), Vec::new()).with(name, text).href()
+}
+
 fn name_query(table: Table, text: &str) -> Query {
     Query { text: Some(text.to_owned()), order: Order::Relevance, ..Query::all(table) }
 }
 
-fn search_table<R: DeserializeOwned>(
-    catalog: &Catalog,
-    table: Table,
-    path: &str,
-    text: &str,
-) -> Result<TableResults<R>, PageError> {
+fn search_table<R: DeserializeOwned>(catalog: &Catalog, table: Table, text: &str) -> PageResult<TableResults<R>> {
     let page = catalog.list(&name_query(table, text), ListPosition::default(), MAX_RESULTS);
-    let records = records(catalog, table, &page.rows)?;
-    let all = Link::new(path, Vec::new()).with("q", text).href();
+    let found = TableResults::from_rows(catalog, table, &page.rows, page.total, &list_href(table, "q", text))?;
     let suggestions = page.did_you_mean.iter().take(2).map(|row| name_and_path(catalog, table, *row)).collect();
-    Ok(TableResults {
-        records,
-        total: page.total,
-        is_loose: page.notes.iter().any(|note| note.code == "relaxed"),
-        all,
-        suggestions,
-    })
+    Ok(TableResults { is_loose: page.notes.iter().any(|note| note.code == "relaxed"), suggestions, ..found })
 }
 
 /// Records with all words of a text in their descriptions, sectors or places. Adds excerpts to `snippets`.
@@ -157,8 +141,7 @@ fn search_descriptions<R: DeserializeOwned>(
     let page = catalog.list(&query, ListPosition::default(), MAX_RESULTS);
     let found = catalog.snippets_of(&query, &page.rows).into_iter();
     snippets.extend(found.map(|snippet| (snippet.slug.clone(), snippet.parts())));
-    let all = Link::new(list_path(table), Vec::new()).with("text", text).href();
-    TableResults::from_rows(catalog, table, &page.rows, page.total, &all).map(Some)
+    TableResults::from_rows(catalog, table, &page.rows, page.total, &list_href(table, "text", text)).map(Some)
 }
 
 fn search_text(query: &str) -> String {
@@ -176,14 +159,12 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     let description = "Ratings, peer scores, ghosting rates and profiles of venture capital firms, with their startups, \
                        funding rounds and people.";
     let page = HomePage {
-        layout: PageLayout::new(catalog.snapshot(), "", description, request.path)
-            .with_own_address(&request.state.public_url)
-            .with_operator(&request.state.operator),
+        layout: PageLayout::new(catalog.snapshot(), "", description, request.path).canonical(request.state),
         totals: catalog.totals(),
         released_on: format::day(catalog.totals().released_on),
         newest_round: catalog.snapshot().round_range().map(|(_, newest)| format::day(newest)),
         boards: boards(catalog)?,
-        choices: choices(catalog, &Link::new("/match", Vec::new()), &["stage", "sector", "country"]),
+        choices: choices(catalog, &Link::new("/match", Vec::new()), &["stage", "sector", "country"], &[]),
         by_year: rounds_by_year(catalog),
         sectors: sectors(catalog, MAX_SECTORS),
         countries: countries(catalog),
@@ -200,46 +181,34 @@ fn boards(catalog: &Catalog) -> Result<Vec<Board>, PageError> {
     let key = Table::Firms.sort_key("investment_count");
     let query = Query { order: Order::Keys(vec![(key, Direction::Descending)]), ..Query::all(Table::Firms) };
     let busiest = catalog.list(&query, ListPosition::default(), MAX_LEADERS).rows;
-    let rated = Board {
-        name: "rated",
-        title: "Highest rated by founders",
-        href: "/leaderboard",
-        all: "full leaderboard",
-        firms: load_ranked(catalog, rated.iter().map(|ranked| (ranked.rank, ranked.row)))?,
-        is_scored: true,
-    };
-    let busiest = Board {
-        name: "busiest",
-        title: "Most investments",
-        href: "/vcs?sort=-investment_count",
-        all: "all firms",
-        firms: load_ranked(catalog, (1..).zip(busiest))?
-            .into_iter()
-            .filter(|(_, firm)| firm.investment_count > 0)
-            .collect(),
-        is_scored: false,
-    };
-    Ok([rated, busiest].into_iter().filter(|board| !board.firms.is_empty()).collect())
-}
-
-fn load_ranked(catalog: &Catalog, rows: impl Iterator<Item = (u64, u32)>) -> Result<Vec<(u64, Firm)>, PageError> {
-    rows.map(|(rank, row)| Ok((rank, record(catalog, Table::Firms, row)?))).collect()
+    let ranks = rated.iter().map(|ranked| ranked.rank);
+    let rated: Vec<Firm> = records(catalog, Table::Firms, rated.iter().map(|ranked| &ranked.row))?;
+    let mut busiest: Vec<Firm> = records(catalog, Table::Firms, &busiest)?;
+    busiest.retain(|firm| firm.investment_count > 0);
+    let rated: Vec<(u64, Firm)> = ranks.zip(rated).collect();
+    let busiest: Vec<(u64, Firm)> = (1..).zip(busiest).collect();
+    let boards = [
+        (["rated", "Highest rated by founders", "/leaderboard", "full leaderboard"], rated, true),
+        (["busiest", "Most investments", "/vcs?sort=-investment_count", "all firms"], busiest, false),
+    ];
+    let boards = boards.into_iter().filter(|(_, firms, _)| !firms.is_empty());
+    Ok(boards
+        .map(|([name, title, href, all], firms, is_scored)| Board { name, title, href, all, firms, is_scored })
+        .collect())
 }
 
 fn search(catalog: &Catalog, request: PageRequest<'_>, q: String) -> Result<String, PageError> {
-    let mut firms = search_table(catalog, Table::Firms, "/vcs", &q)?;
-    let mut startups = search_table(catalog, Table::Startups, "/startups", &q)?;
-    let mut people = search_table(catalog, Table::People, "/people", &q)?;
+    let mut firms = search_table(catalog, Table::Firms, &q)?;
+    let mut startups = search_table(catalog, Table::Startups, &q)?;
+    let mut people = search_table(catalog, Table::People, &q)?;
     let is_sure = firms.is_sure() || startups.is_sure() || people.is_sure();
     // As on the page of the list that the text is about.
     let subject = catalog.subject(&q);
-    let search = match is_sure {
-        true => None,
-        false => catalog.read_search(subject, &["q"], &name_query(subject.table(), &q)),
-    };
-    let list = Link::new(list_path(subject.table()), Vec::new());
-    let question = search.map(|search| SearchQuestion::from_search(catalog, subject, &search, &list, MAX_RESULTS));
-    let question = question.transpose()?.flatten();
+    let mut question = None;
+    if !is_sure && let Some(search) = catalog.read_search(subject, &["q"], &name_query(subject.table(), &q)) {
+        let list = Link::new(list_path(subject.table()), Vec::new());
+        question = SearchQuestion::from_search(catalog, subject, &search, &list, MAX_RESULTS)?;
+    }
     let read_question = question.as_ref().filter(|question| question.is_read);
     // Answers to the question take precedence over merely similar names.
     if let Some(SearchQuestion { table, rows, total, href, .. }) = read_question {
@@ -254,14 +223,13 @@ fn search(catalog: &Catalog, request: PageRequest<'_>, q: String) -> Result<Stri
         [&firms.suggestions, &startups.suggestions, &people.suggestions].into_iter().flatten().cloned().collect();
     let total = firms.total + startups.total + people.total;
     let is_described = total == 0 && read_question.is_none();
-    let (mut snippets, mut elsewhere) = (HashMap::new(), Vec::new());
+    let (mut snippets, mut described) = (HashMap::new(), Vec::new());
     let is_unread = question.as_ref().is_none_or(|question| !question.unread.is_empty());
     if !is_described && !is_sure && is_unread {
-        elsewhere.extend(RESOURCES.into_iter().filter_map(|resource| {
+        described.extend(RESOURCES.into_iter().filter_map(|resource| {
             let (one, many) = nouns(resource.table());
             let count = catalog.count_described(resource, &q) as u64;
-            let href = Link::new(list_path(resource.table()), Vec::new()).with("text", &q).href();
-            (count > 0).then(|| (format::counted(count, one, many), href))
+            (count > 0).then(|| (format::counted(count, one, many), list_href(resource.table(), "text", &q)))
         }));
     } else if is_described {
         firms = search_descriptions(catalog, Resource::Firms, &q, &mut snippets)?.unwrap_or(firms);
@@ -272,19 +240,9 @@ fn search(catalog: &Catalog, request: PageRequest<'_>, q: String) -> Result<Stri
     let layout = PageLayout::new(catalog.snapshot(), &title, "Firms, startups and people by name.", request.path)
         .not_indexed()
         .with_operator(&request.state.operator);
-    Ok(SearchPage {
-        layout,
-        q,
-        firms,
-        startups,
-        people,
-        suggestions,
-        question,
-        is_described,
-        described: elsewhere,
-        snippets,
-    }
-    .render()?)
+    let page =
+        SearchPage { layout, q, firms, startups, people, suggestions, question, is_described, described, snippets };
+    Ok(page.render()?)
 }
 
 /// `/suggest/opensearch?q=`: suggestions for the address bar, in the OpenSearch format: text, names, notes and URLs.
@@ -300,11 +258,6 @@ pub(crate) fn suggest_to_browser(catalog: &Catalog, request: PageRequest<'_>) ->
     }
     let body = serde_json::json!([text, names, notes, addresses]).to_string();
     respond_with(request, StatusCode::OK, body.into_bytes(), "application/x-suggestions+json")
-}
-
-#[derive(Serialize)]
-struct NameSuggestions {
-    names: Vec<NameSuggestion>,
 }
 
 #[derive(Serialize)]
@@ -332,9 +285,7 @@ pub(crate) fn suggest(catalog: &Catalog, request: PageRequest<'_>) -> Response<V
         matched: suggestion.matched.map(|part| [part.start, part.end]),
         href: path_of(suggestion.table, snapshot.slug(suggestion.table, suggestion.row)),
     });
-    let body = serde_json::to_vec(&NameSuggestions { names: names.collect() }).expect("strings have a JSON form");
-    let mut response = Response::new(body);
-    set(response.headers_mut(), "content-type", "application/json");
-    CommonHeaders { caching: Some(Caching::Private), ..crate::PAGE }.write(response.headers_mut());
-    response
+    let names = HashMap::from([("names", names.collect::<Vec<_>>())]);
+    let body = serde_json::to_vec(&names).expect("strings have a JSON form");
+    response_of(body, "application/json", page_headers(Caching::Private))
 }

@@ -4,14 +4,17 @@
 //! are no inline styles or scripts, so that the content security policy needs no exception.
 
 use once_cell::sync::Lazy;
+use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::error_page::path_of;
+use crate::lists::{list_path, nouns};
 use crate::twin::TwinFormat;
-use crate::{PAGES, assets};
-use data::Snapshot;
+use crate::{PAGES, PageRequest, assets, format, linked_data};
+use catalog::Catalog;
+use data::{Snapshot, Table};
 use service::{Brand, BrandColor, Operator, State};
 
-/// The content security policy of pages.
 pub(crate) const CSP: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; font-src 'self'; \
                               connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
@@ -23,18 +26,16 @@ static ASSET_VERSION: Lazy<String> = Lazy::new(|| {
     format!("{:08x}", xxh3_64(content.as_bytes()) >> 32)
 });
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct PageLayout {
     /// The page's title, without the name of the service; empty for the home page.
     pub title: String,
     pub description: String,
     pub path: String,
     pub is_indexed: bool,
-    /// True if the data of the release is invented.
     pub is_invented: bool,
     /// The release shown on the page; `None` for a page without data.
     pub release: Option<ReleaseInfo>,
-    /// The name of the service.
     pub brand: String,
     /// The operator's color, part of the URL of the style sheet.
     pub color: Option<BrandColor>,
@@ -42,15 +43,11 @@ pub(crate) struct PageLayout {
     pub operator: Vec<(String, &'static str)>,
     /// The canonical URL, if there is one. Other URLs of the page have filters or page numbers.
     pub canonical: Option<String>,
-    /// Paths of the Markdown and JSON twins.
     pub twins: Option<[String; 2]>,
-    /// JSON-LD about the content of the page.
     pub linked_data: Option<String>,
-    /// URL of the preview image.
     pub picture: Option<String>,
 }
 
-/// The release as the footer names it.
 #[derive(Clone, Debug)]
 pub(crate) struct ReleaseInfo {
     pub version: String,
@@ -68,14 +65,8 @@ impl PageLayout {
             path,
             is_indexed: true,
             is_invented,
-            release: None,
             brand: Brand::default().name.to_string(),
-            color: None,
-            operator: Vec::new(),
-            canonical: None,
-            twins: None,
-            linked_data: None,
-            picture: None,
+            ..Self::default()
         }
     }
 
@@ -89,13 +80,32 @@ impl PageLayout {
         Self { release: Some(release), ..Self::plain(title, description, path, snapshot.is_invented()) }
     }
 
-    /// Sets the name, the color and the links of the operator.
+    /// The layout of a record's page, with its twins and JSON-LD `about` it.
+    pub(crate) fn of_record(
+        catalog: &Catalog,
+        request: PageRequest<'_>,
+        (table, row): (Table, u32),
+        description: &str,
+        about: Value,
+    ) -> Self {
+        let snapshot = catalog.snapshot();
+        let path = path_of(table, snapshot.slug(table, row));
+        let list = (list_path(table), format::capitalized(nouns(table).1));
+        let graph = linked_data::record_graph(&request.state.public_url, list, &path, about);
+        let layout = Self::new(snapshot, snapshot.name(table, row), description, &path);
+        layout.with_twins(request.state, "").with_linked_data(graph)
+    }
+
     pub(crate) fn with_operator(self, operator: &Operator) -> Self {
         let Brand { name, color } = &operator.brand;
         Self { brand: name.to_string(), color: *color, operator: operator.links(), ..self }
     }
 
-    /// Sets the canonical URL to the page's own path.
+    /// Sets the canonical URL to the page's own path, and the name, the color and the links of the operator.
+    pub(crate) fn canonical(self, state: &State) -> Self {
+        self.with_own_address(&state.public_url).with_operator(&state.operator)
+    }
+
     pub(crate) fn with_own_address(self, base: &str) -> Self {
         let path = self.path.clone();
         self.with_canonical(base, &path)
@@ -106,7 +116,6 @@ impl PageLayout {
         Self { canonical: Some(format!("{base}{href}")), ..self }
     }
 
-    /// The title with the name of the service.
     pub(crate) fn full_title(&self) -> String {
         match self.title.as_str() {
             "" => format!("{}: venture capital firms, rated by founders", self.brand),
@@ -114,8 +123,7 @@ impl PageLayout {
         }
     }
 
-    /// Links the twins of the page; `query` is the canonical query of a list. Without a query, also sets the canonical
-    /// URL. Sets the operator, too.
+    /// Links the twins of the page and sets the operator; without `query`, that of a list, also the canonical URL.
     pub(crate) fn with_twins(self, state: &State, query: &str) -> Self {
         let mark = if query.is_empty() { "" } else { "?" };
         let twin = |format: TwinFormat| format!("{}{}{mark}{query}", self.path, format.extension());
@@ -124,7 +132,6 @@ impl PageLayout {
         Self { twins, ..layout }.with_operator(&state.operator)
     }
 
-    /// Adds JSON-LD.
     pub(crate) fn with_linked_data(self, linked_data: String) -> Self {
         Self { linked_data: Some(linked_data), ..self }
     }
@@ -136,7 +143,6 @@ impl PageLayout {
         Self { picture, ..self }
     }
 
-    /// Excludes the page from search engines.
     pub(crate) fn not_indexed(self) -> Self {
         Self { is_indexed: false, ..self }
     }
@@ -145,11 +151,6 @@ impl PageLayout {
     pub(crate) fn nav_items(&self) -> impl Iterator<Item = (&'static str, &'static str, bool)> {
         let pages = PAGES.iter().filter_map(|page| Some((page.path, page.menu?)));
         pages.chain([("/docs", "Docs")]).map(|(path, name)| (path, name, self.is_within(path)))
-    }
-
-    /// True if the header has a search field. The home page has a larger one of its own.
-    pub(crate) fn has_search(&self) -> bool {
-        self.path != "/"
     }
 
     /// True if the page is at `path` or below it.

@@ -6,15 +6,15 @@ use askama::Template;
 
 use crate::browse::{LenientQuery, PARSE_OPTIONS, PER_PAGE, Pager, Warning, at_page, page_size, parse, position_of};
 use crate::charts::{
-    Bars, ChartHead, ChartUnit, DotAxis, Dots, IntervalDot, Point, doubling_bins, even_bins, round_step,
+    Bars, ChartHead, ChartUnit, DotAxis, IntervalDot, Point, dots, doubling_bins, even_bins, round_step,
 };
-use crate::choice::{Choice, choices, with_errors};
+use crate::choice::{Choice, choices};
 use crate::conditions::{active_filters, label_of};
 use crate::error_page::PageError;
 use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::moves::{Move, Moves};
-use crate::records::record;
+use crate::records::records;
 use crate::{PageRequest, format};
 use catalog::{Catalog, ListPosition, RankedRow, Request, Resource};
 use data::model::Firm;
@@ -26,7 +26,6 @@ const SCORE_BIN: u32 = 5;
 /// Approximate number of bars in the histogram of any other metric.
 const BARS: u32 = 12;
 const FIRMS: ChartUnit = ChartUnit::Count("firm", "firms");
-/// Parameters that filter a leaderboard.
 const CONDITIONS: [&str; 4] = ["stage", "sector", "country", "kind"];
 
 #[derive(Template)]
@@ -34,7 +33,8 @@ const CONDITIONS: [&str; 4] = ["stage", "sector", "country", "kind"];
 struct RankingPage {
     layout: PageLayout,
     warnings: Vec<Warning>,
-    metrics: Vec<MetricTab>,
+    /// Label and path of each ranking; true for the current one.
+    metrics: Vec<(&'static str, String, bool)>,
     metric: String,
     column: &'static str,
     description: String,
@@ -45,7 +45,6 @@ struct RankingPage {
     missing: Option<String>,
     /// For a board without firms: a condition, the path of the board without it, and the number of firms there.
     relaxed: Vec<(String, String, u64)>,
-    /// The distribution over all firms that have a value.
     histogram: Option<Bars>,
     /// Heading and axis of the dots; `None` if no firm on the page has a dot.
     axis: Option<(&'static str, DotAxis)>,
@@ -56,98 +55,70 @@ struct RankingPage {
     api: String,
 }
 
-struct MetricTab {
-    label: &'static str,
-    href: String,
-    is_selected: bool,
-}
-
 struct RankedFirm {
     rank: u64,
     moved: Option<Move>,
     value: String,
     firm: Firm,
-    /// The value on the axis.
     dot: Option<IntervalDot>,
     /// The data behind the value, such as the number of reviews.
     basis: String,
 }
 
-/// The texts for a metric.
 struct MetricText {
     label: &'static str,
     /// The heading of the ranked values.
     column: &'static str,
     /// The heading of the dots.
     axis: &'static str,
-    description: &'static str,
+    /// Shown values are multiplied by this, have these decimals and end with this unit.
+    factor: f64,
+    decimals: usize,
+    unit: &'static str,
 }
 
 impl MetricText {
     fn new(metric: Metric) -> Self {
-        let (label, column, axis, description) = match metric {
-            Metric::HealthScore => (
-                "Health score",
-                "Cautious score",
-                "Health score, 90 % interval",
-                "Ranked by the cautious score: the health score minus its standard error, so that a firm with few reviews \
-                 does not lead by chance. Where intervals overlap, the order may be chance. Firms with at least 5 reviews.",
-            ),
-            Metric::Responsiveness => (
-                "Responsiveness",
-                "Rating of 5",
-                "Responsiveness",
-                "How fast and how well firms respond, smoothed. Firms with at least 5 reviews.",
-            ),
-            Metric::Fairness => (
-                "Fairness",
-                "Rating of 5",
-                "Fairness",
-                "How fair terms and negotiations are, smoothed. Firms with at least 5 reviews.",
-            ),
-            Metric::ValueAdd => (
-                "Value added",
-                "Rating of 5",
-                "Value added",
-                "What firms contribute beyond money, smoothed. Firms with at least 5 reviews.",
-            ),
-            Metric::GhostingRate => (
-                "Lowest ghosting rate",
-                "Ghosting rate",
-                "Ghosting rate, percent",
-                "The share of founders who never got a response, smoothed, lowest first. Firms with at least 5 reviews.",
-            ),
-            Metric::Activity => ("Most active", "Rounds", "Rounds joined", "No reviews are required."),
+        let (label, column, axis, factor, decimals, unit) = match metric {
+            Metric::HealthScore => ("Health score", "Cautious score", "Health score, 90 % interval", 1.0, 1, ""),
+            Metric::Responsiveness => ("Responsiveness", "Rating of 5", "Responsiveness", 1.0, 2, ""),
+            Metric::Fairness => ("Fairness", "Rating of 5", "Fairness", 1.0, 2, ""),
+            Metric::ValueAdd => ("Value added", "Rating of 5", "Value added", 1.0, 2, ""),
+            Metric::GhostingRate => ("Lowest ghosting rate", "Ghosting rate", "Ghosting rate, percent", 100.0, 1, " %"),
+            Metric::Activity => ("Most active", "Rounds", "Rounds joined", 1.0, 0, ""),
         };
-        Self { label, column, axis, description }
+        Self { label, column, axis, factor, decimals, unit }
+    }
+
+    fn value(&self, value: f64) -> String {
+        format!("{:.*}{}", self.decimals, self.factor * value, self.unit)
     }
 }
 
 fn description(catalog: &Catalog, metric: Metric) -> String {
-    let text = MetricText::new(metric).description;
-    match metric {
-        Metric::Activity => {
-            let until = catalog.snapshot().activity_until();
-            format!("Rounds joined in the 365 days up to {}, the newest round of the data. {text}", format::day(until))
+    let what = match metric {
+        Metric::HealthScore => {
+            "Ranked by the cautious score: the health score minus its standard error, so that a firm with few reviews does \
+             not lead by chance. Where intervals overlap, the order may be chance."
         }
-        _ => text.to_owned(),
-    }
-}
-
-fn value_text(metric: Metric, value: f64) -> String {
-    match metric {
-        Metric::HealthScore => format!("{value:.1}"),
-        Metric::Responsiveness | Metric::Fairness | Metric::ValueAdd => format!("{value:.2}"),
-        Metric::GhostingRate => format!("{:.1} %", 100.0 * value),
-        Metric::Activity => format!("{value:.0}"),
-    }
+        Metric::Responsiveness => "How fast and how well firms respond, smoothed.",
+        Metric::Fairness => "How fair terms and negotiations are, smoothed.",
+        Metric::ValueAdd => "What firms contribute beyond money, smoothed.",
+        Metric::GhostingRate => "The share of founders who never got a response, smoothed, lowest first.",
+        Metric::Activity => {
+            let until = format::day(catalog.snapshot().activity_until());
+            return format!(
+                "Rounds joined in the 365 days up to {until}, the newest round of the data. No reviews are required."
+            );
+        }
+    };
+    format!("{what} Firms with at least 5 reviews.")
 }
 
 fn has_board(catalog: &Catalog, metric: Metric) -> bool {
     !catalog.snapshot().leaderboard(metric).0.is_empty()
 }
 
-/// `/leaderboard`.
 pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
     let lenient = LenientQuery::parse(catalog, Resource::Leaderboard, PARSE_OPTIONS, request.query)?;
     let (mut link, page) = (lenient.link("/leaderboard"), lenient.page);
@@ -167,31 +138,22 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     let shown = Metric::ALL.iter().filter(|tab| has_board(catalog, **tab) || **tab == metric);
     let metrics = shown.map(|tab| {
         let value = if *tab == Metric::HealthScore { "" } else { tab.name() };
-        MetricTab {
-            label: MetricText::new(*tab).label,
-            href: link.with("metric", value).href(),
-            is_selected: *tab == metric,
-        }
+        (MetricText::new(*tab).label, link.with("metric", value).href(), *tab == metric)
     });
     let moves = Moves::compare(catalog, request.state, &query, &link, &board.ranked);
-    let mut firms: Vec<Firm> = Vec::with_capacity(board.ranked.len());
-    for ranked in &board.ranked {
-        firms.push(record(catalog, Table::Firms, ranked.row)?);
-    }
+    let firms: Vec<Firm> = records(catalog, Table::Firms, board.ranked.iter().map(|ranked| &ranked.row))?;
     let points = board.ranked.iter().zip(&firms).map(|(ranked, firm)| point(metric, ranked.value, firm));
-    let dots = Dots::new(points.collect());
-    let (axis, dots) = dots.map_or_else(|| (None, Vec::new()), |dots| (Some(dots.axis), dots.rows));
-    let mut dots = dots.into_iter();
-    let row = |(ranked, firm): (&RankedRow, Firm)| RankedFirm {
+    let (axis, dots) = dots(points.collect());
+    let text = MetricText::new(metric);
+    let row = |((ranked, firm), dot): ((&RankedRow, Firm), Option<IntervalDot>)| RankedFirm {
         rank: ranked.rank,
         moved: moves.as_ref().and_then(|moves| moves.move_of(ranked.row)),
-        value: value_text(metric, ranked.value),
+        value: text.value(ranked.value),
         basis: basis(metric, &firm),
         firm,
-        dot: dots.next().flatten(),
+        dot,
     };
-    let rows = board.ranked.iter().zip(firms).map(row).collect();
-    let text = MetricText::new(metric);
+    let rows = board.ranked.iter().zip(firms).zip(dots).map(row).collect();
     let about = description(catalog, metric);
     let meta = format!("Venture capital firms ranked by {}. {about}", text.label.to_lowercase());
     let page = RankingPage {
@@ -202,7 +164,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
         metric: link.text("metric").to_owned(),
         column: text.column,
         description: about,
-        choices: with_errors(choices(catalog, &link, &CONDITIONS), &lenient.problems),
+        choices: choices(catalog, &link, &CONDITIONS, &lenient.problems),
         active_filters: active_filters(catalog, &link),
         clear: Link::new("/leaderboard", Vec::new()).with("metric", link.text("metric")).href(),
         missing: (!has_board(catalog, metric)).then(|| missing(catalog, metric)),
@@ -218,7 +180,6 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     Ok(page.render()?)
 }
 
-/// The reason why a metric ranks no firm.
 fn missing(catalog: &Catalog, metric: Metric) -> String {
     match metric {
         Metric::Activity => {
@@ -234,11 +195,8 @@ fn relaxed(catalog: &Catalog, link: &Link) -> Result<Vec<(String, String, u64)>,
     let mut relaxed = Vec::new();
     for name in CONDITIONS.into_iter().filter(|name| !link.text(name).is_empty()) {
         let without = link.with(name, "");
-        let Request::Leaderboard(query) =
-            parse(catalog, Resource::Leaderboard, "/leaderboard", &without.query())?.0.request
-        else {
-            continue;
-        };
+        let (parsed, ..) = parse(catalog, Resource::Leaderboard, "/leaderboard", &without.query())?;
+        let Request::Leaderboard(query) = parsed.request else { continue };
         let total = catalog.leaderboard(&query, ListPosition::default(), 0).total;
         if total > 0 {
             let values: Vec<String> = link.values(name).map(|value| label_of(catalog, name, value)).collect();
@@ -248,24 +206,20 @@ fn relaxed(catalog: &Catalog, link: &Link) -> Result<Vec<(String, String, u64)>,
     Ok(relaxed)
 }
 
-/// The position of a firm on the axis.
 fn point(metric: Metric, value: f64, firm: &Firm) -> Option<Point> {
-    if metric != Metric::HealthScore {
-        let value = if metric == Metric::GhostingRate { 100.0 * value } else { value };
-        let name =
-            format!("{} {value:.*}", MetricText::new(metric).axis, if metric == Metric::Activity { 0 } else { 2 });
-        return Some(Point { value, interval: None, name });
+    if metric == Metric::HealthScore {
+        return Some(Point::of_score(firm.score.low?, firm.score.value?, firm.score.high?));
     }
-    let score = &firm.score;
-    Some(Point::of_score(score.low?, score.value?, score.high?))
+    let MetricText { axis, factor, .. } = MetricText::new(metric);
+    let (value, decimals) = (factor * value, if metric == Metric::Activity { 0 } else { 2 });
+    Some(Point { value, interval: None, name: format!("{axis} {value:.decimals$}") })
 }
 
 fn basis(metric: Metric, firm: &Firm) -> String {
     let reviews = || format::counted(firm.review_count, "review", "reviews");
     match (metric, &firm.score) {
         (Metric::Activity, _) => {
-            let last = firm.last_investment_on.as_ref().map(|date| format!("last {}", format::on_date(date)));
-            last.unwrap_or_default()
+            firm.last_investment_on.map_or_else(String::new, |date| format!("last {}", format::on_date(&date)))
         }
         (Metric::HealthScore, score) => match (score.value, score.low, score.high) {
             (Some(value), Some(low), Some(high)) => format!("{value} ({low} to {high}), {}", reviews()),
@@ -284,18 +238,16 @@ fn histogram(catalog: &Catalog, metric: Metric) -> Option<Bars> {
         return scores(catalog);
     }
     let text = MetricText::new(metric);
+    let MetricText { factor, decimals, unit, .. } = text;
     // Hundredths of a rating, tenths of a percent.
-    let (scale, decimals, unit) = match metric {
-        Metric::Activity => (1.0, 0, ""),
-        Metric::GhostingRate => (1_000.0, 1, " %"),
-        _ => (100.0, 2, ""),
-    };
-    let name = |value: u32| format!("{:.*}", decimals, f64::from(value) / 10_f64.powi(decimals as i32));
-    let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
+    let parts = 10_f64.powi(decimals as i32);
+    let scale = factor * parts;
+    let name = |value: u32| format!("{:.decimals$}", f64::from(value) / parts);
     let mut values: Vec<u32> =
         catalog.leaderboard_values(metric).map(|value| (value * scale).floor().max(0.0) as u32).collect();
-    values.iter().for_each(|value| *counts.entry(*value).or_default() += 1);
     values.sort_unstable();
+    let counts: BTreeMap<u32, u64> =
+        values.chunk_by(|one, next| one == next).map(|equal| (equal[0], equal.len() as u64)).collect();
     let (least, most) = (*values.first()?, *values.last()?);
     let middle = values[values.len() / 2];
     let bins = match metric {

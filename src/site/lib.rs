@@ -41,12 +41,10 @@ pub mod review;
 mod round_rows;
 mod routes;
 mod sectors;
-mod similar;
 mod sitemap;
 mod snippets;
 mod stage_strip;
 mod startup;
-mod startup_charts;
 pub mod static_pages;
 mod theme;
 mod twin;
@@ -66,7 +64,7 @@ use crate::error_page::PageError;
 use crate::feeds::FeedFormat;
 use crate::layout::{CSP, HTML};
 pub use crate::routes::PageRoute;
-use crate::routes::{PageHandler, PageRow, page, page_of, raw};
+use crate::routes::{PageHandler, PageRow, list, page, page_of, raw};
 use crate::theme::Theme;
 use crate::twin::{TwinFormat, TwinSubject};
 use ::data::Table;
@@ -79,6 +77,8 @@ use transport::negotiation::compressed;
 use transport::response_cache::{CacheKey, CachedResponse};
 use transport::url::{decoded, with_slug};
 use transport::{Peer, RequestTrace};
+
+pub(crate) type PageResult<T = Response<Vec<u8>>> = Result<T, PageError>;
 
 #[derive(Clone, Copy)]
 pub struct PageRequest<'a> {
@@ -96,35 +96,27 @@ pub struct PageRequest<'a> {
 pub(crate) const PAGES: &[PageRow] = &[
     page("/", home::page).cached().in_sitemap(),
     page("/match", matching::page).cached().in_menu("Match").in_sitemap(),
-    page("/vcs", lists::firms).cached().in_menu("Firms").in_sitemap().with_twins(TwinSubject::List(Resource::Firms)),
+    list("/vcs", lists::firms, Resource::Firms).cached().in_menu("Firms"),
     page_of("/vcs/{slug}", firm::page).cached().with_twins(TwinSubject::Record(Table::Firms)),
     page_of("/vcs/{slug}/reviews", firm::reviews::page).cached().with_twins(TwinSubject::Reviews),
     raw("/vcs/{slug}.png", |catalog, request, [slug, _]| card::respond(catalog, request, Table::Firms, slug)),
-    page("/startups", lists::startups)
-        .cached()
-        .in_menu("Startups")
-        .in_sitemap()
-        .with_twins(TwinSubject::List(Resource::Startups)),
+    list("/startups", lists::startups, Resource::Startups).cached().in_menu("Startups"),
     page_of("/startups/{slug}", startup::page).cached().with_twins(TwinSubject::Record(Table::Startups)),
     raw("/startups/{slug}.png", |catalog, request, [slug, _]| card::respond(catalog, request, Table::Startups, slug)),
-    page("/rounds", lists::rounds)
-        .cached()
-        .in_menu("Rounds")
-        .in_sitemap()
-        .with_twins(TwinSubject::List(Resource::Rounds)),
+    list("/rounds", lists::rounds, Resource::Rounds).cached().in_menu("Rounds"),
     raw("/rounds.atom", |catalog, request, _| feeds::round_feed(catalog, request)?.respond(request, FeedFormat::Atom)),
     raw("/rounds.json", |catalog, request, _| feeds::round_feed(catalog, request)?.respond(request, FeedFormat::Json)),
-    page("/people", lists::people).cached().in_sitemap().with_twins(TwinSubject::List(Resource::People)),
+    list("/people", lists::people, Resource::People).cached(),
     page_of("/people/{slug}", person::page).cached().with_twins(TwinSubject::Record(Table::People)),
-    page("/markets", market::all).cached().in_menu("Markets").in_sitemap(),
-    page_of("/sectors/{slug}", market::sector).cached(),
-    page_of("/sectors/{slug}/{stage}", market::sector).cached(),
-    page_of("/countries/{code}", market::country).cached(),
-    page_of("/countries/{code}/{stage}", market::country).cached(),
-    page_of("/cities/{name}", market::city).cached(),
-    page_of("/cities/{name}/{stage}", market::city).cached(),
-    page("/leaderboard", leaderboard::page).in_sitemap().with_twins(TwinSubject::List(Resource::Leaderboard)),
-    page("/sectors", sectors::page).cached().in_sitemap().with_twins(TwinSubject::List(Resource::Sectors)),
+    page_of("/markets", market::page).cached().in_menu("Markets").in_sitemap(),
+    page_of("/sectors/{slug}", market::page).cached(),
+    page_of("/sectors/{slug}/{stage}", market::page).cached(),
+    page_of("/countries/{code}", market::page).cached(),
+    page_of("/countries/{code}/{stage}", market::page).cached(),
+    page_of("/cities/{name}", market::page).cached(),
+    page_of("/cities/{name}/{stage}", market::page).cached(),
+    list("/leaderboard", leaderboard::page, Resource::Leaderboard),
+    list("/sectors", sectors::page, Resource::Sectors).cached(),
     page("/compare", compare::page).cached(),
     page("/data", data::page).in_sitemap(),
     page("/releases", feeds::releases).in_sitemap(),
@@ -166,10 +158,7 @@ pub async fn answer(
 }
 
 /// Runs `work` on the served release when it is its turn.
-async fn in_turn(
-    request: PageRequest<'_>,
-    work: impl FnOnce(&Catalog) -> Result<Response<Vec<u8>>, PageError>,
-) -> Response<Vec<u8>> {
+async fn in_turn(request: PageRequest<'_>, work: impl FnOnce(&Catalog) -> PageResult) -> Response<Vec<u8>> {
     let work = || {
         let catalog = request.state.releases.current();
         work(&catalog).unwrap_or_else(|error| fail(&error, &catalog, request))
@@ -211,6 +200,17 @@ pub fn bad_form(request: PageRequest<'_>, status: StatusCode, detail: &'static s
     fail(&PageError::UnreadableForm(status, detail), &request.state.releases.current(), request)
 }
 
+/// Items of a batch charged as one page.
+const ITEMS_PER_PAGE: usize = 10;
+
+/// Charges the items of a batch to an address, except for the first page: the request itself is charged already.
+fn admit_batch(request: PageRequest<'_>, address: IpAddr, items: usize) -> PageResult<()> {
+    for _ in 1..items.div_ceil(ITEMS_PER_PAGE) {
+        request.state.auth.admit_page(address, request.state.now()).map_err(PageError::RateLimited)?;
+    }
+    Ok(())
+}
+
 /// The row of the record that has this slug.
 pub(crate) fn find(catalog: &Catalog, table: Table, slug: &str) -> Result<u32, PageError> {
     let slug = decoded(slug);
@@ -226,7 +226,7 @@ pub fn redirect(path: &str) -> Response<Vec<u8>> {
     let mut response = Response::new(Vec::new());
     *response.status_mut() = StatusCode::SEE_OTHER;
     set(response.headers_mut(), "location", path);
-    CommonHeaders { caching: Some(Caching::Never), ..PAGE }.write(response.headers_mut());
+    page_headers(Caching::Never).write(response.headers_mut());
     response
 }
 
@@ -267,7 +267,7 @@ fn cacheable_response(
 ) -> CachedResponse {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
-    CommonHeaders { caching: Some(Caching::Private), varies: Some(varies), ..PAGE }.write(&mut headers);
+    CommonHeaders { varies: Some(varies), ..page_headers(Caching::Private) }.write(&mut headers);
     // Weak, because the compressed body has the same tag.
     set(&mut headers, ETAG, &format!("W/\"{:032x}\"", xxh3_128(&body)));
     CachedResponse::new(body, headers, request.trace.route())
@@ -290,19 +290,18 @@ fn respond_with(request: PageRequest<'_>, status: StatusCode, body: Vec<u8>, con
         set(response.headers_mut(), "content-encoding", "gzip");
     }
     set(response.headers_mut(), "content-type", content_type);
-    let caching = Some(if status.is_success() { Caching::Private } else { Caching::Never });
-    CommonHeaders { caching, varies: Some(Vary::Encoding), ..PAGE }.write(response.headers_mut());
+    let caching = if status.is_success() { Caching::Private } else { Caching::Never };
+    CommonHeaders { varies: Some(Vary::Encoding), ..page_headers(caching) }.write(response.headers_mut());
     response
 }
 
-const PAGE: CommonHeaders<'static> = CommonHeaders {
-    id: None,
-    quota: None,
-    snapshot: None,
-    api_version: None,
-    caching: None,
-    varies: None,
-    is_cross_origin: false,
-    scheme: None,
-    page_policy: Some(CSP),
-};
+fn response_of(body: Vec<u8>, content_type: &str, headers: CommonHeaders<'_>) -> Response<Vec<u8>> {
+    let mut response = Response::new(body);
+    set(response.headers_mut(), "content-type", content_type);
+    headers.write(response.headers_mut());
+    response
+}
+
+fn page_headers(caching: Caching) -> CommonHeaders<'static> {
+    CommonHeaders { caching: Some(caching), page_policy: Some(CSP), ..CommonHeaders::default() }
+}

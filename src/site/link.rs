@@ -2,7 +2,6 @@
 
 use form_urlencoded::Serializer;
 
-/// A path with query parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
     path: String,
@@ -20,8 +19,7 @@ impl Link {
 
     /// The comma-separated values of a parameter.
     pub(crate) fn values(&self, name: &str) -> impl Iterator<Item = &str> {
-        let value = self.pairs.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value.as_str());
-        value.split(',').filter(|value| !value.is_empty())
+        self.text(name).split(',').filter(|value| !value.is_empty())
     }
 
     /// The full text of a parameter; empty if it is absent.
@@ -53,7 +51,6 @@ impl Link {
         self.with(name, &values.join(","))
     }
 
-    /// The same query on another path.
     pub(crate) fn at(&self, path: &str) -> Self {
         Self { path: path.to_owned(), pairs: self.pairs.clone() }
     }

@@ -9,18 +9,16 @@ use data::model::{Firm, Identifier, Person, Startup};
 use service::{BrandName, bulk};
 
 /// The record of the page at `path`, without unknown members, and breadcrumbs below `list`, a path and a name.
-pub(crate) fn record_graph(base: &str, list: (&str, &str), path: &str, record: &Value) -> String {
+pub(crate) fn record_graph(base: &str, list: (&str, String), path: &str, mut record: Value) -> String {
     let (list_path, list_name) = list;
-    let name = &record["name"];
     let crumb = |position: u32, name: &Value, path: &str| json!({ "@type": "ListItem", "position": position, "name": name, "item": format!("{base}{path}") });
     let crumbs = json!({
         "@type": "BreadcrumbList",
-        "itemListElement": [crumb(1, &json!(list_name), list_path), crumb(2, name, path)],
+        "itemListElement": [crumb(1, &json!(list_name), list_path), crumb(2, &record["name"], path)],
     });
-    let mut about = record.clone();
-    about["@id"] = json!(format!("{base}{path}"));
-    about["url"] = json!(format!("{base}{path}"));
-    script_text(vec![without_unknown(about), crumbs])
+    record["@id"] = json!(format!("{base}{path}"));
+    record["url"] = record["@id"].clone();
+    script_text(vec![without_unknown(record), crumbs])
 }
 
 pub(crate) fn firm(firm: &Firm, is_invented: bool) -> Value {

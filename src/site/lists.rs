@@ -187,7 +187,7 @@ pub(crate) fn firms(catalog: &Catalog, request: PageRequest<'_>) -> Result<Strin
         check_size: firms.iter().any(|firm| firm.check_min_usd.is_some() || firm.check_max_usd.is_some()),
     };
     let named = firms.into_iter().map(|firm| {
-        let sectors = sector_links(catalog, &firm.sectors).take(SECTORS).collect();
+        let sectors = sector_links(catalog, &firm.sectors, "/sectors/").take(SECTORS).collect();
         (firm, sectors)
     });
     Ok(FirmsPage { layout, browse, firms: named.collect(), shows }.render()?)

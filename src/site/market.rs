@@ -1,5 +1,4 @@
-//! Markets: the rounds of a sector, country, city or stage, or all rounds, by year and stage, with the most active
-//! investors.
+//! Markets: the rounds of a sector, country, city or stage, or all, by year and stage, with the most active investors.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,9 +14,9 @@ use crate::link::Link;
 use crate::matching::count_led;
 use crate::round_rows::RoundRows;
 use crate::routes::PathValues;
-use crate::{PageRequest, format};
-use catalog::aggregate::{Aggregate, AggregateOptions, GroupBy, Grouping, group_bys};
-use catalog::{Catalog, Filter, ListPosition, ParseOptions, Query, Request, Resource, RowFilter, ValueCount};
+use crate::{PageRequest, PageResult, format};
+use catalog::aggregate::{Aggregate, AggregateGroup, AggregateOptions, GroupBy, Grouping, group_bys};
+use catalog::{Amounts, Catalog, Filter, ListPosition, ParseOptions, Query, Request, Resource, RowFilter, ValueCount};
 use data::vocabulary::Vocabulary;
 use data::{Country, Facet, Stage, Table};
 use transport::url::{decoded, encoded_segment};
@@ -27,7 +26,6 @@ const YEARS: i32 = 20;
 /// Maximum number of groups in a breakdown, and of investors.
 const GROUPS: usize = 12;
 const NEWEST: usize = 10;
-/// Maximum number of sectors in the treemap.
 const MAX_SECTORS: usize = 24;
 
 const ROUNDS: ChartUnit = ChartUnit::Count("round", "rounds");
@@ -35,28 +33,10 @@ const STARTUPS: ChartUnit = ChartUnit::Count("startup", "startups");
 
 const OPTIONS: ParseOptions = ParseOptions { strict: true, review_statuses: &[], other_names: &[] };
 
-/// The scope of a market page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum MarketScope {
-    All,
-    Sector,
-    Country,
-    City,
-}
+/// The scope of a market: parameter of lists, first segment of the path. `None` for all markets.
+type MarketScope = Option<(&'static str, &'static str)>;
 
-impl MarketScope {
-    /// The conditions as parameters of `/funding-rounds`; the path has a name and optionally a stage.
-    fn conditions(self, [name, stage]: PathValues<'_>) -> Vec<(String, String)> {
-        let place = match self {
-            Self::All => None,
-            Self::Sector => Some(("sector", name)),
-            Self::Country => Some(("country", name)),
-            Self::City => Some(("city", name)),
-        };
-        let stage = (!stage.is_empty()).then_some(("stage", stage));
-        place.into_iter().chain(stage).map(|(name, value)| (name.to_owned(), decoded(value))).collect()
-    }
-}
+const SCOPES: [(&str, &str); 3] = [("sector", "sectors"), ("country", "countries"), ("city", "cities")];
 
 #[derive(Template)]
 #[template(path = "market.html")]
@@ -67,71 +47,31 @@ struct MarketPage {
     rounds: u64,
     startups: u64,
     firms: u64,
-    raised: Option<u64>,
-    median: Option<u64>,
-    /// Number of rounds with an unknown amount.
-    undisclosed: u64,
-    /// Rounds, and amounts raised, by year.
+    amounts: Amounts,
     by_year: Option<(Bars, Bars)>,
     by_stage_and_year: Option<Heatmap>,
     sectors: Option<Treemap>,
     countries: Option<TileMap>,
-    stages: Vec<StageRow>,
-    investors: Vec<MarketInvestor>,
+    /// Path of the rounds of each stage, and their counts.
+    stages: Vec<(String, AggregateGroup)>,
+    /// Investors, each with the rounds that it led and those that name their leads; `None` if no round names them.
+    investors: Vec<(AggregateGroup, Option<(u64, u64)>)>,
     /// True if the number of rounds led is known for any of the investors.
     shows_led: bool,
     breakdowns: Vec<Bars>,
     newest: RoundRows,
-    all_rounds: String,
-    all_startups: String,
-    all_firms: String,
-    feed: String,
+    /// The list of all rounds.
+    link: Link,
     api: String,
 }
 
-struct StageRow {
-    name: String,
-    href: String,
-    rounds: u64,
-    raised: Option<u64>,
-    median: Option<u64>,
-}
-
-struct MarketInvestor {
-    slug: String,
-    name: String,
-    rounds: u64,
-    /// Rounds that the firm led, and rounds that name their leads; `None` if no round names them.
-    led: Option<(u64, u64)>,
-}
-
-/// `/markets`.
-pub(crate) fn all(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
-    page(catalog, request, MarketScope::All, PathValues::default())
-}
-
-/// `/sectors/{slug}`, `/sectors/{slug}/{stage}`.
-pub(crate) fn sector(catalog: &Catalog, request: PageRequest<'_>, path: PathValues<'_>) -> Result<String, PageError> {
-    page(catalog, request, MarketScope::Sector, path)
-}
-
-/// `/countries/{code}`, `/countries/{code}/{stage}`.
-pub(crate) fn country(catalog: &Catalog, request: PageRequest<'_>, path: PathValues<'_>) -> Result<String, PageError> {
-    page(catalog, request, MarketScope::Country, path)
-}
-
-/// `/cities/{name}`, `/cities/{name}/{stage}`.
-pub(crate) fn city(catalog: &Catalog, request: PageRequest<'_>, path: PathValues<'_>) -> Result<String, PageError> {
-    page(catalog, request, MarketScope::City, path)
-}
-
-fn page(
-    catalog: &Catalog,
-    request: PageRequest<'_>,
-    market: MarketScope,
-    path: PathValues<'_>,
-) -> Result<String, PageError> {
-    let conditions = market.conditions(path);
+/// `/markets`, `/sectors/{slug}`, `/countries/{code}`, `/cities/{name}`; the last three optionally with a stage.
+pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, [name, stage]: PathValues<'_>) -> PageResult<String> {
+    let market = SCOPES.into_iter().find(|(_, above)| request.path.split('/').nth(1) == Some(*above));
+    let place = market.map(|(parameter, _)| (parameter, name));
+    let stage = (!stage.is_empty()).then_some(("stage", stage));
+    let conditions: Vec<(String, String)> =
+        place.into_iter().chain(stage).map(|(name, value)| (name.to_owned(), decoded(value))).collect();
     // An unknown name is a 404.
     let parsed = catalog.parse(Resource::Rounds, &conditions, OPTIONS).map_err(|_| PageError::UnknownPage)?;
     let Request::List(query) = parsed.request else { unreachable!("rounds are a list") };
@@ -141,11 +81,8 @@ fn page(
         return Err(PageError::UnknownPage);
     }
     let link = Link::new("/rounds", pairs);
-    let names: Vec<String> = ["stage", "sector", "country", "city"]
-        .iter()
-        .filter(|name| !link.text(name).is_empty())
-        .map(|name| name_of(catalog, name, link.text(name)))
-        .collect();
+    let named = ["stage", "sector", "country", "city"].into_iter().filter(|name| !link.text(name).is_empty());
+    let names: Vec<String> = named.map(|name| name_of(catalog, name, link.text(name))).collect();
     let title = if names.is_empty() { "Markets".to_owned() } else { names.join(" · ") };
 
     let rounds = aggregate(catalog, Resource::Rounds, &query.filters, &["stage", "investor"], GROUPS);
@@ -153,37 +90,30 @@ fn page(
     let shown = shown_years(catalog, &years);
     let total_of = |resource: Resource| total(catalog, resource, &link, OPTIONS);
     let newest = catalog.list(&query, ListPosition::default(), NEWEST);
-    let is_all = market == MarketScope::All;
     let investors = investors(catalog, &rounds, &query.filters);
     let description = description(&title, names.is_empty(), &rounds);
     let page = MarketPage {
         layout: PageLayout::new(catalog.snapshot(), &title, &description, &canonical_path(market, &link))
-            .with_own_address(&request.state.public_url)
-            .with_operator(&request.state.operator),
+            .canonical(request.state),
         crumbs: crumbs(catalog, market, &link),
         rounds: rounds.total,
         startups: total_of(Resource::Startups),
         firms: total_of(Resource::Firms),
-        raised: rounds.amounts.and_then(|amounts| amounts.sum_usd),
-        median: rounds.amounts.and_then(|amounts| amounts.median_usd),
-        undisclosed: rounds.amounts.map_or(0, |amounts| amounts.unknown),
+        amounts: rounds.amounts.unwrap_or_default(),
         by_year: shown.map(|shown| by_year(catalog, &years, shown, &link)),
         by_stage_and_year: shown.and_then(|shown| by_stage_and_year(catalog, &query, shown, &link)),
-        sectors: if is_all { sectors(catalog, MAX_SECTORS) } else { None },
-        countries: if is_all { countries(catalog) } else { None },
+        sectors: if market.is_none() { sectors(catalog, MAX_SECTORS) } else { None },
+        countries: if market.is_none() { countries(catalog) } else { None },
         stages: stages(&rounds, market, &link),
-        shows_led: investors.iter().any(|investor| investor.led.is_some()),
+        shows_led: investors.iter().any(|(_, led)| led.is_some()),
         investors,
         breakdowns: breakdowns(catalog, &query.filters, market, &link),
         newest: RoundRows::load(catalog, &newest.rows)?,
-        all_rounds: link.href(),
-        all_startups: link.at("/startups").href(),
-        all_firms: link.at("/vcs").href(),
-        feed: link.at("/rounds.atom").href(),
         api: link
             .at(&format!("{}/api/v3/funding-rounds/aggregate", request.state.public_url))
             .with("group_by", "year,stage,investor")
             .href(),
+        link,
     };
     Ok(page.render()?)
 }
@@ -198,15 +128,14 @@ fn description(title: &str, is_all: bool, rounds: &Aggregate) -> String {
 
 /// The canonical path of a market, independent of the spelling in the request.
 fn canonical_path(market: MarketScope, link: &Link) -> String {
-    let stage = match link.text("stage") {
-        "" => String::new(),
-        stage => format!("/{stage}"),
+    let Some((parameter, above)) = market else { return "/markets".to_owned() };
+    let name = match (parameter, link.text(parameter)) {
+        ("country", code) => code.to_ascii_lowercase(),
+        (_, name) => encoded_segment(name),
     };
-    match market {
-        MarketScope::All => "/markets".to_owned(),
-        MarketScope::Sector => format!("/sectors/{}{stage}", link.text("sector")),
-        MarketScope::Country => format!("/countries/{}{stage}", link.text("country").to_ascii_lowercase()),
-        MarketScope::City => format!("/cities/{}{stage}", encoded_segment(link.text("city"))),
+    match link.text("stage") {
+        "" => format!("/{above}/{name}"),
+        stage => format!("/{above}/{name}/{stage}"),
     }
 }
 
@@ -216,15 +145,11 @@ fn name_of(catalog: &Catalog, parameter: &str, value: &str) -> String {
 }
 
 fn crumbs(catalog: &Catalog, market: MarketScope, link: &Link) -> Vec<(String, String)> {
-    let mut crumbs = Vec::new();
-    if market != MarketScope::All {
-        crumbs.push(("/markets".to_owned(), "Markets".to_owned()));
-    }
-    if !link.text("stage").is_empty() {
-        let above = link.with("stage", "");
-        for name in ["sector", "country", "city"].into_iter().filter(|name| !above.text(name).is_empty()) {
-            crumbs.push((canonical_path(market, &above), name_of(catalog, name, above.text(name))));
-        }
+    let Some((parameter, _)) = market else { return Vec::new() };
+    let mut crumbs = vec![("/markets".to_owned(), "Markets".to_owned())];
+    if !link.text("stage").is_empty() && !link.text(parameter).is_empty() {
+        let above = canonical_path(market, &link.with("stage", ""));
+        crumbs.push((above, name_of(catalog, parameter, link.text(parameter))));
     }
     crumbs
 }
@@ -249,10 +174,7 @@ pub(crate) fn rounds_by_year(catalog: &Catalog) -> Option<Bars> {
         return None;
     }
     let rounds: u64 = years.iter().filter_map(|(_, rounds)| *rounds).sum();
-    let summary = format!(
-        "{} in the years from {first} to {last} that the data covers. Hatched: too few rounds are known.",
-        format::counted(rounds, "round", "rounds")
-    );
+    let summary = format!("{} {}", format::counted(rounds, "round", "rounds"), covered_period(first, last));
     let item = |(year, rounds): (i32, Option<u64>)| {
         ChartItem::linked(year.to_string(), rounds, format!("/rounds?since={year}&until={year}"))
     };
@@ -272,7 +194,10 @@ fn shown_years(catalog: &Catalog, years: &Aggregate) -> Option<(i32, i32)> {
     Some((known().min()?.max(last - YEARS + 1), last))
 }
 
-/// Path of the list of rounds of a year.
+fn covered_period(first: i32, last: i32) -> String {
+    format!("in the years from {first} to {last} that the data covers. Hatched: too few rounds are known.")
+}
+
 fn year_href(link: &Link, year: i32) -> String {
     link.with("since", &year.to_string()).with("until", &year.to_string()).href()
 }
@@ -292,12 +217,8 @@ fn by_year(catalog: &Catalog, years: &Aggregate, (first, last): (i32, i32), link
     };
     let rounds: u64 = (first..=last).filter_map(count).sum();
     let usd: u64 = (first..=last).filter_map(raised).sum();
-    let period = match (first..=last).all(|year| catalog.covers(year)) {
-        true => format!("from {first} to {last}."),
-        false => {
-            format!("in the years from {first} to {last} that the data covers. Hatched: too few rounds are known.")
-        }
-    };
+    let is_covered = (first..=last).all(|year| catalog.covers(year));
+    let period = if is_covered { format!("from {first} to {last}.") } else { covered_period(first, last) };
     let rounds = format!("{} {period}", format::counted(rounds, "round", "rounds"));
     let rounds = ChartHead::new("rounds", "Rounds per year", rounds);
     let usd = ChartHead::new("raised", "Raised per year", format!("{} of known amounts {period}", format::usd(&usd)));
@@ -320,51 +241,39 @@ fn by_stage_and_year(catalog: &Catalog, query: &Query, (first, last): (i32, i32)
         }
     });
     let is_known = |year: usize| catalog.covers(first + year as i32);
-    let rows = Stage::ALL.iter().filter(|stage| counts.iter().any(|counts| counts[stage.index()] > 0));
-    let rows: Vec<ChartRow> = rows
-        .map(|stage| {
-            let of_stage = link.with("stage", stage.name());
-            let cell = |year: usize| {
-                let count = counts[year][stage.index()];
-                let href = (count > 0).then(|| year_href(&of_stage, first + year as i32));
-                ChartMark { value: is_known(year).then_some(count), href }
-            };
-            ChartRow {
-                label: format::word(stage.name()),
-                href: Some(of_stage.href()),
-                cells: (0..years).map(cell).collect(),
-            }
-        })
-        .collect();
+    let row = |stage: &Stage| {
+        let of_stage = link.with("stage", stage.name());
+        let cell = |year: usize| {
+            let count = counts[year][stage.index()];
+            let href = (count > 0).then(|| year_href(&of_stage, first + year as i32));
+            ChartMark { value: is_known(year).then_some(count), href }
+        };
+        let cells = (0..years).map(cell).collect();
+        ChartRow { label: format::word(stage.name()), href: Some(of_stage.href()), cells }
+    };
+    let is_used = |stage: &&Stage| counts.iter().any(|counts| counts[stage.index()] > 0);
+    let rows: Vec<ChartRow> = Stage::ALL.iter().filter(is_used).map(row).collect();
     let summary = format!("The number of rounds of each stage, by year from {first} to {last}.");
     let columns = (first..=last).map(|year| year.to_string()).collect();
     let head = ChartHead::new("stage-years", "Rounds by stage and year", summary);
-    (!rows.is_empty()).then(|| Heatmap::new(head, "Stage", ROUNDS, columns, rows).scrolled_to_end())
+    (!rows.is_empty()).then(|| Heatmap::new(head, "Stage", ROUNDS, columns, rows))
 }
 
 /// The `max` largest sectors by number of startups.
 pub(crate) fn sectors(catalog: &Catalog, max: usize) -> Option<Treemap> {
     let groups = aggregate(catalog, Resource::Startups, &[], &["sector"], max);
     let groups = &grouping(&groups, "sector")?.values;
-    let items = groups
-        .iter()
-        .map(|group| ChartItem::linked(&group.name, Some(group.count), format!("/sectors/{}", group.value)));
-    let summary = format!(
-        "{} by the number of their startups; a startup can be in several.",
-        match groups.len() {
-            count if count == max => format!("The {max} largest sectors"),
-            count => format::counted(count, "sector", "sectors"),
-        }
-    );
-    Treemap::new(
-        ChartHead::new("sectors", "Startups by sector", summary),
-        ["Sector", "Startups"],
-        STARTUPS,
-        items.collect(),
-    )
+    let item =
+        |group: &AggregateGroup| ChartItem::linked(&group.name, Some(group.count), format!("/sectors/{}", group.value));
+    let which = match groups.len() {
+        count if count == max => format!("The {max} largest sectors"),
+        count => format::counted(count, "sector", "sectors"),
+    };
+    let summary = format!("{which} by the number of their startups; a startup can be in several.");
+    let head = ChartHead::new("sectors", "Startups by sector", summary);
+    Treemap::new(head, ["Sector", "Startups"], STARTUPS, groups.iter().map(item).collect())
 }
 
-/// All countries by number of startups.
 pub(crate) fn countries(catalog: &Catalog) -> Option<TileMap> {
     let counts = catalog.counts_by(&Query::all(Table::Startups), &[Facet::Country]).pop()?;
     let mark = |counted: &ValueCount| {
@@ -378,44 +287,37 @@ pub(crate) fn countries(catalog: &Catalog) -> Option<TileMap> {
     (!marks.is_empty()).then(|| TileMap::new(head, ["Country", "Startups"], STARTUPS, &marks))
 }
 
-fn stages(rounds: &Aggregate, market: MarketScope, link: &Link) -> Vec<StageRow> {
+fn stages(rounds: &Aggregate, market: MarketScope, link: &Link) -> Vec<(String, AggregateGroup)> {
     let Some(by_stage) = grouping(rounds, "stage").filter(|_| link.text("stage").is_empty()) else {
         return Vec::new();
     };
     let row = |stage: &Stage| {
         let group = by_stage.values.iter().find(|group| group.value == stage.name())?;
         let with_stage = link.with("stage", stage.name());
-        Some(StageRow {
-            name: format::word(stage.name()),
-            href: if market == MarketScope::All { with_stage.href() } else { canonical_path(market, &with_stage) },
-            rounds: group.count,
-            raised: group.amounts.and_then(|amounts| amounts.sum_usd),
-            median: group.amounts.and_then(|amounts| amounts.median_usd),
-        })
+        let href = if market.is_none() { with_stage.href() } else { canonical_path(market, &with_stage) };
+        Some((href, group.clone()))
     };
     Stage::ALL.iter().filter_map(row).collect()
 }
 
-fn investors(catalog: &Catalog, rounds: &Aggregate, filters: &[Filter]) -> Vec<MarketInvestor> {
-    let snapshot = catalog.snapshot();
-    let investor = |slug: &String, rounds: u64, name: &String| {
-        let row = snapshot.find(Table::Firms, slug)?;
-        let led = count_led(catalog, row, filters);
-        Some(MarketInvestor { slug: slug.clone(), name: name.clone(), rounds, led })
+fn investors(
+    catalog: &Catalog,
+    rounds: &Aggregate,
+    filters: &[Filter],
+) -> Vec<(AggregateGroup, Option<(u64, u64)>)> {
+    let investor = |group: &AggregateGroup| {
+        let row = catalog.snapshot().find(Table::Firms, &group.value)?;
+        Some((group.clone(), count_led(catalog, row, filters)))
     };
-    let groups = grouping(rounds, "investor").into_iter().flat_map(|grouping| &grouping.values);
-    groups.filter_map(|group| investor(&group.value, group.count, &group.name)).collect()
+    grouping(rounds, "investor").into_iter().flat_map(|grouping| &grouping.values).filter_map(investor).collect()
 }
 
-/// Rounds by sector and country, except for a property that the page is limited to. The page of all markets has maps
-/// instead.
+/// Rounds by each of sector and country that the page is not limited to. The page of all markets has maps instead.
 fn breakdowns(catalog: &Catalog, filters: &[Filter], market: MarketScope, link: &Link) -> Vec<Bars> {
-    if market == MarketScope::All {
-        return Vec::new();
-    }
+    let Some((parameter, _)) = market else { return Vec::new() };
     let all = [("sector", "Rounds by sector", "Sector"), ("country", "Rounds by country", "Country")];
     let open = all.into_iter().filter(|(name, ..)| link.text(name).is_empty());
-    let open = open.filter(|(name, ..)| *name == "sector" || market != MarketScope::City);
+    let open = open.filter(|(name, ..)| *name == "sector" || parameter != "city");
     let breakdown = |(name, title, head)| {
         let rounds = aggregate(catalog, Resource::Rounds, filters, &[name], GROUPS);
         let groups = grouping(&rounds, name)?.values.iter();

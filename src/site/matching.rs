@@ -1,11 +1,13 @@
 //! `/match`: the firms that fit a startup, with reasons. The shortlist is a parameter of the URL.
 
+use std::collections::HashSet;
+
 use askama::Template;
 
 use crate::browse::{LenientQuery, Pager, Warning, page_size, position_of};
 use crate::charts::Bars;
-use crate::choice::{Choice, choices, with_errors};
-use crate::compare;
+use crate::choice::{Choice, choices};
+use crate::compare::{self, SelectedRecord};
 use crate::error_page::PageError;
 use crate::filters::{FieldConfig, TextField};
 use crate::layout::PageLayout;
@@ -20,9 +22,7 @@ use catalog::{
 use data::model::{Firm, FundingRound, Startup};
 use data::{Facet, Table};
 
-/// Similar deals shown per firm.
 const DEALS: usize = 3;
-/// Maximum number of firms on a shortlist.
 const MAX_PICKED: usize = 50;
 const PICKED: &str = "pick";
 const RAISE: FieldConfig = FieldConfig { name: "raise_usd", label: "Raising, US dollars", hint: "2m" };
@@ -38,9 +38,8 @@ struct MatchingPage {
     raise: TextField,
     /// True if the form describes the startup at all.
     is_described: bool,
-    /// Value of the form's hidden field for the shortlist.
     picked: String,
-    shortlist: Vec<ShortlistedFirm>,
+    shortlist: Vec<SelectedRecord>,
     shortlist_csv: String,
     compare: String,
     /// Color class and text of the reasons shared by all firms on the page.
@@ -54,14 +53,6 @@ struct MatchingPage {
     order_of_equals: Option<&'static str>,
     pager: Pager,
     api: String,
-}
-
-/// A firm on the shortlist.
-struct ShortlistedFirm {
-    slug: String,
-    name: String,
-    /// Path of the page without the firm.
-    remove: String,
 }
 
 struct FirmRow {
@@ -84,7 +75,6 @@ struct FirmRow {
     is_picked: bool,
 }
 
-/// `/match`.
 pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
     let lenient = LenientQuery::parse(catalog, Resource::Match, OPTIONS, request.query)?;
     let LenientQuery { parsed, page, given: params, problems } = &lenient;
@@ -106,34 +96,21 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     let listing = Listing { catalog, query, found: &found, link: &link, picked: &slugs, shared: &shared };
     let mut firms: Vec<FirmRow> = found.matches.iter().map(|firm| listing.row(firm)).collect::<Result<_, _>>()?;
     let has_equals = firms.iter().any(|firm| firm.equals.is_some());
-    let mut before = None;
-    for firm in &mut firms {
-        if before.replace(firm.points) == Some(firm.points) {
-            firm.equals = None;
-        }
+    for run in firms.chunk_by_mut(|one, next| one.points == next.points) {
+        run[1..].iter_mut().for_each(|firm| firm.equals = None);
     }
+    let shortlisted = |row: &u32| SelectedRecord::new(catalog, Table::Firms, *row, &link, PICKED);
     let of_first = found.matches.first().into_iter().flat_map(all_reasons);
-    let api = link.with(PICKED, "");
     let description =
         "Which venture capital firms fit a startup, by stage, sector, country and amount, each with its reasons.";
     let page = MatchingPage {
-        layout: PageLayout::new(catalog.snapshot(), "Match", description, request.path)
-            .with_own_address(&request.state.public_url)
-            .with_operator(&request.state.operator),
+        layout: PageLayout::new(catalog.snapshot(), "Match", description, request.path).canonical(request.state),
         warnings: lenient.warnings(&link),
-        choices: with_errors(choices(catalog, &link, &["stage", "sector", "country"]), problems),
+        choices: choices(catalog, &link, &["stage", "sector", "country"], problems),
         raise: TextField::new(&RAISE, params, problems, &link),
         is_described,
         picked: slugs.join(","),
-        shortlist: slugs
-            .iter()
-            .zip(&picked)
-            .map(|(slug, row)| ShortlistedFirm {
-                slug: (*slug).to_owned(),
-                name: catalog.snapshot().name(Table::Firms, *row).to_owned(),
-                remove: link.toggled(PICKED, slug).href(),
-            })
-            .collect(),
+        shortlist: picked.iter().map(shortlisted).collect(),
         shortlist_csv: Link::new("/vcs.csv", Vec::new()).with("slug", &slugs.join(",")).href(),
         compare: Link::new("/compare", Vec::new())
             .with("firm", &slugs[..slugs.len().min(compare::MAX)].join(","))
@@ -145,7 +122,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
         order_of_equals: has_equals.then(|| order_of_equals(catalog)),
         firms,
         pager: Pager::new(&link, *page, found.total),
-        api: api.at(&format!("{}/api/v3/match", request.state.public_url)).href(),
+        api: link.with(PICKED, "").at(&format!("{}/api/v3/match", request.state.public_url)).href(),
     };
     Ok(page.render()?)
 }
@@ -153,23 +130,17 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
 /// The rows of the firms on the shortlist, without unknown ones.
 fn read_shortlist(catalog: &Catalog, params: &[(String, String)]) -> Vec<u32> {
     let slugs = params.iter().filter(|(name, _)| name == PICKED).flat_map(|(_, value)| value.split(','));
-    let mut rows = Vec::new();
-    for row in slugs.filter_map(|slug| catalog.find(Table::Firms, slug.trim())) {
-        if !rows.contains(&row) && rows.len() < MAX_PICKED {
-            rows.push(row);
-        }
-    }
-    rows
+    let mut seen = HashSet::new();
+    let rows = slugs.filter_map(|slug| catalog.find(Table::Firms, slug.trim()));
+    rows.filter(|row| seen.insert(*row)).take(MAX_PICKED).collect()
 }
 
-/// A page of matches.
 struct Listing<'a> {
     catalog: &'a Catalog,
     query: &'a MatchQuery,
     found: &'a MatchPage,
     link: &'a Link,
     picked: &'a [&'a str],
-    /// Indices of the reasons shared by all firms.
     shared: &'a [usize],
 }
 
@@ -177,9 +148,16 @@ impl Listing<'_> {
     fn row(&self, found: &FirmMatch) -> Result<FirmRow, PageError> {
         let catalog = self.catalog;
         let firm: Firm = record(catalog, Table::Firms, found.row)?;
-        let deals = catalog.list(&self.deals_of(found.row), ListPosition::default(), DEALS);
+        // Rounds of the firm that are similar to the startup's.
+        let MatchQuery { stages, sectors, countries, .. } = self.query;
+        let alike = [(Facet::Stage, stages), (Facet::Sector, sectors), (Facet::Country, countries)];
+        let alike = alike.into_iter().filter_map(|(facet, values)| Some(Filter::AnyOf(facet, values.clone()?)));
+        let joined = Filter::AnyOf(Facet::Investor, vec![found.row]);
+        let deals = Query { filters: std::iter::once(joined).chain(alike).collect(), ..Query::all(Table::Rounds) };
+        let deals = catalog.list(&deals, ListPosition::default(), DEALS);
         let conflicts: Vec<u32> = found.conflicts.iter().map(|(startup, _)| *startup).collect();
         let differs = |(index, ..): &IndexedReason<'_>| !self.shared.contains(index);
+        let short = |(index, reason): IndexedReason<'_>| (color_class(index), short_reason(reason, &firm));
         let (points, max) = (found.points, self.found.max_points);
         let numbers: Vec<String> = found.reasons.iter().map(reason_points).collect();
         let parts = all_reasons(found).map(|reason| (reason.1.1, full_reason(reason)));
@@ -188,10 +166,7 @@ impl Listing<'_> {
             equals: self.found.by_points.get(&points).copied().filter(|firms| *firms > 1),
             bar: Bars::of_whole(&format!("{points} of {max} points: {}", numbers.join(", ")), max, parts),
             reasons: all_reasons(found).map(full_reason).collect(),
-            differences: all_reasons(found)
-                .filter(differs)
-                .map(|(index, reason)| (color_class(index), short_reason(reason, &firm)))
-                .collect(),
+            differences: all_reasons(found).filter(differs).map(short).collect(),
             led: count_led(catalog, found.row, &[]),
             deals: records(catalog, Table::Rounds, &deals.rows)?,
             conflicts: records(catalog, Table::Startups, &conflicts)?,
@@ -200,15 +175,6 @@ impl Listing<'_> {
             is_picked: self.picked.contains(&firm.slug.as_str()),
             firm,
         })
-    }
-
-    /// Query for the rounds of a firm that are similar to the startup's.
-    fn deals_of(&self, firm: u32) -> Query {
-        let MatchQuery { stages, sectors, countries, .. } = self.query;
-        let alike = [(Facet::Stage, stages), (Facet::Sector, sectors), (Facet::Country, countries)];
-        let alike = alike.into_iter().filter_map(|(facet, values)| Some(Filter::AnyOf(facet, values.clone()?)));
-        let joined = Filter::AnyOf(Facet::Investor, vec![firm]);
-        Query { filters: std::iter::once(joined).chain(alike).collect(), ..Query::all(Table::Rounds) }
     }
 }
 
@@ -234,7 +200,15 @@ fn color_class(index: usize) -> String {
 
 /// A reason with its points: `Stage 25 of 25`.
 fn reason_points((reason, points, _): &(MatchReason, u8, String)) -> String {
-    format!("{} {points} of {}", label(*reason), reason.max_points())
+    let label = match reason {
+        MatchReason::Stage => "Stage",
+        MatchReason::Sector => "Sector",
+        MatchReason::Country => "Country",
+        MatchReason::CheckSize => "Check size",
+        MatchReason::Activity => "Activity",
+        MatchReason::Responsiveness => "Responses",
+    };
+    format!("{label} {points} of {}", reason.max_points())
 }
 
 /// Color class of a reason, and its points and explanation as in the API.
@@ -259,10 +233,8 @@ fn short_reason((reason, points, detail): &(MatchReason, u8, String), firm: &Fir
             None => "ghosting unknown".to_owned(),
         },
     };
-    match (*points, reason.max_points()) {
-        (points, max) if points == max => words,
-        (points, max) => format!("{words} ({points} of {max})"),
-    }
+    let max = reason.max_points();
+    if *points == max { words } else { format!("{words} ({points} of {max})") }
 }
 
 /// The default order of firms in words, without keys that no firm has a value for.
@@ -270,17 +242,6 @@ fn order_of_equals(catalog: &Catalog) -> &'static str {
     match catalog.snapshot().values(Table::Firms, Table::Firms.sort_key("health_score")).is_empty() {
         true => "those with more rounds come first",
         false => "higher health scores come first, then more rounds",
-    }
-}
-
-fn label(reason: MatchReason) -> &'static str {
-    match reason {
-        MatchReason::Stage => "Stage",
-        MatchReason::Sector => "Sector",
-        MatchReason::Country => "Country",
-        MatchReason::CheckSize => "Check size",
-        MatchReason::Activity => "Activity",
-        MatchReason::Responsiveness => "Responses",
     }
 }
 

@@ -1,7 +1,5 @@
 //! Rank changes on a leaderboard since the previous release.
 
-use std::cmp::Reverse;
-
 use crate::browse::SIZE;
 use crate::format;
 use crate::link::Link;
@@ -12,7 +10,6 @@ use service::State;
 
 /// A move is listed if the firm is among the first this many, in either release.
 const FIRST: u64 = 100;
-/// Firms per list.
 const LISTED: usize = 5;
 
 /// A leaderboard compared with that of the previous release.
@@ -26,26 +23,14 @@ pub(crate) struct Moves {
 
 pub(crate) struct MoveList {
     pub title: &'static str,
-    pub firms: Vec<MovedFirm>,
+    /// Name, path and ranks (`12 → 5`) of each; no path if the firm is not in the release.
+    pub firms: Vec<(String, Option<String>, String)>,
     /// Number of further firms.
     pub more: usize,
 }
 
-pub(crate) struct MovedFirm {
-    pub name: String,
-    /// `None` if the firm is not in the release.
-    pub href: Option<String>,
-    /// The ranks: `12 → 5`.
-    pub ranks: String,
-}
-
-/// The rank change of one firm.
-pub(crate) struct Move {
-    /// Class in the style sheet.
-    pub class: &'static str,
-    pub short: String,
-    pub words: String,
-}
+/// The rank change of one firm: class in the style sheet, in short, in words.
+pub(crate) type Move = (&'static str, String, String);
 
 impl Moves {
     /// `None` if the previous release is not loaded, or ranks no firm by this metric.
@@ -71,25 +56,30 @@ impl Moves {
                 let current = change.row.map(|row| (catalog, row));
                 let (of, row) = current.or(change.former_row.map(|row| (&*before, row)))?;
                 let slug = of.snapshot().slug(Table::Firms, row);
-                Some(MovedFirm {
-                    name: of.snapshot().name(Table::Firms, row).to_owned(),
-                    href: change.row.map(|_| format!("/vcs/{slug}")),
-                    ranks: ranks(change),
-                })
+                let name = of.snapshot().name(Table::Firms, row).to_owned();
+                let [then, now] = [change.former_rank, change.rank].map(|rank| rank.map(format::number));
+                let ranks = match (then, now) {
+                    (Some(then), Some(now)) => format!("{then} → {now}"),
+                    (None, Some(now)) => format!("now {now}"),
+                    (Some(then), None) => format!("was {then}"),
+                    (None, None) => String::new(),
+                };
+                Some((name, change.row.map(|_| format!("/vcs/{slug}")), ranks))
             };
-            let firms: Vec<MovedFirm> = changes.iter().take(LISTED).filter_map(firm).collect();
+            let firms: Vec<_> = changes.iter().take(LISTED).filter_map(firm).collect();
             MoveList { title, more: changes.len() - firms.len(), firms }
         };
-        let up = sorted(&changes, |change| match (change.former_rank, change.rank) {
-            (Some(then), Some(now)) if now <= FIRST && now < then => Some(Reverse(then - now)),
+        // The largest rise or fall first, new and former firms by their rank.
+        let up = sorted(&changes, |ranks| match ranks {
+            (Some(then), Some(now)) if now <= FIRST && now < then => Some(u64::MAX - (then - now)),
             _ => None,
         });
-        let down = sorted(&changes, |change| match (change.former_rank, change.rank) {
-            (Some(then), Some(now)) if then <= FIRST && now > then => Some(Reverse(now - then)),
+        let down = sorted(&changes, |ranks| match ranks {
+            (Some(then), Some(now)) if then <= FIRST && now > then => Some(u64::MAX - (now - then)),
             _ => None,
         });
-        let new = sorted(&changes, |change| change.rank.filter(|now| *now <= FIRST && change.former_rank.is_none()));
-        let gone = sorted(&changes, |change| change.former_rank.filter(|then| *then <= FIRST && change.rank.is_none()));
+        let new = sorted(&changes, |(then, now)| now.filter(|now| *now <= FIRST && then.is_none()));
+        let gone = sorted(&changes, |(then, now)| then.filter(|then| *then <= FIRST && now.is_none()));
         let lists = [list("Up", up), list("Down", down), list("New", new), list("No longer ranked", gone)];
         let lists = lists.into_iter().filter(|list| !list.firms.is_empty()).collect();
         Some(Self { since: before.version(), lists, changes })
@@ -99,37 +89,24 @@ impl Moves {
     pub(crate) fn move_of(&self, row: u32) -> Option<Move> {
         let change = self.changes.iter().find(|change| change.row == Some(row))?;
         let since = self.since;
-        Some(match (change.rank?, change.former_rank) {
-            (_, None) => {
-                Move { class: "new", short: "new".to_owned(), words: format!("not ranked in release {since}") }
+        let (class, short, words) = match (change.rank?, change.former_rank) {
+            (_, None) => ("new", "new".to_owned(), "not ranked".to_owned()),
+            (now, Some(then)) if now < then => {
+                ("up", format!("▲ {}", format::number(then - now)), format!("up from {}", format::number(then)))
             }
-            (now, Some(then)) if now < then => Move {
-                class: "up",
-                short: format!("▲ {}", format::number(then - now)),
-                words: format!("up from {} in release {since}", format::number(then)),
-            },
-            (now, Some(then)) if now > then => Move {
-                class: "down",
-                short: format!("▼ {}", format::number(now - then)),
-                words: format!("down from {} in release {since}", format::number(then)),
-            },
-            _ => Move { class: "same", short: "=".to_owned(), words: format!("as in release {since}") },
-        })
+            (now, Some(then)) if now > then => {
+                ("down", format!("▼ {}", format::number(now - then)), format!("down from {}", format::number(then)))
+            }
+            _ => ("same", "=".to_owned(), "as".to_owned()),
+        };
+        Some((class, short, format!("{words} in release {since}")))
     }
 }
 
-/// The changes that have a key, in ascending order of the key.
-fn sorted<K: Ord>(changes: &[RankChange], key: impl Fn(&RankChange) -> Option<K>) -> Vec<&RankChange> {
-    let mut keyed: Vec<(K, &RankChange)> = changes.iter().filter_map(|change| Some((key(change)?, change))).collect();
-    keyed.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.rank.cmp(&b.1.rank)));
-    keyed.into_iter().map(|(_, change)| change).collect()
-}
-
-fn ranks(change: &RankChange) -> String {
-    match (change.former_rank, change.rank) {
-        (Some(then), Some(now)) => format!("{} → {}", format::number(then), format::number(now)),
-        (None, Some(now)) => format!("now {}", format::number(now)),
-        (Some(then), None) => format!("was {}", format::number(then)),
-        (None, None) => String::new(),
-    }
+/// The changes whose former and current rank have a key, in ascending order of the key.
+fn sorted(changes: &[RankChange], key: impl Fn((Option<u64>, Option<u64>)) -> Option<u64>) -> Vec<&RankChange> {
+    let key = |change: &RankChange| key((change.former_rank, change.rank));
+    let mut sorted: Vec<&RankChange> = changes.iter().filter(|change| key(change).is_some()).collect();
+    sorted.sort_by_key(|change| (key(change), change.rank));
+    sorted
 }

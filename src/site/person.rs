@@ -4,21 +4,19 @@ use askama::Template;
 
 use crate::error_page::{PageError, path_of};
 use crate::layout::PageLayout;
-use crate::records::{record, records};
+use crate::records::{first_rows, record, records};
 use crate::routes::PathValues;
 use crate::{PageRequest, find, format, linked_data};
 use catalog::provenance::ProvenanceStatement;
-use catalog::{Catalog, Filter, ListPosition, Query, RelatedRoles};
+use catalog::{Catalog, Filter, RelatedRoles};
 use data::model::{Firm, Investor, Organization, Person, RelatedRole, Startup};
 use data::vocabulary::Vocabulary;
 use data::{Facet, Role, Table};
 
 const MAX_COLLEAGUES: usize = 24;
 const MAX_NAMESAKES: usize = 10;
-/// Investors named per startup.
 const MAX_INVESTORS: usize = 3;
 
-/// The role of a person at an organization.
 struct RoleRow {
     /// Slug of the record, unless it is the record of the page.
     slug: Option<String>,
@@ -33,12 +31,8 @@ struct RoleRow {
     reason: Option<(String, bool)>,
 }
 
-struct Backers {
-    are_leads: bool,
-    /// Name and path of each.
-    named: Vec<(String, String)>,
-    more: usize,
-}
+/// True for lead investors; name and path of the first ones, number of others.
+type Backers = (bool, Vec<(String, String)>, usize);
 
 #[derive(Template)]
 #[template(path = "person.html")]
@@ -57,41 +51,62 @@ struct PersonPage {
     api: String,
 }
 
-/// `/people/{slug}`.
 pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues<'_>) -> Result<String, PageError> {
     let row = find(catalog, Table::People, path[0])?;
     let snapshot = catalog.snapshot();
     let person: Person = record(catalog, Table::People, row)?;
-    let organization_path = |organization: &Organization| path_of(table_of(organization), &organization.slug);
     let RelatedRoles { other_roles, probable_same } = catalog.related_roles(row);
-    let mut roles = vec![load_role(catalog, None, person.title.clone(), person.organization.clone(), None)?];
-    let related = other_roles.into_iter().map(|role| (role, false));
-    for (RelatedRole { slug, title, organization, detail, .. }, is_weak) in
-        related.chain(probable_same.into_iter().map(|role| (role, true)))
-    {
-        roles.push(load_role(catalog, Some(slug), title, organization, Some((detail, is_weak)))?);
+    let load_role = |slug, title, organization: Organization, reason| {
+        let table = table_of(&organization);
+        let (facts, backers) = match (table, snapshot.find(table, &organization.slug)) {
+            (Table::Firms, Some(row)) => {
+                let firm: Firm = record(catalog, table, row)?;
+                let startups = format::counted(firm.portfolio_count, "startup", "startups");
+                let rounds = format::counted(firm.investment_count, "round", "rounds");
+                let facts = vec![
+                    (format::firm_kind(&firm.kind), None),
+                    (startups, Some(format!("/startups?investor={}", firm.slug))),
+                    (rounds, Some(format!("/rounds?investor={}", firm.slug))),
+                ];
+                (facts, None)
+            }
+            (_, Some(row)) => startup_facts(&record(catalog, table, row)?),
+            (_, None) => (Vec::new(), None),
+        };
+        let path = path_of(table, &organization.slug);
+        Ok::<RoleRow, PageError>(RoleRow { slug, title, organization, path, facts, backers, reason })
+    };
+    let mut roles = vec![load_role(None, person.title.clone(), person.organization.clone(), None)?];
+    for (related, is_weak) in [(other_roles, false), (probable_same, true)] {
+        for RelatedRole { slug, title, organization, detail, .. } in related {
+            roles.push(load_role(Some(slug), title, organization, Some((detail, is_weak)))?);
+        }
     }
     let of_roles: Vec<&str> = roles.iter().filter_map(|role| role.slug.as_deref()).collect();
     let is_other = |other: &u32| *other != row && !of_roles.contains(&snapshot.slug(Table::People, *other));
     let namesakes: Vec<u32> =
         catalog.rows_named(Table::People, &person.name).into_iter().filter(is_other).take(MAX_NAMESAKES).collect();
-    let (colleagues, colleague_count) = colleagues(catalog, row, &person)?;
+    let (co_founders, others, colleague_count) = colleagues(catalog, row, &person);
+    let at = &person.organization.name;
+    let mut colleagues = vec![
+        ("co-founders", format!("Co-founders of {at}"), records(catalog, Table::People, &co_founders)?),
+        ("colleagues", format!("Others at {at}"), records(catalog, Table::People, &others)?),
+    ];
+    colleagues.retain(|(.., people)| !people.is_empty());
     let title = person.title.as_deref().unwrap_or("Person");
     let description = format!("{}: {title} at {}.", person.name, person.organization.name);
     let base = &request.state.public_url;
-    let (path, organization) = (format!("/people/{}", person.slug), organization_path(&person.organization));
+    let organization = path_of(table_of(&person.organization), &person.organization.slug);
     let about = linked_data::person(&person, base, &organization, snapshot.is_invented());
     let page = PersonPage {
-        layout: PageLayout::new(snapshot, &person.name, &description, &path)
-            .with_twins(request.state, "")
-            .with_linked_data(linked_data::record_graph(base, ("/people", "People"), &path, &about)),
+        layout: PageLayout::of_record(catalog, request, (Table::People, row), &description, about),
         organization,
         roles,
         colleagues,
         colleague_count,
         namesakes: records(catalog, Table::People, &namesakes)?,
         statements: catalog.provenance(Table::People, row),
-        api: format!("{}/api/v3/people/{}", request.state.public_url, person.slug),
+        api: format!("{base}/api/v3/people/{}", person.slug),
         person,
     };
     Ok(page.render()?)
@@ -101,40 +116,11 @@ fn table_of(organization: &Organization) -> Table {
     if organization.kind == "firm" { Table::Firms } else { Table::Startups }
 }
 
-fn load_role(
-    catalog: &Catalog,
-    slug: Option<String>,
-    title: Option<String>,
-    organization: Organization,
-    reason: Option<(String, bool)>,
-) -> Result<RoleRow, PageError> {
-    let table = table_of(&organization);
-    let found = catalog.snapshot().find(table, &organization.slug);
-    let (facts, backers) = match (table, found) {
-        (Table::Firms, Some(row)) => (firm_facts(&record(catalog, table, row)?), None),
-        (_, Some(row)) => startup_facts(&record(catalog, table, row)?),
-        (_, None) => (Vec::new(), None),
-    };
-    let path = path_of(table, &organization.slug);
-    Ok(RoleRow { slug, title, organization, path, facts, backers, reason })
-}
-
-fn firm_facts(firm: &Firm) -> Vec<(String, Option<String>)> {
-    let startups = format::counted(firm.portfolio_count, "startup", "startups");
-    let rounds = format::counted(firm.investment_count, "round", "rounds");
-    vec![
-        (format::firm_kind(&firm.kind), None),
-        (startups, Some(format!("/startups?investor={}", firm.slug))),
-        (rounds, Some(format!("/rounds?investor={}", firm.slug))),
-    ]
-}
-
 fn startup_facts(startup: &Startup) -> (Vec<(String, Option<String>)>, Option<Backers>) {
-    let words = [&startup.status, &startup.stage];
-    let mut words: Vec<String> = words.into_iter().flatten().map(|word| format::word(word)).collect();
+    let words = [&startup.status, &startup.stage].into_iter().flatten();
+    let mut facts: Vec<(String, Option<String>)> = words.map(|word| (format::word(word), None)).collect();
     // `ipo` is both a status and a stage.
-    words.dedup();
-    let mut facts: Vec<(String, Option<String>)> = words.into_iter().map(|word| (word, None)).collect();
+    facts.dedup();
     facts.extend(startup.total_raised_usd.as_ref().map(|usd| (format!("{} raised", format::usd(usd)), None)));
     let rounds = format::counted(startup.round_count, "round", "rounds");
     facts.push((rounds, Some(format!("/rounds?startup={}", startup.slug))));
@@ -143,34 +129,20 @@ fn startup_facts(startup: &Startup) -> (Vec<(String, Option<String>)>, Option<Ba
     let investors = if are_leads { leads } else { startup.investors.iter().collect() };
     let named = investors.iter().take(MAX_INVESTORS).map(|firm| (firm.name.clone(), path_of(Table::Firms, &firm.slug)));
     let more = investors.len().saturating_sub(MAX_INVESTORS);
-    (facts, (!investors.is_empty()).then(|| Backers { are_leads, named: named.collect(), more }))
+    (facts, (!investors.is_empty()).then(|| (are_leads, named.collect(), more)))
 }
 
-/// Groups of other people at the organization, with co-founders apart if the person is a founder, and the number of all
-/// people there.
-#[expect(clippy::type_complexity, reason = "headings with their people")]
-fn colleagues(
-    catalog: &Catalog,
-    row: u32,
-    person: &Person,
-) -> Result<(Vec<(&'static str, String, Vec<Person>)>, u64), PageError> {
+/// Other people at the organization: co-founders, if the person is a founder, and the others; the number of all.
+fn colleagues(catalog: &Catalog, row: u32, person: &Person) -> (Vec<u32>, Vec<u32>, u64) {
     let snapshot = catalog.snapshot();
     let table = table_of(&person.organization);
     let organization: Vec<u32> = snapshot.find(table, &person.organization.slug).into_iter().collect();
-    let filter = match table {
-        Table::Firms => Filter::MemberOf { firms: organization, startups: Vec::new() },
-        _ => Filter::MemberOf { firms: Vec::new(), startups: organization },
-    };
-    let query = Query { filters: vec![filter], ..Query::all(Table::People) };
-    let found = catalog.list(&query, ListPosition::default(), MAX_COLLEAGUES + 1);
-    let others = found.rows.iter().copied().filter(|other| *other != row).take(MAX_COLLEAGUES);
+    let (firms, startups) = if table == Table::Firms { (organization, Vec::new()) } else { (Vec::new(), organization) };
+    let members = Filter::MemberOf { firms, startups };
+    let (members, total) = first_rows(catalog, Table::People, members, MAX_COLLEAGUES + 1);
+    let others = members.into_iter().filter(|other| *other != row).take(MAX_COLLEAGUES);
     let founders = snapshot.facet_rows(Table::People, Facet::Role, Role::Founder.index() as u32);
     let (co_founders, others): (Vec<u32>, Vec<u32>) =
         others.partition(|other| founders.contains(row) && founders.contains(*other));
-    let name = &person.organization.name;
-    let groups = [
-        ("co-founders", format!("Co-founders of {name}"), records(catalog, Table::People, &co_founders)?),
-        ("colleagues", format!("Others at {name}"), records(catalog, Table::People, &others)?),
-    ];
-    Ok((groups.into_iter().filter(|(.., people)| !people.is_empty()).collect(), found.total))
+    (co_founders, others, total)
 }

@@ -1,35 +1,33 @@
-//! `/reconcile`: the reconciliation API 0.2 of the W3C community group, for OpenRefine and other programs, without a
-//! key.
+//! `/reconcile`: the reconciliation API 0.2 of the W3C community group, for OpenRefine and others, without a key.
 //!
 //! Types are the kinds of records, ids the paths of their pages. Queries use the look-up of `/resolve`; features are
 //! its evidence. Every ten queries or records, rounded up, are charged as one page. A query with invalid values gets an
 //! `error` and no results, so that the other queries still succeed.
 
 mod extension;
-mod manifest;
 
 use std::net::IpAddr;
 
 use askama::Template;
 use http::{Response, StatusCode};
 use serde_json::{Map, Value, json};
+use thiserror::Error;
 
 use crate::error_page::PageError;
+use crate::layout::HTML;
 use crate::routes::{PageRow, PathValues, batch, raw};
-use crate::{PAGE, PageRequest, fail, format};
+use crate::{PageRequest, PageResult, admit_batch, fail, format, page_headers, redirect, response_of};
 use auth::quota::BatchOwner;
 use catalog::look_up::{answer as published, id_of, row_of_id};
 use catalog::param_error::shortened;
 use catalog::{Catalog, Item, ItemTexts, LookUpAnswer};
 use data::{Names, Table, identifier};
-use transport::headers::{Caching, CommonHeaders, Vary, set};
+use transport::headers::{Caching, CommonHeaders, Vary};
 
 /// Maximum size of a form.
 const MAX_BYTES: usize = 512 * 1024;
 /// Maximum number of queries, or of records to extend, per request.
 const MAX_BATCH: usize = 100;
-/// Queries or records charged as one page.
-const PER_PAGE: usize = 10;
 /// Candidates per query by default, and the maximum.
 const CANDIDATES: usize = 3;
 const MAX_CANDIDATES: usize = 10;
@@ -51,27 +49,27 @@ pub(crate) const PAGES: &[PageRow] = &[
     batch("/reconcile", |request, _, address| Box::pin(answer(request, request.query.as_bytes(), address)))
         .with_batch(MAX_BYTES, |request, form, address| Box::pin(answer(request, form, address))),
     raw(SUGGEST_ENTITY, |catalog, request, _| Ok(json_response(&suggest_entities(catalog, &Parameters::of(request))))),
-    raw(SUGGEST_TYPE, |_, request, _| {
-        Ok(json_response(&manifest::suggest_types(Parameters::of(request).text("prefix"))))
+    raw(SUGGEST_TYPE, |_, request, _| Ok(json_response(&suggest_types(&Parameters::of(request))))),
+    raw(SUGGEST_PROPERTY, |_, request, _| Ok(json_response(&extension::suggest_properties(&Parameters::of(request))))),
+    raw(PROPERTIES, |_, request, _| {
+        extension::proposals(Parameters::of(request).text("type")).map(|found| json_response(&found)).or_else(Refusal::response)
     }),
-    raw(SUGGEST_PROPERTY, |_, request, _| {
-        Ok(json_response(&extension::suggest_properties(Parameters::of(request).text("prefix"))))
-    }),
-    raw(PROPERTIES, |_, request, _| properties(request).or_else(Refusal::response)),
     raw(PREVIEW, preview),
     raw(VIEW, view),
 ];
 
-/// The reason for which a request is refused.
+#[derive(Debug, Error)]
 enum Refusal {
     /// An invalid request, with the accepted values.
+    #[error("{0}")]
     Invalid(String),
-    Page(PageError),
+    #[error(transparent)]
+    Page(#[from] PageError),
 }
 
 impl Refusal {
     /// The response to a program; an error page if the request itself is valid.
-    fn response(self) -> Result<Response<Vec<u8>>, PageError> {
+    fn response(self) -> PageResult {
         let detail = match self {
             Self::Page(error) => return Err(error),
             Self::Invalid(detail) => detail,
@@ -83,13 +81,6 @@ impl Refusal {
     }
 }
 
-impl From<PageError> for Refusal {
-    fn from(error: PageError) -> Self {
-        Self::Page(error)
-    }
-}
-
-/// The parameters of a request, from its URL or its form.
 struct Parameters(Vec<(String, String)>);
 
 impl Parameters {
@@ -109,39 +100,44 @@ impl Parameters {
 /// Answers a request to `/reconcile`; `text` is the query, or the body of a POST.
 async fn answer(request: PageRequest<'_>, text: &[u8], address: IpAddr) -> Response<Vec<u8>> {
     let catalog = request.state.releases.current();
-    let response = match text.is_empty() {
-        false => answer_service(&catalog, request, text, address).await,
-        true => {
-            let manifest = request.state.work.run(|| manifest_response(&catalog, request)).await;
-            manifest.map_err(|_| PageError::Overloaded.into())
-        }
+    let response = if text.is_empty() {
+        let manifest = request.state.work.run(|| manifest_response(&catalog, request)).await;
+        manifest.map_err(|_| PageError::Overloaded.into())
+    } else {
+        answer_service(&catalog, request, text, address).await
     };
     response.or_else(Refusal::response).unwrap_or_else(|error| fail(&error, &catalog, request))
 }
 
 fn manifest_response(catalog: &Catalog, request: PageRequest<'_>) -> Response<Vec<u8>> {
-    json_response(&manifest::manifest(catalog, &request.state.operator.brand.name, &request.state.public_url))
-}
-
-/// The properties of a type, for data extension.
-fn properties(request: PageRequest<'_>) -> Result<Response<Vec<u8>>, Refusal> {
-    Ok(json_response(&extension::proposals(Parameters::of(request).text("type"))?))
+    let (service, base) = (&request.state.operator.brand.name, &request.state.public_url);
+    let endpoint = |path: &str| json!({ "service_url": base, "service_path": path });
+    let used = Item::TABLES.into_iter().filter(|table| catalog.snapshot().names(*table).len() > 0);
+    json_response(&json!({
+        "versions": ["0.1", "0.2"],
+        "name": format!("{service} ({})", catalog.version()),
+        "identifierSpace": format!("{base}/"),
+        "schemaSpace": format!("{base}/docs/resolve#reconcile"),
+        "documentation": format!("{base}/docs/resolve#reconcile"),
+        "defaultTypes": used.map(|table| kind(table.noun())).collect::<Vec<_>>(),
+        "batchSize": MAX_BATCH,
+        "view": { "url": format!("{base}{}?id={{{{id}}}}", VIEW) },
+        "preview": { "url": format!("{base}{}?id={{{{id}}}}", PREVIEW), "width": 430, "height": 300 },
+        "suggest": {
+            "entity": endpoint(SUGGEST_ENTITY),
+            "type": endpoint(SUGGEST_TYPE),
+            "property": endpoint(SUGGEST_PROPERTY),
+        },
+        "extend": { "propose_properties": endpoint(PROPERTIES), "property_settings": [] },
+    }))
 }
 
 fn json_response(value: &Value) -> Response<Vec<u8>> {
-    let mut response = Response::new(value.to_string().into_bytes());
-    set(response.headers_mut(), "content-type", "application/json");
-    let common = CommonHeaders {
-        caching: Some(Caching::Private),
-        varies: Some(Vary::Encoding),
-        is_cross_origin: true,
-        ..CommonHeaders::default()
-    };
-    common.write(response.headers_mut());
-    response
+    let (caching, varies) = (Some(Caching::Private), Some(Vary::Encoding));
+    let headers = CommonHeaders { caching, varies, is_cross_origin: true, ..CommonHeaders::default() };
+    response_of(value.to_string().into_bytes(), "application/json", headers)
 }
 
-/// A request to `/reconcile` itself.
 enum ServiceRequest {
     Manifest,
     Queries(Map<String, Value>),
@@ -164,8 +160,7 @@ impl ServiceRequest {
     }
 }
 
-/// Answers with the manifest, or with the results of `queries` or `extend`. Each query and each record waits for its
-/// turn.
+/// Answers with the manifest, or the results of `queries` or `extend`. Each query and each record waits for its turn.
 async fn answer_service(
     catalog: &Catalog,
     request: PageRequest<'_>,
@@ -174,25 +169,18 @@ async fn answer_service(
 ) -> Result<Response<Vec<u8>>, Refusal> {
     let mut turns = request.state.work.batch(BatchOwner::Address(address)).map_err(PageError::from)?;
     let base = &request.state.public_url;
-    let admit = |count: usize| {
-        // The request itself is charged already.
-        for _ in 1..count.div_ceil(PER_PAGE) {
-            request.state.auth.admit_page(address, request.state.now()).map_err(PageError::RateLimited)?;
-        }
-        Ok::<(), Refusal>(())
-    };
     let mut answers = Map::new();
     match turns.run(|| ServiceRequest::parse(&Parameters::parse(text))).await? {
         ServiceRequest::Manifest => Ok(turns.run(|| manifest_response(catalog, request)).await),
         ServiceRequest::Extension(extension) => {
-            admit(extension.ids.len())?;
+            admit_batch(request, address, extension.ids.len())?;
             for id in &extension.ids {
                 answers.insert(id.clone(), turns.run(|| extension.values(catalog, id)).await);
             }
             Ok(turns.run(|| json_response(&extension.answer(answers))).await)
         }
         ServiceRequest::Queries(queries) => {
-            admit(queries.len())?;
+            admit_batch(request, address, queries.len())?;
             for (key, query) in &queries {
                 let answer = turns.run(|| answer_query(catalog, key, query, base)).await?;
                 answers.insert(key.clone(), answer);
@@ -206,25 +194,21 @@ fn too_many(name: &str, count: usize) -> Refusal {
     Refusal::Invalid(format!("`{name}` has {count} entries; send at most {MAX_BATCH} at a time"))
 }
 
-/// Parses a parameter as a JSON object.
 fn object(name: &str, text: &str) -> Result<Map<String, Value>, Refusal> {
-    match serde_json::from_str(text) {
-        Ok(Value::Object(object)) => Ok(object),
-        Ok(_) => {
-            Err(Refusal::Invalid(format!("`{name}` is not a JSON object, such as `{{\"q0\": {{\"query\": \"…\"}}}}`")))
-        }
-        Err(error) => Err(Refusal::Invalid(format!("`{name}` is not JSON: {error}"))),
-    }
+    let detail = match serde_json::from_str(text) {
+        Ok(Value::Object(object)) => return Ok(object),
+        Ok(_) => format!("`{name}` is not a JSON object, such as `{{\"q0\": {{\"query\": \"…\"}}}}`"),
+        Err(error) => format!("`{name}` is not JSON: {error}"),
+    };
+    Err(Refusal::Invalid(detail))
 }
 
 fn answer_query(catalog: &Catalog, key: &str, query: &Value, base: &str) -> Result<Value, Refusal> {
     let invalid = |detail: &str| Refusal::Invalid(format!("query `{}`: {detail}", shortened(key)));
     let Value::Object(query) = query else { return Err(invalid("is not an object with `query` or `properties`")) };
     let tables = types(query.get("type")).map_err(|detail| invalid(&detail))?;
-    let limit = query
-        .get("limit")
-        .and_then(Value::as_u64)
-        .map_or(CANDIDATES, |limit| limit.min(MAX_CANDIDATES as u64) as usize);
+    let limit = query.get("limit").and_then(Value::as_u64);
+    let limit = limit.map_or(CANDIDATES, |limit| limit.min(MAX_CANDIDATES as u64) as usize);
     let values = query_values(query);
     let mut texts = ItemTexts::default();
     values.iter().for_each(|(name, text)| texts.set(name, text));
@@ -301,7 +285,7 @@ fn results(found: &LookUpAnswer) -> Vec<Value> {
             "id": candidate.id,
             "name": candidate.name,
             "description": notes.join(", "),
-            "type": [manifest::kind(candidate.kind)],
+            "type": [kind(candidate.kind)],
             "score": candidate.score,
             "features": features.collect::<Vec<_>>(),
             "match": index == 0 && found.status == "match",
@@ -310,7 +294,6 @@ fn results(found: &LookUpAnswer) -> Vec<Value> {
     results.collect()
 }
 
-/// Suggests records by the beginning of their names.
 fn suggest_entities(catalog: &Catalog, parameters: &Parameters) -> Value {
     let tables = Item::tables_of(parameters.text("type")).unwrap_or_else(|_| Item::TABLES.to_vec());
     let found = catalog.suggest(parameters.text("prefix"), &tables, MAX_SUGGESTIONS);
@@ -319,7 +302,7 @@ fn suggest_entities(catalog: &Catalog, parameters: &Parameters) -> Value {
             "id": id_of(catalog, suggestion.table, suggestion.row),
             "name": catalog.snapshot().name(suggestion.table, suggestion.row),
             "description": suggestion.note.unwrap_or_default(),
-            "notable": [manifest::kind(suggestion.table.noun())],
+            "notable": [kind(suggestion.table.noun())],
         })
     });
     json!({ "result": result.collect::<Vec<_>>() })
@@ -335,12 +318,11 @@ struct Preview {
     facts: Vec<(String, String)>,
 }
 
-/// The record with the id in the parameter `id`.
-fn record_of(catalog: &Catalog, request: PageRequest<'_>) -> Result<(Table, u32), PageError> {
+fn record_of(catalog: &Catalog, request: PageRequest<'_>) -> PageResult<(Table, u32)> {
     row_of_id(catalog, Parameters::of(request).text("id")).ok_or(PageError::UnknownPage)
 }
 
-fn preview(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> Result<Response<Vec<u8>>, PageError> {
+fn preview(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> PageResult {
     let (table, row) = record_of(catalog, request)?;
     let shown = ["description", "title", "organization", "city", "country", "website", "founded_year"];
     let facts = shown.into_iter().filter_map(|name| {
@@ -355,21 +337,25 @@ fn preview(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> Re
         kind: table.noun(),
         facts: facts.collect(),
     };
-    let html = page.render()?;
-    let mut response = Response::new(html.into_bytes());
-    set(response.headers_mut(), "content-type", crate::layout::HTML);
-    let common =
-        CommonHeaders { caching: Some(Caching::Private), page_policy: Some(FRAMED), is_cross_origin: true, ..PAGE };
-    common.write(response.headers_mut());
+    let headers = page_headers(Caching::Private);
+    let headers = CommonHeaders { page_policy: Some(FRAMED), is_cross_origin: true, ..headers };
+    Ok(response_of(page.render()?.into_bytes(), HTML, headers))
+}
+
+fn view(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> PageResult {
+    let (table, row) = record_of(catalog, request)?;
+    let mut response = redirect(&format!("/{}", id_of(catalog, table, row)));
+    page_headers(Caching::Private).write(response.headers_mut());
     Ok(response)
 }
 
-/// Redirects to the page of a record.
-fn view(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> Result<Response<Vec<u8>>, PageError> {
-    let (table, row) = record_of(catalog, request)?;
-    let mut response = Response::new(Vec::new());
-    *response.status_mut() = StatusCode::SEE_OTHER;
-    set(response.headers_mut(), "location", &format!("/{}", id_of(catalog, table, row)));
-    CommonHeaders { caching: Some(Caching::Private), ..PAGE }.write(response.headers_mut());
-    Ok(response)
+/// A type by the noun of its records: `firm`.
+fn kind(noun: &str) -> Value {
+    json!({ "id": noun, "name": extension::label(noun) })
+}
+
+fn suggest_types(parameters: &Parameters) -> Value {
+    let prefix = parameters.text("prefix").to_lowercase();
+    let found = Item::TABLES.map(Table::noun).into_iter().filter(|noun| noun.starts_with(&prefix));
+    json!({ "result": found.map(kind).collect::<Vec<_>>() })
 }

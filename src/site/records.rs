@@ -1,9 +1,12 @@
-//! Decodes rows of the catalog into records, for all pages.
+//! Rows of the catalog as records, and lists of them that several pages show.
 
 use serde::de::DeserializeOwned;
 
 use crate::error_page::PageError;
-use catalog::Catalog;
+use crate::link::Link;
+use crate::lists::list_path;
+use catalog::similar::Similarity;
+use catalog::{Catalog, Filter, ListPosition, Query, Ranking};
 use data::Table;
 
 pub(crate) fn record<R: DeserializeOwned>(catalog: &Catalog, table: Table, row: u32) -> Result<R, PageError> {
@@ -20,13 +23,44 @@ pub(crate) fn records<'r, R: DeserializeOwned>(
     rows.into_iter().map(|row| record(catalog, table, *row)).collect()
 }
 
-/// Name and page path of each sector.
+/// Name and path of each sector; the path is `above` and the slug.
 pub(crate) fn sector_links<'a>(
     catalog: &'a Catalog,
     slugs: &'a [String],
+    above: &'static str,
 ) -> impl Iterator<Item = (String, String)> + 'a {
-    slugs.iter().filter_map(|slug| {
+    slugs.iter().filter_map(move |slug| {
         let row = catalog.snapshot().find(Table::Sectors, slug)?;
-        Some((catalog.snapshot().name(Table::Sectors, row).to_owned(), format!("/sectors/{slug}")))
+        Some((catalog.snapshot().name(Table::Sectors, row).to_owned(), format!("{above}{slug}")))
     })
+}
+
+/// The first rows of a table, in its order, that match a filter, and the number of all.
+pub(crate) fn first_rows(catalog: &Catalog, table: Table, filter: Filter, max: usize) -> (Vec<u32>, u64) {
+    let query = Query { filters: vec![filter], ..Query::all(table) };
+    let found = catalog.list(&query, ListPosition::default(), max);
+    (found.rows, found.total)
+}
+
+/// Records similar to a given one.
+pub(crate) struct SimilarRecords {
+    /// The most similar records, best first, each with what it has in common with the given one, in words.
+    pub rows: Vec<(u32, String)>,
+    /// Number of all similar records.
+    pub total: u64,
+    pub list: String,
+}
+
+impl SimilarRecords {
+    pub(crate) fn load(catalog: &Catalog, table: Table, row: u32, max: usize) -> Self {
+        let ranked = catalog.ranked(table, &Ranking::Like(row));
+        let first: Vec<u32> = ranked.rows().take(max).collect();
+        let similarities = catalog.similarities(table, row, &first);
+        let in_common = similarities.iter().map(Similarity::in_words);
+        Self {
+            rows: first.iter().copied().zip(in_common).collect(),
+            total: ranked.len() as u64,
+            list: Link::new(list_path(table), Vec::new()).with("like", catalog.snapshot().slug(table, row)).href(),
+        }
+    }
 }

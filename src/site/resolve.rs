@@ -1,7 +1,5 @@
-//! `/resolve`: looks up the records that a list of names means, without a key.
-//!
-//! The list is pasted text or a file: one name per line, or CSV. Forms are sent by POST because a list is too long for
-//! a URL; they change nothing.
+//! `/resolve`: looks up the records that a list of names means, without a key. Forms are sent by POST because a list is
+//! too long for a URL; they change nothing.
 
 use std::net::IpAddr;
 
@@ -10,20 +8,15 @@ use http::{Response, StatusCode};
 
 use crate::error_page::PageError;
 use crate::layout::PageLayout;
-use crate::{PageRequest, fail, form_data, format, respond, respond_with};
+use crate::{PageRequest, PageResult, admit_batch, fail, form_data, format, respond, respond_with};
 use auth::quota::BatchOwner;
 use catalog::look_up::sheet::{RowEnds, Sheet, SheetOptions, SheetRow};
 use catalog::{Catalog, Item, LookUpAnswer, ParameterError};
-use data::Table;
 use transport::headers::set;
 
 /// Maximum size of a form.
 pub(crate) const MAX_BYTES: usize = 256 * 1024;
-/// Maximum number of rows looked up per form.
 const MAX_ROWS: usize = 100;
-/// Rows charged as one page.
-const ROWS_PER_PAGE: usize = 10;
-/// Candidates per row.
 const CANDIDATES: usize = 3;
 
 const DESCRIPTION: &str =
@@ -33,14 +26,11 @@ const DESCRIPTION: &str =
 #[template(path = "resolve.html")]
 struct ResolvePage {
     layout: PageLayout,
-    kind: String,
-    text: String,
+    form: ResolveForm,
     error: String,
     rows: Vec<ResolvedRow>,
-    matched: usize,
     /// Rows beyond the first [`MAX_ROWS`].
     left_out: usize,
-    max_rows: usize,
 }
 
 struct ResolvedRow {
@@ -48,7 +38,20 @@ struct ResolvedRow {
     answer: LookUpAnswer,
 }
 
-/// The fields of a submitted form.
+impl ResolvePage {
+    /// The page before anything is looked up.
+    fn new(catalog: &Catalog, request: PageRequest<'_>, form: ResolveForm) -> Self {
+        let layout = PageLayout::new(catalog.snapshot(), "Look up a list", DESCRIPTION, "/resolve")
+            .with_operator(&request.state.operator);
+        Self { layout, form, error: String::new(), rows: Vec::new(), left_out: 0 }
+    }
+
+    fn matched(&self) -> usize {
+        self.rows.iter().filter(|row| row.answer.status == "match").count()
+    }
+}
+
+#[derive(Default)]
 struct ResolveForm {
     kind: String,
     text: String,
@@ -70,7 +73,7 @@ impl ResolveForm {
 
     /// Parses the text into a sheet and its rows: as CSV if the first line names columns, otherwise one name per line.
     fn sheet(&self, base: &str) -> Result<(Sheet, Vec<SheetRow>), Vec<ParameterError>> {
-        let tables: Vec<Table> = Item::tables_of(&self.kind).map_err(|error| vec![error])?;
+        let tables = Item::tables_of(&self.kind).map_err(|error| vec![error])?;
         let options = SheetOptions { tables, candidates: CANDIDATES, base: base.to_owned() };
         let mut ends = RowEnds::default();
         let end = self.text.bytes().position(|byte| ends.push(byte)).map_or(self.text.len(), |end| end + 1);
@@ -87,27 +90,17 @@ impl ResolveForm {
     }
 }
 
-/// The page before anything is looked up.
 pub(super) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
-    let form = ResolveForm { kind: String::new(), text: String::new(), is_download: false };
-    Ok(render_page(catalog, request, form, String::new(), Vec::new(), 0)?)
+    Ok(ResolvePage::new(catalog, request, ResolveForm::default()).render()?)
 }
 
 /// Looks up the rows of a form one by one. Every ten rows, rounded up, are charged to `address` as one page.
 pub(crate) async fn answer(request: PageRequest<'_>, body: &[u8], address: IpAddr) -> Response<Vec<u8>> {
     let catalog = request.state.releases.current();
-    match answer_form(&catalog, request, body, address).await {
-        Ok(response) => response,
-        Err(error) => fail(&error, &catalog, request),
-    }
+    answer_form(&catalog, request, body, address).await.unwrap_or_else(|error| fail(&error, &catalog, request))
 }
 
-async fn answer_form(
-    catalog: &Catalog,
-    request: PageRequest<'_>,
-    body: &[u8],
-    address: IpAddr,
-) -> Result<Response<Vec<u8>>, PageError> {
+async fn answer_form(catalog: &Catalog, request: PageRequest<'_>, body: &[u8], address: IpAddr) -> PageResult {
     let mut turns = request.state.work.batch(BatchOwner::Address(address))?;
     let read = || {
         let form = ResolveForm::parse(body);
@@ -115,23 +108,19 @@ async fn answer_form(
         (form, read)
     };
     let (form, read) = turns.run(read).await;
+    let read = read.map_err(|errors| errors.into_iter().map(|error| error.detail).collect::<Vec<_>>().join("; "));
     let (sheet, mut rows) = match read {
-        Ok(read) => read,
-        Err(errors) => {
-            let detail = errors.into_iter().map(|error| error.detail).collect::<Vec<_>>().join("; ");
-            return unprocessable(catalog, request, form, detail);
+        Ok((sheet, rows)) if !rows.is_empty() => (sheet, rows),
+        refused => {
+            let nothing = "There is nothing to look up: paste names, one a line, or choose a file.";
+            let error = refused.err().unwrap_or_else(|| nothing.to_owned());
+            let html = ResolvePage { error, ..ResolvePage::new(catalog, request, form) }.render()?;
+            return Ok(respond(request, StatusCode::UNPROCESSABLE_ENTITY, html));
         }
     };
-    if rows.is_empty() {
-        let detail = "There is nothing to look up: paste names, one a line, or choose a file.";
-        return unprocessable(catalog, request, form, detail.to_owned());
-    }
     let left_out = rows.len().saturating_sub(MAX_ROWS);
     rows.truncate(MAX_ROWS);
-    // The request itself is charged already.
-    for _ in 1..rows.len().div_ceil(ROWS_PER_PAGE) {
-        request.state.auth.admit_page(address, request.state.now()).map_err(PageError::RateLimited)?;
-    }
+    admit_batch(request, address, rows.len())?;
     if form.is_download {
         let mut csv = sheet.header();
         for row in &rows {
@@ -142,37 +131,11 @@ async fn answer_form(
         set(response.headers_mut(), "content-disposition", &name);
         return Ok(response);
     }
-    let mut resolved = Vec::with_capacity(rows.len());
+    let mut page = ResolvePage { left_out, ..ResolvePage::new(catalog, request, form) };
     for row in &rows {
         let look_up = || ResolvedRow { label: sheet.label(row), answer: sheet.answer(catalog, row) };
-        resolved.push(turns.run(look_up).await);
+        page.rows.push(turns.run(look_up).await);
     }
-    let html = turns.run(|| render_page(catalog, request, form, String::new(), resolved, left_out)).await?;
+    let html = turns.run(move || page.render()).await?;
     Ok(respond(request, StatusCode::OK, html))
-}
-
-/// The form again, with an error message.
-fn unprocessable(
-    catalog: &Catalog,
-    request: PageRequest<'_>,
-    form: ResolveForm,
-    error: String,
-) -> Result<Response<Vec<u8>>, PageError> {
-    let html = render_page(catalog, request, form, error, Vec::new(), 0)?;
-    Ok(respond(request, StatusCode::UNPROCESSABLE_ENTITY, html))
-}
-
-fn render_page(
-    catalog: &Catalog,
-    request: PageRequest<'_>,
-    form: ResolveForm,
-    error: String,
-    rows: Vec<ResolvedRow>,
-    left_out: usize,
-) -> Result<String, askama::Error> {
-    let layout = PageLayout::new(catalog.snapshot(), "Look up a list", DESCRIPTION, "/resolve")
-        .with_operator(&request.state.operator);
-    let matched = rows.iter().filter(|row| row.answer.status == "match").count();
-    let ResolveForm { kind, text, .. } = form;
-    ResolvePage { layout, kind, text, error, rows, matched, left_out, max_rows: MAX_ROWS }.render()
 }

@@ -2,6 +2,7 @@
 
 use askama::Template;
 
+use crate::assets::STYLE;
 use data::Date;
 
 /// Two entities that may be the same.
@@ -9,7 +10,6 @@ pub struct ReviewPair {
     /// `source/entity`.
     pub left: String,
     pub right: String,
-    /// The score and its components.
     pub evidence: String,
     /// The reason for which a pair is reviewed although its score alone is conclusive.
     pub held: Option<String>,
@@ -23,16 +23,11 @@ struct ReviewPage<'a> {
     pairs: &'a [ReviewPair],
     by: &'a str,
     today: Date,
-    /// The columns of the file of decisions.
     columns: &'a str,
     style: &'static str,
 }
 
 /// The page with pairs in the given order. `columns` is the header line of the file of decisions.
-///
-/// # Errors
-/// The template fails only for want of memory.
 pub fn page(pairs: &[ReviewPair], by: &str, today: Date, columns: &str) -> Result<String, askama::Error> {
-    let style = include_str!("assets/style.css");
-    ReviewPage { pairs, by, today, columns, style }.render()
+    ReviewPage { pairs, by, today, columns, style: STYLE }.render()
 }

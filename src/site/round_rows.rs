@@ -19,18 +19,17 @@ pub(crate) struct RoundRows {
     rounds: Vec<(FundingRound, Vec<(String, String)>)>,
     shows_sectors: bool,
     shows_country: bool,
-    /// Sortable headings of amounts and dates.
     headings: Option<[Heading; 2]>,
 }
 
 impl RoundRows {
     pub(crate) fn load(catalog: &Catalog, rows: &[u32]) -> Result<Self, PageError> {
         let rounds: Vec<FundingRound> = records(catalog, Table::Rounds, rows)?;
-        let rounds = rounds.into_iter().map(|round| {
-            let sectors = sector_links(catalog, &round.sectors).take(SECTORS).collect();
+        let with_sectors = |round: FundingRound| {
+            let sectors = sector_links(catalog, &round.sectors, "/sectors/").take(SECTORS).collect();
             (round, sectors)
-        });
-        let rounds: Vec<(FundingRound, Vec<_>)> = rounds.collect();
+        };
+        let rounds: Vec<(FundingRound, Vec<_>)> = rounds.into_iter().map(with_sectors).collect();
         Ok(Self {
             shows_sectors: rounds.iter().any(|(_, sectors)| !sectors.is_empty()),
             shows_country: rounds.iter().any(|(round, _)| round.country.is_some()),

@@ -10,10 +10,9 @@ use http::{HeaderMap, Response, StatusCode};
 
 use crate::account::AccountHandler;
 use crate::account::form::{MAX_BYTES, MAX_LIST_BYTES};
-use crate::error_page::PageError;
 use crate::twin::{TwinFormat, TwinSubject};
-use crate::{PAGES, PageRequest, account, reconcile};
-use catalog::Catalog;
+use crate::{PAGES, PageRequest, PageResult, account, reconcile};
+use catalog::{Catalog, Resource};
 use transport::headers::READS;
 use transport::negotiation::has_content_type;
 use transport::telemetry::RouteGroup;
@@ -21,16 +20,15 @@ use transport::telemetry::RouteGroup;
 /// The texts in place of the placeholders, in their order; empty if there are fewer.
 pub(crate) type PathValues<'a> = [&'a str; 2];
 
-pub(crate) type HtmlHandler = fn(&Catalog, PageRequest<'_>) -> Result<String, PageError>;
-pub(crate) type ValuesHandler = fn(&Catalog, PageRequest<'_>, PathValues<'_>) -> Result<String, PageError>;
-pub(crate) type RawHandler = fn(&Catalog, PageRequest<'_>, PathValues<'_>) -> Result<Response<Vec<u8>>, PageError>;
+pub(crate) type HtmlHandler = fn(&Catalog, PageRequest<'_>) -> PageResult<String>;
+pub(crate) type ValuesHandler = fn(&Catalog, PageRequest<'_>, PathValues<'_>) -> PageResult<String>;
+pub(crate) type RawHandler = fn(&Catalog, PageRequest<'_>, PathValues<'_>) -> PageResult;
 pub(crate) type BatchHandler = for<'a> fn(PageRequest<'a>, &'a [u8], IpAddr) -> PageFuture<'a>;
 pub(crate) type PageFuture<'a> = Pin<Box<dyn Future<Output = Response<Vec<u8>>> + Send + 'a>>;
 
 /// What a page does for a request.
 #[derive(Clone, Copy)]
 pub(crate) enum PageHandler {
-    /// Renders HTML.
     Html(HtmlHandler),
     /// Renders HTML for the values in the path.
     HtmlOf(ValuesHandler),
@@ -54,10 +52,8 @@ pub(crate) struct PageRow {
     /// True if the form may contain a file, or the records of a list.
     takes_files: bool,
     is_cached: bool,
-    /// Its name in the menu.
     pub(crate) menu: Option<&'static str>,
     pub(crate) is_in_sitemap: bool,
-    /// The content of its twins.
     twins: Option<TwinSubject>,
 }
 
@@ -80,7 +76,11 @@ pub(crate) const fn page(path: &'static str, render: HtmlHandler) -> PageRow {
     row(path, Some(PageHandler::Html(render)))
 }
 
-/// A page whose path has values.
+/// A page of a list, with its twins.
+pub(crate) const fn list(path: &'static str, render: HtmlHandler, resource: Resource) -> PageRow {
+    page(path, render).in_sitemap().with_twins(TwinSubject::List(resource))
+}
+
 pub(crate) const fn page_of(path: &'static str, render: ValuesHandler) -> PageRow {
     row(path, Some(PageHandler::HtmlOf(render)))
 }
@@ -116,8 +116,7 @@ impl PageRow {
         Self { takes_files: true, max_form: MAX_LIST_BYTES, ..self }
     }
 
-    /// Caches the page, which depends only on the release, path, query and theme. Other pages also depend on which
-    /// other releases are loaded.
+    /// Caches the page, which depends only on release, path, query and theme, not on which other releases are loaded.
     pub(crate) const fn cached(self) -> Self {
         Self { is_cached: true, ..self }
     }
@@ -139,7 +138,6 @@ impl PageRow {
     }
 }
 
-/// The page at a path.
 #[derive(Clone, Copy)]
 pub struct PageRoute<'a> {
     row: &'static PageRow,
@@ -171,12 +169,10 @@ impl<'a> PageRoute<'a> {
         }
     }
 
-    /// True if the page can be read with GET.
     pub fn is_read(self) -> bool {
         self.row.get.is_some()
     }
 
-    /// True if the page accepts POST.
     pub fn takes_forms(self) -> bool {
         self.twin.is_none() && self.row.post.is_some()
     }
@@ -196,13 +192,8 @@ impl<'a> PageRoute<'a> {
         let is_accepted = self.group() != RouteGroup::Account
             || self.row.takes_files && has_content_type(headers, "multipart/form-data")
             || has_content_type(headers, "application/x-www-form-urlencoded");
-        match is_accepted {
-            true => Ok(self.row.max_form),
-            false => {
-                let detail = "Forms are sent as application/x-www-form-urlencoded.";
-                Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, detail))
-            }
-        }
+        let detail = "Forms are sent as application/x-www-form-urlencoded.";
+        is_accepted.then_some(self.row.max_form).ok_or((StatusCode::UNSUPPORTED_MEDIA_TYPE, detail))
     }
 
     pub(crate) fn is_cached(self) -> bool {
@@ -219,7 +210,6 @@ fn rows() -> impl Iterator<Item = &'static PageRow> {
     PAGES.iter().chain(reconcile::PAGES).chain(account::pages())
 }
 
-/// The row of a path, and the values in the path.
 fn find(path: &str) -> Option<(&'static PageRow, PathValues<'_>)> {
     rows().find_map(|row| Some((row, values(row.path, path)?)))
 }

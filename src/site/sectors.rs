@@ -37,24 +37,20 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
         }
     }
     let mut shown = 0;
-    let mut trees = Vec::new();
-    for root in roots {
-        if shown >= MAX_SECTORS {
-            break;
+    let mut trees: Vec<(Sector, Vec<(usize, Sector)>)> = Vec::new();
+    // The next sector is last; `None` is the depth of a top-level sector.
+    let mut stack: Vec<(Option<usize>, u32)> = roots.into_iter().rev().map(|row| (None, row)).collect();
+    while shown < MAX_SECTORS
+        && let Some((depth, row)) = stack.pop()
+    {
+        let below = depth.map_or(0, |depth| depth + 1);
+        stack.extend(children[row as usize].iter().rev().map(|row| (Some(below), *row)));
+        let sector = record(catalog, Table::Sectors, row)?;
+        match (depth, trees.last_mut()) {
+            (Some(depth), Some((_, subsectors))) => subsectors.push((depth, sector)),
+            _ => trees.push((sector, Vec::new())),
         }
         shown += 1;
-        let mut subsectors = Vec::new();
-        let below = |row: u32| children[row as usize].iter().rev().copied();
-        let mut stack: Vec<(usize, u32)> = below(root).map(|row| (0, row)).collect();
-        while let Some((depth, row)) = stack.pop() {
-            if shown >= MAX_SECTORS {
-                break;
-            }
-            stack.extend(below(row).map(|row| (depth + 1, row)));
-            subsectors.push((depth, record(catalog, Table::Sectors, row)?));
-            shown += 1;
-        }
-        trees.push((record(catalog, Table::Sectors, root)?, subsectors));
     }
     let description = "All sectors, with the number of firms and startups and the average health score.";
     let page = SectorsPage {

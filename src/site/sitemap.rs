@@ -2,13 +2,11 @@
 
 use std::fmt::Write;
 
-use http::Response;
-
 use crate::error_page::{PageError, path_of};
 use crate::format::ACCEPTS;
 use crate::routes::PathValues;
 use crate::static_pages::StaticEntry;
-use crate::{PAGES, PageRequest, docs, respond_unless_known};
+use crate::{PAGES, PageRequest, PageResult, docs, respond_unless_known};
 use catalog::{Catalog, Query, ValueCount};
 use data::{Facet, Table};
 
@@ -17,40 +15,22 @@ const MAX_ADDRESSES: usize = 50_000;
 const NAMESPACE: &str = "http://www.sitemaps.org/schemas/sitemap/0.9";
 /// Facets with a page per value, and the parent paths of these pages.
 const MARKETS: [(Facet, &str); 2] = [(Facet::Sector, "/sectors"), (Facet::Country, "/countries")];
-/// Tables with a page per record.
 const TABLES: [Table; 3] = [Table::Firms, Table::Startups, Table::People];
 
-/// `/sitemap.xml`, `/sitemap-{number}.xml`.
-pub(crate) fn respond(
-    catalog: &Catalog,
-    request: PageRequest<'_>,
-    [number, _]: PathValues<'_>,
-) -> Result<Response<Vec<u8>>, PageError> {
-    let text = text(catalog, &request.state.public_url, number.parse().ok())?;
-    Ok(respond_unless_known(request, text.into_bytes(), "application/xml"))
-}
-
-/// The file `/sitemap-{number}.xml`, from 1. `None` is `/sitemap.xml`: the only file, or the index of several.
-fn text(catalog: &Catalog, base: &str, number: Option<usize>) -> Result<String, PageError> {
-    let files = count(catalog).div_ceil(MAX_ADDRESSES);
-    let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    match number {
+pub(crate) fn respond(catalog: &Catalog, request: PageRequest<'_>, [number, _]: PathValues<'_>) -> PageResult {
+    let (base, files) = (&request.state.public_url, count(catalog).div_ceil(MAX_ADDRESSES));
+    let (root, content) = match number.parse::<usize>().ok() {
+        // The only file, or the index of several.
         None if files > 1 => {
-            writeln!(text, "<sitemapindex xmlns=\"{NAMESPACE}\">").expect(ACCEPTS);
-            for number in 1..=files {
-                writeln!(text, "<sitemap><loc>{base}/sitemap-{number}.xml</loc></sitemap>").expect(ACCEPTS);
-            }
-            text.push_str("</sitemapindex>\n");
+            let file = |number: usize| format!("<sitemap><loc>{base}/sitemap-{number}.xml</loc></sitemap>\n");
+            ("sitemapindex", (1..=files).map(file).collect())
         }
         Some(number) if number == 0 || number > files || files == 1 => return Err(PageError::UnknownPage),
-        number => {
-            writeln!(text, "<urlset xmlns=\"{NAMESPACE}\">").expect(ACCEPTS);
-            let start = number.map_or(0, |number| (number - 1) * MAX_ADDRESSES);
-            write_addresses(&mut text, catalog, base, start);
-            text.push_str("</urlset>\n");
-        }
-    }
-    Ok(text)
+        number => ("urlset", addresses(catalog, base, number.map_or(0, |number| (number - 1) * MAX_ADDRESSES))),
+    };
+    let head = format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<{root} xmlns=\"{NAMESPACE}\">\n");
+    let text = format!("{head}{content}</{root}>\n");
+    Ok(respond_unless_known(request, text.into_bytes(), "application/xml"))
 }
 
 fn count(catalog: &Catalog) -> usize {
@@ -78,8 +58,9 @@ fn markets(catalog: &Catalog) -> Vec<String> {
     pages.collect()
 }
 
-/// Writes the addresses of a file; `start` is the number of addresses in earlier files.
-fn write_addresses(text: &mut String, catalog: &Catalog, base: &str, start: usize) {
+/// The addresses of a file; `start` is the number of addresses in earlier files.
+fn addresses(catalog: &Catalog, base: &str, start: usize) -> String {
+    let mut text = String::new();
     let snapshot = catalog.snapshot();
     let released = snapshot.released_on().to_string();
     let data_pages = data_pages().map(str::to_owned).chain(markets(catalog));
@@ -97,4 +78,5 @@ fn write_addresses(text: &mut String, catalog: &Catalog, base: &str, start: usiz
         // Slugs need no escape.
         writeln!(text, "<url><loc>{base}{path}</loc>{changed}</url>").expect(ACCEPTS);
     }
+    text
 }

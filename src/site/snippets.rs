@@ -2,7 +2,6 @@
 
 use api::openapi::reference::ExampleRequest;
 
-/// The API key in the code.
 #[derive(Clone, Copy)]
 pub(crate) enum SnippetKey<'a> {
     /// The environment variable `VENTUREDEX_KEY`.
@@ -10,7 +9,6 @@ pub(crate) enum SnippetKey<'a> {
     Text(&'a str),
 }
 
-/// A request in one language.
 pub(crate) struct CodeSnippet {
     pub id: &'static str,
     pub language: &'static str,
@@ -21,58 +19,42 @@ pub(crate) struct CodeSnippet {
 /// A request as code; `base` is the address of the service.
 pub(crate) fn for_request(base: &str, request: &ExampleRequest, key: SnippetKey<'_>) -> [CodeSnippet; 4] {
     let address = format!("{base}{}", request.path);
-    let query = &request.query;
-    [
-        CodeSnippet {
-            id: "curl",
-            language: "curl",
-            requirements: "curl 7.18 or later",
-            code: curl(&address, query, key),
-        },
-        CodeSnippet {
-            id: "python",
-            language: "Python",
-            requirements: "Python 3.9 or later",
-            code: python(&address, query, key),
-        },
-        CodeSnippet {
-            id: "javascript",
-            language: "JavaScript",
-            requirements: "Node 18 or later, as a module",
-            code: javascript(&address, query, key),
-        },
-        CodeSnippet {
-            id: "rust",
-            language: "Rust",
-            requirements: "the crates ureq 3, with its feature json, and serde_json 1",
-            code: rust(&address, query, key),
-        },
-    ]
+    let languages: [(&'static str, &'static str, &'static str, WriteSnippet); 4] = [
+        ("curl", "curl", "curl 7.18 or later", curl),
+        ("python", "Python", "Python 3.9 or later", python),
+        ("javascript", "JavaScript", "Node 18 or later, as a module", javascript),
+        ("rust", "Rust", "the crates ureq 3, with its feature json, and serde_json 1", rust),
+    ];
+    languages.map(|(id, language, requirements, write)| {
+        CodeSnippet { id, language, requirements, code: write(&address, &request.query, key) }
+    })
 }
+
+type WriteSnippet = fn(&str, &[(String, String)], SnippetKey<'_>) -> String;
 
 /// The command that connects an assistant with the same key, so that its calls count against the key's quota.
 pub(crate) fn mcp(base: &str, key: SnippetKey<'_>) -> CodeSnippet {
-    let header = match key {
-        SnippetKey::Variable => "\"Authorization: Bearer $VENTUREDEX_KEY\"".to_owned(),
-        SnippetKey::Text(key) => shell(&format!("Authorization: Bearer {key}")),
-    };
     let address = shell(&format!("{base}/api/mcp"));
-    let code = format!("claude mcp add --transport http venturedex {address} \\\n  --header {header}");
+    let code = format!("claude mcp add --transport http venturedex {address} \\\n  --header {}", shell_header(key));
     CodeSnippet { id: "mcp", language: "MCP", requirements: "Claude Code", code }
 }
 
-fn curl(address: &str, query: &[(String, String)], key: SnippetKey<'_>) -> String {
-    let header = match key {
+/// The header with the key as a word of a shell command.
+fn shell_header(key: SnippetKey<'_>) -> String {
+    match key {
         SnippetKey::Variable => "\"Authorization: Bearer $VENTUREDEX_KEY\"".to_owned(),
         SnippetKey::Text(key) => shell(&format!("Authorization: Bearer {key}")),
-    };
+    }
+}
+
+fn curl(address: &str, query: &[(String, String)], key: SnippetKey<'_>) -> String {
     let get = if query.is_empty() { "" } else { "-G " };
-    let mut code = format!("curl {get}{} \\\n  -H {header}", shell(address));
+    let mut code = format!("curl {get}{} \\\n  -H {}", shell(address), shell_header(key));
     for (name, value) in query {
         // A plain value is sent unencoded.
         let is_plain = value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.,:*".contains(&byte));
         let option = if is_plain { "-d" } else { "--data-urlencode" };
-        code.push_str(&format!(" \\\n  {option} {}", shell(&format!("{name}={value}"))));
+        code += &format!(" \\\n  {option} {}", shell(&format!("{name}={value}")));
     }
     code
 }
@@ -105,10 +87,8 @@ fn javascript(address: &str, query: &[(String, String)], key: SnippetKey<'_>) ->
         SnippetKey::Text(key) => literal(&format!("Bearer {key}")),
     };
     let pairs: String = query.iter().map(|(name, value)| format!("  {name}: {},\n", literal(value))).collect();
-    let parameters = match query.is_empty() {
-        true => String::new(),
-        false => format!("url.search = new URLSearchParams({{\n{pairs}}});\n"),
-    };
+    let search = || format!("url.search = new URLSearchParams({{\n{pairs}}});\n");
+    let parameters = if query.is_empty() { String::new() } else { search() };
     format!(
         "const url = new URL({});\n{parameters}const response = await fetch(url, {{\n  headers: {{ Authorization: {key} }},\n}});\n\
          const answer = await response.json();\nif (!response.ok) throw new Error(answer.detail);\n\
@@ -134,14 +114,12 @@ fn rust(address: &str, query: &[(String, String)], key: SnippetKey<'_>) -> Strin
     )
 }
 
-/// Quotes a word of a shell command.
 fn shell(text: &str) -> String {
     let is_plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.,:/=".contains(&byte));
     if is_plain { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
-/// A string literal of Python, JavaScript and Rust. Control characters are dropped: their escapes differ between the
-/// languages, and no query needs them.
+/// A string literal of Python, JavaScript and Rust. Control characters, whose escapes differ, are dropped.
 fn literal(text: &str) -> String {
     let text: String = text.chars().filter(|char| !char.is_control()).collect();
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))

@@ -1,20 +1,21 @@
 //! A startup's profile.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use askama::Template;
 
-use crate::charts::{Matrix, StepChart};
+use crate::charts::{ChartHead, ChartItem, DatedAmount, Matrix, MatrixRow, StepChart};
 use crate::conditions::label_of;
 use crate::error_page::PageError;
 use crate::layout::PageLayout;
 use crate::link::Link;
-use crate::records::{record, records};
+use crate::records::{SimilarRecords, first_rows, record, records, sector_links};
 use crate::routes::PathValues;
-use crate::similar::SimilarRecords;
-use crate::startup_charts::{funding, investors};
 use crate::{PageRequest, find, format, linked_data};
 use catalog::matching::scorer::next_stage;
 use catalog::provenance::ProvenanceStatement;
-use catalog::{Catalog, Filter, ListPosition, Query};
+use catalog::{Catalog, Filter};
 use data::model::{FundingRound, Person, Startup};
 use data::vocabulary::Vocabulary;
 use data::{Facet, Stage, Table};
@@ -23,6 +24,9 @@ use data::{Facet, Stage, Table};
 pub(crate) const MAX_ROUNDS: usize = 40;
 const MAX_PEOPLE: usize = 25;
 const MAX_SIMILAR: usize = 6;
+/// Maximum numbers of rounds and investors in the matrix.
+const MAX_COLUMNS: usize = 12;
+const MAX_ROWS: usize = 30;
 
 #[derive(Template)]
 #[template(path = "startup.html")]
@@ -46,41 +50,30 @@ struct StartupPage {
     api: String,
 }
 
-/// `/startups/{slug}`.
 pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues<'_>) -> Result<String, PageError> {
     let row = find(catalog, Table::Startups, path[0])?;
-    let snapshot = catalog.snapshot();
     let startup: Startup = record(catalog, Table::Startups, row)?;
-    let list = |table: Table, filter: Filter, max: usize| {
-        catalog.list(&Query { filters: vec![filter], ..Query::all(table) }, ListPosition::default(), max)
-    };
-    let rounds = list(Table::Rounds, Filter::AnyOf(Facet::Startup, vec![row]), MAX_ROUNDS);
-    let people = list(Table::People, Filter::MemberOf { firms: Vec::new(), startups: vec![row] }, MAX_PEOPLE);
-    let sector = |slug: &String| {
-        let row = snapshot.find(Table::Sectors, slug)?;
-        Some((snapshot.name(Table::Sectors, row).to_owned(), format!("/startups?sector={slug}")))
-    };
-    let (base, path) = (&request.state.public_url, format!("/startups/{}", startup.slug));
-    let about = linked_data::startup(&startup, snapshot.is_invented());
-    let all_shown = rounds.total <= rounds.rows.len() as u64;
-    let rounds: Vec<FundingRound> = records(catalog, Table::Rounds, &rounds.rows)?;
+    let of_startup = Filter::AnyOf(Facet::Startup, vec![row]);
+    let (rounds, round_count) = first_rows(catalog, Table::Rounds, of_startup, MAX_ROUNDS);
+    let members = Filter::MemberOf { firms: Vec::new(), startups: vec![row] };
+    let (people, people_count) = first_rows(catalog, Table::People, members, MAX_PEOPLE);
+    let about = linked_data::startup(&startup, catalog.snapshot().is_invented());
+    let all_shown = round_count <= rounds.len() as u64;
+    let rounds: Vec<FundingRound> = records(catalog, Table::Rounds, &rounds)?;
     let similar = SimilarRecords::load(catalog, Table::Startups, row, MAX_SIMILAR);
-    let similar_startups = similar.rows.iter().map(|(row, in_common)| {
-        let startup = record(catalog, Table::Startups, *row)?;
-        Ok((startup, in_common.clone()))
-    });
-    let similar_startups = similar_startups.collect::<Result<_, PageError>>()?;
+    let similar_startup = |(row, in_common): &(u32, String)| {
+        Ok::<(Startup, String), PageError>((record(catalog, Table::Startups, *row)?, in_common.clone()))
+    };
+    let similar_startups = similar.rows.iter().map(similar_startup).collect::<Result<_, PageError>>()?;
     let page = StartupPage {
-        layout: PageLayout::new(snapshot, &startup.name, &description(&startup), &path)
-            .with_twins(request.state, "")
-            .with_picture()
-            .with_linked_data(linked_data::record_graph(base, ("/startups", "Startups"), &path, &about)),
-        sectors: startup.sectors.iter().filter_map(sector).collect(),
+        layout: PageLayout::of_record(catalog, request, (Table::Startups, row), &description(&startup), about)
+            .with_picture(),
+        sectors: sector_links(catalog, &startup.sectors, "/startups?sector=").collect(),
         funding: all_shown.then(|| funding(&rounds)).flatten(),
         investors: all_shown.then(|| investors(catalog, row)).flatten(),
         rounds,
-        people: records(catalog, Table::People, &people.rows)?,
-        people_count: people.total,
+        people: records(catalog, Table::People, &people)?,
+        people_count,
         similar_startups,
         similar,
         next_round: next_round(catalog, &startup),
@@ -91,27 +84,24 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
     Ok(page.render()?)
 }
 
-/// The startup's possible next round in words, and the path of matching firms. `None` if neither stage nor sectors are
-/// known, or if the startup no longer operates.
+/// The possible next round in words, and the path of matching firms. `None` without known stage or sectors, or if the
+/// startup no longer operates.
 fn next_round(catalog: &Catalog, startup: &Startup) -> Option<(String, String)> {
     if startup.status.as_deref().is_some_and(|status| status != "operating") {
         return None;
     }
     let stage = startup.stage.as_deref().and_then(Stage::read);
     let stage = stage.and_then(|stage| next_stage(stage).or((stage == Stage::Growth).then_some(stage)));
-    let mut pairs: Vec<(String, String)> = Vec::new();
-    pairs.extend(stage.map(|stage| ("stage".to_owned(), stage.name().to_owned())));
-    pairs.extend((!startup.sectors.is_empty()).then(|| ("sector".to_owned(), startup.sectors.join(","))));
-    if pairs.is_empty() {
+    let (stage, sectors) = (stage.map_or("", Stage::name), startup.sectors.join(","));
+    if stage.is_empty() && sectors.is_empty() {
         return None;
     }
-    pairs.extend(startup.country.clone().map(|country| ("country".to_owned(), country)));
-    let link = Link::new("/match", pairs);
-    let names = ["stage", "sector", "country"].into_iter().flat_map(|name| {
-        let labels = link.values(name).map(|value| label_of(catalog, name, value));
-        labels.collect::<Vec<_>>()
-    });
-    Some((names.collect::<Vec<_>>().join(" · "), link.href()))
+    let link = Link::new("/match", Vec::new()).with("stage", stage).with("sector", &sectors);
+    let link = link.with("country", startup.country.as_deref().unwrap_or_default());
+    let names = ["stage", "sector", "country"].into_iter();
+    let values = names.flat_map(|name| link.values(name).map(move |value| (name, value)));
+    let names: Vec<String> = values.map(|(name, value)| label_of(catalog, name, value)).collect();
+    Some((names.join(" · "), link.href()))
 }
 
 fn description(startup: &Startup) -> String {
@@ -122,4 +112,107 @@ fn description(startup: &Startup) -> String {
     let rounds = format::counted(startup.round_count, "round", "rounds");
     let investors = format::counted(startup.investors.len(), "investor", "investors");
     format!("{}, a startup{place}: {raised}{rounds} from {investors}.", startup.name)
+}
+
+fn funding(rounds: &[FundingRound]) -> Option<StepChart> {
+    let step = |round: &FundingRound| DatedAmount {
+        label: format::word(&round.stage),
+        date: round.announced_on,
+        amount: round.amount_usd,
+        left_out: round.suspect.then(|| "suspect".to_owned()),
+        href: Some(format!("#round-{}", round.id)),
+    };
+    let dated: Vec<&FundingRound> = rounds.iter().filter(|round| round.announced_on.is_some()).collect();
+    let raised: u64 = dated.iter().filter(|round| !round.suspect).filter_map(|round| round.amount_usd).sum();
+    let unknown = dated.iter().filter(|round| round.amount_usd.is_none()).count();
+    let hollow = unknown + dated.iter().filter(|round| round.suspect).count();
+    let mut summary = format!("{} in {}.", format::usd(&raised), format::counted(dated.len(), "round", "rounds"));
+    if hollow > 0 {
+        summary += &format!(" Of {hollow}, the amount is unknown or suspect: a hollow dot.");
+    }
+    if dated.len() < rounds.len() {
+        let undated = format::counted(rounds.len() - dated.len(), "round", "rounds");
+        summary += &format!(" Not drawn, because no date is known: {undated}.");
+    }
+    // The page has the newest first.
+    let steps = rounds.iter().rev().map(step).collect();
+    StepChart::new(ChartHead::new("funding", "Raised in total", summary), ["Round", "Date", "Amount", "Total"], steps)
+}
+
+/// Investors and rounds. `None` if fewer than two rounds have known investors: the table of rounds suffices.
+fn investors(catalog: &Catalog, startup: u32) -> Option<Matrix> {
+    let snapshot = catalog.snapshot();
+    let slug = snapshot.slug(Table::Startups, startup);
+    // The oldest first. Rounds without a date have no position in time.
+    let mut rounds: Vec<u32> = snapshot.facet_rows(Table::Rounds, Facet::Startup, startup).iter().collect();
+    rounds.reverse();
+    let all = rounds.len();
+    // A column without any known investor is no use.
+    rounds.retain(|round| snapshot.round_investors(*round).next().is_some());
+    let known = rounds.len();
+    if known < 2 {
+        return None;
+    }
+    let left_out = known.saturating_sub(MAX_COLUMNS);
+    let shown = &rounds[left_out..];
+    // The rounds that each investor joined; true if it led.
+    let mut joined: BTreeMap<u32, Vec<(u32, bool)>> = BTreeMap::new();
+    for round in &rounds {
+        snapshot.round_investors(*round).for_each(|(firm, led)| joined.entry(firm).or_default().push((*round, led)));
+    }
+    let (investors, several) = (joined.len(), joined.values().filter(|rounds| rounds.len() > 1).count());
+    let mut firms: Vec<(u32, Vec<(u32, bool)>)> = joined.into_iter().collect();
+    // Keep those with the most rounds, then the most leads; show them in the order of their first round.
+    firms.sort_by_key(|(_, rounds)| Reverse((rounds.len(), rounds.iter().filter(|(_, led)| *led).count())));
+    firms.retain(|(_, rounds)| rounds.iter().any(|(round, _)| shown.contains(round)));
+    firms.truncate(MAX_ROWS);
+    let first = |rounds: &[(u32, bool)]| shown.iter().position(|round| rounds.iter().any(|(own, _)| own == round));
+    firms.sort_by_key(|(_, rounds)| first(rounds));
+
+    let column = |round: &u32| {
+        let month = snapshot.round_date(*round).map_or_else(|| "no date".to_owned(), format::month);
+        let href = format!("#round-{}", snapshot.slug(Table::Rounds, *round));
+        (format::word(snapshot.round_stage(*round).name()), month, href)
+    };
+    let row = |(firm, joined): &(u32, Vec<(u32, bool)>)| {
+        let part = |round: &u32| match joined.iter().find(|(own, _)| own == round) {
+            Some((_, true)) => "led",
+            Some((_, false)) => "joined",
+            None => "",
+        };
+        let of = snapshot.slug(Table::Firms, *firm);
+        let list = format!("/rounds?startup={slug}&investor={of}");
+        MatrixRow {
+            label: snapshot.name(Table::Firms, *firm).to_owned(),
+            href: format!("/vcs/{of}"),
+            parts: shown.iter().map(part).collect(),
+            total: ChartItem::linked("Rounds", Some(joined.len() as u64), list),
+        }
+    };
+    let mut summary = format!(
+        "{} in {}; {} joined more than one.",
+        format::counted(investors, "investor", "investors"),
+        format::counted(known, "round", "rounds"),
+        format::number(several),
+    );
+    if known < all {
+        let unknown = format::counted(all - known, "more round", "more rounds");
+        summary += &format!(" The investors of {unknown} are not known.");
+    }
+    let lead = |round: &&u32| snapshot.round_investors(**round).any(|(_, led)| led);
+    let without_lead = rounds.iter().filter(|round| !lead(round)).count();
+    if without_lead > 0 {
+        summary += &format!(" The lead of {} is not known.", format::counted(without_lead, "round", "rounds"));
+    }
+    let mut rest = Vec::new();
+    if left_out > 0 {
+        let text = format::counted(left_out, "earlier round", "earlier rounds");
+        rest.push((text, format!("/rounds?startup={slug}")));
+    }
+    if firms.len() < investors {
+        rest.push((format::counted(investors - firms.len(), "investor", "investors"), "#rounds".to_owned()));
+    }
+    let head = ChartHead::new("matrix", "Who joined which round", summary);
+    let (columns, rows) = (shown.iter().map(column).collect(), firms.iter().map(row).collect());
+    Matrix::new(head, ["Investor", "Rounds"], columns, rows, rest)
 }

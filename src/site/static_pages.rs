@@ -24,7 +24,6 @@ use service::{Operator, State};
 use transport::headers::{Caching, CommonHeaders, Vary};
 use transport::static_asset::StaticAsset;
 
-/// The input for rendering a static body.
 pub(crate) struct DocsContext<'a> {
     /// The address of the service, such as `https://example.org`.
     pub base: &'a str,
@@ -40,9 +39,11 @@ impl DocsContext<'_> {
     }
 }
 
+pub(crate) type SiteEntry = (&'static str, StaticEntry);
+pub(crate) type DocsTemplate = fn(&DocsContext<'_>) -> askama::Result<String>;
+
 pub(crate) enum StaticEntry {
     File(fn(&DocsContext<'_>) -> StaticAsset),
-    /// A page of the docs.
     Page {
         title: &'static str,
         description: &'static str,
@@ -50,12 +51,11 @@ pub(crate) enum StaticEntry {
     },
 }
 
-/// The HTML inside the layout.
 pub(crate) enum PageBody {
     /// HTML with placeholders: `{base}` is the address of the service, `{brand}` its name, `{firm_query}` a firm's name
     /// to search for, `{contact}` the operator's contact.
     Text(&'static str),
-    Template(fn(&DocsContext<'_>) -> askama::Result<String>),
+    Template(DocsTemplate),
     /// An endpoint, by operation. The page also shows the request that its form describes.
     Endpoint(&'static str),
 }
@@ -76,7 +76,6 @@ impl PageBody {
     }
 }
 
-/// The operator's contact as HTML.
 fn contact(url: Option<&str>) -> String {
     match url.map(escaped) {
         Some(url) => format!("<a href=\"{url}\">{}</a>", url.trim_start_matches("mailto:")),
@@ -89,7 +88,6 @@ fn contact(url: Option<&str>) -> String {
 struct DocsPage<'a> {
     layout: PageLayout,
     nav_items: &'a [(&'static str, &'static str)],
-    /// The endpoints, on pages of the reference.
     groups: &'a [EndpointGroup],
     is_endpoint: bool,
     body: &'a str,
@@ -98,11 +96,10 @@ struct DocsPage<'a> {
 pub struct StaticPages {
     base: String,
     operator: Operator,
-    entries: Vec<&'static (&'static str, StaticEntry)>,
+    entries: Vec<&'static SiteEntry>,
     cache: RwLock<Arc<ReleaseCache>>,
 }
 
-/// The bodies rendered for one release.
 struct ReleaseCache {
     version: SnapshotVersion,
     reference: OnceCell<ApiReference>,
@@ -122,11 +119,7 @@ impl StaticPages {
         Self { operator: state.operator.clone(), ..pages }
     }
 
-    fn with_entries(
-        base: &str,
-        catalog: &Catalog,
-        entries: impl Iterator<Item = &'static (&'static str, StaticEntry)>,
-    ) -> Self {
+    fn with_entries(base: &str, catalog: &Catalog, entries: impl Iterator<Item = &'static SiteEntry>) -> Self {
         let entries: Vec<_> = entries.collect();
         let cache = RwLock::new(ReleaseCache::new(catalog.version(), entries.len()));
         Self { base: base.to_owned(), operator: Operator::default(), entries, cache }
@@ -145,14 +138,16 @@ impl StaticPages {
         Self::paths().position(|known| known == path)
     }
 
-    /// The response to a request for the entry at a [position](Self::position); `None` if the method is not GET, HEAD
-    /// or OPTIONS.
+    /// The response for the entry at a [position](Self::position); `None` if the method is not GET, HEAD or OPTIONS.
     pub fn answer(&self, position: usize, method: &Method, request: PageRequest<'_>) -> Option<Response<Bytes>> {
         let catalog = request.state.releases.current();
         let failed = |error: PageError| Some(crate::fail(&error, &catalog, request).map(Bytes::from));
         let has_form = matches!(self.entries[position].1, StaticEntry::Page { body: PageBody::Endpoint(_), .. });
         if has_form && !request.query.is_empty() && matches!(*method, Method::GET | Method::HEAD) {
-            return match self.page_of_form(position, &catalog, request.query) {
+            // Rendered for the query of its form, without the cache.
+            let (path, entry) = self.entries[position];
+            let cache = self.cache_of(catalog.version());
+            return match entry.page(path, &self.context(&cache, &catalog), request.query) {
                 Ok(html) => Some(crate::respond(request, StatusCode::OK, html).map(Bytes::from)),
                 Err(error) => failed(error),
             };
@@ -186,15 +181,11 @@ impl StaticPages {
         let (path, entry) = self.entries[position];
         let cache = self.cache_of(catalog.version());
         let context = self.context(&cache, catalog);
-        let body = &cache.bodies[position][theme as usize];
-        body.get_or_try_init(|| Ok(Arc::new(entry.render(path, &context, theme)?))).cloned()
-    }
-
-    /// Renders a page for the query of its form, without the cache.
-    fn page_of_form(&self, position: usize, catalog: &Catalog, query: &str) -> Result<String, PageError> {
-        let (path, entry) = self.entries[position];
-        let cache = self.cache_of(catalog.version());
-        entry.page(path, &self.context(&cache, catalog), query)
+        let render = || match entry {
+            StaticEntry::File(file) => Ok::<_, PageError>(Arc::new(file(&context))),
+            page => Ok(Arc::new(StaticAsset::new(HTML, theme.apply(page.page(path, &context, "")?)))),
+        };
+        cache.bodies[position][theme as usize].get_or_try_init(render).cloned()
     }
 
     fn context<'a>(&'a self, cache: &'a ReleaseCache, catalog: &'a Catalog) -> DocsContext<'a> {
@@ -212,19 +203,11 @@ impl StaticPages {
     }
 }
 
-fn entries() -> impl Iterator<Item = &'static (&'static str, StaticEntry)> {
+fn entries() -> impl Iterator<Item = &'static SiteEntry> {
     docs::pages().chain(assets::FILES)
 }
 
 impl StaticEntry {
-    fn render(&self, path: &str, context: &DocsContext<'_>, theme: Theme) -> Result<StaticAsset, PageError> {
-        match self {
-            Self::File(file) => Ok(file(context)),
-            Self::Page { .. } => Ok(StaticAsset::new(HTML, theme.apply(self.page(path, context, "")?))),
-        }
-    }
-
-    /// The HTML of a page.
     fn page(&self, path: &str, context: &DocsContext<'_>, query: &str) -> Result<String, PageError> {
         let Self::Page { title, description, body } = self else { return Err(PageError::UnknownPage) };
         let layout = PageLayout::plain(title, description, path, context.catalog.snapshot().is_invented())

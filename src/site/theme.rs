@@ -1,5 +1,4 @@
 //! The theme of pages: light or dark as chosen by the visitor in the footer, without an account, or that of the system.
-//!
 //! The choice is stored in a cookie. Pages are rendered for the system theme; the choice is written into the HTML when
 //! it is sent, so that templates do not depend on it.
 
@@ -22,7 +21,6 @@ const CHOSEN: &str = "value=\"system\" aria-pressed=\"true\"";
 impl Theme {
     pub(crate) const ALL: [Self; 3] = [Self::System, Self::Light, Self::Dark];
 
-    /// The visitor's choice, from the cookie.
     pub(crate) fn from_request(request: PageRequest<'_>) -> Self {
         cookie::theme(request).unwrap_or(Self::System)
     }
@@ -35,7 +33,6 @@ impl Theme {
         }
     }
 
-    /// The page in this theme.
     pub(crate) fn apply(self, page: String) -> String {
         if self == Self::System {
             return page;

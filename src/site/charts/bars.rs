@@ -20,7 +20,6 @@ const TOP: f64 = 20.0;
 const GAP_HEIGHT: f64 = 32.0;
 /// Minimum height of a bar above zero, so that it is visible.
 const MIN_HEIGHT: f64 = 1.5;
-/// Height of horizontal bars.
 const THICKNESS: f64 = 12.0;
 
 /// What surrounds the bars.
@@ -37,7 +36,6 @@ enum BarForm {
     Spark,
 }
 
-/// Bars of amounts.
 #[derive(Template)]
 #[template(path = "charts/bars.html")]
 pub(crate) struct Bars {
@@ -53,7 +51,6 @@ pub(crate) struct Bars {
     rest: Option<(String, String)>,
 }
 
-/// A bar or a part of one.
 struct BarMark {
     title: String,
     href: Option<String>,
@@ -106,8 +103,7 @@ impl Bars {
     }
 
     /// Bars in parts: a column for each name, a series for each row. Series have the colors of the style sheet in their
-    /// order, and those without a value above 0 are left out. A column without any known value is not covered. `heads`
-    /// are the headings of names and totals.
+    /// order, and those without a value above 0 are left out. A column without any known value is not covered.
     pub(crate) fn stacked(
         head: ChartHead,
         heads: [&str; 2],
@@ -144,14 +140,12 @@ impl Bars {
         Some(bars)
     }
 
-    /// Small bars next to a number.
     pub(crate) fn spark(values: &[u64]) -> Self {
         let items: Vec<ChartItem> = values.iter().map(|value| ChartItem::new("", Some(*value))).collect();
         Self::vertical(BarForm::Spark, ChartHead::new("", "", ""), ["", ""], ChartUnit::Count("", ""), &items, &[])
     }
 
-    /// A table with a bar per row, relative to the largest value. `rest` has the omitted rows in words, and the path of
-    /// a list that has them. `None` if no value is above 0.
+    /// A table with a bar per row, relative to the largest value. `None` if no value is above 0.
     pub(crate) fn breakdown(
         title: &str,
         heads: [&str; 2],
@@ -283,19 +277,13 @@ fn figure_labels(items: &[ChartItem], unit: ChartUnit, scale: f64) -> Vec<Label>
 
 /// Bins of `size` values that start at multiples of `size` and cover all values.
 pub(crate) fn even_bins(counts: &BTreeMap<u32, u64>, size: u32) -> Vec<(u32, u32)> {
-    let index = |end: Option<(&u32, &u64)>| end.map(|(value, _)| value / size);
-    let (Some(first), Some(last)) = (index(counts.first_key_value()), index(counts.last_key_value())) else {
-        return Vec::new();
-    };
-    (first..=last).map(|index| (index * size, index * size + (size - 1))).collect()
+    let Some((first, last)) = counts.keys().next().zip(counts.keys().next_back()) else { return Vec::new() };
+    (first / size..=last / size).map(|index| (index * size, index * size + (size - 1))).collect()
 }
 
-/// Bins of 1, 2, 3 to 4, 5 to 8 … that cover all values, for mostly small values. The last bin ends at the largest
-/// value.
+/// Bins of 1, 2, 3 to 4, 5 to 8 … up to the largest value, for mostly small values.
 pub(crate) fn doubling_bins(counts: &BTreeMap<u32, u64>) -> Vec<(u32, u32)> {
-    let (Some((first, _)), Some((last, _))) = (counts.first_key_value(), counts.last_key_value()) else {
-        return Vec::new();
-    };
+    let Some((first, last)) = counts.keys().next().zip(counts.keys().next_back()) else { return Vec::new() };
     let ends = (0..u32::BITS).map(|power| 1_u32 << power);
     let bins = ends.map(|end| if end == 1 { (0, 1) } else { (end / 2 + 1, end) });
     let bins = bins.filter(|(low, high)| high >= first && low <= last);
@@ -387,7 +375,7 @@ mod tests {
             columns in proptest::collection::vec((check::label(), proptest::option::weighted(0.8, check::marks(3..4))), 0..30),
         ) {
             let column = |(name, marks): (String, Option<Vec<ChartMark>>)| {
-                (name, marks.unwrap_or_else(|| vec![ChartMark::new(None); 3]))
+                (name, marks.unwrap_or_else(|| vec![ChartMark::default(); 3]))
             };
             let (names, columns): (Vec<String>, Vec<Vec<ChartMark>>) = columns.into_iter().map(column).unzip();
             let row = |(index, label): (usize, &str)| {

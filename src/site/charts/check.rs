@@ -1,6 +1,6 @@
 //! Requirements on every chart, checked on its HTML as a browser would lay it out.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use proptest::prelude::*;
 use scraper::{ElementRef, Html};
@@ -67,7 +67,7 @@ pub(super) struct Element {
     name: String,
     attributes: Vec<(String, String)>,
     text: String,
-    /// Indices of the enclosing elements, the outermost first.
+    /// Indices of the enclosing elements, the innermost first.
     around: Vec<usize>,
 }
 
@@ -164,10 +164,8 @@ impl Chart {
         for drawing in drawings {
             let name = drawing.get("aria-labelledby").or(drawing.get("aria-label"));
             assert!(name.is_some_and(|name| !name.is_empty()), "{drawing:?} has no name");
-            let is_linked = self
-                .all("a")
-                .iter()
-                .any(|link| link.around.iter().any(|index| std::ptr::eq(&self.elements[*index], drawing)));
+            let is_drawing = |index: &usize| std::ptr::eq(&self.elements[*index], drawing);
+            let is_linked = self.all("a").iter().any(|link| link.around.iter().any(is_drawing));
             assert_eq!(drawing.get("role"), Some(if is_linked { "group" } else { "img" }));
         }
     }
@@ -182,7 +180,7 @@ impl Chart {
             assert!(others.contains(href), "{href} is not in the table");
             let is_title = |element: &&Element| {
                 element.name == "title"
-                    && element.around.last().is_some_and(|parent| std::ptr::eq(&self.elements[*parent], mark))
+                    && element.around.first().is_some_and(|parent| std::ptr::eq(&self.elements[*parent], mark))
             };
             assert!(self.elements.iter().find(is_title).is_some_and(|title| !title.text.is_empty()), "{mark:?}");
         }
@@ -192,7 +190,7 @@ impl Chart {
     fn check_labels(&self, width: f64) {
         let mut boxes: Vec<(usize, [f64; 4], &str)> = Vec::new();
         for label in self.labels(width) {
-            let svg = *label.around.iter().rfind(|index| self.elements[**index].name == "svg").unwrap();
+            let svg = *label.around.iter().find(|index| self.elements[**index].name == "svg").unwrap();
             let x = width * label.number("x") / 100.0 + label.number("dx");
             // The style sheet sets 11 px for codes on tiles and 12 px for all other text.
             let size = if self.elements[svg].class() == "tiles" { 11.0 / 12.0 } else { 1.0 };
@@ -227,17 +225,12 @@ fn elements(html: &str) -> Vec<Element> {
     let found: Vec<ElementRef<'_>> = parsed.root_element().descendent_elements().skip(1).collect();
     let closed = html.matches("</").count() + html.matches("/>").count();
     assert_eq!(found.len(), closed, "an element is not closed in {html}");
-    let mut elements: Vec<Element> = Vec::new();
-    let mut open: Vec<usize> = Vec::new();
-    for (index, element) in found.iter().enumerate() {
-        let parent = element.parent().and_then(ElementRef::wrap);
-        while open.last().is_some_and(|last| Some(found[*last]) != parent) {
-            open.pop();
-        }
-        let attributes = element.value().attrs().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-        let name = element.value().name().to_owned();
-        elements.push(Element { name, attributes, text: element.text().collect(), around: open.clone() });
-        open.push(index);
-    }
-    elements
+    let places: HashMap<_, usize> = found.iter().enumerate().map(|(index, element)| (element.id(), index)).collect();
+    let element = |element: &ElementRef<'_>| Element {
+        name: element.value().name().to_owned(),
+        attributes: element.value().attrs().map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+        text: element.text().collect(),
+        around: element.ancestors().filter_map(|node| places.get(&node.id()).copied()).collect(),
+    };
+    found.iter().map(element).collect()
 }

@@ -16,7 +16,6 @@ const MAX_TICKS: f64 = 6.0;
 pub(crate) struct Point {
     pub(crate) value: f64,
     pub(crate) interval: Option<(f64, f64)>,
-    /// Description in words.
     pub(crate) name: String,
 }
 
@@ -26,14 +25,6 @@ impl Point {
         let name = format!("Health score {value}, 90 % interval {low} to {high}");
         Self { value: value.into(), interval: Some((low.into(), high.into())), name }
     }
-}
-
-/// A dot and its interval for each row of a table, on one axis that is drawn into the header of the column. The numbers
-/// are in the table itself.
-pub(crate) struct Dots {
-    pub(crate) axis: DotAxis,
-    /// `None` if the value is unknown.
-    pub(crate) rows: Vec<Option<IntervalDot>>,
 }
 
 /// The numbers along the axis.
@@ -46,40 +37,38 @@ pub(crate) struct DotAxis {
 #[derive(Template)]
 #[template(path = "charts/dot.html")]
 pub(crate) struct IntervalDot {
-    /// The numbers in words.
     name: String,
     x: Percent,
     interval: Option<(Percent, Percent)>,
     ticks: Vec<Percent>,
 }
 
-impl Dots {
-    /// The axis covers all intervals and ends at round numbers. `None` if no value is known.
-    pub(crate) fn new(points: Vec<Option<Point>>) -> Option<Self> {
-        let ends = points.iter().flatten().flat_map(|point| {
-            let (low, high) = point.interval.unwrap_or((point.value, point.value));
-            [low, point.value, high]
-        });
-        let (min, max) = ends.fold((f64::MAX, f64::MIN), |(min, max), end| (min.min(end), max.max(end)));
-        if min > max {
-            return None;
-        }
-        let (step, decimals) = round_step((max - min) / MAX_TICKS);
-        let start = (min / step).floor() as i64;
-        let end = ((max / step).ceil() as i64).max(start + 1);
-        let x_of = |value: f64| SIDE + (1.0 - 2.0 * SIDE) * (value / step - start as f64) / (end - start) as f64;
-        let ticks: Vec<f64> = (start..=end).map(|tick| tick as f64 * step).collect();
-        let mut labels = LabelPlacer::default();
-        labels.add_axis(HEIGHT - 8.0, ticks.iter().map(|tick| (x_of(*tick), format!("{tick:.decimals$}").into())));
-        let dot = |point: Point| IntervalDot {
-            name: point.name,
-            x: Percent(x_of(point.value)),
-            interval: point.interval.map(|(low, high)| (Percent(x_of(low)), Percent(x_of(high)))),
-            ticks: ticks.iter().map(|tick| Percent(x_of(*tick))).collect(),
-        };
-        let rows = points.into_iter().map(|point| point.map(dot)).collect();
-        Some(Self { axis: DotAxis { labels: labels.into_list() }, rows })
+/// A dot and its interval for each known value of a table, whose header has the axis and whose cells have the numbers.
+/// The axis covers all intervals and ends at round numbers; `None` if no value is known.
+pub(crate) fn dots(points: Vec<Option<Point>>) -> (Option<DotAxis>, Vec<Option<IntervalDot>>) {
+    let ends = points.iter().flatten().flat_map(|point| {
+        let (low, high) = point.interval.unwrap_or((point.value, point.value));
+        [low, point.value, high]
+    });
+    let (min, max) = ends.fold((f64::MAX, f64::MIN), |(min, max), end| (min.min(end), max.max(end)));
+    if min > max {
+        return (None, points.iter().map(|_| None).collect());
     }
+    let (step, decimals) = round_step((max - min) / MAX_TICKS);
+    let start = (min / step).floor() as i64;
+    let end = ((max / step).ceil() as i64).max(start + 1);
+    let x_of = |value: f64| SIDE + (1.0 - 2.0 * SIDE) * (value / step - start as f64) / (end - start) as f64;
+    let ticks: Vec<f64> = (start..=end).map(|tick| tick as f64 * step).collect();
+    let mut labels = LabelPlacer::default();
+    labels.add_axis(HEIGHT - 8.0, ticks.iter().map(|tick| (x_of(*tick), format!("{tick:.decimals$}").into())));
+    let dot = |point: Point| IntervalDot {
+        name: point.name,
+        x: Percent(x_of(point.value)),
+        interval: point.interval.map(|(low, high)| (Percent(x_of(low)), Percent(x_of(high)))),
+        ticks: ticks.iter().map(|tick| Percent(x_of(*tick))).collect(),
+    };
+    let dots = points.into_iter().map(|point| point.map(dot)).collect();
+    (Some(DotAxis { labels: labels.into_list() }), dots)
 }
 
 #[cfg(test)]
@@ -104,12 +93,13 @@ mod tests {
                 Point { value, interval: has_interval.then_some((low, high)), name: "Score".to_owned() }
             };
             let points: Vec<Option<Point>> = scores.into_iter().map(|ends| ends.map(point)).collect();
-            let dots = Dots::new(points.clone());
-            prop_assert_eq!(dots.is_some(), points.iter().any(Option::is_some));
-            let Some(dots) = dots else { return Ok(()) };
-            check::fragment(&dots.axis.render().unwrap());
+            let (axis, dots) = dots(points.clone());
+            prop_assert_eq!(axis.is_some(), points.iter().any(Option::is_some));
+            prop_assert_eq!(dots.len(), points.len());
+            let Some(axis) = axis else { return Ok(()) };
+            check::fragment(&axis.render().unwrap());
             let mut places: Vec<(f64, f64)> = Vec::new();
-            for (dot, point) in dots.rows.iter().zip(&points) {
+            for (dot, point) in dots.iter().zip(&points) {
                 prop_assert_eq!(dot.is_some(), point.is_some());
                 let (Some(dot), Some(point)) = (dot, point) else { continue };
                 let chart = check::fragment(&dot.render().unwrap());
@@ -136,8 +126,8 @@ mod tests {
     fn the_axis_has_round_numbers() {
         let labels = |values: &[f64]| -> Vec<String> {
             let points = values.iter().map(|value| Some(Point { value: *value, interval: None, name: String::new() }));
-            let dots = Dots::new(points.collect()).unwrap();
-            let labels = dots.axis.labels.into_iter().filter(|label| label.class != "n");
+            let axis = dots(points.collect()).0.unwrap();
+            let labels = axis.labels.into_iter().filter(|label| label.class != "n");
             labels.map(|label| label.text).collect()
         };
         assert_eq!(labels(&[61.0, 92.0]), ["60", "70", "80", "90", "100"]);

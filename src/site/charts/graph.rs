@@ -5,7 +5,6 @@ use askama::Template;
 use crate::charts::labels::{Anchor, LAYOUTS, Label, LabelPlacer, PerLayout, WIDTHS};
 use crate::charts::{ChartHead, ChartItem, ChartUnit, DataCell, DataRow, DataTable, Percent, WIDE, round, text};
 
-/// Maximum number of neighbors drawn.
 const MAX: usize = 12;
 /// Distance between two names on one side, and height of their links, in CSS pixels.
 const ROW: f64 = 30.0;
@@ -28,7 +27,6 @@ pub(crate) struct Graph {
     table: DataTable,
 }
 
-/// A neighbor of the record in the middle.
 pub(crate) struct Neighbor {
     pub(crate) item: ChartItem,
     /// Path of the list of what the two share.
@@ -58,7 +56,12 @@ impl Graph {
         mut neighbors: Vec<Neighbor>,
     ) -> Option<Self> {
         neighbors.truncate(MAX);
-        let table = table(heads, &neighbors, unit);
+        let row = |Neighbor { item, shared, detail }: &Neighbor| {
+            let shared = DataCell { href: Some(shared.clone()), ..DataCell::from_value(item.value, unit) };
+            let cells = vec![shared, DataCell::new(detail.as_str())];
+            DataRow { label: item.label.clone(), href: item.href.clone(), cells }
+        };
+        let table = DataTable { heads: heads.map(str::to_owned).into(), rows: neighbors.iter().map(row).collect() };
         let items: Vec<ChartItem> = neighbors.into_iter().map(|neighbor| neighbor.item).collect();
         let max = items.iter().filter_map(|item| item.value).max().unwrap_or(0).max(1) as f64;
         // Every other neighbor is on the left side.
@@ -104,19 +107,6 @@ impl Graph {
         let nodes: Vec<GraphNode> = items.into_iter().enumerate().map(node).collect();
         (!nodes.is_empty()).then_some(Self { head, nodes, height, center, is_linked, table })
     }
-}
-
-/// A row for each neighbor: name, linked number of what the two share, detail.
-fn table(heads: [&str; 3], neighbors: &[Neighbor], unit: ChartUnit) -> DataTable {
-    let row = |Neighbor { item, shared, detail }: &Neighbor| DataRow {
-        label: item.label.clone(),
-        href: item.href.clone(),
-        cells: vec![
-            DataCell { href: Some(shared.clone()), ..DataCell::from_value(item.value, unit) },
-            DataCell::new(detail.as_str()),
-        ],
-    };
-    DataTable { heads: heads.map(str::to_owned).into(), rows: neighbors.iter().map(row).collect() }
 }
 
 #[cfg(test)]

@@ -3,37 +3,23 @@
 use askama::Template;
 
 use crate::charts::ramp::Ramp;
-use crate::charts::{ChartHead, ChartMark, ChartRow, ChartUnit};
+use crate::charts::{ChartHead, ChartRow, ChartUnit};
 
 /// Rows and columns of shaded counts. It is an HTML table, and its cells have the numbers, so no separate data table is
 /// needed. Adjacent columns without a known value, such as years that the data does not cover, are merged: `2014–2018`.
+/// If there is no space for all columns, initially shows as many of the last ones as fit in full.
 #[derive(Template)]
 #[template(path = "charts/heatmap.html")]
 pub(crate) struct Heatmap {
     head: ChartHead,
     corner: &'static str,
+    unit: ChartUnit,
     columns: Vec<String>,
-    rows: Vec<ShadedRow>,
-    legend: Vec<(u64, String)>,
+    rows: Vec<ChartRow>,
+    ramp: Ramp,
     has_gaps: bool,
-    /// True if a chart that is too wide is initially scrolled to its last columns.
-    shows_end: bool,
     /// True if any value has more than five characters.
     has_long_values: bool,
-}
-
-struct ShadedRow {
-    label: String,
-    href: Option<String>,
-    cells: Vec<ShadedCell>,
-    total: String,
-}
-
-struct ShadedCell {
-    /// `None` if the data does not cover it.
-    shade: Option<u64>,
-    text: String,
-    href: Option<String>,
 }
 
 impl Heatmap {
@@ -43,16 +29,12 @@ impl Heatmap {
         corner: &'static str,
         unit: ChartUnit,
         columns: Vec<String>,
-        rows: Vec<ChartRow>,
+        mut rows: Vec<ChartRow>,
     ) -> Self {
         let values = || rows.iter().flat_map(|row| &row.cells).map(|cell| cell.value);
         let ramp = Ramp::new(values().flatten(), 2);
         let has_gaps = values().any(|value| value.is_none());
-        let cell = |mark: &ChartMark| ShadedCell {
-            shade: mark.value.map(|value| ramp.shade(value)),
-            text: mark.value.map_or_else(String::new, |value| unit.short(value)),
-            href: mark.href.clone().filter(|_| mark.value.is_some()),
-        };
+        let has_long_values = values().flatten().any(|value| unit.short(value).len() > 5);
         let is_gap = |column: usize| rows.iter().all(|row| row.cells[column].value.is_none());
         let mut shown: Vec<(usize, String)> = Vec::with_capacity(columns.len());
         for (column, label) in columns.iter().enumerate() {
@@ -63,21 +45,23 @@ impl Heatmap {
                 _ => shown.push((column, label.clone())),
             }
         }
-        let row = |row: &ChartRow| ShadedRow {
-            label: row.label.clone(),
-            href: row.href.clone(),
-            cells: shown.iter().map(|(column, _)| cell(&row.cells[*column])).collect(),
-            total: unit.short(row.cells.iter().filter_map(|cell| cell.value).fold(0, u64::saturating_add)),
-        };
-        let rows: Vec<ShadedRow> = rows.iter().map(row).collect();
-        let has_long_values = rows.iter().flat_map(|row| &row.cells).any(|cell| cell.text.len() > 5);
+        for row in &mut rows {
+            row.cells = shown.iter().map(|(column, _)| row.cells[*column].clone()).collect();
+        }
         let columns = shown.into_iter().map(|(_, label)| label).collect();
-        Self { head, corner, columns, rows, legend: ramp.legend(), has_gaps, shows_end: false, has_long_values }
+        Self { head, corner, unit, columns, rows, ramp, has_gaps, has_long_values }
     }
 
-    /// For columns of years: if there is no space for all, initially shows as many of the last columns as fit in full.
-    pub(crate) fn scrolled_to_end(self) -> Self {
-        Self { shows_end: true, ..self }
+    fn shade(&self, value: &u64) -> u64 {
+        self.ramp.shade(*value)
+    }
+
+    fn text(&self, value: &u64) -> String {
+        self.unit.short(*value)
+    }
+
+    fn total(&self, row: &ChartRow) -> String {
+        self.unit.short(row.cells.iter().filter_map(|cell| cell.value).fold(0, u64::saturating_add))
     }
 }
 
@@ -86,7 +70,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::charts::check;
+    use crate::charts::{ChartMark, check};
 
     proptest! {
         #![proptest_config(check::config())]
@@ -124,12 +108,15 @@ mod tests {
     #[test]
     fn years_that_are_not_covered_take_one_column() {
         let years = 2012..=2019;
-        let mark = |year: i32| ChartMark::new((![2012, 2015, 2016, 2017].contains(&year)).then_some(1));
+        let mark = |year: i32| {
+            let value = (![2012, 2015, 2016, 2017].contains(&year)).then_some(1);
+            ChartMark { value, href: None }
+        };
         let row = ChartRow { label: "Seed".to_owned(), href: None, cells: years.clone().map(mark).collect() };
         let columns = years.map(|year| year.to_string()).collect();
         let chart = Heatmap::new(check::head(), "Stage", ChartUnit::Count("round", "rounds"), columns, vec![row]);
         assert_eq!(chart.columns, ["2012", "2013", "2014", "2015–2017", "2018", "2019"]);
-        let shades: Vec<bool> = chart.rows[0].cells.iter().map(|cell| cell.shade.is_some()).collect();
+        let shades: Vec<bool> = chart.rows[0].cells.iter().map(|cell| cell.value.is_some()).collect();
         assert_eq!(shades, [false, true, true, false, true, true]);
     }
 }

@@ -1,5 +1,4 @@
 //! Places labels so that none covers another or leaves its chart.
-//!
 //! The start, middle or end of a label is at a fraction of the chart's width. Two labels that are apart at some width
 //! are apart at every larger width, because the left one has the smaller fraction and the distance grows with the
 //! width. It is therefore enough to place labels for the minimum width of each layout.
@@ -26,6 +25,7 @@ pub(super) const WIDTHS: PerLayout<f64> = [NARROW, WIDE, FULL];
 /// CSS classes of labels that only some layouts show.
 const CLASSES: PerLayout<&str> = ["n", "w", "x"];
 
+/// The part of a text that is at its position, in the order of the share of its width to the left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Anchor {
     Start,
@@ -40,20 +40,11 @@ const BEFORE: [Anchor; 2] = [Anchor::End, Anchor::Middle];
 impl Anchor {
     /// The value of `text-anchor`; empty for the default.
     fn name(self) -> &'static str {
-        match self {
-            Self::Start => "",
-            Self::Middle => "middle",
-            Self::End => "end",
-        }
+        ["", "middle", "end"][self as usize]
     }
 
-    /// The left end of a text of this width.
     fn left(self, x: f64, width: f64) -> f64 {
-        match self {
-            Self::Start => x,
-            Self::Middle => x - width / 2.0,
-            Self::End => x - width,
-        }
+        x - width * f64::from(self as u8) / 2.0
     }
 }
 

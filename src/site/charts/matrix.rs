@@ -1,5 +1,7 @@
 //! A matrix of participants and events.
 
+use std::collections::BTreeSet;
+
 use askama::Template;
 
 use crate::charts::{ChartHead, ChartItem};
@@ -10,48 +12,22 @@ use crate::charts::{ChartHead, ChartItem};
 pub(crate) struct Matrix {
     head: ChartHead,
     corner: &'static str,
-    /// Heading of the totals.
     total: &'static str,
-    columns: Vec<MatrixColumn>,
+    /// Label, second line and path of each heading.
+    columns: Vec<(String, String, String)>,
     rows: Vec<MatrixRow>,
-    /// The kinds of marks in use.
-    legend: Vec<Participation>,
+    legend: BTreeSet<&'static str>,
     /// Omitted rows and columns in words, and the path of a list that has them.
     rest: Vec<(String, String)>,
 }
 
-pub(crate) struct MatrixColumn {
-    pub(crate) label: String,
-    /// Second line of the heading.
-    pub(crate) detail: String,
-    pub(crate) href: String,
-}
-
-/// A row with a mark for each column.
 pub(crate) struct MatrixRow {
     pub(crate) label: String,
     pub(crate) href: String,
-    pub(crate) parts: Vec<Participation>,
+    /// `joined` or `led`, as CSS class and text; empty if absent.
+    pub(crate) parts: Vec<&'static str>,
     /// Number of participations, including columns that are not shown, and their list.
     pub(crate) total: ChartItem,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Participation {
-    Joined,
-    Led,
-    Absent,
-}
-
-impl Participation {
-    /// CSS class and text of the cell.
-    fn names(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Joined => ("joined", "joined"),
-            Self::Led => ("led", "led"),
-            Self::Absent => ("", ""),
-        }
-    }
 }
 
 impl Matrix {
@@ -59,14 +35,11 @@ impl Matrix {
     pub(crate) fn new(
         head: ChartHead,
         [corner, total]: [&'static str; 2],
-        columns: Vec<MatrixColumn>,
+        columns: Vec<(String, String, String)>,
         rows: Vec<MatrixRow>,
         rest: Vec<(String, String)>,
     ) -> Option<Self> {
-        let mut legend: Vec<Participation> = rows.iter().flat_map(|row| row.parts.iter().copied()).collect();
-        legend.sort_unstable();
-        legend.dedup();
-        legend.retain(|part| *part != Participation::Absent);
+        let legend = rows.iter().flat_map(|row| &row.parts).copied().filter(|part| !part.is_empty()).collect();
         (!rows.is_empty()).then_some(Self { head, corner, total, columns, rows, legend, rest })
     }
 }
@@ -78,8 +51,8 @@ mod tests {
     use super::*;
     use crate::charts::check;
 
-    fn part() -> impl Strategy<Value = Participation> {
-        prop_oneof![Just(Participation::Joined), Just(Participation::Led), Just(Participation::Absent)]
+    fn part() -> impl Strategy<Value = &'static str> {
+        prop_oneof![Just("joined"), Just("led"), Just("")]
     }
 
     proptest! {
@@ -90,10 +63,10 @@ mod tests {
             columns in proptest::collection::vec(check::label(), 3..4),
             rows in proptest::collection::vec((check::label(), proptest::collection::vec(part(), 3..4)), 0..9),
         ) {
-            let parts: Vec<Participation> = rows.iter().flat_map(|(_, parts)| parts.clone()).collect();
+            let parts: Vec<&str> = rows.iter().flat_map(|(_, parts)| parts.clone()).collect();
             let count = rows.len();
-            let column = |label: String| MatrixColumn { label, detail: "2021".to_owned(), href: "#round-r-1".to_owned() };
-            let row = |(label, parts): (String, Vec<Participation>)| {
+            let column = |label: String| (label, "2021".to_owned(), "#round-r-1".to_owned());
+            let row = |(label, parts): (String, Vec<&'static str>)| {
                 let href = "/vcs/alder".to_owned();
                 MatrixRow { label, href, parts, total: ChartItem::linked("Rounds", Some(3), "/rounds?investor=alder") }
             };
@@ -107,10 +80,10 @@ mod tests {
             let cells: Vec<_> = chart.all("td").into_iter().filter(|cell| cell.class() != "right").collect();
             prop_assert_eq!(cells.len(), parts.len());
             for (cell, part) in cells.into_iter().zip(&parts) {
-                prop_assert_eq!((cell.class(), cell.text()), part.names());
+                prop_assert_eq!((cell.class(), cell.text()), (*part, *part));
             }
             for key in chart.all("span").iter().filter_map(|span| span.class().strip_prefix("key ")) {
-                prop_assert!(parts.iter().any(|part| part.names().0 == key), "no cell is {}", key);
+                prop_assert!(parts.contains(&key), "no cell is {}", key);
             }
             prop_assert_eq!(chart.all("a").len(), 3 + 2 * count + 1);
         }

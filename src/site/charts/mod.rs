@@ -7,8 +7,7 @@
 //! and those without a class. [`labels`] places them for the minimum width of each layout. Heatmap, matrix and dots
 //! with intervals are HTML tables, which scroll; parts of a bar are explained by a list.
 //!
-//! **Unknown values** are `None`. They are hatched and called "not covered"; only a known zero has a bar of height
-//! zero.
+//! **Unknown values** are `None`, hatched and called "not covered"; only a known zero has a bar of height zero.
 //!
 //! **Colors** are classes of the style sheet, which defines them for light, dark and forced colors. The hatching is an
 //! SVG pattern and needs an id: the `name` of the chart, unique on its page.
@@ -33,10 +32,10 @@ mod timeline;
 mod treemap;
 
 pub(crate) use bars::{Bars, doubling_bins, even_bins};
-pub(crate) use dots::{DotAxis, Dots, IntervalDot, Point};
+pub(crate) use dots::{DotAxis, IntervalDot, Point, dots};
 pub(crate) use graph::{Graph, Neighbor};
 pub(crate) use heatmap::Heatmap;
-pub(crate) use matrix::{Matrix, MatrixColumn, MatrixRow, Participation};
+pub(crate) use matrix::{Matrix, MatrixRow};
 pub(crate) use steps::{DatedAmount, StepChart};
 pub(crate) use tile_map::TileMap;
 pub(crate) use timeline::{Timeline, TimelineEvent};
@@ -49,9 +48,13 @@ const WIDE: f64 = 552.0;
 /// Minimum width of the layout for charts across the page in CSS pixels. The style sheet has the same number.
 const FULL: f64 = 912.0;
 
+/// Margin for half a dot on each side of a time axis, as a fraction of the width.
+const SIDE: f64 = 0.03;
+/// Maximum number of labelled years, since a mistyped year must not produce thousands of labels.
+const MAX_TICKS: usize = 100;
+
 const NOT_COVERED: &str = "not covered";
 
-/// The parts that every chart has.
 pub(crate) struct ChartHead {
     /// Unique on the page.
     name: &'static str,
@@ -90,19 +93,11 @@ impl ChartItem {
     }
 }
 
-/// A value and the list that it counts.
-#[derive(Clone, Debug)]
+/// A value and the list that it counts, as in [`ChartItem`].
+#[derive(Clone, Debug, Default)]
 pub(crate) struct ChartMark {
-    /// `None` if the data does not cover it.
     pub(crate) value: Option<u64>,
-    /// `None` if no page lists it.
     pub(crate) href: Option<String>,
-}
-
-impl ChartMark {
-    pub(crate) fn new(value: Option<u64>) -> Self {
-        Self { value, href: None }
-    }
 }
 
 /// A row of values: its name, path of the list of the whole row, and a value for each column.
@@ -112,12 +107,10 @@ pub(crate) struct ChartRow {
     pub(crate) cells: Vec<ChartMark>,
 }
 
-/// The unit of values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ChartUnit {
     /// Singular and plural noun: `round`, `rounds`.
     Count(&'static str, &'static str),
-    /// US dollars.
     Usd,
 }
 
@@ -140,10 +133,8 @@ impl ChartUnit {
     }
 }
 
-/// The table of a chart's numbers.
 #[derive(Default)]
 struct DataTable {
-    /// Headings of all columns.
     heads: Vec<String>,
     rows: Vec<DataRow>,
 }
@@ -179,6 +170,16 @@ impl DataTable {
         };
         Self { heads: heads.map(str::to_owned).into(), rows: items.iter().map(row).collect() }
     }
+}
+
+/// A dot of an event on a time axis; hollow if its amount is unknown.
+struct DatedDot {
+    x: Percent,
+    y: f64,
+    radius: f64,
+    class: String,
+    title: String,
+    href: Option<String>,
 }
 
 /// A fraction of a chart's width, written as a percentage.

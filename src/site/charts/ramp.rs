@@ -5,8 +5,7 @@ use crate::format;
 /// Number of shades for counts above zero; zero has its own.
 const SHADES: u64 = 5;
 
-/// Maps counts up to a maximum to shades 1 to 5. The bounds grow with a power, so that a few large counts do not make
-/// all others pale.
+/// Maps counts to shades 1 to 5. The bounds grow with a power, so that a few large counts do not make all others pale.
 pub(super) struct Ramp {
     max: u64,
     power: u32,
@@ -24,7 +23,6 @@ impl Ramp {
         u64::try_from(bound).unwrap_or(self.max)
     }
 
-    /// 0 for zero, otherwise 1 to 5.
     pub(super) fn shade(&self, value: u64) -> u64 {
         match value {
             0 => 0,

@@ -3,7 +3,7 @@
 use askama::Template;
 
 use crate::charts::labels::{Anchor, LAYOUTS, Label, LabelPlacer};
-use crate::charts::{ChartHead, DataCell, DataRow, DataTable, Percent, round};
+use crate::charts::{ChartHead, DataCell, DataRow, DataTable, DatedDot, MAX_TICKS, Percent, SIDE, round};
 use crate::format;
 use data::PartialDate;
 
@@ -12,12 +12,7 @@ const HEIGHT: f64 = 204.0;
 const BASE: f64 = 178.0;
 /// Vertical position of the total.
 const TOP: f64 = 24.0;
-/// Maximum number of labelled years, since a mistyped year must not produce thousands of labels.
-const MAX_TICKS: usize = 100;
-/// Margin for half a dot on each side, as a fraction of the width.
-const SIDE: f64 = 0.03;
 
-/// An amount added at a date.
 #[derive(Clone, Debug)]
 pub(crate) struct DatedAmount {
     pub(crate) label: String,
@@ -35,30 +30,15 @@ pub(crate) struct DatedAmount {
 #[template(path = "charts/steps.html")]
 pub(crate) struct StepChart {
     head: ChartHead,
-    lines: Vec<StepLine>,
-    dots: Vec<StepDot>,
+    /// Start and end across, start and end down.
+    lines: Vec<(Percent, Percent, f64, f64)>,
+    dots: Vec<DatedDot>,
     labels: Vec<Label>,
     is_linked: bool,
     table: DataTable,
 }
 
-struct StepLine {
-    x1: Percent,
-    x2: Percent,
-    y1: f64,
-    y2: f64,
-}
-
-struct StepDot {
-    x: Percent,
-    y: f64,
-    is_hollow: bool,
-    title: String,
-    href: Option<String>,
-}
-
 impl DatedAmount {
-    /// The amount that counts towards the sum.
     fn counted(&self) -> Option<u64> {
         self.amount.filter(|_| self.left_out.is_none())
     }
@@ -85,11 +65,8 @@ impl StepChart {
         let x_of = |day: f64| SIDE + (1.0 - 2.0 * SIDE) * ((day - f64::from(start)) / days).clamp(0.0, 1.0);
         // A date less precise than a day is drawn at the middle of its period, but not before an earlier step.
         let middle = |date: PartialDate| f64::from(date.first_day().days() + date.last_day().days()) / 2.0;
-        let total: u64 = steps
-            .iter()
-            .filter(|step| step.date.is_some())
-            .filter_map(DatedAmount::counted)
-            .fold(0, u64::saturating_add);
+        let counted = steps.iter().filter(|step| step.date.is_some()).filter_map(DatedAmount::counted);
+        let total: u64 = counted.fold(0, u64::saturating_add);
         let y_of = |sum: u64| BASE - (BASE - TOP) * (sum as f64 / total.max(1) as f64).min(1.0);
 
         let (mut lines, mut dots, mut rows) = (Vec::new(), Vec::new(), Vec::new());
@@ -103,15 +80,15 @@ impl StepChart {
                 x = x_of(middle(date)).max(from_x);
                 sum = sum.saturating_add(step.counted().unwrap_or(0));
                 let y = y_of(sum);
-                lines.push(StepLine { x1: Percent(from_x), x2: Percent(x), y1: round(from_y), y2: round(from_y) });
+                lines.push((Percent(from_x), Percent(x), round(from_y), round(from_y)));
                 labels.block(x, 5.0, y - 5.0, y + 5.0);
                 if step.counted().is_some() {
                     labels.block(x, 1.0, y, from_y);
-                    lines.push(StepLine { x1: Percent(x), x2: Percent(x), y1: round(from_y), y2: round(y) });
+                    lines.push((Percent(x), Percent(x), round(from_y), round(y)));
                 }
                 let title = format!("{}, {}: {}", step.label, format::day(date), step.amount_text());
-                let is_hollow = step.counted().is_none();
-                dots.push(StepDot { x: Percent(x), y: round(y), is_hollow, title, href: step.href.clone() });
+                let class = if step.counted().is_some() { "fill" } else { "hollow" }.to_owned();
+                dots.push(DatedDot { x: Percent(x), y: round(y), radius: 5.0, class, title, href: step.href.clone() });
                 names.push((x, y - 9.0, step.label.as_str()));
                 sum_text = format::usd(&sum);
             }
@@ -119,7 +96,7 @@ impl StepChart {
             let cells = [date, step.amount_text(), sum_text].into_iter().map(DataCell::new).collect();
             rows.push(DataRow { label: step.label.clone(), href: step.href.clone(), cells });
         }
-        lines.push(StepLine { x1: Percent(x), x2: Percent(1.0), y1: round(y_of(sum)), y2: round(y_of(sum)) });
+        lines.push((Percent(x), Percent(1.0), round(y_of(sum)), round(y_of(sum))));
 
         let tick = |year: i32| Some((x_of(f64::from(day_of(year)?)), year.to_string().into()));
         let every = (last - first) as usize / MAX_TICKS + 1;

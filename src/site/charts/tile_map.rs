@@ -70,7 +70,7 @@ impl TileMap {
         let ramp = Ramp::new(countries.values().filter_map(|mark| mark.value), 4);
         let title = |country: Country, value| format!("{}: {}", country.name(), unit.long(value));
         let tile = |(row, column, country): (usize, usize, Country)| {
-            let mark = countries.get(&country).cloned().unwrap_or(ChartMark::new(Some(0)));
+            let mark = countries.get(&country).cloned().unwrap_or(ChartMark { value: Some(0), href: None });
             let (x, y) = (column as f64 / COLUMNS, ROW * row as f64);
             let mut labels = LabelPlacer::default();
             let code = Some(country.alpha2().to_owned());
@@ -87,14 +87,11 @@ impl TileMap {
         let tiles: Vec<CountryTile> = tiles().map(tile).collect();
         let with_tile: BTreeSet<Country> = self::tiles().map(|(.., country)| country).collect();
         let others = countries.iter().filter(|(country, _)| !with_tile.contains(country));
-        let items: Vec<ChartItem> = countries
-            .iter()
-            .map(|(country, mark)| ChartItem {
-                label: country.name().to_owned(),
-                value: mark.value,
-                href: mark.href.clone(),
-            })
-            .collect();
+        let item = |(country, mark): (&Country, &ChartMark)| {
+            let ChartMark { value, href } = mark.clone();
+            ChartItem { label: country.name().to_owned(), value, href }
+        };
+        let items: Vec<ChartItem> = countries.iter().map(item).collect();
         Self {
             height: ROW * TILES.len() as f64,
             width: Percent(SHARE / COLUMNS),

@@ -3,7 +3,9 @@
 use askama::Template;
 
 use crate::charts::labels::{Anchor, Label, LabelPlacer, WIDTHS};
-use crate::charts::{ChartHead, DataCell, DataRow, DataTable, NOT_COVERED, Percent, round, text};
+use crate::charts::{
+    ChartHead, DataCell, DataRow, DataTable, DatedDot, MAX_TICKS, NOT_COVERED, Percent, SIDE, round, text,
+};
 use crate::format;
 use data::{Date, PartialDate};
 
@@ -11,25 +13,18 @@ use data::{Date, PartialDate};
 const LANE: f64 = 42.0;
 /// Distance from the top of a lane to the centers of its dots.
 const CENTER: f64 = 27.0;
-/// Radius of the largest dot.
 const MAX_RADIUS: f64 = 12.0;
 const MIN_RADIUS: f64 = 2.5;
 /// Radius of a dot of unknown amount.
 const HOLLOW_RADIUS: f64 = 4.0;
 /// Height of the axis below the last lane.
 const AXIS: f64 = 22.0;
-/// Margin for half a dot on each side, as a fraction of the width.
-const SIDE: f64 = 0.03;
 /// Vertical offsets of dots at the same position, in CSS pixels.
 const OFFSETS: [f64; 5] = [0.0, 6.0, -6.0, 3.0, -3.0];
-/// Maximum number of labelled years, since a mistyped year must not produce thousands of labels.
-const MAX_TICKS: usize = 100;
 
-/// An event with a date and, if known, an amount.
 #[derive(Clone, Debug)]
 pub(crate) struct TimelineEvent {
     pub(crate) label: String,
-    /// Index into the lanes.
     pub(crate) lane: usize,
     pub(crate) date: PartialDate,
     /// In US dollars.
@@ -37,8 +32,7 @@ pub(crate) struct TimelineEvent {
     pub(crate) href: String,
 }
 
-/// Dots along a time axis, with a lane for each kind. The area of a dot is proportional to its amount; dots of unknown
-/// amount are hollow.
+/// Dots along a time axis, with a lane for each kind. The area of a dot is proportional to its amount.
 #[derive(Template)]
 #[template(path = "charts/timeline.html")]
 pub(crate) struct Timeline {
@@ -49,21 +43,11 @@ pub(crate) struct Timeline {
     /// Left edge and width of periods that the data does not cover.
     gaps: Vec<(Percent, Percent)>,
     /// The largest first, so that small dots are drawn on top.
-    dots: Vec<TimelineDot>,
+    dots: Vec<DatedDot>,
     labels: Vec<Label>,
     /// Omitted events in words, and the path of a list that has them.
     rest: Option<(String, String)>,
     table: DataTable,
-}
-
-struct TimelineDot {
-    x: Percent,
-    y: f64,
-    radius: f64,
-    /// Number of the color in the style sheet; `None` if the amount is unknown.
-    color: Option<usize>,
-    title: String,
-    href: String,
 }
 
 impl Timeline {
@@ -106,7 +90,7 @@ impl Timeline {
 
         let largest = events.iter().filter_map(|event| event.amount).max().unwrap_or(0).max(1) as f64;
         let mut places: Vec<(usize, i64)> = Vec::new();
-        let mut dots: Vec<TimelineDot> = Vec::new();
+        let mut dots: Vec<DatedDot> = Vec::new();
         let mut rows = Vec::new();
         for event in &events {
             let Some(place) = used.iter().position(|lane| *lane == event.lane) else { continue };
@@ -125,13 +109,13 @@ impl Timeline {
             let offset = OFFSETS[before % OFFSETS.len()].clamp(-room, room);
             let date = format::day(event.date);
             let amount = event.amount.as_ref().map_or_else(|| "amount unknown".to_owned(), format::usd);
-            dots.push(TimelineDot {
+            dots.push(DatedDot {
                 x: Percent(x),
                 y: round(top_of(place) + CENTER + offset),
                 radius: round(radius),
-                color: event.amount.map(|_| event.lane + 1),
+                class: event.amount.map_or_else(|| "hollow".to_owned(), |_| format!("g{}", event.lane + 1)),
                 title: format!("{}, {lane}, {date}: {amount}", event.label),
-                href: event.href.clone(),
+                href: Some(event.href.clone()),
             });
             let cells = [lane.clone(), date, amount].into_iter().map(DataCell::new).collect();
             rows.push(DataRow { label: event.label.clone(), href: Some(event.href.clone()), cells });

@@ -42,10 +42,10 @@ struct TreemapTile {
 /// A rectangle, in fractions of the chart.
 #[derive(Clone, Copy, Debug)]
 struct Area {
-    x: f64,
-    y: f64,
-    width: f64,
-    height: f64,
+    /// From the left and from the top.
+    start: [f64; 2],
+    /// Width and height.
+    size: [f64; 2],
 }
 
 impl Treemap {
@@ -54,7 +54,7 @@ impl Treemap {
         items.sort_by_key(|item| std::cmp::Reverse(item.value));
         let table = DataTable::from_items(heads, &items, unit);
         let unknown = items.iter().filter(|item| item.value.is_none()).count();
-        let total = items.iter().filter_map(|item| item.value).map(|value| value as f64).sum::<f64>();
+        let total: f64 = items.iter().filter_map(|item| item.value).map(|value| value as f64).sum();
         items.retain(|item| item.value.is_some_and(|value| value > 0));
         let is_small = |item: &ChartItem| (item.value.unwrap_or(0) as f64) < MIN_SHARE * total;
         let small = items.iter().position(is_small).unwrap_or(items.len());
@@ -66,14 +66,11 @@ impl Treemap {
         }
         let values: Vec<f64> = items.iter().map(|item| item.value.unwrap_or(0) as f64).collect();
         let mut labels = LabelPlacer::default();
-        let tiles: Vec<TreemapTile> = squarified(&values)
-            .into_iter()
-            .zip(items)
-            .map(|(area, item)| {
+        let tile = |(Area { start: [x, y], size: [width, height] }, item): (Area, ChartItem)| {
                 let value = item.value.map_or_else(String::new, |value| unit.short(value));
-                let rooms = WIDTHS.map(|width| area.width * width - 2.0 * PADDING);
+                let rooms = WIDTHS.map(|all| width * all - 2.0 * PADDING);
                 // A value is shown only below a name.
-                let lines = (area.height * HEIGHT - 2.0 * PADDING) / LINE;
+                let lines = (height * HEIGHT - 2.0 * PADDING) / LINE;
                 let name = rooms.map(|room| {
                     let is_readable = text::width(&item.label) <= room || room >= MIN_ROOM;
                     (is_readable && lines >= 1.0).then(|| text::shortened(&item.label, room))
@@ -83,19 +80,19 @@ impl Treemap {
                     fits.then(|| value.clone())
                 });
                 for (text, line) in [(name, 1.0), (value, 2.0)] {
-                    let y = area.y * HEIGHT + PADDING + line * LINE - DESCENT;
-                    labels.add_at(area.x, PADDING, y, text, Anchor::Start);
+                    let base = y * HEIGHT + PADDING + line * LINE - DESCENT;
+                    labels.add_at(x, PADDING, base, text, Anchor::Start);
                 }
                 TreemapTile {
-                    x: Percent(area.x),
-                    y: round(area.y * HEIGHT),
-                    width: Percent(area.width),
-                    height: round(area.height * HEIGHT),
+                    x: Percent(x),
+                    y: round(y * HEIGHT),
+                    width: Percent(width),
+                    height: round(height * HEIGHT),
                     title: format!("{}: {}", item.label, unit.long(item.value)),
                     href: item.href,
                 }
-            })
-            .collect();
+            };
+        let tiles: Vec<TreemapTile> = squarified(&values).into_iter().zip(items).map(tile).collect();
         let is_linked = tiles.iter().any(|tile| tile.href.is_some());
         (!tiles.is_empty()).then(|| Self { head, tiles, labels: labels.into_list(), unknown, is_linked, table })
     }
@@ -104,14 +101,14 @@ impl Treemap {
 /// Lays out areas for positive values in descending order (Bruls, Huizing, van Wijk: "Squarified treemaps"). Fills rows
 /// along the shorter side of the remaining area; a row grows as long as its rectangles get closer to squares.
 fn squarified(values: &[f64]) -> Vec<Area> {
-    let mut left = Area { x: 0.0, y: 0.0, width: 1.0, height: 1.0 };
+    let mut left = Area { start: [0.0; 2], size: [1.0; 2] };
     let mut areas = Vec::with_capacity(values.len());
     let mut rest = values;
     let mut sum_left: f64 = values.iter().sum();
     while !rest.is_empty() {
         // In CSS pixels of a chart of the usual width.
-        let (width, height) = (left.width * USUAL_WIDTH, left.height * HEIGHT);
-        let is_column = width >= height;
+        let (width, height) = (left.size[0] * USUAL_WIDTH, left.size[1] * HEIGHT);
+        let (across, along) = if width >= height { (0, 1) } else { (1, 0) };
         let side = width.min(height);
         let scale = width * height / sum_left;
         // The worst aspect ratio in a row of `count` rectangles.
@@ -130,26 +127,15 @@ fn squarified(values: &[f64]) -> Vec<Area> {
         let mut offset = 0.0;
         for value in &rest[..count] {
             let part = value / sum;
-            areas.push(match is_column {
-                true => Area {
-                    y: left.y + left.height * offset,
-                    width: left.width * share,
-                    height: left.height * part,
-                    ..left
-                },
-                false => Area {
-                    x: left.x + left.width * offset,
-                    width: left.width * part,
-                    height: left.height * share,
-                    ..left
-                },
-            });
+            let mut area = left;
+            area.start[along] += left.size[along] * offset;
+            area.size[along] *= part;
+            area.size[across] *= share;
+            areas.push(area);
             offset += part;
         }
-        match is_column {
-            true => (left.x, left.width) = (left.x + left.width * share, left.width * (1.0 - share)),
-            false => (left.y, left.height) = (left.y + left.height * share, left.height * (1.0 - share)),
-        }
+        left.start[across] += left.size[across] * share;
+        left.size[across] *= 1.0 - share;
         sum_left -= sum;
         rest = &rest[count..];
     }
@@ -214,7 +200,7 @@ mod tests {
             check::chart(&html).all("title").iter().map(|title| title.text().to_owned()).collect();
         assert_eq!(titles, ["Fintech: 960 startups", "Health: 500 startups", "Other (40): 40 startups"]);
         for area in squarified(&[6.0, 6.0, 4.0, 3.0, 2.0, 2.0, 1.0]) {
-            let ratio = area.width * USUAL_WIDTH / (area.height * HEIGHT);
+            let ratio = area.size[0] * USUAL_WIDTH / (area.size[1] * HEIGHT);
             assert!((0.3..3.0).contains(&ratio), "{area:?}");
         }
     }

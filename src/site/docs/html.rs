@@ -60,29 +60,20 @@ pub(crate) fn indented(json: &str) -> String {
             escaped = !escaped && char == '\\';
             continue;
         }
+        if matches!(char, '}' | ']') && !text.ends_with(['{', '[']) {
+            depth = depth.saturating_sub(1);
+            new_line(&mut text, depth);
+        }
+        text.push(char);
         match char {
-            '"' => {
-                quoted = true;
-                text.push(char);
-            }
-            '{' | '[' if matches!(chars.peek(), Some('}' | ']')) => text.push(char),
-            '{' | '[' => {
+            '"' => quoted = true,
+            '{' | '[' if !matches!(chars.peek(), Some('}' | ']')) => {
                 depth += 1;
-                text.push(char);
                 new_line(&mut text, depth);
             }
-            '}' | ']' if text.ends_with(['{', '[']) => text.push(char),
-            '}' | ']' => {
-                depth = depth.saturating_sub(1);
-                new_line(&mut text, depth);
-                text.push(char);
-            }
-            ',' => {
-                text.push(char);
-                new_line(&mut text, depth);
-            }
-            ':' => text.push_str(": "),
-            other => text.push(other),
+            ',' => new_line(&mut text, depth),
+            ':' => text.push(' '),
+            _ => {}
         }
     }
     text

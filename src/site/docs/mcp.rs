@@ -17,7 +17,6 @@ pub const CONVERSATIONS: &str = include_str!("conversations.json");
 static PARSED: Lazy<Vec<Conversation>> =
     Lazy::new(|| serde_json::from_str(CONVERSATIONS).expect("conversations.json has the form of Vec<Conversation>"));
 
-/// Setup instructions for each assistant or editor.
 pub static SETUPS: Lazy<Vec<Setup>> =
     Lazy::new(|| serde_json::from_str(include_str!("setups.json")).expect("setups.json has the form of Vec<Setup>"));
 
@@ -53,7 +52,6 @@ struct ExampleCall {
 #[serde(rename_all = "snake_case")]
 enum ExampleResult {
     Answer(Value),
-    /// Error of the tool about an invalid argument.
     Error(String),
 }
 
@@ -73,46 +71,27 @@ pub struct Setup {
     pub step: String,
     /// Configuration or commands; `{endpoint}` is replaced by the URL of the endpoint.
     pub lines: String,
-    /// Note on how the setup was tested.
     pub tested: String,
-}
-
-impl Setup {
-    fn lines_for(&self, endpoint: &str) -> String {
-        self.lines.replace("{endpoint}", endpoint)
-    }
-}
-
-/// A link that opens an editor, which offers to add the endpoint.
-struct InstallLink {
-    editor: &'static str,
-    address: String,
-}
-
-fn install_links(endpoint: &str) -> [InstallLink; 2] {
-    // https://cursor.com/docs/mcp/install-links: the entry of `mcp.json`.
-    let cursor = BASE64_STANDARD.encode(json!({ "url": endpoint }).to_string());
-    // https://code.visualstudio.com/api/extension-guides/ai/mcp: the same with its name.
-    let code = json!({ "name": "venturedex", "type": "http", "url": endpoint }).to_string();
-    let cursor =
-        format!("cursor://anysphere.cursor-deeplink/mcp/install?name=venturedex&config={}", encoded_segment(&cursor));
-    [
-        InstallLink { editor: "Cursor", address: cursor },
-        InstallLink { editor: "VS Code", address: format!("vscode:mcp/install?{}", encoded_segment(&code)) },
-    ]
 }
 
 #[derive(Template)]
 #[template(path = "docs/mcp.html")]
 struct McpPage<'a> {
     endpoint: &'a str,
-    installs: [InstallLink; 2],
+    /// Editors, each with a link that opens it; it offers to add the endpoint.
+    installs: [(&'static str, String); 2],
     setups: &'a [Setup],
     conversations: &'a [Conversation],
 }
 
 pub(crate) fn page(context: &DocsContext<'_>) -> askama::Result<String> {
     let endpoint = format!("{}/api/mcp", context.base);
-    McpPage { endpoint: &endpoint, installs: install_links(&endpoint), setups: &SETUPS, conversations: &PARSED }
-        .render()
+    // https://cursor.com/docs/mcp/install-links: the entry of `mcp.json`.
+    let cursor = BASE64_STANDARD.encode(json!({ "url": endpoint }).to_string());
+    // https://code.visualstudio.com/api/extension-guides/ai/mcp: the same with its name.
+    let code = json!({ "name": "venturedex", "type": "http", "url": endpoint }).to_string();
+    let cursor =
+        format!("cursor://anysphere.cursor-deeplink/mcp/install?name=venturedex&config={}", encoded_segment(&cursor));
+    let installs = [("Cursor", cursor), ("VS Code", format!("vscode:mcp/install?{}", encoded_segment(&code)))];
+    McpPage { endpoint: &endpoint, installs, setups: &SETUPS, conversations: &PARSED }.render()
 }

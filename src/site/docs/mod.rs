@@ -1,16 +1,19 @@
 //! The docs and the OpenAPI documents.
 
 pub(super) mod clients;
-mod errors;
 pub(crate) mod html;
-mod matching;
 pub(super) mod mcp;
 pub(super) mod reference;
 
+use askama::Template;
+
 use crate::docs::clients::CLIENTS;
-use crate::static_pages::{DocsContext, PageBody, StaticEntry};
-use api::openapi;
-use api::openapi::Version;
+use crate::static_pages::{DocsContext, DocsTemplate, PageBody, SiteEntry, StaticEntry};
+use api::openapi::{self, Version};
+use catalog::matching::{self, MatchReason};
+use catalog::similar::{self, Common};
+use data::Table;
+use transport::problem::Code;
 use transport::static_asset::StaticAsset;
 
 /// The docs in the order of their navigation.
@@ -38,42 +41,20 @@ pub(crate) const NAV_ITEMS: &[(&str, &str)] = &[
 
 const REFERENCE: &str = "Every endpoint, parameter and field of the REST API, with example responses.";
 
-const INDEX: &str = include_str!("text/index.html");
-const KEYS: &str = include_str!("text/keys.html");
-const PAGING: &str = include_str!("text/paging.html");
-const CHANGES: &str = include_str!("text/changes.html");
-const ALERTS: &str = include_str!("text/alerts.html");
-const RESOLVE: &str = include_str!("text/resolve.html");
-const BULK: &str = include_str!("text/bulk.html");
-const LIMITS: &str = include_str!("text/limits.html");
-const VERSIONS: &str = include_str!("text/versions.html");
-const SEARCH: &str = include_str!("text/search.html");
-const OPERATION: &str = include_str!("text/operation.html");
-const OPERATE: &str = include_str!("text/operate/index.html");
-const PROXY: &str = include_str!("text/operate/proxy.html");
-const CONTAINER: &str = include_str!("text/operate/container.html");
-const DATASET: &str = include_str!("text/operate/dataset.html");
-const IMPORT: &str = include_str!("text/operate/import.html");
-const REPLICAS: &str = include_str!("text/operate/replicas.html");
-const RELEASES: &str = include_str!("text/operate/releases.html");
-const STORE: &str = include_str!("text/operate/store.html");
-const RESOLUTION: &str = include_str!("text/operate/resolution.html");
-const BACKUP: &str = include_str!("text/operate/backup.html");
-const UPGRADE: &str = include_str!("text/operate/upgrade.html");
-const CAPACITY: &str = include_str!("text/operate/capacity.html");
-const SCALE: &str = include_str!("text/operate/scale.html");
-const DOCTOR: &str = include_str!("text/operate/doctor.html");
-const METRICS: &str = include_str!("text/operate/metrics.html");
-const PRIVACY: &str = include_str!("text/privacy.html");
-const SCORE: &str = include_str!("text/score.html");
-
 /// All pages of the docs, and the OpenAPI documents that the reference is generated from.
-pub(crate) fn pages() -> impl Iterator<Item = &'static (&'static str, StaticEntry)> {
+pub(crate) fn pages() -> impl Iterator<Item = &'static SiteEntry> {
     PAGES.iter().chain(reference::ENDPOINT_PAGES.iter())
 }
 
+/// A page whose path is `/docs/` and the name of its file in `text`.
+macro_rules! text {
+    ($name:literal, $title:literal, $description:literal) => {
+        text(concat!("/docs/", $name), $title, $description, include_str!(concat!("text/", $name, ".html")))
+    };
+}
+
 /// All entries except the pages of endpoints, by path.
-const PAGES: &[(&str, StaticEntry)] = &[
+const PAGES: &[SiteEntry] = &[
     ("/openapi/v1.json", StaticEntry::File(|context| document(Version::V1, context))),
     ("/openapi/v2.json", StaticEntry::File(|context| document(Version::V2, context))),
     ("/openapi/v3.json", StaticEntry::File(|context| document(Version::V3, context))),
@@ -104,90 +85,83 @@ const PAGES: &[(&str, StaticEntry)] = &[
         "How to connect an AI assistant or an editor through MCP. No key is required.",
         mcp::page,
     ),
-    page("/docs/errors", "Errors", "Every error code, what it means and how to fix it.", |_| errors::page()),
-    text("/docs", "Docs", "How to use the REST API and the MCP endpoint.", INDEX),
-    text("/docs/keys", "API keys", "How to get an API key, how to send it, and what to do if you lose it.", KEYS),
-    text("/docs/paging", "Paging", "How to read a full list in each version of the API.", PAGING),
-    text("/docs/changes", "Changes", "How to keep a copy of the data up to date.", CHANGES),
-    text(
-        "/docs/alerts",
-        "Alerts",
-        "Saved searches and lists: what is new, in feeds, by e-mail and as webhooks.",
-        ALERTS,
-    ),
-    text("/docs/resolve", "Look up", "Which records the rows of a list mean: one by one, in batches, as CSV.", RESOLVE),
-    text("/docs/bulk", "Bulk files", "Every table as NDJSON, CSV and Parquet: files, columns, how to load them.", BULK),
-    text("/docs/limits", "Limits", "Daily quotas, page sizes and other limits.", LIMITS),
-    text("/docs/versions", "Versions", "How v1, v2 and v3 differ, and how to migrate.", VERSIONS),
-    text("/docs/search", "Search", "What a search by name tolerates, and how its results are ordered.", SEARCH),
-    text(
-        "/docs/operation",
-        "Operation",
-        "How to publish releases, manage accounts and keys, and run the server.",
-        OPERATION,
-    ),
+    page("/docs/errors", "Errors", "Every error code, what it means and how to fix it.", |_| errors_page()),
+    text("/docs", "Docs", "How to use the REST API and the MCP endpoint.", include_str!("text/index.html")),
+    text!("keys", "API keys", "How to get an API key, how to send it, and what to do if you lose it."),
+    text!("paging", "Paging", "How to read a full list in each version of the API."),
+    text!("changes", "Changes", "How to keep a copy of the data up to date."),
+    text!("alerts", "Alerts", "Saved searches and lists: what is new, in feeds, by e-mail and as webhooks."),
+    text!("resolve", "Look up", "Which records the rows of a list mean: one by one, in batches, as CSV."),
+    text!("bulk", "Bulk files", "Every table as NDJSON, CSV and Parquet: files, columns, how to load them."),
+    text!("limits", "Limits", "Daily quotas, page sizes and other limits."),
+    text!("versions", "Versions", "How v1, v2 and v3 differ, and how to migrate."),
+    text!("search", "Search", "What a search by name tolerates, and how its results are ordered."),
+    text!("operation", "Operation", "How to publish releases, manage accounts and keys, and run the server."),
     text(
         "/docs/operate",
         "Run the service",
         "From the repository to a running, restarted, backed-up service.",
-        OPERATE,
+        include_str!("text/operate/index.html"),
     ),
-    text("/docs/operate/proxy", "Proxy", "TLS and HTTP/2 by Caddy or nginx in front of the server.", PROXY),
-    text("/docs/operate/container", "Container", "An image of the static binary, without root and shell.", CONTAINER),
-    text("/docs/operate/dataset", "Datasets", "The CSV files of a dataset, and how small it may be.", DATASET),
-    text(
-        "/docs/operate/import",
+    text!("operate/proxy", "Proxy", "TLS and HTTP/2 by Caddy or nginx in front of the server."),
+    text!("operate/container", "Container", "An image of the static binary, without root and shell."),
+    text!("operate/dataset", "Datasets", "The CSV files of a dataset, and how small it may be."),
+    text!(
+        "operate/import",
         "Import",
-        "How to make a dataset of exports, spreadsheets and public data sets, and keep the origin of each value.",
-        IMPORT,
+        "How to make a dataset of exports, spreadsheets and public data sets, and keep the origin of each value."
     ),
-    text("/docs/operate/replicas", "Replicas", "Several servers, releases in an object store.", REPLICAS),
-    text("/docs/operate/store", "Shared store", "Accounts of several servers in PostgreSQL.", STORE),
-    text("/docs/operate/releases", "Releases", "How to publish data every week, and how to roll back.", RELEASES),
-    text(
-        "/docs/operate/resolution",
+    text!("operate/replicas", "Replicas", "Several servers, releases in an object store."),
+    text!("operate/store", "Shared store", "Accounts of several servers in PostgreSQL."),
+    text!("operate/releases", "Releases", "How to publish data every week, and how to roll back."),
+    text!(
+        "operate/resolution",
         "Resolution",
-        "How records of one firm, startup or person are found, reviewed and merged.",
-        RESOLUTION,
+        "How records of one firm, startup or person are found, reviewed and merged."
     ),
-    text("/docs/operate/backup", "Backup and restore", "How to back up a running service and restore it.", BACKUP),
-    text("/docs/operate/upgrade", "Upgrade", "How to run a new version of the program, and how to go back.", UPGRADE),
-    text("/docs/operate/capacity", "Capacity", "Memory, disk and processor time by the size of the data.", CAPACITY),
-    text("/docs/operate/scale", "Scale", "When one machine ends, what replicas need, and what comes next.", SCALE),
-    text("/docs/operate/doctor", "Doctor", "What venturedex doctor checks, and what to do about it.", DOCTOR),
-    text(
-        "/docs/operate/metrics",
-        "Logs and metrics",
-        "What the server logs and counts, and what to do about it.",
-        METRICS,
-    ),
-    text(
-        "/docs/privacy",
-        "Privacy",
-        "What this service stores about you, for how long, and how to delete it.",
-        PRIVACY,
-    ),
-    page("/docs/match", "Match", "How the firms that fit a startup are found and explained.", |_| matching::page()),
-    page("/docs/similar", "Similar records", "How records like one are found and explained.", |_| matching::similar()),
-    text("/docs/score", "Peer score", "How the peer score is computed, so that anyone can recompute it.", SCORE),
+    text!("operate/backup", "Backup and restore", "How to back up a running service and restore it."),
+    text!("operate/upgrade", "Upgrade", "How to run a new version of the program, and how to go back."),
+    text!("operate/capacity", "Capacity", "Memory, disk and processor time by the size of the data."),
+    text!("operate/scale", "Scale", "When one machine ends, what replicas need, and what comes next."),
+    text!("operate/doctor", "Doctor", "What venturedex doctor checks, and what to do about it."),
+    text!("operate/metrics", "Logs and metrics", "What the server logs and counts, and what to do about it."),
+    text!("privacy", "Privacy", "What this service stores about you, for how long, and how to delete it."),
+    page("/docs/match", "Match", "How the firms that fit a startup are found and explained.", |_| MatchDocs.render()),
+    page("/docs/similar", "Similar records", "How records like one are found and explained.", |_| SimilarDocs.render()),
+    text!("score", "Peer score", "How the peer score is computed, so that anyone can recompute it."),
 ];
 
-const fn page(
-    path: &'static str,
-    title: &'static str,
-    description: &'static str,
-    template: fn(&DocsContext<'_>) -> askama::Result<String>,
-) -> (&'static str, StaticEntry) {
+const fn page(path: &'static str, title: &'static str, description: &'static str, template: DocsTemplate) -> SiteEntry {
     (path, StaticEntry::Page { title, description, body: PageBody::Template(template) })
 }
 
-const fn text(
-    path: &'static str,
-    title: &'static str,
-    description: &'static str,
-    html: &'static str,
-) -> (&'static str, StaticEntry) {
+const fn text(path: &'static str, title: &'static str, description: &'static str, html: &'static str) -> SiteEntry {
     (path, StaticEntry::Page { title, description, body: PageBody::Text(html) })
+}
+
+#[derive(Template)]
+#[template(path = "docs/match.html")]
+struct MatchDocs;
+
+#[derive(Template)]
+#[template(path = "docs/similar.html")]
+struct SimilarDocs;
+
+#[derive(Template)]
+#[template(path = "docs/errors.html")]
+struct ErrorsPage {
+    /// Codes and their statuses; true for the first code of a status, which the reference links to.
+    errors: Vec<(Code, u16, bool)>,
+}
+
+/// Each code is an anchor that the `type` of an error links to.
+fn errors_page() -> askama::Result<String> {
+    let mut last = 0;
+    let errors = Code::ALL.into_iter().map(|code| {
+        let status = code.status().as_u16();
+        (code, status, std::mem::replace(&mut last, status) != status)
+    });
+    ErrorsPage { errors: errors.collect() }.render()
 }
 
 /// A description of the service and its docs for language models (llmstxt.org).
@@ -199,25 +173,23 @@ fn llms(context: &DocsContext<'_>) -> StaticAsset {
         context.operator.brand.name
     );
     let invented = if snapshot.is_invented() { " The data is invented: nothing in it is real." } else { "" };
-    text.push_str(&format!(
+    text += &format!(
         "Assistants connect to the MCP endpoint {base}/api/mcp (Streamable HTTP, no key). REST needs an API key \
          ({base}/docs/keys). Each page of a record or list is also Markdown and JSON, without a key: `.md` and `.json` after \
          its path, such as {base}/vcs.md. Unknown values are null, never zero. Snapshot {}: {}.{invented}\n\n## Docs\n\n",
         snapshot.version(),
         snapshot.title(),
-    ));
+    );
     for (path, entry) in pages() {
         if let StaticEntry::Page { title, description, .. } = entry {
-            text.push_str(&format!("- [{title}]({base}{path}): {description}\n"));
+            text += &format!("- [{title}]({base}{path}): {description}\n");
         }
     }
-    text.push_str("\n## Machine-readable\n\n");
-    for (path, what) in [
-        ("/openapi/v3.json", "OpenAPI 3.1 document of the REST API"),
-        ("/api/mcp/.well-known", "manifest of the MCP endpoint with its tools"),
-    ] {
-        text.push_str(&format!("- [{path}]({base}{path}): {what}\n"));
-    }
+    text += &format!(
+        "\n## Machine-readable\n\n\
+         - [/openapi/v3.json]({base}/openapi/v3.json): OpenAPI 3.1 document of the REST API\n\
+         - [/api/mcp/.well-known]({base}/api/mcp/.well-known): manifest of the MCP endpoint with its tools\n"
+    );
     StaticAsset::new("text/plain; charset=utf-8", text)
 }
 

@@ -1,5 +1,4 @@
-//! The API reference, generated from the OpenAPI document: an index and one page per endpoint for v3, and a single page
-//! for each older version.
+//! The API reference, of the OpenAPI document: an index and a page per endpoint for v3, one page for each older version.
 
 use askama::Template;
 use form_urlencoded::parse;
@@ -7,7 +6,7 @@ use once_cell::sync::Lazy;
 
 use crate::docs::html;
 use crate::snippets::{self, CodeSnippet, SnippetKey};
-use crate::static_pages::{DocsContext, PageBody, StaticEntry};
+use crate::static_pages::{DocsContext, PageBody, SiteEntry, StaticEntry};
 use api::openapi::Version;
 use api::openapi::reference::{
     ApiReference, EndpointEntry, EndpointGroup, ExampleRequest, ParameterEntry, SchemaEntry, endpoints,
@@ -18,7 +17,7 @@ const FOLDER: &str = "/docs/reference/";
 const SCHEMAS: &str = "/docs/reference/schemas";
 
 /// The pages of the endpoints of v3, by path. Their texts are leaked to be `'static` like those of other pages.
-pub(crate) static ENDPOINT_PAGES: Lazy<Vec<(&'static str, StaticEntry)>> = Lazy::new(|| {
+pub(crate) static ENDPOINT_PAGES: Lazy<Vec<SiteEntry>> = Lazy::new(|| {
     let page = |[operation, summary, description]: [&'static str; 3]| {
         let (path, description) = (format!("{FOLDER}{operation}"), html::plain(description));
         let body = PageBody::Endpoint(operation);
@@ -41,7 +40,6 @@ impl OlderPage<'_> {
     }
 }
 
-/// The reference of v1 or v2, on one page.
 pub(crate) fn older_page(version: Version, context: &DocsContext<'_>) -> askama::Result<String> {
     let DocsContext { base, catalog, .. } = *context;
     OlderPage { reference: ApiReference::new(version, base, catalog), base }.render()
@@ -54,7 +52,6 @@ struct IndexPage<'a> {
     base: &'a str,
 }
 
-/// `/docs/reference`.
 pub(crate) fn index(context: &DocsContext<'_>) -> askama::Result<String> {
     IndexPage { reference: context.reference(), base: context.base }.render()
 }
@@ -66,7 +63,6 @@ struct SchemasPage<'a> {
     base: &'a str,
 }
 
-/// `/docs/reference/schemas`.
 pub(crate) fn schemas(context: &DocsContext<'_>) -> askama::Result<String> {
     SchemasPage { schemas: &context.reference().schemas, base: context.base }.render()
 }
@@ -76,18 +72,13 @@ pub(crate) fn schemas(context: &DocsContext<'_>) -> askama::Result<String> {
 struct EndpointPage<'a> {
     group: &'a EndpointGroup,
     endpoint: &'a EndpointEntry,
-    inputs: Vec<ParameterInput<'a>>,
+    /// Parameters with their values in the shown request.
+    inputs: Vec<(&'a ParameterEntry, String)>,
     /// Path and query of the shown request.
     address: String,
     snippets: [CodeSnippet; 4],
     record: Option<&'a SchemaEntry>,
     base: &'a str,
-}
-
-/// A parameter with its value in the shown request.
-struct ParameterInput<'a> {
-    parameter: &'a ParameterEntry,
-    value: String,
 }
 
 impl EndpointPage<'_> {
@@ -106,10 +97,7 @@ pub(crate) fn endpoint(context: &DocsContext<'_>, operation: &str, query: &str) 
     let values: Vec<(String, String)> = parse(query.as_bytes()).into_owned().collect();
     let request = (!values.is_empty()).then(|| endpoint.request_with(&values));
     let request = request.as_ref().unwrap_or(&endpoint.request);
-    let inputs = endpoint
-        .parameters
-        .iter()
-        .map(|parameter| ParameterInput { value: value_of(request, &values, parameter), parameter });
+    let inputs = endpoint.parameters.iter().map(|parameter| (parameter, value_of(request, &values, parameter)));
     let page = EndpointPage {
         group,
         endpoint,
@@ -122,7 +110,6 @@ pub(crate) fn endpoint(context: &DocsContext<'_>, operation: &str, query: &str) 
     page.render()
 }
 
-/// The value of a parameter in a request.
 fn value_of(request: &ExampleRequest, given: &[(String, String)], parameter: &ParameterEntry) -> String {
     let find = |pairs: &[(String, String)]| {
         let pair = pairs.iter().find(|(name, value)| *name == parameter.name && !value.trim().is_empty());

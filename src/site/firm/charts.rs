@@ -3,6 +3,7 @@
 use crate::charts::{
     Bars, ChartHead, ChartItem, ChartMark, ChartRow, ChartUnit, Graph, Heatmap, Neighbor, Timeline, TimelineEvent,
 };
+use crate::error_page::name_and_path;
 use crate::format;
 use catalog::{Catalog, CoInvestorRow, History};
 use data::vocabulary::Vocabulary;
@@ -38,8 +39,7 @@ impl<'a> Rounds<'a> {
         Self { catalog, firm, slug: catalog.snapshot().slug(Table::Firms, firm), history, years }
     }
 
-    /// The rounds of a year by stage; `None` (unknown, not zero) if the data hardly covers the year and has no round of
-    /// the firm.
+    /// The rounds of a year by stage; `None` (unknown) if the data hardly covers the year and has no round of the firm.
     fn year_counts(&self, year: i32) -> Option<StageCounts> {
         let counts = self.history.rounds.get(&Some(year)).copied();
         counts.or_else(|| self.catalog.covers_investors(year).then(StageCounts::default))
@@ -56,9 +56,7 @@ impl<'a> Rounds<'a> {
         let (_, shown, _) = self.years?;
         let earlier = self.history.rounds.iter().filter(|(year, _)| year.is_some_and(|year| year < shown));
         let mut sum = StageCounts::default();
-        for count in earlier.flat_map(|(_, counts)| counts.iter().enumerate()) {
-            sum[count.0] += count.1;
-        }
+        earlier.flat_map(|(_, counts)| counts.iter().enumerate()).for_each(|(stage, count)| sum[stage] += count);
         (sum != StageCounts::default()).then(|| (format!("to {}", shown - 1), sum))
     }
 
@@ -82,16 +80,16 @@ impl<'a> Rounds<'a> {
         let period = if shown == last { format!("in {last}") } else { format!("from {shown} to {last}") };
         let mut summary = format!("{} {period}.", format::counted(sum, "round", "rounds"));
         if first < shown {
-            summary.push_str(&format!(" The first was in {first}."));
+            summary += &format!(" The first was in {first}.");
         }
-        let gaps: Vec<&str> =
-            columns.iter().filter(|(_, counts)| counts.is_none()).map(|(year, _)| year.as_str()).collect();
+        let gaps = columns.iter().filter(|(_, counts)| counts.is_none()).map(|(year, _)| year.as_str());
+        let gaps = gaps.collect::<Vec<_>>().join(", ");
         if !gaps.is_empty() {
-            summary.push_str(&format!(" Not covered by the data: {}.", gaps.join(", ")));
+            summary += &format!(" Not covered by the data: {gaps}.");
         }
         if let Some(undated) = self.history.rounds.get(&None) {
-            let undated: u32 = undated.iter().sum();
-            summary.push_str(&format!(" Without a known date: {}.", format::counted(undated, "round", "rounds")));
+            let undated = format::counted(undated.iter().sum::<u32>(), "round", "rounds");
+            summary += &format!(" Without a known date: {undated}.");
         }
         let head = ChartHead::new("years", "Rounds joined per year, by stage", summary);
         let rows = Stage::ALL.iter().map(|stage| self.row(*stage, &columns)).collect();
@@ -135,7 +133,7 @@ impl<'a> Rounds<'a> {
         let mut summary = format!("A dot for {which}; its area is the amount raised by all investors.");
         if unknown > 0 {
             let of = format::counted(unknown, "round", "rounds");
-            summary.push_str(&format!(" The amount of {of} is unknown: a hollow dot."));
+            summary += &format!(" The amount of {of} is unknown: a hollow dot.");
         }
         let left_out = [
             (smaller > 0).then(|| format::counted(smaller, "smaller round", "smaller rounds")),
@@ -162,34 +160,26 @@ impl<'a> Rounds<'a> {
         stages.retain(|(_, rounds)| *rounds > 0);
         let max = stages.iter().map(|(_, rounds)| *rounds).max()?;
         let all: u32 = stages.iter().map(|(_, rounds)| rounds).sum();
-        let most: Vec<String> =
-            stages.iter().filter(|(_, rounds)| *rounds == max).map(|(stage, _)| format::word(stage.name())).collect();
-        let of_all = format::counted(all, "round", "rounds");
-        let summary = format!(
-            "Most often {}: {} of {of_all}{}.",
-            most.join(" and "),
-            format::number(max),
-            if most.len() > 1 { " each" } else { "" }
-        );
+        let most = stages.iter().filter(|(_, rounds)| *rounds == max).map(|(stage, _)| format::word(stage.name()));
+        let most: Vec<String> = most.collect();
+        let each = if most.len() > 1 { " each" } else { "" };
+        let (max, of_all) = (format::number(max), format::counted(all, "round", "rounds"));
+        let summary = format!("Most often {}: {max} of {of_all}{each}.", most.join(" and "));
         let rows = stages.iter().map(|(stage, _)| self.row(**stage, &columns)).collect();
         let columns = columns.into_iter().map(|(name, _)| name).collect();
-        Some(
-            Heatmap::new(ChartHead::new("stages", "Rounds by stage and year", summary), "Stage", ROUNDS, columns, rows)
-                .scrolled_to_end(),
-        )
+        let head = ChartHead::new("stages", "Rounds by stage and year", summary);
+        Some(Heatmap::new(head, "Stage", ROUNDS, columns, rows))
     }
 }
 
-/// A graph of the firms that share the most rounds with a firm.
 pub(crate) fn co_investors(catalog: &Catalog, firm: u32, firms: &[CoInvestorRow]) -> Option<Graph> {
     let snapshot = catalog.snapshot();
     let own = snapshot.slug(Table::Firms, firm);
     let neighbor = |other: &CoInvestorRow| {
-        let slug = snapshot.slug(Table::Firms, other.row);
-        let name = snapshot.name(Table::Firms, other.row);
+        let (name, href) = name_and_path(catalog, Table::Firms, other.row);
         Neighbor {
-            item: ChartItem::linked(name, Some(other.shared_rounds.into()), format!("/vcs/{slug}")),
-            shared: format!("/rounds?investor_all={own},{slug}"),
+            item: ChartItem::linked(name, Some(other.shared_rounds.into()), href),
+            shared: format!("/rounds?investor_all={own},{}", snapshot.slug(Table::Firms, other.row)),
             detail: other.last_shared_on.map_or_else(String::new, format::day),
         }
     };

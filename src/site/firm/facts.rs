@@ -20,12 +20,10 @@ pub(super) fn sentence(
     co_investors: &[CoInvestorRow],
 ) -> Option<String> {
     let snapshot = catalog.snapshot();
-    let mut counts = [0; Stage::ALL.len()];
-    for of_year in history.rounds.values() {
-        counts.iter_mut().zip(of_year).for_each(|(sum, count)| *sum += count);
-    }
+    let counts: Vec<u32> =
+        (0..=Stage::Growth.index()).map(|stage| history.rounds.values().map(|counts| counts[stage]).sum()).collect();
     let startups = history.portfolio.len() as u32;
-    let stages = stages(&counts[..=Stage::Growth.index()]);
+    let stages = stages(&counts);
     // At least 15 % of the portfolio.
     let is_usual = |(_, count): &&(u32, u32)| startups >= MIN && *count > 1 && count * 20 >= startups * 3;
     let sectors = history.sectors.iter().filter(is_usual).take(MAX_NAMED);
@@ -44,19 +42,18 @@ pub(super) fn sentence(
     }
     let mut sentence = stages.map_or_else(|| "Investor".to_owned(), |stages| format!("{stages} investor"));
     if !sectors.is_empty() {
-        sentence.push_str(&format!(" in {}", sectors.join(" and ")));
+        sentence += &format!(" in {}", sectors.join(" and "));
     }
     sentence.extend(country.map(|(how, name)| format!(", {how}in {}", format::with_article(name))));
     if !others.is_empty() {
-        sentence.push_str(&format!(", most often with {}", others.join(" and ")));
+        sentence += &format!(", most often with {}", others.join(" and "));
     }
     // A name may end with a period.
     let end = if sentence.ends_with('.') { "" } else { "." };
     Some(sentence + end)
 }
 
-/// The shortest range of consecutive stages with at least 60 % of the rounds; `None` if it is longer than
-/// [`MAX_STAGES`].
+/// The shortest range of consecutive stages with at least 60 % of the rounds, of at most [`MAX_STAGES`].
 fn stages(counts: &[u32]) -> Option<String> {
     let all: u32 = counts.iter().sum();
     let range = (1..=MAX_STAGES).find_map(|length| {

@@ -2,7 +2,6 @@
 
 mod charts;
 mod facts;
-mod news;
 mod portfolio;
 pub(crate) mod reviews;
 mod score;
@@ -12,41 +11,40 @@ use askama::Template;
 use crate::charts::{Bars, Graph, Heatmap, Timeline};
 use crate::error_page::PageError;
 use crate::firm::charts::{Rounds, co_investors};
-use crate::firm::news::FirmNews;
 use crate::firm::portfolio::{PortfolioCounts, PortfolioProperty, PortfolioRow};
 use crate::firm::score::{ScoreBar, Trend, ratings};
 use crate::layout::PageLayout;
 use crate::matching::count_led;
-use crate::records::{record, records};
+use crate::records::{SimilarRecords, first_rows, record, records, sector_links};
 use crate::routes::PathValues;
-use crate::similar::SimilarRecords;
 use crate::{PageRequest, find, format, linked_data};
 use catalog::provenance::ProvenanceStatement;
 use catalog::{Catalog, Filter, ListPosition, Query, RowFilter};
 use data::model::{Firm, Person, Review};
-use data::{Facet, Table};
+use data::vocabulary::Vocabulary;
+use data::{Facet, SnapshotVersion, Table};
 
 const MAX_PORTFOLIO: usize = 10;
 const MAX_CO_INVESTORS: usize = 12;
 const MAX_SIMILAR: usize = 8;
 const MAX_PEOPLE: usize = 12;
 const MAX_REVIEWS: usize = 4;
+/// New rounds named.
+const MAX_ROUNDS: usize = 5;
 
 #[derive(Template)]
 #[template(path = "firm.html")]
 struct FirmPage {
     layout: PageLayout,
     firm: Firm,
-    /// Characterizes the firm as an investor.
     sentence: Option<String>,
     news: Option<FirmNews>,
-    /// `None` if no score is published.
     score: Option<ScoreBar>,
     trend: Option<Trend>,
     /// Rounds that the firm led, and rounds that name their leads; `None` if no round names them.
     led: Option<(u64, u64)>,
-    responses: ResponseCounts,
-    /// Label and mean of each rated dimension.
+    /// Numbers of reviewers who got no response, and who got one.
+    responses: (u64, u64),
     ratings: Vec<(&'static str, f64)>,
     /// Name of each sector, and path of its firms.
     sectors: Vec<(String, String)>,
@@ -60,7 +58,8 @@ struct FirmPage {
     graph: Option<Graph>,
     co_investor_count: u64,
     similar: SimilarRecords,
-    similar_firms: Vec<SimilarFirm>,
+    /// Slug and name of each, number of startups in both portfolios, what else they have in common.
+    similar_firms: Vec<(String, String, u64, String)>,
     people: Vec<Person>,
     people_count: u64,
     reviews: Vec<Review>,
@@ -72,27 +71,11 @@ struct FirmPage {
     api: String,
 }
 
-/// Numbers of reviewers who got no response, and who got one.
-struct ResponseCounts {
-    missing: u64,
-    received: u64,
-}
-
-/// A firm with a similar portfolio.
-struct SimilarFirm {
-    slug: String,
-    name: String,
-    /// Number of startups in both portfolios.
-    shared: u64,
-    in_common: String,
-}
-
 impl FirmPage {
     fn has_focus(&self) -> bool {
         !self.firm.stages.is_empty() || !self.sectors.is_empty()
     }
 
-    /// Id and name of each section on the page.
     fn sections(&self) -> Vec<(&'static str, &'static str)> {
         let sections = [
             (self.has_focus() || self.firm.investment_count > 0, "investments", "How it invests"),
@@ -108,69 +91,48 @@ impl FirmPage {
     }
 }
 
-/// `/vcs/{slug}`.
 pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues<'_>) -> Result<String, PageError> {
     let row = find(catalog, Table::Firms, path[0])?;
     let snapshot = catalog.snapshot();
     let firm: Firm = record(catalog, Table::Firms, row)?;
     let history = catalog.history(row);
-    let (missing, received) = catalog.ghosted_and_answered(row);
-    let sector = |slug: &String| {
-        let name = snapshot.find(Table::Sectors, slug).map(|row| snapshot.name(Table::Sectors, row).to_owned());
-        Some((name?, format!("/vcs?sector={slug}")))
-    };
     let shared = catalog.co_investors(row, ListPosition::default(), MAX_CO_INVESTORS);
     let members = Filter::MemberOf { firms: vec![row], startups: Vec::new() };
-    let members = catalog.list(
-        &Query { filters: vec![members], ..Query::all(Table::People) },
-        ListPosition::default(),
-        MAX_PEOPLE,
-    );
+    let (people, people_count) = first_rows(catalog, Table::People, members, MAX_PEOPLE);
     let latest = catalog.list(&Query::approved_reviews(row), ListPosition::default(), MAX_REVIEWS);
     let rounds = Rounds::new(catalog, row, &history);
     let counts = PortfolioCounts::new(catalog, row);
-    let path = format!("/vcs/{}", firm.slug);
     let about = linked_data::firm(&firm, snapshot.is_invented());
-    let layout = PageLayout::new(snapshot, &firm.name, &description(&firm), &path)
-        .with_twins(request.state, "")
-        .with_picture()
-        .with_linked_data(linked_data::record_graph(&request.state.public_url, ("/vcs", "Firms"), &path, &about));
     let similar = SimilarRecords::load(catalog, Table::Firms, row, MAX_SIMILAR);
     let similar_firm = |(other, in_common): &(u32, String)| {
         let shared = [row, *other].map(|firm| Filter::AnyOf(Facet::Investor, vec![firm]));
-        SimilarFirm {
-            slug: snapshot.slug(Table::Firms, *other).to_owned(),
-            name: snapshot.name(Table::Firms, *other).to_owned(),
-            shared: RowFilter::new(catalog, Table::Startups, &shared).count(),
-            in_common: in_common.clone(),
-        }
+        let shared = RowFilter::new(catalog, Table::Startups, &shared).count();
+        let [slug, name] = [snapshot.slug(Table::Firms, *other), snapshot.name(Table::Firms, *other)];
+        (slug.to_owned(), name.to_owned(), shared, in_common.clone())
     };
+    let portfolio_row = |(startup, round): &(u32, u32)| PortfolioRow::new(catalog, row, *startup, *round);
     let page = FirmPage {
+        layout: PageLayout::of_record(catalog, request, (Table::Firms, row), &description(&firm), about).with_picture(),
         sentence: facts::sentence(catalog, &history, counts.countries(), &shared.firms),
         news: FirmNews::new(catalog, row),
         score: ScoreBar::new(&firm.score),
         trend: Trend::new(catalog.score_by_year(row)),
-        responses: ResponseCounts { missing, received },
+        responses: catalog.ghosted_and_answered(row),
         ratings: ratings(&firm),
-        sectors: firm.sectors.iter().filter_map(sector).collect(),
+        sectors: sector_links(catalog, &firm.sectors, "/vcs?sector=").collect(),
         years: rounds.by_year(),
         stages: rounds.by_stage(),
         timeline: rounds.timeline(),
         portfolio_sectors: counts.breakdown("Portfolio by sector", "Sector", Facet::Sector),
         portfolio_countries: counts.breakdown("Portfolio by country", "Country", Facet::Country),
-        portfolio: history
-            .portfolio
-            .iter()
-            .take(MAX_PORTFOLIO)
-            .map(|(startup, round)| PortfolioRow::new(catalog, row, *startup, *round))
-            .collect::<Result<_, _>>()?,
+        portfolio: history.portfolio.iter().take(MAX_PORTFOLIO).map(portfolio_row).collect::<Result<_, _>>()?,
         portfolio_properties: counts.properties(),
         graph: co_investors(catalog, row, &shared.firms),
         co_investor_count: shared.total,
         similar_firms: similar.rows.iter().map(similar_firm).collect(),
         similar,
-        people: records(catalog, Table::People, &members.rows)?,
-        people_count: members.total,
+        people: records(catalog, Table::People, &people)?,
+        people_count,
         led: count_led(catalog, row, &[]),
         reviews: records(catalog, Table::Reviews, &latest.rows)?,
         review_count: latest.total,
@@ -178,7 +140,6 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
         years_without_investors: catalog.years_without_investors(),
         statements: catalog.provenance(Table::Firms, row),
         api: format!("{}/api/v3/vcs/{}", request.state.public_url, firm.slug),
-        layout,
         firm,
     };
     Ok(page.render()?)
@@ -194,4 +155,44 @@ fn description(firm: &Firm) -> String {
     };
     let startups = format::counted(firm.portfolio_count, "startup", "startups");
     format!("{kind}{place}: {score}, {startups} in its portfolio.")
+}
+
+/// Additions to a firm in the served release.
+struct FirmNews {
+    release: SnapshotVersion,
+    is_new: bool,
+    round_count: usize,
+    /// Startup, stage and path of the first new rounds.
+    rounds: Vec<(String, String, String)>,
+    review_count: usize,
+}
+
+impl FirmNews {
+    /// `None` if the release was not compared with an earlier one, or has no news about the firm.
+    fn new(catalog: &Catalog, firm: u32) -> Option<Self> {
+        let (snapshot, release) = (catalog.snapshot(), catalog.version());
+        let is_new = |table: Table| move |row: &u32| catalog.first_seen(table, *row) == Some(release);
+        let rounds = snapshot.facet_rows(Table::Rounds, Facet::Investor, firm).iter();
+        let rounds: Vec<u32> = rounds.filter(is_new(Table::Rounds)).collect();
+        let reviews = snapshot.facet_rows(Table::Reviews, Facet::Firm, firm).iter();
+        let reviews = reviews.filter(|row| catalog.is_published(Table::Reviews, *row)).filter(is_new(Table::Reviews));
+        let named = |round: &u32| {
+            let startup = snapshot.round_startup(*round);
+            let of = snapshot.slug(Table::Startups, startup);
+            (
+                snapshot.name(Table::Startups, startup).to_owned(),
+                format::word(snapshot.round_stage(*round).name()),
+                format!("/startups/{of}#round-{}", snapshot.slug(Table::Rounds, *round)),
+            )
+        };
+        let review_count = reviews.count();
+        let is_changed = catalog.changed_in(Table::Firms, firm) == Some(release);
+        (is_changed || !rounds.is_empty() || review_count > 0).then(|| Self {
+            release,
+            is_new: is_new(Table::Firms)(&firm),
+            round_count: rounds.len(),
+            rounds: rounds.iter().take(MAX_ROUNDS).map(named).collect(),
+            review_count,
+        })
+    }
 }

@@ -3,53 +3,42 @@
 use crate::charts::{Bars, ChartItem, ChartUnit};
 use crate::error_page::PageError;
 use crate::filters::value_of;
-use crate::format;
-use crate::records::record;
+use crate::records::{record, sector_links};
 use catalog::{Catalog, Filter, Query, ValueCount};
 use data::model::Startup;
 use data::vocabulary::Vocabulary;
-use data::{Facet, Table};
+use data::{Facet, PartialDate, Table};
 
-/// Bars per breakdown.
 const MAX_BARS: usize = 6;
-/// Sectors named per startup.
 const MAX_SECTORS: usize = 2;
 
 /// A startup of the portfolio, with the last round that the firm joined.
 pub(super) struct PortfolioRow {
-    pub(super) slug: String,
-    pub(super) name: String,
+    pub(super) startup: Startup,
     /// Names of the first sectors.
     pub(super) sectors: String,
-    pub(super) country: Option<String>,
-    pub(super) stage: String,
-    pub(super) date: Option<String>,
+    pub(super) stage: &'static str,
+    pub(super) date: Option<PartialDate>,
     pub(super) amount_usd: Option<u64>,
     pub(super) led: bool,
-    pub(super) status: Option<String>,
 }
 
 impl PortfolioRow {
     pub(super) fn new(catalog: &Catalog, firm: u32, startup: u32, round: u32) -> Result<Self, PageError> {
         let snapshot = catalog.snapshot();
-        let record: Startup = record(catalog, Table::Startups, startup)?;
-        let sector = |slug: &String| Some(snapshot.name(Table::Sectors, snapshot.find(Table::Sectors, slug)?));
-        let sectors: Vec<&str> = record.sectors.iter().filter_map(sector).take(MAX_SECTORS).collect();
+        let startup: Startup = record(catalog, Table::Startups, startup)?;
+        let sectors = sector_links(catalog, &startup.sectors, "").take(MAX_SECTORS).map(|(name, _)| name);
         Ok(Self {
-            sectors: sectors.join(", "),
-            country: record.country.as_deref().map(|code| format::country(code).to_owned()),
-            slug: record.slug,
-            name: record.name,
-            stage: format::word(snapshot.round_stage(round).name()),
-            date: snapshot.round_date(round).map(format::day),
+            sectors: sectors.collect::<Vec<_>>().join(", "),
+            startup,
+            stage: snapshot.round_stage(round).name(),
+            date: snapshot.round_date(round),
             amount_usd: snapshot.round_amount(round),
             led: snapshot.round_investors(round).any(|(investor, lead)| investor == firm && lead),
-            status: record.status.filter(|status| status != "operating").map(|status| format::word(&status)),
         })
     }
 }
 
-/// Counts of a portfolio's startups by property.
 pub(super) struct PortfolioCounts<'a> {
     catalog: &'a Catalog,
     slug: &'a str,
@@ -67,11 +56,8 @@ const PROPERTIES: [(&str, &str, Facet); 4] = [
 /// Properties with few values, which are listed above the portfolio; the others are shown as bars.
 const LISTED: [Facet; 2] = [Facet::Stage, Facet::Status];
 
-/// A property and its values: label, path of the list, number of startups.
-pub(super) struct PortfolioProperty {
-    pub(super) name: &'static str,
-    pub(super) values: Vec<(String, String, u64)>,
-}
+/// The label of a property, and its values: label, path of the list, number of startups.
+pub(super) type PortfolioProperty = (&'static str, Vec<(String, String, u64)>);
 
 impl<'a> PortfolioCounts<'a> {
     pub(super) fn new(catalog: &'a Catalog, firm: u32) -> Self {
@@ -99,16 +85,13 @@ impl<'a> PortfolioCounts<'a> {
 
     /// The listed properties that have more than one value.
     pub(super) fn properties(&self) -> Vec<PortfolioProperty> {
-        let property = |((name, label, facet), counts): (&(&'static str, &'static str, Facet), &Vec<ValueCount>)| {
-            let values = counts.iter().filter_map(|counted| self.linked(name, *facet, counted));
-            PortfolioProperty { name: label, values: values.collect() }
-        };
         let listed = PROPERTIES.iter().zip(&self.counts).filter(|((.., facet), _)| LISTED.contains(facet));
-        let properties = listed.map(property);
-        properties.filter(|property| property.values.len() > 1).collect()
+        let properties = listed.map(|((name, label, facet), counts)| {
+            (*label, counts.iter().filter_map(|counted| self.linked(name, *facet, counted)).collect::<Vec<_>>())
+        });
+        properties.filter(|(_, values)| values.len() > 1).collect()
     }
 
-    /// Sectors or countries as bars.
     pub(super) fn breakdown(&self, title: &'static str, head: &'static str, facet: Facet) -> Option<Bars> {
         let (name, counts) = self.counts_of(facet);
         let linked = counts.iter().take(MAX_BARS).filter_map(|counted| self.linked(name, facet, counted));

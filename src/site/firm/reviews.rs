@@ -34,7 +34,7 @@ struct ReviewsPage {
     active_filters: Vec<(String, String)>,
     clear: String,
     /// Label of each property, with its values.
-    filters: Vec<(&'static str, Vec<FilterValue>)>,
+    filters: Vec<ReviewFilter>,
     histogram: Option<Bars>,
     trend: Option<Trend>,
     reviews: Vec<Review>,
@@ -44,14 +44,9 @@ struct ReviewsPage {
     api: String,
 }
 
-/// A value to filter reviews by.
-struct FilterValue {
-    label: String,
-    /// Path of the page with this value, or without it if it is selected.
-    href: String,
-    count: u64,
-    is_selected: bool,
-}
+/// The label of a property, and its values: label, path of the page with this value, or without it if it is selected,
+/// number of reviews; true for a selected value.
+type ReviewFilter = (&'static str, Vec<(String, String, u64, bool)>);
 
 /// Orders of the reviews: label and value of `sort`.
 const ORDERS: [(&str, &str); 3] =
@@ -92,13 +87,12 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
     Ok(page.render()?)
 }
 
-/// The query without the filters that `is_own` selects.
 fn without(query: &Query, is_own: impl Fn(&Filter) -> bool) -> Query {
     Query { filters: query.filters.iter().filter(|filter| !is_own(filter)).cloned().collect(), ..query.clone() }
 }
 
 /// The values of a property, counted over the reviews that match all other conditions.
-fn filter(catalog: &Catalog, query: &Query, link: &Link, name: &'static str) -> (&'static str, Vec<FilterValue>) {
+fn filter(catalog: &Catalog, query: &Query, link: &Link, name: &'static str) -> ReviewFilter {
     let (title, facet) = if name == "stage" { ("Stage", Facet::Stage) } else { ("Response", Facet::Ghosted) };
     let query = without(query, |filter| matches!(filter, Filter::AnyOf(known, _) if *known == facet));
     let mut counts = catalog.counts_by(&query, &[facet]).pop().unwrap_or_default();
@@ -112,7 +106,7 @@ fn filter(catalog: &Catalog, query: &Query, link: &Link, name: &'static str) -> 
         let (value, label) = value(counted.value)?;
         let is_selected = link.values(name).any(|known| known == value);
         let href = link.with(name, if is_selected { "" } else { &value }).href();
-        Some(FilterValue { label, href, count: counted.count, is_selected })
+        Some((label, href, counted.count, is_selected))
     });
     (title, values.collect())
 }

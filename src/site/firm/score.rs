@@ -1,12 +1,11 @@
 //! The score on a firm's profile: its components as one bar, and its trend over the years.
 
-use crate::charts::{DotAxis, Dots, IntervalDot, Point};
+use crate::charts::{DotAxis, IntervalDot, Point, dots};
 use data::model::{Firm, Score, ScoreComponent, YearScore};
 
 /// Width of one point in the score bar: the view box is 400 wide for 100 points.
 const POINT_WIDTH: u32 = 4;
 
-/// The components of a score as one bar.
 pub(super) struct ScoreBar {
     pub(super) value: u8,
     pub(super) low: u8,
@@ -34,48 +33,36 @@ impl ScoreBar {
         let (value, low, high) = (score.value?, score.low?, score.high?);
         let mut x = 0;
         let bar = |(index, component): (usize, &ScoreComponent)| {
-            let (label, description) = label_and_description(&component.name);
-            let value = if component.name == "ghosting" {
-                format!("{:.0} % ghosted", 100.0 * component.value)
-            } else {
-                format!("{:.2} of 5", component.value)
+            let (label, description) = match component.name.as_str() {
+                "rating" => ("Overall rating", "how founders rate the firm as a whole"),
+                "responsiveness" => ("Responsiveness", "how fast and how well it responds"),
+                "fairness" => ("Fairness", "how fair terms and negotiations are"),
+                "value_add" => ("Value added", "what it contributes beyond money"),
+                _ => ("Not ghosting", "whether founders get a response"),
             };
-            let length = POINT_WIDTH * u32::from(component.points);
-            let start = x;
+            let ScoreComponent { points, max_points, value, .. } = *component;
+            let value = match component.name.as_str() {
+                "ghosting" => format!("{:.0} % ghosted", 100.0 * value),
+                _ => format!("{value:.2} of 5"),
+            };
+            let length = POINT_WIDTH * u32::from(points);
             x += length;
-            let (points, max_points) = (component.points, component.max_points);
-            ComponentBar { color: index % 5 + 1, label, description, x: start, length, points, max_points, value }
+            ComponentBar { color: index % 5 + 1, label, description, x: x - length, length, points, max_points, value }
         };
         let components = score.components.iter().enumerate().map(bar).collect();
-        let (low_x, high_x) = (POINT_WIDTH * u32::from(low), POINT_WIDTH * u32::from(high));
+        let [low_x, high_x] = [low, high].map(|end| POINT_WIDTH * u32::from(end));
         Some(Self { value, low, high, low_x, high_x, components })
-    }
-}
-
-/// Label and description of a score component.
-fn label_and_description(component: &str) -> (&'static str, &'static str) {
-    match component {
-        "rating" => ("Overall rating", "how founders rate the firm as a whole"),
-        "responsiveness" => ("Responsiveness", "how fast and how well it responds"),
-        "fairness" => ("Fairness", "how fair terms and negotiations are"),
-        "value_add" => ("Value added", "what it contributes beyond money"),
-        _ => ("Not ghosting", "whether founders get a response"),
     }
 }
 
 /// Label and mean of each rated dimension.
 pub(super) fn ratings(firm: &Firm) -> Vec<(&'static str, f64)> {
     let means = &firm.ratings;
-    let all = [
-        ("Overall", means.overall),
-        ("Responsiveness", means.responsiveness),
-        ("Fairness", means.fairness),
-        ("Value added", means.value_add),
-    ];
-    all.into_iter().filter_map(|(label, mean)| Some((label, mean?))).collect()
+    let all = [means.overall, means.responsiveness, means.fairness, means.value_add];
+    let labels = ["Overall", "Responsiveness", "Fairness", "Value added"];
+    labels.into_iter().zip(all).filter_map(|(label, mean)| Some((label, mean?))).collect()
 }
 
-/// Scores by year, with their intervals on one axis.
 pub(super) struct Trend {
     /// `None` if no year has a score.
     pub(super) axis: Option<DotAxis>,
@@ -86,10 +73,7 @@ impl Trend {
     /// `None` unless there is more than one year.
     pub(super) fn new(years: Vec<YearScore>) -> Option<Self> {
         let point = |year: &YearScore| Some(Point::of_score(year.low?, year.health_score?, year.high?));
-        let dots = Dots::new(years.iter().map(point).collect());
-        let (axis, dots) = dots.map_or((None, Vec::new()), |dots| (Some(dots.axis), dots.rows));
-        let is_trend = years.len() > 1;
-        let dots = dots.into_iter().chain(std::iter::repeat_with(|| None));
-        is_trend.then(|| Self { axis, years: years.into_iter().zip(dots).collect() })
+        let (axis, dots) = dots(years.iter().map(point).collect());
+        (years.len() > 1).then(|| Self { axis, years: years.into_iter().zip(dots).collect() })
     }
 }

@@ -1,5 +1,7 @@
 //! Data extension: properties of records, and their values for a list of ids.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value, json};
 
 use crate::format;
@@ -8,7 +10,7 @@ use catalog::{Catalog, Item, Resource};
 use data::Table;
 use data::field::JsonType;
 
-use super::{MAX_BATCH, Refusal, manifest, too_many};
+use super::{MAX_BATCH, Parameters, Refusal, kind, too_many};
 
 /// Offered fields with objects as values: lists of records or identifiers, and a person's organization.
 const OF_OBJECTS: [&str; 3] = ["organization", "investors", "identifiers"];
@@ -29,35 +31,26 @@ fn property(name: &str) -> Value {
     json!({ "id": name, "name": label(name) })
 }
 
-/// The properties of a type, or of all types.
 pub(super) fn proposals(kind: &str) -> Result<Value, Refusal> {
     let tables = Item::tables_of(kind).map_err(|error| Refusal::Invalid(error.detail))?;
     let properties: Vec<Value> = property_names(&tables).into_iter().map(property).collect();
     Ok(json!({ "limit": properties.len(), "type": kind, "properties": properties }))
 }
 
-/// Suggests properties by the beginning of their labels.
-pub(super) fn suggest_properties(prefix: &str) -> Value {
-    let prefix = prefix.to_lowercase();
-    let found =
-        property_names(&Item::TABLES).into_iter().filter(|name| label(name).to_lowercase().starts_with(&prefix));
+pub(super) fn suggest_properties(parameters: &Parameters) -> Value {
+    let prefix = parameters.text("prefix").to_lowercase();
+    let is_meant = |name: &&'static str| label(name).to_lowercase().starts_with(&prefix);
+    let found = property_names(&Item::TABLES).into_iter().filter(is_meant);
     json!({ "result": found.map(property).collect::<Vec<_>>() })
 }
 
 fn property_names(tables: &[Table]) -> Vec<&'static str> {
-    let mut names: Vec<&'static str> = Vec::new();
-    for name in tables.iter().flat_map(|table| properties(*table)) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names
+    let mut seen = HashSet::new();
+    tables.iter().flat_map(|table| properties(*table)).filter(|name| seen.insert(*name)).collect()
 }
 
-/// A data extension request.
 pub(super) struct Extension {
     pub ids: Vec<String>,
-    /// Names of the requested properties.
     properties: Vec<String>,
 }
 
@@ -72,7 +65,7 @@ impl Extension {
             return Err(too_many("ids", ids.len()));
         }
         let known = property_names(&Item::TABLES);
-        let mut names = Vec::new();
+        let mut names: Vec<String> = Vec::new();
         for property in properties {
             let name = property["id"].as_str().or_else(|| property.as_str()).unwrap_or_default();
             if !known.contains(&name) {
@@ -99,14 +92,11 @@ impl Extension {
 
     /// The response; `rows` has the values of all records by id.
     pub(super) fn answer(&self, rows: Map<String, Value>) -> Value {
-        let meta = self.properties.iter().map(|name| {
-            let mut meta = property(name);
-            if name == "investors" {
-                meta["type"] = manifest::kind(Table::Firms.noun());
-            }
-            meta
-        });
-        json!({ "meta": meta.collect::<Vec<_>>(), "rows": rows })
+        let mut meta: Vec<Value> = self.properties.iter().map(|name| property(name)).collect();
+        if let Some(investors) = self.properties.iter().position(|name| name == "investors") {
+            meta[investors]["type"] = kind(Table::Firms.noun());
+        }
+        json!({ "meta": meta, "rows": rows })
     }
 }
 
@@ -145,14 +135,10 @@ fn value(value: &Value) -> Option<Value> {
 
 /// True for `YYYY-MM-DD`.
 fn is_day(text: &str) -> bool {
-    text.len() == 10
-        && text
-            .bytes()
-            .enumerate()
-            .all(|(at, byte)| if matches!(at, 4 | 7) { byte == b'-' } else { byte.is_ascii_digit() })
+    let fits = |(at, byte): (usize, u8)| if matches!(at, 4 | 7) { byte == b'-' } else { byte.is_ascii_digit() };
+    text.len() == 10 && text.bytes().enumerate().all(fits)
 }
 
-/// A value as text.
 pub(super) fn plain(value: &Value) -> Option<String> {
     let (_, shown) = value.as_object()?.iter().find(|(name, _)| *name != "id")?;
     Some(shown.as_str().map_or_else(|| shown.to_string(), str::to_owned))
