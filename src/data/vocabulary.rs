@@ -304,59 +304,39 @@ vocabulary! {
 }
 
 impl Role {
-    /// Words of folded titles and the roles that they name.
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("founder", Self::Founder),
-        ("cofounder", Self::Founder),
-        ("founders", Self::Founder),
-        ("ceo", Self::Ceo),
-        ("chief executive", Self::Ceo),
-        ("cto", Self::Cto),
-        ("chief technology", Self::Cto),
-        ("cfo", Self::Cfo),
-        ("chief financial", Self::Cfo),
-        ("coo", Self::Coo),
-        ("chief operating", Self::Coo),
-        ("chief", Self::Executive),
-        ("president", Self::Executive),
-        ("executive", Self::Executive),
-        ("partner", Self::Partner),
-        ("partners", Self::Partner),
-        ("principal", Self::Principal),
-        ("director", Self::Director),
-        ("vice president", Self::VicePresident),
-        ("vp", Self::VicePresident),
-        ("head", Self::Head),
-        ("manager", Self::Manager),
-        ("associate", Self::Associate),
-        ("analyst", Self::Analyst),
-        ("engineer", Self::Engineer),
-        ("engineering", Self::Engineer),
-        ("investor", Self::Investor),
-        ("angel", Self::Investor),
-        ("advisor", Self::Advisor),
-        ("adviser", Self::Advisor),
-        ("mentor", Self::Advisor),
-        ("scout", Self::Advisor),
-        ("board", Self::Board),
-        ("chair", Self::Board),
-        ("chairman", Self::Board),
-        ("chairwoman", Self::Board),
+    /// The words of folded titles that name each role, ascending.
+    const WORDS: &'static [(Self, &'static [&'static str])] = &[
+        (Self::Founder, &["founder", "cofounder", "founders"]),
+        (Self::Ceo, &["ceo", "chief executive"]),
+        (Self::Cto, &["cto", "chief technology"]),
+        (Self::Cfo, &["cfo", "chief financial"]),
+        (Self::Coo, &["coo", "chief operating"]),
+        (Self::Executive, &["chief", "president", "executive"]),
+        (Self::Partner, &["partner", "partners"]),
+        (Self::Principal, &["principal"]),
+        (Self::Director, &["director"]),
+        (Self::VicePresident, &["vice president", "vp"]),
+        (Self::Head, &["head"]),
+        (Self::Manager, &["manager"]),
+        (Self::Associate, &["associate"]),
+        (Self::Analyst, &["analyst"]),
+        (Self::Engineer, &["engineer", "engineering"]),
+        (Self::Investor, &["investor", "angel"]),
+        (Self::Advisor, &["advisor", "adviser", "mentor", "scout"]),
+        (Self::Board, &["board", "chair", "chairman", "chairwoman"]),
     ];
 
     /// The roles that a folded title names, ascending; `Other` if none is known.
     pub(crate) fn of_title(folded: &str) -> Vec<Self> {
         let padded = format!(" {folded} ");
-        let names = |words: &str| padded.contains(&format!(" {words} "));
-        let mut roles: Vec<Self> =
-            Self::WORDS.iter().filter(|(words, _)| names(words)).map(|(_, role)| *role).collect();
+        let names = |words: &&str| padded.contains(&format!(" {words} "));
+        let named = Self::WORDS.iter().filter(|(_, words)| words.iter().any(names));
+        let mut roles: Vec<Self> = named.map(|(role, _)| *role).collect();
         // A vice president is no president.
         if roles.iter().any(|role| matches!(role, Self::Ceo | Self::Cto | Self::Cfo | Self::Coo | Self::VicePresident))
         {
             roles.retain(|role| *role != Self::Executive);
         }
-        roles.sort_unstable();
-        roles.dedup();
         if roles.is_empty() { vec![Self::Other] } else { roles }
     }
 }
