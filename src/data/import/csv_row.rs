@@ -13,7 +13,7 @@ use crate::import::csv_table::CsvColumns;
 use crate::import::diagnostics::{Diagnostics, quoted, too_long};
 use crate::import::key_map::KeyMap;
 use crate::import::text_store::{StoredText, TextStore};
-use crate::import::website;
+use crate::import::website::{self, WebsiteProblem};
 use crate::vocabulary::{Vocabulary, with_article};
 use crate::{Country, Date, PartialDate};
 
@@ -41,7 +41,7 @@ pub struct TableIndex {
     pub keys: KeyMap<(u32, u32)>,
     /// The first line of each name; empty once the file is read.
     pub names: KeyMap<u32>,
-    /// Texts that many rows have; empty once the file is read.
+    /// Empty once the file is read.
     pub shared: HashSet<Arc<str>>,
 }
 
@@ -82,15 +82,12 @@ impl CsvRow<'_, '_> {
         self.diagnostics.warning(Some(self.line), Some(column), message);
     }
 
-    /// Parses a field with `read`, which returns `None` for an invalid value; that is reported as `problem`. `None` if
-    /// the field is empty or invalid.
+    /// Parses a field with `read`, which returns `None` for an empty or invalid value. An invalid one is reported as
+    /// `problem`.
     fn read<T>(&mut self, column: &'static str, read: impl Fn(&str) -> Option<T>, problem: &str) -> Option<T> {
         let text = self.field(column);
-        if text.is_empty() {
-            return None;
-        }
         let value = read(text);
-        if value.is_none() {
+        if value.is_none() && !text.is_empty() {
             let message = format!("{} {problem}", quoted(text));
             self.error(column, message);
         }
@@ -154,7 +151,6 @@ impl CsvRow<'_, '_> {
         Some(self.cleaned(column, clean, MAX_TEXT)).filter(|text| !text.is_empty())
     }
 
-    /// As `text`, but stored in `texts`.
     pub(crate) fn stored_text(&mut self, column: &'static str, texts: &mut TextStore) -> Option<StoredText> {
         texts.add(&self.text(column)?)
     }
@@ -175,8 +171,8 @@ impl CsvRow<'_, '_> {
         let url = Some(self.cleaned(column, clean_line, MAX_URL)).filter(|url| !url.is_empty())?;
         match website::check(&url) {
             Ok(()) => return Some(url),
-            Err(website::WebsiteProblem::Invalid(problem)) => self.error(column, format!("{} {problem}", quoted(&url))),
-            Err(website::WebsiteProblem::HasUserName) => {
+            Err(WebsiteProblem::Invalid(problem)) => self.error(column, format!("{} {problem}", quoted(&url))),
+            Err(WebsiteProblem::HasUserName) => {
                 self.warning(column, format!("{} has a user name before `@` and is left out; remove it", quoted(&url)));
             }
         }
@@ -187,11 +183,15 @@ impl CsvRow<'_, '_> {
     fn cleaned(&mut self, column: &'static str, clean: fn(&str) -> String, max: usize) -> String {
         let text = clean(self.field(column));
         self.warn_of_hidden(column);
+        self.check_length(column, &text, max);
+        text
+    }
+
+    fn check_length(&mut self, column: &'static str, text: &str, max: usize) {
         // A text has at least as many bytes as characters, so that most need not be counted.
         if text.len() > max && text.chars().count() > max {
-            self.error(column, too_long(&text, max));
+            self.error(column, too_long(text, max));
         }
-        text
     }
 
     fn warn_of_hidden(&mut self, column: &'static str) {
@@ -214,11 +214,7 @@ impl CsvRow<'_, '_> {
         let mut values = distinct(field.split('|').map(clean_line).filter(|value| !value.is_empty()));
         values.shrink_to_fit();
         self.warn_of_hidden(column);
-        for value in &values {
-            if value.len() > MAX_LINE && value.chars().count() > MAX_LINE {
-                self.error(column, too_long(value, MAX_LINE));
-            }
-        }
+        values.iter().for_each(|value| self.check_length(column, value, MAX_LINE));
         values
     }
 
@@ -236,9 +232,8 @@ impl CsvRow<'_, '_> {
         let mut words = Vec::new();
         for text in self.values(column) {
             match V::read(&text) {
-                Some(word) if !words.contains(&word) => words.push(word),
-                Some(_) => {}
                 None => self.error(column, not_in_vocabulary::<V>(&text)),
+                word => words.extend(word.filter(|word| !words.contains(word))),
             }
         }
         words

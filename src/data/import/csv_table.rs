@@ -30,7 +30,7 @@ const SLUG_LETTERS: &str = "-0123456789abcdefghijklmnopqrstuvwxyz";
 /// The letters and digits of a column or file in lowercase, without a plural's `s`: `Founded Year` is `founded_year`.
 pub(crate) fn letters(name: &str) -> String {
     let letters: String = name.chars().filter(|char| char.is_alphanumeric()).flat_map(char::to_lowercase).collect();
-    letters.strip_suffix('s').map(str::to_owned).unwrap_or(letters)
+    letters.strip_suffix('s').unwrap_or(&letters).to_owned()
 }
 
 pub trait TableRow: Sized {
@@ -40,7 +40,7 @@ pub trait TableRow: Sized {
     /// The names of the columns, separated by commas. A file may have them in another order.
     const HEADER: &'static str;
     /// The columns that every file must have, separated by commas. A value is unknown if its column is missing.
-    const REQUIRED: &'static str;
+    const REQUIRED: &'static str = Self::HEADER;
 }
 
 pub struct CsvTable<T> {
@@ -60,7 +60,6 @@ enum FileState {
     Unknown,
 }
 
-/// The positions of a table's columns in a file.
 pub struct CsvColumns {
     /// Each column of the table with its index in the file.
     pub found: Vec<(&'static str, usize)>,
@@ -73,12 +72,9 @@ impl CsvColumns {
     /// row can be read.
     fn read<T: TableRow>(reader: &mut CsvReader<File>, diagnostics: &mut Diagnostics<'_>) -> Option<Self> {
         let mut raw = ByteRecord::new();
-        let problem = match reader.read(&mut raw, 0) {
-            Ok(true) => None,
-            Ok(false) => Some("file is empty; the header line is missing".to_owned()),
-            Err(error) => Some(error.to_string()),
-        };
-        if let Some(problem) = problem {
+        let read = reader.read(&mut raw, 0).map_err(|error| error.to_string());
+        if read != Ok(true) {
+            let problem = read.err().unwrap_or_else(|| "file is empty; the header line is missing".to_owned());
             diagnostics.error(Some(reader.line()), None, problem);
             return None;
         }
@@ -94,8 +90,7 @@ impl CsvColumns {
                 }
                 Some(column) => found.push((column, index)),
                 None => {
-                    let meant = T::HEADER.split(',').find(|column| letters(column) == letters(name));
-                    let hint = did_you_mean(meant);
+                    let hint = did_you_mean(T::HEADER.split(',').find(|column| letters(column) == letters(name)));
                     diagnostics.warning(Some(1), None, format!("unknown column {}{hint}", quoted(name)));
                 }
             }
@@ -105,33 +100,23 @@ impl CsvColumns {
         let missing: Vec<&str> = required.iter().copied().filter(|column| !is_found(&found, column)).collect();
         if !missing.is_empty() {
             let columns = if missing.len() == 1 { "column" } else { "columns" };
-            let message = format!(
-                "no {columns} {}; required: {}; optional: {}",
-                missing.join(", "),
-                required.join(", "),
-                optional.join(", ")
-            );
+            let (absent, required, optional) = (missing.join(", "), required.join(", "), optional.join(", "));
+            let message = format!("no {columns} {absent}; required: {required}; optional: {optional}");
             diagnostics.error(Some(1), None, message);
         }
         missing.is_empty().then(|| Self { found, width: raw.len() })
     }
 }
 
-/// A row before its checks.
-struct ReadRow {
-    record: ByteRecord,
-    doubt: Option<LocatedDoubt>,
-}
+/// A row before its checks, or an error with its line.
+type ReadRow = Result<(ByteRecord, Option<LocatedDoubt>), (u64, CsvError)>;
 
-impl ReadRow {
-    /// Reads the next row; `None` at the end. An error comes with its line.
-    fn next(reader: &mut CsvReader<File>, width: usize) -> Option<Result<Self, (u64, CsvError)>> {
-        let mut record = ByteRecord::new();
-        match reader.read(&mut record, width) {
-            Ok(true) => Some(Ok(Self { record, doubt: reader.doubt() })),
-            Ok(false) => None,
-            Err(error) => Some(Err((reader.line(), error))),
-        }
+/// Reads the next row; `None` at the end.
+fn next_row(reader: &mut CsvReader<File>, width: usize) -> Option<ReadRow> {
+    let mut record = ByteRecord::new();
+    match reader.read(&mut record, width) {
+        Ok(is_read) => is_read.then(|| Ok((record, reader.doubt()))),
+        Err(error) => Some(Err((reader.line(), error))),
     }
 }
 
@@ -160,7 +145,7 @@ impl CsvFolder<'_> {
 }
 
 impl<T: TableRow> CsvTable<T> {
-    /// As [`CsvFolder::read`], from any file; `name` is its name in messages.
+    /// As [`CsvFolder::read`], from any file with a name for messages.
     pub fn read_file(
         path: &Path,
         name: &str,
@@ -177,12 +162,11 @@ impl<T: TableRow> CsvTable<T> {
         };
         let file = match File::open(path) {
             Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                table.state.set(FileState::Absent);
-                return table;
-            }
             Err(error) => {
-                diagnostics.unreadable(&error);
+                match error.kind() {
+                    io::ErrorKind::NotFound => table.state.set(FileState::Absent),
+                    _ => diagnostics.unreadable(&error),
+                }
                 return table;
             }
         };
@@ -214,9 +198,9 @@ impl<T: TableRow> CsvTable<T> {
                     let (mut batch, mut bytes) = (Vec::new(), 0);
                     while batch.len() < BATCH
                         && bytes < BATCH_BYTES
-                        && let Some(read) = ReadRow::next(reader, width)
+                        && let Some(read) = next_row(reader, width)
                     {
-                        bytes += read.as_ref().map_or(0, |read| read.record.as_slice().len());
+                        bytes += read.as_ref().map_or(0, |(record, _)| record.as_slice().len());
                         batch.push(read);
                     }
                     // The receiver stops at the first error.
@@ -228,7 +212,7 @@ impl<T: TableRow> CsvTable<T> {
             for (batch, read_bytes) in batches {
                 for read in batch {
                     match read {
-                        Ok(ReadRow { record, doubt }) => {
+                        Ok((record, doubt)) => {
                             warn_of(doubt, diagnostics);
                             self.read_row(record, columns, diagnostics, &mut *each);
                         }
@@ -316,7 +300,7 @@ impl<T: TableRow> CsvTable<T> {
             return None;
         }
         let slug = slug.to_ascii_lowercase();
-        let edits = (0..=slug.len()).flat_map(|at| {
+        let mut edits = (0..=slug.len()).flat_map(|at| {
             let (head, tail) = slug.split_at(at);
             let rest = tail.get(1..);
             let deleted = rest.map(|rest| format!("{head}{rest}"));
@@ -326,6 +310,6 @@ impl<T: TableRow> CsvTable<T> {
             });
             deleted.into_iter().chain(swapped).chain(written.flatten())
         });
-        edits.into_iter().find(|edited| self.find(edited).is_some())
+        edits.find(|edited| self.find(edited).is_some())
     }
 }

@@ -83,14 +83,11 @@ impl<'a> Diagnostics<'a> {
 
     /// Reports that the file is missing or cannot be read.
     pub fn unreadable(&mut self, error: &io::Error) {
-        self.error(
-            None,
-            None,
-            match error.kind() {
-                io::ErrorKind::NotFound => "file is missing".to_owned(),
-                _ => format!("file cannot be read: {error}"),
-            },
-        );
+        let message = match error.kind() {
+            io::ErrorKind::NotFound => "file is missing".to_owned(),
+            _ => format!("file cannot be read: {error}"),
+        };
+        self.error(None, None, message);
     }
 
     fn push(&mut self, severity: Severity, line: Option<u64>, column: Option<&str>, message: String) {

@@ -166,14 +166,13 @@ impl SourceStatement {
         let Some(index) = table.fields().iter().position(|known| known.name == field) else { return false };
         let value = serde_json::from_slice::<Value>(record.value(table, index)).unwrap_or_default();
         let items = if let Value::Array(items) = &value { items.as_slice() } else { std::slice::from_ref(&value) };
+        let scheme = self.field.strip_prefix(identifier::FIELD);
         items.iter().any(|item| match item {
             Value::String(text) => *text == self.value,
             Value::Number(number) => number.to_string() == self.value,
             Value::Object(parts) => {
-                let is_of_scheme = parts
-                    .get("scheme")
-                    .is_none_or(|scheme| self.field.strip_prefix(identifier::FIELD) == scheme.as_str());
-                is_of_scheme && parts.get(part).and_then(Value::as_str) == Some(self.value.as_str())
+                parts.get("scheme").is_none_or(|known| known.as_str() == scheme)
+                    && parts.get(part).is_some_and(|value| *value == self.value)
             }
             _ => false,
         })

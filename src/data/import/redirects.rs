@@ -8,12 +8,11 @@ use crate::import::csv_table::{CsvFolder, TableRow};
 use crate::import::diagnostics::quoted;
 use crate::import::referable::{self, Referable};
 
-/// The slug of a merged record, with the record that replaces it.
+/// The slug of a merged record, with the row that replaces it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Redirect {
     pub table: Table,
     pub slug: String,
-    /// The row of the record.
     pub target: u32,
 }
 
@@ -21,7 +20,6 @@ impl TableRow for Redirect {
     const NOUN: &'static str = "redirect";
     const FILE: &'static str = "redirects.csv";
     const HEADER: &'static str = "kind,slug,target";
-    const REQUIRED: &'static str = Self::HEADER;
 }
 
 pub(crate) fn read(files: &mut CsvFolder<'_>, records: &Referable<'_>) -> Vec<Redirect> {
