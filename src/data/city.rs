@@ -17,15 +17,12 @@ pub fn names_of(folded: &str) -> &'static [&'static str] {
     NAMES.get(folded).map_or(&[], Vec::as_slice)
 }
 
-/// A state or province.
 pub struct Subdivision {
     /// The ISO 3166-1 code of its country.
     pub country: &'static str,
-    /// The folded names of its cities.
     pub cities: Vec<&'static str>,
 }
 
-/// The states by each of their names.
 static STATES: Lazy<HashMap<&'static str, Subdivision>> = Lazy::new(|| {
     let states = word_file::entries(include_str!("states.txt")).filter_map(|line| {
         let (country, line) = line.split_once('|')?;

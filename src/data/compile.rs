@@ -51,7 +51,6 @@ pub fn compile<'a>(input: impl Into<DatasetInput<'a>>, progress: &dyn Progress) 
     Ok(Compiled { dataset, derived, orders, report, known_aliases })
 }
 
-/// A dataset with its derived values, ready to be written.
 pub struct Compiled {
     dataset: Dataset,
     derived: Derived,
@@ -78,7 +77,6 @@ impl Compiled {
         self.orders[table].old.len()
     }
 
-    /// The near-duplicates of a table, in its order.
     pub fn near_duplicates(&self, table: Table) -> Vec<NearDuplicateRecord<'_>> {
         let found = near_duplicates::of_table(&self.dataset, &self.derived, &self.orders, table);
         let duplicates = self.orders[table].old.iter().filter_map(|row| Some((*row, found[*row as usize]?)));
@@ -129,7 +127,6 @@ impl Compiled {
         self.write_sectors(writer)
     }
 
-    /// Compiles the snapshot in memory, without a release.
     pub fn snapshot(&self) -> Result<Snapshot, ArchiveError> {
         let (mut tables, mut records) = (Vec::new(), Vec::new());
         self.write(&mut tables, &mut records).expect("memory accepts all");
@@ -433,7 +430,6 @@ impl Compiled {
     }
 }
 
-/// Positions and counts of a table's records in the archive.
 struct WrittenRecords {
     /// The start of each record, and the end of the last.
     starts: Vec<u64>,
@@ -448,7 +444,6 @@ struct WrittenRecords {
 pub struct NearDuplicateRecord<'a> {
     pub record: Reference<&'a str>,
     pub main: Reference<&'a str>,
-    /// Their common traits, in words.
     pub reason: String,
 }
 

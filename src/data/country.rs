@@ -21,7 +21,6 @@ struct CountryEntry {
 struct CountryTable {
     entries: Vec<CountryEntry>,
     by_text: HashMap<String, Country>,
-    /// The texts of `by_text` that are names, in order.
     names: Vec<(String, Country)>,
     /// Folded parts of the names of countries and regions that contain commas.
     with_commas: HashSet<Vec<String>>,
@@ -74,7 +73,6 @@ static TABLE: Lazy<CountryTable> = Lazy::new(|| {
     CountryTable { entries, by_text, names, with_commas }
 });
 
-/// The folded names of each region and its countries.
 static REGIONS: Lazy<Vec<(Vec<String>, Vec<Country>)>> = Lazy::new(|| {
     let region = |(names, codes): (&str, &str)| {
         let country = |code| Country::from_alpha2(code).expect("a code of ISO 3166-1");
@@ -104,7 +102,6 @@ fn plain_name(name: &'static str) -> &'static str {
     name.strip_prefix("The ").unwrap_or(name)
 }
 
-/// `UnitedKingdom` → `United Kingdom`.
 fn spaced(name: &str) -> String {
     let mut spaced = String::with_capacity(name.len() + 4);
     let mut after_lower = false;

@@ -69,7 +69,6 @@ impl Date {
     }
 }
 
-/// Precision to which a date is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub(crate) enum Precision {
@@ -87,10 +86,8 @@ pub struct PartialDate {
 }
 
 impl PartialDate {
-    /// Pattern of the text form.
     pub const PATTERN: &'static str = r"^\d{4}(-\d{2}(-\d{2})?)?$";
 
-    /// The date of a day in this precision.
     pub(crate) fn at(day: Date, precision: Precision) -> Self {
         let date = day.calendar();
         let back = match precision {
@@ -124,7 +121,6 @@ impl PartialDate {
         Self::at(self.first_day, self.precision.min(Precision::Month))
     }
 
-    /// True if the day is known.
     pub fn is_day(self) -> bool {
         self.precision == Precision::Day
     }
@@ -207,7 +203,6 @@ impl FromStr for PartialDate {
     }
 }
 
-/// The Julian day of 1970-01-01.
 const EPOCH: i32 = 2_440_588;
 
 fn days_of(date: time::Date) -> i32 {

@@ -66,7 +66,6 @@ pub struct Field {
     pub is_nullable: bool,
     /// May be absent from the JSON.
     pub is_optional: bool,
-    /// Not in lists by default.
     pub is_detail: bool,
     /// Composed on request, from other tables or from the history of the release, not stored in the record.
     pub is_joined: bool,
@@ -76,14 +75,12 @@ pub struct Field {
     pub max: Option<u32>,
     /// The vocabulary of the text, or of each text of the list.
     pub vocabulary: Option<&'static str>,
-    /// The pattern of the text, or of each text of the list.
     pub pattern: Option<&'static str>,
     pub format: Option<TextFormat>,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub enum TextFormat {
-    /// RFC 3339.
     DateTime,
     Uri,
 }
@@ -186,7 +183,6 @@ const fn plain_name(identifier: &'static str) -> &'static str {
 #[derive(Clone, Copy, Debug)]
 pub enum JsonType {
     Text,
-    /// `YYYY-MM-DD`.
     Date,
     /// `YYYY-MM-DD`, `YYYY-MM` or `YYYY`.
     PartialDate,
@@ -199,7 +195,6 @@ pub enum JsonType {
     Number,
     Boolean,
     List(&'static JsonType),
-    /// Values by name.
     Map(&'static JsonType),
     Object(&'static Definition),
     /// An object with fields of a record; they depend on its table.
@@ -217,7 +212,6 @@ impl JsonType {
     }
 }
 
-/// A Rust type with its JSON type.
 pub trait JsonValue: Serialize {
     const TYPE: JsonType;
     const NULLABLE: bool = false;
@@ -276,7 +270,6 @@ pub trait FieldVisitor {
     fn field(&mut self, field: &'static Field, value: &impl Serialize);
 }
 
-/// Declares public types; see the [module](self).
 #[macro_export]
 macro_rules! model {
     ($(

@@ -11,19 +11,16 @@ vocabulary! {
         Strong = "strong",
         /// Usually one entity, but brands, funds and subsidiaries may share a value, or an entity may have several.
         Medium = "medium",
-        /// None by itself.
         Weak = "weak",
     }
 }
 
-/// A scheme of identifiers.
 #[derive(Debug)]
 pub struct IdentifierScheme {
     /// Its name in files and filters, such as `lei`.
     pub name: &'static str,
     pub title: &'static str,
     pub strength: Strength,
-    /// A valid value.
     pub example: &'static str,
     /// The address of an identifier's page, with `{}` for the value.
     pub page: Option<&'static str>,
@@ -40,7 +37,6 @@ enum IdentifierSyntax {
     Lei,
     /// A number without leading zeros, of at most this many digits.
     Number(usize),
-    /// `Q` and a number.
     Wikidata,
     /// Exactly this many letters and digits, in capitals.
     Code(usize),
@@ -96,7 +92,6 @@ impl IdentifierScheme {
     }
 }
 
-/// The known scheme of this name.
 pub fn scheme(name: &str) -> Option<&'static IdentifierScheme> {
     SCHEMES.iter().find(|scheme| scheme.name == name)
 }

@@ -26,7 +26,6 @@ pub trait Names: Sync {
         String::new()
     }
 
-    /// The record's description; empty without one.
     fn description(&self, _row: u32) -> String {
         String::new()
     }

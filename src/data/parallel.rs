@@ -6,7 +6,6 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, Builder};
 
-/// Calls `each` with each value, see [`all_in_parallel`].
 pub fn in_parallel<V: Copy + Sync, T: Send, const N: usize>(values: [V; N], each: impl Fn(V) -> T + Sync) -> [T; N] {
     let returned = all_in_parallel(&values, |value| each(*value));
     returned.try_into().ok().expect("every value was taken once")

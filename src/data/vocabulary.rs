@@ -194,7 +194,6 @@ fn stage_letter(text: &str) -> &str {
 vocabulary! {
     FirmKind, "kind", {
         Vc = "vc",
-        /// A single angel investor.
         Angel = "angel",
         /// A network or syndicate of angels.
         AngelNetwork = "angel-network",
@@ -205,7 +204,6 @@ vocabulary! {
         FamilyOffice = "family-office",
         Bank = "bank",
         University = "university",
-        /// Public body.
         Government = "government",
         Crowdfunding = "crowdfunding",
         /// Anything else, or unspecified by the source.
@@ -217,7 +215,6 @@ vocabulary! {
     StartupStatus, "status", {
         Operating = "operating",
         Acquired = "acquired",
-        /// Listed on an exchange.
         Ipo = "ipo",
         Closed = "closed",
     }
@@ -235,13 +232,11 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// Result of a look-up.
     LookUpStatus, "status", {
         /// The item means the first candidate.
         Match = "match",
         /// The item may mean one of several candidates, or the only one is not sure.
         Ambiguous = "ambiguous",
-        /// No record is likely.
         None = "none",
         /// The item cannot be looked up as it is.
         Invalid = "invalid",
@@ -258,7 +253,6 @@ vocabulary! {
 vocabulary! {
     /// Origin of a person's country.
     CountrySource, "country_source", {
-        /// The person's own.
         Person = "person",
         /// The country of the firm or startup; the person's own is unknown.
         Organization = "organization",
@@ -268,7 +262,6 @@ vocabulary! {
 vocabulary! {
     /// A person's work, by the words of the title; a title may name several roles.
     Role, "role", {
-        /// Founders and co-founders.
         Founder = "founder",
         Ceo = "ceo",
         Cto = "cto",
@@ -291,7 +284,6 @@ vocabulary! {
         Advisor = "advisor",
         /// Members of a board, chairs.
         Board = "board",
-        /// Any other title.
         Other = "other",
     }, |text: &str| match text {
         "co-founder" | "cofounder" | "founders" => Some(Role::Founder),

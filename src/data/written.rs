@@ -8,7 +8,6 @@ use unicode_normalization::char::is_combining_mark;
 
 use crate::fold::{fold, is_silent};
 
-/// A name in its own spelling.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct WrittenName {
     /// The words of the folded name, without signs such as `™`.
@@ -86,7 +85,6 @@ pub fn are_same_letters(mut left: &str, mut right: &str) -> bool {
     true
 }
 
-/// A text without its first character.
 fn rest(text: &str) -> &str {
     let mut chars = text.chars();
     chars.next();

@@ -15,7 +15,6 @@ pub fn system_roots() -> TlsConfig {
     roots(found.iter().map(|der| Certificate::from_der(der).to_owned()).collect())
 }
 
-/// Trusts only these certificates.
 pub fn roots(certificates: Vec<Certificate<'static>>) -> TlsConfig {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let tls = TlsConfig::builder().unversioned_rustls_crypto_provider(provider);

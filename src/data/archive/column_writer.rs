@@ -41,7 +41,6 @@ impl<'a, 'w> ColumnWriter<'a, 'w> {
         self.order.old.iter().map(|row| *row as usize)
     }
 
-    /// Writes a section that does not have one value per row.
     pub(crate) fn section<T: Pod>(&mut self, name: &str, values: &[T]) -> io::Result<()> {
         self.writer.section(&format!("{}/{name}", self.table.name()), values)
     }
@@ -112,7 +111,6 @@ impl<'a, 'w> ColumnWriter<'a, 'w> {
         )
     }
 
-    /// Writes a facet with at most one value per row.
     pub(crate) fn single_facet(
         &mut self,
         facet: Facet,

@@ -23,7 +23,6 @@ fn words(count: u32, rows: u32) -> usize {
     if is_dense(count, rows) { bit_words(rows) } else { (count as usize).div_ceil(2) }
 }
 
-/// Number of words for one bit per row.
 pub fn bit_words(rows: u32) -> usize {
     (rows as usize).div_ceil(64)
 }
@@ -102,7 +101,6 @@ pub(crate) struct FacetColumn {
     values: usize,
 }
 
-/// The values of each row.
 #[derive(Clone, Copy, Debug)]
 pub struct RowValues<'a> {
     of_rows: &'a [u32],
@@ -126,7 +124,6 @@ impl<'a> RowValues<'a> {
         values.get(..*count as usize)
     }
 
-    /// True if every value is below `values`.
     fn is_valid(self, values: usize) -> bool {
         let is_value = |value: &u32| (*value as usize) < values;
         self.of_rows.iter().all(|value| {
@@ -137,12 +134,10 @@ impl<'a> RowValues<'a> {
     }
 }
 
-/// The rows that have one value.
 #[derive(Clone, Copy, Debug)]
 pub enum RowSet<'a> {
     /// Bit `n % 64` of word `n / 64` is set for row `n`.
     Dense(&'a [u64]),
-    /// The rows in ascending order.
     Sparse(&'a [u32]),
 }
 
@@ -158,7 +153,6 @@ impl<'a> RowSet<'a> {
         }
     }
 
-    /// The number of rows.
     pub fn count(self) -> u64 {
         match self {
             Self::Dense(words) => words.iter().map(|word| u64::from(word.count_ones())).sum(),
@@ -217,7 +211,6 @@ impl FacetColumn {
         Ok(column)
     }
 
-    /// Checks the values of all columns.
     pub(crate) fn check(&self, archive: &Archive, name: &str, rows: u32) -> Result<(), ArchiveError> {
         check(self.row_values(archive).is_valid(self.values), &format!("{name}.values"))?;
         let mut expected = 0_u64;
@@ -243,7 +236,6 @@ impl FacetColumn {
         RowValues { of_rows: archive.get(&self.of_rows), lists: archive.get(&self.lists) }
     }
 
-    /// The number of distinct values.
     pub(crate) fn values(&self) -> usize {
         self.values
     }
@@ -257,7 +249,6 @@ impl FacetColumn {
         *self.known_count.get_or_init(|| RowSet::Dense(self.known(archive)).count() as u32)
     }
 
-    /// A bit for each row that has a value.
     pub(crate) fn known<'a>(&self, archive: &'a Archive) -> &'a [u64] {
         archive.get(&self.known)
     }

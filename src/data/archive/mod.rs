@@ -38,7 +38,6 @@ use crate::read_at::read_exact_at;
 #[cfg(target_endian = "big")]
 compile_error!("the archive is little-endian and its columns are used in place");
 
-/// The archive's format; readers open only their own format.
 pub(crate) const FORMAT: u32 = 10;
 
 const ALIGN: usize = 64;
@@ -55,7 +54,6 @@ struct SectionEntry {
     sha256: Sha256Sum,
 }
 
-/// A SHA-256 digest.
 pub type Sha256Sum = [u8; 32];
 
 /// The archive's first or last 64 bytes.
@@ -82,7 +80,6 @@ pub enum ArchiveError {
     /// Truncated, changed or inconsistent.
     #[error("archive is damaged: {0}")]
     Damaged(String),
-    /// The disk cannot be read.
     #[error("{reason}")]
     Unreadable { kind: io::ErrorKind, reason: String },
 }
@@ -100,7 +97,6 @@ impl ArchiveError {
 /// Bytes of an archive, embedded or in memory.
 pub type SharedBytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
-/// Verification of sections when an archive is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checksums {
     /// Read everything once and compare the checksums.
@@ -129,7 +125,6 @@ struct ArchiveSection {
     read: OnceLock<AlignedBytes>,
 }
 
-/// A column of numbers: its section and its length.
 #[derive(Debug)]
 pub struct NumberColumn<T> {
     section: usize,
@@ -137,7 +132,6 @@ pub struct NumberColumn<T> {
     kind: PhantomData<T>,
 }
 
-/// A column of texts.
 #[derive(Debug)]
 pub(crate) struct TextColumn {
     heap: usize,
@@ -145,7 +139,6 @@ pub(crate) struct TextColumn {
 }
 
 impl<T: Pod> NumberColumn<T> {
-    /// Number of values.
     pub(crate) fn len(&self) -> usize {
         self.length
     }
@@ -159,7 +152,6 @@ impl ArchiveSource {
         }
     }
 
-    /// Reads a range within the length.
     fn read(&self, part: Range<usize>) -> io::Result<Cow<'_, [u8]>> {
         match self {
             Self::Memory(bytes) => Ok((**bytes).as_ref()[part].into()),
@@ -173,7 +165,6 @@ impl ArchiveSource {
 }
 
 impl Archive {
-    /// Opens an archive in memory.
     pub fn open(bytes: SharedBytes, checksums: Checksums) -> Result<Self, ArchiveError> {
         if !((*bytes).as_ref().as_ptr() as usize).is_multiple_of(ALIGN) {
             return Err(ArchiveError::Damaged("not aligned to 64 bytes".into()));
@@ -195,12 +186,10 @@ impl Archive {
         if found == *contents { Ok(archive) } else { Err(ArchiveError::Damaged("table of contents".into())) }
     }
 
-    /// The checksum of the table of contents of an archive in a file.
     pub fn contents_sha256(file: File) -> Result<Sha256Sum, ArchiveError> {
         Self::from_source(ArchiveSource::File(file)).map(|(_, contents)| contents)
     }
 
-    /// Opens an archive, and returns the checksum of its table of contents.
     fn from_source(source: ArchiveSource) -> Result<(Self, Sha256Sum), ArchiveError> {
         let read = |part| source.read(part).map_err(|error| ArchiveError::from_io("contents", &error));
         let damaged = |reason: &str| ArchiveError::Damaged(reason.to_owned());
@@ -357,7 +346,6 @@ impl ArchiveSection {
         Ok(self.read.get_or_init(|| bytes).as_ref())
     }
 
-    /// True if the hashed bytes are those of the section.
     fn matches(&self, hashed: Sha256) -> bool {
         Sha256Sum::from(hashed.finalize()) == self.sha256
     }

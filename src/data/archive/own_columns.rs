@@ -50,7 +50,6 @@ impl FirmNumberColumns {
         })
     }
 
-    /// Checks the values of all columns.
     pub(crate) fn check(&self, archive: &Archive) -> Result<(), ArchiveError> {
         let rows = self.country.len();
         for (metric, (ranked, _)) in Metric::ALL.iter().zip(&self.leaderboards) {

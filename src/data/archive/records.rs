@@ -21,7 +21,6 @@ const BLOCK: u64 = 8 << 10;
 /// Maximum number of blocks cached in memory, 64 MiB.
 const KEPT: usize = 8 << 10;
 
-/// Writes the texts of records one after the other.
 pub(crate) struct RecordWriter<'w> {
     out: &'w mut (dyn Write + Send),
     length: u64,
@@ -34,7 +33,6 @@ impl<'w> RecordWriter<'w> {
         Self { out, length: 0, block: Sha256::new(), checksums: Vec::new() }
     }
 
-    /// Bytes written.
     pub(crate) fn length(&self) -> u64 {
         self.length
     }
@@ -64,7 +62,6 @@ impl<'w> RecordWriter<'w> {
     }
 }
 
-/// Storage of the texts of records.
 pub enum RecordStore {
     /// Embedded, or verified as a whole.
     Memory(SharedBytes),
@@ -97,10 +94,8 @@ impl RecordStore {
     }
 }
 
-/// A block with its index.
 type KeptBlock = Option<(u64, Arc<[u8]>)>;
 
-/// An open file with the texts of records.
 pub struct RecordFile {
     file: File,
     length: u64,

@@ -11,7 +11,6 @@ pub(crate) struct TableColumns {
     pub rows: u32,
     /// Start of each row's record in the records, and end of the last.
     pub starts: NumberColumn<u64>,
-    /// Number of rows with a value, per field.
     pub known: NumberColumn<u32>,
     pub slugs: TextColumn,
     pub by_slug: NumberColumn<u32>,
@@ -107,7 +106,6 @@ impl TableColumns {
         })
     }
 
-    /// Checks the values of all columns.
     pub(crate) fn check(&self, archive: &Archive, table: Table) -> Result<(), ArchiveError> {
         let name = table.name();
         let n = self.rows as usize;
@@ -156,7 +154,6 @@ pub(crate) fn in_range(
     }
 }
 
-/// Reports section `name` as damaged unless `is_valid`.
 pub(crate) fn check(is_valid: bool, name: &str) -> Result<(), ArchiveError> {
     if is_valid { Ok(()) } else { Err(ArchiveError::Damaged(format!("section {name} has invalid values"))) }
 }

@@ -6,7 +6,6 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::archive::{ALIGN, FORMAT, Frame, HEAD, SectionEntry, TAIL};
 
-/// Writes an archive, section by section, to a stream.
 pub struct ArchiveWriter<'w> {
     out: &'w mut dyn Write,
     position: u64,
@@ -75,7 +74,6 @@ impl<'w> ArchiveWriter<'w> {
         self.section(&format!("{name}#"), &offsets)
     }
 
-    /// Writes the table of contents and the tail.
     pub fn finish(mut self) -> io::Result<()> {
         self.end()?;
         self.pad()?;

@@ -70,7 +70,6 @@ impl FacetTerms {
         })
     }
 
-    /// The roles of a person of the dataset.
     pub(super) fn roles(&self, person: usize) -> &[Role] {
         self.title_of_person.1[person].map_or(&[], |title| &self.roles[title as usize])
     }
@@ -84,7 +83,6 @@ fn host(url: &Option<String>) -> Option<String> {
     url.as_deref().map(website::host).filter(|host| !host.is_empty())
 }
 
-/// The form of an identifier in filters: lowercase.
 fn identifier_text(identifier: &NormalIdentifier) -> String {
     identifier.to_string().to_lowercase()
 }

@@ -20,7 +20,6 @@ use crate::{Country, CountrySource, OrganizationKind, PartialDate, Stage};
 
 /// Maximum number of derived sectors of a firm that publishes none.
 const DERIVED_SECTORS: usize = 8;
-/// Co-investors named in a firm's record.
 const TOP_CO_INVESTORS: usize = 5;
 /// Days that count as recent for the `activity` ranking.
 const RECENT_DAYS: i32 = 365;
@@ -64,7 +63,6 @@ pub(crate) struct Derived {
     pub startups: Vec<StartupStats>,
     pub sectors: Vec<SectorStats>,
     pub prominence: Prominence,
-    /// Each sector with all its ancestors.
     pub lineage: Vec<Vec<u32>>,
     pub limits: AmountLimits,
 }

@@ -25,7 +25,6 @@ use crate::fold::fold;
 use crate::import::Dataset;
 use crate::names::MAX_PROMINENCE;
 
-/// The prominence of each row of the dataset, by kind.
 pub(crate) struct Prominence {
     pub firms: Vec<u32>,
     pub startups: Vec<u32>,

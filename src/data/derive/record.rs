@@ -215,7 +215,6 @@ fn review<'a>(
     }
 }
 
-/// True if a value of a record is known.
 pub(crate) fn is_known(value: &[u8]) -> bool {
     !matches!(value, b"null" | b"[]")
 }
@@ -261,7 +260,6 @@ fn texts(texts: &[String]) -> Vec<&str> {
     texts.iter().map(String::as_str).collect()
 }
 
-/// Tenths as a number with one decimal.
 fn decimal(tenths: impl Into<u32>) -> f64 {
     f64::from(tenths.into()) / 10.0
 }

@@ -58,7 +58,6 @@ impl RowOrders {
         }))
     }
 
-    /// The new row of a row of the dataset.
     pub(crate) fn new_row(&self, table: Table, old: u32) -> u32 {
         self[table].new[old as usize]
     }

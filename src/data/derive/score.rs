@@ -14,7 +14,6 @@ use crate::import::Dataset;
 use crate::import::rows::{DatasetReview, ReviewContent};
 use crate::model::{Score, ScoreComponent, YearScore};
 
-/// The value of `score.method`.
 pub const METHOD: &str = "peer-score/1";
 /// Minimum number of approved reviews for a published score.
 pub const PUBLISHED_FROM: u32 = 3;
@@ -29,7 +28,6 @@ const CONFIDENCE: f64 = 1.645;
 
 /// Name and maximum points of the rated dimensions, in the order of the components.
 pub const DIMENSIONS: [(&str, u8); 4] = [("rating", 30), ("responsiveness", 15), ("fairness", 15), ("value_add", 15)];
-/// Name and maximum points of ghosting.
 pub const GHOSTING: (&str, u8) = ("ghosting", 25);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,7 +36,6 @@ pub struct ScoreRank {
     pub cautious_tenths: i32,
     /// Smoothed responsiveness, fairness and value_add, in millionths.
     pub means: [i32; 3],
-    /// Smoothed ghosting share, in millionths.
     pub ghosting: i32,
 }
 
@@ -53,7 +50,6 @@ pub struct FirmScore {
     pub rank: Option<ScoreRank>,
 }
 
-/// Sums over approved reviews of one firm or of all.
 #[derive(Clone, Default)]
 struct Sums {
     count: u32,
@@ -119,12 +115,10 @@ pub struct RatedReview {
 
 #[derive(Clone, Debug, Default)]
 pub struct Assessment {
-    /// In the order of the dataset's rows.
     pub firms: Vec<FirmScore>,
     pub priors: Priors,
 }
 
-/// The scores of all firms.
 pub fn assess(dataset: &Dataset) -> Assessment {
     let approved = dataset.reviews.iter().filter_map(|review| Some((review, review.published()?)));
     let mut approved: Vec<_> = approved.map(|approved| (sort_prefix(&approved.0.id), approved)).collect();

@@ -54,9 +54,7 @@ impl SortOrder {
 
 /// Maps rows of the dataset (old) to rows of a sorted table (new).
 pub(crate) struct Permutation {
-    /// The old row of each new row.
     pub old: Vec<u32>,
-    /// The new row of each old row.
     pub new: Vec<u32>,
 }
 

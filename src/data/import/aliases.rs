@@ -31,13 +31,11 @@ impl TableRow for Alias {
 /// Line of each alias, by record.
 type AliasLines = HashMap<(Table, u32), HashMap<String, u64>>;
 
-/// The aliases of the file; none if there is no such file.
 pub(crate) fn read(files: &mut CsvFolder<'_>, records: &Referable<'_>) -> Vec<Alias> {
     let mut known = AliasLines::new();
     files.read(|row| Alias::read(row, records, &mut known)).rows
 }
 
-/// Writes candidates as lines of the file, under its header.
 pub fn write(candidates: &[AliasCandidate<'_>], out: &mut dyn Write) -> io::Result<()> {
     let mut csv = csv_writer::lines(out);
     csv.write_record(Alias::HEADER.split(','))?;

@@ -19,10 +19,8 @@ use crate::import::csv_scan::{CsvScan, ScannedRow};
 /// Minimum delimiters in the lines of a cell that look like rows.
 const MIN_DELIMITERS: usize = 6;
 
-/// Size of a read in bytes.
 const BUFFER: usize = 1 << 16;
 
-/// Error that ends a text early.
 #[derive(Debug, thiserror::Error)]
 pub enum CsvError {
     #[error("cannot be read: {0}")]
@@ -67,7 +65,6 @@ impl fmt::Display for Doubt {
     }
 }
 
-/// A doubt with its line.
 pub(crate) type LocatedDoubt = (u64, Doubt);
 
 pub struct CsvReader<R> {
@@ -134,12 +131,10 @@ impl<R: Read> CsvReader<R> {
         self.line
     }
 
-    /// Doubt about the last row.
     pub fn doubt(&self) -> Option<LocatedDoubt> {
         self.doubt
     }
 
-    /// Number of bytes read.
     pub(crate) fn position(&self) -> u64 {
         self.csv.position().byte()
     }

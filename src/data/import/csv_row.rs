@@ -30,7 +30,6 @@ pub const MAX_URL: usize = 2_000;
 /// Maximum characters of a description or of a review's body, about eight pages.
 pub const MAX_TEXT: usize = 20_000;
 
-/// Maximum number of values in a list.
 pub const MAX_VALUES: usize = 1_000;
 
 const EMPTY: &str = "is empty; every row needs a value";

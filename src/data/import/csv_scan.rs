@@ -23,7 +23,6 @@ impl CsvDialect {
     pub const COMMAS: Self = Self { delimiter: b',', quote: Some(b'"') };
 }
 
-/// A row as the scan sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ScannedRow {
     /// The position of its first byte in the input.
@@ -50,7 +49,6 @@ enum ScanState {
     Closed,
 }
 
-/// Passes on the bytes of `from` and scans them.
 pub(super) struct CsvScan<R> {
     from: R,
     /// The first bytes after the mark; `None` before they are read.

@@ -24,7 +24,6 @@ const WAITING: usize = 4;
 /// Maximum number of unknown slugs that get a suggestion; more of them have another file as their cause.
 const MAX_HINTS: u32 = 100;
 
-/// All characters of slugs.
 const SLUG_LETTERS: &str = "-0123456789abcdefghijklmnopqrstuvwxyz";
 
 /// The letters and digits of a column or file in lowercase, without a plural's `s`: `Founded Year` is `founded_year`.
@@ -63,7 +62,6 @@ enum FileState {
 pub struct CsvColumns {
     /// Each column of the table with its index in the file.
     pub found: Vec<(&'static str, usize)>,
-    /// Number of columns of the file.
     width: usize,
 }
 
@@ -126,7 +124,6 @@ fn warn_of(doubt: Option<LocatedDoubt>, diagnostics: &mut Diagnostics<'_>) {
     }
 }
 
-/// A folder with CSV files that are read.
 pub struct CsvFolder<'a> {
     pub path: &'a Path,
     /// Gets the problems of all files.
@@ -259,7 +256,6 @@ impl<T: TableRow> CsvTable<T> {
         }
     }
 
-    /// The row with this slug.
     pub(crate) fn find(&self, slug: &str) -> Option<u32> {
         self.index.keys.get(slug).map(|(row, _)| row)
     }

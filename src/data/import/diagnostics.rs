@@ -8,7 +8,6 @@ use crate::parameter_error::shortened_to;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// The dataset is rejected.
     Error,
     /// The dataset compiles; the value should be checked.
     Warning,
@@ -81,7 +80,6 @@ impl<'a> Diagnostics<'a> {
         self.push(Severity::Warning, line, column, message);
     }
 
-    /// Reports that the file is missing or cannot be read.
     pub fn unreadable(&mut self, error: &io::Error) {
         let message = match error.kind() {
             io::ErrorKind::NotFound => "file is missing".to_owned(),
@@ -96,7 +94,6 @@ impl<'a> Diagnostics<'a> {
     }
 }
 
-/// Receives the progress of a compile.
 pub trait Progress: Sync {
     /// A step starts; `total` is its size in rows or bytes, 0 if unknown.
     fn step(&self, name: &str, total: u64);

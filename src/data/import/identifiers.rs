@@ -13,7 +13,6 @@ use crate::import::csv_table::{CsvFolder, TableRow};
 use crate::import::diagnostics::{Diagnostics, quoted};
 use crate::import::referable::Referable;
 
-/// An identifier in its normal form.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NormalIdentifier {
     pub scheme: Arc<str>,
@@ -26,7 +25,6 @@ impl fmt::Display for NormalIdentifier {
     }
 }
 
-/// An identifier of a record.
 pub struct RecordIdentifier {
     table: Table,
     row: u32,

@@ -12,7 +12,6 @@ use crate::{Table, word_file};
 
 static ENTRIES: Lazy<Vec<AliasEntry>> = Lazy::new(|| parse(include_str!("../known_aliases.txt")));
 
-/// The known aliases of one house or company.
 struct AliasEntry {
     table: Table,
     /// Slugs and hosts of its record; the first is the likeliest.
@@ -82,7 +81,6 @@ fn add_to<R>(
     added
 }
 
-/// A record that may get aliases.
 struct AliasTarget<'a> {
     slug: &'a str,
     name: &'a str,

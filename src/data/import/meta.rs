@@ -24,7 +24,6 @@ pub struct SnapshotMeta {
     pub invented: bool,
 }
 
-/// Maximum characters of a value.
 const MAX_VALUE: usize = 1_000;
 
 const KEYS: [&str; 6] = ["version", "released_on", "title", "source", "license", "invented"];
@@ -40,7 +39,6 @@ pub struct MetaValues {
 }
 
 impl MetaValues {
-    /// The given values in the form of the file.
     fn entries(&self) -> impl Iterator<Item = (&'static str, String)> {
         let version = self.version.map(|version| ("version", version.to_string()));
         let released_on = self.released_on.map(|date| ("released_on", date.to_string()));
@@ -158,7 +156,6 @@ fn lines_before(text: &[u8], end: usize) -> u64 {
     1 + text.iter().take(end).filter(|byte| **byte == b'\n').count() as u64
 }
 
-/// The line of `key`.
 fn line_of(text: &str, key: &str) -> Option<u64> {
     let index = text.lines().position(|line| {
         let line = line.trim_start().trim_start_matches('"');

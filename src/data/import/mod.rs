@@ -65,7 +65,6 @@ impl FileList {
 /// Beginning of a list of files while they are replaced.
 pub const UNFINISHED: &str = "Files of this folder are being replaced. If nobody does it now, run the command again.\n";
 
-/// A dataset to read.
 #[derive(Debug)]
 pub struct DatasetInput<'a> {
     pub folder: &'a Path,

@@ -46,7 +46,6 @@ pub struct SourceStatement {
     pub value: String,
     /// The value as written in the source, if that differs.
     pub original: Option<String>,
-    /// An index into the sources.
     pub source: u32,
     /// The record's key in the source.
     pub source_key: Option<String>,
@@ -101,7 +100,6 @@ impl RowTexts {
 }
 
 impl Provenance {
-    /// True if the table's records have statements.
     pub(crate) fn covers(&self, table: Table) -> bool {
         self.statements.contains_key(&table)
     }

@@ -26,7 +26,6 @@ pub(crate) fn kind(row: &mut CsvRow<'_, '_>, tables: &[Table]) -> Option<Table> 
     })
 }
 
-/// The tables that were read.
 pub(crate) struct Referable<'a> {
     pub firms: &'a CsvTable<DatasetFirm>,
     pub startups: &'a CsvTable<DatasetStartup>,

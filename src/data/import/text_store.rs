@@ -8,7 +8,6 @@ use std::num::NonZeroU32;
 
 use crate::read_at::read_exact_at;
 
-/// Position of a text in its [`TextStore`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoredText {
     start: u64,
@@ -50,7 +49,6 @@ impl TextStore {
         Some(StoredText { start, length })
     }
 
-    /// Flushes the texts.
     pub(crate) fn finish(&mut self) {
         if let TextStorage::File(file) = &mut self.place {
             self.failed = self.failed.take().or(file.flush().err());

@@ -6,7 +6,6 @@
 /// Reason to leave out a website.
 #[derive(Debug, PartialEq, Eq)]
 pub enum WebsiteProblem {
-    /// Says what to do.
     Invalid(&'static str),
     /// A harmless URL except for a plain user name, usually the rest of an e-mail address.
     HasUserName,

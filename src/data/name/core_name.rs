@@ -8,7 +8,6 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::fold::fold;
 use crate::name::words::{WordList, short_form};
 
-/// The bit of each generic word.
 static GENERIC_BITS: Lazy<HashMap<&str, u32>> =
     Lazy::new(|| WordList::GenericWords.words().zip(0..).map(|(word, index)| (word, 1 << index)).collect());
 
@@ -28,7 +27,6 @@ pub(crate) enum NameSimilarity {
     Misspelled,
 }
 
-/// A folded name, split into its parts.
 pub struct CoreName {
     /// The words without the legal form, separated by spaces.
     words: String,
@@ -38,7 +36,6 @@ pub struct CoreName {
     generic: u32,
 }
 
-/// Kind of a word in a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WordKind {
     /// The legal form, an article, a connecting word.
@@ -95,7 +92,6 @@ impl CoreName {
         Self::from_words(&words, &WordKind::classify(&words))
     }
 
-    /// Builds a name from folded words and their kinds.
     pub fn from_words(all: &[&str], kinds: &[WordKind]) -> Self {
         let (mut words, mut core, mut generic) = (String::new(), String::new(), 0);
         for (word, kind) in all.iter().zip(kinds).filter(|(_, kind)| **kind != WordKind::Legal) {
@@ -127,7 +123,6 @@ impl CoreName {
         self.generic
     }
 
-    /// The core without spaces.
     pub fn joined(&self) -> String {
         self.core.replace(' ', "")
     }
@@ -186,7 +181,6 @@ impl CoreName {
     }
 }
 
-/// The word without the `s` of a plural.
 fn singular(word: &str) -> &str {
     word.strip_suffix('s').filter(|singular| singular.len() >= 3).unwrap_or(word)
 }

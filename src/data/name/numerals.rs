@@ -1,6 +1,5 @@
 //! Numbers in English words, in digits and in Roman numerals: `twenty three` is `23`, `second` is `2nd`, `iii` is 3.
 
-/// The numbers below twenty.
 const SMALL: &str = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen \
                      sixteen seventeen eighteen nineteen";
 const SMALL_ORDINALS: &str = "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth \
@@ -14,7 +13,6 @@ const ROMAN: &str = "i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii 
 struct SpelledNumber {
     value: u32,
     is_ordinal: bool,
-    /// The number of words it takes.
     words: usize,
 }
 

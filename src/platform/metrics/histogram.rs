@@ -17,7 +17,6 @@ pub struct Histogram {
     sum: AtomicU64,
 }
 
-/// Counts of one or more histograms.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Observations {
     /// In the order of [`BOUNDS`]; not cumulative.

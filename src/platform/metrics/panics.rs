@@ -15,7 +15,6 @@ thread_local! {
     static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// A caught panic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Panic {
     /// File, line and column; `None` before [`log_panics`].
@@ -48,12 +47,10 @@ pub fn catch<T>(work: impl FnOnce() -> T) -> Result<T, Panic> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|payload| Panic::caught(payload.as_ref()))
 }
 
-/// Like [`catch`], for a future.
 pub async fn catch_async<T>(work: impl Future<Output = T>) -> Result<T, Panic> {
     AssertUnwindSafe(work).catch_unwind().await.map_err(|payload| Panic::caught(payload.as_ref()))
 }
 
-/// Number of caught panics of this process.
 pub fn count() -> u64 {
     CAUGHT.load(Ordering::Relaxed)
 }

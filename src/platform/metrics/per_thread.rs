@@ -31,12 +31,10 @@ impl<T> PerThread<T> {
         Self((0..parts).map(|_| Padded(part(parts))).collect())
     }
 
-    /// The part of this thread.
     pub fn own(&self) -> &T {
         &self.0[self.own_position()].0
     }
 
-    /// The parts of the other threads.
     pub fn others(&self) -> impl Iterator<Item = &T> {
         let own = self.own_position();
         self.0.iter().enumerate().filter(move |(position, _)| *position != own).map(|(_, part)| &part.0)
