@@ -400,7 +400,7 @@ impl Compiled {
         let reviews = &self.dataset.reviews;
         let content = |row: usize| reviews[row].published();
         let mut columns = self.begin(writer, Table::Reviews, |row| &reviews[row].id)?;
-        columns.section("priors", &self.derived.priors.to_array())?;
+        columns.section("priors", &[self.derived.priors])?;
         columns.order("created_on", |row| Some(reviews[row].published_on().code()))?;
         columns.order("rating", |row| Some(content(row)?.rating))?;
         columns.order("responsiveness", |row| content(row)?.responsiveness)?;

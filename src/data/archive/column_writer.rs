@@ -97,18 +97,12 @@ impl<'a, 'w> ColumnWriter<'a, 'w> {
         values: usize,
         of: impl Fn(usize, &mut dyn FnMut(u32)),
     ) -> io::Result<()> {
-        let old = &self.order.old;
-        facet_column::write(
-            self.writer,
-            &format!("{}/{}", self.table.name(), facet.name()),
-            values,
-            old.len(),
-            |each| {
-                for (row, old) in old.iter().enumerate() {
-                    of(*old as usize, &mut |value| each(value, row as u32));
-                }
-            },
-        )
+        let (name, old) = (format!("{}/{facet}", self.table.name()), &self.order.old);
+        facet_column::write(self.writer, &name, values, old.len(), |each| {
+            for (row, old) in old.iter().enumerate() {
+                of(*old as usize, &mut |value| each(value, row as u32));
+            }
+        })
     }
 
     pub(crate) fn single_facet(

@@ -41,14 +41,11 @@ pub(crate) fn write(
     let rows = rows as u32;
     let mut counts = vec![0_u32; values];
     each(&mut |value, _| counts[value as usize] += 1);
-    let mut starts = Vec::with_capacity(values + 1);
-    let mut start = 0_u64;
-    for count in &counts {
-        starts.push(start);
-        start += words(*count, rows) as u64;
+    let mut starts = vec![0_u64];
+    for (value, count) in counts.iter().enumerate() {
+        starts.push(starts[value] + words(*count, rows) as u64);
     }
-    starts.push(start);
-    let mut sets = vec![0_u64; start as usize];
+    let mut sets = vec![0_u64; starts[values] as usize];
     let mut filled = vec![0_u32; values];
     let mut known = vec![0_u64; bit_words(rows)];
     let mut of_rows = vec![NONE_U32; rows as usize];
@@ -68,7 +65,7 @@ pub(crate) fn write(
             }
         }
         let value = value as usize;
-        let set = &mut sets[starts[value] as usize..starts[value + 1] as usize];
+        let set = &mut sets[bounds(&starts, value)];
         if is_dense(counts[value], rows) {
             set[row as usize / 64] |= 1 << (row % 64);
         } else {
@@ -98,7 +95,8 @@ pub(crate) struct FacetColumn {
     lists: NumberColumn<u32>,
     /// Number of rows that have a value; computed on first use.
     known_count: OnceLock<u32>,
-    values: usize,
+    /// Number of distinct values.
+    pub values: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -189,11 +187,8 @@ impl Iterator for Bits {
     type Item = u32;
 
     fn next(&mut self) -> Option<u32> {
-        if self.0 == 0 {
-            return None;
-        }
         let bit = self.0.trailing_zeros();
-        self.0 &= self.0 - 1;
+        self.0 &= self.0.checked_sub(1)?;
         Some(bit)
     }
 }
@@ -221,7 +216,7 @@ impl FacetColumn {
             }
             expected += words(*count, rows) as u64;
         }
-        if all_starts.last() != Some(&expected) || self.sets.len() as u64 != expected {
+        if all_starts.last() != Some(&expected) || self.sets.length as u64 != expected {
             return Err(ArchiveError::Damaged(format!("section {name}.sets")));
         }
         let is_set = |value| {
@@ -234,10 +229,6 @@ impl FacetColumn {
 
     pub(crate) fn row_values<'a>(&self, archive: &'a Archive) -> RowValues<'a> {
         RowValues { of_rows: archive.get(&self.of_rows), lists: archive.get(&self.lists) }
-    }
-
-    pub(crate) fn values(&self) -> usize {
-        self.values
     }
 
     /// The number of rows that have `value`; 0 for a value that the snapshot does not have.

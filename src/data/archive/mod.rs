@@ -21,6 +21,7 @@ pub use aligned_bytes::AlignedBytes;
 pub use writer::ArchiveWriter;
 
 use std::borrow::Cow;
+use std::cmp::{Ordering, Reverse};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
@@ -128,7 +129,7 @@ struct ArchiveSection {
 #[derive(Debug)]
 pub struct NumberColumn<T> {
     section: usize,
-    length: usize,
+    pub(crate) length: usize,
     kind: PhantomData<T>,
 }
 
@@ -136,12 +137,6 @@ pub struct NumberColumn<T> {
 pub(crate) struct TextColumn {
     heap: usize,
     offsets: NumberColumn<u64>,
-}
-
-impl<T: Pod> NumberColumn<T> {
-    pub(crate) fn len(&self) -> usize {
-        self.length
-    }
 }
 
 impl ArchiveSource {
@@ -196,19 +191,17 @@ impl Archive {
         let length = source.length().map_err(|error| ArchiveError::from_io("contents", &error))?;
         let frame_size = size_of::<Frame>();
         let end = length.checked_sub(frame_size).ok_or(ArchiveError::NotAnArchive)?;
-        let head: Frame = frame(&read(0..frame_size)?);
+        let head: Frame = bytemuck::pod_read_unaligned(&read(0..frame_size)?);
         if head.magic != HEAD {
             return Err(ArchiveError::NotAnArchive);
         }
         if head.format != FORMAT {
             return Err(ArchiveError::OtherFormat { found: head.format });
         }
-        let tail: Frame = frame(&read(end..length)?);
+        let tail: Frame = bytemuck::pod_read_unaligned(&read(end..length)?);
         let size = (tail.entries as usize).checked_mul(size_of::<SectionEntry>());
-        let place = usize::try_from(tail.contents)
-            .ok()
-            .zip(size)
-            .and_then(|(start, size)| Some(start..start.checked_add(size)?));
+        let place = usize::try_from(tail.contents).ok().zip(size);
+        let place = place.and_then(|(start, size)| Some(start..start.checked_add(size)?));
         let place = place.filter(|place| tail.magic == TAIL && place.end <= end).ok_or_else(|| damaged("truncated"))?;
         let contents = read(place)?;
         if xxh3_64(&contents) != tail.contents_checksum {
@@ -221,9 +214,8 @@ impl Archive {
             let name_length = name.iter().position(|byte| *byte == 0).unwrap_or(NAME);
             let name = String::from_utf8_lossy(&name[..name_length]).into_owned();
             let (start, length) = (start as usize, length as usize);
-            let place = start.checked_add(length).filter(|after| *after <= end).map(|after| start..after);
-            let place =
-                place.filter(|_| start.is_multiple_of(ALIGN)).ok_or_else(|| damaged(&format!("section {name}")))?;
+            let after = start.checked_add(length).filter(|after| *after <= end && start.is_multiple_of(ALIGN));
+            let place = start..after.ok_or_else(|| damaged(&format!("section {name}")))?;
             sections.push(ArchiveSection { name, place, sha256, read: OnceLock::new() });
         }
         let by_name = sections.iter().enumerate().map(|(index, section)| (section.name.clone(), index)).collect();
@@ -243,7 +235,7 @@ impl Archive {
     /// Reads and verifies all sections that were not read yet. `advance` gets the size of each.
     pub(crate) fn read_all(&self, advance: &(dyn Fn(u64) + Sync)) -> Result<(), ArchiveError> {
         let mut largest_first: Vec<&ArchiveSection> = self.sections.iter().collect();
-        largest_first.sort_by_key(|section| std::cmp::Reverse(section.place.len()));
+        largest_first.sort_by_key(|section| Reverse(section.place.len()));
         let read = all_in_parallel(&largest_first, |section| {
             self.try_bytes_of(section).map_err(|error| ArchiveError::from_io(&section.name, &error))?;
             advance(section.place.len() as u64);
@@ -255,7 +247,10 @@ impl Archive {
     fn try_bytes_of<'a>(&'a self, section: &'a ArchiveSection) -> io::Result<&'a [u8]> {
         match &self.source {
             ArchiveSource::Memory(bytes) => Ok(&(**bytes).as_ref()[section.place.clone()]),
-            ArchiveSource::File(file) => section.read(file),
+            ArchiveSource::File(file) => match section.read.get() {
+                Some(bytes) => Ok(bytes.as_ref()),
+                None => section.read_now(file),
+            },
         }
     }
 
@@ -276,10 +271,10 @@ impl Archive {
     /// Opens a column of `rows` numbers.
     pub fn column<T: Pod>(&self, name: &str, rows: usize) -> Result<NumberColumn<T>, ArchiveError> {
         let column = self.open_column(name)?;
-        if column.len() != rows {
-            return Err(ArchiveError::Damaged(format!("section {name} does not have {rows} values")));
+        match column.length == rows {
+            true => Ok(column),
+            false => Err(ArchiveError::Damaged(format!("section {name} does not have {rows} values"))),
         }
-        Ok(column)
     }
 
     /// Opens a column of numbers of any length.
@@ -300,14 +295,11 @@ impl Archive {
     /// Checks that the offsets of texts ascend and that each text is UTF-8.
     pub(crate) fn check_texts(&self, texts: &TextColumn) -> Result<(), ArchiveError> {
         let (heap, ends) = (self.slice(texts.heap), self.get(&texts.offsets));
-        let is_valid = check_offsets(ends, heap.len()).is_ok()
+        let is_valid = are_offsets(ends, heap.len())
             && std::str::from_utf8(heap).is_ok_and(|text| ends.iter().all(|end| text.is_char_boundary(*end as usize)));
         let name = &self.sections[texts.heap].name;
-        if is_valid {
-            Ok(())
-        } else {
-            Err(ArchiveError::Damaged(format!("section {name} is not a list of UTF-8 texts")))
-        }
+        let damaged = || ArchiveError::Damaged(format!("section {name} is not a list of UTF-8 texts"));
+        is_valid.then_some(()).ok_or_else(damaged)
     }
 
     pub fn get<T: Pod>(&self, column: &NumberColumn<T>) -> &[T] {
@@ -324,17 +316,23 @@ impl Archive {
         let bytes = &self.slice(texts.heap)[bounds(self.get(&texts.offsets), row as usize)];
         std::str::from_utf8(bytes).expect("checked, or verified as written")
     }
+
+    /// Finds the row of a text in a column of `rows` ascending texts.
+    pub(crate) fn find_text(&self, texts: &TextColumn, rows: u32, text: &str) -> Option<u32> {
+        let (mut low, mut high) = (0, rows);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.text(texts, middle).cmp(text) {
+                Ordering::Equal => return Some(middle),
+                Ordering::Less => low = middle + 1,
+                Ordering::Greater => high = middle,
+            }
+        }
+        None
+    }
 }
 
 impl ArchiveSection {
-    /// Returns the bytes of a section in a file, read on first use.
-    fn read(&self, file: &File) -> io::Result<&[u8]> {
-        match self.read.get() {
-            Some(bytes) => Ok(bytes.as_ref()),
-            None => self.read_now(file),
-        }
-    }
-
     /// Reads and verifies the section. Threads that need it at the same time for the first time may each read it.
     #[cold]
     fn read_now(&self, file: &File) -> io::Result<&[u8]> {
@@ -359,36 +357,14 @@ pub(crate) fn changed(file: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, message)
 }
 
-impl Archive {
-    /// Finds the row of a text in a column of `rows` ascending texts.
-    pub(crate) fn find_text(&self, texts: &TextColumn, rows: u32, text: &str) -> Option<u32> {
-        let (mut low, mut high) = (0, rows);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            match self.text(texts, middle).cmp(text) {
-                std::cmp::Ordering::Equal => return Some(middle),
-                std::cmp::Ordering::Less => low = middle + 1,
-                std::cmp::Ordering::Greater => high = middle,
-            }
-        }
-        None
-    }
-}
-
 /// The range of element `index` in a list of offsets; panics if there is no such element.
 pub(crate) fn bounds(offsets: &[u64], index: usize) -> Range<usize> {
     offsets[index] as usize..offsets[index + 1] as usize
 }
 
-/// Checks that offsets ascend from 0 to `end`.
-pub(crate) fn check_offsets(offsets: &[u64], end: usize) -> Result<(), ()> {
-    let ascending = offsets.windows(2).all(|pair| pair[0] <= pair[1]);
-    let complete = offsets.first() == Some(&0) && offsets.last() == Some(&(end as u64));
-    if ascending && complete { Ok(()) } else { Err(()) }
-}
-
-fn frame(bytes: &[u8]) -> Frame {
-    bytemuck::pod_read_unaligned(bytes)
+/// True if offsets ascend from 0 to `end`.
+pub(crate) fn are_offsets(offsets: &[u64], end: usize) -> bool {
+    offsets.is_sorted() && offsets.first() == Some(&0) && offsets.last() == Some(&(end as u64))
 }
 
 #[cfg(test)]

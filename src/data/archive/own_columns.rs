@@ -1,7 +1,7 @@
 //! Positions of the columns that only firms or only funding rounds have.
 
 use crate::archive::table_columns::{check, in_range};
-use crate::archive::{Archive, NumberColumn, TextColumn, check_offsets};
+use crate::archive::{Archive, NumberColumn, TextColumn, are_offsets};
 use crate::vocabulary::Vocabulary;
 use crate::{ArchiveError, Country, Facet, Metric, NONE_U16, Stage, Table};
 
@@ -32,28 +32,26 @@ pub(crate) struct RoundColumns {
 
 impl FirmNumberColumns {
     pub(crate) fn open(archive: &Archive, rows: usize) -> Result<Self, ArchiveError> {
-        let mut leaderboards = Vec::with_capacity(Metric::ALL.len());
-        for metric in Metric::ALL {
-            let name = format!("firms/leaderboard/{}", metric.name());
+        let leaderboards = Metric::ALL.iter().map(|metric| -> Result<_, ArchiveError> {
+            let name = format!("firms/leaderboard/{metric}");
             let ranked: NumberColumn<u32> = archive.open_column(&name)?;
-            let values = archive.column(&format!("{name}="), ranked.len())?;
-            leaderboards.push((ranked, values));
-        }
+            let values = archive.column(&format!("{name}="), ranked.length)?;
+            Ok((ranked, values))
+        });
         Ok(Self {
+            leaderboards: leaderboards.collect::<Result<_, _>>()?,
             health_score: archive.column("firms/health_score", rows)?,
             ghosting_rate: archive.column("firms/ghosting_rate", rows)?,
             check_min_usd: archive.column("firms/check_min_usd", rows)?,
             check_max_usd: archive.column("firms/check_max_usd", rows)?,
             last_investment_on: archive.column("firms/last_investment_on", rows)?,
             country: archive.column("firms/country", rows)?,
-            leaderboards,
         })
     }
 
     pub(crate) fn check(&self, archive: &Archive) -> Result<(), ArchiveError> {
-        let rows = self.country.len();
         for (metric, (ranked, _)) in Metric::ALL.iter().zip(&self.leaderboards) {
-            in_range(archive, ranked, rows, &format!("firms/leaderboard/{}", metric.name()))?;
+            in_range(archive, ranked, self.country.length, &format!("firms/leaderboard/{metric}"))?;
         }
         let countries = Country::all().count();
         let is_known = |country: &u16| *country == NONE_U16 || usize::from(*country) < countries;
@@ -64,8 +62,7 @@ impl FirmNumberColumns {
 impl TermColumns {
     pub(crate) fn open(archive: &Archive, facet: Facet) -> Result<Self, ArchiveError> {
         let name = format!("{}/terms", facet.name());
-        let offsets = archive.open_column::<u64>(&format!("{name}#"))?;
-        let count = offsets.len().checked_sub(1);
+        let count = archive.open_column::<u64>(&format!("{name}#"))?.length.checked_sub(1);
         let count = count.ok_or_else(|| ArchiveError::Damaged(format!("section {name}# is empty")))?;
         Ok(Self { texts: archive.texts(&name, count)?, count: count as u32 })
     }
@@ -92,6 +89,6 @@ impl RoundColumns {
         let is_firm = |packed: &u32| packed >> 1 < counts[Table::Firms as usize];
         check(investors.iter().all(is_firm), "funding_rounds/investors")?;
         let starts = archive.get(&self.investor_starts);
-        check(check_offsets(starts, investors.len()).is_ok(), "funding_rounds/investors#")
+        check(are_offsets(starts, investors.len()), "funding_rounds/investors#")
     }
 }

@@ -23,7 +23,6 @@ impl<'w> ArchiveWriter<'w> {
     /// Starts a section that [`ArchiveWriter::append`] fills.
     pub fn begin(&mut self, name: &str) -> io::Result<()> {
         self.end()?;
-        self.pad()?;
         let mut entry = SectionEntry { start: self.position, ..SectionEntry::zeroed() };
         entry.name[..name.len()].copy_from_slice(name.as_bytes());
         self.open = Some((entry, Sha256::new()));
@@ -38,16 +37,13 @@ impl<'w> ArchiveWriter<'w> {
         self.out.write_all(bytes)
     }
 
+    /// Ends the open section.
     fn end(&mut self) -> io::Result<()> {
         if let Some((mut entry, hash)) = self.open.take() {
             entry.length = self.position - entry.start;
             entry.sha256 = hash.finalize().into();
             self.entries.push(entry);
         }
-        Ok(())
-    }
-
-    fn pad(&mut self) -> io::Result<()> {
         let rest = self.position as usize % ALIGN;
         if rest > 0 {
             self.position += (ALIGN - rest) as u64;
@@ -64,19 +60,16 @@ impl<'w> ArchiveWriter<'w> {
     /// Writes a column of texts: the bytes in section `name`, the offsets in `name#`.
     pub(crate) fn texts<T: AsRef<[u8]>>(&mut self, name: &str, texts: impl Iterator<Item = T>) -> io::Result<()> {
         self.begin(name)?;
-        let mut offsets: Vec<u64> = vec![0];
-        let mut end = 0_u64;
+        let (start, mut offsets) = (self.position, vec![0_u64]);
         for text in texts {
             self.append(text.as_ref())?;
-            end += text.as_ref().len() as u64;
-            offsets.push(end);
+            offsets.push(self.position - start);
         }
         self.section(&format!("{name}#"), &offsets)
     }
 
     pub fn finish(mut self) -> io::Result<()> {
         self.end()?;
-        self.pad()?;
         let contents: &[u8] = bytemuck::cast_slice(&self.entries);
         self.out.write_all(contents)?;
         let tail = Frame {

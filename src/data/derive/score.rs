@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use bytemuck::{Pod, Zeroable};
 use serde::Deserialize;
 
 use crate::PartialDate;
@@ -82,24 +83,13 @@ fn ratings(content: &ReviewContent) -> [Option<f64>; 4] {
         .map(|rating| rating.map(f64::from))
 }
 
-/// Means of the snapshot that firms are smoothed towards.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// Means of the snapshot that firms are smoothed towards, as they are stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[repr(C)]
 pub struct Priors {
     means: [f64; 4],
     ghosting: f64,
     variance: f64,
-}
-
-impl Priors {
-    /// The numbers in their stored order.
-    pub(crate) fn to_array(self) -> [f64; 6] {
-        let [rating, responsiveness, fairness, value_add] = self.means;
-        [rating, responsiveness, fairness, value_add, self.ghosting, self.variance]
-    }
-
-    pub(crate) fn from_array([rating, responsiveness, fairness, value_add, ghosting, variance]: [f64; 6]) -> Self {
-        Self { means: [rating, responsiveness, fairness, value_add], ghosting, variance }
-    }
 }
 
 /// Values of a stored review that contribute to a score.
