@@ -185,17 +185,20 @@ impl Compiled {
         writer.section(&format!("{}/merged=", table.name()), &rows)
     }
 
-    fn begin<'a, 'w, 's>(
-        &'a self,
-        writer: &'a mut ArchiveWriter<'w>,
-        table: Table,
-        slug: impl Fn(usize) -> &'s str,
-    ) -> io::Result<ColumnWriter<'a, 'w>> {
+    fn begin<'a, 'w>(&'a self, writer: &'a mut ArchiveWriter<'w>, table: Table) -> io::Result<ColumnWriter<'a, 'w>> {
+        let slug = |row: usize| reference(&self.dataset, table, row as u32).slug;
         ColumnWriter::begin(writer, table, &self.orders[table], slug)
     }
 
-    /// Writes the main record of each near-duplicate.
-    fn write_main_records(&self, columns: &mut ColumnWriter<'_, '_>, table: Table) -> io::Result<()> {
+    /// Writes the names of a table, and the main record of each near-duplicate.
+    fn write_names<'s>(
+        &'s self,
+        columns: &mut ColumnWriter<'_, '_>,
+        table: Table,
+        aliases: impl Fn(usize) -> &'s [String],
+        prominence: &[u32],
+    ) -> io::Result<()> {
+        columns.names(|row| reference(&self.dataset, table, row as u32).name, aliases, prominence)?;
         let found = near_duplicates::of_table(&self.dataset, &self.derived, &self.orders, table);
         columns
             .numbers("main", |row| found[row].map_or(NONE_U32, |duplicate| self.orders.new_row(table, duplicate.main)))
@@ -225,10 +228,8 @@ impl Compiled {
 
     fn write_firms(&self, writer: &mut ArchiveWriter<'_>, terms: &FacetTerms) -> io::Result<()> {
         let (firms, stats, assessed) = (&self.dataset.firms, &self.derived.firms, &self.derived.assessments);
-        let mut columns = self.begin(writer, Table::Firms, |row| &firms[row].slug)?;
-        let prominence = &self.derived.prominence.firms;
-        columns.names(|row| &firms[row].name, |row| &firms[row].aliases, prominence)?;
-        self.write_main_records(&mut columns, Table::Firms)?;
+        let mut columns = self.begin(writer, Table::Firms)?;
+        self.write_names(&mut columns, Table::Firms, |row| &firms[row].aliases, &self.derived.prominence.firms)?;
 
         columns.numbers("health_score", |row| assessed[row].score.value.unwrap_or(NONE_U8))?;
         columns.numbers("ghosting_rate", |row| assessed[row].ghosting_tenths.unwrap_or(NONE_U16))?;
@@ -284,26 +285,22 @@ impl Compiled {
 
     /// Writes the leaderboard of a metric: the ranked rows, best first, and their values.
     fn write_leaderboard(&self, columns: &mut ColumnWriter<'_, '_>, metric: Metric) -> io::Result<()> {
-        let mut leaderboard: Vec<(i32, u32)> = Vec::new();
-        for (row, old) in self.orders[Table::Firms].old.iter().enumerate() {
-            leaderboard.extend(self.metric(metric, *old as usize).map(|value| (value, row as u32)));
-        }
-        let ascending = metric == Metric::GhostingRate;
-        leaderboard.sort_unstable_by_key(|(value, row)| {
-            let value = i64::from(*value);
-            (if ascending { value } else { -value }, columns.slug_ranks[*row as usize])
-        });
+        let firms = (0..).zip(&self.orders[Table::Firms].old);
+        let ranked = firms.filter_map(|(row, old)| Some((self.metric(metric, *old as usize)?, row)));
+        let mut leaderboard: Vec<(i32, u32)> = ranked.collect();
+        let sign = if metric == Metric::GhostingRate { 1 } else { -1 };
+        leaderboard
+            .sort_unstable_by_key(|(value, row)| (sign * i64::from(*value), columns.slug_ranks[*row as usize]));
         let (values, rows): (Vec<i32>, Vec<u32>) = leaderboard.into_iter().unzip();
-        columns.section(&format!("leaderboard/{}", metric.name()), &rows)?;
-        columns.section(&format!("leaderboard/{}=", metric.name()), &values)
+        columns.section(&format!("leaderboard/{metric}"), &rows)?;
+        columns.section(&format!("leaderboard/{metric}="), &values)
     }
 
     fn write_startups(&self, writer: &mut ArchiveWriter<'_>, terms: &FacetTerms) -> io::Result<()> {
         let (startups, stats) = (&self.dataset.startups, &self.derived.startups);
-        let mut columns = self.begin(writer, Table::Startups, |row| &startups[row].slug)?;
+        let mut columns = self.begin(writer, Table::Startups)?;
         let prominence = &self.derived.prominence.startups;
-        columns.names(|row| &startups[row].name, |row| &startups[row].aliases, prominence)?;
-        self.write_main_records(&mut columns, Table::Startups)?;
+        self.write_names(&mut columns, Table::Startups, |row| &startups[row].aliases, prominence)?;
 
         columns.name_order(|row| &startups[row].name)?;
         columns.order("total_raised_usd", |row| stats[row].total_raised_usd.map(dollars))?;
@@ -324,7 +321,7 @@ impl Compiled {
     fn write_rounds(&self, writer: &mut ArchiveWriter<'_>, terms: &FacetTerms) -> io::Result<()> {
         let (rounds, startups) = (&self.dataset.rounds, &self.dataset.startups);
         let startup = |row: usize| self.orders.new_row(Table::Startups, rounds[row].startup);
-        let mut columns = self.begin(writer, Table::Rounds, |row| &rounds[row].id)?;
+        let mut columns = self.begin(writer, Table::Rounds)?;
         let credible = |row: usize| self.derived.limits.credible(&rounds[row]);
         columns.numbers("amount_usd", |row| credible(row).unwrap_or(NONE_U64))?;
         columns.numbers("announced_on", |row| code(rounds[row].announced_on))?;
@@ -332,12 +329,11 @@ impl Compiled {
         columns.numbers("stage", |row| rounds[row].stage.index() as u8)?;
         let mut starts: Vec<u64> = vec![0];
         let mut investors: Vec<u32> = Vec::new();
+        let led = |investor: &DatasetInvestor| investor.lead == Some(true);
+        let firm = |investor: &DatasetInvestor| self.orders.new_row(Table::Firms, investor.firm);
         for row in &self.orders[Table::Rounds].old {
-            for investor in &rounds[*row as usize].investors {
-                investors.push(
-                    self.orders.new_row(Table::Firms, investor.firm) << 1 | u32::from(investor.lead == Some(true)),
-                );
-            }
+            let joined = rounds[*row as usize].investors.iter();
+            investors.extend(joined.map(|investor| firm(investor) << 1 | u32::from(led(investor))));
             starts.push(investors.len() as u64);
         }
         columns.section("investors", &investors)?;
@@ -352,8 +348,7 @@ impl Compiled {
         columns.single_facet(Facet::Startup, startups.len(), |row| Some(startup(row)))?;
         self.write_investor_facet(&mut columns, |row| &rounds[row].investors)?;
         columns.facet(Facet::Lead, self.dataset.firms.len(), |row, each| {
-            let leads = rounds[row].investors.iter().filter(|investor| investor.lead == Some(true));
-            leads.for_each(|investor| each(self.orders.new_row(Table::Firms, investor.firm)));
+            rounds[row].investors.iter().filter(|investor| led(investor)).map(firm).for_each(each);
         })?;
         columns.term_facet(Facet::City, &terms.city_of_startup, |row| rounds[row].startup as usize)?;
         columns.facet(Facet::Kind, FirmKind::ALL.len(), |row, each| {
@@ -366,22 +361,20 @@ impl Compiled {
 
     fn write_people(&self, writer: &mut ArchiveWriter<'_>, terms: &FacetTerms) -> io::Result<()> {
         let people = &self.dataset.people;
-        let mut columns = self.begin(writer, Table::People, |row| &people[row].slug)?;
-        columns.names(|row| &people[row].name, |row| &people[row].aliases, &self.derived.prominence.people)?;
-        self.write_main_records(&mut columns, Table::People)?;
+        let mut columns = self.begin(writer, Table::People)?;
+        self.write_names(&mut columns, Table::People, |row| &people[row].aliases, &self.derived.prominence.people)?;
         columns.name_order(|row| &people[row].name)?;
         columns.word_facet(Facet::Kind, |row| Some(people[row].organization_kind))?;
         columns.country_facet(|row| country_of(&self.dataset, &people[row]).map(|(country, _)| country))?;
-        let member = |kind: OrganizationKind, table: Table, row: usize| {
-            let person = &people[row];
-            (person.organization_kind == kind).then(|| self.orders.new_row(table, person.organization))
-        };
-        columns.single_facet(Facet::Firm, self.dataset.firms.len(), |row| {
-            member(OrganizationKind::Firm, Table::Firms, row)
-        })?;
-        columns.single_facet(Facet::Startup, self.dataset.startups.len(), |row| {
-            member(OrganizationKind::Startup, Table::Startups, row)
-        })?;
+        for (facet, kind, table) in [
+            (Facet::Firm, OrganizationKind::Firm, Table::Firms),
+            (Facet::Startup, OrganizationKind::Startup, Table::Startups),
+        ] {
+            columns.single_facet(facet, self.rows(table), |row| {
+                let person = &people[row];
+                (person.organization_kind == kind).then(|| self.orders.new_row(table, person.organization))
+            })?;
+        }
         columns.single_facet(Facet::City, terms.city_of_firm.0, |row| {
             let organization = people[row].organization as usize;
             match people[row].organization_kind {
@@ -399,7 +392,7 @@ impl Compiled {
     fn write_reviews(&self, writer: &mut ArchiveWriter<'_>) -> io::Result<()> {
         let reviews = &self.dataset.reviews;
         let content = |row: usize| reviews[row].published();
-        let mut columns = self.begin(writer, Table::Reviews, |row| &reviews[row].id)?;
+        let mut columns = self.begin(writer, Table::Reviews)?;
         columns.section("priors", &[self.derived.priors])?;
         columns.order("created_on", |row| Some(reviews[row].published_on().code()))?;
         columns.order("rating", |row| Some(content(row)?.rating))?;
@@ -417,9 +410,8 @@ impl Compiled {
 
     fn write_sectors(&self, writer: &mut ArchiveWriter<'_>) -> io::Result<()> {
         let (sectors, stats) = (&self.dataset.sectors, &self.derived.sectors);
-        let mut columns = self.begin(writer, Table::Sectors, |row| &sectors[row].slug)?;
-        columns.names(|row| &sectors[row].name, |_| &[], &self.derived.prominence.sectors)?;
-        self.write_main_records(&mut columns, Table::Sectors)?;
+        let mut columns = self.begin(writer, Table::Sectors)?;
+        self.write_names(&mut columns, Table::Sectors, |_| &[], &self.derived.prominence.sectors)?;
         let parent = |row: usize| Some(self.orders.new_row(Table::Sectors, sectors[row].parent?));
         columns.numbers("parent", |row| parent(row).unwrap_or(NONE_U32))?;
         columns.name_order(|row| &sectors[row].name)?;

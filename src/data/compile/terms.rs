@@ -31,34 +31,18 @@ impl FacetTerms {
     /// texts as there are rows.
     pub(super) fn write(dataset: &Dataset, writer: &mut ArchiveWriter<'_>) -> io::Result<Self> {
         let (firms, startups, people) = (&dataset.firms, &dataset.startups, &dataset.people);
-        let mut write =
-            |facet: Facet, texts: &[&str]| writer.texts(&format!("{}/terms", facet.name()), texts.iter().copied());
-        let [city_of_firm, city_of_startup] = {
-            let cities = [
-                firms.iter().map(|firm| folded(&firm.city)).collect(),
-                startups.iter().map(|startup| folded(&startup.city)).collect(),
-            ];
-            let (texts, values) = number_texts(&cities);
-            write(Facet::City, &texts)?;
-            values
-        };
-        let ([title_of_person], roles) = {
-            let titles = [people.iter().map(|person| folded(&person.title)).collect()];
-            let (texts, values) = number_texts(&titles);
-            write(Facet::Title, &texts)?;
-            (values, texts.into_iter().map(Role::of_title).collect())
-        };
-        let [website_of_firm, website_of_startup] = {
-            let hosts = [
-                firms.iter().map(|firm| host(&firm.website)).collect(),
-                startups.iter().map(|startup| host(&startup.website)).collect(),
-            ];
-            let (texts, values) = number_texts(&hosts);
-            write(Facet::Website, &texts)?;
-            values
-        };
+        let cities = [texts(firms, |firm| folded(&firm.city)), texts(startups, |startup| folded(&startup.city))];
+        let (_, [city_of_firm, city_of_startup]) = write_terms(writer, Facet::City, &cities)?;
+        drop(cities);
+        let titles = [texts(people, |person| folded(&person.title))];
+        let (names, [title_of_person]) = write_terms(writer, Facet::Title, &titles)?;
+        let roles = names.into_iter().map(Role::of_title).collect();
+        drop(titles);
+        let hosts = [texts(firms, |firm| host(&firm.website)), texts(startups, |startup| host(&startup.website))];
+        let (_, [website_of_firm, website_of_startup]) = write_terms(writer, Facet::Website, &hosts)?;
+        drop(hosts);
         let identifiers = Identifiers::collect(dataset);
-        write(Facet::Identifier, &identifiers.texts.iter().map(String::as_str).collect::<Vec<_>>())?;
+        writer.texts(&format!("{}/terms", Facet::Identifier), identifiers.texts.iter())?;
         Ok(Self {
             city_of_firm,
             city_of_startup,
@@ -73,6 +57,10 @@ impl FacetTerms {
     pub(super) fn roles(&self, person: usize) -> &[Role] {
         self.title_of_person.1[person].map_or(&[], |title| &self.roles[title as usize])
     }
+}
+
+fn texts<R>(rows: &[R], text: impl Fn(&R) -> Option<String>) -> Vec<Option<String>> {
+    rows.iter().map(text).collect()
 }
 
 fn folded(text: &Option<Arc<str>>) -> Option<String> {
@@ -117,8 +105,12 @@ impl Identifiers {
     }
 }
 
-/// Sorts and deduplicates the texts of all lists; returns them with the index of each text in each list.
-fn number_texts<const N: usize>(lists: &[Vec<Option<String>>; N]) -> (Vec<&str>, [TermValues; N]) {
+/// Writes the distinct texts of all lists, sorted. Returns them with the index of each text in each list.
+fn write_terms<'t, const N: usize>(
+    writer: &mut ArchiveWriter<'_>,
+    facet: Facet,
+    lists: &'t [Vec<Option<String>>; N],
+) -> io::Result<(Vec<&'t str>, [TermValues; N])> {
     let mut texts: Vec<&str> = lists.iter().flat_map(|list| list.iter().flatten()).map(String::as_str).collect();
     texts.sort_unstable();
     texts.dedup();
@@ -126,5 +118,6 @@ fn number_texts<const N: usize>(lists: &[Vec<Option<String>>; N]) -> (Vec<&str>,
         text.as_deref().map(|text| texts.binary_search(&text).expect("all texts are listed") as u32)
     };
     let values = lists.each_ref().map(|list| (texts.len(), list.iter().map(number).collect()));
-    (texts, values)
+    writer.texts(&format!("{facet}/terms"), texts.iter())?;
+    Ok((texts, values))
 }

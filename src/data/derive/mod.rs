@@ -12,7 +12,7 @@ pub(crate) mod sort_order;
 use crate::derive::outliers::AmountLimits;
 use crate::derive::prominence::Prominence;
 use crate::derive::score::{Assessment, FirmScore, Priors};
-use crate::derive::sort_order::{Permutation, sort_prefix};
+use crate::derive::sort_order::Permutation;
 use crate::import::Dataset;
 use crate::import::rows::{DatasetInvestor, DatasetPerson};
 use crate::vocabulary::Vocabulary;
@@ -104,24 +104,18 @@ pub(crate) fn each_ancestor(lineage: &[Vec<u32>], sectors: &[u32], mut each: imp
 }
 
 fn lineage(dataset: &Dataset) -> Vec<Vec<u32>> {
-    (0..dataset.sectors.len() as u32)
-        .map(|sector| {
-            std::iter::successors(Some(sector), |at| dataset.sectors[*at as usize].parent)
-                .take(dataset.sectors.len())
-                .collect()
-        })
-        .collect()
+    let sectors = &dataset.sectors;
+    let ancestors = |sector: u32| std::iter::successors(Some(sector), move |at| sectors[*at as usize].parent);
+    (0..sectors.len() as u32).map(|sector| ancestors(sector).take(sectors.len()).collect()).collect()
 }
 
 fn startups(dataset: &Dataset, limits: &AmountLimits) -> Vec<StartupStats> {
-    let key = |row: usize| {
-        let round = &dataset.rounds[row];
-        (round.announced_on.is_none(), round.announced_on, sort_prefix(&round.id))
-    };
-    let order = Permutation::by(dataset.rounds.len(), key, |a, b| dataset.rounds[a].id.cmp(&dataset.rounds[b].id)).old;
+    let rounds = &dataset.rounds;
+    let key = |row: usize| (rounds[row].announced_on.is_none(), rounds[row].announced_on);
+    let order = Permutation::by_key(rounds.len(), key, |row| &rounds[row].id).old;
     let mut startups = vec![StartupStats::default(); dataset.startups.len()];
     for row in order {
-        let round = &dataset.rounds[row as usize];
+        let round = &rounds[row as usize];
         let stats = &mut startups[round.startup as usize];
         stats.round_count += 1;
         if let Some(amount) = limits.credible(round) {
@@ -170,26 +164,18 @@ fn firms(dataset: &Dataset, startups: &[StartupStats]) -> Vec<FirmStats> {
     for (row, stats) in firms.iter_mut().enumerate() {
         let firm = &dataset.firms[row];
         stats.portfolio_count = portfolio[row].len() as u32;
-        stats.stages = match firm.stages.is_empty() {
-            true => Stage::ALL.iter().copied().filter(|stage| stages[row] & (1 << stage.index()) != 0).collect(),
-            false => {
-                let mut own = firm.stages.clone();
-                own.sort_unstable();
-                own
-            }
+        let is_own = |stage: &Stage| match firm.stages.is_empty() {
+            true => stages[row] & (1 << stage.index()) != 0,
+            false => firm.stages.contains(stage),
         };
-        stats.sectors = match firm.sectors.is_empty() {
-            true => {
-                let portfolio = portfolio[row].iter().flat_map(|startup| &dataset.startups[*startup as usize].sectors);
-                let by_slug = |sector: u32| dataset.sectors[sector as usize].slug.as_str();
-                in_sector
-                    .top(portfolio.copied(), DERIVED_SECTORS, by_slug)
-                    .into_iter()
-                    .map(|(sector, _)| sector)
-                    .collect()
-            }
-            false => firm.sectors.clone(),
-        };
+        stats.stages = Stage::ALL.iter().copied().filter(is_own).collect();
+        stats.sectors.clone_from(&firm.sectors);
+        if firm.sectors.is_empty() {
+            let portfolio = portfolio[row].iter().flat_map(|startup| &dataset.startups[*startup as usize].sectors);
+            let by_slug = |sector: u32| dataset.sectors[sector as usize].slug.as_str();
+            let top = in_sector.top(portfolio.copied(), DERIVED_SECTORS, by_slug);
+            stats.sectors = top.into_iter().map(|(sector, _)| sector).collect();
+        }
         let others = joined[row].iter().flat_map(|round| &dataset.rounds[*round as usize].investors);
         let others = others.map(|investor| investor.firm).filter(|other| *other as usize != row);
         stats.top_co_investors =
@@ -223,11 +209,8 @@ impl ValueTally {
             }
             *count += 1;
         }
-        let mut counted: Vec<(u32, u32)> =
-            self.seen.drain(..).map(|value| (value, self.counts[value as usize])).collect();
-        for (value, _) in &counted {
-            self.counts[*value as usize] = 0;
-        }
+        let count = |value: u32| (value, std::mem::take(&mut self.counts[value as usize]));
+        let mut counted: Vec<(u32, u32)> = self.seen.drain(..).map(count).collect();
         counted.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| name(a.0).cmp(name(b.0))));
         counted.truncate(max);
         counted

@@ -10,7 +10,7 @@ use bytemuck::{Pod, Zeroable};
 use serde::Deserialize;
 
 use crate::PartialDate;
-use crate::derive::sort_order::sort_prefix;
+use crate::derive::sort_order::Permutation;
 use crate::import::Dataset;
 use crate::import::rows::{DatasetReview, ReviewContent};
 use crate::model::{Score, ScoreComponent, YearScore};
@@ -62,13 +62,13 @@ struct Sums {
 }
 
 impl Sums {
-    fn add(&mut self, ratings: [Option<f64>; 4], ghosted: Option<bool>, weight: f64) {
+    fn add(&mut self, ratings: [Option<u8>; 4], ghosted: Option<bool>, weight: f64) {
         self.count += 1;
         self.weight += weight;
         for (dimension, rating) in ratings.into_iter().enumerate() {
             if let Some(rating) = rating {
                 self.dimension_weight[dimension] += weight;
-                self.dimension[dimension] += weight * rating;
+                self.dimension[dimension] += weight * f64::from(rating);
             }
         }
         if let Some(ghosted) = ghosted {
@@ -76,11 +76,16 @@ impl Sums {
             self.ghosted += u32::from(ghosted);
         }
     }
+
+    /// The mean of a dimension; `None` if it was not rated.
+    fn mean(&self, dimension: usize) -> Option<f64> {
+        let weight = self.dimension_weight[dimension];
+        (weight > 0.0).then(|| self.dimension[dimension] / weight)
+    }
 }
 
-fn ratings(content: &ReviewContent) -> [Option<f64>; 4] {
+fn ratings(content: &ReviewContent) -> [Option<u8>; 4] {
     [Some(content.rating), content.responsiveness, content.fairness, content.value_add]
-        .map(|rating| rating.map(f64::from))
 }
 
 /// Means of the snapshot that firms are smoothed towards, as they are stored.
@@ -111,16 +116,14 @@ pub struct Assessment {
 
 pub fn assess(dataset: &Dataset) -> Assessment {
     let approved = dataset.reviews.iter().filter_map(|review| Some((review, review.published()?)));
-    let mut approved: Vec<_> = approved.map(|approved| (sort_prefix(&approved.0.id), approved)).collect();
-    approved.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.0.id.cmp(&b.1.0.id)));
-    let approved: Vec<(&DatasetReview, &ReviewContent)> = approved.into_iter().map(|(_, approved)| approved).collect();
-    let weights: Vec<f64> = approved
-        .iter()
-        .map(|(review, _)| {
-            let age = (dataset.meta.released_on.days() - review.published_on().first_day().days()).max(0);
-            0.5_f64.powf(f64::from(age) / HALF_LIFE_DAYS)
-        })
-        .collect();
+    let approved: Vec<(&DatasetReview, &ReviewContent)> = approved.collect();
+    let order = Permutation::by_text(approved.len(), |row| &approved[row].0.id).old;
+    let approved: Vec<(&DatasetReview, &ReviewContent)> = order.iter().map(|row| approved[*row as usize]).collect();
+    let weights = approved.iter().map(|(review, _)| {
+        let age = (dataset.meta.released_on.days() - review.published_on().first_day().days()).max(0);
+        0.5_f64.powf(f64::from(age) / HALF_LIFE_DAYS)
+    });
+    let weights: Vec<f64> = weights.collect();
     let mut all = Sums::default();
     let mut firms = vec![Sums::default(); dataset.firms.len()];
     for ((review, content), weight) in approved.iter().zip(&weights) {
@@ -138,7 +141,7 @@ pub fn by_year(reviews: impl Iterator<Item = RatedReview>, priors: &Priors) -> V
     for review in reviews {
         let ratings = [Some(review.rating), review.responsiveness, review.fairness, review.value_add];
         let year = years.entry(review.created_on.year()).or_default();
-        year.add(ratings.map(|rating| rating.map(f64::from)), review.ghosted, 1.0);
+        year.add(ratings, review.ghosted, 1.0);
     }
     let Some(((first, _), (last, _))) = years.first_key_value().zip(years.last_key_value()) else { return Vec::new() };
     let years = (*first..=*last).map(|year| {
@@ -157,21 +160,14 @@ pub fn by_year(reviews: impl Iterator<Item = RatedReview>, priors: &Priors) -> V
 }
 
 fn priors(all: &Sums, approved: &[(&DatasetReview, &ReviewContent)], weights: &[f64]) -> Priors {
-    let means = std::array::from_fn(|dimension| {
-        if all.dimension_weight[dimension] > 0.0 {
-            all.dimension[dimension] / all.dimension_weight[dimension]
-        } else {
-            NEUTRAL
-        }
-    });
+    let means = std::array::from_fn(|dimension| all.mean(dimension).unwrap_or(NEUTRAL));
     let ghosting = if all.answered > 0 { f64::from(all.ghosted) / f64::from(all.answered) } else { 0.0 };
-    let points: Vec<f64> = approved
-        .iter()
-        .map(|(_, content)| {
-            let x: [f64; 4] = std::array::from_fn(|dimension| ratings(content)[dimension].unwrap_or(means[dimension]));
-            25.0 * (0.4 * x[0] + 0.2 * (x[1] + x[2] + x[3]) - 1.0)
-        })
-        .collect();
+    let points = approved.iter().map(|(_, content)| {
+        let ratings = ratings(content);
+        let x: [f64; 4] = std::array::from_fn(|dimension| ratings[dimension].map_or(means[dimension], f64::from));
+        25.0 * (0.4 * x[0] + 0.2 * (x[1] + x[2] + x[3]) - 1.0)
+    });
+    let points: Vec<f64> = points.collect();
     let mut variance = 0.0;
     if all.weight > 0.0 {
         let mean = points.iter().zip(weights).map(|(q, w)| q * w).sum::<f64>() / all.weight;
@@ -209,10 +205,8 @@ fn firm_score(sums: &Sums, priors: &Priors) -> FirmScore {
         let (k, n) = (u64::from(sums.ghosted), u64::from(sums.answered));
         ((2_000 * k + n) / (2 * n)) as u16
     });
-    let rating_tenths = std::array::from_fn(|dimension| {
-        let weight = sums.dimension_weight[dimension];
-        (weight > 0.0).then(|| (sums.dimension[dimension] / weight * 10.0 + 0.5).floor() as u8)
-    });
+    let tenths = |mean: f64| (mean * 10.0 + 0.5).floor() as u8;
+    let rating_tenths = std::array::from_fn(|dimension| sums.mean(dimension).map(tenths));
     let rank = (sums.count >= RANKED_FROM).then(|| ScoreRank {
         cautious_tenths: ((total - error) * 10.0 + 0.5).floor() as i32,
         means: [1, 2, 3].map(|dimension| millionths(means[dimension])),
@@ -239,19 +233,15 @@ fn components(means: &[f64; 4], ghosting: f64, points: &[f64], value: u8) -> Vec
         integers[index] += 1;
     }
     let values = means.iter().copied().chain([ghosting]);
-    DIMENSIONS
-        .into_iter()
-        .chain([GHOSTING])
-        .zip(values)
-        .zip(integers)
-        .map(|(((name, max), value), points)| ScoreComponent {
-            name,
-            weight: f64::from(max) / 100.0,
-            value: (value * 100.0 + 0.5).floor() / 100.0,
-            points,
-            max_points: max,
-        })
-        .collect()
+    let parts = DIMENSIONS.into_iter().chain([GHOSTING]).zip(values).zip(integers);
+    let components = parts.map(|(((name, max_points), value), points)| ScoreComponent {
+        name,
+        weight: f64::from(max_points) / 100.0,
+        value: (value * 100.0 + 0.5).floor() / 100.0,
+        points,
+        max_points,
+    });
+    components.collect()
 }
 
 #[cfg(test)]

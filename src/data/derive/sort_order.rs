@@ -29,25 +29,13 @@ impl SortOrder {
         valued.sort_unstable();
         others.sort_unstable();
         let mut ranks = vec![NO_RANK; slug_ranks.len()];
-        let mut ascending = Vec::with_capacity(slug_ranks.len());
-        let mut starts: Vec<usize> = Vec::new();
-        for (index, (value, _, row)) in valued.iter().enumerate() {
-            if index == 0 || valued[index - 1].0 != *value {
-                starts.push(index);
-            }
-            ranks[*row as usize] = starts.len() as u32 - 1;
-            ascending.push(*row);
+        let groups = || valued.chunk_by(|left, right| left.0 == right.0);
+        for (rank, equal) in groups().enumerate() {
+            equal.iter().for_each(|(_, _, row)| ranks[*row as usize] = rank as u32);
         }
-        let mut descending = Vec::with_capacity(slug_ranks.len());
-        let mut end = ascending.len();
-        for start in starts.into_iter().rev() {
-            descending.extend_from_slice(&ascending[start..end]);
-            end = start;
-        }
-        for (_, row) in others {
-            ascending.push(row);
-            descending.push(row);
-        }
+        let others = others.iter().map(|(_, row)| *row);
+        let ascending = valued.iter().map(|(_, _, row)| *row).chain(others.clone()).collect();
+        let descending = groups().rev().flatten().map(|(_, _, row)| *row).chain(others).collect();
         Self { ascending, descending, ranks }
     }
 }
@@ -72,8 +60,13 @@ impl Permutation {
         Self { old, new }
     }
 
+    /// As [`Permutation::by`], with a text that decides between equal keys.
+    pub(crate) fn by_key<'t, K: Ord>(rows: usize, key: impl Fn(usize) -> K, text: impl Fn(usize) -> &'t str) -> Self {
+        Self::by(rows, |row| (key(row), sort_prefix(text(row))), |a, b| text(a).cmp(text(b)))
+    }
+
     pub(crate) fn by_text<'t>(rows: usize, text: impl Fn(usize) -> &'t str) -> Self {
-        Self::by(rows, |row| sort_prefix(text(row)), |a, b| text(a).cmp(text(b)))
+        Self::by_key(rows, |_| (), text)
     }
 }
 
@@ -90,12 +83,9 @@ pub(crate) fn sort_prefix(text: &str) -> [u64; 2] {
 pub(crate) fn ranks_of_texts(texts: &[String]) -> Vec<u32> {
     let sorted = Permutation::by_text(texts.len(), |row| &texts[row]).old;
     let mut ranks = vec![0; texts.len()];
-    let mut rank = 0;
-    for (index, row) in sorted.iter().enumerate() {
-        if index > 0 && texts[sorted[index - 1] as usize] != texts[*row as usize] {
-            rank += 1;
-        }
-        ranks[*row as usize] = rank;
+    let equal = sorted.chunk_by(|left, right| texts[*left as usize] == texts[*right as usize]);
+    for (rank, rows) in equal.enumerate() {
+        rows.iter().for_each(|row| ranks[*row as usize] = rank as u32);
     }
     ranks
 }
