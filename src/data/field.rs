@@ -39,18 +39,13 @@ pub struct Definition {
 
 impl Definition {
     pub const fn new(name: &'static str, doc: &'static [&'static str], fields: &'static [Field]) -> Self {
-        let (mut stored, mut listed) = (0, 0);
-        let mut index = 0;
+        let (mut stored, mut listed, mut index) = (0, 0, 0);
         while index < fields.len() {
-            let field = &fields[index];
-            if !field.is_joined {
-                assert!(stored == index, "joined fields come last");
-                stored += 1;
-            }
-            if !field.is_joined && !field.is_detail {
-                assert!(listed == index, "details come after the fields of lists");
-                listed += 1;
-            }
+            let Field { is_joined, is_detail, .. } = fields[index];
+            assert!(is_joined || stored == index, "joined fields come last");
+            assert!(is_joined || is_detail || listed == index, "details come after the fields of lists");
+            stored += !is_joined as usize;
+            listed += !(is_joined || is_detail) as usize;
             index += 1;
         }
         Self { name, doc, fields, stored, listed }
@@ -108,68 +103,41 @@ impl Field {
         }
     }
 
-    pub const fn range(self, min: u32, max: u32) -> Self {
-        Self { min: Some(min), max: Some(max), ..self }
-    }
-
-    pub const fn min(self, min: u32) -> Self {
-        Self { min: Some(min), ..self }
-    }
-
-    pub const fn max(self, max: u32) -> Self {
-        Self { max: Some(max), ..self }
-    }
-
-    pub const fn one_of(self, vocabulary: &'static str) -> Self {
-        Self { vocabulary: Some(vocabulary), ..self }
-    }
-
-    pub const fn pattern(self, pattern: &'static str) -> Self {
-        Self { pattern: Some(pattern), ..self }
-    }
-
-    pub const fn slug(self) -> Self {
-        self.pattern(SLUG)
-    }
-
-    pub const fn date_time(self) -> Self {
-        Self { format: Some(TextFormat::DateTime), ..self }
-    }
-
-    pub const fn uri(self) -> Self {
-        Self { format: Some(TextFormat::Uri), ..self }
-    }
-
-    /// The name in the JSON, if it differs from that of the Rust field; the same as in `#[serde(rename)]`.
-    pub const fn named(self, name: &'static str) -> Self {
-        Self { name, ..self }
-    }
-
-    /// Absent instead of null.
-    pub const fn optional(self) -> Self {
-        Self { is_optional: true, is_nullable: false, ..self }
-    }
-
-    pub(crate) const fn detail(self) -> Self {
-        Self { is_detail: true, ..self }
-    }
-
-    pub(crate) const fn joined(self) -> Self {
-        Self { is_joined: true, ..self }
-    }
-
-    pub const fn flat(self) -> Self {
-        Self { is_flat: true, ..self }
-    }
-
     /// The fields of the object, or of each object of the list; empty for other values.
-    #[must_use]
     pub const fn nested(&self) -> &'static [Self] {
         match self.json.item() {
             JsonType::Object(definition) => definition.fields,
             _ => &[],
         }
     }
+}
+
+macro_rules! rules {
+    ($($(#[$doc:meta])* $rule:ident($($argument:ident: $type:ty),*) { $($field:ident: $value:expr),+ })+) => {
+        impl Field {
+            $($(#[$doc])* pub const fn $rule(self, $($argument: $type),*) -> Self {
+                Self { $($field: $value,)+ ..self }
+            })+
+        }
+    };
+}
+
+rules! {
+    range(min: u32, max: u32) { min: Some(min), max: Some(max) }
+    min(min: u32) { min: Some(min) }
+    max(max: u32) { max: Some(max) }
+    one_of(vocabulary: &'static str) { vocabulary: Some(vocabulary) }
+    pattern(pattern: &'static str) { pattern: Some(pattern) }
+    slug() { pattern: Some(SLUG) }
+    date_time() { format: Some(TextFormat::DateTime) }
+    uri() { format: Some(TextFormat::Uri) }
+    /// The name in the JSON, if it differs from that of the Rust field; the same as in `#[serde(rename)]`.
+    named(json_name: &'static str) { name: json_name }
+    /// Absent instead of null.
+    optional() { is_optional: true, is_nullable: false }
+    detail() { is_detail: true }
+    joined() { is_joined: true }
+    flat() { is_flat: true }
 }
 
 /// The name of a field, without the `r#` of a raw identifier (`r#type`).
@@ -203,7 +171,6 @@ pub enum JsonType {
 
 impl JsonType {
     /// The type of a list's items; of another type the type itself.
-    #[must_use]
     pub const fn item(&self) -> &Self {
         match self {
             Self::List(item) => item.item(),

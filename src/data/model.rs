@@ -59,10 +59,8 @@ model! {
         /// Identifiers in registers and on the web.
         pub identifiers: Vec<Identifier<S>> [detail],
         /// The release in which the record appeared, as far back as releases were compared; `null` if it was in the first.
-        #[serde(default)]
         pub first_seen: Option<S> [pattern(SNAPSHOT), joined],
         /// The last release that added or changed the record; `null` if none did since the first that was compared.
-        #[serde(default)]
         pub changed_in: Option<S> [pattern(SNAPSHOT), joined],
     }
 
@@ -183,10 +181,8 @@ model! {
         #[serde(default)]
         pub people: Vec<Person<S>> [joined],
         /// The release in which the record appeared, as far back as releases were compared; `null` if it was in the first.
-        #[serde(default)]
         pub first_seen: Option<S> [pattern(SNAPSHOT), joined],
         /// The last release that added or changed the record; `null` if none did since the first that was compared.
-        #[serde(default)]
         pub changed_in: Option<S> [pattern(SNAPSHOT), joined],
     }
 
@@ -225,10 +221,8 @@ model! {
         /// leave it out.
         pub suspect: bool,
         /// The release in which the record appeared, as far back as releases were compared; `null` if it was in the first.
-        #[serde(default)]
         pub first_seen: Option<S> [pattern(SNAPSHOT), joined],
         /// The last release that added or changed the record; `null` if none did since the first that was compared.
-        #[serde(default)]
         pub changed_in: Option<S> [pattern(SNAPSHOT), joined],
     }
 
@@ -258,10 +252,8 @@ model! {
         /// Identifiers in registers and on the web.
         pub identifiers: Vec<Identifier<S>> [detail],
         /// The release in which the record appeared, as far back as releases were compared; `null` if it was in the first.
-        #[serde(default)]
         pub first_seen: Option<S> [pattern(SNAPSHOT), joined],
         /// The last release that added or changed the record; `null` if none did since the first that was compared.
-        #[serde(default)]
         pub changed_in: Option<S> [pattern(SNAPSHOT), joined],
     }
 
@@ -330,10 +322,8 @@ model! {
         /// The date it was written; only the month until the review is approved.
         pub created_on: PartialDate,
         /// The release in which the record appeared, as far back as releases were compared; `null` if it was in the first.
-        #[serde(default)]
         pub first_seen: Option<S> [pattern(SNAPSHOT), joined],
         /// The last release that added or changed the record; `null` if none did since the first that was compared.
-        #[serde(default)]
         pub changed_in: Option<S> [pattern(SNAPSHOT), joined],
     }
 
@@ -355,17 +345,14 @@ model! {
         /// Mean of the published health scores of its firms, one decimal.
         pub average_health_score: Option<f64> [range(0, 100)],
         /// The release in which the record appeared, as far back as releases were compared; `null` if it was in the first.
-        #[serde(default)]
         pub first_seen: Option<S> [pattern(SNAPSHOT), joined],
         /// The last release that added or changed the record; `null` if none did since the first that was compared.
-        #[serde(default)]
         pub changed_in: Option<S> [pattern(SNAPSHOT), joined],
     }
 }
 
 impl FundingRound {
     /// True if the firm with this slug led the round.
-    #[must_use]
     pub fn led_by(&self, slug: &str) -> bool {
         self.lead_investors.iter().flatten().any(|firm| firm.slug == slug)
     }

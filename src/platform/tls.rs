@@ -32,10 +32,7 @@ pub fn is_tls_error(error: &ureq::Error) -> bool {
 }
 
 /// TLS for connections other than HTTP. Trusts only the certificates in the file `roots` (PEM), or the authorities of
-/// the system.
-///
-/// # Errors
-/// A description of the problem with the file.
+/// the system. The error describes the problem with the file.
 pub fn client_config(roots: Option<&Path>) -> Result<ClientConfig, String> {
     let mut trusted = RootCertStore::empty();
     match roots {

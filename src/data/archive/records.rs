@@ -82,10 +82,7 @@ impl RecordStore {
         self.length().div_ceil(BLOCK) == blocks as u64
     }
 
-    /// Reads a range within the length. Blocks while the disk is read.
-    ///
-    /// # Errors
-    /// If the file cannot be read, or no longer has these checksums.
+    /// Reads a range within the length. Blocks while the disk is read. Fails if the file no longer has these checksums.
     pub(crate) fn read(&self, part: Range<u64>, checksums: &[Sha256Sum]) -> io::Result<Cow<'_, [u8]>> {
         match self {
             Self::Memory(bytes) => Ok((**bytes).as_ref()[part.start as usize..part.end as usize].into()),

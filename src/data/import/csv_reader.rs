@@ -90,8 +90,7 @@ impl<R: Read> CsvReader<R> {
     /// Reads the next row; false at the end. On an error, `row` has the part that was read. The row's position has the
     /// line in which it begins. `width` is the number of columns, 0 if it is unknown.
     pub fn read(&mut self, row: &mut ByteRecord, width: usize) -> Result<bool, CsvError> {
-        let is_read = self.csv.read_byte_record(row).map_err(|error| CsvError::Io(error.into()))?;
-        if !is_read {
+        if !self.csv.read_byte_record(row).map_err(|error| CsvError::Io(error.into()))? {
             return Ok(false);
         }
         let mut position = row.position().cloned().unwrap_or_else(Position::new);
@@ -112,8 +111,7 @@ impl<R: Read> CsvReader<R> {
         Ok(true)
     }
 
-    /// Reads the next row as text; false at the end. A row that is not `width` fields wide is an error, unless `width`
-    /// is 0.
+    /// As [`CsvReader::read`], as text. A row that is not `width` fields wide is an error, unless `width` is 0.
     pub fn read_text(&mut self, row: &mut StringRecord, width: usize) -> Result<bool, CsvError> {
         let mut bytes = std::mem::take(row).into_byte_record();
         if !self.read(&mut bytes, width)? {
@@ -162,13 +160,10 @@ impl<R: Read> CsvReader<R> {
 /// True if the lines of a cell look like rows with this many delimiters.
 fn holds_rows(lines: &[&[u8]], delimiter: u8, delimiters: usize) -> bool {
     let [_, whole @ .., _] = lines else { return false };
-    let counts: Vec<usize> = whole
-        .iter()
-        .filter(|line| !line.trim_ascii().is_empty())
-        .map(|line| line.iter().filter(|byte| **byte == delimiter).count())
-        .collect();
-    let alike = counts.iter().filter(|count| **count == delimiters).count();
-    alike * delimiters >= MIN_DELIMITERS && alike * 4 >= counts.len() * 3
+    let written = whole.iter().filter(|line| !line.trim_ascii().is_empty());
+    let has_all = |line: &&&[u8]| line.iter().filter(|byte| **byte == delimiter).count() == delimiters;
+    let alike = written.clone().filter(has_all).count();
+    alike * delimiters >= MIN_DELIMITERS && alike * 4 >= written.count() * 3
 }
 
 #[cfg(test)]

@@ -61,12 +61,10 @@ impl<V: Copy> KeyMap<V> {
     /// Adds a text if it is new; otherwise returns its value.
     pub fn insert_new(&mut self, text: &str, value: V) -> Option<V> {
         match self.values.entry(self.key(text)) {
-            Entry::Occupied(known) => Some(*known.get()),
-            Entry::Vacant(place) => {
-                place.insert(value);
-                None
-            }
-        }
+            Entry::Occupied(known) => return Some(*known.get()),
+            Entry::Vacant(place) => place.insert(value),
+        };
+        None
     }
 }
 

@@ -61,33 +61,28 @@ pub(crate) fn read(folder: &Path, given: &MetaValues, report: &mut DiagnosticRep
             }
         },
         Err(error) if error.kind() == io::ErrorKind::NotFound && given.version.is_some() => String::new(),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+        Err(error) => {
             let message =
                 "file is missing; write it with a line such as `version = \"2026-11-20.1\"`, or give --release";
-            diagnostics.error(None, None, message.into());
-            return None;
-        }
-        Err(error) => {
-            diagnostics.unreadable(&error);
+            match error.kind() {
+                io::ErrorKind::NotFound => diagnostics.error(None, None, message.into()),
+                _ => diagnostics.unreadable(&error),
+            }
             return None;
         }
     };
-    let table: toml::Table = match text.parse::<toml::Table>() {
-        Ok(mut table) => {
-            table.extend(given.entries().map(|(key, value)| (key.to_owned(), toml::Value::String(value))));
-            table
-        }
+    let parsed: Result<toml::Table, toml::de::Error> = text.parse();
+    let mut table = match parsed {
+        Ok(table) => table,
         Err(error) => {
-            let error: toml::de::Error = error;
             let line = error.span().map(|span| lines_before(text.as_bytes(), span.start));
             diagnostics.error(line, None, format!("is not TOML: {}", error.message()));
             return None;
         }
     };
-    for key in table.keys() {
-        if !KEYS.contains(&key.as_str()) {
-            diagnostics.warning(line_of(&text, key), None, format!("unknown key {}", quoted(key)));
-        }
+    table.extend(given.entries().map(|(key, value)| (key.to_owned(), toml::Value::String(value))));
+    for key in table.keys().filter(|key| !KEYS.contains(&key.as_str())) {
+        diagnostics.warning(line_of(&text, key), None, format!("unknown key {}", quoted(key)));
     }
     let mut value = |key: &'static str, required: bool| -> Option<String> {
         let string = match table.get(key) {
@@ -157,9 +152,9 @@ fn lines_before(text: &[u8], end: usize) -> u64 {
 }
 
 fn line_of(text: &str, key: &str) -> Option<u64> {
-    let index = text.lines().position(|line| {
+    let is_of_key = |line: &str| {
         let line = line.trim_start().trim_start_matches('"');
         line.strip_prefix(key).is_some_and(|rest| rest.trim_start_matches('"').trim_start().starts_with('='))
-    });
-    index.map(|index| index as u64 + 1)
+    };
+    (1..).zip(text.lines()).find_map(|(number, line)| is_of_key(line).then_some(number))
 }

@@ -55,10 +55,7 @@ impl TextStore {
         }
     }
 
-    /// Reads a text. Call it after [`TextStore::finish`].
-    ///
-    /// # Errors
-    /// If the file could not be written or cannot be read.
+    /// Reads a text. Call it after [`TextStore::finish`]. Fails if the file could not be written or cannot be read.
     pub(crate) fn read(&self, text: StoredText) -> io::Result<Cow<'_, str>> {
         if let Some(error) = &self.failed {
             return Err(io::Error::new(error.kind(), format!("descriptions and reviews cannot be kept: {error}")));

@@ -26,16 +26,12 @@ pub fn check(url: &str) -> Result<(), WebsiteProblem> {
         return Err(WebsiteProblem::Invalid("is not a web address; write it as `https://www.example.com`"));
     }
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    match authority.rsplit_once('@') {
-        None => check_host(authority),
-        Some((user, host)) => {
-            check_host(host)?;
-            if user.chars().all(|char| char.is_alphanumeric() || "-_+".contains(char)) {
-                return Err(WebsiteProblem::HasUserName);
-            }
-            Err(WebsiteProblem::Invalid("has user information before `@`; remove it, as in `https://www.example.com`"))
-        }
+    let Some((user, host)) = authority.rsplit_once('@') else { return check_host(authority) };
+    check_host(host)?;
+    if user.chars().all(|char| char.is_alphanumeric() || "-_+".contains(char)) {
+        return Err(WebsiteProblem::HasUserName);
     }
+    Err(WebsiteProblem::Invalid("has user information before `@`; remove it, as in `https://www.example.com`"))
 }
 
 /// The host of a web address in lowercase, without `www.` and port; the same for all spellings of an address.
@@ -67,10 +63,9 @@ fn check_host(authority: &str) -> Result<(), WebsiteProblem> {
                 && host.chars().all(|char| char.is_alphanumeric() || "-._".contains(char))
         }
     };
-    if is_host {
-        Ok(())
-    } else {
-        Err(WebsiteProblem::Invalid("has no valid host; write it as `https://www.example.com`"))
+    match is_host {
+        true => Ok(()),
+        false => Err(WebsiteProblem::Invalid("has no valid host; write it as `https://www.example.com`")),
     }
 }
 
