@@ -30,9 +30,9 @@ struct CountryTable {
 const NARROWER: [&str; 5] = ["england", "korea", "northern ireland", "scotland", "wales"];
 
 /// Codes and usual names of the countries that the crate names otherwise.
-fn usual_names() -> impl Iterator<Item = (&'static str, &'static str)> {
-    pairs(include_str!("country_names.txt"))
-}
+const USUAL_NAMES: &str = include_str!("country_names.txt");
+
+const ALIASES: &str = include_str!("country_aliases.txt");
 
 fn pairs(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
     word_file::entries(text).filter_map(|line| line.split_once(' '))
@@ -58,12 +58,12 @@ static TABLE: Lazy<CountryTable> = Lazy::new(|| {
             by_text.entry(fold(alias)).or_insert(Country(index as u16));
         }
     }
-    for (alpha2, text) in pairs(include_str!("country_aliases.txt")) {
+    for (alpha2, text) in pairs(ALIASES) {
         let index = countries.iter().position(|country| country.alpha2 == alpha2).expect("a code of ISO 3166-1");
         by_text.entry(fold(text)).or_insert(Country(index as u16));
     }
     let regions = region_lines().flat_map(|(names, _)| names.split('|'));
-    let names = usual_names().chain(pairs(include_str!("country_aliases.txt"))).map(|(_, name)| name).chain(regions);
+    let names = pairs(USUAL_NAMES).chain(pairs(ALIASES)).map(|(_, name)| name).chain(regions);
     let with_commas = names.filter(|name| name.contains(',')).map(fold_parts).collect();
     let codes = countries.iter().flat_map(|country| [country.alpha2, country.alpha3]).map(fold);
     let codes: HashSet<String> = codes.collect();
@@ -90,7 +90,7 @@ fn region_lines() -> impl Iterator<Item = (&'static str, &'static str)> {
 
 /// The usual name and spelling: `The United States Of America` → `United States`.
 fn short_name(alpha2: &str, long_name: &'static str) -> String {
-    if let Some((_, name)) = usual_names().find(|(known, _)| *known == alpha2) {
+    if let Some((_, name)) = pairs(USUAL_NAMES).find(|(known, _)| *known == alpha2) {
         return name.to_owned();
     }
     let name = plain_name(long_name).to_owned();
@@ -104,12 +104,10 @@ fn plain_name(name: &'static str) -> &'static str {
 
 fn spaced(name: &str) -> String {
     let mut spaced = String::with_capacity(name.len() + 4);
-    let mut after_lower = false;
     for char in name.chars() {
-        if after_lower && char.is_uppercase() {
+        if char.is_uppercase() && spaced.ends_with(char::is_lowercase) {
             spaced.push(' ');
         }
-        after_lower = char.is_lowercase();
         spaced.push(char);
     }
     spaced
@@ -119,8 +117,7 @@ impl Country {
     /// Reads an alpha-2 or alpha-3 code or an English name, in any letter case. `UK` is accepted.
     pub fn read(text: &str) -> Option<Self> {
         let folded = fold(text);
-        let found = TABLE.by_text.get(&folded).or_else(|| TABLE.by_text.get(folded.strip_prefix("the ")?));
-        found.copied()
+        TABLE.by_text.get(&folded).or_else(|| TABLE.by_text.get(folded.strip_prefix("the ")?)).copied()
     }
 
     /// True if a name means less than the country that it is read as.
@@ -161,10 +158,8 @@ impl Country {
     pub fn of_region(name: &str) -> Option<&'static [Self]> {
         let folded = fold(name);
         let name = folded.strip_prefix("the ").unwrap_or(&folded);
-        REGIONS
-            .iter()
-            .find(|(names, _)| names.iter().any(|known| known == name))
-            .map(|(_, countries)| countries.as_slice())
+        let region = REGIONS.iter().find(|(names, _)| names.iter().any(|known| known == name));
+        region.map(|(_, countries)| countries.as_slice())
     }
 
     /// True if a text is the name of a country or region with all of its commas: `Korea, South`.
@@ -307,9 +302,9 @@ mod tests {
     }
 
     #[test]
-    fn countries_have_their_usual_names() {
+    fn countries_have_their_pairs(USUAL_NAMES) {
         let name = |code: &str| Country::from_alpha2(code).map_or("", Country::name);
-        for (code, called) in usual_names() {
+        for (code, called) in pairs(USUAL_NAMES) {
             assert_eq!(name(code), called);
         }
         for (code, called) in [

@@ -29,11 +29,11 @@ pub(crate) enum NameSimilarity {
 
 pub struct CoreName {
     /// The words without the legal form, separated by spaces.
-    words: String,
+    pub words: String,
     /// The distinctive words, separated by spaces.
-    core: String,
-    /// A bit for each generic word in the name.
-    generic: u32,
+    pub core: String,
+    /// A bit for each generic word next to the core.
+    pub generic: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,16 +50,14 @@ impl WordKind {
     /// Classifies the words of a folded name. Legal words count as generic if there are no others, because then they
     /// distinguish nothing.
     pub fn classify(words: &[&str]) -> Vec<Self> {
-        let mut is_legal = vec![false; words.len()];
-        let mut start = 0;
+        let mut is_legal: Vec<bool> = Vec::with_capacity(words.len());
         for run in words.chunk_by(|left, right| left.len() == 1 && right.len() == 1) {
-            let end = start + run.len();
-            is_legal[start..end].fill(match run {
+            let is_legal_run = match run {
                 [word] => is_legal_word(word),
                 // A legal form of single letters is one word: `alder l l c`.
-                letters => start > 0 && is_legal_word(&letters.concat()),
-            });
-            start = end;
+                letters => !is_legal.is_empty() && is_legal_word(&letters.concat()),
+            };
+            is_legal.extend(run.iter().map(|_| is_legal_run));
         }
         let has_others = is_legal.contains(&false);
         let kind = |(word, is_legal): (&&str, bool)| match GENERIC_BITS.get(singular(word)) {
@@ -106,21 +104,6 @@ impl CoreName {
             (core, generic) = (words.clone(), 0);
         }
         Self { words, core, generic }
-    }
-
-    /// The words without the legal form, separated by spaces.
-    pub fn words(&self) -> &str {
-        &self.words
-    }
-
-    /// The distinctive words, separated by spaces.
-    pub fn core(&self) -> &str {
-        &self.core
-    }
-
-    /// A bit for each generic word next to the core.
-    pub fn generic(&self) -> u32 {
-        self.generic
     }
 
     pub fn joined(&self) -> String {
