@@ -32,8 +32,7 @@ static STATES: Lazy<HashMap<&'static str, Subdivision>> = Lazy::new(|| {
     states.flatten().collect()
 });
 
-/// Finds a state by its folded name. If a city has the same name, as New York and Ontario do, the name of the state
-/// ends in `state` or `province`.
+/// Finds a state by its folded name, which ends in `state` or `province` if a city has it, too, as New York.
 pub fn state(folded: &str) -> Option<&'static Subdivision> {
     STATES.get(folded)
 }
@@ -85,8 +84,7 @@ static CITIES_OF_CODES: Lazy<HashMap<&'static str, CitiesByCountry>> = Lazy::new
     codes
 });
 
-/// Finds the countries that a city may be in by the text after it, as far as the city is known: `DE` for `berlin` and
-/// `de`, `US` for `wilmington` and `de`. Both texts are folded.
+/// The countries that a folded city may be in by the folded text after it: `US` for `wilmington` and `de`.
 pub fn countries_of(city: &str, behind: &str) -> Vec<&'static str> {
     let is_one = |cities: &[&str]| cities.contains(&city) || names_of(city).iter().any(|name| cities.contains(name));
     let states =

@@ -77,8 +77,7 @@ pub(crate) enum Precision {
     Day,
 }
 
-/// A date that may be known only to the month or year. It is written as it was given, `2021`, `2021-03` or
-/// `2021-03-04`, and ordered by its first day, then from year to day: in the order of the texts.
+/// A date as it was given, `2021`, `2021-03` or `2021-03-04`. The order is that of the texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PartialDate {
     first_day: Date,

@@ -1,5 +1,4 @@
-//! Fields of public types. One declaration gives the Rust struct and its JSON; field lists, documents and schemas are
-//! generated from it.
+//! Fields of public types: one declaration gives the Rust struct, its JSON, field lists, documents and schemas.
 //!
 //! [`model!`] declares a struct as usual, with rules in brackets after a field's type:
 //!

@@ -3,9 +3,7 @@
 /// Prominence is stored in millionths.
 pub const MAX_PROMINENCE: u32 = 1_000_000;
 
-/// The names of one table's rows.
-///
-/// Row numbers are below `len()`; implementations may panic for others.
+/// The names of one table's rows. Row numbers are below `len()`; implementations may panic for others.
 pub trait Names: Sync {
     fn len(&self) -> u32;
 

@@ -29,9 +29,8 @@ pub enum AfterFailure {
     GoOn,
 }
 
-/// Calls `each` with each value on at most so many threads, this one included, and returns the results in order. Values
-/// start in order. The thread of a value that fails starts no other, and one of the errors is returned. A panic is
-/// resumed in this thread.
+/// As [`all_in_parallel`], on at most so many threads, this one included. The thread of a value that fails starts no
+/// other, and one of the errors is returned. A panic is resumed in this thread.
 pub fn try_in_parallel<V: Sync, T: Send, E: Send>(
     threads: usize,
     values: &[V],

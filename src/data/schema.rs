@@ -150,8 +150,7 @@ impl Table {
         &self.model().fields[self.model().stored..]
     }
 
-    /// The index of a stored field. Panics if the table has no such field: names come from the code, never from a
-    /// request.
+    /// The index of a stored field. Panics if the table has no such field: names come from the code.
     pub fn field_index(self, name: &str) -> usize {
         let index = self.fields().iter().position(|field| field.name == name);
         index.unwrap_or_else(|| panic!("{} have no field `{name}`", self.name()))
@@ -183,8 +182,8 @@ impl Table {
 }
 
 vocabulary! {
-    /// A property that rows are counted and filtered by. Its values are numbers: indexes into the vocabulary of its name,
-    /// or row numbers of firms, startups or sectors.
+    /// A property that rows are counted and filtered by. Its values are indexes into the vocabulary of its name, or row
+    /// numbers of firms, startups or sectors.
     Facet, "facet", {
         Stage = "stage",
         /// Rows of the sectors; a row counts for its sectors and all their ancestors.
@@ -192,8 +191,7 @@ vocabulary! {
         Country = "country",
         /// Indexes into the list of folded city names; for rounds the startup's, for people the organization's.
         City = "city",
-        /// Indexes into `FirmKind::ALL`, for rounds the kinds of the investors; for people into
-        /// `OrganizationKind::ALL`.
+        /// Indexes into `FirmKind::ALL`, for rounds those of the investors; for people into `OrganizationKind::ALL`.
         Kind = "kind",
         /// Indexes into `StartupStatus::ALL` or `ReviewStatus::ALL`.
         Status = "status",

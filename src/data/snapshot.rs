@@ -96,9 +96,8 @@ impl Snapshot {
         Ok(snapshot)
     }
 
-    /// Opens tables in a file. `contents` is the checksum of their table of contents. Data is read and verified on
-    /// first use. A method panics if its data cannot be read or was changed, so that the request fails instead of
-    /// returning wrong data. [`Snapshot::check`] reads everything and returns the error.
+    /// Opens tables in a file, with the checksum of their table of contents. Data is read and verified on first use. A
+    /// method panics if its data cannot be read or was changed; [`Snapshot::check`] reads all and returns the error.
     pub fn open_file(tables: File, contents: &Sha256Sum, records: RecordStore) -> Result<Self, ArchiveError> {
         Self::from_archive(Archive::open_file(tables, contents)?, records)
     }
@@ -291,8 +290,7 @@ impl Snapshot {
         self.by_slug(table).iter().copied().filter(move |row| self.is_published(table, *row))
     }
 
-    /// The record of a row. Panics if it cannot be read (see [`Snapshot::read_record`]), so that the request fails
-    /// instead of returning wrong data.
+    /// As [`Snapshot::read_record`]. Panics if it cannot be read: the request fails instead of returning wrong data.
     pub fn record(&self, table: Table, row: u32) -> RecordText<'_> {
         self.read_record(table, row).unwrap_or_else(|error| panic!("{error}"))
     }

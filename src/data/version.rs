@@ -35,8 +35,7 @@ pub struct ParseVersionError;
 impl FromStr for SnapshotVersion {
     type Err = ParseVersionError;
 
-    /// Reads `YYYY-MM-DD.N`; a bare date means `.1`. A counter has no leading zero, so that each version has only one
-    /// form.
+    /// A bare date means `.1`. A counter has no leading zero, so that each version has only one form.
     fn from_str(text: &str) -> Result<Self, ParseVersionError> {
         let (date, counter) = text.split_once('.').unwrap_or((text, "1"));
         if counter.starts_with('0') || !counter.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -23,8 +23,7 @@ pub trait Vocabulary: Copy + Sized + 'static {
         None
     }
 
-    /// True if an accepted spelling, in normal form, means less than the value: Series E is one of several stages in
-    /// `series-d-plus`.
+    /// True if an accepted spelling, in normal form, means less than the value: Series E less than `series-d-plus`.
     fn is_narrower(_text: &str) -> bool {
         false
     }
@@ -44,9 +43,7 @@ pub trait Vocabulary: Copy + Sized + 'static {
     }
 }
 
-/// The values of a vocabulary, by the name in a record's field ([`Field::vocabulary`]).
-///
-/// [`Field::vocabulary`]: crate::field::Field::vocabulary
+/// The values of a vocabulary, by the name in a record's field.
 pub fn values_of(name: &str) -> Option<Vec<&'static str>> {
     Some(match name {
         "Stage" => Stage::names(),

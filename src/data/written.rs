@@ -111,8 +111,7 @@ enum Script {
     Latin,
     Greek,
     Cyrillic,
-    /// A character may be a word or a syllable, vowels may be left out, or marks are tones: letters of the folded name
-    /// tell the sound and not the spelling.
+    /// Characters that may be words or syllables, vowels left out, tones: the folded name tells the sound only.
     Other,
 }
 
@@ -131,8 +130,7 @@ impl Script {
     }
 }
 
-/// True if both names are of the same alphabet, so that letters of the folded names are letters of the names: one that
-/// differs may be mistyped.
+/// True if both names are of the same alphabet, so that a letter of the folded names that differs may be mistyped.
 pub fn are_spelled_alike(left: &str, right: &str) -> bool {
     let alphabet = |text: &str| {
         let mut scripts = text.chars().filter_map(Script::from_char);

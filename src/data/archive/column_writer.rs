@@ -10,8 +10,7 @@ use crate::fold::fold;
 use crate::vocabulary::Vocabulary;
 use crate::{Country, Facet, Table};
 
-/// Writes the columns of one table in the table's order. The closures passed to its methods take a row's index in the
-/// dataset.
+/// Writes the columns of one table in its order. The closures passed to its methods take a row's index in the dataset.
 pub(crate) struct ColumnWriter<'a, 'w> {
     writer: &'a mut ArchiveWriter<'w>,
     table: Table,

@@ -27,8 +27,7 @@ pub fn bit_words(rows: u32) -> usize {
     (rows as usize).div_ceil(64)
 }
 
-/// Writes a facet. `each` calls back with every (value, row), in ascending order of rows, without duplicates. Fails if
-/// there are too many values for the positions, about two billion.
+/// Writes a facet. `each` calls back with every (value, row), in ascending order of rows, without duplicates.
 pub(crate) fn write(
     writer: &mut ArchiveWriter<'_>,
     name: &str,

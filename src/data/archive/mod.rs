@@ -1,5 +1,4 @@
-//! The archive of a snapshot, `tables.bin`: named sections of plain little-endian numbers and bytes. The texts of
-//! records have their own file ([`records`]).
+//! The archive of a snapshot, `tables.bin`: named sections of plain little-endian numbers and bytes.
 //!
 //! Layout: a head of 64 bytes (magic, format), the sections, each at a multiple of 64 bytes, the table of contents, and
 //! a tail of 64 bytes with the position of that table. Sections are in memory (embedded, or read from a file and
@@ -254,8 +253,7 @@ impl Archive {
         }
     }
 
-    /// Panics if the section is in a file that cannot be read or was changed, so that the request fails instead of
-    /// returning wrong data. [`Archive::read_all`] returns the error.
+    /// Panics if the section is in a file that cannot be read or was changed; [`Archive::read_all`] returns the error.
     fn bytes_of<'a>(&'a self, section: &'a ArchiveSection) -> &'a [u8] {
         self.try_bytes_of(section).unwrap_or_else(|error| panic!("section {}: {error}", section.name))
     }

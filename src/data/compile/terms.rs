@@ -27,8 +27,7 @@ pub(super) struct FacetTerms {
 }
 
 impl FacetTerms {
-    /// Writes the values of the facets in [`Facet::LISTED`]. Handles one facet at a time, because each may have as many
-    /// texts as there are rows.
+    /// Writes the values, one facet at a time, because each may have as many texts as there are rows.
     pub(super) fn write(dataset: &Dataset, writer: &mut ArchiveWriter<'_>) -> io::Result<Self> {
         let (firms, startups, people) = (&dataset.firms, &dataset.startups, &dataset.people);
         let cities = [texts(firms, |firm| folded(&firm.city)), texts(startups, |startup| folded(&startup.city))];

@@ -47,8 +47,7 @@ pub(crate) struct Permutation {
 }
 
 impl Permutation {
-    /// Sorts rows by `key`, and rows with equal keys by `rest`. Keys are computed once for each row and are contiguous in
-    /// memory: the more they distinguish, the fewer rows are looked up.
+    /// Sorts rows by `key`, and rows with equal keys by `rest`. Keys are contiguous in memory, and computed once.
     pub(crate) fn by<K: Ord>(rows: usize, key: impl Fn(usize) -> K, rest: impl Fn(usize, usize) -> Ordering) -> Self {
         let mut keyed: Vec<(K, u32)> = (0..rows).map(|row| (key(row), row as u32)).collect();
         keyed.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| rest(a.1 as usize, b.1 as usize)));

@@ -1,5 +1,4 @@
-//! `aliases.csv`: further names of firms, startups and people, kept apart from the records so that they can be collected
-//! and reviewed on their own. A dataset may lack it.
+//! `aliases.csv`: further names of firms, startups and people, which are collected and reviewed on their own.
 
 use std::collections::HashMap;
 use std::io::{self, Write};

@@ -20,8 +20,7 @@ use crate::{Country, Date, PartialDate};
 /// The largest integer that JSON numbers represent exactly, 2^53 − 1.
 const MAX_DOLLARS: u64 = 9_007_199_254_740_991;
 
-/// Maximum characters of a slug, an id, a name, an alias, a city or a title: as many as a search accepts. The longest
-/// known name has 99.
+/// Maximum characters of a text on one line: as many as a search accepts. The longest known name has 99.
 pub const MAX_LINE: usize = 200;
 
 /// Maximum characters of a website; the longest known one has 184.
@@ -81,8 +80,7 @@ impl CsvRow<'_, '_> {
         self.diagnostics.warning(Some(self.line), Some(column), message);
     }
 
-    /// Parses a field with `read`, which returns `None` for an empty or invalid value. An invalid one is reported as
-    /// `problem`.
+    /// Parses a field with `read`. If it returns `None` for a text that is not empty, that is reported as `problem`.
     fn read<T>(&mut self, column: &'static str, read: impl Fn(&str) -> Option<T>, problem: &str) -> Option<T> {
         let text = self.field(column);
         let value = read(text);
@@ -247,8 +245,7 @@ impl CsvRow<'_, '_> {
         self.read(column, read, "is not a whole number of US dollars")
     }
 
-    /// As `dollars`, with a warning for 0: sources write it for an unknown amount, and nobody raises, manages or
-    /// invests it.
+    /// As `dollars`, with a warning for 0, which sources write for an unknown amount.
     pub(crate) fn raised_dollars(&mut self, column: &'static str) -> Option<u64> {
         let amount = self.dollars(column)?;
         if amount == 0 {

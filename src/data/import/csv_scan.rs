@@ -7,8 +7,7 @@
 use std::collections::VecDeque;
 use std::io::{self, Cursor, Read};
 
-/// Byte order mark before the header of many files in UTF-8. It is removed here, because the `csv` crate takes a piece
-/// with nothing else for the end.
+/// Byte order mark, removed here because the `csv` crate takes a piece with nothing else for the end.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Separators and quotation marks of cells.

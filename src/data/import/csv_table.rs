@@ -66,8 +66,7 @@ pub struct CsvColumns {
 }
 
 impl CsvColumns {
-    /// Reads the header line. Reports repeated and unknown columns, and all missing ones in one message. `None` if no
-    /// row can be read.
+    /// Reads the header line, and reports repeated, unknown and missing columns. `None` if no row can be read.
     fn read<T: TableRow>(reader: &mut CsvReader<File>, diagnostics: &mut Diagnostics<'_>) -> Option<Self> {
         let mut raw = ByteRecord::new();
         let read = reader.read(&mut raw, 0).map_err(|error| error.to_string());
@@ -132,10 +131,8 @@ pub struct CsvFolder<'a> {
 }
 
 impl CsvFolder<'_> {
-    /// Reads the file of a table. `each` parses a row, and returns `None` for one that cannot be used.
-    ///
-    /// Without the file the table is empty. Reports a missing column, a row with too few or too many fields, invalid
-    /// UTF-8 and a quotation mark that is not closed.
+    /// Reads the file of a table; without the file the table is empty. `each` parses a row, and returns `None` for one
+    /// that cannot be used.
     pub fn read<T: TableRow>(&mut self, each: impl FnMut(&mut CsvRow<'_, '_>) -> Option<T>) -> CsvTable<T> {
         CsvTable::read_file(&self.path.join(T::FILE), T::FILE, self.report, self.progress, each)
     }

@@ -31,8 +31,7 @@ fn parse(text: &'static str) -> Vec<AliasEntry> {
     word_file::entries(text).filter_map(entry).collect()
 }
 
-/// Adds the known aliases to the records of a dataset, unless another record of the same kind has the name already.
-/// Returns their number.
+/// Adds the known aliases to the records of a dataset, unless another of the kind has the name. Returns their number.
 pub(crate) fn add(dataset: &mut Dataset) -> usize {
     add_to(&mut dataset.firms, &ENTRIES, Table::Firms, AliasTarget::of_firm)
         + add_to(&mut dataset.startups, &ENTRIES, Table::Startups, AliasTarget::of_startup)

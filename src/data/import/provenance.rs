@@ -1,5 +1,4 @@
-//! `sources.csv` and `provenance.csv`: the sources of a dataset, and their statements about its records. A dataset may
-//! lack both.
+//! `sources.csv` and `provenance.csv`: the sources of a dataset, and their statements about its records.
 
 use std::collections::HashMap;
 
@@ -38,8 +37,7 @@ impl TableRow for Source {
     const REQUIRED: &'static str = "id,license";
 }
 
-/// A source's statement about a field of a record. It is stored as a JSON array of its fields, see
-/// [`SourceStatement::json`].
+/// A source's statement about a field of a record. It is stored as a JSON array of its fields.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct SourceStatement {
     pub field: String,
@@ -104,8 +102,7 @@ impl Provenance {
         self.statements.contains_key(&table)
     }
 
-    /// The statements about a row as the archive has them: JSON arrays of their fields, each with a flag from `used`
-    /// that is true if the record has the value.
+    /// The statements about a row as the archive has them, each with a flag that is true if the record has the value.
     pub(crate) fn stored(&self, table: Table, row: u32, used: &mut impl Iterator<Item = bool>) -> Vec<u8> {
         let mut text = Vec::new();
         for statement in self.texts(table, row) {

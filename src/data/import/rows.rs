@@ -156,8 +156,7 @@ fn reject_path(row: &mut CsvRow<'_, '_>, slug: &str, path: &str) {
     }
 }
 
-/// Parses a date, with a warning if it is after the release: a planned round may be known, but a mistyped year is more
-/// likely.
+/// Parses a date, with a warning if it is after the release: it may be planned, but a mistyped year is more likely.
 fn past_date(row: &mut CsvRow<'_, '_>, column: &'static str, released_on: Option<Date>) -> Option<PartialDate> {
     let date = row.date(column)?;
     if let Some(released_on) = released_on.filter(|released_on| date.first_day() > *released_on) {

@@ -1,5 +1,4 @@
-//! The texts of a dataset that nothing is derived from, descriptions and reviews. They are stored apart from the rows,
-//! in a file if there is one, so that the memory of a build does not grow with them.
+//! The descriptions and reviews of a dataset, apart from its rows: the memory of a build does not grow with them.
 
 use std::borrow::Cow;
 use std::fs::File;

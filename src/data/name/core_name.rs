@@ -47,8 +47,7 @@ pub enum WordKind {
 }
 
 impl WordKind {
-    /// Classifies the words of a folded name. Legal words count as generic if there are no others, because then they
-    /// distinguish nothing.
+    /// Classifies the words of a folded name. Legal words are generic if there are no others: they distinguish nothing.
     pub fn classify(words: &[&str]) -> Vec<Self> {
         let mut is_legal: Vec<bool> = Vec::with_capacity(words.len());
         for run in words.chunk_by(|left, right| left.len() == 1 && right.len() == 1) {
@@ -137,8 +136,7 @@ impl CoreName {
         }
         let mut letters = joined.clone().into_bytes();
         letters.sort_unstable();
-        // Keys of equal or swapped letters, of doubled letters and plurals, and of beginnings, each of which may be the
-        // core of another name.
+        // Keys of equal or swapped letters, of doubled letters and plurals, and of beginnings that may be other cores.
         each(xxh3_64(&letters));
         each(xxh3_64(self.squeezed().as_bytes()) ^ 1);
         let ends = self.core.match_indices(' ').map(|(end, _)| end).skip(1).chain([self.core.len()]);

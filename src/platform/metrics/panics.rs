@@ -41,8 +41,7 @@ impl Panic {
     }
 }
 
-/// Runs `work` and catches its panic. The caller is responsible for the state that a panic leaves behind: poisoned
-/// locks, half-changed values.
+/// Runs `work` and catches its panic. The caller is responsible for poisoned locks and half-changed values.
 pub fn catch<T>(work: impl FnOnce() -> T) -> Result<T, Panic> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|payload| Panic::caught(payload.as_ref()))
 }

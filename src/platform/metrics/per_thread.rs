@@ -7,8 +7,7 @@ use std::thread::available_parallelism;
 /// Maximum number of parts; further threads share them.
 const MAX_PARTS: usize = 16;
 
-/// One `T` per runtime thread. State changed by all threads would move between processors with every request, which
-/// takes longer than the change.
+/// One `T` per runtime thread. State changed by all threads would move between processors with every request.
 pub struct PerThread<T>(Box<[Padded<T>]>);
 
 /// Two cache lines, because processors fetch them in pairs.
