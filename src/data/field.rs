@@ -111,6 +111,11 @@ impl Field {
     }
 }
 
+const FIRST_SEEN: &[&str] = &[" The release in which the record appeared, as far back as releases were compared; `null` if it \
+                               was in the first."];
+const CHANGED_IN: &[&str] =
+    &[" The last release that added or changed the record; `null` if none did since the first that was compared."];
+
 macro_rules! rules {
     ($($(#[$doc:meta])* $rule:ident($($argument:ident: $type:ty),*) { $($field:ident: $value:expr),+ })+) => {
         impl Field {
@@ -136,6 +141,8 @@ rules! {
     optional() { is_optional: true, is_nullable: false }
     detail() { is_detail: true }
     joined() { is_joined: true }
+    first_seen() { doc: FIRST_SEEN, pattern: Some(SNAPSHOT), is_joined: true }
+    changed_in() { doc: CHANGED_IN, pattern: Some(SNAPSHOT), is_joined: true }
     flat() { is_flat: true }
 }
 

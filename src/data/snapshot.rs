@@ -12,10 +12,10 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::archive::facet_column::{FacetColumn, RowSet, RowValues};
-use crate::archive::own_columns::{FirmNumberColumns, RoundColumns, TermColumns};
+use crate::archive::own_columns::{FirmNumberColumns, RoundColumns};
 use crate::archive::records::RecordStore;
 use crate::archive::table_columns::{TableColumns, check};
-use crate::archive::{Archive, NumberColumn, Sha256Sum, SharedBytes, bounds};
+use crate::archive::{Archive, NumberColumn, Sha256Sum, SharedBytes, TextColumn, bounds};
 use crate::derive::score::Priors;
 use crate::field::model;
 use crate::fold::fold;
@@ -48,7 +48,7 @@ pub struct Snapshot {
     rounds: RoundColumns,
     sector_parent: NumberColumn<u32>,
     /// In the order of [`Facet::LISTED`].
-    terms: Vec<TermColumns>,
+    terms: Vec<TextColumn>,
     sources: Vec<Source>,
     score_priors: Priors,
     /// True once all of it is verified.
@@ -112,7 +112,7 @@ impl Snapshot {
         let record_checksums: NumberColumn<Sha256Sum> = archive.open_column("records/sha256")?;
         check(records.have_blocks(record_checksums.length), "records/sha256")?;
         let [firms, _, rounds, _, _, sectors] = rows.map(|rows| rows as usize);
-        let terms = Facet::LISTED.into_iter().map(|facet| TermColumns::open(&archive, facet));
+        let terms = Facet::LISTED.into_iter().map(|facet| archive.open_texts(&format!("{facet}/terms")));
         Ok(Self {
             firms: FirmNumberColumns::open(&archive, firms)?,
             rounds: RoundColumns::open(&archive, rounds)?,
@@ -156,7 +156,7 @@ impl Snapshot {
         self.rounds.check(archive, &rows)?;
         let known_sector = |sector: &u32| *sector == NONE_U32 || *sector < rows[Table::Sectors as usize];
         check(archive.get(&self.sector_parent).iter().all(known_sector), "sectors/parent")?;
-        self.terms.iter().try_for_each(|columns| archive.check_texts(&columns.texts))?;
+        self.terms.iter().try_for_each(|terms| archive.check_texts(terms))?;
         // Records on disk are verified when they are read.
         if let RecordStore::Memory(_) = &self.records {
             let mut rows = Table::ALL.into_iter().flat_map(|table| (0..self.rows(table)).map(move |row| (table, row)));
@@ -246,9 +246,7 @@ impl Snapshot {
             return None;
         }
         let (slugs, rows) = &self.table_columns(table).merged;
-        let rows = self.archive.get(rows);
-        let index = self.archive.find_text(slugs, rows.len() as u32, slug)?;
-        Some(rows[index as usize])
+        Some(self.archive.get(rows)[self.archive.find_text(slugs, slug)? as usize])
     }
 
     pub fn merged_slugs(&self, table: Table, row: u32) -> impl Iterator<Item = &str> {
@@ -384,16 +382,15 @@ impl Snapshot {
     }
 
     pub fn term(&self, facet: Facet, value: u32) -> Option<&str> {
-        let columns = self.term_columns(facet)?;
-        (value < columns.count).then(|| self.archive.text(&columns.texts, value))
+        let terms = self.term_column(facet)?;
+        (value < terms.rows()).then(|| self.archive.text(terms, value))
     }
 
     pub fn find_term(&self, facet: Facet, text: &str) -> Option<u32> {
-        let columns = self.term_columns(facet)?;
-        self.archive.find_text(&columns.texts, columns.count, text)
+        self.archive.find_text(self.term_column(facet)?, text)
     }
 
-    fn term_columns(&self, facet: Facet) -> Option<&TermColumns> {
+    fn term_column(&self, facet: Facet) -> Option<&TextColumn> {
         Some(&self.terms[Facet::LISTED.iter().position(|known| *known == facet)?])
     }
 

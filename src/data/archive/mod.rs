@@ -138,6 +138,12 @@ pub(crate) struct TextColumn {
     offsets: NumberColumn<u64>,
 }
 
+impl TextColumn {
+    pub(crate) fn rows(&self) -> u32 {
+        self.offsets.length as u32 - 1
+    }
+}
+
 impl ArchiveSource {
     fn length(&self) -> io::Result<usize> {
         match self {
@@ -290,6 +296,12 @@ impl Archive {
         Ok(TextColumn { heap: self.section(name)?, offsets: self.column(&format!("{name}#"), rows + 1)? })
     }
 
+    /// Opens a column of any number of texts.
+    pub(crate) fn open_texts(&self, name: &str) -> Result<TextColumn, ArchiveError> {
+        let rows = self.open_column::<u64>(&format!("{name}#"))?.length.checked_sub(1);
+        self.texts(name, rows.ok_or_else(|| ArchiveError::Damaged(format!("section {name}# is empty")))?)
+    }
+
     /// Checks that the offsets of texts ascend and that each text is UTF-8.
     pub(crate) fn check_texts(&self, texts: &TextColumn) -> Result<(), ArchiveError> {
         let (heap, ends) = (self.slice(texts.heap), self.get(&texts.offsets));
@@ -315,9 +327,9 @@ impl Archive {
         std::str::from_utf8(bytes).expect("checked, or verified as written")
     }
 
-    /// Finds the row of a text in a column of `rows` ascending texts.
-    pub(crate) fn find_text(&self, texts: &TextColumn, rows: u32, text: &str) -> Option<u32> {
-        let (mut low, mut high) = (0, rows);
+    /// Finds the row of a text in a column of ascending texts.
+    pub(crate) fn find_text(&self, texts: &TextColumn, text: &str) -> Option<u32> {
+        let (mut low, mut high) = (0, texts.rows());
         while low < high {
             let middle = low + (high - low) / 2;
             match self.text(texts, middle).cmp(text) {

@@ -1,9 +1,9 @@
 //! Positions of the columns that only firms or only funding rounds have.
 
 use crate::archive::table_columns::{check, in_range};
-use crate::archive::{Archive, NumberColumn, TextColumn, are_offsets};
+use crate::archive::{Archive, NumberColumn, are_offsets};
 use crate::vocabulary::Vocabulary;
-use crate::{ArchiveError, Country, Facet, Metric, NONE_U16, Stage, Table};
+use crate::{ArchiveError, Country, Metric, NONE_U16, Stage, Table};
 
 pub(crate) struct FirmNumberColumns {
     pub health_score: NumberColumn<u8>,
@@ -13,12 +13,6 @@ pub(crate) struct FirmNumberColumns {
     pub last_investment_on: NumberColumn<i32>,
     pub country: NumberColumn<u16>,
     pub leaderboards: Vec<(NumberColumn<u32>, NumberColumn<i32>)>,
-}
-
-/// The folded texts that are the values of a facet, ascending.
-pub(crate) struct TermColumns {
-    pub texts: TextColumn,
-    pub count: u32,
 }
 
 pub(crate) struct RoundColumns {
@@ -56,15 +50,6 @@ impl FirmNumberColumns {
         let countries = Country::all().count();
         let is_known = |country: &u16| *country == NONE_U16 || usize::from(*country) < countries;
         check(archive.get(&self.country).iter().all(is_known), "firms/country")
-    }
-}
-
-impl TermColumns {
-    pub(crate) fn open(archive: &Archive, facet: Facet) -> Result<Self, ArchiveError> {
-        let name = format!("{}/terms", facet.name());
-        let count = archive.open_column::<u64>(&format!("{name}#"))?.length.checked_sub(1);
-        let count = count.ok_or_else(|| ArchiveError::Damaged(format!("section {name}# is empty")))?;
-        Ok(Self { texts: archive.texts(&name, count)?, count: count as u32 })
     }
 }
 

@@ -66,7 +66,7 @@ impl TableColumns {
                 Facet::Sector | Facet::Parent => counts[Table::Sectors as usize] as usize,
                 Facet::Country => Country::all().count(),
                 Facet::City | Facet::Title | Facet::Website | Facet::Identifier => {
-                    archive.open_column::<u64>(&format!("{}/terms#", facet.name()))?.length.saturating_sub(1)
+                    archive.open_texts(&format!("{facet}/terms"))?.rows() as usize
                 }
                 Facet::Role => Role::ALL.len(),
                 Facet::Kind if table == Table::People => OrganizationKind::ALL.len(),

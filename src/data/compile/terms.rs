@@ -96,10 +96,8 @@ impl Identifiers {
         carried: impl Fn(usize) -> &'s [NormalIdentifier],
     ) -> io::Result<()> {
         columns.facet(Facet::Identifier, self.texts.len(), |row, each| {
-            let indexes = carried(row)
-                .iter()
-                .filter_map(|identifier| self.texts.binary_search(&identifier_text(identifier)).ok());
-            indexes.for_each(|index| each(index as u32));
+            let texts = carried(row).iter().map(identifier_text);
+            texts.filter_map(|text| self.texts.binary_search(&text).ok()).for_each(|index| each(index as u32));
         })
     }
 }

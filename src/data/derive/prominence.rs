@@ -40,19 +40,12 @@ impl Prominence {
         startups: &[StartupStats],
         sectors: &[SectorStats],
     ) -> Self {
-        let of_firms = larger(
-            values(firms.iter().map(|stats| Some(f64::from(stats.investment_count)))),
-            values(assessments.iter().map(|assessed| Some(f64::from(assessed.score.review_count)))),
-        );
+        let investments = counts(firms, |stats| stats.investment_count);
+        let of_firms = larger(investments, counts(assessments, |assessed| assessed.score.review_count));
         #[expect(clippy::cast_precision_loss, reason = "amounts are only compared")]
-        let of_startups = larger(
-            values(startups.iter().map(|stats| stats.total_raised_usd.map(|usd| usd as f64))),
-            values(startups.iter().map(|stats| Some(f64::from(stats.round_count)))),
-        );
-        let of_sectors = larger(
-            values(sectors.iter().map(|stats| Some(f64::from(stats.vc_count)))),
-            values(sectors.iter().map(|stats| Some(f64::from(stats.startup_count)))),
-        );
+        let raised = values(startups.iter().map(|stats| stats.total_raised_usd.map(|usd| usd as f64)));
+        let of_startups = larger(raised, counts(startups, |stats| stats.round_count));
+        let of_sectors = larger(counts(sectors, |stats| stats.vc_count), counts(sectors, |stats| stats.startup_count));
         let (firms, startups) = (ranked(of_firms), ranked(of_startups));
         let people = ranked(of_people(dataset, &firms, &startups));
         Self { firms, startups, people, sectors: ranked(of_sectors) }
@@ -73,6 +66,10 @@ fn of_people(dataset: &Dataset, firms: &[u32], startups: &[u32]) -> Vec<f64> {
     names.iter().for_each(|name| *roles.entry(name).or_default() += 1);
     let roles = values(names.iter().map(|name| Some(f64::from(roles[name.as_str()]))));
     organizations.into_iter().zip(roles).map(|(organization, roles)| organization + roles).collect()
+}
+
+fn counts<T>(rows: &[T], count: impl Fn(&T) -> u32) -> Vec<f64> {
+    values(rows.iter().map(|row| Some(f64::from(count(row)))))
 }
 
 fn larger(one: Vec<f64>, other: Vec<f64>) -> Vec<f64> {

@@ -145,8 +145,8 @@ pub fn by_year(reviews: impl Iterator<Item = RatedReview>, priors: &Priors) -> V
     }
     let Some(((first, _), (last, _))) = years.first_key_value().zip(years.last_key_value()) else { return Vec::new() };
     let years = (*first..=*last).map(|year| {
-        let FirmScore { score, ghosting_tenths, .. } =
-            firm_score(&years.get(&year).cloned().unwrap_or_default(), priors);
+        let sums = years.get(&year).cloned().unwrap_or_default();
+        let FirmScore { score, ghosting_tenths, .. } = firm_score(&sums, priors);
         YearScore {
             year: u16::try_from(year).expect("dates have years of four digits"),
             review_count: score.review_count,
@@ -201,10 +201,8 @@ fn firm_score(sums: &Sums, priors: &Priors) -> FirmScore {
         method: METHOD,
         components,
     };
-    let ghosting_tenths = (sums.answered >= PUBLISHED_FROM).then(|| {
-        let (k, n) = (u64::from(sums.ghosted), u64::from(sums.answered));
-        ((2_000 * k + n) / (2 * n)) as u16
-    });
+    let (k, n) = (u64::from(sums.ghosted), u64::from(sums.answered));
+    let ghosting_tenths = (sums.answered >= PUBLISHED_FROM).then(|| ((2_000 * k + n) / (2 * n)) as u16);
     let tenths = |mean: f64| (mean * 10.0 + 0.5).floor() as u8;
     let rating_tenths = std::array::from_fn(|dimension| sums.mean(dimension).map(tenths));
     let rank = (sums.count >= RANKED_FROM).then(|| ScoreRank {
