@@ -6,7 +6,6 @@ use once_cell::sync::Lazy;
 
 use crate::word_file;
 
-/// All names of a city, by each of its names.
 static NAMES: Lazy<HashMap<&'static str, Vec<&'static str>>> = Lazy::new(|| {
     let groups = word_file::entries(include_str!("cities.txt")).map(|line| line.split('|').collect::<Vec<_>>());
     groups.flat_map(|names| names.clone().into_iter().map(move |name| (name, names.clone()))).collect()

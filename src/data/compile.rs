@@ -25,6 +25,7 @@ use crate::derive::record::{RecordSerializer, is_known, reference};
 use crate::derive::row_order::RowOrders;
 use crate::derive::{Derived, country_of, each_ancestor};
 use crate::import::known_aliases;
+use crate::import::redirects::Redirect;
 use crate::import::rows::DatasetInvestor;
 use crate::import::{Dataset, DatasetInput};
 use crate::model::Reference;
@@ -109,8 +110,15 @@ impl Compiled {
             self.write_columns(&mut writer)?;
             written.join().unwrap_or_else(|panic| resume_unwind(panic)).into_iter().collect()
         });
-        for (table, written) in Table::ALL.into_iter().zip(written?) {
-            self.describe_records(&mut writer, table, written)?;
+        let provenance = &self.dataset.provenance;
+        for (table, WrittenRecords { starts, known, used }) in Table::ALL.into_iter().zip(written?) {
+            let name = table.name();
+            writer.section(&format!("{name}/starts"), &starts)?;
+            writer.section(&format!("{name}/known"), &known)?;
+            let mut used = used.into_iter();
+            let covered = self.orders[table].old.iter().filter(|_| provenance.covers(table));
+            let statements = covered.map(|row| provenance.stored(table, *row, &mut used));
+            writer.texts(&format!("{name}/statements"), statements)?;
             self.write_redirects(&mut writer, table)?;
         }
         writer.section("records/sha256", &records.finish()?)?;
@@ -157,28 +165,11 @@ impl Compiled {
         Ok(WrittenRecords { starts, known, used })
     }
 
-    /// Writes the positions of a table's records, and the statements about them.
-    fn describe_records(
-        &self,
-        writer: &mut ArchiveWriter<'_>,
-        table: Table,
-        written: WrittenRecords,
-    ) -> io::Result<()> {
-        let name = table.name();
-        writer.section(&format!("{name}/starts"), &written.starts)?;
-        writer.section(&format!("{name}/known"), &written.known)?;
-        let provenance = &self.dataset.provenance;
-        let mut used = written.used.into_iter();
-        let covered = self.orders[table].old.iter().filter(|_| provenance.covers(table));
-        let texts = covered.map(|row| provenance.stored(table, *row, &mut used));
-        writer.texts(&format!("{name}/statements"), texts)
-    }
-
     /// Writes the slugs of merged records, ascending, and the rows that replace them.
     fn write_redirects(&self, writer: &mut ArchiveWriter<'_>, table: Table) -> io::Result<()> {
         let of_table = self.dataset.redirects.iter().filter(|redirect| redirect.table == table);
-        let mut redirects: Vec<(&str, u32)> =
-            of_table.map(|redirect| (redirect.slug.as_str(), self.orders.new_row(table, redirect.target))).collect();
+        let target = |redirect: &Redirect| self.orders.new_row(table, redirect.target);
+        let mut redirects: Vec<_> = of_table.map(|redirect| (redirect.slug.as_str(), target(redirect))).collect();
         redirects.sort_unstable();
         let (slugs, rows): (Vec<&str>, Vec<u32>) = redirects.into_iter().unzip();
         writer.texts(&format!("{}/merged", table.name()), slugs.into_iter())?;
@@ -200,8 +191,8 @@ impl Compiled {
     ) -> io::Result<()> {
         columns.names(|row| reference(&self.dataset, table, row as u32).name, aliases, prominence)?;
         let found = near_duplicates::of_table(&self.dataset, &self.derived, &self.orders, table);
-        columns
-            .numbers("main", |row| found[row].map_or(NONE_U32, |duplicate| self.orders.new_row(table, duplicate.main)))
+        let main = |duplicate: NearDuplicate| self.orders.new_row(table, duplicate.main);
+        columns.numbers("main", |row| found[row].map_or(NONE_U32, main))
     }
 
     fn write_sector_facet<'s>(
@@ -274,12 +265,8 @@ impl Compiled {
         let rank = self.derived.assessments[firm].rank;
         let recent = self.derived.firms[firm].recent_investments;
         match metric {
-            Metric::HealthScore => rank.map(|rank| rank.cautious_tenths),
-            Metric::Responsiveness => rank.map(|rank| rank.means[0]),
-            Metric::Fairness => rank.map(|rank| rank.means[1]),
-            Metric::ValueAdd => rank.map(|rank| rank.means[2]),
-            Metric::GhostingRate => rank.map(|rank| rank.ghosting),
             Metric::Activity => (recent > 0).then_some(recent as i32),
+            _ => rank.map(|rank| rank[metric.index()]),
         }
     }
 
@@ -289,8 +276,8 @@ impl Compiled {
         let ranked = firms.filter_map(|(row, old)| Some((self.metric(metric, *old as usize)?, row)));
         let mut leaderboard: Vec<(i32, u32)> = ranked.collect();
         let sign = if metric == Metric::GhostingRate { 1 } else { -1 };
-        leaderboard
-            .sort_unstable_by_key(|(value, row)| (sign * i64::from(*value), columns.slug_ranks[*row as usize]));
+        let slug_rank = |row: u32| columns.slug_ranks[row as usize];
+        leaderboard.sort_unstable_by_key(|(value, row)| (sign * i64::from(*value), slug_rank(*row)));
         let (values, rows): (Vec<i32>, Vec<u32>) = leaderboard.into_iter().unzip();
         columns.section(&format!("leaderboard/{metric}"), &rows)?;
         columns.section(&format!("leaderboard/{metric}="), &values)
@@ -423,11 +410,9 @@ impl Compiled {
 }
 
 struct WrittenRecords {
-    /// The start of each record, and the end of the last.
     starts: Vec<u64>,
     /// Number of records with a value, per field.
     known: Vec<u32>,
-    /// For each statement, true if its record has the value.
     used: Vec<bool>,
 }
 

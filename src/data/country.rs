@@ -29,7 +29,6 @@ struct CountryTable {
 /// Folded names that mean less than the country they are read as: a part of it, or either it or another country.
 const NARROWER: [&str; 5] = ["england", "korea", "northern ireland", "scotland", "wales"];
 
-/// Codes and usual names of the countries that the crate names otherwise.
 const USUAL_NAMES: &str = include_str!("country_names.txt");
 
 const ALIASES: &str = include_str!("country_aliases.txt");
@@ -97,7 +96,6 @@ fn short_name(alpha2: &str, long_name: &'static str) -> String {
     [" Of ", " And ", " The "].iter().fold(name, |name, word| name.replace(word, &word.to_lowercase()))
 }
 
-/// `The United States Of America` → `United States Of America`.
 fn plain_name(name: &'static str) -> &'static str {
     name.strip_prefix("The ").unwrap_or(name)
 }
@@ -131,7 +129,6 @@ impl Country {
         Some(Self(index as u16))
     }
 
-    /// All countries, in order of their alpha-2 codes.
     pub fn all() -> impl Iterator<Item = Self> {
         (0..TABLE.entries.len()).map(|index| Self(index as u16))
     }
@@ -167,7 +164,6 @@ impl Country {
         TABLE.with_commas.contains(&fold_parts(text))
     }
 
-    /// The folded names of each region.
     pub fn region_names() -> impl Iterator<Item = &'static [String]> {
         REGIONS.iter().map(|(names, _)| names.as_slice())
     }

@@ -55,7 +55,6 @@ impl Date {
         Self::from_days(i32::try_from(seconds.div_euclid(86_400)).unwrap_or(i32::MAX))
     }
 
-    /// Unix seconds of this date at 00:00 UTC.
     pub fn unix(self) -> i64 {
         i64::from(self.0) * 86_400
     }

@@ -67,7 +67,6 @@ pub struct Field {
     pub is_flat: bool,
     pub min: Option<u32>,
     pub max: Option<u32>,
-    /// The vocabulary of the text, or of each text of the list.
     pub vocabulary: Option<&'static str>,
     pub pattern: Option<&'static str>,
     pub format: Option<TextFormat>,
@@ -111,8 +110,8 @@ impl Field {
     }
 }
 
-const FIRST_SEEN: &[&str] = &[" The release in which the record appeared, as far back as releases were compared; `null` if it \
-                               was in the first."];
+const FIRST_SEEN: &[&str] = &[" The release in which the record appeared, as far back as releases were compared; \
+                               `null` if it was in the first."];
 const CHANGED_IN: &[&str] =
     &[" The last release that added or changed the record; `null` if none did since the first that was compared."];
 
@@ -162,7 +161,6 @@ pub enum JsonType {
     PartialDate,
     /// A whole number from 0, of at most 32 bits.
     Integer,
-    /// A whole number from 0, of at most 64 bits.
     Long,
     /// A whole number of at most 32 bits, which may be negative.
     Signed,

@@ -23,9 +23,7 @@ pub fn all_in_parallel<V: Sync, T: Send>(values: &[V], each: impl Fn(&V) -> T + 
 /// What the other threads do when the work on a value fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AfterFailure {
-    /// They finish their values and start no others.
     Stop,
-    /// They go on with the values that are left.
     GoOn,
 }
 

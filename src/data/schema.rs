@@ -102,7 +102,6 @@ const SCHEMAS: &[TableSchema; 6] = {
 };
 
 impl Table {
-    /// All tables, in the order of the archive.
     pub const ALL: [Self; 6] = [Self::Firms, Self::Startups, Self::Rounds, Self::People, Self::Reviews, Self::Sectors];
 
     const fn schema(self) -> &'static TableSchema {
@@ -114,7 +113,6 @@ impl Table {
         self.schema().name
     }
 
-    /// One row of the table, for messages.
     pub const fn noun(self) -> &'static str {
         self.schema().noun
     }
@@ -127,7 +125,6 @@ impl Table {
         }
     }
 
-    /// The field that identifies a row.
     pub fn key(self) -> &'static str {
         if matches!(self, Self::Rounds | Self::Reviews) { "id" } else { "slug" }
     }
@@ -193,7 +190,6 @@ vocabulary! {
         City = "city",
         /// Indexes into `FirmKind::ALL`, for rounds those of the investors; for people into `OrganizationKind::ALL`.
         Kind = "kind",
-        /// Indexes into `StartupStatus::ALL` or `ReviewStatus::ALL`.
         Status = "status",
         Investor = "investor",
         Lead = "lead",
@@ -224,11 +220,8 @@ vocabulary! {
     Metric, "metric", {
         /// The cautious peer score: S − se.
         HealthScore = "health_score",
-        /// Smoothed mean of responsiveness.
         Responsiveness = "responsiveness",
-        /// Smoothed mean of fairness.
         Fairness = "fairness",
-        /// Smoothed mean of value added.
         ValueAdd = "value_add",
         /// Smoothed share of ghosted founders, lowest first.
         GhostingRate = "ghosting_rate",

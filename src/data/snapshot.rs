@@ -36,7 +36,6 @@ pub(crate) struct MetaSection {
     pub rows: Vec<u32>,
 }
 
-/// A compiled, versioned release of the data.
 pub struct Snapshot {
     archive: Archive,
     records: RecordStore,
@@ -51,7 +50,6 @@ pub struct Snapshot {
     terms: Vec<TextColumn>,
     sources: Vec<Source>,
     score_priors: Priors,
-    /// True once all of it is verified.
     is_checked: AtomicBool,
 }
 
@@ -89,7 +87,6 @@ pub enum Direction {
 }
 
 impl Snapshot {
-    /// Opens and checks tables in memory.
     pub fn open(tables: SharedBytes, records: RecordStore, checksums: Checksums) -> Result<Self, ArchiveError> {
         let snapshot = Self::from_archive(Archive::open(tables, checksums)?, records)?;
         snapshot.check(&|_| {})?;
@@ -229,7 +226,6 @@ impl Snapshot {
         TableNames { snapshot: self, table }
     }
 
-    /// The row with exactly this slug or id.
     pub fn find(&self, table: Table, slug: &str) -> Option<u32> {
         // Slugs and ids have no spaces; texts that may also be names do.
         if slug.contains(' ') {
@@ -353,7 +349,6 @@ impl Snapshot {
         self.facet(table, facet).map_or(0, |column| column.values as u32)
     }
 
-    /// Number of rows that have a value of a facet.
     pub fn facet_count(&self, table: Table, facet: Facet, value: u32) -> u32 {
         self.facet(table, facet).map_or(0, |column| column.count(&self.archive, value))
     }
@@ -371,7 +366,6 @@ impl Snapshot {
         self.facet(table, facet).map_or(0, |column| column.known_count(&self.archive))
     }
 
-    /// A bit for each row that has any value of a facet.
     pub fn known_rows(&self, table: Table, facet: Facet) -> RowSet<'_> {
         self.facet(table, facet).map_or(RowSet::EMPTY, |column| RowSet::Dense(column.known(&self.archive)))
     }
@@ -425,7 +419,7 @@ impl Snapshot {
         Country::at(usize::from(self.archive.get(&self.firms.country)[row as usize]))
     }
 
-    /// The leaderboard of a metric: rows, best first, and their values (see `score::ScoreRank` for the units).
+    /// The leaderboard of a metric: rows, best first, and their values (see `score::FirmScore::rank` for the units).
     pub fn leaderboard(&self, metric: Metric) -> (&[u32], &[i32]) {
         let (rows, values) = &self.firms.leaderboards[metric.index()];
         (self.archive.get(rows), self.archive.get(values))

@@ -14,7 +14,6 @@ pub struct SnapshotVersion {
 }
 
 impl SnapshotVersion {
-    /// The version that follows this one on the same date.
     pub fn next(self) -> Self {
         Self { date: self.date, counter: self.counter.saturating_add(1) }
     }

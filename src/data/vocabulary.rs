@@ -60,7 +60,6 @@ pub fn values_of(name: &str) -> Option<Vec<&'static str>> {
     })
 }
 
-/// The display form of a word of a vocabulary: `Series A` for `series-a`.
 pub fn word(name: &str) -> String {
     match name {
         "vc" => "Venture capital".to_owned(),
@@ -74,7 +73,6 @@ pub fn word(name: &str) -> String {
     }
 }
 
-/// A text with a capital as its first letter.
 pub fn capitalized(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
@@ -219,7 +217,6 @@ vocabulary! {
 
 vocabulary! {
     ReviewStatus, "status", {
-        /// Not yet moderated.
         Pending = "pending",
         /// Published; only these count for scores.
         Approved = "approved",
@@ -248,7 +245,6 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// Origin of a person's country.
     CountrySource, "country_source", {
         Person = "person",
         /// The country of the firm or startup; the person's own is unknown.
@@ -264,7 +260,6 @@ vocabulary! {
         Cto = "cto",
         Cfo = "cfo",
         Coo = "coo",
-        /// Other chief officers, presidents and executives.
         Executive = "executive",
         Partner = "partner",
         Principal = "principal",
@@ -275,11 +270,8 @@ vocabulary! {
         Associate = "associate",
         Analyst = "analyst",
         Engineer = "engineer",
-        /// Angels and other investors.
         Investor = "investor",
-        /// Advisors, mentors and scouts.
         Advisor = "advisor",
-        /// Members of a board, chairs.
         Board = "board",
         Other = "other",
     }, |text: &str| match text {

@@ -20,7 +20,6 @@ pub(crate) struct ColumnWriter<'a, 'w> {
 }
 
 impl<'a, 'w> ColumnWriter<'a, 'w> {
-    /// Starts a table with its slugs and their order.
     pub(crate) fn begin<'s>(
         writer: &'a mut ArchiveWriter<'w>,
         table: Table,

@@ -14,7 +14,6 @@ use crate::{ArchiveError, NONE_U32};
 /// Flag in the column of values: the other bits are the position of the row's list, which begins with its length.
 const LISTED: u32 = 1 << 31;
 
-/// True if `count` of `rows` rows are stored as a bitset.
 fn is_dense(count: u32, rows: u32) -> bool {
     u64::from(count) * 32 >= u64::from(rows)
 }
@@ -92,7 +91,6 @@ pub(crate) struct FacetColumn {
     lists: NumberColumn<u32>,
     /// Number of rows that have a value; computed on first use.
     known_count: OnceLock<u32>,
-    /// Number of distinct values.
     pub values: usize,
 }
 
@@ -155,7 +153,6 @@ impl<'a> RowSet<'a> {
         }
     }
 
-    /// True if all rows are below `rows` and in ascending order.
     fn is_valid(self, rows: u32) -> bool {
         match self {
             Self::Dense(words) => rows.is_multiple_of(64) || words.last().is_none_or(|last| last >> (rows % 64) == 0),

@@ -77,7 +77,6 @@ pub enum ArchiveError {
          rebuild with `indexer build`"
     )]
     OtherFormat { found: u32 },
-    /// Truncated, changed or inconsistent.
     #[error("archive is damaged: {0}")]
     Damaged(String),
     #[error("{reason}")]
@@ -94,12 +93,10 @@ impl ArchiveError {
     }
 }
 
-/// Bytes of an archive, embedded or in memory.
 pub type SharedBytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checksums {
-    /// Read everything once and compare the checksums.
     Verify,
     /// Skip it: the bytes are part of the program, or of a file that was verified already.
     Trust,
@@ -121,7 +118,6 @@ struct ArchiveSection {
     name: String,
     place: Range<usize>,
     sha256: Sha256Sum,
-    /// Bytes of a section in a file, once they are read.
     read: OnceLock<AlignedBytes>,
 }
 
@@ -272,7 +268,6 @@ impl Archive {
         self.by_name.get(name).copied().ok_or_else(|| ArchiveError::Damaged(format!("section {name} is missing")))
     }
 
-    /// Opens a column of `rows` numbers.
     pub fn column<T: Pod>(&self, name: &str, rows: usize) -> Result<NumberColumn<T>, ArchiveError> {
         let column = self.open_column(name)?;
         match column.length == rows {
@@ -281,7 +276,6 @@ impl Archive {
         }
     }
 
-    /// Opens a column of numbers of any length.
     pub fn open_column<T: Pod>(&self, name: &str) -> Result<NumberColumn<T>, ArchiveError> {
         let section = self.section(name)?;
         let size = self.sections[section].place.len();
@@ -291,12 +285,10 @@ impl Archive {
         Ok(NumberColumn { section, length: size / size_of::<T>(), kind: PhantomData })
     }
 
-    /// Opens a column of `rows` texts.
     pub(crate) fn texts(&self, name: &str, rows: usize) -> Result<TextColumn, ArchiveError> {
         Ok(TextColumn { heap: self.section(name)?, offsets: self.column(&format!("{name}#"), rows + 1)? })
     }
 
-    /// Opens a column of any number of texts.
     pub(crate) fn open_texts(&self, name: &str) -> Result<TextColumn, ArchiveError> {
         let rows = self.open_column::<u64>(&format!("{name}#"))?.length.checked_sub(1);
         self.texts(name, rows.ok_or_else(|| ArchiveError::Damaged(format!("section {name}# is empty")))?)

@@ -65,7 +65,6 @@ impl RoundColumns {
         })
     }
 
-    /// Checks the values of all columns; `counts` are the rows of each table.
     pub(crate) fn check(&self, archive: &Archive, counts: &[u32; 6]) -> Result<(), ArchiveError> {
         in_range(archive, &self.startup, counts[Table::Startups as usize] as usize, "funding_rounds/startup")?;
         let is_stage = |stage: &u8| usize::from(*stage) < Stage::ALL.len();

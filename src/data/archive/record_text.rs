@@ -56,7 +56,6 @@ impl<'a> RecordText<'a> {
     }
 }
 
-/// Writes a record field by field.
 #[derive(Default)]
 pub(crate) struct RecordBuffer {
     stored: Vec<u8>,
@@ -72,7 +71,6 @@ impl RecordBuffer {
         self.fields = 0;
     }
 
-    /// Adds a field; `write` appends its value.
     pub(crate) fn field(&mut self, name: &str, write: impl FnOnce(&mut Vec<u8>)) {
         self.stored.push(if self.fields == 0 { b'{' } else { b',' });
         self.stored.push(b'"');

@@ -52,7 +52,6 @@ impl<'w> RecordWriter<'w> {
         self.out.write_all(text)
     }
 
-    /// Returns the checksum of each block.
     pub(crate) fn finish(mut self) -> io::Result<Vec<Sha256Sum>> {
         if !self.length.is_multiple_of(BLOCK) {
             self.checksums.push(self.block.finalize().into());
@@ -77,7 +76,6 @@ impl RecordStore {
         }
     }
 
-    /// True if the texts fill this number of blocks.
     pub(crate) fn have_blocks(&self, blocks: usize) -> bool {
         self.length().div_ceil(BLOCK) == blocks as u64
     }

@@ -134,7 +134,6 @@ impl TableColumns {
     }
 }
 
-/// Checks that a column contains only row numbers below `count`.
 pub(crate) fn in_range(
     archive: &Archive,
     rows: &NumberColumn<u32>,

@@ -37,7 +37,6 @@ impl<'w> ArchiveWriter<'w> {
         self.out.write_all(bytes)
     }
 
-    /// Ends the open section.
     fn end(&mut self) -> io::Result<()> {
         if let Some((mut entry, hash)) = self.open.take() {
             entry.length = self.position - entry.start;

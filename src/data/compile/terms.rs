@@ -21,7 +21,6 @@ pub(super) struct FacetTerms {
     pub website_of_firm: TermValues,
     pub website_of_startup: TermValues,
     pub title_of_person: TermValues,
-    /// The roles of each title.
     roles: Vec<Vec<Role>>,
     pub identifiers: Identifiers,
 }

@@ -55,7 +55,6 @@ pub(crate) struct SectorStats {
     pub average_health_tenths: Option<u32>,
 }
 
-/// All derived values, in the order of the dataset's rows.
 pub(crate) struct Derived {
     pub assessments: Vec<FirmScore>,
     pub priors: Priors,

@@ -31,15 +31,6 @@ const CONFIDENCE: f64 = 1.645;
 pub const DIMENSIONS: [(&str, u8); 4] = [("rating", 30), ("responsiveness", 15), ("fairness", 15), ("value_add", 15)];
 pub const GHOSTING: (&str, u8) = ("ghosting", 25);
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ScoreRank {
-    /// S − se, in tenths of a point.
-    pub cautious_tenths: i32,
-    /// Smoothed responsiveness, fairness and value_add, in millionths.
-    pub means: [i32; 3],
-    pub ghosting: i32,
-}
-
 #[derive(Clone, Debug, PartialEq)]
 pub struct FirmScore {
     pub score: Score<&'static str>,
@@ -47,8 +38,9 @@ pub struct FirmScore {
     pub ghosting_tenths: Option<u16>,
     /// The firm's own weighted means of the [`DIMENSIONS`], not smoothed, in tenths; `None` if not rated.
     pub rating_tenths: [Option<u8>; 4],
-    /// `None` below [`RANKED_FROM`] approved reviews.
-    pub rank: Option<ScoreRank>,
+    /// In the order of [`crate::Metric`] up to the ghosting rate: S − se in tenths of a point, then smoothed means and share
+    /// in millionths. `None` below [`RANKED_FROM`] approved reviews.
+    pub rank: Option<[i32; 5]>,
 }
 
 #[derive(Clone, Default)]
@@ -77,7 +69,6 @@ impl Sums {
         }
     }
 
-    /// The mean of a dimension; `None` if it was not rated.
     fn mean(&self, dimension: usize) -> Option<f64> {
         let weight = self.dimension_weight[dimension];
         (weight > 0.0).then(|| self.dimension[dimension] / weight)
@@ -97,7 +88,6 @@ pub struct Priors {
     variance: f64,
 }
 
-/// Values of a stored review that contribute to a score.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct RatedReview {
     pub rating: u8,
@@ -205,11 +195,10 @@ fn firm_score(sums: &Sums, priors: &Priors) -> FirmScore {
     let ghosting_tenths = (sums.answered >= PUBLISHED_FROM).then(|| ((2_000 * k + n) / (2 * n)) as u16);
     let tenths = |mean: f64| (mean * 10.0 + 0.5).floor() as u8;
     let rating_tenths = std::array::from_fn(|dimension| sums.mean(dimension).map(tenths));
-    let rank = (sums.count >= RANKED_FROM).then(|| ScoreRank {
-        cautious_tenths: ((total - error) * 10.0 + 0.5).floor() as i32,
-        means: [1, 2, 3].map(|dimension| millionths(means[dimension])),
-        ghosting: millionths(ghosting),
-    });
+    let [_, responsiveness, fairness, value_add] = means.map(millionths);
+    let cautious = ((total - error) * 10.0 + 0.5).floor() as i32;
+    let rank = [cautious, responsiveness, fairness, value_add, millionths(ghosting)];
+    let rank = (sums.count >= RANKED_FROM).then_some(rank);
     FirmScore { score, ghosting_tenths, rating_tenths, rank }
 }
 

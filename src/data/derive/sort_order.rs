@@ -8,14 +8,12 @@ const NO_RANK: u32 = u32::MAX;
 pub(crate) struct SortOrder {
     /// Rows by ascending value, ties by slug, rows without a value last.
     pub ascending: Vec<u32>,
-    /// Rows by descending value, ties by slug, rows without a value last.
     pub descending: Vec<u32>,
     /// For each row the number of distinct smaller values; [`NO_RANK`]: no value.
     pub ranks: Vec<u32>,
 }
 
 impl SortOrder {
-    /// Sorts rows by `value`; `slug_ranks` breaks ties.
     pub(crate) fn by<V: Ord + Copy>(slug_ranks: &[u32], value: impl Fn(usize) -> Option<V>) -> Self {
         // Compared values are contiguous in memory: at a million rows that dominates the time.
         let mut valued: Vec<(V, u32, u32)> = Vec::with_capacity(slug_ranks.len());

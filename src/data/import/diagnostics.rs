@@ -96,18 +96,14 @@ impl<'a> Diagnostics<'a> {
 
 pub trait Progress: Sync {
     /// A step starts; `total` is its size in rows or bytes, 0 if unknown.
-    fn step(&self, name: &str, total: u64);
-    fn advance(&self, done: u64);
-    fn done(&self);
-}
-
-pub struct NoProgress;
-
-impl Progress for NoProgress {
     fn step(&self, _name: &str, _total: u64) {}
     fn advance(&self, _done: u64) {}
     fn done(&self) {}
 }
+
+pub struct NoProgress;
+
+impl Progress for NoProgress {}
 
 /// Quotes a value for a message, truncated to 60 characters.
 pub fn quoted(value: &str) -> String {

@@ -30,7 +30,6 @@ pub(crate) enum NameSimilarity {
 pub struct CoreName {
     /// The words without the legal form, separated by spaces.
     pub words: String,
-    /// The distinctive words, separated by spaces.
     pub core: String,
     /// A bit for each generic word next to the core.
     pub generic: u32,
@@ -42,7 +41,6 @@ pub enum WordKind {
     Legal,
     /// Says what the record is; with the bit of the word.
     Generic(u32),
-    /// Says which record it is.
     Core,
 }
 

@@ -8,7 +8,6 @@ const TENS: &str = "twenty thirty forty fifty sixty seventy eighty ninety";
 const ORDINAL_TENS: &str = "twentieth thirtieth fortieth fiftieth sixtieth seventieth eightieth ninetieth";
 const ROMAN: &str = "i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx";
 
-/// A number at the beginning of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct SpelledNumber {
     value: u32,

@@ -61,7 +61,6 @@ pub(super) fn short_form(word: &str) -> Option<&'static str> {
 
 #[derive(Default)]
 struct Words {
-    /// A bit for each list that has the word.
     lists: BTreeMap<&'static str, u32>,
     short_forms: BTreeMap<&'static str, &'static str>,
 }

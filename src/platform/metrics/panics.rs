@@ -11,7 +11,6 @@ use futures_util::FutureExt;
 static CAUGHT: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
-    /// Location of the last panic of this thread.
     static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
@@ -34,7 +33,6 @@ impl fmt::Display for Panic {
 }
 
 impl Panic {
-    /// The panic that this thread caught last.
     pub(crate) fn caught(payload: &(dyn Any + Send)) -> Self {
         CAUGHT.fetch_add(1, Ordering::Relaxed);
         Self { place: PLACE.take(), message: constant_message(payload) }
