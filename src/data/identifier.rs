@@ -132,7 +132,8 @@ pub fn normalize_pair(text: &str) -> Result<String, String> {
 
 impl IdentifierSyntax {
     fn normalize(self, value: &str) -> Option<String> {
-        let is_code = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        let is_code = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         match self {
             Self::Domain => {
                 let host = website::host(value);
@@ -147,15 +148,13 @@ impl IdentifierSyntax {
             }
             Self::Number(digits) => {
                 let number = value.trim_start_matches('0');
-                let is_number = number.len() <= digits && number.bytes().all(|byte| byte.is_ascii_digit());
-                (is_number && !number.is_empty()).then(|| number.to_owned())
+                (number.len() <= digits && is_number(number)).then(|| number.to_owned())
             }
             Self::Wikidata => {
                 // The address of the item is accepted, too.
                 let item = value.rsplit('/').next().unwrap_or_default().to_ascii_uppercase();
                 let number = item.strip_prefix('Q')?;
-                let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-                (is_number && !number.starts_with('0')).then_some(item)
+                (is_number(number) && !number.starts_with('0')).then_some(item)
             }
             Self::Code(length) => {
                 let code = value.to_ascii_uppercase();

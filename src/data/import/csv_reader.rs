@@ -8,7 +8,6 @@
 //! its last, three in four have as many delimiters as the header, [`MIN_DELIMITERS`] or more together. Descriptions of
 //! several lines with a comma here and there do not.
 
-use std::fmt;
 use std::io::{self, Read};
 
 use csv::{ByteRecord, Position, StringRecord};
@@ -42,27 +41,15 @@ pub enum CsvError {
 }
 
 /// Reason to doubt that the cells of a row are those that were meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Doubt {
-    /// The lines of a quoted cell look like rows.
+    #[error(
+        "the quoted cell that opens here has {breaks} line breaks, and its lines look like rows: it may have swallowed them; \
+         check the quotation marks from here on"
+    )]
     HoldsRows { breaks: usize },
-    /// A `\r` without `\n` ends the row before.
+    #[error("a carriage return without a line feed ends the row before this one; remove it if it is part of a cell")]
     LoneReturn,
-}
-
-impl fmt::Display for Doubt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::HoldsRows { breaks } => write!(
-                f,
-                "the quoted cell that opens here has {breaks} line breaks, and its lines look like rows: it may have swallowed \
-                 them; check the quotation marks from here on"
-            ),
-            Self::LoneReturn => f.write_str(
-                "a carriage return without a line feed ends the row before this one; remove it if it is part of a cell",
-            ),
-        }
-    }
 }
 
 pub(crate) type LocatedDoubt = (u64, Doubt);

@@ -175,9 +175,7 @@ impl<R> CsvScan<R> {
             ScanState::Closing | ScanState::Closed if byte == b' ' || byte == b'\t' => ScanState::Closed,
             ScanState::Closing | ScanState::Closed => {
                 let (line, opened) = (self.line(), self.opened);
-                if line > opened
-                    && let Some(row) = self.rows.back_mut()
-                {
+                if let Some(row) = self.rows.back_mut().filter(|_| line > opened) {
                     row.torn.get_or_insert(opened);
                 }
                 ScanState::Plain

@@ -118,9 +118,7 @@ fn next_row(reader: &mut CsvReader<File>, width: usize) -> Option<ReadRow> {
 }
 
 fn warn_of(doubt: Option<LocatedDoubt>, diagnostics: &mut Diagnostics<'_>) {
-    if let Some((line, doubt)) = doubt {
-        diagnostics.warning(Some(line), None, doubt.to_string());
-    }
+    doubt.into_iter().for_each(|(line, doubt)| diagnostics.warning(Some(line), None, doubt.to_string()));
 }
 
 pub struct CsvFolder<'a> {

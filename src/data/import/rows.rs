@@ -1,7 +1,8 @@
 //! The rows of a dataset, before anything is derived: the type of each file, its columns, and the parsing of a row.
 //!
 //! Datasets have tens of millions of rows: vectors have no spare capacity, and values that many rows have are shared.
-//! References between rows are indexes into the tables. Amounts are whole US dollars, ratings 1–5.
+//! References between rows are indexes into the tables. Amounts are whole US dollars, ratings 1–5. A row is `None` if a
+//! required value is missing or invalid, which is reported.
 
 use std::sync::Arc;
 
@@ -199,7 +200,6 @@ impl TableRow for DatasetRound {
 }
 
 impl DatasetRound {
-    /// `None` if a required value is missing or invalid, which is reported.
     pub(crate) fn read(
         row: &mut CsvRow<'_, '_>,
         startups: &CsvTable<DatasetStartup>,
@@ -251,7 +251,6 @@ impl TableRow for DatasetPerson {
 }
 
 impl DatasetPerson {
-    /// `None` if a required value is missing or invalid, which is reported.
     pub(crate) fn read(
         row: &mut CsvRow<'_, '_>,
         startups: &CsvTable<DatasetStartup>,
@@ -305,7 +304,6 @@ impl TableRow for DatasetReview {
 }
 
 impl DatasetReview {
-    /// `None` if a required value is missing or invalid, which is reported.
     pub(crate) fn read(
         row: &mut CsvRow<'_, '_>,
         texts: &mut TextStore,
