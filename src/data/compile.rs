@@ -251,8 +251,8 @@ impl Compiled {
         columns.country_facet(|row| firms[row].country)?;
         columns.word_facet(Facet::Kind, |row| firms[row].kind)?;
 
-        columns.term_facet(Facet::City, &terms.city_of_firm, |row| row)?;
-        columns.term_facet(Facet::Website, &terms.website_of_firm, |row| row)?;
+        columns.term_facet(Facet::City, &terms.cities[0], |row| row)?;
+        columns.term_facet(Facet::Website, &terms.websites[0], |row| row)?;
         terms.identifiers.write(&mut columns, |row| &firms[row].identifiers)?;
         for metric in Metric::ALL {
             self.write_leaderboard(&mut columns, *metric)?;
@@ -299,8 +299,8 @@ impl Compiled {
         self.write_sector_facet(&mut columns, |row| &startups[row].sectors)?;
         columns.country_facet(|row| startups[row].country)?;
         columns.word_facet(Facet::Status, |row| startups[row].status)?;
-        columns.term_facet(Facet::City, &terms.city_of_startup, |row| row)?;
-        columns.term_facet(Facet::Website, &terms.website_of_startup, |row| row)?;
+        columns.term_facet(Facet::City, &terms.cities[1], |row| row)?;
+        columns.term_facet(Facet::Website, &terms.websites[1], |row| row)?;
         terms.identifiers.write(&mut columns, |row| &startups[row].identifiers)?;
         self.write_investor_facet(&mut columns, |row| &stats[row].investors)
     }
@@ -337,7 +337,7 @@ impl Compiled {
         columns.facet(Facet::Lead, self.dataset.firms.len(), |row, each| {
             rounds[row].investors.iter().filter(|investor| led(investor)).map(firm).for_each(each);
         })?;
-        columns.term_facet(Facet::City, &terms.city_of_startup, |row| rounds[row].startup as usize)?;
+        columns.term_facet(Facet::City, &terms.cities[1], |row| rounds[row].startup as usize)?;
         columns.facet(Facet::Kind, FirmKind::ALL.len(), |row, each| {
             let kind_of = |investor: &DatasetInvestor| self.dataset.firms[investor.firm as usize].kind;
             let kinds =
@@ -362,17 +362,13 @@ impl Compiled {
                 (person.organization_kind == kind).then(|| self.orders.new_row(table, person.organization))
             })?;
         }
-        columns.single_facet(Facet::City, terms.city_of_firm.0, |row| {
-            let organization = people[row].organization as usize;
-            match people[row].organization_kind {
-                OrganizationKind::Firm => terms.city_of_firm.1[organization],
-                OrganizationKind::Startup => terms.city_of_startup.1[organization],
-            }
+        columns.single_facet(Facet::City, terms.cities[0].0, |row| {
+            terms.cities[people[row].organization_kind.index()].1[people[row].organization as usize]
         })?;
         columns.facet(Facet::Role, Role::ALL.len(), |row, each| {
             terms.roles(row).iter().for_each(|role| each(role.index() as u32));
         })?;
-        columns.term_facet(Facet::Title, &terms.title_of_person, |row| row)?;
+        columns.term_facet(Facet::Title, &terms.titles, |row| row)?;
         terms.identifiers.write(&mut columns, |row| &people[row].identifiers)
     }
 

@@ -125,8 +125,7 @@ impl Country {
 
     /// Reads an uppercase alpha-2 code.
     pub fn from_alpha2(code: &str) -> Option<Self> {
-        let index = TABLE.entries.binary_search_by(|entry| entry.alpha2.cmp(code)).ok()?;
-        Some(Self(index as u16))
+        TABLE.entries.binary_search_by(|entry| entry.alpha2.cmp(code)).ok().map(|index| Self(index as u16))
     }
 
     pub fn all() -> impl Iterator<Item = Self> {

@@ -1,17 +1,6 @@
 //! Fields of public types: one declaration gives the Rust struct, its JSON, field lists, documents and schemas.
 //!
-//! [`model!`] declares a struct as usual, with rules in brackets after a field's type:
-//!
-//! ```ignore
-//! model! {
-//!     /// A startup.
-//!     #[derive(Serialize, Deserialize)]
-//!     pub struct Startup<S = String> {
-//!         /// The stage it has reached.
-//!         pub stage: Option<S> [one_of("Stage")],
-//!     }
-//! }
-//! ```
+//! [`model!`] declares a struct as usual, with rules in brackets after a field's type, see [`crate::model`].
 //!
 //! Each rule is a method of [`Field`]. Types are generic over their text: records are written from borrowed text and
 //! read into owned text. A derive macro of a schema crate would do less (it knows nothing of default fields) and would

@@ -16,11 +16,12 @@ type TermValues = (usize, Vec<Option<u32>>);
 
 /// Values of the facets in [`Facet::LISTED`], and people's roles, which follow from their titles.
 pub(super) struct FacetTerms {
-    pub city_of_firm: TermValues,
-    pub city_of_startup: TermValues,
-    pub website_of_firm: TermValues,
-    pub website_of_startup: TermValues,
-    pub title_of_person: TermValues,
+    /// Of firms, and of startups.
+    pub cities: [TermValues; 2],
+    /// Of firms, and of startups.
+    pub websites: [TermValues; 2],
+    /// Of people.
+    pub titles: TermValues,
     roles: Vec<Vec<Role>>,
     pub identifiers: Identifiers,
 }
@@ -29,31 +30,23 @@ impl FacetTerms {
     /// Writes the values, one facet at a time, because each may have as many texts as there are rows.
     pub(super) fn write(dataset: &Dataset, writer: &mut ArchiveWriter<'_>) -> io::Result<Self> {
         let (firms, startups, people) = (&dataset.firms, &dataset.startups, &dataset.people);
-        let cities = [texts(firms, |firm| folded(&firm.city)), texts(startups, |startup| folded(&startup.city))];
-        let (_, [city_of_firm, city_of_startup]) = write_terms(writer, Facet::City, &cities)?;
-        drop(cities);
-        let titles = [texts(people, |person| folded(&person.title))];
-        let (names, [title_of_person]) = write_terms(writer, Facet::Title, &titles)?;
+        let folded_cities = [texts(firms, |firm| folded(&firm.city)), texts(startups, |startup| folded(&startup.city))];
+        let (_, cities) = write_terms(writer, Facet::City, &folded_cities)?;
+        drop(folded_cities);
+        let folded_titles = [texts(people, |person| folded(&person.title))];
+        let (names, [titles]) = write_terms(writer, Facet::Title, &folded_titles)?;
         let roles = names.into_iter().map(Role::of_title).collect();
-        drop(titles);
+        drop(folded_titles);
         let hosts = [texts(firms, |firm| host(&firm.website)), texts(startups, |startup| host(&startup.website))];
-        let (_, [website_of_firm, website_of_startup]) = write_terms(writer, Facet::Website, &hosts)?;
+        let (_, websites) = write_terms(writer, Facet::Website, &hosts)?;
         drop(hosts);
         let identifiers = Identifiers::collect(dataset);
         writer.texts(&format!("{}/terms", Facet::Identifier), identifiers.texts.iter())?;
-        Ok(Self {
-            city_of_firm,
-            city_of_startup,
-            website_of_firm,
-            website_of_startup,
-            title_of_person,
-            roles,
-            identifiers,
-        })
+        Ok(Self { cities, websites, titles, roles, identifiers })
     }
 
     pub(super) fn roles(&self, person: usize) -> &[Role] {
-        self.title_of_person.1[person].map_or(&[], |title| &self.roles[title as usize])
+        self.titles.1[person].map_or(&[], |title| &self.roles[title as usize])
     }
 }
 

@@ -11,7 +11,7 @@ pub(crate) mod sort_order;
 
 use crate::derive::outliers::AmountLimits;
 use crate::derive::prominence::Prominence;
-use crate::derive::score::{Assessment, FirmScore, Priors};
+use crate::derive::score::{FirmScore, Priors};
 use crate::derive::sort_order::Permutation;
 use crate::import::Dataset;
 use crate::import::rows::{DatasetInvestor, DatasetPerson};
@@ -68,7 +68,7 @@ pub(crate) struct Derived {
 
 impl Derived {
     pub(crate) fn compute(dataset: &Dataset) -> Self {
-        let Assessment { firms: assessments, priors } = score::assess(dataset);
+        let (assessments, priors) = score::assess(dataset);
         let lineage = lineage(dataset);
         let limits = AmountLimits::compute(&dataset.rounds);
         let startups = startups(dataset, &limits);

@@ -38,8 +38,8 @@ pub struct FirmScore {
     pub ghosting_tenths: Option<u16>,
     /// The firm's own weighted means of the [`DIMENSIONS`], not smoothed, in tenths; `None` if not rated.
     pub rating_tenths: [Option<u8>; 4],
-    /// In the order of [`crate::Metric`] up to the ghosting rate: S − se in tenths of a point, then smoothed means and share
-    /// in millionths. `None` below [`RANKED_FROM`] approved reviews.
+    /// In the order of [`crate::Metric`], without the activity: S − se in tenths of a point, smoothed means and share in
+    /// millionths. `None` below [`RANKED_FROM`] approved reviews.
     pub rank: Option<[i32; 5]>,
 }
 
@@ -98,13 +98,8 @@ pub struct RatedReview {
     pub created_on: PartialDate,
 }
 
-#[derive(Clone, Debug, Default)]
-pub struct Assessment {
-    pub firms: Vec<FirmScore>,
-    pub priors: Priors,
-}
-
-pub fn assess(dataset: &Dataset) -> Assessment {
+/// The scores of all firms, in the order of the dataset's rows.
+pub fn assess(dataset: &Dataset) -> (Vec<FirmScore>, Priors) {
     let approved = dataset.reviews.iter().filter_map(|review| Some((review, review.published()?)));
     let approved: Vec<(&DatasetReview, &ReviewContent)> = approved.collect();
     let order = Permutation::by_text(approved.len(), |row| &approved[row].0.id).old;
@@ -121,7 +116,7 @@ pub fn assess(dataset: &Dataset) -> Assessment {
         firms[review.firm as usize].add(ratings(content), content.ghosted, *weight);
     }
     let priors = priors(&all, &approved, &weights);
-    Assessment { firms: firms.iter().map(|sums| firm_score(sums, &priors)).collect(), priors }
+    (firms.iter().map(|sums| firm_score(sums, &priors)).collect(), priors)
 }
 
 /// The scores of a firm by year, without gaps from its first review to its latest. Each is from the approved reviews of
@@ -281,7 +276,7 @@ mod tests {
 
     #[test]
     fn a_firm_without_reviews_has_no_score() {
-        let assessed = assess(&dataset(&["a"], vec![])).firms;
+        let assessed = assess(&dataset(&["a"], vec![])).0;
         assert_eq!(assessed[0].score.value, None);
         assert_eq!(assessed[0].score.status, "insufficient_reviews");
         assert_eq!(assessed[0].ghosting_tenths, None);
@@ -300,7 +295,7 @@ mod tests {
             review(4, 0, 3, Some(true), day),
             review(5, 0, 2, None, day),
         ];
-        let assessed = &assess(&dataset(&["a"], reviews)).firms[0];
+        let assessed = &assess(&dataset(&["a"], reviews)).0[0];
         // The only firm's mean is the snapshot's: 4.0; fairness was not rated: 3; γ = g = 1/4.
         // 30·3/4 + 15·3/4 + 15·2/4 + 15·2/4 + 25·3/4 = 22.5 + 11.25 + 7.5 + 7.5 + 18.75 = 67.5 → 68
         assert_eq!(assessed.score.value, Some(68));
@@ -314,7 +309,7 @@ mod tests {
     #[test]
     fn points_sum_to_the_score() {
         let reviews = (0..60).map(|n| review(n, n % 7, (n % 5 + 1) as u8, Some(n % 3 == 0), "2025-03-01")).collect();
-        for assessed in assess(&dataset(&["a", "b", "c", "d", "e", "f", "g"], reviews)).firms {
+        for assessed in assess(&dataset(&["a", "b", "c", "d", "e", "f", "g"], reviews)).0 {
             let total: u32 = assessed.score.components.iter().map(|component| u32::from(component.points)).sum();
             assert_eq!(Some(total), assessed.score.value.map(u32::from));
             assert!(assessed.score.low <= assessed.score.value && assessed.score.value <= assessed.score.high);
@@ -330,7 +325,7 @@ mod tests {
             review(3, 0, 1, None, "2024-11-20"),
         ];
         // 2024-11-20 is 730 days before the release: weights 1, ½, ½ → (5 + ½ + ½) / 2 = 3.0
-        assert_eq!(assess(&dataset(&["a"], reviews)).firms[0].rating_tenths[0], Some(30));
+        assert_eq!(assess(&dataset(&["a"], reviews)).0[0].rating_tenths[0], Some(30));
     }
 
     #[test]
@@ -339,7 +334,7 @@ mod tests {
         pending.status = ReviewStatus::Pending;
         let mut rejected = review(2, 0, 1, Some(true), "2026-11-20");
         rejected.status = ReviewStatus::Rejected;
-        let assessed = &assess(&dataset(&["a"], vec![pending, rejected])).firms[0];
+        let assessed = &assess(&dataset(&["a"], vec![pending, rejected])).0[0];
         assert_eq!(assessed.score.review_count, 0);
     }
 

@@ -29,15 +29,9 @@ pub struct Diagnostic {
 impl fmt::Display for Diagnostic {
     /// `firms.csv:118: check_min_usd: "5m" is not a whole number of US dollars`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.file)?;
-        if let Some(line) = self.line {
-            write!(f, ":{line}")?;
-        }
-        f.write_str(": ")?;
-        if let Some(column) = &self.column {
-            write!(f, "{column}: ")?;
-        }
-        f.write_str(&self.message)
+        let line = self.line.map(|line| format!(":{line}")).unwrap_or_default();
+        let column = self.column.as_ref().map(|column| format!("{column}: ")).unwrap_or_default();
+        write!(f, "{}{line}: {column}{}", self.file, self.message)
     }
 }
 

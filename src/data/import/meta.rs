@@ -99,9 +99,7 @@ pub(crate) fn read(folder: &Path, given: &MetaValues, report: &mut DiagnosticRep
             diagnostics.error(line_of(&text, key), Some(key), too_long(&string, MAX_VALUE));
             return None;
         }
-        if let Some(toml::Value::String(value)) = table.get(key)
-            && hidden_count(value) > 0
-        {
+        if let Some(value) = table.get(key).and_then(toml::Value::as_str).filter(|value| hidden_count(value) > 0) {
             let message = format!("{}: invisible or control characters were removed", quoted(value));
             diagnostics.warning(line_of(&text, key), Some(key), message);
         }
@@ -114,37 +112,29 @@ pub(crate) fn read(folder: &Path, given: &MetaValues, report: &mut DiagnosticRep
     };
     let (version, released_on) = (value("version", true), value("released_on", false));
     let (title, source, license) = (value("title", false), value("source", false), value("license", false));
-    let mut invalid = |key: &str, value: &str, expected: &str| {
-        diagnostics.error(line_of(&text, key), Some(key), format!("{} is not {expected}", quoted(value)));
-    };
+    let mut error = |key: &str, message| diagnostics.error(line_of(&text, key), Some(key), message);
     let version = version.and_then(|version| {
-        let parsed = version.parse();
-        parsed.map_err(|_| invalid("version", &version, "a version of the form YYYY-MM-DD.N")).ok()
+        let message = || format!("{} is not a version of the form YYYY-MM-DD.N", quoted(&version));
+        version.parse::<SnapshotVersion>().map_err(|_| error("version", message())).ok()
     });
     let released_on = released_on.and_then(|date| {
         if date.is_empty() {
-            return version.map(|version: SnapshotVersion| version.date);
+            return version.map(|version| version.date);
         }
-        let parsed = date.parse();
-        parsed.map_err(|_| invalid("released_on", &date, "a date of the form YYYY-MM-DD")).ok()
+        let message = || format!("{} is not a date of the form YYYY-MM-DD", quoted(&date));
+        date.parse::<Date>().map_err(|_| error("released_on", message())).ok()
     });
     let invented = match table.get("invented") {
-        None => Some(false),
-        Some(toml::Value::Boolean(invented)) => Some(*invented),
+        None => false,
+        Some(toml::Value::Boolean(invented)) => *invented,
         Some(other) => {
             let message = format!("is of type {}; expected true or false without quotes", other.type_str());
-            diagnostics.error(line_of(&text, "invented"), Some("invented"), message);
-            None
+            error("invented", message);
+            return None;
         }
     };
-    Some(SnapshotMeta {
-        version: version?,
-        released_on: released_on?,
-        title: title?,
-        source: source?,
-        license: license?,
-        invented: invented?,
-    })
+    let (version, released_on) = (version?, released_on?);
+    Some(SnapshotMeta { version, released_on, title: title?, source: source?, license: license?, invented })
 }
 
 fn lines_before(text: &[u8], end: usize) -> u64 {

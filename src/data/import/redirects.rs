@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use crate::Table;
-use crate::import::csv_row::CsvRow;
 use crate::import::csv_table::{CsvFolder, TableRow};
 use crate::import::diagnostics::quoted;
 use crate::import::referable::{self, Referable};
@@ -25,17 +24,6 @@ impl TableRow for Redirect {
 pub(crate) fn read(files: &mut CsvFolder<'_>, records: &Referable<'_>) -> Vec<Redirect> {
     let mut lines: HashMap<(Table, String), u64> = HashMap::new();
     let redirects = files.read(|row| {
-        let redirect = Redirect::read(row, records)?;
-        if let Some(line) = lines.insert((redirect.table, redirect.slug.clone()), row.line) {
-            row.error("slug", format!("{} is already redirected in line {line}", quoted(&redirect.slug)));
-        }
-        Some(redirect)
-    });
-    redirects.rows
-}
-
-impl Redirect {
-    fn read(row: &mut CsvRow<'_, '_>, records: &Referable<'_>) -> Option<Self> {
         let table = referable::kind(row, &referable::TABLES_WITH_ROUNDS);
         let slug = row.required("slug", |row, column| Some(row.field(column).to_owned()));
         let (table, slug) = (table?, slug?);
@@ -45,6 +33,10 @@ impl Redirect {
             row.error("slug", message);
             return None;
         }
-        Some(Self { table, slug, target })
-    }
+        if let Some(line) = lines.insert((table, slug.clone()), row.line) {
+            row.error("slug", format!("{} is already redirected in line {line}", quoted(&slug)));
+        }
+        Some(Redirect { table, slug, target })
+    });
+    redirects.rows
 }

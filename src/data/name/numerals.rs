@@ -29,13 +29,11 @@ pub fn to_digits(words: &[String]) -> Option<Vec<String>> {
 
 /// Replaces the digits among folded words by words, below a million; `None` if there are none.
 pub fn to_words(words: &[String]) -> Option<Vec<String>> {
-    let read: Vec<String> = words
-        .iter()
-        .flat_map(|word| match parse_digits(word) {
-            Some((value, is_ordinal)) => spell(value, is_ordinal).split(' ').map(str::to_owned).collect(),
-            None => vec![word.clone()],
-        })
-        .collect();
+    let read = words.iter().flat_map(|word| match parse_digits(word) {
+        Some((value, is_ordinal)) => spell(value, is_ordinal).split(' ').map(str::to_owned).collect(),
+        None => vec![word.clone()],
+    });
+    let read: Vec<String> = read.collect();
     (read != words).then_some(read)
 }
 
