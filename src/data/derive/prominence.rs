@@ -1,8 +1,7 @@
 //! Prominence: the rank of a record's activity among its kind, from 0 to 1.
 //!
 //! A measure ranks the `n` records with a known value, the highest first; equal records share the mean of their ranks.
-//! The value at rank `r` is `ln(n / r) / ln(n)`: 1 for the first, one half if some √n records are higher, nearly 0 for
-//! most. A record with a measure of 0 has the value 0. As a share of the kind, it is comparable between kinds.
+//! The value at rank `r` is `ln(n / r) / ln(n)`, and 0 for a measure of 0. As a share, it is comparable between kinds.
 //!
 //! | kind | measures |
 //! |---|---|
@@ -11,9 +10,8 @@
 //! | person | prominence of the organization, and number of records of this name (roles) |
 //! | sector | firms, startups |
 //!
-//! For a firm, startup or sector, the larger of its two values counts. Unknown money is not estimated: the rounds alone
-//! decide. For a person, the two values are added, because every role is one more. The result is ranked by the same
-//! formula, so that prominence again says which share of the kind is ahead. It is stored in units of 1 /
+//! For a firm, startup or sector, the larger of its two values counts; unknown money is not estimated. For a person, the
+//! two are added, because every role is one more. The result is ranked by the same formula, and stored in units of 1 /
 //! [`MAX_PROMINENCE`].
 
 use std::collections::HashMap;

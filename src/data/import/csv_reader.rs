@@ -1,7 +1,7 @@
 //! Rows of delimited text of all files, each with its line and any doubt about it.
 //!
 //! A quotation mark without its closing mark makes one cell of all that follows, up to the next mark or to the end of
-//! the file, which is an error. It is also an error if the quoted cell has line breaks and text behind its closing mark:
+//! the file. At the end it is an error, and also if the quoted cell has line breaks and text behind its closing mark:
 //! that mark was meant to open another cell, and nothing that follows can be trusted. If the marks are in order, it is
 //! a [`Doubt`] if the lines of the cell look like rows: of those between its first and its last, three in four have as
 //! many delimiters as the header, [`MIN_DELIMITERS`] or more together.
