@@ -10,8 +10,8 @@
 //! | person | prominence of the organization, and number of records of this name (roles) |
 //! | sector | firms, startups |
 //!
-//! For a firm, startup or sector, the larger of its two values counts; unknown money is not estimated. For a person, the
-//! two are added, because every role is one more. The result is ranked by the same formula, and stored in units of 1 /
+//! For a firm, startup or sector, the larger of its two values counts; unknown money is not estimated. For a person,
+//! the two are added, because every role is one more. The result is ranked by the same formula, in units of 1 /
 //! [`MAX_PROMINENCE`].
 
 use std::collections::HashMap;

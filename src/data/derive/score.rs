@@ -38,7 +38,7 @@ pub struct FirmScore {
     pub ghosting_tenths: Option<u16>,
     /// The firm's own weighted means of the [`DIMENSIONS`], not smoothed, in tenths; `None` if not rated.
     pub rating_tenths: [Option<u8>; 4],
-    /// In the order of [`crate::Metric`], without the activity: S − se in tenths of a point, smoothed means and share in
+    /// In the order of [`crate::Metric`], without the activity: S − se in tenths of a point, smoothed values in
     /// millionths. `None` below [`RANKED_FROM`] approved reviews.
     pub rank: Option<[i32; 5]>,
 }
