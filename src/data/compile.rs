@@ -99,10 +99,8 @@ impl Compiled {
         let mut writer = ArchiveWriter::new(tables)?;
         let rows = Table::ALL.map(|table| self.rows(table) as u32).to_vec();
         let section = MetaSection { meta: self.dataset.meta.clone(), rows };
-        writer.begin("meta")?;
-        writer.append(&serde_json::to_vec(&section)?)?;
-        writer.begin("sources")?;
-        writer.append(&serde_json::to_vec(&self.dataset.provenance.sources)?)?;
+        writer.section("meta", &serde_json::to_vec(&section)?)?;
+        writer.section("sources", &serde_json::to_vec(&self.dataset.provenance.sources)?)?;
         let mut records = RecordWriter::new(records);
         let written: io::Result<Vec<WrittenRecords>> = thread::scope(|scope| {
             let write = || Table::ALL.map(|table| self.write_records(&mut records, table));
@@ -340,8 +338,8 @@ impl Compiled {
         columns.term_facet(Facet::City, &terms.cities[1], |row| rounds[row].startup as usize)?;
         columns.facet(Facet::Kind, FirmKind::ALL.len(), |row, each| {
             let kind_of = |investor: &DatasetInvestor| self.dataset.firms[investor.firm as usize].kind;
-            let kinds =
-                rounds[row].investors.iter().filter_map(kind_of).fold(0_u32, |kinds, kind| kinds | 1 << kind.index());
+            let kinds = rounds[row].investors.iter().filter_map(kind_of);
+            let kinds = kinds.fold(0_u32, |kinds, kind| kinds | 1 << kind.index());
             (0..FirmKind::ALL.len() as u32).filter(|kind| kinds >> kind & 1 == 1).for_each(each);
         })
     }

@@ -20,8 +20,7 @@ impl<'w> ArchiveWriter<'w> {
         Ok(Self { out, position: size_of::<Frame>() as u64, entries: Vec::new(), open: None })
     }
 
-    /// Starts a section that [`ArchiveWriter::append`] fills.
-    pub fn begin(&mut self, name: &str) -> io::Result<()> {
+    fn begin(&mut self, name: &str) -> io::Result<()> {
         self.end()?;
         let mut entry = SectionEntry { start: self.position, ..SectionEntry::zeroed() };
         entry.name[..name.len()].copy_from_slice(name.as_bytes());
@@ -29,7 +28,7 @@ impl<'w> ArchiveWriter<'w> {
         Ok(())
     }
 
-    pub fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         if let Some((_, hash)) = &mut self.open {
             hash.update(bytes);
         }

@@ -72,8 +72,7 @@ pub(crate) fn sort_prefix(text: &str) -> [u64; 2] {
     let mut bytes = [0; 16];
     let length = text.len().min(16);
     bytes[..length].copy_from_slice(&text.as_bytes()[..length]);
-    let [high, low] = [0, 8].map(|start| u64::from_be_bytes(std::array::from_fn(|index| bytes[start + index])));
-    [high, low]
+    [0, 8].map(|start| u64::from_be_bytes(std::array::from_fn(|index| bytes[start + index])))
 }
 
 /// For each text the number of distinct smaller texts.

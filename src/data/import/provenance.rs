@@ -88,9 +88,8 @@ impl RowTexts {
 
     fn of_row(&self, row: u32) -> impl Iterator<Item = &[u8]> {
         let start = self.by_row.partition_point(|index| self.ends[*index as usize].0 < row);
-        let indexes = self.by_row[start..].iter().take_while(move |index| self.ends[**index as usize].0 == row);
-        indexes.map(|index| {
-            let index = *index as usize;
+        let indexes = self.by_row[start..].iter().map(|index| *index as usize);
+        indexes.take_while(move |index| self.ends[*index].0 == row).map(|index| {
             let begin = index.checked_sub(1).map_or(0, |before| self.ends[before].1);
             &self.text[begin as usize..self.ends[index].1 as usize]
         })
