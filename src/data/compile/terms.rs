@@ -8,7 +8,6 @@ use crate::archive::column_writer::ColumnWriter;
 use crate::fold::fold;
 use crate::import::identifiers::NormalIdentifier;
 use crate::import::{Dataset, website};
-use crate::vocabulary::Vocabulary;
 use crate::{Facet, Role};
 
 /// Number of values of a facet in [`Facet::LISTED`], and the value of each row of the dataset.
