@@ -410,7 +410,6 @@ struct WrittenRecords {
     used: Vec<bool>,
 }
 
-/// A record that is probably the same as a more prominent one.
 #[derive(Debug, Serialize)]
 pub struct NearDuplicateRecord<'a> {
     pub record: Reference<&'a str>,

@@ -13,13 +13,9 @@ use crate::word_file;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Country(u16);
 
-struct CountryEntry {
-    alpha2: &'static str,
-    name: String,
-}
-
 struct CountryTable {
-    entries: Vec<CountryEntry>,
+    /// Codes and names, in the order of the codes.
+    entries: Vec<(&'static str, String)>,
     by_text: HashMap<String, Country>,
     names: Vec<(String, Country)>,
     /// Folded parts of the names of countries and regions that contain commas.
@@ -48,7 +44,7 @@ static TABLE: Lazy<CountryTable> = Lazy::new(|| {
         for text in [country.alpha2, country.alpha3, country.long_name, plain_name(country.long_name), &name] {
             by_text.entry(fold(text)).or_insert(Country(index as u16));
         }
-        entries.push(CountryEntry { alpha2: country.alpha2, name });
+        entries.push((country.alpha2, name));
     }
     // An alias of one country may be the name of another: `Samoa` of American Samoa.
     for (index, country) in countries.iter().enumerate() {
@@ -125,7 +121,7 @@ impl Country {
 
     /// Reads an uppercase alpha-2 code.
     pub fn from_alpha2(code: &str) -> Option<Self> {
-        TABLE.entries.binary_search_by(|entry| entry.alpha2.cmp(code)).ok().map(|index| Self(index as u16))
+        TABLE.entries.binary_search_by(|(alpha2, _)| (*alpha2).cmp(code)).ok().map(|index| Self(index as u16))
     }
 
     pub fn all() -> impl Iterator<Item = Self> {
@@ -142,12 +138,12 @@ impl Country {
 
     /// The alpha-2 code, such as `DE`.
     pub fn alpha2(self) -> &'static str {
-        TABLE.entries[self.index()].alpha2
+        TABLE.entries[self.index()].0
     }
 
     /// The short English name: `Germany`, `United States`.
     pub fn name(self) -> &'static str {
-        &TABLE.entries[self.index()].name
+        &TABLE.entries[self.index()].1
     }
 
     /// The countries of a region by its name, such as `europe` or `dach`, in order of their codes.

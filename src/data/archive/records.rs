@@ -64,7 +64,6 @@ impl<'w> RecordWriter<'w> {
 pub enum RecordStore {
     /// Embedded, or verified as a whole.
     Memory(SharedBytes),
-    /// On disk. Each block is verified when it is read.
     File(RecordFile),
 }
 

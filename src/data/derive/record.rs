@@ -25,12 +25,10 @@ pub(crate) struct RecordSerializer(RecordBuffer);
 
 impl FieldVisitor for RecordSerializer {
     fn field(&mut self, field: &'static Field, value: &impl Serialize) {
-        if field.is_joined {
-            return;
+        if !field.is_joined {
+            let write = |text: &mut Vec<u8>| serde_json::to_writer(text, value);
+            self.0.field(field.name, |text| write(text).expect("record fields always have a JSON form"));
         }
-        self.0.field(field.name, |text| {
-            serde_json::to_writer(text, value).expect("record fields always have a JSON form");
-        });
     }
 }
 

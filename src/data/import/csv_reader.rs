@@ -55,7 +55,6 @@ pub(crate) type LocatedDoubt = (u64, Doubt);
 pub struct CsvReader<R> {
     csv: csv::Reader<CsvScan<R>>,
     delimiter: u8,
-    /// The line of the last row.
     line: u64,
     doubt: Option<LocatedDoubt>,
 }

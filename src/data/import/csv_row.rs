@@ -54,7 +54,6 @@ impl TableIndex {
     }
 }
 
-/// One row of a file; its fields are found by column name.
 pub struct CsvRow<'a, 'r> {
     pub record: &'a StringRecord,
     pub columns: &'a CsvColumns,
@@ -157,7 +156,6 @@ impl CsvRow<'_, '_> {
         Some(self.cleaned(column, clean_line, MAX_LINE)).filter(|text| !text.is_empty())
     }
 
-    /// As `phrase`, for texts that many rows have.
     pub(crate) fn shared_phrase(&mut self, column: &'static str) -> Option<Arc<str>> {
         let text = self.phrase(column)?;
         Some(self.index.share(&text))
@@ -297,7 +295,6 @@ fn not_in_vocabulary<V: Vocabulary>(text: &str) -> String {
     format!("{} is not {}: {}", quoted(text), with_article(V::NOUN), V::names().join(", "))
 }
 
-/// An integer of ASCII digits in a range.
 fn parse_uint<N: FromStr + PartialOrd>(text: &str, range: RangeInclusive<N>) -> Option<N> {
     let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|number| is_plain && range.contains(number))

@@ -10,7 +10,6 @@ use std::io::{self, Cursor, Read};
 /// Byte order mark, removed here because the `csv` crate takes a piece with nothing else for the end.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Separators and quotation marks of cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CsvDialect {
     pub delimiter: u8,
@@ -28,7 +27,6 @@ pub(super) struct ScannedRow {
     pub start: u64,
     /// The line of its first byte, from 1.
     pub line: u64,
-    /// Line breaks in its quoted cells.
     pub breaks: u64,
     /// The line in which a quoted cell opens that ends in a later line, with text behind its closing mark.
     pub torn: Option<u64>,
@@ -68,7 +66,6 @@ pub(super) struct CsvScan<R> {
     ends_in_return: Option<bool>,
     /// The line of the last mark that opened a cell.
     opened: u64,
-    /// The scanned rows that were not taken yet.
     rows: VecDeque<ScannedRow>,
     has_ended: bool,
 }
@@ -105,7 +102,6 @@ impl<R> CsvScan<R> {
         (self.has_ended && self.rows.is_empty() && self.state == ScanState::Quoted).then_some(self.opened)
     }
 
-    /// The byte that ends lines.
     pub(super) fn line_end(&self) -> u8 {
         if self.ends_in_return == Some(true) { b'\r' } else { b'\n' }
     }

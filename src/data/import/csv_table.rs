@@ -18,7 +18,6 @@ use crate::{DiagnosticReport, Progress};
 const BATCH: usize = 1_024;
 const BATCH_BYTES: usize = 1 << 20;
 
-/// Maximum number of batches that wait to be checked.
 const WAITING: usize = 4;
 
 /// Maximum number of unknown slugs that get a suggestion; more of them have another file as their cause.
@@ -108,7 +107,6 @@ impl CsvColumns {
 /// A row before its checks, or an error with its line.
 type ReadRow = Result<(ByteRecord, Option<LocatedDoubt>), (u64, CsvError)>;
 
-/// Reads the next row; `None` at the end.
 fn next_row(reader: &mut CsvReader<File>, width: usize) -> Option<ReadRow> {
     let mut record = ByteRecord::new();
     match reader.read(&mut record, width) {
@@ -123,7 +121,6 @@ fn warn_of(doubt: Option<LocatedDoubt>, diagnostics: &mut Diagnostics<'_>) {
 
 pub struct CsvFolder<'a> {
     pub path: &'a Path,
-    /// Gets the problems of all files.
     pub report: &'a mut DiagnosticReport,
     pub progress: &'a dyn Progress,
 }

@@ -46,7 +46,6 @@ const TABLES: [(&str, &str); 6] = [
     (DatasetSector::FILE, DatasetSector::REQUIRED),
 ];
 
-/// Optional files about the records of the tables.
 const OPTIONAL_FILES: [&str; 5] =
     [Alias::FILE, RecordIdentifier::FILE, Redirect::FILE, Source::FILE, SourceStatement::FILE];
 

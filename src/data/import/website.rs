@@ -3,7 +3,6 @@
 //! A website is therefore an `http` or `https` URL with a host. User information is refused:
 //! `https://bank.example@evil.example` leads elsewhere than it seems to, and a password has no place in published data.
 
-/// Reason to leave out a website.
 #[derive(Debug, PartialEq, Eq)]
 pub enum WebsiteProblem {
     Invalid(&'static str),
