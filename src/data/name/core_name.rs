@@ -128,11 +128,10 @@ impl CoreName {
 
     /// Passes the keys of the name. Similar names share at least one key.
     pub fn each_key(&self, mut each: impl FnMut(u64)) {
-        let joined = self.joined();
-        if joined.is_empty() {
+        let mut letters = self.joined().into_bytes();
+        if letters.is_empty() {
             return;
         }
-        let mut letters = joined.clone().into_bytes();
         letters.sort_unstable();
         // Keys of equal or swapped letters, of doubled letters and plurals, and of beginnings that may be other cores.
         each(xxh3_64(&letters));
