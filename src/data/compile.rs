@@ -251,7 +251,7 @@ impl Compiled {
 
         columns.term_facet(Facet::City, &terms.cities[0], |row| row)?;
         columns.term_facet(Facet::Website, &terms.websites[0], |row| row)?;
-        terms.identifiers.write(&mut columns, |row| &firms[row].identifiers)?;
+        terms.write_identifiers(&mut columns, |row| &firms[row].identifiers)?;
         for metric in Metric::ALL {
             self.write_leaderboard(&mut columns, *metric)?;
         }
@@ -299,7 +299,7 @@ impl Compiled {
         columns.word_facet(Facet::Status, |row| startups[row].status)?;
         columns.term_facet(Facet::City, &terms.cities[1], |row| row)?;
         columns.term_facet(Facet::Website, &terms.websites[1], |row| row)?;
-        terms.identifiers.write(&mut columns, |row| &startups[row].identifiers)?;
+        terms.write_identifiers(&mut columns, |row| &startups[row].identifiers)?;
         self.write_investor_facet(&mut columns, |row| &stats[row].investors)
     }
 
@@ -367,7 +367,7 @@ impl Compiled {
             terms.roles(row).iter().for_each(|role| each(role.index() as u32));
         })?;
         columns.term_facet(Facet::Title, &terms.titles, |row| row)?;
-        terms.identifiers.write(&mut columns, |row| &people[row].identifiers)
+        terms.write_identifiers(&mut columns, |row| &people[row].identifiers)
     }
 
     fn write_reviews(&self, writer: &mut ArchiveWriter<'_>) -> io::Result<()> {

@@ -22,7 +22,8 @@ pub(super) struct FacetTerms {
     /// Of people.
     pub titles: TermValues,
     roles: Vec<Vec<Role>>,
-    pub identifiers: Identifiers,
+    /// Distinct identifiers in the form of [`identifier_text`], ascending.
+    identifiers: Vec<String>,
 }
 
 impl FacetTerms {
@@ -39,13 +40,29 @@ impl FacetTerms {
         let hosts = [texts(firms, |firm| host(&firm.website)), texts(startups, |startup| host(&startup.website))];
         let (_, websites) = write_terms(writer, Facet::Website, &hosts)?;
         drop(hosts);
-        let identifiers = Identifiers::collect(dataset);
-        writer.texts(&format!("{}/terms", Facet::Identifier), identifiers.texts.iter())?;
+        let of_firms = firms.iter().flat_map(|firm| &firm.identifiers);
+        let of_startups = startups.iter().flat_map(|startup| &startup.identifiers);
+        let of_people = people.iter().flat_map(|person| &person.identifiers);
+        let mut identifiers: Vec<String> = of_firms.chain(of_startups).chain(of_people).map(identifier_text).collect();
+        identifiers.sort_unstable();
+        identifiers.dedup();
+        writer.texts(&format!("{}/terms", Facet::Identifier), identifiers.iter())?;
         Ok(Self { cities, websites, titles, roles, identifiers })
     }
 
     pub(super) fn roles(&self, person: usize) -> &[Role] {
         self.titles.1[person].map_or(&[], |title| &self.roles[title as usize])
+    }
+
+    pub(super) fn write_identifiers<'s>(
+        &self,
+        columns: &mut ColumnWriter<'_, '_>,
+        carried: impl Fn(usize) -> &'s [NormalIdentifier],
+    ) -> io::Result<()> {
+        columns.facet(Facet::Identifier, self.identifiers.len(), |row, each| {
+            let texts = carried(row).iter().map(identifier_text);
+            texts.filter_map(|text| self.identifiers.binary_search(&text).ok()).for_each(|index| each(index as u32));
+        })
     }
 }
 
@@ -63,34 +80,6 @@ fn host(url: &Option<String>) -> Option<String> {
 
 fn identifier_text(identifier: &NormalIdentifier) -> String {
     identifier.to_string().to_lowercase()
-}
-
-/// Distinct identifiers of the dataset in the form of [`identifier_text`], ascending.
-pub(super) struct Identifiers {
-    texts: Vec<String>,
-}
-
-impl Identifiers {
-    fn collect(dataset: &Dataset) -> Self {
-        let firms = dataset.firms.iter().flat_map(|firm| &firm.identifiers);
-        let startups = dataset.startups.iter().flat_map(|startup| &startup.identifiers);
-        let people = dataset.people.iter().flat_map(|person| &person.identifiers);
-        let mut texts: Vec<String> = firms.chain(startups).chain(people).map(identifier_text).collect();
-        texts.sort_unstable();
-        texts.dedup();
-        Self { texts }
-    }
-
-    pub(super) fn write<'s>(
-        &self,
-        columns: &mut ColumnWriter<'_, '_>,
-        carried: impl Fn(usize) -> &'s [NormalIdentifier],
-    ) -> io::Result<()> {
-        columns.facet(Facet::Identifier, self.texts.len(), |row, each| {
-            let texts = carried(row).iter().map(identifier_text);
-            texts.filter_map(|text| self.texts.binary_search(&text).ok()).for_each(|index| each(index as u32));
-        })
-    }
 }
 
 /// Writes the distinct texts of all lists, sorted. Returns them with the index of each text in each list.

@@ -158,8 +158,6 @@ fn firms(dataset: &Dataset, startups: &[StartupStats]) -> Vec<FirmStats> {
             portfolio[investor.firm as usize].push(row as u32);
         }
     }
-    let mut together = ValueTally::new(dataset.firms.len());
-    let mut in_sector = ValueTally::new(dataset.sectors.len());
     for (row, stats) in firms.iter_mut().enumerate() {
         let firm = &dataset.firms[row];
         stats.portfolio_count = portfolio[row].len() as u32;
@@ -172,48 +170,25 @@ fn firms(dataset: &Dataset, startups: &[StartupStats]) -> Vec<FirmStats> {
         if firm.sectors.is_empty() {
             let portfolio = portfolio[row].iter().flat_map(|startup| &dataset.startups[*startup as usize].sectors);
             let by_slug = |sector: u32| dataset.sectors[sector as usize].slug.as_str();
-            let top = in_sector.top(portfolio.copied(), DERIVED_SECTORS, by_slug);
-            stats.sectors = top.into_iter().map(|(sector, _)| sector).collect();
+            let sectors = top(portfolio.copied(), DERIVED_SECTORS, by_slug);
+            stats.sectors = sectors.into_iter().map(|(sector, _)| sector).collect();
         }
         let others = joined[row].iter().flat_map(|round| &dataset.rounds[*round as usize].investors);
         let others = others.map(|investor| investor.firm).filter(|other| *other as usize != row);
-        stats.top_co_investors =
-            together.top(others, TOP_CO_INVESTORS, |firm| dataset.firms[firm as usize].slug.as_str());
+        stats.top_co_investors = top(others, TOP_CO_INVESTORS, |firm| dataset.firms[firm as usize].slug.as_str());
     }
     firms
 }
 
-/// Counts values; reusable without clearing the full table.
-struct ValueTally {
-    counts: Vec<u32>,
-    seen: Vec<u32>,
-}
-
-impl ValueTally {
-    fn new(values: usize) -> Self {
-        Self { counts: vec![0; values], seen: Vec::new() }
-    }
-
-    /// The `max` most frequent values with their counts, ties by name.
-    fn top<'n>(
-        &mut self,
-        values: impl Iterator<Item = u32>,
-        max: usize,
-        name: impl Fn(u32) -> &'n str,
-    ) -> Vec<(u32, u32)> {
-        for value in values {
-            let count = &mut self.counts[value as usize];
-            if *count == 0 {
-                self.seen.push(value);
-            }
-            *count += 1;
-        }
-        let count = |value: u32| (value, std::mem::take(&mut self.counts[value as usize]));
-        let mut counted: Vec<(u32, u32)> = self.seen.drain(..).map(count).collect();
-        counted.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| name(a.0).cmp(name(b.0))));
-        counted.truncate(max);
-        counted
-    }
+/// The `max` most frequent values with their counts, ties by name.
+fn top<'n>(values: impl Iterator<Item = u32>, max: usize, name: impl Fn(u32) -> &'n str) -> Vec<(u32, u32)> {
+    let mut values: Vec<u32> = values.collect();
+    values.sort_unstable();
+    let equal = values.chunk_by(|left, right| left == right);
+    let mut counted: Vec<(u32, u32)> = equal.map(|equal| (equal[0], equal.len() as u32)).collect();
+    counted.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| name(a.0).cmp(name(b.0))));
+    counted.truncate(max);
+    counted
 }
 
 fn sectors(
