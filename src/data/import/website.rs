@@ -11,18 +11,17 @@ pub enum WebsiteProblem {
 }
 
 pub fn check(url: &str) -> Result<(), WebsiteProblem> {
+    let invalid = |problem| Err(WebsiteProblem::Invalid(problem));
     if url.chars().any(char::is_whitespace) {
-        return Err(WebsiteProblem::Invalid("contains a space; give a single URL and write a space in it as `%20`"));
+        return invalid("contains a space; give a single URL and write a space in it as `%20`");
     }
     // Browsers read `\` as `/`; the others end a link early in HTML or markdown.
     if url.contains(['"', '<', '>', '\\', '^', '`', '{', '|', '}']) {
-        return Err(WebsiteProblem::Invalid(
-            "contains a character that no URL has, such as `<` or `\\`; percent-encode it",
-        ));
+        return invalid("contains a character that no URL has, such as `<` or `\\`; percent-encode it");
     }
     let (scheme, rest) = url.split_once("://").unwrap_or_default();
     if !["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
-        return Err(WebsiteProblem::Invalid("is not a web address; write it as `https://www.example.com`"));
+        return invalid("is not a web address; write it as `https://www.example.com`");
     }
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let Some((user, host)) = authority.rsplit_once('@') else { return check_host(authority) };
@@ -30,7 +29,7 @@ pub fn check(url: &str) -> Result<(), WebsiteProblem> {
     if user.chars().all(|char| char.is_alphanumeric() || "-_+".contains(char)) {
         return Err(WebsiteProblem::HasUserName);
     }
-    Err(WebsiteProblem::Invalid("has user information before `@`; remove it, as in `https://www.example.com`"))
+    invalid("has user information before `@`; remove it, as in `https://www.example.com`")
 }
 
 /// The host of a web address in lowercase, without `www.` and port; the same for all spellings of an address.
