@@ -77,8 +77,7 @@ pub fn record_history(before: &Snapshot, earlier: Option<&RecordHistory>, after:
     releases.push(after.version());
     let mut bytes = Vec::new();
     let mut writer = ArchiveWriter::new(&mut bytes)?;
-    writer.begin(RELEASES)?;
-    writer.append(&serde_json::to_vec(&releases)?)?;
+    writer.section(RELEASES, &serde_json::to_vec(&releases)?)?;
     for table in Table::ALL {
         writer.section(table.name(), &seen(table, before, earlier, after, releases.len() as u32)?)?;
     }

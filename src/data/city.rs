@@ -6,7 +6,6 @@ use once_cell::sync::Lazy;
 
 use crate::word_file;
 
-/// All names of a city, by each of its names.
 static NAMES: Lazy<HashMap<&'static str, Vec<&'static str>>> = Lazy::new(|| {
     let groups = word_file::entries(include_str!("cities.txt")).map(|line| line.split('|').collect::<Vec<_>>());
     groups.flat_map(|names| names.clone().into_iter().map(move |name| (name, names.clone()))).collect()
@@ -17,15 +16,12 @@ pub fn names_of(folded: &str) -> &'static [&'static str] {
     NAMES.get(folded).map_or(&[], Vec::as_slice)
 }
 
-/// A state or province.
 pub struct Subdivision {
     /// The ISO 3166-1 code of its country.
     pub country: &'static str,
-    /// The folded names of its cities.
     pub cities: Vec<&'static str>,
 }
 
-/// The states by each of their names.
 static STATES: Lazy<HashMap<&'static str, Subdivision>> = Lazy::new(|| {
     let states = word_file::entries(include_str!("states.txt")).filter_map(|line| {
         let (country, line) = line.split_once('|')?;
@@ -35,8 +31,7 @@ static STATES: Lazy<HashMap<&'static str, Subdivision>> = Lazy::new(|| {
     states.flatten().collect()
 });
 
-/// Finds a state by its folded name. If a city has the same name, as New York and Ontario do, the name of the state
-/// ends in `state` or `province`.
+/// Finds a state by its folded name, which ends in `state` or `province` if a city has it, too, as New York.
 pub fn state(folded: &str) -> Option<&'static Subdivision> {
     STATES.get(folded)
 }
@@ -88,8 +83,7 @@ static CITIES_OF_CODES: Lazy<HashMap<&'static str, CitiesByCountry>> = Lazy::new
     codes
 });
 
-/// Finds the countries that a city may be in by the text after it, as far as the city is known: `DE` for `berlin` and
-/// `de`, `US` for `wilmington` and `de`. Both texts are folded.
+/// The countries that a folded city may be in by the folded text after it: `US` for `wilmington` and `de`.
 pub fn countries_of(city: &str, behind: &str) -> Vec<&'static str> {
     let is_one = |cities: &[&str]| cities.contains(&city) || names_of(city).iter().any(|name| cities.contains(name));
     let states =

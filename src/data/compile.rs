@@ -25,6 +25,7 @@ use crate::derive::record::{RecordSerializer, is_known, reference};
 use crate::derive::row_order::RowOrders;
 use crate::derive::{Derived, country_of, each_ancestor};
 use crate::import::known_aliases;
+use crate::import::redirects::Redirect;
 use crate::import::rows::DatasetInvestor;
 use crate::import::{Dataset, DatasetInput};
 use crate::model::Reference;
@@ -51,7 +52,6 @@ pub fn compile<'a>(input: impl Into<DatasetInput<'a>>, progress: &dyn Progress) 
     Ok(Compiled { dataset, derived, orders, report, known_aliases })
 }
 
-/// A dataset with its derived values, ready to be written.
 pub struct Compiled {
     dataset: Dataset,
     derived: Derived,
@@ -78,7 +78,6 @@ impl Compiled {
         self.orders[table].old.len()
     }
 
-    /// The near-duplicates of a table, in its order.
     pub fn near_duplicates(&self, table: Table) -> Vec<NearDuplicateRecord<'_>> {
         let found = near_duplicates::of_table(&self.dataset, &self.derived, &self.orders, table);
         let duplicates = self.orders[table].old.iter().filter_map(|row| Some((*row, found[*row as usize]?)));
@@ -100,10 +99,8 @@ impl Compiled {
         let mut writer = ArchiveWriter::new(tables)?;
         let rows = Table::ALL.map(|table| self.rows(table) as u32).to_vec();
         let section = MetaSection { meta: self.dataset.meta.clone(), rows };
-        writer.begin("meta")?;
-        writer.append(&serde_json::to_vec(&section)?)?;
-        writer.begin("sources")?;
-        writer.append(&serde_json::to_vec(&self.dataset.provenance.sources)?)?;
+        writer.section("meta", &serde_json::to_vec(&section)?)?;
+        writer.section("sources", &serde_json::to_vec(&self.dataset.provenance.sources)?)?;
         let mut records = RecordWriter::new(records);
         let written: io::Result<Vec<WrittenRecords>> = thread::scope(|scope| {
             let write = || Table::ALL.map(|table| self.write_records(&mut records, table));
@@ -111,8 +108,15 @@ impl Compiled {
             self.write_columns(&mut writer)?;
             written.join().unwrap_or_else(|panic| resume_unwind(panic)).into_iter().collect()
         });
-        for (table, written) in Table::ALL.into_iter().zip(written?) {
-            self.describe_records(&mut writer, table, written)?;
+        let provenance = &self.dataset.provenance;
+        for (table, WrittenRecords { starts, known, used }) in Table::ALL.into_iter().zip(written?) {
+            let name = table.name();
+            writer.section(&format!("{name}/starts"), &starts)?;
+            writer.section(&format!("{name}/known"), &known)?;
+            let mut used = used.into_iter();
+            let covered = self.orders[table].old.iter().filter(|_| provenance.covers(table));
+            let statements = covered.map(|row| provenance.stored(table, *row, &mut used));
+            writer.texts(&format!("{name}/statements"), statements)?;
             self.write_redirects(&mut writer, table)?;
         }
         writer.section("records/sha256", &records.finish()?)?;
@@ -129,7 +133,6 @@ impl Compiled {
         self.write_sectors(writer)
     }
 
-    /// Compiles the snapshot in memory, without a release.
     pub fn snapshot(&self) -> Result<Snapshot, ArchiveError> {
         let (mut tables, mut records) = (Vec::new(), Vec::new());
         self.write(&mut tables, &mut records).expect("memory accepts all");
@@ -160,48 +163,34 @@ impl Compiled {
         Ok(WrittenRecords { starts, known, used })
     }
 
-    /// Writes the positions of a table's records, and the statements about them.
-    fn describe_records(
-        &self,
-        writer: &mut ArchiveWriter<'_>,
-        table: Table,
-        written: WrittenRecords,
-    ) -> io::Result<()> {
-        let name = table.name();
-        writer.section(&format!("{name}/starts"), &written.starts)?;
-        writer.section(&format!("{name}/known"), &written.known)?;
-        let provenance = &self.dataset.provenance;
-        let mut used = written.used.into_iter();
-        let covered = self.orders[table].old.iter().filter(|_| provenance.covers(table));
-        let texts = covered.map(|row| provenance.stored(table, *row, &mut used));
-        writer.texts(&format!("{name}/statements"), texts)
-    }
-
     /// Writes the slugs of merged records, ascending, and the rows that replace them.
     fn write_redirects(&self, writer: &mut ArchiveWriter<'_>, table: Table) -> io::Result<()> {
         let of_table = self.dataset.redirects.iter().filter(|redirect| redirect.table == table);
-        let mut redirects: Vec<(&str, u32)> =
-            of_table.map(|redirect| (redirect.slug.as_str(), self.orders.new_row(table, redirect.target))).collect();
+        let target = |redirect: &Redirect| self.orders.new_row(table, redirect.target);
+        let mut redirects: Vec<_> = of_table.map(|redirect| (redirect.slug.as_str(), target(redirect))).collect();
         redirects.sort_unstable();
         let (slugs, rows): (Vec<&str>, Vec<u32>) = redirects.into_iter().unzip();
         writer.texts(&format!("{}/merged", table.name()), slugs.into_iter())?;
         writer.section(&format!("{}/merged=", table.name()), &rows)
     }
 
-    fn begin<'a, 'w, 's>(
-        &'a self,
-        writer: &'a mut ArchiveWriter<'w>,
-        table: Table,
-        slug: impl Fn(usize) -> &'s str,
-    ) -> io::Result<ColumnWriter<'a, 'w>> {
+    fn begin<'a, 'w>(&'a self, writer: &'a mut ArchiveWriter<'w>, table: Table) -> io::Result<ColumnWriter<'a, 'w>> {
+        let slug = |row: usize| reference(&self.dataset, table, row as u32).slug;
         ColumnWriter::begin(writer, table, &self.orders[table], slug)
     }
 
-    /// Writes the main record of each near-duplicate.
-    fn write_main_records(&self, columns: &mut ColumnWriter<'_, '_>, table: Table) -> io::Result<()> {
+    /// Writes the names of a table, and the main record of each near-duplicate.
+    fn write_names<'s>(
+        &'s self,
+        columns: &mut ColumnWriter<'_, '_>,
+        table: Table,
+        aliases: impl Fn(usize) -> &'s [String],
+        prominence: &[u32],
+    ) -> io::Result<()> {
+        columns.names(|row| reference(&self.dataset, table, row as u32).name, aliases, prominence)?;
         let found = near_duplicates::of_table(&self.dataset, &self.derived, &self.orders, table);
-        columns
-            .numbers("main", |row| found[row].map_or(NONE_U32, |duplicate| self.orders.new_row(table, duplicate.main)))
+        let main = |duplicate: NearDuplicate| self.orders.new_row(table, duplicate.main);
+        columns.numbers("main", |row| found[row].map_or(NONE_U32, main))
     }
 
     fn write_sector_facet<'s>(
@@ -228,10 +217,8 @@ impl Compiled {
 
     fn write_firms(&self, writer: &mut ArchiveWriter<'_>, terms: &FacetTerms) -> io::Result<()> {
         let (firms, stats, assessed) = (&self.dataset.firms, &self.derived.firms, &self.derived.assessments);
-        let mut columns = self.begin(writer, Table::Firms, |row| &firms[row].slug)?;
-        let prominence = &self.derived.prominence.firms;
-        columns.names(|row| &firms[row].name, |row| &firms[row].aliases, prominence)?;
-        self.write_main_records(&mut columns, Table::Firms)?;
+        let mut columns = self.begin(writer, Table::Firms)?;
+        self.write_names(&mut columns, Table::Firms, |row| &firms[row].aliases, &self.derived.prominence.firms)?;
 
         columns.numbers("health_score", |row| assessed[row].score.value.unwrap_or(NONE_U8))?;
         columns.numbers("ghosting_rate", |row| assessed[row].ghosting_tenths.unwrap_or(NONE_U16))?;
@@ -262,9 +249,9 @@ impl Compiled {
         columns.country_facet(|row| firms[row].country)?;
         columns.word_facet(Facet::Kind, |row| firms[row].kind)?;
 
-        columns.term_facet(Facet::City, &terms.city_of_firm, |row| row)?;
-        columns.term_facet(Facet::Website, &terms.website_of_firm, |row| row)?;
-        terms.identifiers.write(&mut columns, |row| &firms[row].identifiers)?;
+        columns.term_facet(Facet::City, &terms.cities[0], |row| row)?;
+        columns.term_facet(Facet::Website, &terms.websites[0], |row| row)?;
+        terms.write_identifiers(&mut columns, |row| &firms[row].identifiers)?;
         for metric in Metric::ALL {
             self.write_leaderboard(&mut columns, *metric)?;
         }
@@ -276,37 +263,29 @@ impl Compiled {
         let rank = self.derived.assessments[firm].rank;
         let recent = self.derived.firms[firm].recent_investments;
         match metric {
-            Metric::HealthScore => rank.map(|rank| rank.cautious_tenths),
-            Metric::Responsiveness => rank.map(|rank| rank.means[0]),
-            Metric::Fairness => rank.map(|rank| rank.means[1]),
-            Metric::ValueAdd => rank.map(|rank| rank.means[2]),
-            Metric::GhostingRate => rank.map(|rank| rank.ghosting),
             Metric::Activity => (recent > 0).then_some(recent as i32),
+            _ => rank.map(|rank| rank[metric.index()]),
         }
     }
 
     /// Writes the leaderboard of a metric: the ranked rows, best first, and their values.
     fn write_leaderboard(&self, columns: &mut ColumnWriter<'_, '_>, metric: Metric) -> io::Result<()> {
-        let mut leaderboard: Vec<(i32, u32)> = Vec::new();
-        for (row, old) in self.orders[Table::Firms].old.iter().enumerate() {
-            leaderboard.extend(self.metric(metric, *old as usize).map(|value| (value, row as u32)));
-        }
-        let ascending = metric == Metric::GhostingRate;
-        leaderboard.sort_unstable_by_key(|(value, row)| {
-            let value = i64::from(*value);
-            (if ascending { value } else { -value }, columns.slug_ranks[*row as usize])
-        });
+        let firms = (0..).zip(&self.orders[Table::Firms].old);
+        let ranked = firms.filter_map(|(row, old)| Some((self.metric(metric, *old as usize)?, row)));
+        let mut leaderboard: Vec<(i32, u32)> = ranked.collect();
+        let sign = if metric == Metric::GhostingRate { 1 } else { -1 };
+        let slug_rank = |row: u32| columns.slug_ranks[row as usize];
+        leaderboard.sort_unstable_by_key(|(value, row)| (sign * i64::from(*value), slug_rank(*row)));
         let (values, rows): (Vec<i32>, Vec<u32>) = leaderboard.into_iter().unzip();
-        columns.section(&format!("leaderboard/{}", metric.name()), &rows)?;
-        columns.section(&format!("leaderboard/{}=", metric.name()), &values)
+        columns.section(&format!("leaderboard/{metric}"), &rows)?;
+        columns.section(&format!("leaderboard/{metric}="), &values)
     }
 
     fn write_startups(&self, writer: &mut ArchiveWriter<'_>, terms: &FacetTerms) -> io::Result<()> {
         let (startups, stats) = (&self.dataset.startups, &self.derived.startups);
-        let mut columns = self.begin(writer, Table::Startups, |row| &startups[row].slug)?;
+        let mut columns = self.begin(writer, Table::Startups)?;
         let prominence = &self.derived.prominence.startups;
-        columns.names(|row| &startups[row].name, |row| &startups[row].aliases, prominence)?;
-        self.write_main_records(&mut columns, Table::Startups)?;
+        self.write_names(&mut columns, Table::Startups, |row| &startups[row].aliases, prominence)?;
 
         columns.name_order(|row| &startups[row].name)?;
         columns.order("total_raised_usd", |row| stats[row].total_raised_usd.map(dollars))?;
@@ -318,16 +297,16 @@ impl Compiled {
         self.write_sector_facet(&mut columns, |row| &startups[row].sectors)?;
         columns.country_facet(|row| startups[row].country)?;
         columns.word_facet(Facet::Status, |row| startups[row].status)?;
-        columns.term_facet(Facet::City, &terms.city_of_startup, |row| row)?;
-        columns.term_facet(Facet::Website, &terms.website_of_startup, |row| row)?;
-        terms.identifiers.write(&mut columns, |row| &startups[row].identifiers)?;
+        columns.term_facet(Facet::City, &terms.cities[1], |row| row)?;
+        columns.term_facet(Facet::Website, &terms.websites[1], |row| row)?;
+        terms.write_identifiers(&mut columns, |row| &startups[row].identifiers)?;
         self.write_investor_facet(&mut columns, |row| &stats[row].investors)
     }
 
     fn write_rounds(&self, writer: &mut ArchiveWriter<'_>, terms: &FacetTerms) -> io::Result<()> {
         let (rounds, startups) = (&self.dataset.rounds, &self.dataset.startups);
         let startup = |row: usize| self.orders.new_row(Table::Startups, rounds[row].startup);
-        let mut columns = self.begin(writer, Table::Rounds, |row| &rounds[row].id)?;
+        let mut columns = self.begin(writer, Table::Rounds)?;
         let credible = |row: usize| self.derived.limits.credible(&rounds[row]);
         columns.numbers("amount_usd", |row| credible(row).unwrap_or(NONE_U64))?;
         columns.numbers("announced_on", |row| code(rounds[row].announced_on))?;
@@ -335,12 +314,11 @@ impl Compiled {
         columns.numbers("stage", |row| rounds[row].stage.index() as u8)?;
         let mut starts: Vec<u64> = vec![0];
         let mut investors: Vec<u32> = Vec::new();
+        let led = |investor: &DatasetInvestor| investor.lead == Some(true);
+        let firm = |investor: &DatasetInvestor| self.orders.new_row(Table::Firms, investor.firm);
         for row in &self.orders[Table::Rounds].old {
-            for investor in &rounds[*row as usize].investors {
-                investors.push(
-                    self.orders.new_row(Table::Firms, investor.firm) << 1 | u32::from(investor.lead == Some(true)),
-                );
-            }
+            let joined = rounds[*row as usize].investors.iter();
+            investors.extend(joined.map(|investor| firm(investor) << 1 | u32::from(led(investor))));
             starts.push(investors.len() as u64);
         }
         columns.section("investors", &investors)?;
@@ -355,55 +333,48 @@ impl Compiled {
         columns.single_facet(Facet::Startup, startups.len(), |row| Some(startup(row)))?;
         self.write_investor_facet(&mut columns, |row| &rounds[row].investors)?;
         columns.facet(Facet::Lead, self.dataset.firms.len(), |row, each| {
-            let leads = rounds[row].investors.iter().filter(|investor| investor.lead == Some(true));
-            leads.for_each(|investor| each(self.orders.new_row(Table::Firms, investor.firm)));
+            rounds[row].investors.iter().filter(|investor| led(investor)).map(firm).for_each(each);
         })?;
-        columns.term_facet(Facet::City, &terms.city_of_startup, |row| rounds[row].startup as usize)?;
+        columns.term_facet(Facet::City, &terms.cities[1], |row| rounds[row].startup as usize)?;
         columns.facet(Facet::Kind, FirmKind::ALL.len(), |row, each| {
             let kind_of = |investor: &DatasetInvestor| self.dataset.firms[investor.firm as usize].kind;
-            let kinds =
-                rounds[row].investors.iter().filter_map(kind_of).fold(0_u32, |kinds, kind| kinds | 1 << kind.index());
+            let kinds = rounds[row].investors.iter().filter_map(kind_of);
+            let kinds = kinds.fold(0_u32, |kinds, kind| kinds | 1 << kind.index());
             (0..FirmKind::ALL.len() as u32).filter(|kind| kinds >> kind & 1 == 1).for_each(each);
         })
     }
 
     fn write_people(&self, writer: &mut ArchiveWriter<'_>, terms: &FacetTerms) -> io::Result<()> {
         let people = &self.dataset.people;
-        let mut columns = self.begin(writer, Table::People, |row| &people[row].slug)?;
-        columns.names(|row| &people[row].name, |row| &people[row].aliases, &self.derived.prominence.people)?;
-        self.write_main_records(&mut columns, Table::People)?;
+        let mut columns = self.begin(writer, Table::People)?;
+        self.write_names(&mut columns, Table::People, |row| &people[row].aliases, &self.derived.prominence.people)?;
         columns.name_order(|row| &people[row].name)?;
         columns.word_facet(Facet::Kind, |row| Some(people[row].organization_kind))?;
         columns.country_facet(|row| country_of(&self.dataset, &people[row]).map(|(country, _)| country))?;
-        let member = |kind: OrganizationKind, table: Table, row: usize| {
-            let person = &people[row];
-            (person.organization_kind == kind).then(|| self.orders.new_row(table, person.organization))
-        };
-        columns.single_facet(Facet::Firm, self.dataset.firms.len(), |row| {
-            member(OrganizationKind::Firm, Table::Firms, row)
-        })?;
-        columns.single_facet(Facet::Startup, self.dataset.startups.len(), |row| {
-            member(OrganizationKind::Startup, Table::Startups, row)
-        })?;
-        columns.single_facet(Facet::City, terms.city_of_firm.0, |row| {
-            let organization = people[row].organization as usize;
-            match people[row].organization_kind {
-                OrganizationKind::Firm => terms.city_of_firm.1[organization],
-                OrganizationKind::Startup => terms.city_of_startup.1[organization],
-            }
+        for (facet, kind, table) in [
+            (Facet::Firm, OrganizationKind::Firm, Table::Firms),
+            (Facet::Startup, OrganizationKind::Startup, Table::Startups),
+        ] {
+            columns.single_facet(facet, self.rows(table), |row| {
+                let person = &people[row];
+                (person.organization_kind == kind).then(|| self.orders.new_row(table, person.organization))
+            })?;
+        }
+        columns.single_facet(Facet::City, terms.cities[0].0, |row| {
+            terms.cities[people[row].organization_kind.index()].1[people[row].organization as usize]
         })?;
         columns.facet(Facet::Role, Role::ALL.len(), |row, each| {
             terms.roles(row).iter().for_each(|role| each(role.index() as u32));
         })?;
-        columns.term_facet(Facet::Title, &terms.title_of_person, |row| row)?;
-        terms.identifiers.write(&mut columns, |row| &people[row].identifiers)
+        columns.term_facet(Facet::Title, &terms.titles, |row| row)?;
+        terms.write_identifiers(&mut columns, |row| &people[row].identifiers)
     }
 
     fn write_reviews(&self, writer: &mut ArchiveWriter<'_>) -> io::Result<()> {
         let reviews = &self.dataset.reviews;
         let content = |row: usize| reviews[row].published();
-        let mut columns = self.begin(writer, Table::Reviews, |row| &reviews[row].id)?;
-        columns.section("priors", &self.derived.priors.to_array())?;
+        let mut columns = self.begin(writer, Table::Reviews)?;
+        columns.section("priors", &[self.derived.priors])?;
         columns.order("created_on", |row| Some(reviews[row].published_on().code()))?;
         columns.order("rating", |row| Some(content(row)?.rating))?;
         columns.order("responsiveness", |row| content(row)?.responsiveness)?;
@@ -420,9 +391,8 @@ impl Compiled {
 
     fn write_sectors(&self, writer: &mut ArchiveWriter<'_>) -> io::Result<()> {
         let (sectors, stats) = (&self.dataset.sectors, &self.derived.sectors);
-        let mut columns = self.begin(writer, Table::Sectors, |row| &sectors[row].slug)?;
-        columns.names(|row| &sectors[row].name, |_| &[], &self.derived.prominence.sectors)?;
-        self.write_main_records(&mut columns, Table::Sectors)?;
+        let mut columns = self.begin(writer, Table::Sectors)?;
+        self.write_names(&mut columns, Table::Sectors, |_| &[], &self.derived.prominence.sectors)?;
         let parent = |row: usize| Some(self.orders.new_row(Table::Sectors, sectors[row].parent?));
         columns.numbers("parent", |row| parent(row).unwrap_or(NONE_U32))?;
         columns.name_order(|row| &sectors[row].name)?;
@@ -433,22 +403,17 @@ impl Compiled {
     }
 }
 
-/// Positions and counts of a table's records in the archive.
 struct WrittenRecords {
-    /// The start of each record, and the end of the last.
     starts: Vec<u64>,
     /// Number of records with a value, per field.
     known: Vec<u32>,
-    /// For each statement, true if its record has the value.
     used: Vec<bool>,
 }
 
-/// A record that is probably the same as a more prominent one.
 #[derive(Debug, Serialize)]
 pub struct NearDuplicateRecord<'a> {
     pub record: Reference<&'a str>,
     pub main: Reference<&'a str>,
-    /// Their common traits, in words.
     pub reason: String,
 }
 

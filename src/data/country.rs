@@ -13,15 +13,10 @@ use crate::word_file;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Country(u16);
 
-struct CountryEntry {
-    alpha2: &'static str,
-    name: String,
-}
-
 struct CountryTable {
-    entries: Vec<CountryEntry>,
+    /// Codes and names, in the order of the codes.
+    entries: Vec<(&'static str, String)>,
     by_text: HashMap<String, Country>,
-    /// The texts of `by_text` that are names, in order.
     names: Vec<(String, Country)>,
     /// Folded parts of the names of countries and regions that contain commas.
     with_commas: HashSet<Vec<String>>,
@@ -30,10 +25,9 @@ struct CountryTable {
 /// Folded names that mean less than the country they are read as: a part of it, or either it or another country.
 const NARROWER: [&str; 5] = ["england", "korea", "northern ireland", "scotland", "wales"];
 
-/// Codes and usual names of the countries that the crate names otherwise.
-fn usual_names() -> impl Iterator<Item = (&'static str, &'static str)> {
-    pairs(include_str!("country_names.txt"))
-}
+const USUAL_NAMES: &str = include_str!("country_names.txt");
+
+const ALIASES: &str = include_str!("country_aliases.txt");
 
 fn pairs(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
     word_file::entries(text).filter_map(|line| line.split_once(' '))
@@ -50,7 +44,7 @@ static TABLE: Lazy<CountryTable> = Lazy::new(|| {
         for text in [country.alpha2, country.alpha3, country.long_name, plain_name(country.long_name), &name] {
             by_text.entry(fold(text)).or_insert(Country(index as u16));
         }
-        entries.push(CountryEntry { alpha2: country.alpha2, name });
+        entries.push((country.alpha2, name));
     }
     // An alias of one country may be the name of another: `Samoa` of American Samoa.
     for (index, country) in countries.iter().enumerate() {
@@ -59,12 +53,12 @@ static TABLE: Lazy<CountryTable> = Lazy::new(|| {
             by_text.entry(fold(alias)).or_insert(Country(index as u16));
         }
     }
-    for (alpha2, text) in pairs(include_str!("country_aliases.txt")) {
+    for (alpha2, text) in pairs(ALIASES) {
         let index = countries.iter().position(|country| country.alpha2 == alpha2).expect("a code of ISO 3166-1");
         by_text.entry(fold(text)).or_insert(Country(index as u16));
     }
     let regions = region_lines().flat_map(|(names, _)| names.split('|'));
-    let names = usual_names().chain(pairs(include_str!("country_aliases.txt"))).map(|(_, name)| name).chain(regions);
+    let names = pairs(USUAL_NAMES).chain(pairs(ALIASES)).map(|(_, name)| name).chain(regions);
     let with_commas = names.filter(|name| name.contains(',')).map(fold_parts).collect();
     let codes = countries.iter().flat_map(|country| [country.alpha2, country.alpha3]).map(fold);
     let codes: HashSet<String> = codes.collect();
@@ -74,7 +68,6 @@ static TABLE: Lazy<CountryTable> = Lazy::new(|| {
     CountryTable { entries, by_text, names, with_commas }
 });
 
-/// The folded names of each region and its countries.
 static REGIONS: Lazy<Vec<(Vec<String>, Vec<Country>)>> = Lazy::new(|| {
     let region = |(names, codes): (&str, &str)| {
         let country = |code| Country::from_alpha2(code).expect("a code of ISO 3166-1");
@@ -92,27 +85,23 @@ fn region_lines() -> impl Iterator<Item = (&'static str, &'static str)> {
 
 /// The usual name and spelling: `The United States Of America` → `United States`.
 fn short_name(alpha2: &str, long_name: &'static str) -> String {
-    if let Some((_, name)) = usual_names().find(|(known, _)| *known == alpha2) {
+    if let Some((_, name)) = pairs(USUAL_NAMES).find(|(known, _)| *known == alpha2) {
         return name.to_owned();
     }
     let name = plain_name(long_name).to_owned();
     [" Of ", " And ", " The "].iter().fold(name, |name, word| name.replace(word, &word.to_lowercase()))
 }
 
-/// `The United States Of America` → `United States Of America`.
 fn plain_name(name: &'static str) -> &'static str {
     name.strip_prefix("The ").unwrap_or(name)
 }
 
-/// `UnitedKingdom` → `United Kingdom`.
 fn spaced(name: &str) -> String {
     let mut spaced = String::with_capacity(name.len() + 4);
-    let mut after_lower = false;
     for char in name.chars() {
-        if after_lower && char.is_uppercase() {
+        if char.is_uppercase() && spaced.ends_with(char::is_lowercase) {
             spaced.push(' ');
         }
-        after_lower = char.is_lowercase();
         spaced.push(char);
     }
     spaced
@@ -122,8 +111,7 @@ impl Country {
     /// Reads an alpha-2 or alpha-3 code or an English name, in any letter case. `UK` is accepted.
     pub fn read(text: &str) -> Option<Self> {
         let folded = fold(text);
-        let found = TABLE.by_text.get(&folded).or_else(|| TABLE.by_text.get(folded.strip_prefix("the ")?));
-        found.copied()
+        TABLE.by_text.get(&folded).or_else(|| TABLE.by_text.get(folded.strip_prefix("the ")?)).copied()
     }
 
     /// True if a name means less than the country that it is read as.
@@ -133,11 +121,9 @@ impl Country {
 
     /// Reads an uppercase alpha-2 code.
     pub fn from_alpha2(code: &str) -> Option<Self> {
-        let index = TABLE.entries.binary_search_by(|entry| entry.alpha2.cmp(code)).ok()?;
-        Some(Self(index as u16))
+        TABLE.entries.binary_search_by(|(alpha2, _)| (*alpha2).cmp(code)).ok().map(|index| Self(index as u16))
     }
 
-    /// All countries, in order of their alpha-2 codes.
     pub fn all() -> impl Iterator<Item = Self> {
         (0..TABLE.entries.len()).map(|index| Self(index as u16))
     }
@@ -152,22 +138,20 @@ impl Country {
 
     /// The alpha-2 code, such as `DE`.
     pub fn alpha2(self) -> &'static str {
-        TABLE.entries[self.index()].alpha2
+        TABLE.entries[self.index()].0
     }
 
     /// The short English name: `Germany`, `United States`.
     pub fn name(self) -> &'static str {
-        &TABLE.entries[self.index()].name
+        &TABLE.entries[self.index()].1
     }
 
     /// The countries of a region by its name, such as `europe` or `dach`, in order of their codes.
     pub fn of_region(name: &str) -> Option<&'static [Self]> {
         let folded = fold(name);
         let name = folded.strip_prefix("the ").unwrap_or(&folded);
-        REGIONS
-            .iter()
-            .find(|(names, _)| names.iter().any(|known| known == name))
-            .map(|(_, countries)| countries.as_slice())
+        let region = REGIONS.iter().find(|(names, _)| names.iter().any(|known| known == name));
+        region.map(|(_, countries)| countries.as_slice())
     }
 
     /// True if a text is the name of a country or region with all of its commas: `Korea, South`.
@@ -175,7 +159,6 @@ impl Country {
         TABLE.with_commas.contains(&fold_parts(text))
     }
 
-    /// The folded names of each region.
     pub fn region_names() -> impl Iterator<Item = &'static [String]> {
         REGIONS.iter().map(|(names, _)| names.as_slice())
     }
@@ -310,9 +293,9 @@ mod tests {
     }
 
     #[test]
-    fn countries_have_their_usual_names() {
+    fn countries_have_their_pairs(USUAL_NAMES) {
         let name = |code: &str| Country::from_alpha2(code).map_or("", Country::name);
-        for (code, called) in usual_names() {
+        for (code, called) in pairs(USUAL_NAMES) {
             assert_eq!(name(code), called);
         }
         for (code, called) in [

@@ -3,18 +3,38 @@
 //! A source may know only the year or the month of an event. A [`PartialDate`] keeps the given precision, because
 //! `2021` written as `2021-01-01` is a claim that nobody made.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-use serde::de::Error;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use time::OffsetDateTime;
 use time::format_description::BorrowedFormatItem;
 use time::format_description::well_known::Rfc3339;
 use time::macros::{date, format_description};
 
 const FORMAT: &[BorrowedFormatItem<'static>] = format_description!("[year]-[month]-[day]");
+
+/// Serializes a type as its `Display` form, which `FromStr` reads.
+macro_rules! serialize_as_text {
+    ($type:ty) => {
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = <std::borrow::Cow<'_, str> as serde::Deserialize>::deserialize(deserializer)?;
+                text.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    };
+}
+
+pub(crate) use serialize_as_text;
+
+serialize_as_text!(Date);
+serialize_as_text!(PartialDate);
 
 /// A calendar date (UTC), stored as days since 1970-01-01 and written `YYYY-MM-DD`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,7 +55,6 @@ impl Date {
         Self::from_days(i32::try_from(seconds.div_euclid(86_400)).unwrap_or(i32::MAX))
     }
 
-    /// Unix seconds of this date at 00:00 UTC.
     pub fn unix(self) -> i64 {
         i64::from(self.0) * 86_400
     }
@@ -49,7 +68,6 @@ impl Date {
     }
 }
 
-/// Precision to which a date is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub(crate) enum Precision {
@@ -58,12 +76,7 @@ pub(crate) enum Precision {
     Day,
 }
 
-impl Precision {
-    const ALL: [Self; 3] = [Self::Year, Self::Month, Self::Day];
-}
-
-/// A date that may be known only to the month or year. It is written as it was given, `2021`, `2021-03` or
-/// `2021-03-04`, and ordered by its first day, then from year to day: in the order of the texts.
+/// A date as it was given, `2021`, `2021-03` or `2021-03-04`. The order is that of the texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PartialDate {
     first_day: Date,
@@ -71,10 +84,8 @@ pub struct PartialDate {
 }
 
 impl PartialDate {
-    /// Pattern of the text form.
     pub const PATTERN: &'static str = r"^\d{4}(-\d{2}(-\d{2})?)?$";
 
-    /// The month or year that contains a day, or the day itself.
     pub(crate) fn at(day: Date, precision: Precision) -> Self {
         let date = day.calendar();
         let back = match precision {
@@ -108,7 +119,6 @@ impl PartialDate {
         Self::at(self.first_day, self.precision.min(Precision::Month))
     }
 
-    /// True if the day is known.
     pub fn is_day(self) -> bool {
         self.precision == Precision::Day
     }
@@ -126,7 +136,11 @@ impl PartialDate {
 
     /// The date of a number that [`PartialDate::code`] returned; for any other number, a date near it.
     pub fn from_code(code: i32) -> Self {
-        let precision = Precision::ALL.get(code.rem_euclid(4) as usize).copied().unwrap_or(Precision::Day);
+        let precision = match code.rem_euclid(4) {
+            0 => Precision::Year,
+            1 => Precision::Month,
+            _ => Precision::Day,
+        };
         Self::at(Date::from_days(code.div_euclid(4)), precision)
     }
 
@@ -169,18 +183,6 @@ impl fmt::Display for PartialDate {
     }
 }
 
-impl Serialize for PartialDate {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for PartialDate {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserialize_text(deserializer)
-    }
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a date of the form YYYY-MM-DD, YYYY-MM or YYYY")]
 pub struct ParsePartialDateError;
@@ -199,7 +201,6 @@ impl FromStr for PartialDate {
     }
 }
 
-/// The Julian day of 1970-01-01.
 const EPOCH: i32 = 2_440_588;
 
 fn days_of(date: time::Date) -> i32 {
@@ -213,26 +214,6 @@ impl fmt::Display for Date {
     }
 }
 
-impl Serialize for Date {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Date {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserialize_text(deserializer)
-    }
-}
-
-/// Reads a value from its text form.
-pub(crate) fn deserialize_text<'de, D: Deserializer<'de>, T>(deserializer: D) -> Result<T, D::Error>
-where
-    T: FromStr<Err: fmt::Display>,
-{
-    Cow::<str>::deserialize(deserializer)?.parse().map_err(D::Error::custom)
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a date of the form YYYY-MM-DD")]
 pub struct ParseDateError;
@@ -241,11 +222,10 @@ impl FromStr for Date {
     type Err = ParseDateError;
 
     fn from_str(text: &str) -> Result<Self, ParseDateError> {
-        if text.len() != 10 {
-            return Err(ParseDateError);
+        match time::Date::parse(text, FORMAT) {
+            Ok(date) if text.len() == 10 => Ok(Self(days_of(date))),
+            _ => Err(ParseDateError),
         }
-        let date = time::Date::parse(text, FORMAT).map_err(|_| ParseDateError)?;
-        Ok(Self(days_of(date)))
     }
 }
 

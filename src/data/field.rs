@@ -1,18 +1,6 @@
-//! Fields of public types. One declaration gives the Rust struct and its JSON; field lists, documents and schemas are
-//! generated from it.
+//! Fields of public types: one declaration gives the Rust struct, its JSON, field lists, documents and schemas.
 //!
-//! [`model!`] declares a struct as usual, with rules in brackets after a field's type:
-//!
-//! ```ignore
-//! model! {
-//!     /// A startup.
-//!     #[derive(Serialize, Deserialize)]
-//!     pub struct Startup<S = String> {
-//!         /// The stage it has reached.
-//!         pub stage: Option<S> [one_of("Stage")],
-//!     }
-//! }
-//! ```
+//! [`model!`] declares a struct as usual, with rules in brackets after a field's type, see [`crate::model`].
 //!
 //! Each rule is a method of [`Field`]. Types are generic over their text: records are written from borrowed text and
 //! read into owned text. A derive macro of a schema crate would do less (it knows nothing of default fields) and would
@@ -39,18 +27,13 @@ pub struct Definition {
 
 impl Definition {
     pub const fn new(name: &'static str, doc: &'static [&'static str], fields: &'static [Field]) -> Self {
-        let (mut stored, mut listed) = (0, 0);
-        let mut index = 0;
+        let (mut stored, mut listed, mut index) = (0, 0, 0);
         while index < fields.len() {
-            let field = &fields[index];
-            if !field.is_joined {
-                assert!(stored == index, "joined fields come last");
-                stored += 1;
-            }
-            if !field.is_joined && !field.is_detail {
-                assert!(listed == index, "details come after the fields of lists");
-                listed += 1;
-            }
+            let Field { is_joined, is_detail, .. } = fields[index];
+            assert!(is_joined || stored == index, "joined fields come last");
+            assert!(is_joined || is_detail || listed == index, "details come after the fields of lists");
+            stored += !is_joined as usize;
+            listed += !(is_joined || is_detail) as usize;
             index += 1;
         }
         Self { name, doc, fields, stored, listed }
@@ -66,7 +49,6 @@ pub struct Field {
     pub is_nullable: bool,
     /// May be absent from the JSON.
     pub is_optional: bool,
-    /// Not in lists by default.
     pub is_detail: bool,
     /// Composed on request, from other tables or from the history of the release, not stored in the record.
     pub is_joined: bool,
@@ -74,16 +56,13 @@ pub struct Field {
     pub is_flat: bool,
     pub min: Option<u32>,
     pub max: Option<u32>,
-    /// The vocabulary of the text, or of each text of the list.
     pub vocabulary: Option<&'static str>,
-    /// The pattern of the text, or of each text of the list.
     pub pattern: Option<&'static str>,
     pub format: Option<TextFormat>,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub enum TextFormat {
-    /// RFC 3339.
     DateTime,
     Uri,
 }
@@ -111,68 +90,48 @@ impl Field {
         }
     }
 
-    pub const fn range(self, min: u32, max: u32) -> Self {
-        Self { min: Some(min), max: Some(max), ..self }
-    }
-
-    pub const fn min(self, min: u32) -> Self {
-        Self { min: Some(min), ..self }
-    }
-
-    pub const fn max(self, max: u32) -> Self {
-        Self { max: Some(max), ..self }
-    }
-
-    pub const fn one_of(self, vocabulary: &'static str) -> Self {
-        Self { vocabulary: Some(vocabulary), ..self }
-    }
-
-    pub const fn pattern(self, pattern: &'static str) -> Self {
-        Self { pattern: Some(pattern), ..self }
-    }
-
-    pub const fn slug(self) -> Self {
-        self.pattern(SLUG)
-    }
-
-    pub const fn date_time(self) -> Self {
-        Self { format: Some(TextFormat::DateTime), ..self }
-    }
-
-    pub const fn uri(self) -> Self {
-        Self { format: Some(TextFormat::Uri), ..self }
-    }
-
-    /// The name in the JSON, if it differs from that of the Rust field; the same as in `#[serde(rename)]`.
-    pub const fn named(self, name: &'static str) -> Self {
-        Self { name, ..self }
-    }
-
-    /// Absent instead of null.
-    pub const fn optional(self) -> Self {
-        Self { is_optional: true, is_nullable: false, ..self }
-    }
-
-    pub(crate) const fn detail(self) -> Self {
-        Self { is_detail: true, ..self }
-    }
-
-    pub(crate) const fn joined(self) -> Self {
-        Self { is_joined: true, ..self }
-    }
-
-    pub const fn flat(self) -> Self {
-        Self { is_flat: true, ..self }
-    }
-
     /// The fields of the object, or of each object of the list; empty for other values.
-    #[must_use]
     pub const fn nested(&self) -> &'static [Self] {
         match self.json.item() {
             JsonType::Object(definition) => definition.fields,
             _ => &[],
         }
     }
+}
+
+const FIRST_SEEN: &[&str] = &[" The release in which the record appeared, as far back as releases were compared; \
+                               `null` if it was in the first."];
+const CHANGED_IN: &[&str] =
+    &[" The last release that added or changed the record; `null` if none did since the first that was compared."];
+
+macro_rules! rules {
+    ($($(#[$doc:meta])* $rule:ident($($argument:ident: $type:ty),*) { $($field:ident: $value:expr),+ })+) => {
+        impl Field {
+            $($(#[$doc])* pub const fn $rule(self, $($argument: $type),*) -> Self {
+                Self { $($field: $value,)+ ..self }
+            })+
+        }
+    };
+}
+
+rules! {
+    range(min: u32, max: u32) { min: Some(min), max: Some(max) }
+    min(min: u32) { min: Some(min) }
+    max(max: u32) { max: Some(max) }
+    one_of(vocabulary: &'static str) { vocabulary: Some(vocabulary) }
+    pattern(pattern: &'static str) { pattern: Some(pattern) }
+    slug() { pattern: Some(SLUG) }
+    date_time() { format: Some(TextFormat::DateTime) }
+    uri() { format: Some(TextFormat::Uri) }
+    /// The name in the JSON, if it differs from that of the Rust field; the same as in `#[serde(rename)]`.
+    named(json_name: &'static str) { name: json_name }
+    /// Absent instead of null.
+    optional() { is_optional: true, is_nullable: false }
+    detail() { is_detail: true }
+    joined() { is_joined: true }
+    first_seen() { doc: FIRST_SEEN, pattern: Some(SNAPSHOT), is_joined: true }
+    changed_in() { doc: CHANGED_IN, pattern: Some(SNAPSHOT), is_joined: true }
+    flat() { is_flat: true }
 }
 
 /// The name of a field, without the `r#` of a raw identifier (`r#type`).
@@ -186,20 +145,17 @@ const fn plain_name(identifier: &'static str) -> &'static str {
 #[derive(Clone, Copy, Debug)]
 pub enum JsonType {
     Text,
-    /// `YYYY-MM-DD`.
     Date,
     /// `YYYY-MM-DD`, `YYYY-MM` or `YYYY`.
     PartialDate,
     /// A whole number from 0, of at most 32 bits.
     Integer,
-    /// A whole number from 0, of at most 64 bits.
     Long,
     /// A whole number of at most 32 bits, which may be negative.
     Signed,
     Number,
     Boolean,
     List(&'static JsonType),
-    /// Values by name.
     Map(&'static JsonType),
     Object(&'static Definition),
     /// An object with fields of a record; they depend on its table.
@@ -208,7 +164,6 @@ pub enum JsonType {
 
 impl JsonType {
     /// The type of a list's items; of another type the type itself.
-    #[must_use]
     pub const fn item(&self) -> &Self {
         match self {
             Self::List(item) => item.item(),
@@ -217,7 +172,6 @@ impl JsonType {
     }
 }
 
-/// A Rust type with its JSON type.
 pub trait JsonValue: Serialize {
     const TYPE: JsonType;
     const NULLABLE: bool = false;
@@ -276,7 +230,6 @@ pub trait FieldVisitor {
     fn field(&mut self, field: &'static Field, value: &impl Serialize);
 }
 
-/// Declares public types; see the [module](self).
 #[macro_export]
 macro_rules! model {
     ($(

@@ -22,50 +22,30 @@ pub fn fold_parts(text: &str) -> Vec<String> {
 pub fn fold_into(text: &str, folded: &mut String) {
     folded.clear();
     if text.is_ascii() {
-        fold_ascii(text, folded);
+        // The common case, about ten times faster.
+        fold_chars(text.bytes().map(char::from), folded);
     } else {
-        fold_any(text, folded);
+        fold_chars(text.nfkd().filter(|char| !is_combining_mark(*char)), folded);
     }
 }
 
-/// The common case, about ten times faster.
-fn fold_ascii(text: &str, folded: &mut String) {
+fn fold_chars(chars: impl Iterator<Item = char>, folded: &mut String) {
     let mut gap = false;
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() {
-            push_gap(folded, &mut gap);
-            folded.push(char::from(byte.to_ascii_lowercase()));
-        } else if byte == b'&' {
-            push_word(folded, &mut gap, "and");
-            gap = true;
-        } else if !matches!(byte, b'\'' | b'`') {
-            gap = true;
-        }
-    }
-}
-
-fn fold_any(text: &str, folded: &mut String) {
-    let mut gap = false;
-    for char in text.nfkd() {
-        if is_combining_mark(char) || is_silent(char) {
-            continue;
-        }
-        if char == '&' {
-            push_word(folded, &mut gap, "and");
-            gap = true;
-        } else if char.is_ascii_alphanumeric() {
+    for char in chars {
+        if char.is_ascii_alphanumeric() {
             push_gap(folded, &mut gap);
             folded.push(char.to_ascii_lowercase());
+        } else if char == '&' {
+            gap = true;
+            push_gap(folded, &mut gap);
+            folded.push_str("and");
+            gap = true;
         } else if char.is_alphanumeric() {
             push_gap(folded, &mut gap);
-            folded.extend(
-                any_ascii::any_ascii_char(char)
-                    .chars()
-                    .filter(char::is_ascii_alphanumeric)
-                    .map(|char| char.to_ascii_lowercase()),
-            );
+            let ascii = any_ascii::any_ascii_char(char).chars().filter(char::is_ascii_alphanumeric);
+            folded.extend(ascii.map(|char| char.to_ascii_lowercase()));
         } else {
-            gap = true;
+            gap |= !is_silent(char);
         }
     }
 }
@@ -73,12 +53,6 @@ fn fold_any(text: &str, folded: &mut String) {
 /// True if a character neither ends a word nor is part of it.
 pub(crate) fn is_silent(char: char) -> bool {
     matches!(char, '\'' | '’' | '‘' | '`' | '´' | '\u{ad}' | '\u{200b}'..='\u{200f}')
-}
-
-fn push_word(folded: &mut String, gap: &mut bool, word: &str) {
-    *gap = true;
-    push_gap(folded, gap);
-    folded.push_str(word);
 }
 
 fn push_gap(folded: &mut String, gap: &mut bool) {
@@ -103,10 +77,10 @@ mod tests {
     }
 
     #[test]
-    fn ascii_text_folds_alike_in_both_functions() {
+    fn ascii_text_folds_alike_with_and_without_its_decomposition() {
         for text in ["A.B. & C's `x` (d-e)", "  a  b  ", "&", "a&b", "''", "\t0-9_z\n"] {
             let mut slow = String::new();
-            fold_any(text, &mut slow);
+            fold_chars(text.nfkd(), &mut slow);
             assert_eq!(fold(text), slow, "{text}");
         }
     }

@@ -11,23 +11,20 @@ vocabulary! {
         Strong = "strong",
         /// Usually one entity, but brands, funds and subsidiaries may share a value, or an entity may have several.
         Medium = "medium",
-        /// None by itself.
         Weak = "weak",
     }
 }
 
-/// A scheme of identifiers.
 #[derive(Debug)]
 pub struct IdentifierScheme {
     /// Its name in files and filters, such as `lei`.
     pub name: &'static str,
     pub title: &'static str,
     pub strength: Strength,
-    /// A valid value.
     pub example: &'static str,
     /// The address of an identifier's page, with `{}` for the value.
     pub page: Option<&'static str>,
-    form: IdentifierSyntax,
+    syntax: IdentifierSyntax,
 }
 
 /// Syntax of a scheme's values. Formats and check digits: ISO 17442 (LEI), the SEC's EDGAR (CIK) and IAPD (CRD), GSA's
@@ -40,7 +37,6 @@ enum IdentifierSyntax {
     Lei,
     /// A number without leading zeros, of at most this many digits.
     Number(usize),
-    /// `Q` and a number.
     Wikidata,
     /// Exactly this many letters and digits, in capitals.
     Code(usize),
@@ -52,81 +48,32 @@ enum IdentifierSyntax {
 
 /// The known schemes. A dataset may use others: their strength is [`Strength::Weak`].
 pub const SCHEMES: &[IdentifierScheme] = &[
-    scheme_of("domain", "Web domain", Strength::Medium, "example.com", Some("https://{}"), IdentifierSyntax::Domain),
-    scheme_of(
-        "lei",
-        "Legal Entity Identifier",
-        Strength::Strong,
-        "529900T8BM49AURSDO55",
-        Some("https://search.gleif.org/#/record/{}"),
-        IdentifierSyntax::Lei,
-    ),
-    scheme_of(
-        "cik",
-        "SEC Central Index Key",
-        Strength::Strong,
-        "320193",
-        Some("https://www.sec.gov/cgi-bin/browse-edgar?action=getcompany&CIK={}"),
-        IdentifierSyntax::Number(10),
-    ),
-    scheme_of(
-        "crd",
-        "FINRA/IARD number",
-        Strength::Strong,
-        "105958",
-        Some("https://adviserinfo.sec.gov/firm/summary/{}"),
-        IdentifierSyntax::Number(10),
-    ),
-    scheme_of("uei", "SAM.gov Unique Entity ID", Strength::Strong, "ZQGGHJH74DW7", None, IdentifierSyntax::Code(12)),
-    scheme_of(
-        "wikidata",
-        "Wikidata item",
-        Strength::Strong,
-        "Q312",
-        Some("https://www.wikidata.org/wiki/{}"),
-        IdentifierSyntax::Wikidata,
-    ),
-    scheme_of(
-        "crunchbase",
-        "Crunchbase permalink",
-        Strength::Strong,
-        "alder-ventures",
-        Some("https://www.crunchbase.com/organization/{}"),
-        IdentifierSyntax::Name,
-    ),
+    scheme_of("domain", "Web domain", Strength::Medium, "example.com", IdentifierSyntax::Domain).at("https://{}"),
+    scheme_of("lei", "Legal Entity Identifier", Strength::Strong, "529900T8BM49AURSDO55", IdentifierSyntax::Lei)
+        .at("https://search.gleif.org/#/record/{}"),
+    scheme_of("cik", "SEC Central Index Key", Strength::Strong, "320193", IdentifierSyntax::Number(10))
+        .at("https://www.sec.gov/cgi-bin/browse-edgar?action=getcompany&CIK={}"),
+    scheme_of("crd", "FINRA/IARD number", Strength::Strong, "105958", IdentifierSyntax::Number(10))
+        .at("https://adviserinfo.sec.gov/firm/summary/{}"),
+    scheme_of("uei", "SAM.gov Unique Entity ID", Strength::Strong, "ZQGGHJH74DW7", IdentifierSyntax::Code(12)),
+    scheme_of("wikidata", "Wikidata item", Strength::Strong, "Q312", IdentifierSyntax::Wikidata)
+        .at("https://www.wikidata.org/wiki/{}"),
+    scheme_of("crunchbase", "Crunchbase permalink", Strength::Strong, "alder-ventures", IdentifierSyntax::Name)
+        .at("https://www.crunchbase.com/organization/{}"),
     scheme_of(
         "crunchbase-uuid",
         "Crunchbase UUID",
         Strength::Strong,
         "4bd7e356-0c5f-4d6a-9d1f-0d9f3f0a1b2c",
-        None,
         IdentifierSyntax::Name,
     ),
-    scheme_of(
-        "companies-house",
-        "UK company number",
-        Strength::Strong,
-        "00445790",
-        Some("https://find-and-update.company-information.service.gov.uk/company/{}"),
-        IdentifierSyntax::Code(8),
-    ),
-    scheme_of("sec-file", "SEC file number", Strength::Medium, "021-123456", None, IdentifierSyntax::Name),
-    scheme_of(
-        "linkedin",
-        "LinkedIn name",
-        Strength::Medium,
-        "alder-ventures",
-        Some("https://www.linkedin.com/company/{}"),
-        IdentifierSyntax::Name,
-    ),
-    scheme_of(
-        "yc",
-        "Y Combinator name",
-        Strength::Strong,
-        "alder",
-        Some("https://www.ycombinator.com/companies/{}"),
-        IdentifierSyntax::Name,
-    ),
+    scheme_of("companies-house", "UK company number", Strength::Strong, "00445790", IdentifierSyntax::Code(8))
+        .at("https://find-and-update.company-information.service.gov.uk/company/{}"),
+    scheme_of("sec-file", "SEC file number", Strength::Medium, "021-123456", IdentifierSyntax::Name),
+    scheme_of("linkedin", "LinkedIn name", Strength::Medium, "alder-ventures", IdentifierSyntax::Name)
+        .at("https://www.linkedin.com/company/{}"),
+    scheme_of("yc", "Y Combinator name", Strength::Strong, "alder", IdentifierSyntax::Name)
+        .at("https://www.ycombinator.com/companies/{}"),
 ];
 
 const fn scheme_of(
@@ -134,20 +81,22 @@ const fn scheme_of(
     title: &'static str,
     strength: Strength,
     example: &'static str,
-    page: Option<&'static str>,
-    form: IdentifierSyntax,
+    syntax: IdentifierSyntax,
 ) -> IdentifierScheme {
-    IdentifierScheme { name, title, strength, example, page, form }
+    IdentifierScheme { name, title, strength, example, page: None, syntax }
 }
 
-/// The known scheme of this name.
-#[must_use]
+impl IdentifierScheme {
+    const fn at(self, page: &'static str) -> Self {
+        Self { page: Some(page), ..self }
+    }
+}
+
 pub fn scheme(name: &str) -> Option<&'static IdentifierScheme> {
     SCHEMES.iter().find(|scheme| scheme.name == name)
 }
 
 /// The strength of a scheme, known or not.
-#[must_use]
 pub fn strength(name: &str) -> Strength {
     scheme(name).map_or(Strength::Weak, |scheme| scheme.strength)
 }
@@ -155,9 +104,9 @@ pub fn strength(name: &str) -> Strength {
 /// Normalizes a value, so that values can be compared. The error describes the values of the scheme.
 pub fn normalize(scheme_name: &str, value: &str) -> Result<String, String> {
     let scheme = scheme(scheme_name);
-    let normal = scheme.map_or(IdentifierSyntax::Any, |scheme| scheme.form).normalize(value.trim());
+    let normal = scheme.map_or(IdentifierSyntax::Any, |scheme| scheme.syntax).normalize(value.trim());
     normal.ok_or_else(|| match scheme {
-        Some(scheme) => format!("is not {}, such as `{}`", scheme.form.description(), scheme.example),
+        Some(scheme) => format!("is not {}, such as `{}`", scheme.syntax.description(), scheme.example),
         None => "contains white space; an identifier has none".to_owned(),
     })
 }
@@ -183,7 +132,8 @@ pub fn normalize_pair(text: &str) -> Result<String, String> {
 
 impl IdentifierSyntax {
     fn normalize(self, value: &str) -> Option<String> {
-        let is_code = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        let is_code = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         match self {
             Self::Domain => {
                 let host = website::host(value);
@@ -198,15 +148,13 @@ impl IdentifierSyntax {
             }
             Self::Number(digits) => {
                 let number = value.trim_start_matches('0');
-                let is_number = number.len() <= digits && number.bytes().all(|byte| byte.is_ascii_digit());
-                (is_number && !number.is_empty()).then(|| number.to_owned())
+                (number.len() <= digits && is_number(number)).then(|| number.to_owned())
             }
             Self::Wikidata => {
                 // The address of the item is accepted, too.
                 let item = value.rsplit('/').next().unwrap_or_default().to_ascii_uppercase();
                 let number = item.strip_prefix('Q')?;
-                let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-                (is_number && !number.starts_with('0')).then_some(item)
+                (is_number(number) && !number.starts_with('0')).then_some(item)
             }
             Self::Code(length) => {
                 let code = value.to_ascii_uppercase();

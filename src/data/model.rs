@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::PartialDate;
-use crate::field::{SNAPSHOT, model};
+use crate::field::model;
 
 model! {
     /// A venture capital firm.
@@ -58,12 +58,8 @@ model! {
         pub top_co_investors: Vec<CoInvestor<S>> [detail],
         /// Identifiers in registers and on the web.
         pub identifiers: Vec<Identifier<S>> [detail],
-        /// The release in which the record appeared, as far back as releases were compared; `null` if it was in the first.
-        #[serde(default)]
-        pub first_seen: Option<S> [pattern(SNAPSHOT), joined],
-        /// The last release that added or changed the record; `null` if none did since the first that was compared.
-        #[serde(default)]
-        pub changed_in: Option<S> [pattern(SNAPSHOT), joined],
+        pub first_seen: Option<S> [first_seen],
+        pub changed_in: Option<S> [changed_in],
     }
 
     /// The firm's own weighted means, 1–5, one decimal; `null` without ratings.
@@ -182,12 +178,8 @@ model! {
         /// People who work there.
         #[serde(default)]
         pub people: Vec<Person<S>> [joined],
-        /// The release in which the record appeared, as far back as releases were compared; `null` if it was in the first.
-        #[serde(default)]
-        pub first_seen: Option<S> [pattern(SNAPSHOT), joined],
-        /// The last release that added or changed the record; `null` if none did since the first that was compared.
-        #[serde(default)]
-        pub changed_in: Option<S> [pattern(SNAPSHOT), joined],
+        pub first_seen: Option<S> [first_seen],
+        pub changed_in: Option<S> [changed_in],
     }
 
     /// A firm that has invested in a startup.
@@ -224,12 +216,8 @@ model! {
         /// Whether the amount is probably wrong: over ten times the 99th percentile of its stage. Sums, orders and bounds
         /// leave it out.
         pub suspect: bool,
-        /// The release in which the record appeared, as far back as releases were compared; `null` if it was in the first.
-        #[serde(default)]
-        pub first_seen: Option<S> [pattern(SNAPSHOT), joined],
-        /// The last release that added or changed the record; `null` if none did since the first that was compared.
-        #[serde(default)]
-        pub changed_in: Option<S> [pattern(SNAPSHOT), joined],
+        pub first_seen: Option<S> [first_seen],
+        pub changed_in: Option<S> [changed_in],
     }
 
     /// A record by slug and name.
@@ -257,12 +245,8 @@ model! {
         pub country_source: Option<S> [one_of("CountrySource")],
         /// Identifiers in registers and on the web.
         pub identifiers: Vec<Identifier<S>> [detail],
-        /// The release in which the record appeared, as far back as releases were compared; `null` if it was in the first.
-        #[serde(default)]
-        pub first_seen: Option<S> [pattern(SNAPSHOT), joined],
-        /// The last release that added or changed the record; `null` if none did since the first that was compared.
-        #[serde(default)]
-        pub changed_in: Option<S> [pattern(SNAPSHOT), joined],
+        pub first_seen: Option<S> [first_seen],
+        pub changed_in: Option<S> [changed_in],
     }
 
     /// Another record with a person's name that has something in common with it: probably the same person.
@@ -329,12 +313,8 @@ model! {
         pub body: Option<S>,
         /// The date it was written; only the month until the review is approved.
         pub created_on: PartialDate,
-        /// The release in which the record appeared, as far back as releases were compared; `null` if it was in the first.
-        #[serde(default)]
-        pub first_seen: Option<S> [pattern(SNAPSHOT), joined],
-        /// The last release that added or changed the record; `null` if none did since the first that was compared.
-        #[serde(default)]
-        pub changed_in: Option<S> [pattern(SNAPSHOT), joined],
+        pub first_seen: Option<S> [first_seen],
+        pub changed_in: Option<S> [changed_in],
     }
 
     /// A sector.
@@ -354,18 +334,13 @@ model! {
         pub startup_count: u32,
         /// Mean of the published health scores of its firms, one decimal.
         pub average_health_score: Option<f64> [range(0, 100)],
-        /// The release in which the record appeared, as far back as releases were compared; `null` if it was in the first.
-        #[serde(default)]
-        pub first_seen: Option<S> [pattern(SNAPSHOT), joined],
-        /// The last release that added or changed the record; `null` if none did since the first that was compared.
-        #[serde(default)]
-        pub changed_in: Option<S> [pattern(SNAPSHOT), joined],
+        pub first_seen: Option<S> [first_seen],
+        pub changed_in: Option<S> [changed_in],
     }
 }
 
 impl FundingRound {
     /// True if the firm with this slug led the round.
-    #[must_use]
     pub fn led_by(&self, slug: &str) -> bool {
         self.lead_investors.iter().flatten().any(|firm| firm.slug == slug)
     }

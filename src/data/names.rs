@@ -1,11 +1,8 @@
 //! Input of the text index from a table.
 
-/// Prominence is stored in millionths.
 pub const MAX_PROMINENCE: u32 = 1_000_000;
 
-/// The names of one table's rows.
-///
-/// Row numbers are below `len()`; implementations may panic for others.
+/// The names of one table's rows. Row numbers are below `len()`; implementations may panic for others.
 pub trait Names: Sync {
     fn len(&self) -> u32;
 
@@ -26,7 +23,6 @@ pub trait Names: Sync {
         String::new()
     }
 
-    /// The record's description; empty without one.
     fn description(&self, _row: u32) -> String {
         String::new()
     }

@@ -4,13 +4,9 @@ use std::fmt::Display;
 
 /// An integer with separators between thousands: `12,345`.
 pub fn grouped(number: impl Display) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
+    let mut text = number.to_string();
+    for end in (1..text.len()).rev().skip(2).step_by(3) {
+        text.insert(end, ',');
     }
     text
 }

@@ -6,7 +6,6 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, Builder};
 
-/// Calls `each` with each value, see [`all_in_parallel`].
 pub fn in_parallel<V: Copy + Sync, T: Send, const N: usize>(values: [V; N], each: impl Fn(V) -> T + Sync) -> [T; N] {
     let returned = all_in_parallel(&values, |value| each(*value));
     returned.try_into().ok().expect("every value was taken once")
@@ -24,15 +23,12 @@ pub fn all_in_parallel<V: Sync, T: Send>(values: &[V], each: impl Fn(&V) -> T + 
 /// What the other threads do when the work on a value fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AfterFailure {
-    /// They finish their values and start no others.
     Stop,
-    /// They go on with the values that are left.
     GoOn,
 }
 
-/// Calls `each` with each value on at most so many threads, this one included, and returns the results in order. Values
-/// start in order. The thread of a value that fails starts no other, and one of the errors is returned. A panic is
-/// resumed in this thread.
+/// As [`all_in_parallel`], on at most so many threads, this one included. The thread of a value that fails starts no
+/// other, and one of the errors is returned. A panic is resumed in this thread.
 pub fn try_in_parallel<V: Sync, T: Send, E: Send>(
     threads: usize,
     values: &[V],

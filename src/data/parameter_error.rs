@@ -41,10 +41,8 @@ impl ParameterError {
 
     /// A warning: `limit` was above the maximum.
     pub fn limit_clamped(max: u64) -> Self {
-        Self {
-            code: "limit_clamped",
-            ..Self::invalid("limit", format!("the maximum `limit` is {max}; {max} was used"))
-        }
+        let detail = format!("the maximum `limit` is {max}; {max} was used");
+        Self { code: "limit_clamped", ..Self::invalid("limit", detail) }
     }
 
     /// A warning: a value may mean something other than how it was interpreted.

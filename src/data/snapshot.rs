@@ -12,15 +12,16 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::archive::facet_column::{FacetColumn, RowSet, RowValues};
-use crate::archive::own_columns::{FirmNumberColumns, RoundColumns, TermColumns};
+use crate::archive::own_columns::{FirmNumberColumns, RoundColumns};
 use crate::archive::records::RecordStore;
 use crate::archive::table_columns::{TableColumns, check};
-use crate::archive::{Archive, NumberColumn, Sha256Sum, SharedBytes, bounds};
+use crate::archive::{Archive, NumberColumn, Sha256Sum, SharedBytes, TextColumn, bounds};
 use crate::derive::score::Priors;
 use crate::field::model;
 use crate::fold::fold;
 use crate::import::meta::SnapshotMeta;
 use crate::import::provenance::{Source, SourceStatement};
+use crate::model::Organization;
 use crate::parallel::in_parallel;
 use crate::vocabulary::Vocabulary;
 use crate::{
@@ -35,22 +36,20 @@ pub(crate) struct MetaSection {
     pub rows: Vec<u32>,
 }
 
-/// A compiled, versioned release of the data.
 pub struct Snapshot {
     archive: Archive,
     records: RecordStore,
     /// One for each block of the records.
     record_checksums: NumberColumn<Sha256Sum>,
     meta: SnapshotMeta,
-    tables: [TableColumns; 6],
+    tables: Vec<TableColumns>,
     firms: FirmNumberColumns,
     rounds: RoundColumns,
     sector_parent: NumberColumn<u32>,
     /// In the order of [`Facet::LISTED`].
-    terms: [TermColumns; 4],
+    terms: Vec<TextColumn>,
     sources: Vec<Source>,
     score_priors: Priors,
-    /// True once all of it is verified.
     is_checked: AtomicBool,
 }
 
@@ -74,16 +73,10 @@ model! {
 }
 
 impl Counts {
-    /// The number of rows of each table.
     pub fn by_table(self) -> [(Table, u32); 6] {
-        [
-            (Table::Firms, self.firms),
-            (Table::Startups, self.startups),
-            (Table::Rounds, self.funding_rounds),
-            (Table::People, self.people),
-            (Table::Reviews, self.reviews),
-            (Table::Sectors, self.sectors),
-        ]
+        let Self { firms, startups, funding_rounds, people, reviews, sectors } = self;
+        let counts = [firms, startups, funding_rounds, people, reviews, sectors];
+        Table::ALL.map(|table| (table, counts[table as usize]))
     }
 }
 
@@ -94,16 +87,14 @@ pub enum Direction {
 }
 
 impl Snapshot {
-    /// Opens and checks tables in memory.
     pub fn open(tables: SharedBytes, records: RecordStore, checksums: Checksums) -> Result<Self, ArchiveError> {
         let snapshot = Self::from_archive(Archive::open(tables, checksums)?, records)?;
         snapshot.check(&|_| {})?;
         Ok(snapshot)
     }
 
-    /// Opens tables in a file. `contents` is the checksum of their table of contents. Data is read and verified on
-    /// first use. A method panics if its data cannot be read or was changed, so that the request fails instead of
-    /// returning wrong data. [`Snapshot::check`] reads everything and returns the error.
+    /// Opens tables in a file, with the checksum of their table of contents. Data is read and verified on first use. A
+    /// method panics if its data cannot be read or was changed; [`Snapshot::check`] reads all and returns the error.
     pub fn open_file(tables: File, contents: &Sha256Sum, records: RecordStore) -> Result<Self, ArchiveError> {
         Self::from_archive(Archive::open_file(tables, contents)?, records)
     }
@@ -114,37 +105,28 @@ impl Snapshot {
             serde_json::from_slice(archive.bytes("meta")?).map_err(|_| damaged("section meta"))?;
         let rows: [u32; 6] = rows.try_into().map_err(|_| damaged("section meta"))?;
         let open = |table| TableColumns::open(&archive, table, rows[table as usize], &rows);
-        let tables = Table::ALL.into_iter().map(open).collect::<Result<Vec<TableColumns>, ArchiveError>>()?;
-        let tables: [TableColumns; 6] = tables.try_into().ok().expect("six tables");
+        let tables = Table::ALL.into_iter().map(open).collect::<Result<Vec<_>, _>>()?;
         let record_checksums: NumberColumn<Sha256Sum> = archive.open_column("records/sha256")?;
-        check(records.have_blocks(record_checksums.len()), "records/sha256")?;
+        check(records.have_blocks(record_checksums.length), "records/sha256")?;
         let [firms, _, rounds, _, _, sectors] = rows.map(|rows| rows as usize);
-        let firms = FirmNumberColumns::open(&archive, firms)?;
-        let rounds = RoundColumns::open(&archive, rounds)?;
-        let sector_parent = archive.column("sectors/parent", sectors)?;
-        let [cities, titles, websites, identifiers] = Facet::LISTED.map(|facet| TermColumns::open(&archive, facet));
-        let terms = [cities?, titles?, websites?, identifiers?];
-        let sources = serde_json::from_slice(archive.bytes("sources")?).map_err(|_| damaged("section sources"))?;
-        let score_priors: [f64; 6] = bytemuck::try_pod_read_unaligned(archive.bytes("reviews/priors")?)
-            .map_err(|_| damaged("section reviews/priors"))?;
-        let score_priors = Priors::from_array(score_priors);
+        let terms = Facet::LISTED.into_iter().map(|facet| archive.open_texts(&format!("{facet}/terms")));
         Ok(Self {
+            firms: FirmNumberColumns::open(&archive, firms)?,
+            rounds: RoundColumns::open(&archive, rounds)?,
+            sector_parent: archive.column("sectors/parent", sectors)?,
+            terms: terms.collect::<Result<Vec<_>, _>>()?,
+            sources: serde_json::from_slice(archive.bytes("sources")?).map_err(|_| damaged("section sources"))?,
+            score_priors: bytemuck::try_pod_read_unaligned(archive.bytes("reviews/priors")?)
+                .map_err(|_| damaged("section reviews/priors"))?,
+            is_checked: AtomicBool::new(false),
             archive,
             records,
             record_checksums,
             meta,
             tables,
-            firms,
-            rounds,
-            sector_parent,
-            terms,
-            sources,
-            score_priors,
-            is_checked: AtomicBool::new(false),
         })
     }
 
-    /// True once [`Snapshot::check`] has succeeded.
     pub fn is_checked(&self) -> bool {
         self.is_checked.load(Ordering::Acquire)
     }
@@ -171,20 +153,15 @@ impl Snapshot {
         self.rounds.check(archive, &rows)?;
         let known_sector = |sector: &u32| *sector == NONE_U32 || *sector < rows[Table::Sectors as usize];
         check(archive.get(&self.sector_parent).iter().all(known_sector), "sectors/parent")?;
-        self.terms.iter().try_for_each(|columns| archive.check_texts(&columns.texts))?;
-        self.check_records()?;
+        self.terms.iter().try_for_each(|terms| archive.check_texts(terms))?;
+        // Records on disk are verified when they are read.
+        if let RecordStore::Memory(_) = &self.records {
+            let mut rows = Table::ALL.into_iter().flat_map(|table| (0..self.rows(table)).map(move |row| (table, row)));
+            let all = rows.try_for_each(|(table, row)| self.read_record(table, row).map(drop));
+            all.map_err(|error| ArchiveError::Damaged(error.to_string()))?;
+        }
         self.is_checked.store(true, Ordering::Release);
         Ok(())
-    }
-
-    /// Checks all records, unless they are on disk.
-    fn check_records(&self) -> Result<(), ArchiveError> {
-        if let RecordStore::File(_) = &self.records {
-            return Ok(());
-        }
-        let mut rows = Table::ALL.into_iter().flat_map(|table| (0..self.rows(table)).map(move |row| (table, row)));
-        let all = rows.try_for_each(|(table, row)| self.read_record(table, row).map(|_| ()));
-        all.map_err(|error| ArchiveError::Damaged(error.to_string()))
     }
 
     pub fn version(&self) -> SnapshotVersion {
@@ -249,13 +226,12 @@ impl Snapshot {
         TableNames { snapshot: self, table }
     }
 
-    /// The row with exactly this slug or id.
     pub fn find(&self, table: Table, slug: &str) -> Option<u32> {
         // Slugs and ids have no spaces; texts that may also be names do.
         if slug.contains(' ') {
             return None;
         }
-        let order = self.archive.get(&self.table_columns(table).by_slug);
+        let order = self.by_slug(table);
         let index = order.binary_search_by(|row| self.slug(table, *row).cmp(slug)).ok()?;
         Some(order[index])
     }
@@ -266,12 +242,9 @@ impl Snapshot {
             return None;
         }
         let (slugs, rows) = &self.table_columns(table).merged;
-        let rows = self.archive.get(rows);
-        let index = self.archive.find_text(slugs, rows.len() as u32, slug)?;
-        Some(rows[index as usize])
+        Some(self.archive.get(rows)[self.archive.find_text(slugs, slug)? as usize])
     }
 
-    /// The slugs of the records that were merged into a row.
     pub fn merged_slugs(&self, table: Table, row: u32) -> impl Iterator<Item = &str> {
         let (slugs, rows) = &self.table_columns(table).merged;
         let merged = (0..).zip(self.archive.get(rows)).filter(move |(_, into)| **into == row);
@@ -311,17 +284,13 @@ impl Snapshot {
         self.by_slug(table).iter().copied().filter(move |row| self.is_published(table, *row))
     }
 
-    /// The record of a row. Panics if it cannot be read (see [`Snapshot::read_record`]), so that the request fails
-    /// instead of returning wrong data.
+    /// As [`Snapshot::read_record`]. Panics if it cannot be read: the request fails instead of returning wrong data.
     pub fn record(&self, table: Table, row: u32) -> RecordText<'_> {
         self.read_record(table, row).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// The record of a row. Blocks if it is on disk.
-    ///
-    /// # Errors
-    /// If it is on disk and cannot be read, or was changed there after its release was opened. The error names the
-    /// record.
+    /// The record of a row. Blocks if it is on disk. The error names the record: it cannot be read, or was changed
+    /// there after its release was opened.
     pub fn read_record(&self, table: Table, row: u32) -> io::Result<RecordText<'_>> {
         let starts = &self.archive.get(&self.table_columns(table).starts)[row as usize..][..2];
         let stored = self.records.read(starts[0]..starts[1], self.archive.get(&self.record_checksums));
@@ -366,7 +335,6 @@ impl Snapshot {
         &order[start_of(range.start)..start_of(range.end)]
     }
 
-    /// The rows without a value of a key.
     pub fn rows_without(&self, table: Table, key: usize) -> &[u32] {
         let (order, ranks) = (self.order(table, key, Direction::Ascending), self.ranks(table, key));
         &order[order.partition_point(|row| ranks[*row as usize] != NONE_U32)..]
@@ -378,10 +346,9 @@ impl Snapshot {
 
     /// Number of values of a facet; 0 if the table does not have the facet.
     pub fn facet_values(&self, table: Table, facet: Facet) -> u32 {
-        self.facet(table, facet).map_or(0, |column| column.values() as u32)
+        self.facet(table, facet).map_or(0, |column| column.values as u32)
     }
 
-    /// Number of rows that have a value of a facet.
     pub fn facet_count(&self, table: Table, facet: Facet, value: u32) -> u32 {
         self.facet(table, facet).map_or(0, |column| column.count(&self.archive, value))
     }
@@ -395,40 +362,36 @@ impl Snapshot {
         self.facet(table, facet).map_or(RowValues::EMPTY, |column| column.row_values(&self.archive))
     }
 
-    /// Number of rows that have any value of a facet.
     pub fn known_count(&self, table: Table, facet: Facet) -> u32 {
         self.facet(table, facet).map_or(0, |column| column.known_count(&self.archive))
     }
 
-    /// A bit for each row that has any value of a facet.
     pub fn known_rows(&self, table: Table, facet: Facet) -> RowSet<'_> {
         self.facet(table, facet).map_or(RowSet::EMPTY, |column| RowSet::Dense(column.known(&self.archive)))
     }
 
     /// The values of a facet of [`Facet::LISTED`], ascending: folded cities and titles, hosts.
     pub fn terms(&self, facet: Facet) -> impl Iterator<Item = &str> {
-        let columns = Facet::LISTED.iter().position(|known| *known == facet).map(|index| &self.terms[index]);
-        columns.into_iter().flat_map(|columns| (0..columns.count).map(|value| self.archive.text(&columns.texts, value)))
+        (0..).map_while(move |value| self.term(facet, value))
     }
 
-    /// The text of a value of a facet of [`Facet::LISTED`].
     pub fn term(&self, facet: Facet, value: u32) -> Option<&str> {
-        let columns = &self.terms[Facet::LISTED.iter().position(|known| *known == facet)?];
-        (value < columns.count).then(|| self.archive.text(&columns.texts, value))
+        let terms = self.term_column(facet)?;
+        (value < terms.rows()).then(|| self.archive.text(terms, value))
     }
 
-    /// The value of a facet of [`Facet::LISTED`] with this text.
     pub fn find_term(&self, facet: Facet, text: &str) -> Option<u32> {
-        let columns = &self.terms[Facet::LISTED.iter().position(|known| *known == facet)?];
-        self.archive.find_text(&columns.texts, columns.count, text)
+        self.archive.find_text(self.term_column(facet)?, text)
+    }
+
+    fn term_column(&self, facet: Facet) -> Option<&TextColumn> {
+        Some(&self.terms[Facet::LISTED.iter().position(|known| *known == facet)?])
     }
 
     /// The name of a value of [`Facet::City`], as spelled by its first firm or startup.
     pub fn city_name(&self, city: u32) -> Option<String> {
-        let mut rows = [Table::Firms, Table::Startups]
-            .into_iter()
-            .filter_map(|table| Some((table, self.facet_rows(table, Facet::City, city).iter().next()?)));
-        let (table, row) = rows.next()?;
+        let first = |table| Some((table, self.facet_rows(table, Facet::City, city).iter().next()?));
+        let (table, row) = first(Table::Firms).or_else(|| first(Table::Startups))?;
         serde_json::from_slice(self.record(table, row).value(table, table.field_index("city"))).ok()
     }
 
@@ -456,7 +419,7 @@ impl Snapshot {
         Country::at(usize::from(self.archive.get(&self.firms.country)[row as usize]))
     }
 
-    /// The leaderboard of a metric: rows, best first, and their values (see `score::ScoreRank` for the units).
+    /// The leaderboard of a metric: rows, best first, and their values (see `score::FirmScore::rank` for the units).
     pub fn leaderboard(&self, metric: Metric) -> (&[u32], &[i32]) {
         let (rows, values) = &self.firms.leaderboards[metric.index()];
         (self.archive.get(rows), self.archive.get(values))
@@ -513,7 +476,6 @@ impl Snapshot {
         investors.iter().map(|packed| (packed >> 1, packed & 1 == 1))
     }
 
-    /// The means that scores are smoothed towards.
     pub fn score_priors(&self) -> &Priors {
         &self.score_priors
     }
@@ -524,7 +486,6 @@ impl Snapshot {
     }
 }
 
-/// The date of a code in a column.
 pub fn known_date(code: i32) -> Option<PartialDate> {
     (code != NONE_I32).then(|| PartialDate::from_code(code))
 }
@@ -542,7 +503,7 @@ pub struct TableNames<'a> {
 }
 
 impl TableNames<'_> {
-    /// A field of a record; `None` if the table lacks it, or its value is null.
+    /// `None` if the table lacks the field, or its value is null.
     fn value<T: DeserializeOwned>(&self, record: &RecordText<'_>, name: &str) -> Option<T> {
         let field = self.table.fields().iter().position(|field| field.name == name)?;
         serde_json::from_slice::<Option<T>>(record.value(self.table, field)).ok().flatten()
@@ -572,22 +533,15 @@ impl Names for TableNames<'_> {
     }
 
     fn context(&self, row: u32) -> String {
-        #[derive(Deserialize)]
-        struct Organization {
-            name: String,
-        }
         let record = self.snapshot.record(self.table, row);
         let country: Option<String> = self.value(&record, "country");
         let country_name = country.as_deref().and_then(Country::from_alpha2).map(|country| country.name().to_owned());
         let single = [self.value(&record, "city"), country_name, country].into_iter().flatten();
         let sectors: Vec<String> = self.value(&record, "sectors").unwrap_or_default();
         let organization: Option<Organization> = self.value(&record, "organization");
-        let texts = single.chain(sectors).chain(self.value(&record, "title"));
-        texts
-            .chain(organization.map(|organization| organization.name))
-            .map(|text| fold(&text))
-            .collect::<Vec<_>>()
-            .join(" ")
+        let organization = organization.map(|organization| organization.name);
+        let texts = single.chain(sectors).chain(self.value(&record, "title")).chain(organization);
+        texts.map(|text| fold(&text)).collect::<Vec<_>>().join(" ")
     }
 
     fn prominence(&self, row: u32) -> u32 {

@@ -3,10 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
 use crate::Date;
-use crate::date::deserialize_text;
+use crate::date::serialize_as_text;
 
 /// The id of a snapshot, `YYYY-MM-DD.N`: release date and counter from 1. Later versions compare greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -16,7 +14,6 @@ pub struct SnapshotVersion {
 }
 
 impl SnapshotVersion {
-    /// The version that follows this one on the same date.
     pub fn next(self) -> Self {
         Self { date: self.date, counter: self.counter.saturating_add(1) }
     }
@@ -28,17 +25,7 @@ impl fmt::Display for SnapshotVersion {
     }
 }
 
-impl Serialize for SnapshotVersion {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for SnapshotVersion {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserialize_text(deserializer)
-    }
-}
+serialize_as_text!(SnapshotVersion);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a snapshot version of the form YYYY-MM-DD.N")]
@@ -47,12 +34,10 @@ pub struct ParseVersionError;
 impl FromStr for SnapshotVersion {
     type Err = ParseVersionError;
 
-    /// Reads `YYYY-MM-DD.N`; a bare date means `.1`. A counter has no leading zero, so that each version has only one
-    /// form.
+    /// A bare date means `.1`. A counter has no leading zero, so that each version has only one form.
     fn from_str(text: &str) -> Result<Self, ParseVersionError> {
         let (date, counter) = text.split_once('.').unwrap_or((text, "1"));
-        let plain = counter.bytes().all(|byte| byte.is_ascii_digit()) && !counter.starts_with('0');
-        if !plain {
+        if counter.starts_with('0') || !counter.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(ParseVersionError);
         }
         let date = date.parse().map_err(|_| ParseVersionError)?;

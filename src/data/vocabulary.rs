@@ -23,8 +23,7 @@ pub trait Vocabulary: Copy + Sized + 'static {
         None
     }
 
-    /// True if an accepted spelling, in normal form, means less than the value: Series E is one of several stages in
-    /// `series-d-plus`.
+    /// True if an accepted spelling, in normal form, means less than the value: Series E less than `series-d-plus`.
     fn is_narrower(_text: &str) -> bool {
         false
     }
@@ -44,9 +43,7 @@ pub trait Vocabulary: Copy + Sized + 'static {
     }
 }
 
-/// The values of a vocabulary, by the name in a record's field ([`Field::vocabulary`]).
-///
-/// [`Field::vocabulary`]: crate::field::Field::vocabulary
+/// The values of a vocabulary, by the name in a record's field.
 pub fn values_of(name: &str) -> Option<Vec<&'static str>> {
     Some(match name {
         "Stage" => Stage::names(),
@@ -63,7 +60,6 @@ pub fn values_of(name: &str) -> Option<Vec<&'static str>> {
     })
 }
 
-/// The display form of a word of a vocabulary: `Series A` for `series-a`.
 pub fn word(name: &str) -> String {
     match name {
         "vc" => "Venture capital".to_owned(),
@@ -77,7 +73,6 @@ pub fn word(name: &str) -> String {
     }
 }
 
-/// A text with a capital as its first letter.
 pub fn capitalized(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
@@ -194,7 +189,6 @@ fn stage_letter(text: &str) -> &str {
 vocabulary! {
     FirmKind, "kind", {
         Vc = "vc",
-        /// A single angel investor.
         Angel = "angel",
         /// A network or syndicate of angels.
         AngelNetwork = "angel-network",
@@ -205,7 +199,6 @@ vocabulary! {
         FamilyOffice = "family-office",
         Bank = "bank",
         University = "university",
-        /// Public body.
         Government = "government",
         Crowdfunding = "crowdfunding",
         /// Anything else, or unspecified by the source.
@@ -217,7 +210,6 @@ vocabulary! {
     StartupStatus, "status", {
         Operating = "operating",
         Acquired = "acquired",
-        /// Listed on an exchange.
         Ipo = "ipo",
         Closed = "closed",
     }
@@ -225,7 +217,6 @@ vocabulary! {
 
 vocabulary! {
     ReviewStatus, "status", {
-        /// Not yet moderated.
         Pending = "pending",
         /// Published; only these count for scores.
         Approved = "approved",
@@ -235,13 +226,11 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// Result of a look-up.
     LookUpStatus, "status", {
         /// The item means the first candidate.
         Match = "match",
         /// The item may mean one of several candidates, or the only one is not sure.
         Ambiguous = "ambiguous",
-        /// No record is likely.
         None = "none",
         /// The item cannot be looked up as it is.
         Invalid = "invalid",
@@ -256,9 +245,7 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// Origin of a person's country.
     CountrySource, "country_source", {
-        /// The person's own.
         Person = "person",
         /// The country of the firm or startup; the person's own is unknown.
         Organization = "organization",
@@ -268,13 +255,11 @@ vocabulary! {
 vocabulary! {
     /// A person's work, by the words of the title; a title may name several roles.
     Role, "role", {
-        /// Founders and co-founders.
         Founder = "founder",
         Ceo = "ceo",
         Cto = "cto",
         Cfo = "cfo",
         Coo = "coo",
-        /// Other chief officers, presidents and executives.
         Executive = "executive",
         Partner = "partner",
         Principal = "principal",
@@ -285,13 +270,9 @@ vocabulary! {
         Associate = "associate",
         Analyst = "analyst",
         Engineer = "engineer",
-        /// Angels and other investors.
         Investor = "investor",
-        /// Advisors, mentors and scouts.
         Advisor = "advisor",
-        /// Members of a board, chairs.
         Board = "board",
-        /// Any other title.
         Other = "other",
     }, |text: &str| match text {
         "co-founder" | "cofounder" | "founders" => Some(Role::Founder),
@@ -304,59 +285,39 @@ vocabulary! {
 }
 
 impl Role {
-    /// Words of folded titles and the roles that they name.
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("founder", Self::Founder),
-        ("cofounder", Self::Founder),
-        ("founders", Self::Founder),
-        ("ceo", Self::Ceo),
-        ("chief executive", Self::Ceo),
-        ("cto", Self::Cto),
-        ("chief technology", Self::Cto),
-        ("cfo", Self::Cfo),
-        ("chief financial", Self::Cfo),
-        ("coo", Self::Coo),
-        ("chief operating", Self::Coo),
-        ("chief", Self::Executive),
-        ("president", Self::Executive),
-        ("executive", Self::Executive),
-        ("partner", Self::Partner),
-        ("partners", Self::Partner),
-        ("principal", Self::Principal),
-        ("director", Self::Director),
-        ("vice president", Self::VicePresident),
-        ("vp", Self::VicePresident),
-        ("head", Self::Head),
-        ("manager", Self::Manager),
-        ("associate", Self::Associate),
-        ("analyst", Self::Analyst),
-        ("engineer", Self::Engineer),
-        ("engineering", Self::Engineer),
-        ("investor", Self::Investor),
-        ("angel", Self::Investor),
-        ("advisor", Self::Advisor),
-        ("adviser", Self::Advisor),
-        ("mentor", Self::Advisor),
-        ("scout", Self::Advisor),
-        ("board", Self::Board),
-        ("chair", Self::Board),
-        ("chairman", Self::Board),
-        ("chairwoman", Self::Board),
+    /// The words of folded titles that name each role, ascending.
+    const WORDS: &'static [(Self, &'static [&'static str])] = &[
+        (Self::Founder, &["founder", "cofounder", "founders"]),
+        (Self::Ceo, &["ceo", "chief executive"]),
+        (Self::Cto, &["cto", "chief technology"]),
+        (Self::Cfo, &["cfo", "chief financial"]),
+        (Self::Coo, &["coo", "chief operating"]),
+        (Self::Executive, &["chief", "president", "executive"]),
+        (Self::Partner, &["partner", "partners"]),
+        (Self::Principal, &["principal"]),
+        (Self::Director, &["director"]),
+        (Self::VicePresident, &["vice president", "vp"]),
+        (Self::Head, &["head"]),
+        (Self::Manager, &["manager"]),
+        (Self::Associate, &["associate"]),
+        (Self::Analyst, &["analyst"]),
+        (Self::Engineer, &["engineer", "engineering"]),
+        (Self::Investor, &["investor", "angel"]),
+        (Self::Advisor, &["advisor", "adviser", "mentor", "scout"]),
+        (Self::Board, &["board", "chair", "chairman", "chairwoman"]),
     ];
 
     /// The roles that a folded title names, ascending; `Other` if none is known.
     pub(crate) fn of_title(folded: &str) -> Vec<Self> {
         let padded = format!(" {folded} ");
-        let names = |words: &str| padded.contains(&format!(" {words} "));
-        let mut roles: Vec<Self> =
-            Self::WORDS.iter().filter(|(words, _)| names(words)).map(|(_, role)| *role).collect();
+        let names = |words: &&str| padded.contains(&format!(" {words} "));
+        let named = Self::WORDS.iter().filter(|(_, words)| words.iter().any(names));
+        let mut roles: Vec<Self> = named.map(|(role, _)| *role).collect();
         // A vice president is no president.
         if roles.iter().any(|role| matches!(role, Self::Ceo | Self::Cto | Self::Cfo | Self::Coo | Self::VicePresident))
         {
             roles.retain(|role| *role != Self::Executive);
         }
-        roles.sort_unstable();
-        roles.dedup();
         if roles.is_empty() { vec![Self::Other] } else { roles }
     }
 }

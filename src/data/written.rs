@@ -8,7 +8,6 @@ use unicode_normalization::char::is_combining_mark;
 
 use crate::fold::{fold, is_silent};
 
-/// A name in its own spelling.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct WrittenName {
     /// The words of the folded name, without signs such as `™`.
@@ -86,7 +85,6 @@ pub fn are_same_letters(mut left: &str, mut right: &str) -> bool {
     true
 }
 
-/// A text without its first character.
 fn rest(text: &str) -> &str {
     let mut chars = text.chars();
     chars.next();
@@ -113,8 +111,7 @@ enum Script {
     Latin,
     Greek,
     Cyrillic,
-    /// A character may be a word or a syllable, vowels may be left out, or marks are tones: letters of the folded name
-    /// tell the sound and not the spelling.
+    /// Characters that may be words or syllables, vowels left out, tones: the folded name tells the sound only.
     Other,
 }
 
@@ -133,8 +130,7 @@ impl Script {
     }
 }
 
-/// True if both names are of the same alphabet, so that letters of the folded names are letters of the names: one that
-/// differs may be mistyped.
+/// True if both names are of the same alphabet, so that a letter of the folded names that differs may be mistyped.
 pub fn are_spelled_alike(left: &str, right: &str) -> bool {
     let alphabet = |text: &str| {
         let mut scripts = text.chars().filter_map(Script::from_char);

@@ -15,7 +15,6 @@ pub fn system_roots() -> TlsConfig {
     roots(found.iter().map(|der| Certificate::from_der(der).to_owned()).collect())
 }
 
-/// Trusts only these certificates.
 pub fn roots(certificates: Vec<Certificate<'static>>) -> TlsConfig {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let tls = TlsConfig::builder().unversioned_rustls_crypto_provider(provider);
@@ -33,10 +32,7 @@ pub fn is_tls_error(error: &ureq::Error) -> bool {
 }
 
 /// TLS for connections other than HTTP. Trusts only the certificates in the file `roots` (PEM), or the authorities of
-/// the system.
-///
-/// # Errors
-/// A description of the problem with the file.
+/// the system. The error describes the problem with the file.
 pub fn client_config(roots: Option<&Path>) -> Result<ClientConfig, String> {
     let mut trusted = RootCertStore::empty();
     match roots {

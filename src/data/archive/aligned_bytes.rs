@@ -60,13 +60,9 @@ impl AlignedBytes {
             let mut total = 0;
             for part in bytes.chunks_mut(PART) {
                 let filled = fill(source, part)?;
-                let is_last = filled < part.len();
                 total += filled;
                 // If the other thread has panicked, so does this one at the end of the scope.
                 let _ = sender.send(&part[..filled]);
-                if is_last {
-                    break;
-                }
             }
             Ok::<_, io::Error>(total)
         })?;

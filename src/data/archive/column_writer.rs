@@ -10,8 +10,7 @@ use crate::fold::fold;
 use crate::vocabulary::Vocabulary;
 use crate::{Country, Facet, Table};
 
-/// Writes the columns of one table in the table's order. The closures passed to its methods take a row's index in the
-/// dataset.
+/// Writes the columns of one table in its order. The closures passed to its methods take a row's index in the dataset.
 pub(crate) struct ColumnWriter<'a, 'w> {
     writer: &'a mut ArchiveWriter<'w>,
     table: Table,
@@ -21,7 +20,6 @@ pub(crate) struct ColumnWriter<'a, 'w> {
 }
 
 impl<'a, 'w> ColumnWriter<'a, 'w> {
-    /// Starts a table with its slugs and their order.
     pub(crate) fn begin<'s>(
         writer: &'a mut ArchiveWriter<'w>,
         table: Table,
@@ -41,7 +39,6 @@ impl<'a, 'w> ColumnWriter<'a, 'w> {
         self.order.old.iter().map(|row| *row as usize)
     }
 
-    /// Writes a section that does not have one value per row.
     pub(crate) fn section<T: Pod>(&mut self, name: &str, values: &[T]) -> io::Result<()> {
         self.writer.section(&format!("{}/{name}", self.table.name()), values)
     }
@@ -98,21 +95,14 @@ impl<'a, 'w> ColumnWriter<'a, 'w> {
         values: usize,
         of: impl Fn(usize, &mut dyn FnMut(u32)),
     ) -> io::Result<()> {
-        let old = &self.order.old;
-        facet_column::write(
-            self.writer,
-            &format!("{}/{}", self.table.name(), facet.name()),
-            values,
-            old.len(),
-            |each| {
-                for (row, old) in old.iter().enumerate() {
-                    of(*old as usize, &mut |value| each(value, row as u32));
-                }
-            },
-        )
+        let (name, old) = (format!("{}/{facet}", self.table.name()), &self.order.old);
+        facet_column::write(self.writer, &name, values, old.len(), |each| {
+            for (row, old) in old.iter().enumerate() {
+                of(*old as usize, &mut |value| each(value, row as u32));
+            }
+        })
     }
 
-    /// Writes a facet with at most one value per row.
     pub(crate) fn single_facet(
         &mut self,
         facet: Facet,

@@ -14,7 +14,6 @@ use crate::{ArchiveError, NONE_U32};
 /// Flag in the column of values: the other bits are the position of the row's list, which begins with its length.
 const LISTED: u32 = 1 << 31;
 
-/// True if `count` of `rows` rows are stored as a bitset.
 fn is_dense(count: u32, rows: u32) -> bool {
     u64::from(count) * 32 >= u64::from(rows)
 }
@@ -23,15 +22,11 @@ fn words(count: u32, rows: u32) -> usize {
     if is_dense(count, rows) { bit_words(rows) } else { (count as usize).div_ceil(2) }
 }
 
-/// Number of words for one bit per row.
 pub fn bit_words(rows: u32) -> usize {
     (rows as usize).div_ceil(64)
 }
 
 /// Writes a facet. `each` calls back with every (value, row), in ascending order of rows, without duplicates.
-///
-/// # Errors
-/// If there are too many values for the positions, about two billion, or if `writer` fails.
 pub(crate) fn write(
     writer: &mut ArchiveWriter<'_>,
     name: &str,
@@ -42,14 +37,11 @@ pub(crate) fn write(
     let rows = rows as u32;
     let mut counts = vec![0_u32; values];
     each(&mut |value, _| counts[value as usize] += 1);
-    let mut starts = Vec::with_capacity(values + 1);
-    let mut start = 0_u64;
-    for count in &counts {
-        starts.push(start);
-        start += words(*count, rows) as u64;
+    let mut starts = vec![0_u64];
+    for (value, count) in counts.iter().enumerate() {
+        starts.push(starts[value] + words(*count, rows) as u64);
     }
-    starts.push(start);
-    let mut sets = vec![0_u64; start as usize];
+    let mut sets = vec![0_u64; starts[values] as usize];
     let mut filled = vec![0_u32; values];
     let mut known = vec![0_u64; bit_words(rows)];
     let mut of_rows = vec![NONE_U32; rows as usize];
@@ -69,7 +61,7 @@ pub(crate) fn write(
             }
         }
         let value = value as usize;
-        let set = &mut sets[starts[value] as usize..starts[value + 1] as usize];
+        let set = &mut sets[bounds(&starts, value)];
         if is_dense(counts[value], rows) {
             set[row as usize / 64] |= 1 << (row % 64);
         } else {
@@ -99,10 +91,9 @@ pub(crate) struct FacetColumn {
     lists: NumberColumn<u32>,
     /// Number of rows that have a value; computed on first use.
     known_count: OnceLock<u32>,
-    values: usize,
+    pub values: usize,
 }
 
-/// The values of each row.
 #[derive(Clone, Copy, Debug)]
 pub struct RowValues<'a> {
     of_rows: &'a [u32],
@@ -126,7 +117,6 @@ impl<'a> RowValues<'a> {
         values.get(..*count as usize)
     }
 
-    /// True if every value is below `values`.
     fn is_valid(self, values: usize) -> bool {
         let is_value = |value: &u32| (*value as usize) < values;
         self.of_rows.iter().all(|value| {
@@ -137,12 +127,10 @@ impl<'a> RowValues<'a> {
     }
 }
 
-/// The rows that have one value.
 #[derive(Clone, Copy, Debug)]
 pub enum RowSet<'a> {
     /// Bit `n % 64` of word `n / 64` is set for row `n`.
     Dense(&'a [u64]),
-    /// The rows in ascending order.
     Sparse(&'a [u32]),
 }
 
@@ -158,7 +146,6 @@ impl<'a> RowSet<'a> {
         }
     }
 
-    /// The number of rows.
     pub fn count(self) -> u64 {
         match self {
             Self::Dense(words) => words.iter().map(|word| u64::from(word.count_ones())).sum(),
@@ -166,7 +153,6 @@ impl<'a> RowSet<'a> {
         }
     }
 
-    /// True if all rows are below `rows` and in ascending order.
     fn is_valid(self, rows: u32) -> bool {
         match self {
             Self::Dense(words) => rows.is_multiple_of(64) || words.last().is_none_or(|last| last >> (rows % 64) == 0),
@@ -195,11 +181,8 @@ impl Iterator for Bits {
     type Item = u32;
 
     fn next(&mut self) -> Option<u32> {
-        if self.0 == 0 {
-            return None;
-        }
         let bit = self.0.trailing_zeros();
-        self.0 &= self.0 - 1;
+        self.0 &= self.0.checked_sub(1)?;
         Some(bit)
     }
 }
@@ -217,7 +200,6 @@ impl FacetColumn {
         Ok(column)
     }
 
-    /// Checks the values of all columns.
     pub(crate) fn check(&self, archive: &Archive, name: &str, rows: u32) -> Result<(), ArchiveError> {
         check(self.row_values(archive).is_valid(self.values), &format!("{name}.values"))?;
         let mut expected = 0_u64;
@@ -228,7 +210,7 @@ impl FacetColumn {
             }
             expected += words(*count, rows) as u64;
         }
-        if all_starts.last() != Some(&expected) || self.sets.len() as u64 != expected {
+        if all_starts.last() != Some(&expected) || self.sets.length as u64 != expected {
             return Err(ArchiveError::Damaged(format!("section {name}.sets")));
         }
         let is_set = |value| {
@@ -243,11 +225,6 @@ impl FacetColumn {
         RowValues { of_rows: archive.get(&self.of_rows), lists: archive.get(&self.lists) }
     }
 
-    /// The number of distinct values.
-    pub(crate) fn values(&self) -> usize {
-        self.values
-    }
-
     /// The number of rows that have `value`; 0 for a value that the snapshot does not have.
     pub(crate) fn count(&self, archive: &Archive, value: u32) -> u32 {
         archive.get(&self.counts).get(value as usize).copied().unwrap_or(0)
@@ -257,7 +234,6 @@ impl FacetColumn {
         *self.known_count.get_or_init(|| RowSet::Dense(self.known(archive)).count() as u32)
     }
 
-    /// A bit for each row that has a value.
     pub(crate) fn known<'a>(&self, archive: &'a Archive) -> &'a [u64] {
         archive.get(&self.known)
     }

@@ -1,5 +1,4 @@
-//! The archive of a snapshot, `tables.bin`: named sections of plain little-endian numbers and bytes. The texts of
-//! records have their own file ([`records`]).
+//! The archive of a snapshot, `tables.bin`: named sections of plain little-endian numbers and bytes.
 //!
 //! Layout: a head of 64 bytes (magic, format), the sections, each at a multiple of 64 bytes, the table of contents, and
 //! a tail of 64 bytes with the position of that table. Sections are in memory (embedded, or read from a file and
@@ -21,6 +20,7 @@ pub use aligned_bytes::AlignedBytes;
 pub use writer::ArchiveWriter;
 
 use std::borrow::Cow;
+use std::cmp::{Ordering, Reverse};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
@@ -38,7 +38,6 @@ use crate::read_at::read_exact_at;
 #[cfg(target_endian = "big")]
 compile_error!("the archive is little-endian and its columns are used in place");
 
-/// The archive's format; readers open only their own format.
 pub(crate) const FORMAT: u32 = 10;
 
 const ALIGN: usize = 64;
@@ -55,7 +54,6 @@ struct SectionEntry {
     sha256: Sha256Sum,
 }
 
-/// A SHA-256 digest.
 pub type Sha256Sum = [u8; 32];
 
 /// The archive's first or last 64 bytes.
@@ -79,10 +77,8 @@ pub enum ArchiveError {
          rebuild with `indexer build`"
     )]
     OtherFormat { found: u32 },
-    /// Truncated, changed or inconsistent.
     #[error("archive is damaged: {0}")]
     Damaged(String),
-    /// The disk cannot be read.
     #[error("{reason}")]
     Unreadable { kind: io::ErrorKind, reason: String },
 }
@@ -97,13 +93,10 @@ impl ArchiveError {
     }
 }
 
-/// Bytes of an archive, embedded or in memory.
 pub type SharedBytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
-/// Verification of sections when an archive is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checksums {
-    /// Read everything once and compare the checksums.
     Verify,
     /// Skip it: the bytes are part of the program, or of a file that was verified already.
     Trust,
@@ -125,29 +118,25 @@ struct ArchiveSection {
     name: String,
     place: Range<usize>,
     sha256: Sha256Sum,
-    /// Bytes of a section in a file, once they are read.
     read: OnceLock<AlignedBytes>,
 }
 
-/// A column of numbers: its section and its length.
 #[derive(Debug)]
 pub struct NumberColumn<T> {
     section: usize,
-    length: usize,
+    pub(crate) length: usize,
     kind: PhantomData<T>,
 }
 
-/// A column of texts.
 #[derive(Debug)]
 pub(crate) struct TextColumn {
     heap: usize,
     offsets: NumberColumn<u64>,
 }
 
-impl<T: Pod> NumberColumn<T> {
-    /// Number of values.
-    pub(crate) fn len(&self) -> usize {
-        self.length
+impl TextColumn {
+    pub(crate) fn rows(&self) -> u32 {
+        self.offsets.length as u32 - 1
     }
 }
 
@@ -159,7 +148,6 @@ impl ArchiveSource {
         }
     }
 
-    /// Reads a range within the length.
     fn read(&self, part: Range<usize>) -> io::Result<Cow<'_, [u8]>> {
         match self {
             Self::Memory(bytes) => Ok((**bytes).as_ref()[part].into()),
@@ -173,7 +161,6 @@ impl ArchiveSource {
 }
 
 impl Archive {
-    /// Opens an archive in memory.
     pub fn open(bytes: SharedBytes, checksums: Checksums) -> Result<Self, ArchiveError> {
         if !((*bytes).as_ref().as_ptr() as usize).is_multiple_of(ALIGN) {
             return Err(ArchiveError::Damaged("not aligned to 64 bytes".into()));
@@ -195,31 +182,27 @@ impl Archive {
         if found == *contents { Ok(archive) } else { Err(ArchiveError::Damaged("table of contents".into())) }
     }
 
-    /// The checksum of the table of contents of an archive in a file.
     pub fn contents_sha256(file: File) -> Result<Sha256Sum, ArchiveError> {
         Self::from_source(ArchiveSource::File(file)).map(|(_, contents)| contents)
     }
 
-    /// Opens an archive, and returns the checksum of its table of contents.
     fn from_source(source: ArchiveSource) -> Result<(Self, Sha256Sum), ArchiveError> {
         let read = |part| source.read(part).map_err(|error| ArchiveError::from_io("contents", &error));
         let damaged = |reason: &str| ArchiveError::Damaged(reason.to_owned());
         let length = source.length().map_err(|error| ArchiveError::from_io("contents", &error))?;
         let frame_size = size_of::<Frame>();
         let end = length.checked_sub(frame_size).ok_or(ArchiveError::NotAnArchive)?;
-        let head: Frame = frame(&read(0..frame_size)?);
+        let head: Frame = bytemuck::pod_read_unaligned(&read(0..frame_size)?);
         if head.magic != HEAD {
             return Err(ArchiveError::NotAnArchive);
         }
         if head.format != FORMAT {
             return Err(ArchiveError::OtherFormat { found: head.format });
         }
-        let tail: Frame = frame(&read(end..length)?);
+        let tail: Frame = bytemuck::pod_read_unaligned(&read(end..length)?);
         let size = (tail.entries as usize).checked_mul(size_of::<SectionEntry>());
-        let place = usize::try_from(tail.contents)
-            .ok()
-            .zip(size)
-            .and_then(|(start, size)| Some(start..start.checked_add(size)?));
+        let place = usize::try_from(tail.contents).ok().zip(size);
+        let place = place.and_then(|(start, size)| Some(start..start.checked_add(size)?));
         let place = place.filter(|place| tail.magic == TAIL && place.end <= end).ok_or_else(|| damaged("truncated"))?;
         let contents = read(place)?;
         if xxh3_64(&contents) != tail.contents_checksum {
@@ -232,9 +215,8 @@ impl Archive {
             let name_length = name.iter().position(|byte| *byte == 0).unwrap_or(NAME);
             let name = String::from_utf8_lossy(&name[..name_length]).into_owned();
             let (start, length) = (start as usize, length as usize);
-            let place = start.checked_add(length).filter(|after| *after <= end).map(|after| start..after);
-            let place =
-                place.filter(|_| start.is_multiple_of(ALIGN)).ok_or_else(|| damaged(&format!("section {name}")))?;
+            let after = start.checked_add(length).filter(|after| *after <= end && start.is_multiple_of(ALIGN));
+            let place = start..after.ok_or_else(|| damaged(&format!("section {name}")))?;
             sections.push(ArchiveSection { name, place, sha256, read: OnceLock::new() });
         }
         let by_name = sections.iter().enumerate().map(|(index, section)| (section.name.clone(), index)).collect();
@@ -254,7 +236,7 @@ impl Archive {
     /// Reads and verifies all sections that were not read yet. `advance` gets the size of each.
     pub(crate) fn read_all(&self, advance: &(dyn Fn(u64) + Sync)) -> Result<(), ArchiveError> {
         let mut largest_first: Vec<&ArchiveSection> = self.sections.iter().collect();
-        largest_first.sort_by_key(|section| std::cmp::Reverse(section.place.len()));
+        largest_first.sort_by_key(|section| Reverse(section.place.len()));
         let read = all_in_parallel(&largest_first, |section| {
             self.try_bytes_of(section).map_err(|error| ArchiveError::from_io(&section.name, &error))?;
             advance(section.place.len() as u64);
@@ -266,12 +248,14 @@ impl Archive {
     fn try_bytes_of<'a>(&'a self, section: &'a ArchiveSection) -> io::Result<&'a [u8]> {
         match &self.source {
             ArchiveSource::Memory(bytes) => Ok(&(**bytes).as_ref()[section.place.clone()]),
-            ArchiveSource::File(file) => section.read(file),
+            ArchiveSource::File(file) => match section.read.get() {
+                Some(bytes) => Ok(bytes.as_ref()),
+                None => section.read_now(file),
+            },
         }
     }
 
-    /// Panics if the section is in a file that cannot be read or was changed, so that the request fails instead of
-    /// returning wrong data. [`Archive::read_all`] returns the error.
+    /// Panics if the section is in a file that cannot be read or was changed; [`Archive::read_all`] returns the error.
     fn bytes_of<'a>(&'a self, section: &'a ArchiveSection) -> &'a [u8] {
         self.try_bytes_of(section).unwrap_or_else(|error| panic!("section {}: {error}", section.name))
     }
@@ -284,16 +268,14 @@ impl Archive {
         self.by_name.get(name).copied().ok_or_else(|| ArchiveError::Damaged(format!("section {name} is missing")))
     }
 
-    /// Opens a column of `rows` numbers.
     pub fn column<T: Pod>(&self, name: &str, rows: usize) -> Result<NumberColumn<T>, ArchiveError> {
         let column = self.open_column(name)?;
-        if column.len() != rows {
-            return Err(ArchiveError::Damaged(format!("section {name} does not have {rows} values")));
+        match column.length == rows {
+            true => Ok(column),
+            false => Err(ArchiveError::Damaged(format!("section {name} does not have {rows} values"))),
         }
-        Ok(column)
     }
 
-    /// Opens a column of numbers of any length.
     pub fn open_column<T: Pod>(&self, name: &str) -> Result<NumberColumn<T>, ArchiveError> {
         let section = self.section(name)?;
         let size = self.sections[section].place.len();
@@ -303,22 +285,23 @@ impl Archive {
         Ok(NumberColumn { section, length: size / size_of::<T>(), kind: PhantomData })
     }
 
-    /// Opens a column of `rows` texts.
     pub(crate) fn texts(&self, name: &str, rows: usize) -> Result<TextColumn, ArchiveError> {
         Ok(TextColumn { heap: self.section(name)?, offsets: self.column(&format!("{name}#"), rows + 1)? })
+    }
+
+    pub(crate) fn open_texts(&self, name: &str) -> Result<TextColumn, ArchiveError> {
+        let rows = self.open_column::<u64>(&format!("{name}#"))?.length.checked_sub(1);
+        self.texts(name, rows.ok_or_else(|| ArchiveError::Damaged(format!("section {name}# is empty")))?)
     }
 
     /// Checks that the offsets of texts ascend and that each text is UTF-8.
     pub(crate) fn check_texts(&self, texts: &TextColumn) -> Result<(), ArchiveError> {
         let (heap, ends) = (self.slice(texts.heap), self.get(&texts.offsets));
-        let is_valid = check_offsets(ends, heap.len()).is_ok()
+        let is_valid = are_offsets(ends, heap.len())
             && std::str::from_utf8(heap).is_ok_and(|text| ends.iter().all(|end| text.is_char_boundary(*end as usize)));
         let name = &self.sections[texts.heap].name;
-        if is_valid {
-            Ok(())
-        } else {
-            Err(ArchiveError::Damaged(format!("section {name} is not a list of UTF-8 texts")))
-        }
+        let damaged = || ArchiveError::Damaged(format!("section {name} is not a list of UTF-8 texts"));
+        is_valid.then_some(()).ok_or_else(damaged)
     }
 
     pub fn get<T: Pod>(&self, column: &NumberColumn<T>) -> &[T] {
@@ -335,17 +318,23 @@ impl Archive {
         let bytes = &self.slice(texts.heap)[bounds(self.get(&texts.offsets), row as usize)];
         std::str::from_utf8(bytes).expect("checked, or verified as written")
     }
+
+    /// Finds the row of a text in a column of ascending texts.
+    pub(crate) fn find_text(&self, texts: &TextColumn, text: &str) -> Option<u32> {
+        let (mut low, mut high) = (0, texts.rows());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.text(texts, middle).cmp(text) {
+                Ordering::Equal => return Some(middle),
+                Ordering::Less => low = middle + 1,
+                Ordering::Greater => high = middle,
+            }
+        }
+        None
+    }
 }
 
 impl ArchiveSection {
-    /// Returns the bytes of a section in a file, read on first use.
-    fn read(&self, file: &File) -> io::Result<&[u8]> {
-        match self.read.get() {
-            Some(bytes) => Ok(bytes.as_ref()),
-            None => self.read_now(file),
-        }
-    }
-
     /// Reads and verifies the section. Threads that need it at the same time for the first time may each read it.
     #[cold]
     fn read_now(&self, file: &File) -> io::Result<&[u8]> {
@@ -357,7 +346,6 @@ impl ArchiveSection {
         Ok(self.read.get_or_init(|| bytes).as_ref())
     }
 
-    /// True if the hashed bytes are those of the section.
     fn matches(&self, hashed: Sha256) -> bool {
         Sha256Sum::from(hashed.finalize()) == self.sha256
     }
@@ -371,36 +359,14 @@ pub(crate) fn changed(file: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, message)
 }
 
-impl Archive {
-    /// Finds the row of a text in a column of `rows` ascending texts.
-    pub(crate) fn find_text(&self, texts: &TextColumn, rows: u32, text: &str) -> Option<u32> {
-        let (mut low, mut high) = (0, rows);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            match self.text(texts, middle).cmp(text) {
-                std::cmp::Ordering::Equal => return Some(middle),
-                std::cmp::Ordering::Less => low = middle + 1,
-                std::cmp::Ordering::Greater => high = middle,
-            }
-        }
-        None
-    }
-}
-
 /// The range of element `index` in a list of offsets; panics if there is no such element.
 pub(crate) fn bounds(offsets: &[u64], index: usize) -> Range<usize> {
     offsets[index] as usize..offsets[index + 1] as usize
 }
 
-/// Checks that offsets ascend from 0 to `end`.
-pub(crate) fn check_offsets(offsets: &[u64], end: usize) -> Result<(), ()> {
-    let ascending = offsets.windows(2).all(|pair| pair[0] <= pair[1]);
-    let complete = offsets.first() == Some(&0) && offsets.last() == Some(&(end as u64));
-    if ascending && complete { Ok(()) } else { Err(()) }
-}
-
-fn frame(bytes: &[u8]) -> Frame {
-    bytemuck::pod_read_unaligned(bytes)
+/// True if offsets ascend from 0 to `end`.
+pub(crate) fn are_offsets(offsets: &[u64], end: usize) -> bool {
+    offsets.is_sorted() && offsets.first() == Some(&0) && offsets.last() == Some(&(end as u64))
 }
 
 #[cfg(test)]

@@ -1,8 +1,6 @@
 //! Values that mean "no value" in columns of numbers.
 
-/// In columns of bytes.
 pub const NONE_U8: u8 = u8::MAX;
-/// In columns of 16-bit numbers.
 pub const NONE_U16: u16 = u16::MAX;
 /// In columns of row numbers and ranks.
 pub const NONE_U32: u32 = u32::MAX;

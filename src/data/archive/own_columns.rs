@@ -1,9 +1,9 @@
 //! Positions of the columns that only firms or only funding rounds have.
 
 use crate::archive::table_columns::{check, in_range};
-use crate::archive::{Archive, NumberColumn, TextColumn, check_offsets};
+use crate::archive::{Archive, NumberColumn, are_offsets};
 use crate::vocabulary::Vocabulary;
-use crate::{ArchiveError, Country, Facet, Metric, NONE_U16, Stage, Table};
+use crate::{ArchiveError, Country, Metric, NONE_U16, Stage, Table};
 
 pub(crate) struct FirmNumberColumns {
     pub health_score: NumberColumn<u8>,
@@ -13,12 +13,6 @@ pub(crate) struct FirmNumberColumns {
     pub last_investment_on: NumberColumn<i32>,
     pub country: NumberColumn<u16>,
     pub leaderboards: Vec<(NumberColumn<u32>, NumberColumn<i32>)>,
-}
-
-/// The folded texts that are the values of a facet, ascending.
-pub(crate) struct TermColumns {
-    pub texts: TextColumn,
-    pub count: u32,
 }
 
 pub(crate) struct RoundColumns {
@@ -32,43 +26,30 @@ pub(crate) struct RoundColumns {
 
 impl FirmNumberColumns {
     pub(crate) fn open(archive: &Archive, rows: usize) -> Result<Self, ArchiveError> {
-        let mut leaderboards = Vec::with_capacity(Metric::ALL.len());
-        for metric in Metric::ALL {
-            let name = format!("firms/leaderboard/{}", metric.name());
+        let leaderboards = Metric::ALL.iter().map(|metric| -> Result<_, ArchiveError> {
+            let name = format!("firms/leaderboard/{metric}");
             let ranked: NumberColumn<u32> = archive.open_column(&name)?;
-            let values = archive.column(&format!("{name}="), ranked.len())?;
-            leaderboards.push((ranked, values));
-        }
+            let values = archive.column(&format!("{name}="), ranked.length)?;
+            Ok((ranked, values))
+        });
         Ok(Self {
+            leaderboards: leaderboards.collect::<Result<_, _>>()?,
             health_score: archive.column("firms/health_score", rows)?,
             ghosting_rate: archive.column("firms/ghosting_rate", rows)?,
             check_min_usd: archive.column("firms/check_min_usd", rows)?,
             check_max_usd: archive.column("firms/check_max_usd", rows)?,
             last_investment_on: archive.column("firms/last_investment_on", rows)?,
             country: archive.column("firms/country", rows)?,
-            leaderboards,
         })
     }
 
-    /// Checks the values of all columns.
     pub(crate) fn check(&self, archive: &Archive) -> Result<(), ArchiveError> {
-        let rows = self.country.len();
         for (metric, (ranked, _)) in Metric::ALL.iter().zip(&self.leaderboards) {
-            in_range(archive, ranked, rows, &format!("firms/leaderboard/{}", metric.name()))?;
+            in_range(archive, ranked, self.country.length, &format!("firms/leaderboard/{metric}"))?;
         }
         let countries = Country::all().count();
         let is_known = |country: &u16| *country == NONE_U16 || usize::from(*country) < countries;
         check(archive.get(&self.country).iter().all(is_known), "firms/country")
-    }
-}
-
-impl TermColumns {
-    pub(crate) fn open(archive: &Archive, facet: Facet) -> Result<Self, ArchiveError> {
-        let name = format!("{}/terms", facet.name());
-        let offsets = archive.open_column::<u64>(&format!("{name}#"))?;
-        let count = offsets.len().checked_sub(1);
-        let count = count.ok_or_else(|| ArchiveError::Damaged(format!("section {name}# is empty")))?;
-        Ok(Self { texts: archive.texts(&name, count)?, count: count as u32 })
     }
 }
 
@@ -84,7 +65,6 @@ impl RoundColumns {
         })
     }
 
-    /// Checks the values of all columns; `counts` are the rows of each table.
     pub(crate) fn check(&self, archive: &Archive, counts: &[u32; 6]) -> Result<(), ArchiveError> {
         in_range(archive, &self.startup, counts[Table::Startups as usize] as usize, "funding_rounds/startup")?;
         let is_stage = |stage: &u8| usize::from(*stage) < Stage::ALL.len();
@@ -93,6 +73,6 @@ impl RoundColumns {
         let is_firm = |packed: &u32| packed >> 1 < counts[Table::Firms as usize];
         check(investors.iter().all(is_firm), "funding_rounds/investors")?;
         let starts = archive.get(&self.investor_starts);
-        check(check_offsets(starts, investors.len()).is_ok(), "funding_rounds/investors#")
+        check(are_offsets(starts, investors.len()), "funding_rounds/investors#")
     }
 }

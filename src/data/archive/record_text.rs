@@ -4,14 +4,11 @@ use std::borrow::Cow;
 
 use crate::Table;
 
-/// Size of a field's end in bytes.
 const END: usize = size_of::<u32>();
 
-/// A record in its stored form.
 #[derive(Clone, Debug)]
 pub struct RecordText<'a> {
     stored: Cow<'a, [u8]>,
-    /// The number of fields.
     fields: usize,
 }
 
@@ -33,7 +30,6 @@ impl<'a> RecordText<'a> {
         u32::from_le_bytes(end.try_into().expect("four bytes")) as usize
     }
 
-    /// All stored bytes.
     pub(crate) fn stored(&self) -> &[u8] {
         &self.stored
     }
@@ -43,7 +39,6 @@ impl<'a> RecordText<'a> {
         &self.whole()[..fields.checked_sub(1).map_or(1, |last| self.end(last))]
     }
 
-    /// All fields, without the closing brace.
     pub fn whole(&self) -> &[u8] {
         &self.stored[END * self.fields..]
     }
@@ -61,18 +56,14 @@ impl<'a> RecordText<'a> {
     }
 }
 
-/// Writes a record field by field.
 #[derive(Default)]
 pub(crate) struct RecordBuffer {
     stored: Vec<u8>,
-    /// Start of the text.
     text: usize,
-    /// The number of fields written.
     fields: usize,
 }
 
 impl RecordBuffer {
-    /// Starts another record.
     pub(crate) fn clear(&mut self, table: Table) {
         self.text = END * table.fields().len();
         self.stored.clear();
@@ -80,7 +71,6 @@ impl RecordBuffer {
         self.fields = 0;
     }
 
-    /// Adds a field; `write` appends its value.
     pub(crate) fn field(&mut self, name: &str, write: impl FnOnce(&mut Vec<u8>)) {
         self.stored.push(if self.fields == 0 { b'{' } else { b',' });
         self.stored.push(b'"');
@@ -92,7 +82,6 @@ impl RecordBuffer {
         self.fields += 1;
     }
 
-    /// The record, with all its fields.
     pub(crate) fn record(&self, table: Table) -> RecordText<'_> {
         RecordText::new(self.stored.as_slice().into(), table).expect("each field was added")
     }

@@ -21,7 +21,6 @@ const BLOCK: u64 = 8 << 10;
 /// Maximum number of blocks cached in memory, 64 MiB.
 const KEPT: usize = 8 << 10;
 
-/// Writes the texts of records one after the other.
 pub(crate) struct RecordWriter<'w> {
     out: &'w mut (dyn Write + Send),
     length: u64,
@@ -34,7 +33,6 @@ impl<'w> RecordWriter<'w> {
         Self { out, length: 0, block: Sha256::new(), checksums: Vec::new() }
     }
 
-    /// Bytes written.
     pub(crate) fn length(&self) -> u64 {
         self.length
     }
@@ -54,7 +52,6 @@ impl<'w> RecordWriter<'w> {
         self.out.write_all(text)
     }
 
-    /// Returns the checksum of each block.
     pub(crate) fn finish(mut self) -> io::Result<Vec<Sha256Sum>> {
         if !self.length.is_multiple_of(BLOCK) {
             self.checksums.push(self.block.finalize().into());
@@ -64,11 +61,9 @@ impl<'w> RecordWriter<'w> {
     }
 }
 
-/// Storage of the texts of records.
 pub enum RecordStore {
     /// Embedded, or verified as a whole.
     Memory(SharedBytes),
-    /// On disk. Each block is verified when it is read.
     File(RecordFile),
 }
 
@@ -80,15 +75,11 @@ impl RecordStore {
         }
     }
 
-    /// True if the texts fill this number of blocks.
     pub(crate) fn have_blocks(&self, blocks: usize) -> bool {
         self.length().div_ceil(BLOCK) == blocks as u64
     }
 
-    /// Reads a range within the length. Blocks while the disk is read.
-    ///
-    /// # Errors
-    /// If the file cannot be read, or no longer has these checksums.
+    /// Reads a range within the length. Blocks while the disk is read. Fails if the file no longer has these checksums.
     pub(crate) fn read(&self, part: Range<u64>, checksums: &[Sha256Sum]) -> io::Result<Cow<'_, [u8]>> {
         match self {
             Self::Memory(bytes) => Ok((**bytes).as_ref()[part.start as usize..part.end as usize].into()),
@@ -97,10 +88,8 @@ impl RecordStore {
     }
 }
 
-/// A block with its index.
 type KeptBlock = Option<(u64, Arc<[u8]>)>;
 
-/// An open file with the texts of records.
 pub struct RecordFile {
     file: File,
     length: u64,

@@ -11,7 +11,6 @@ pub(crate) struct TableColumns {
     pub rows: u32,
     /// Start of each row's record in the records, and end of the last.
     pub starts: NumberColumn<u64>,
-    /// Number of rows with a value, per field.
     pub known: NumberColumn<u32>,
     pub slugs: TextColumn,
     pub by_slug: NumberColumn<u32>,
@@ -54,26 +53,20 @@ impl TableColumns {
                 main: archive.column(&format!("{name}/main"), n)?,
             }),
         };
-        let mut orders = Vec::new();
-        for sort_key in table.sort_keys() {
+        let orders = table.sort_keys().iter().map(|sort_key| -> Result<_, ArchiveError> {
             let key = format!("{name}/sort/{sort_key}");
             let column = |sign: char| archive.column::<u32>(&format!("{key}{sign}"), n);
             let (ascending, descending, ranks) = (column('+')?, column('-')?, column('=')?);
-            let values = match *sort_key {
-                "name" => None,
-                _ => Some(archive.open_column::<i64>(&format!("{key}#"))?),
-            };
-            orders.push(OrderColumns { ascending, descending, ranks, values });
-        }
-        let mut facets = Vec::new();
-        for facet in table.facets() {
-            let facet_name = format!("{name}/{}", facet.name());
+            let values = (*sort_key != "name").then(|| archive.open_column(&format!("{key}#"))).transpose()?;
+            Ok(OrderColumns { ascending, descending, ranks, values })
+        });
+        let facets = table.facets().iter().map(|facet| -> Result<_, ArchiveError> {
             let values = match facet {
                 Facet::Stage => Stage::ALL.len(),
                 Facet::Sector | Facet::Parent => counts[Table::Sectors as usize] as usize,
                 Facet::Country => Country::all().count(),
                 Facet::City | Facet::Title | Facet::Website | Facet::Identifier => {
-                    archive.open_column::<u64>(&format!("{}/terms#", facet.name()))?.len().saturating_sub(1)
+                    archive.open_texts(&format!("{facet}/terms"))?.rows() as usize
                 }
                 Facet::Role => Role::ALL.len(),
                 Facet::Kind if table == Table::People => OrganizationKind::ALL.len(),
@@ -85,13 +78,13 @@ impl TableColumns {
                 Facet::Ghosted => 2,
                 Facet::Rating => 6,
             };
-            facets.push((*facet, FacetColumn::open(archive, &facet_name, values, rows)?));
-        }
+            Ok((*facet, FacetColumn::open(archive, &format!("{name}/{facet}"), values, rows)?))
+        });
         let statements = format!("{name}/statements");
-        let covered = archive.open_column::<u64>(&format!("{statements}#"))?.len() > 1;
+        let covered = archive.open_column::<u64>(&format!("{statements}#"))?.length > 1;
         let statements = covered.then(|| archive.texts(&statements, n)).transpose()?;
         let targets = archive.open_column::<u32>(&format!("{name}/merged="))?;
-        let merged = (archive.texts(&format!("{name}/merged"), targets.len())?, targets);
+        let merged = (archive.texts(&format!("{name}/merged"), targets.length)?, targets);
         Ok(Self {
             rows,
             starts: archive.column(&format!("{name}/starts"), n + 1)?,
@@ -100,14 +93,13 @@ impl TableColumns {
             by_slug: archive.column(&format!("{name}/by_slug"), n)?,
             slug_rank: archive.column(&format!("{name}/slug_rank"), n)?,
             names,
-            orders,
-            facets,
+            orders: orders.collect::<Result<_, _>>()?,
+            facets: facets.collect::<Result<_, _>>()?,
             statements,
             merged,
         })
     }
 
-    /// Checks the values of all columns.
     pub(crate) fn check(&self, archive: &Archive, table: Table) -> Result<(), ArchiveError> {
         let name = table.name();
         let n = self.rows as usize;
@@ -124,12 +116,12 @@ impl TableColumns {
             in_range(archive, ascending, n, &key)?;
             in_range(archive, descending, n, &key)?;
             // The value of a row is at its rank.
-            let distinct = values.as_ref().map_or(n, NumberColumn::len);
+            let distinct = values.as_ref().map_or(n, |values| values.length);
             let is_rank = |rank: &u32| *rank == NONE_U32 || (*rank as usize) < distinct;
             check(archive.get(ranks).iter().all(is_rank), &key)?;
         }
         for (facet, column) in &self.facets {
-            column.check(archive, &format!("{name}/{}", facet.name()), self.rows)?;
+            column.check(archive, &format!("{name}/{facet}"), self.rows)?;
         }
         self.statements.iter().try_for_each(|statements| archive.check_texts(statements))?;
         let (merged, targets) = &self.merged;
@@ -142,21 +134,18 @@ impl TableColumns {
     }
 }
 
-/// Checks that a column contains only row numbers below `count`.
 pub(crate) fn in_range(
     archive: &Archive,
     rows: &NumberColumn<u32>,
     count: usize,
     name: &str,
 ) -> Result<(), ArchiveError> {
-    if archive.get(rows).iter().all(|row| (*row as usize) < count) {
-        Ok(())
-    } else {
-        Err(ArchiveError::Damaged(format!("section {name} refers to rows that do not exist")))
+    match archive.get(rows).iter().all(|row| (*row as usize) < count) {
+        true => Ok(()),
+        false => Err(ArchiveError::Damaged(format!("section {name} refers to rows that do not exist"))),
     }
 }
 
-/// Reports section `name` as damaged unless `is_valid`.
 pub(crate) fn check(is_valid: bool, name: &str) -> Result<(), ArchiveError> {
     if is_valid { Ok(()) } else { Err(ArchiveError::Damaged(format!("section {name} has invalid values"))) }
 }

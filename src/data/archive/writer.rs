@@ -1,4 +1,5 @@
 use std::io::{self, Write};
+use std::iter;
 
 use bytemuck::{Pod, Zeroable};
 use sha2::{Digest, Sha256};
@@ -6,46 +7,17 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::archive::{ALIGN, FORMAT, Frame, HEAD, SectionEntry, TAIL};
 
-/// Writes an archive, section by section, to a stream.
 pub struct ArchiveWriter<'w> {
     out: &'w mut dyn Write,
     position: u64,
     entries: Vec<SectionEntry>,
-    open: Option<(SectionEntry, Sha256)>,
 }
 
 impl<'w> ArchiveWriter<'w> {
     pub fn new(out: &'w mut dyn Write) -> io::Result<Self> {
         let head = Frame { magic: HEAD, format: FORMAT, ..Frame::zeroed() };
         out.write_all(bytemuck::bytes_of(&head))?;
-        Ok(Self { out, position: size_of::<Frame>() as u64, entries: Vec::new(), open: None })
-    }
-
-    /// Starts a section that [`ArchiveWriter::append`] fills.
-    pub fn begin(&mut self, name: &str) -> io::Result<()> {
-        self.end()?;
-        self.pad()?;
-        let mut entry = SectionEntry { start: self.position, ..SectionEntry::zeroed() };
-        entry.name[..name.len()].copy_from_slice(name.as_bytes());
-        self.open = Some((entry, Sha256::new()));
-        Ok(())
-    }
-
-    pub fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        if let Some((_, hash)) = &mut self.open {
-            hash.update(bytes);
-        }
-        self.position += bytes.len() as u64;
-        self.out.write_all(bytes)
-    }
-
-    fn end(&mut self) -> io::Result<()> {
-        if let Some((mut entry, hash)) = self.open.take() {
-            entry.length = self.position - entry.start;
-            entry.sha256 = hash.finalize().into();
-            self.entries.push(entry);
-        }
-        Ok(())
+        Ok(Self { out, position: size_of::<Frame>() as u64, entries: Vec::new() })
     }
 
     fn pad(&mut self) -> io::Result<()> {
@@ -57,27 +29,35 @@ impl<'w> ArchiveWriter<'w> {
         Ok(())
     }
 
+    /// Writes a section, and returns the offsets of its parts.
+    fn write<T: AsRef<[u8]>>(&mut self, name: &str, parts: impl Iterator<Item = T>) -> io::Result<Vec<u64>> {
+        self.pad()?;
+        let mut entry = SectionEntry { start: self.position, ..SectionEntry::zeroed() };
+        entry.name[..name.len()].copy_from_slice(name.as_bytes());
+        let (mut hash, mut offsets) = (Sha256::new(), vec![0_u64]);
+        for part in parts {
+            hash.update(part.as_ref());
+            self.out.write_all(part.as_ref())?;
+            entry.length += part.as_ref().len() as u64;
+            offsets.push(entry.length);
+        }
+        entry.sha256 = hash.finalize().into();
+        self.position += entry.length;
+        self.entries.push(entry);
+        Ok(offsets)
+    }
+
     pub fn section<T: Pod>(&mut self, name: &str, values: &[T]) -> io::Result<()> {
-        self.begin(name)?;
-        self.append(bytemuck::cast_slice(values))
+        self.write(name, iter::once(bytemuck::cast_slice::<T, u8>(values))).map(drop)
     }
 
     /// Writes a column of texts: the bytes in section `name`, the offsets in `name#`.
     pub(crate) fn texts<T: AsRef<[u8]>>(&mut self, name: &str, texts: impl Iterator<Item = T>) -> io::Result<()> {
-        self.begin(name)?;
-        let mut offsets: Vec<u64> = vec![0];
-        let mut end = 0_u64;
-        for text in texts {
-            self.append(text.as_ref())?;
-            end += text.as_ref().len() as u64;
-            offsets.push(end);
-        }
+        let offsets = self.write(name, texts)?;
         self.section(&format!("{name}#"), &offsets)
     }
 
-    /// Writes the table of contents and the tail.
     pub fn finish(mut self) -> io::Result<()> {
-        self.end()?;
         self.pad()?;
         let contents: &[u8] = bytemuck::cast_slice(&self.entries);
         self.out.write_all(contents)?;

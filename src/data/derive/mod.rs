@@ -11,8 +11,8 @@ pub(crate) mod sort_order;
 
 use crate::derive::outliers::AmountLimits;
 use crate::derive::prominence::Prominence;
-use crate::derive::score::{Assessment, FirmScore, Priors};
-use crate::derive::sort_order::{Permutation, sort_prefix};
+use crate::derive::score::{FirmScore, Priors};
+use crate::derive::sort_order::Permutation;
 use crate::import::Dataset;
 use crate::import::rows::{DatasetInvestor, DatasetPerson};
 use crate::vocabulary::Vocabulary;
@@ -20,7 +20,6 @@ use crate::{Country, CountrySource, OrganizationKind, PartialDate, Stage};
 
 /// Maximum number of derived sectors of a firm that publishes none.
 const DERIVED_SECTORS: usize = 8;
-/// Co-investors named in a firm's record.
 const TOP_CO_INVESTORS: usize = 5;
 /// Days that count as recent for the `activity` ranking.
 const RECENT_DAYS: i32 = 365;
@@ -56,7 +55,6 @@ pub(crate) struct SectorStats {
     pub average_health_tenths: Option<u32>,
 }
 
-/// All derived values, in the order of the dataset's rows.
 pub(crate) struct Derived {
     pub assessments: Vec<FirmScore>,
     pub priors: Priors,
@@ -64,14 +62,13 @@ pub(crate) struct Derived {
     pub startups: Vec<StartupStats>,
     pub sectors: Vec<SectorStats>,
     pub prominence: Prominence,
-    /// Each sector with all its ancestors.
     pub lineage: Vec<Vec<u32>>,
     pub limits: AmountLimits,
 }
 
 impl Derived {
     pub(crate) fn compute(dataset: &Dataset) -> Self {
-        let Assessment { firms: assessments, priors } = score::assess(dataset);
+        let (assessments, priors) = score::assess(dataset);
         let lineage = lineage(dataset);
         let limits = AmountLimits::compute(&dataset.rounds);
         let startups = startups(dataset, &limits);
@@ -106,24 +103,18 @@ pub(crate) fn each_ancestor(lineage: &[Vec<u32>], sectors: &[u32], mut each: imp
 }
 
 fn lineage(dataset: &Dataset) -> Vec<Vec<u32>> {
-    (0..dataset.sectors.len() as u32)
-        .map(|sector| {
-            std::iter::successors(Some(sector), |at| dataset.sectors[*at as usize].parent)
-                .take(dataset.sectors.len())
-                .collect()
-        })
-        .collect()
+    let sectors = &dataset.sectors;
+    let ancestors = |sector: u32| std::iter::successors(Some(sector), move |at| sectors[*at as usize].parent);
+    (0..sectors.len() as u32).map(|sector| ancestors(sector).take(sectors.len()).collect()).collect()
 }
 
 fn startups(dataset: &Dataset, limits: &AmountLimits) -> Vec<StartupStats> {
-    let key = |row: usize| {
-        let round = &dataset.rounds[row];
-        (round.announced_on.is_none(), round.announced_on, sort_prefix(&round.id))
-    };
-    let order = Permutation::by(dataset.rounds.len(), key, |a, b| dataset.rounds[a].id.cmp(&dataset.rounds[b].id)).old;
+    let rounds = &dataset.rounds;
+    let key = |row: usize| (rounds[row].announced_on.is_none(), rounds[row].announced_on);
+    let order = Permutation::by_key(rounds.len(), key, |row| &rounds[row].id).old;
     let mut startups = vec![StartupStats::default(); dataset.startups.len()];
     for row in order {
-        let round = &dataset.rounds[row as usize];
+        let round = &rounds[row as usize];
         let stats = &mut startups[round.startup as usize];
         stats.round_count += 1;
         if let Some(amount) = limits.credible(round) {
@@ -167,73 +158,37 @@ fn firms(dataset: &Dataset, startups: &[StartupStats]) -> Vec<FirmStats> {
             portfolio[investor.firm as usize].push(row as u32);
         }
     }
-    let mut together = ValueTally::new(dataset.firms.len());
-    let mut in_sector = ValueTally::new(dataset.sectors.len());
     for (row, stats) in firms.iter_mut().enumerate() {
         let firm = &dataset.firms[row];
         stats.portfolio_count = portfolio[row].len() as u32;
-        stats.stages = match firm.stages.is_empty() {
-            true => Stage::ALL.iter().copied().filter(|stage| stages[row] & (1 << stage.index()) != 0).collect(),
-            false => {
-                let mut own = firm.stages.clone();
-                own.sort_unstable();
-                own
-            }
+        let is_own = |stage: &Stage| match firm.stages.is_empty() {
+            true => stages[row] & (1 << stage.index()) != 0,
+            false => firm.stages.contains(stage),
         };
-        stats.sectors = match firm.sectors.is_empty() {
-            true => {
-                let portfolio = portfolio[row].iter().flat_map(|startup| &dataset.startups[*startup as usize].sectors);
-                let by_slug = |sector: u32| dataset.sectors[sector as usize].slug.as_str();
-                in_sector
-                    .top(portfolio.copied(), DERIVED_SECTORS, by_slug)
-                    .into_iter()
-                    .map(|(sector, _)| sector)
-                    .collect()
-            }
-            false => firm.sectors.clone(),
-        };
+        stats.stages = Stage::ALL.iter().copied().filter(is_own).collect();
+        stats.sectors.clone_from(&firm.sectors);
+        if firm.sectors.is_empty() {
+            let portfolio = portfolio[row].iter().flat_map(|startup| &dataset.startups[*startup as usize].sectors);
+            let by_slug = |sector: u32| dataset.sectors[sector as usize].slug.as_str();
+            let sectors = top(portfolio.copied(), DERIVED_SECTORS, by_slug);
+            stats.sectors = sectors.into_iter().map(|(sector, _)| sector).collect();
+        }
         let others = joined[row].iter().flat_map(|round| &dataset.rounds[*round as usize].investors);
         let others = others.map(|investor| investor.firm).filter(|other| *other as usize != row);
-        stats.top_co_investors =
-            together.top(others, TOP_CO_INVESTORS, |firm| dataset.firms[firm as usize].slug.as_str());
+        stats.top_co_investors = top(others, TOP_CO_INVESTORS, |firm| dataset.firms[firm as usize].slug.as_str());
     }
     firms
 }
 
-/// Counts values; reusable without clearing the full table.
-struct ValueTally {
-    counts: Vec<u32>,
-    seen: Vec<u32>,
-}
-
-impl ValueTally {
-    fn new(values: usize) -> Self {
-        Self { counts: vec![0; values], seen: Vec::new() }
-    }
-
-    /// The `max` most frequent values with their counts, ties by name.
-    fn top<'n>(
-        &mut self,
-        values: impl Iterator<Item = u32>,
-        max: usize,
-        name: impl Fn(u32) -> &'n str,
-    ) -> Vec<(u32, u32)> {
-        for value in values {
-            let count = &mut self.counts[value as usize];
-            if *count == 0 {
-                self.seen.push(value);
-            }
-            *count += 1;
-        }
-        let mut counted: Vec<(u32, u32)> =
-            self.seen.drain(..).map(|value| (value, self.counts[value as usize])).collect();
-        for (value, _) in &counted {
-            self.counts[*value as usize] = 0;
-        }
-        counted.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| name(a.0).cmp(name(b.0))));
-        counted.truncate(max);
-        counted
-    }
+/// The `max` most frequent values with their counts, ties by name.
+fn top<'n>(values: impl Iterator<Item = u32>, max: usize, name: impl Fn(u32) -> &'n str) -> Vec<(u32, u32)> {
+    let mut values: Vec<u32> = values.collect();
+    values.sort_unstable();
+    let equal = values.chunk_by(|left, right| left == right);
+    let mut counted: Vec<(u32, u32)> = equal.map(|equal| (equal[0], equal.len() as u32)).collect();
+    counted.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| name(a.0).cmp(name(b.0))));
+    counted.truncate(max);
+    counted
 }
 
 fn sectors(

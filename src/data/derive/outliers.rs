@@ -7,7 +7,6 @@ use crate::vocabulary::Vocabulary;
 /// An amount is suspect above this multiple of its stage's 99th percentile. Of 120,000 published rounds, 24 are.
 const FACTOR: u64 = 10;
 
-/// Usual maximum of the amounts, per stage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AmountLimits {
     /// The 99th percentile of each stage, in dollars; `None` without amounts.
@@ -29,7 +28,6 @@ impl AmountLimits {
         Self { percentiles: amounts.into_iter().map(percentile).collect() }
     }
 
-    /// The 99th percentile of a stage's amounts, in dollars.
     pub(crate) fn percentile(&self, stage: Stage) -> Option<u64> {
         self.percentiles[stage.index()]
     }
@@ -39,7 +37,6 @@ impl AmountLimits {
         round.amount_usd.filter(|_| !self.is_suspect(round))
     }
 
-    /// True if the round's amount is far above those of its stage.
     pub(crate) fn is_suspect(&self, round: &DatasetRound) -> bool {
         let limit = self.percentile(round.stage).map(|percentile| percentile.saturating_mul(FACTOR));
         round.amount_usd.zip(limit).is_some_and(|(amount, limit)| amount > limit)

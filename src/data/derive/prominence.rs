@@ -1,8 +1,7 @@
 //! Prominence: the rank of a record's activity among its kind, from 0 to 1.
 //!
 //! A measure ranks the `n` records with a known value, the highest first; equal records share the mean of their ranks.
-//! The value at rank `r` is `ln(n / r) / ln(n)`: 1 for the first, one half if some √n records are higher, nearly 0 for
-//! most. A record with a measure of 0 has the value 0. As a share of the kind, it is comparable between kinds.
+//! The value at rank `r` is `ln(n / r) / ln(n)`, and 0 for a measure of 0. As a share, it is comparable between kinds.
 //!
 //! | kind | measures |
 //! |---|---|
@@ -11,9 +10,8 @@
 //! | person | prominence of the organization, and number of records of this name (roles) |
 //! | sector | firms, startups |
 //!
-//! For a firm, startup or sector, the larger of its two values counts. Unknown money is not estimated: the rounds alone
-//! decide. For a person, the two values are added, because every role is one more. The result is ranked by the same
-//! formula, so that prominence again says which share of the kind is ahead. It is stored in units of 1 /
+//! For a firm, startup or sector, the larger of its two values counts; unknown money is not estimated. For a person,
+//! the two are added, because every role is one more. The result is ranked by the same formula, in units of 1 /
 //! [`MAX_PROMINENCE`].
 
 use std::collections::HashMap;
@@ -25,7 +23,6 @@ use crate::fold::fold;
 use crate::import::Dataset;
 use crate::names::MAX_PROMINENCE;
 
-/// The prominence of each row of the dataset, by kind.
 pub(crate) struct Prominence {
     pub firms: Vec<u32>,
     pub startups: Vec<u32>,
@@ -41,19 +38,12 @@ impl Prominence {
         startups: &[StartupStats],
         sectors: &[SectorStats],
     ) -> Self {
-        let of_firms = larger(
-            values(firms.iter().map(|stats| Some(f64::from(stats.investment_count)))),
-            values(assessments.iter().map(|assessed| Some(f64::from(assessed.score.review_count)))),
-        );
+        let investments = counts(firms, |stats| stats.investment_count);
+        let of_firms = larger(investments, counts(assessments, |assessed| assessed.score.review_count));
         #[expect(clippy::cast_precision_loss, reason = "amounts are only compared")]
-        let of_startups = larger(
-            values(startups.iter().map(|stats| stats.total_raised_usd.map(|usd| usd as f64))),
-            values(startups.iter().map(|stats| Some(f64::from(stats.round_count)))),
-        );
-        let of_sectors = larger(
-            values(sectors.iter().map(|stats| Some(f64::from(stats.vc_count)))),
-            values(sectors.iter().map(|stats| Some(f64::from(stats.startup_count)))),
-        );
+        let raised = values(startups.iter().map(|stats| stats.total_raised_usd.map(|usd| usd as f64)));
+        let of_startups = larger(raised, counts(startups, |stats| stats.round_count));
+        let of_sectors = larger(counts(sectors, |stats| stats.vc_count), counts(sectors, |stats| stats.startup_count));
         let (firms, startups) = (ranked(of_firms), ranked(of_startups));
         let people = ranked(of_people(dataset, &firms, &startups));
         Self { firms, startups, people, sectors: ranked(of_sectors) }
@@ -74,6 +64,10 @@ fn of_people(dataset: &Dataset, firms: &[u32], startups: &[u32]) -> Vec<f64> {
     names.iter().for_each(|name| *roles.entry(name).or_default() += 1);
     let roles = values(names.iter().map(|name| Some(f64::from(roles[name.as_str()]))));
     organizations.into_iter().zip(roles).map(|(organization, roles)| organization + roles).collect()
+}
+
+fn counts<T>(rows: &[T], count: impl Fn(&T) -> u32) -> Vec<f64> {
+    values(rows.iter().map(|row| Some(f64::from(count(row)))))
 }
 
 fn larger(one: Vec<f64>, other: Vec<f64>) -> Vec<f64> {

@@ -25,12 +25,10 @@ pub(crate) struct RecordSerializer(RecordBuffer);
 
 impl FieldVisitor for RecordSerializer {
     fn field(&mut self, field: &'static Field, value: &impl Serialize) {
-        if field.is_joined {
-            return;
+        if !field.is_joined {
+            let write = |text: &mut Vec<u8>| serde_json::to_writer(text, value);
+            self.0.field(field.name, |text| write(text).expect("record fields always have a JSON form"));
         }
-        self.0.field(field.name, |text| {
-            serde_json::to_writer(text, value).expect("record fields always have a JSON form");
-        });
     }
 }
 
@@ -70,7 +68,7 @@ impl Derived {
         let (firm, stats, assessment) = (&dataset.firms[row], &self.firms[row], &self.assessments[row]);
         let [overall, responsiveness, fairness, value_add] = assessment.rating_tenths.map(|tenths| tenths.map(decimal));
         let top_co_investors = stats.top_co_investors.iter().map(|(row, shared_rounds)| {
-            let Reference { slug, name } = firm_reference(dataset, *row);
+            let Reference { slug, name } = reference(dataset, Table::Firms, *row);
             CoInvestor { slug, name, shared_rounds: *shared_rounds }
         });
         Firm {
@@ -89,7 +87,7 @@ impl Derived {
             check_max_usd: firm.check_max_usd,
             portfolio_count: stats.portfolio_count,
             last_investment_on: stats.last_investment_on,
-            aliases: texts(&firm.aliases),
+            aliases: firm.aliases.iter().map(String::as_str).collect(),
             description,
             founded_year: firm.founded_year,
             aum_usd: firm.aum_usd,
@@ -106,7 +104,7 @@ impl Derived {
     fn startup<'a>(&self, dataset: &'a Dataset, row: usize, description: Option<&'a str>) -> Startup<&'a str> {
         let (startup, stats) = (&dataset.startups[row], &self.startups[row]);
         let investors = stats.investors.iter().map(|investor| {
-            let Reference { slug, name } = firm_reference(dataset, investor.firm);
+            let Reference { slug, name } = reference(dataset, Table::Firms, investor.firm);
             Investor { slug, name, lead: investor.lead }
         });
         Startup {
@@ -123,7 +121,7 @@ impl Derived {
             round_count: stats.round_count,
             last_round_on: stats.last_round_on,
             investors: investors.collect(),
-            aliases: texts(&startup.aliases),
+            aliases: startup.aliases.iter().map(String::as_str).collect(),
             description,
             identifiers: identifiers(&startup.identifiers),
             rounds: Vec::new(),
@@ -137,11 +135,11 @@ impl Derived {
         let startup = &dataset.startups[round.startup as usize];
         let firms = |leads_only: bool| -> Vec<Reference<&str>> {
             let investors = round.investors.iter().filter(|investor| !leads_only || investor.lead == Some(true));
-            investors.map(|investor| firm_reference(dataset, investor.firm)).collect()
+            investors.map(|investor| reference(dataset, Table::Firms, investor.firm)).collect()
         };
         FundingRound {
             id: &round.id,
-            startup: startup_reference(dataset, round.startup),
+            startup: reference(dataset, Table::Startups, round.startup),
             stage: round.stage.name(),
             amount_usd: round.amount_usd,
             announced_on: round.announced_on,
@@ -172,10 +170,11 @@ impl Derived {
 }
 
 fn person<'a>(dataset: &'a Dataset, person: &'a rows::DatasetPerson) -> Person<&'a str> {
-    let Reference { slug, name } = match person.organization_kind {
-        OrganizationKind::Firm => firm_reference(dataset, person.organization),
-        OrganizationKind::Startup => startup_reference(dataset, person.organization),
+    let table = match person.organization_kind {
+        OrganizationKind::Firm => Table::Firms,
+        OrganizationKind::Startup => Table::Startups,
     };
+    let Reference { slug, name } = reference(dataset, table, person.organization);
     let country = country_of(dataset, person);
     Person {
         slug: &person.slug,
@@ -199,7 +198,7 @@ fn review<'a>(
     let content = review.published();
     Review {
         id: &review.id,
-        vc: firm_reference(dataset, review.firm),
+        vc: reference(dataset, Table::Firms, review.firm),
         status: review.status.name(),
         stage: content.and_then(|content| content.stage).map(Vocabulary::name),
         rating: content.map(|content| content.rating),
@@ -215,33 +214,22 @@ fn review<'a>(
     }
 }
 
-/// True if a value of a record is known.
 pub(crate) fn is_known(value: &[u8]) -> bool {
     !matches!(value, b"null" | b"[]")
 }
 
 /// The slug and name of a row; rounds and reviews have only an id.
 pub(crate) fn reference(dataset: &Dataset, table: Table, row: u32) -> Reference<&str> {
-    let at = row as usize;
-    let (slug, name) = match table {
-        Table::Firms => return firm_reference(dataset, row),
-        Table::Startups => return startup_reference(dataset, row),
-        Table::Rounds => (&dataset.rounds[at].id, ""),
-        Table::People => (&dataset.people[at].slug, dataset.people[at].name.as_str()),
-        Table::Reviews => (&dataset.reviews[at].id, ""),
-        Table::Sectors => (&dataset.sectors[at].slug, dataset.sectors[at].name.as_str()),
+    let row = row as usize;
+    let (slug, name): (&str, &str) = match table {
+        Table::Firms => (&dataset.firms[row].slug, &dataset.firms[row].name),
+        Table::Startups => (&dataset.startups[row].slug, &dataset.startups[row].name),
+        Table::Rounds => (&dataset.rounds[row].id, ""),
+        Table::People => (&dataset.people[row].slug, &dataset.people[row].name),
+        Table::Reviews => (&dataset.reviews[row].id, ""),
+        Table::Sectors => (&dataset.sectors[row].slug, &dataset.sectors[row].name),
     };
     Reference { slug, name }
-}
-
-fn firm_reference(dataset: &Dataset, row: u32) -> Reference<&str> {
-    let firm = &dataset.firms[row as usize];
-    Reference { slug: &firm.slug, name: &firm.name }
-}
-
-fn startup_reference(dataset: &Dataset, row: u32) -> Reference<&str> {
-    let startup = &dataset.startups[row as usize];
-    Reference { slug: &startup.slug, name: &startup.name }
 }
 
 fn sector_slugs<'a>(dataset: &'a Dataset, sectors: &[u32]) -> Vec<&'a str> {
@@ -257,11 +245,6 @@ fn identifiers(carried: &[identifiers::NormalIdentifier]) -> Vec<Identifier<&str
     json.collect()
 }
 
-fn texts(texts: &[String]) -> Vec<&str> {
-    texts.iter().map(String::as_str).collect()
-}
-
-/// Tenths as a number with one decimal.
 fn decimal(tenths: impl Into<u32>) -> f64 {
     f64::from(tenths.into()) / 10.0
 }

@@ -6,15 +6,15 @@
 
 use std::collections::BTreeMap;
 
+use bytemuck::{Pod, Zeroable};
 use serde::Deserialize;
 
 use crate::PartialDate;
-use crate::derive::sort_order::sort_prefix;
+use crate::derive::sort_order::Permutation;
 use crate::import::Dataset;
 use crate::import::rows::{DatasetReview, ReviewContent};
 use crate::model::{Score, ScoreComponent, YearScore};
 
-/// The value of `score.method`.
 pub const METHOD: &str = "peer-score/1";
 /// Minimum number of approved reviews for a published score.
 pub const PUBLISHED_FROM: u32 = 3;
@@ -29,18 +29,7 @@ const CONFIDENCE: f64 = 1.645;
 
 /// Name and maximum points of the rated dimensions, in the order of the components.
 pub const DIMENSIONS: [(&str, u8); 4] = [("rating", 30), ("responsiveness", 15), ("fairness", 15), ("value_add", 15)];
-/// Name and maximum points of ghosting.
 pub const GHOSTING: (&str, u8) = ("ghosting", 25);
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ScoreRank {
-    /// S − se, in tenths of a point.
-    pub cautious_tenths: i32,
-    /// Smoothed responsiveness, fairness and value_add, in millionths.
-    pub means: [i32; 3],
-    /// Smoothed ghosting share, in millionths.
-    pub ghosting: i32,
-}
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct FirmScore {
@@ -49,11 +38,11 @@ pub struct FirmScore {
     pub ghosting_tenths: Option<u16>,
     /// The firm's own weighted means of the [`DIMENSIONS`], not smoothed, in tenths; `None` if not rated.
     pub rating_tenths: [Option<u8>; 4],
-    /// `None` below [`RANKED_FROM`] approved reviews.
-    pub rank: Option<ScoreRank>,
+    /// In the order of [`crate::Metric`], without the activity: S − se in tenths of a point, smoothed values in
+    /// millionths. `None` below [`RANKED_FROM`] approved reviews.
+    pub rank: Option<[i32; 5]>,
 }
 
-/// Sums over approved reviews of one firm or of all.
 #[derive(Clone, Default)]
 struct Sums {
     count: u32,
@@ -65,13 +54,13 @@ struct Sums {
 }
 
 impl Sums {
-    fn add(&mut self, ratings: [Option<f64>; 4], ghosted: Option<bool>, weight: f64) {
+    fn add(&mut self, ratings: [Option<u8>; 4], ghosted: Option<bool>, weight: f64) {
         self.count += 1;
         self.weight += weight;
         for (dimension, rating) in ratings.into_iter().enumerate() {
             if let Some(rating) = rating {
                 self.dimension_weight[dimension] += weight;
-                self.dimension[dimension] += weight * rating;
+                self.dimension[dimension] += weight * f64::from(rating);
             }
         }
         if let Some(ghosted) = ghosted {
@@ -79,34 +68,26 @@ impl Sums {
             self.ghosted += u32::from(ghosted);
         }
     }
+
+    fn mean(&self, dimension: usize) -> Option<f64> {
+        let weight = self.dimension_weight[dimension];
+        (weight > 0.0).then(|| self.dimension[dimension] / weight)
+    }
 }
 
-fn ratings(content: &ReviewContent) -> [Option<f64>; 4] {
+fn ratings(content: &ReviewContent) -> [Option<u8>; 4] {
     [Some(content.rating), content.responsiveness, content.fairness, content.value_add]
-        .map(|rating| rating.map(f64::from))
 }
 
-/// Means of the snapshot that firms are smoothed towards.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// Means of the snapshot that firms are smoothed towards, as they are stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[repr(C)]
 pub struct Priors {
     means: [f64; 4],
     ghosting: f64,
     variance: f64,
 }
 
-impl Priors {
-    /// The numbers in their stored order.
-    pub(crate) fn to_array(self) -> [f64; 6] {
-        let [rating, responsiveness, fairness, value_add] = self.means;
-        [rating, responsiveness, fairness, value_add, self.ghosting, self.variance]
-    }
-
-    pub(crate) fn from_array([rating, responsiveness, fairness, value_add, ghosting, variance]: [f64; 6]) -> Self {
-        Self { means: [rating, responsiveness, fairness, value_add], ghosting, variance }
-    }
-}
-
-/// Values of a stored review that contribute to a score.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct RatedReview {
     pub rating: u8,
@@ -117,26 +98,17 @@ pub struct RatedReview {
     pub created_on: PartialDate,
 }
 
-#[derive(Clone, Debug, Default)]
-pub struct Assessment {
-    /// In the order of the dataset's rows.
-    pub firms: Vec<FirmScore>,
-    pub priors: Priors,
-}
-
-/// The scores of all firms.
-pub fn assess(dataset: &Dataset) -> Assessment {
+/// The scores of all firms, in the order of the dataset's rows.
+pub fn assess(dataset: &Dataset) -> (Vec<FirmScore>, Priors) {
     let approved = dataset.reviews.iter().filter_map(|review| Some((review, review.published()?)));
-    let mut approved: Vec<_> = approved.map(|approved| (sort_prefix(&approved.0.id), approved)).collect();
-    approved.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.0.id.cmp(&b.1.0.id)));
-    let approved: Vec<(&DatasetReview, &ReviewContent)> = approved.into_iter().map(|(_, approved)| approved).collect();
-    let weights: Vec<f64> = approved
-        .iter()
-        .map(|(review, _)| {
-            let age = (dataset.meta.released_on.days() - review.published_on().first_day().days()).max(0);
-            0.5_f64.powf(f64::from(age) / HALF_LIFE_DAYS)
-        })
-        .collect();
+    let approved: Vec<(&DatasetReview, &ReviewContent)> = approved.collect();
+    let order = Permutation::by_text(approved.len(), |row| &approved[row].0.id).old;
+    let approved: Vec<(&DatasetReview, &ReviewContent)> = order.iter().map(|row| approved[*row as usize]).collect();
+    let weights = approved.iter().map(|(review, _)| {
+        let age = (dataset.meta.released_on.days() - review.published_on().first_day().days()).max(0);
+        0.5_f64.powf(f64::from(age) / HALF_LIFE_DAYS)
+    });
+    let weights: Vec<f64> = weights.collect();
     let mut all = Sums::default();
     let mut firms = vec![Sums::default(); dataset.firms.len()];
     for ((review, content), weight) in approved.iter().zip(&weights) {
@@ -144,7 +116,7 @@ pub fn assess(dataset: &Dataset) -> Assessment {
         firms[review.firm as usize].add(ratings(content), content.ghosted, *weight);
     }
     let priors = priors(&all, &approved, &weights);
-    Assessment { firms: firms.iter().map(|sums| firm_score(sums, &priors)).collect(), priors }
+    (firms.iter().map(|sums| firm_score(sums, &priors)).collect(), priors)
 }
 
 /// The scores of a firm by year, without gaps from its first review to its latest. Each is from the approved reviews of
@@ -154,12 +126,12 @@ pub fn by_year(reviews: impl Iterator<Item = RatedReview>, priors: &Priors) -> V
     for review in reviews {
         let ratings = [Some(review.rating), review.responsiveness, review.fairness, review.value_add];
         let year = years.entry(review.created_on.year()).or_default();
-        year.add(ratings.map(|rating| rating.map(f64::from)), review.ghosted, 1.0);
+        year.add(ratings, review.ghosted, 1.0);
     }
     let Some(((first, _), (last, _))) = years.first_key_value().zip(years.last_key_value()) else { return Vec::new() };
     let years = (*first..=*last).map(|year| {
-        let FirmScore { score, ghosting_tenths, .. } =
-            firm_score(&years.get(&year).cloned().unwrap_or_default(), priors);
+        let sums = years.get(&year).cloned().unwrap_or_default();
+        let FirmScore { score, ghosting_tenths, .. } = firm_score(&sums, priors);
         YearScore {
             year: u16::try_from(year).expect("dates have years of four digits"),
             review_count: score.review_count,
@@ -173,21 +145,14 @@ pub fn by_year(reviews: impl Iterator<Item = RatedReview>, priors: &Priors) -> V
 }
 
 fn priors(all: &Sums, approved: &[(&DatasetReview, &ReviewContent)], weights: &[f64]) -> Priors {
-    let means = std::array::from_fn(|dimension| {
-        if all.dimension_weight[dimension] > 0.0 {
-            all.dimension[dimension] / all.dimension_weight[dimension]
-        } else {
-            NEUTRAL
-        }
-    });
+    let means = std::array::from_fn(|dimension| all.mean(dimension).unwrap_or(NEUTRAL));
     let ghosting = if all.answered > 0 { f64::from(all.ghosted) / f64::from(all.answered) } else { 0.0 };
-    let points: Vec<f64> = approved
-        .iter()
-        .map(|(_, content)| {
-            let x: [f64; 4] = std::array::from_fn(|dimension| ratings(content)[dimension].unwrap_or(means[dimension]));
-            25.0 * (0.4 * x[0] + 0.2 * (x[1] + x[2] + x[3]) - 1.0)
-        })
-        .collect();
+    let points = approved.iter().map(|(_, content)| {
+        let ratings = ratings(content);
+        let x: [f64; 4] = std::array::from_fn(|dimension| ratings[dimension].map_or(means[dimension], f64::from));
+        25.0 * (0.4 * x[0] + 0.2 * (x[1] + x[2] + x[3]) - 1.0)
+    });
+    let points: Vec<f64> = points.collect();
     let mut variance = 0.0;
     if all.weight > 0.0 {
         let mean = points.iter().zip(weights).map(|(q, w)| q * w).sum::<f64>() / all.weight;
@@ -221,19 +186,14 @@ fn firm_score(sums: &Sums, priors: &Priors) -> FirmScore {
         method: METHOD,
         components,
     };
-    let ghosting_tenths = (sums.answered >= PUBLISHED_FROM).then(|| {
-        let (k, n) = (u64::from(sums.ghosted), u64::from(sums.answered));
-        ((2_000 * k + n) / (2 * n)) as u16
-    });
-    let rating_tenths = std::array::from_fn(|dimension| {
-        let weight = sums.dimension_weight[dimension];
-        (weight > 0.0).then(|| (sums.dimension[dimension] / weight * 10.0 + 0.5).floor() as u8)
-    });
-    let rank = (sums.count >= RANKED_FROM).then(|| ScoreRank {
-        cautious_tenths: ((total - error) * 10.0 + 0.5).floor() as i32,
-        means: [1, 2, 3].map(|dimension| millionths(means[dimension])),
-        ghosting: millionths(ghosting),
-    });
+    let (k, n) = (u64::from(sums.ghosted), u64::from(sums.answered));
+    let ghosting_tenths = (sums.answered >= PUBLISHED_FROM).then(|| ((2_000 * k + n) / (2 * n)) as u16);
+    let tenths = |mean: f64| (mean * 10.0 + 0.5).floor() as u8;
+    let rating_tenths = std::array::from_fn(|dimension| sums.mean(dimension).map(tenths));
+    let [_, responsiveness, fairness, value_add] = means.map(millionths);
+    let cautious = ((total - error) * 10.0 + 0.5).floor() as i32;
+    let rank = [cautious, responsiveness, fairness, value_add, millionths(ghosting)];
+    let rank = (sums.count >= RANKED_FROM).then_some(rank);
     FirmScore { score, ghosting_tenths, rating_tenths, rank }
 }
 
@@ -255,19 +215,15 @@ fn components(means: &[f64; 4], ghosting: f64, points: &[f64], value: u8) -> Vec
         integers[index] += 1;
     }
     let values = means.iter().copied().chain([ghosting]);
-    DIMENSIONS
-        .into_iter()
-        .chain([GHOSTING])
-        .zip(values)
-        .zip(integers)
-        .map(|(((name, max), value), points)| ScoreComponent {
-            name,
-            weight: f64::from(max) / 100.0,
-            value: (value * 100.0 + 0.5).floor() / 100.0,
-            points,
-            max_points: max,
-        })
-        .collect()
+    let parts = DIMENSIONS.into_iter().chain([GHOSTING]).zip(values).zip(integers);
+    let components = parts.map(|(((name, max_points), value), points)| ScoreComponent {
+        name,
+        weight: f64::from(max_points) / 100.0,
+        value: (value * 100.0 + 0.5).floor() / 100.0,
+        points,
+        max_points,
+    });
+    components.collect()
 }
 
 #[cfg(test)]
@@ -320,7 +276,7 @@ mod tests {
 
     #[test]
     fn a_firm_without_reviews_has_no_score() {
-        let assessed = assess(&dataset(&["a"], vec![])).firms;
+        let assessed = assess(&dataset(&["a"], vec![])).0;
         assert_eq!(assessed[0].score.value, None);
         assert_eq!(assessed[0].score.status, "insufficient_reviews");
         assert_eq!(assessed[0].ghosting_tenths, None);
@@ -339,7 +295,7 @@ mod tests {
             review(4, 0, 3, Some(true), day),
             review(5, 0, 2, None, day),
         ];
-        let assessed = &assess(&dataset(&["a"], reviews)).firms[0];
+        let assessed = &assess(&dataset(&["a"], reviews)).0[0];
         // The only firm's mean is the snapshot's: 4.0; fairness was not rated: 3; γ = g = 1/4.
         // 30·3/4 + 15·3/4 + 15·2/4 + 15·2/4 + 25·3/4 = 22.5 + 11.25 + 7.5 + 7.5 + 18.75 = 67.5 → 68
         assert_eq!(assessed.score.value, Some(68));
@@ -353,7 +309,7 @@ mod tests {
     #[test]
     fn points_sum_to_the_score() {
         let reviews = (0..60).map(|n| review(n, n % 7, (n % 5 + 1) as u8, Some(n % 3 == 0), "2025-03-01")).collect();
-        for assessed in assess(&dataset(&["a", "b", "c", "d", "e", "f", "g"], reviews)).firms {
+        for assessed in assess(&dataset(&["a", "b", "c", "d", "e", "f", "g"], reviews)).0 {
             let total: u32 = assessed.score.components.iter().map(|component| u32::from(component.points)).sum();
             assert_eq!(Some(total), assessed.score.value.map(u32::from));
             assert!(assessed.score.low <= assessed.score.value && assessed.score.value <= assessed.score.high);
@@ -369,7 +325,7 @@ mod tests {
             review(3, 0, 1, None, "2024-11-20"),
         ];
         // 2024-11-20 is 730 days before the release: weights 1, ½, ½ → (5 + ½ + ½) / 2 = 3.0
-        assert_eq!(assess(&dataset(&["a"], reviews)).firms[0].rating_tenths[0], Some(30));
+        assert_eq!(assess(&dataset(&["a"], reviews)).0[0].rating_tenths[0], Some(30));
     }
 
     #[test]
@@ -378,7 +334,7 @@ mod tests {
         pending.status = ReviewStatus::Pending;
         let mut rejected = review(2, 0, 1, Some(true), "2026-11-20");
         rejected.status = ReviewStatus::Rejected;
-        let assessed = &assess(&dataset(&["a"], vec![pending, rejected])).firms[0];
+        let assessed = &assess(&dataset(&["a"], vec![pending, rejected])).0[0];
         assert_eq!(assessed.score.review_count, 0);
     }
 

@@ -8,14 +8,12 @@ const NO_RANK: u32 = u32::MAX;
 pub(crate) struct SortOrder {
     /// Rows by ascending value, ties by slug, rows without a value last.
     pub ascending: Vec<u32>,
-    /// Rows by descending value, ties by slug, rows without a value last.
     pub descending: Vec<u32>,
     /// For each row the number of distinct smaller values; [`NO_RANK`]: no value.
     pub ranks: Vec<u32>,
 }
 
 impl SortOrder {
-    /// Sorts rows by `value`; `slug_ranks` breaks ties.
     pub(crate) fn by<V: Ord + Copy>(slug_ranks: &[u32], value: impl Fn(usize) -> Option<V>) -> Self {
         // Compared values are contiguous in memory: at a million rows that dominates the time.
         let mut valued: Vec<(V, u32, u32)> = Vec::with_capacity(slug_ranks.len());
@@ -29,40 +27,25 @@ impl SortOrder {
         valued.sort_unstable();
         others.sort_unstable();
         let mut ranks = vec![NO_RANK; slug_ranks.len()];
-        let mut ascending = Vec::with_capacity(slug_ranks.len());
-        let mut starts: Vec<usize> = Vec::new();
-        for (index, (value, _, row)) in valued.iter().enumerate() {
-            if index == 0 || valued[index - 1].0 != *value {
-                starts.push(index);
-            }
-            ranks[*row as usize] = starts.len() as u32 - 1;
-            ascending.push(*row);
+        let groups = || valued.chunk_by(|left, right| left.0 == right.0);
+        for (rank, equal) in groups().enumerate() {
+            equal.iter().for_each(|(_, _, row)| ranks[*row as usize] = rank as u32);
         }
-        let mut descending = Vec::with_capacity(slug_ranks.len());
-        let mut end = ascending.len();
-        for start in starts.into_iter().rev() {
-            descending.extend_from_slice(&ascending[start..end]);
-            end = start;
-        }
-        for (_, row) in others {
-            ascending.push(row);
-            descending.push(row);
-        }
+        let others = others.iter().map(|(_, row)| *row);
+        let ascending = valued.iter().map(|(_, _, row)| *row).chain(others.clone()).collect();
+        let descending = groups().rev().flatten().map(|(_, _, row)| *row).chain(others).collect();
         Self { ascending, descending, ranks }
     }
 }
 
 /// Maps rows of the dataset (old) to rows of a sorted table (new).
 pub(crate) struct Permutation {
-    /// The old row of each new row.
     pub old: Vec<u32>,
-    /// The new row of each old row.
     pub new: Vec<u32>,
 }
 
 impl Permutation {
-    /// Sorts rows by `key`, and rows with equal keys by `rest`. Keys are computed once for each row and are contiguous in
-    /// memory: the more they distinguish, the fewer rows are looked up.
+    /// Sorts rows by `key`, and rows with equal keys by `rest`. Keys are contiguous in memory, and computed once.
     pub(crate) fn by<K: Ord>(rows: usize, key: impl Fn(usize) -> K, rest: impl Fn(usize, usize) -> Ordering) -> Self {
         let mut keyed: Vec<(K, u32)> = (0..rows).map(|row| (key(row), row as u32)).collect();
         keyed.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| rest(a.1 as usize, b.1 as usize)));
@@ -74,8 +57,13 @@ impl Permutation {
         Self { old, new }
     }
 
+    /// As [`Permutation::by`], with a text that decides between equal keys.
+    pub(crate) fn by_key<'t, K: Ord>(rows: usize, key: impl Fn(usize) -> K, text: impl Fn(usize) -> &'t str) -> Self {
+        Self::by(rows, |row| (key(row), sort_prefix(text(row))), |a, b| text(a).cmp(text(b)))
+    }
+
     pub(crate) fn by_text<'t>(rows: usize, text: impl Fn(usize) -> &'t str) -> Self {
-        Self::by(rows, |row| sort_prefix(text(row)), |a, b| text(a).cmp(text(b)))
+        Self::by_key(rows, |_| (), text)
     }
 }
 
@@ -84,20 +72,16 @@ pub(crate) fn sort_prefix(text: &str) -> [u64; 2] {
     let mut bytes = [0; 16];
     let length = text.len().min(16);
     bytes[..length].copy_from_slice(&text.as_bytes()[..length]);
-    let [high, low] = [0, 8].map(|start| u64::from_be_bytes(std::array::from_fn(|index| bytes[start + index])));
-    [high, low]
+    [0, 8].map(|start| u64::from_be_bytes(std::array::from_fn(|index| bytes[start + index])))
 }
 
 /// For each text the number of distinct smaller texts.
 pub(crate) fn ranks_of_texts(texts: &[String]) -> Vec<u32> {
     let sorted = Permutation::by_text(texts.len(), |row| &texts[row]).old;
     let mut ranks = vec![0; texts.len()];
-    let mut rank = 0;
-    for (index, row) in sorted.iter().enumerate() {
-        if index > 0 && texts[sorted[index - 1] as usize] != texts[*row as usize] {
-            rank += 1;
-        }
-        ranks[*row as usize] = rank;
+    let equal = sorted.chunk_by(|left, right| texts[*left as usize] == texts[*right as usize]);
+    for (rank, rows) in equal.enumerate() {
+        rows.iter().for_each(|row| ranks[*row as usize] = rank as u32);
     }
     ranks
 }

@@ -1,5 +1,4 @@
-//! `aliases.csv`: further names of firms, startups and people, kept apart from the records so that they can be collected
-//! and reviewed on their own. A dataset may lack it.
+//! `aliases.csv`: further names of firms, startups and people, which are collected and reviewed on their own.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -10,6 +9,7 @@ use crate::fold::fold;
 use crate::import::Dataset;
 use crate::import::csv_row::{CsvRow, MAX_VALUES};
 use crate::import::csv_table::{CsvFolder, TableRow};
+use crate::import::csv_writer;
 use crate::import::diagnostics::quoted;
 use crate::import::referable::Referable;
 
@@ -30,15 +30,13 @@ impl TableRow for Alias {
 /// Line of each alias, by record.
 type AliasLines = HashMap<(Table, u32), HashMap<String, u64>>;
 
-/// The aliases of the file; none if there is no such file.
 pub(crate) fn read(files: &mut CsvFolder<'_>, records: &Referable<'_>) -> Vec<Alias> {
     let mut known = AliasLines::new();
     files.read(|row| Alias::read(row, records, &mut known)).rows
 }
 
-/// Writes candidates as lines of the file, under its header.
 pub fn write(candidates: &[AliasCandidate<'_>], out: &mut dyn Write) -> io::Result<()> {
-    let mut csv = csv::WriterBuilder::new().terminator(csv::Terminator::Any(b'\n')).from_writer(out);
+    let mut csv = csv_writer::lines(out);
     csv.write_record(Alias::HEADER.split(','))?;
     for AliasCandidate { kind, slug, alias, source, sureness } in candidates {
         let source = format!("{}: {source}", sureness.name());
@@ -59,27 +57,21 @@ impl Alias {
             return None;
         }
         let (name, aliases) = records.names(table, at)?;
+        let known = known.entry((table, at)).or_default();
         if fold(name) == fold(&text) {
-            let message = format!("{} is the name of the {}; remove the line", quoted(&text), table.noun());
-            row.warning("alias", message);
-            return None;
-        }
-        if aliases.contains(&text) {
+            row.warning("alias", format!("{} is the name of the {}; remove the line", quoted(&text), table.noun()));
+        } else if aliases.contains(&text) {
             let message = format!("{} is already in the column `aliases` of its record; remove one", quoted(&text));
             row.warning("alias", message);
-            return None;
-        }
-        let known = known.entry((table, at)).or_default();
-        if let Some(line) = known.get(&text) {
+        } else if let Some(line) = known.get(&text) {
             row.error("alias", format!("{} is already an alias of this record in line {line}", quoted(&text)));
-            return None;
-        }
-        if aliases.len() + known.len() >= MAX_VALUES {
+        } else if aliases.len() + known.len() >= MAX_VALUES {
             row.error("slug", format!("has more than {MAX_VALUES} aliases; remove some"));
-            return None;
+        } else {
+            known.insert(text.clone(), row.line);
+            return Some(Self { table, row: at, text });
         }
-        known.insert(text.clone(), row.line);
-        Some(Self { table, row: at, text })
+        None
     }
 
     pub(crate) fn add_to(self, dataset: &mut Dataset) {

@@ -1,14 +1,11 @@
-//! Rows of delimited text, each with its line and any doubt about it. All files with delimiters are read here: those of
-//! datasets, of imports, and tables that are looked up.
+//! Rows of delimited text of all files, each with its line and any doubt about it.
 //!
 //! A quotation mark without its closing mark makes one cell of all that follows, up to the next mark or to the end of
-//! the file. At the end of the file it is an error. It is also an error if the quoted cell has line breaks and text
-//! behind its closing mark: that mark was meant to open another cell, and nothing that follows can be trusted. If the
-//! marks are in order, it is a [`Doubt`] if the lines of the cell look like rows: of the lines between its first and
-//! its last, three in four have as many delimiters as the header, [`MIN_DELIMITERS`] or more together. Descriptions of
-//! several lines with a comma here and there do not.
+//! the file. At the end it is an error, and also if the quoted cell has line breaks and text behind its closing mark:
+//! that mark was meant to open another cell, and nothing that follows can be trusted. If the marks are in order, it is
+//! a [`Doubt`] if the lines of the cell look like rows: of those between its first and its last, three in four have as
+//! many delimiters as the header, [`MIN_DELIMITERS`] or more together.
 
-use std::fmt;
 use std::io::{self, Read};
 
 use csv::{ByteRecord, Position, StringRecord};
@@ -19,10 +16,8 @@ use crate::import::csv_scan::{CsvScan, ScannedRow};
 /// Minimum delimiters in the lines of a cell that look like rows.
 const MIN_DELIMITERS: usize = 6;
 
-/// Size of a read in bytes.
 const BUFFER: usize = 1 << 16;
 
-/// Error that ends a text early.
 #[derive(Debug, thiserror::Error)]
 pub enum CsvError {
     #[error("cannot be read: {0}")]
@@ -44,36 +39,22 @@ pub enum CsvError {
 }
 
 /// Reason to doubt that the cells of a row are those that were meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Doubt {
-    /// The lines of a quoted cell look like rows.
+    #[error(
+        "the quoted cell that opens here has {breaks} line breaks, and its lines look like rows: it may have swallowed them; \
+         check the quotation marks from here on"
+    )]
     HoldsRows { breaks: usize },
-    /// A `\r` without `\n` ends the row before.
+    #[error("a carriage return without a line feed ends the row before this one; remove it if it is part of a cell")]
     LoneReturn,
 }
 
-impl fmt::Display for Doubt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::HoldsRows { breaks } => write!(
-                f,
-                "the quoted cell that opens here has {breaks} line breaks, and its lines look like rows: it may have swallowed \
-                 them; check the quotation marks from here on"
-            ),
-            Self::LoneReturn => f.write_str(
-                "a carriage return without a line feed ends the row before this one; remove it if it is part of a cell",
-            ),
-        }
-    }
-}
-
-/// A doubt with its line.
 pub(crate) type LocatedDoubt = (u64, Doubt);
 
 pub struct CsvReader<R> {
     csv: csv::Reader<CsvScan<R>>,
     delimiter: u8,
-    /// The line of the last row.
     line: u64,
     doubt: Option<LocatedDoubt>,
 }
@@ -93,8 +74,7 @@ impl<R: Read> CsvReader<R> {
     /// Reads the next row; false at the end. On an error, `row` has the part that was read. The row's position has the
     /// line in which it begins. `width` is the number of columns, 0 if it is unknown.
     pub fn read(&mut self, row: &mut ByteRecord, width: usize) -> Result<bool, CsvError> {
-        let is_read = self.csv.read_byte_record(row).map_err(|error| CsvError::Io(error.into()))?;
-        if !is_read {
+        if !self.csv.read_byte_record(row).map_err(|error| CsvError::Io(error.into()))? {
             return Ok(false);
         }
         let mut position = row.position().cloned().unwrap_or_else(Position::new);
@@ -115,8 +95,7 @@ impl<R: Read> CsvReader<R> {
         Ok(true)
     }
 
-    /// Reads the next row as text; false at the end. A row that is not `width` fields wide is an error, unless `width`
-    /// is 0.
+    /// As [`CsvReader::read`], as text. A row that is not `width` fields wide is an error, unless `width` is 0.
     pub fn read_text(&mut self, row: &mut StringRecord, width: usize) -> Result<bool, CsvError> {
         let mut bytes = std::mem::take(row).into_byte_record();
         if !self.read(&mut bytes, width)? {
@@ -134,12 +113,10 @@ impl<R: Read> CsvReader<R> {
         self.line
     }
 
-    /// Doubt about the last row.
     pub fn doubt(&self) -> Option<LocatedDoubt> {
         self.doubt
     }
 
-    /// Number of bytes read.
     pub(crate) fn position(&self) -> u64 {
         self.csv.position().byte()
     }
@@ -167,13 +144,10 @@ impl<R: Read> CsvReader<R> {
 /// True if the lines of a cell look like rows with this many delimiters.
 fn holds_rows(lines: &[&[u8]], delimiter: u8, delimiters: usize) -> bool {
     let [_, whole @ .., _] = lines else { return false };
-    let counts: Vec<usize> = whole
-        .iter()
-        .filter(|line| !line.trim_ascii().is_empty())
-        .map(|line| line.iter().filter(|byte| **byte == delimiter).count())
-        .collect();
-    let alike = counts.iter().filter(|count| **count == delimiters).count();
-    alike * delimiters >= MIN_DELIMITERS && alike * 4 >= counts.len() * 3
+    let written = whole.iter().filter(|line| !line.trim_ascii().is_empty());
+    let has_all = |line: &&&[u8]| line.iter().filter(|byte| **byte == delimiter).count() == delimiters;
+    let alike = written.clone().filter(has_all).count();
+    alike * delimiters >= MIN_DELIMITERS && alike * 4 >= written.count() * 3
 }
 
 #[cfg(test)]

@@ -13,15 +13,14 @@ use crate::import::csv_table::CsvColumns;
 use crate::import::diagnostics::{Diagnostics, quoted, too_long};
 use crate::import::key_map::KeyMap;
 use crate::import::text_store::{StoredText, TextStore};
-use crate::import::website;
+use crate::import::website::{self, WebsiteProblem};
 use crate::vocabulary::{Vocabulary, with_article};
 use crate::{Country, Date, PartialDate};
 
 /// The largest integer that JSON numbers represent exactly, 2^53 − 1.
 const MAX_DOLLARS: u64 = 9_007_199_254_740_991;
 
-/// Maximum characters of a slug, an id, a name, an alias, a city or a title: as many as a search accepts. The longest
-/// known name has 99.
+/// Maximum characters of a text on one line: as many as a search accepts. The longest known name has 99.
 pub const MAX_LINE: usize = 200;
 
 /// Maximum characters of a website; the longest known one has 184.
@@ -30,7 +29,6 @@ pub const MAX_URL: usize = 2_000;
 /// Maximum characters of a description or of a review's body, about eight pages.
 pub const MAX_TEXT: usize = 20_000;
 
-/// Maximum number of values in a list.
 pub const MAX_VALUES: usize = 1_000;
 
 const EMPTY: &str = "is empty; every row needs a value";
@@ -41,7 +39,7 @@ pub struct TableIndex {
     pub keys: KeyMap<(u32, u32)>,
     /// The first line of each name; empty once the file is read.
     pub names: KeyMap<u32>,
-    /// Texts that many rows have; empty once the file is read.
+    /// Empty once the file is read.
     pub shared: HashSet<Arc<str>>,
 }
 
@@ -56,7 +54,6 @@ impl TableIndex {
     }
 }
 
-/// One row of a file; its fields are found by column name.
 pub struct CsvRow<'a, 'r> {
     pub record: &'a StringRecord,
     pub columns: &'a CsvColumns,
@@ -82,15 +79,11 @@ impl CsvRow<'_, '_> {
         self.diagnostics.warning(Some(self.line), Some(column), message);
     }
 
-    /// Parses a field with `read`, which returns `None` for an invalid value; that is reported as `problem`. `None` if
-    /// the field is empty or invalid.
+    /// Parses a field with `read`. If it returns `None` for a text that is not empty, that is reported as `problem`.
     fn read<T>(&mut self, column: &'static str, read: impl Fn(&str) -> Option<T>, problem: &str) -> Option<T> {
         let text = self.field(column);
-        if text.is_empty() {
-            return None;
-        }
         let value = read(text);
-        if value.is_none() {
+        if value.is_none() && !text.is_empty() {
             let message = format!("{} {problem}", quoted(text));
             self.error(column, message);
         }
@@ -154,7 +147,6 @@ impl CsvRow<'_, '_> {
         Some(self.cleaned(column, clean, MAX_TEXT)).filter(|text| !text.is_empty())
     }
 
-    /// As `text`, but stored in `texts`.
     pub(crate) fn stored_text(&mut self, column: &'static str, texts: &mut TextStore) -> Option<StoredText> {
         texts.add(&self.text(column)?)
     }
@@ -164,7 +156,6 @@ impl CsvRow<'_, '_> {
         Some(self.cleaned(column, clean_line, MAX_LINE)).filter(|text| !text.is_empty())
     }
 
-    /// As `phrase`, for texts that many rows have.
     pub(crate) fn shared_phrase(&mut self, column: &'static str) -> Option<Arc<str>> {
         let text = self.phrase(column)?;
         Some(self.index.share(&text))
@@ -175,8 +166,8 @@ impl CsvRow<'_, '_> {
         let url = Some(self.cleaned(column, clean_line, MAX_URL)).filter(|url| !url.is_empty())?;
         match website::check(&url) {
             Ok(()) => return Some(url),
-            Err(website::WebsiteProblem::Invalid(problem)) => self.error(column, format!("{} {problem}", quoted(&url))),
-            Err(website::WebsiteProblem::HasUserName) => {
+            Err(WebsiteProblem::Invalid(problem)) => self.error(column, format!("{} {problem}", quoted(&url))),
+            Err(WebsiteProblem::HasUserName) => {
                 self.warning(column, format!("{} has a user name before `@` and is left out; remove it", quoted(&url)));
             }
         }
@@ -187,11 +178,15 @@ impl CsvRow<'_, '_> {
     fn cleaned(&mut self, column: &'static str, clean: fn(&str) -> String, max: usize) -> String {
         let text = clean(self.field(column));
         self.warn_of_hidden(column);
+        self.check_length(column, &text, max);
+        text
+    }
+
+    fn check_length(&mut self, column: &'static str, text: &str, max: usize) {
         // A text has at least as many bytes as characters, so that most need not be counted.
         if text.len() > max && text.chars().count() > max {
-            self.error(column, too_long(&text, max));
+            self.error(column, too_long(text, max));
         }
-        text
     }
 
     fn warn_of_hidden(&mut self, column: &'static str) {
@@ -214,11 +209,7 @@ impl CsvRow<'_, '_> {
         let mut values = distinct(field.split('|').map(clean_line).filter(|value| !value.is_empty()));
         values.shrink_to_fit();
         self.warn_of_hidden(column);
-        for value in &values {
-            if value.len() > MAX_LINE && value.chars().count() > MAX_LINE {
-                self.error(column, too_long(value, MAX_LINE));
-            }
-        }
+        values.iter().for_each(|value| self.check_length(column, value, MAX_LINE));
         values
     }
 
@@ -236,9 +227,8 @@ impl CsvRow<'_, '_> {
         let mut words = Vec::new();
         for text in self.values(column) {
             match V::read(&text) {
-                Some(word) if !words.contains(&word) => words.push(word),
-                Some(_) => {}
                 None => self.error(column, not_in_vocabulary::<V>(&text)),
+                word => words.extend(word.filter(|word| !words.contains(word))),
             }
         }
         words
@@ -253,8 +243,7 @@ impl CsvRow<'_, '_> {
         self.read(column, read, "is not a whole number of US dollars")
     }
 
-    /// As `dollars`, with a warning for 0: sources write it for an unknown amount, and nobody raises, manages or
-    /// invests it.
+    /// As `dollars`, with a warning for 0, which sources write for an unknown amount.
     pub(crate) fn raised_dollars(&mut self, column: &'static str) -> Option<u64> {
         let amount = self.dollars(column)?;
         if amount == 0 {
@@ -306,7 +295,6 @@ fn not_in_vocabulary<V: Vocabulary>(text: &str) -> String {
     format!("{} is not {}: {}", quoted(text), with_article(V::NOUN), V::names().join(", "))
 }
 
-/// An integer of ASCII digits in a range.
 fn parse_uint<N: FromStr + PartialOrd>(text: &str, range: RangeInclusive<N>) -> Option<N> {
     let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|number| is_plain && range.contains(number))

@@ -7,11 +7,9 @@
 use std::collections::VecDeque;
 use std::io::{self, Cursor, Read};
 
-/// Byte order mark before the header of many files in UTF-8. It is removed here, because the `csv` crate takes a piece
-/// with nothing else for the end.
+/// Byte order mark, removed here because the `csv` crate takes a piece with nothing else for the end.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Separators and quotation marks of cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CsvDialect {
     pub delimiter: u8,
@@ -23,14 +21,12 @@ impl CsvDialect {
     pub const COMMAS: Self = Self { delimiter: b',', quote: Some(b'"') };
 }
 
-/// A row as the scan sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ScannedRow {
     /// The position of its first byte in the input.
     pub start: u64,
     /// The line of its first byte, from 1.
     pub line: u64,
-    /// Line breaks in its quoted cells.
     pub breaks: u64,
     /// The line in which a quoted cell opens that ends in a later line, with text behind its closing mark.
     pub torn: Option<u64>,
@@ -50,7 +46,6 @@ enum ScanState {
     Closed,
 }
 
-/// Passes on the bytes of `from` and scans them.
 pub(super) struct CsvScan<R> {
     from: R,
     /// The first bytes after the mark; `None` before they are read.
@@ -71,7 +66,6 @@ pub(super) struct CsvScan<R> {
     ends_in_return: Option<bool>,
     /// The line of the last mark that opened a cell.
     opened: u64,
-    /// The scanned rows that were not taken yet.
     rows: VecDeque<ScannedRow>,
     has_ended: bool,
 }
@@ -108,7 +102,6 @@ impl<R> CsvScan<R> {
         (self.has_ended && self.rows.is_empty() && self.state == ScanState::Quoted).then_some(self.opened)
     }
 
-    /// The byte that ends lines.
     pub(super) fn line_end(&self) -> u8 {
         if self.ends_in_return == Some(true) { b'\r' } else { b'\n' }
     }
@@ -178,9 +171,7 @@ impl<R> CsvScan<R> {
             ScanState::Closing | ScanState::Closed if byte == b' ' || byte == b'\t' => ScanState::Closed,
             ScanState::Closing | ScanState::Closed => {
                 let (line, opened) = (self.line(), self.opened);
-                if line > opened
-                    && let Some(row) = self.rows.back_mut()
-                {
+                if let Some(row) = self.rows.back_mut().filter(|_| line > opened) {
                     row.torn.get_or_insert(opened);
                 }
                 ScanState::Plain

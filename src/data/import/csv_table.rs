@@ -18,19 +18,17 @@ use crate::{DiagnosticReport, Progress};
 const BATCH: usize = 1_024;
 const BATCH_BYTES: usize = 1 << 20;
 
-/// Maximum number of batches that wait to be checked.
 const WAITING: usize = 4;
 
 /// Maximum number of unknown slugs that get a suggestion; more of them have another file as their cause.
 const MAX_HINTS: u32 = 100;
 
-/// All characters of slugs.
 const SLUG_LETTERS: &str = "-0123456789abcdefghijklmnopqrstuvwxyz";
 
 /// The letters and digits of a column or file in lowercase, without a plural's `s`: `Founded Year` is `founded_year`.
 pub(crate) fn letters(name: &str) -> String {
     let letters: String = name.chars().filter(|char| char.is_alphanumeric()).flat_map(char::to_lowercase).collect();
-    letters.strip_suffix('s').map(str::to_owned).unwrap_or(letters)
+    letters.strip_suffix('s').unwrap_or(&letters).to_owned()
 }
 
 pub trait TableRow: Sized {
@@ -40,7 +38,7 @@ pub trait TableRow: Sized {
     /// The names of the columns, separated by commas. A file may have them in another order.
     const HEADER: &'static str;
     /// The columns that every file must have, separated by commas. A value is unknown if its column is missing.
-    const REQUIRED: &'static str;
+    const REQUIRED: &'static str = Self::HEADER;
 }
 
 pub struct CsvTable<T> {
@@ -60,25 +58,19 @@ enum FileState {
     Unknown,
 }
 
-/// The positions of a table's columns in a file.
 pub struct CsvColumns {
     /// Each column of the table with its index in the file.
     pub found: Vec<(&'static str, usize)>,
-    /// Number of columns of the file.
     width: usize,
 }
 
 impl CsvColumns {
-    /// Reads the header line. Reports repeated and unknown columns, and all missing ones in one message. `None` if no
-    /// row can be read.
+    /// Reads the header line, and reports repeated, unknown and missing columns. `None` if no row can be read.
     fn read<T: TableRow>(reader: &mut CsvReader<File>, diagnostics: &mut Diagnostics<'_>) -> Option<Self> {
         let mut raw = ByteRecord::new();
-        let problem = match reader.read(&mut raw, 0) {
-            Ok(true) => None,
-            Ok(false) => Some("file is empty; the header line is missing".to_owned()),
-            Err(error) => Some(error.to_string()),
-        };
-        if let Some(problem) = problem {
+        let read = reader.read(&mut raw, 0).map_err(|error| error.to_string());
+        if read != Ok(true) {
+            let problem = read.err().unwrap_or_else(|| "file is empty; the header line is missing".to_owned());
             diagnostics.error(Some(reader.line()), None, problem);
             return None;
         }
@@ -94,8 +86,7 @@ impl CsvColumns {
                 }
                 Some(column) => found.push((column, index)),
                 None => {
-                    let meant = T::HEADER.split(',').find(|column| letters(column) == letters(name));
-                    let hint = did_you_mean(meant);
+                    let hint = did_you_mean(T::HEADER.split(',').find(|column| letters(column) == letters(name)));
                     diagnostics.warning(Some(1), None, format!("unknown column {}{hint}", quoted(name)));
                 }
             }
@@ -105,62 +96,45 @@ impl CsvColumns {
         let missing: Vec<&str> = required.iter().copied().filter(|column| !is_found(&found, column)).collect();
         if !missing.is_empty() {
             let columns = if missing.len() == 1 { "column" } else { "columns" };
-            let message = format!(
-                "no {columns} {}; required: {}; optional: {}",
-                missing.join(", "),
-                required.join(", "),
-                optional.join(", ")
-            );
+            let (absent, required, optional) = (missing.join(", "), required.join(", "), optional.join(", "));
+            let message = format!("no {columns} {absent}; required: {required}; optional: {optional}");
             diagnostics.error(Some(1), None, message);
         }
         missing.is_empty().then(|| Self { found, width: raw.len() })
     }
 }
 
-/// A row before its checks.
-struct ReadRow {
-    record: ByteRecord,
-    doubt: Option<LocatedDoubt>,
-}
+/// A row before its checks, or an error with its line.
+type ReadRow = Result<(ByteRecord, Option<LocatedDoubt>), (u64, CsvError)>;
 
-impl ReadRow {
-    /// Reads the next row; `None` at the end. An error comes with its line.
-    fn next(reader: &mut CsvReader<File>, width: usize) -> Option<Result<Self, (u64, CsvError)>> {
-        let mut record = ByteRecord::new();
-        match reader.read(&mut record, width) {
-            Ok(true) => Some(Ok(Self { record, doubt: reader.doubt() })),
-            Ok(false) => None,
-            Err(error) => Some(Err((reader.line(), error))),
-        }
+fn next_row(reader: &mut CsvReader<File>, width: usize) -> Option<ReadRow> {
+    let mut record = ByteRecord::new();
+    match reader.read(&mut record, width) {
+        Ok(is_read) => is_read.then(|| Ok((record, reader.doubt()))),
+        Err(error) => Some(Err((reader.line(), error))),
     }
 }
 
 fn warn_of(doubt: Option<LocatedDoubt>, diagnostics: &mut Diagnostics<'_>) {
-    if let Some((line, doubt)) = doubt {
-        diagnostics.warning(Some(line), None, doubt.to_string());
-    }
+    doubt.into_iter().for_each(|(line, doubt)| diagnostics.warning(Some(line), None, doubt.to_string()));
 }
 
-/// A folder with CSV files that are read.
 pub struct CsvFolder<'a> {
     pub path: &'a Path,
-    /// Gets the problems of all files.
     pub report: &'a mut DiagnosticReport,
     pub progress: &'a dyn Progress,
 }
 
 impl CsvFolder<'_> {
-    /// Reads the file of a table. `each` parses a row, and returns `None` for one that cannot be used.
-    ///
-    /// Without the file the table is empty. Reports a missing column, a row with too few or too many fields, invalid
-    /// UTF-8 and a quotation mark that is not closed.
+    /// Reads the file of a table; without the file the table is empty. `each` parses a row, and returns `None` for one
+    /// that cannot be used.
     pub fn read<T: TableRow>(&mut self, each: impl FnMut(&mut CsvRow<'_, '_>) -> Option<T>) -> CsvTable<T> {
         CsvTable::read_file(&self.path.join(T::FILE), T::FILE, self.report, self.progress, each)
     }
 }
 
 impl<T: TableRow> CsvTable<T> {
-    /// As [`CsvFolder::read`], from any file; `name` is its name in messages.
+    /// As [`CsvFolder::read`], from any file with a name for messages.
     pub fn read_file(
         path: &Path,
         name: &str,
@@ -177,12 +151,11 @@ impl<T: TableRow> CsvTable<T> {
         };
         let file = match File::open(path) {
             Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                table.state.set(FileState::Absent);
-                return table;
-            }
             Err(error) => {
-                diagnostics.unreadable(&error);
+                match error.kind() {
+                    io::ErrorKind::NotFound => table.state.set(FileState::Absent),
+                    _ => diagnostics.unreadable(&error),
+                }
                 return table;
             }
         };
@@ -214,9 +187,9 @@ impl<T: TableRow> CsvTable<T> {
                     let (mut batch, mut bytes) = (Vec::new(), 0);
                     while batch.len() < BATCH
                         && bytes < BATCH_BYTES
-                        && let Some(read) = ReadRow::next(reader, width)
+                        && let Some(read) = next_row(reader, width)
                     {
-                        bytes += read.as_ref().map_or(0, |read| read.record.as_slice().len());
+                        bytes += read.as_ref().map_or(0, |(record, _)| record.as_slice().len());
                         batch.push(read);
                     }
                     // The receiver stops at the first error.
@@ -228,7 +201,7 @@ impl<T: TableRow> CsvTable<T> {
             for (batch, read_bytes) in batches {
                 for read in batch {
                     match read {
-                        Ok(ReadRow { record, doubt }) => {
+                        Ok((record, doubt)) => {
                             warn_of(doubt, diagnostics);
                             self.read_row(record, columns, diagnostics, &mut *each);
                         }
@@ -275,7 +248,6 @@ impl<T: TableRow> CsvTable<T> {
         }
     }
 
-    /// The row with this slug.
     pub(crate) fn find(&self, slug: &str) -> Option<u32> {
         self.index.keys.get(slug).map(|(row, _)| row)
     }
@@ -316,7 +288,7 @@ impl<T: TableRow> CsvTable<T> {
             return None;
         }
         let slug = slug.to_ascii_lowercase();
-        let edits = (0..=slug.len()).flat_map(|at| {
+        let mut edits = (0..=slug.len()).flat_map(|at| {
             let (head, tail) = slug.split_at(at);
             let rest = tail.get(1..);
             let deleted = rest.map(|rest| format!("{head}{rest}"));
@@ -326,6 +298,6 @@ impl<T: TableRow> CsvTable<T> {
             });
             deleted.into_iter().chain(swapped).chain(written.flatten())
         });
-        edits.into_iter().find(|edited| self.find(edited).is_some())
+        edits.find(|edited| self.find(edited).is_some())
     }
 }

@@ -1,39 +1,35 @@
 //! Writes a dataset row by row.
 
 use std::fs::File;
-use std::io::{self, BufWriter};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use crate::import::csv_table::TableRow;
 
-/// Writes one CSV file; lines end in `\n` on every platform.
-pub struct TableWriter {
-    csv: csv::Writer<BufWriter<File>>,
-    columns: usize,
-}
+/// Writes one CSV file.
+pub struct TableWriter(csv::Writer<BufWriter<File>>);
 
 impl TableWriter {
     /// Creates or replaces the file in `folder` and writes its header line.
     pub fn create<T: TableRow>(folder: &Path) -> io::Result<Self> {
-        let out = BufWriter::with_capacity(1 << 16, File::create(folder.join(T::FILE))?);
-        let csv = csv::WriterBuilder::new().terminator(csv::Terminator::Any(b'\n')).from_writer(out);
-        let columns: Vec<&str> = T::HEADER.split(',').collect();
-        let mut table = Self { csv, columns: columns.len() };
-        table.row(&columns)?;
-        Ok(table)
+        let mut csv = lines(BufWriter::with_capacity(1 << 16, File::create(folder.join(T::FILE))?));
+        csv.write_record(T::HEADER.split(','))?;
+        Ok(Self(csv))
     }
 
     /// Writes one row; fails if it does not have as many fields as the header.
     pub fn row<F: AsRef<[u8]>>(&mut self, fields: &[F]) -> io::Result<()> {
-        if fields.len() != self.columns {
-            return Err(io::Error::other(format!("{} fields, the header has {}", fields.len(), self.columns)));
-        }
-        self.csv.write_record(fields).map_err(io::Error::from)
+        self.0.write_record(fields).map_err(io::Error::from)
     }
 
     pub fn finish(mut self) -> io::Result<()> {
-        self.csv.flush()
+        self.0.flush()
     }
+}
+
+/// A writer of lines that end in `\n` on every platform.
+pub(crate) fn lines<W: Write>(out: W) -> csv::Writer<W> {
+    csv::WriterBuilder::new().terminator(csv::Terminator::Any(b'\n')).from_writer(out)
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ use crate::parameter_error::shortened_to;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// The dataset is rejected.
     Error,
     /// The dataset compiles; the value should be checked.
     Warning,
@@ -30,15 +29,9 @@ pub struct Diagnostic {
 impl fmt::Display for Diagnostic {
     /// `firms.csv:118: check_min_usd: "5m" is not a whole number of US dollars`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.file)?;
-        if let Some(line) = self.line {
-            write!(f, ":{line}")?;
-        }
-        f.write_str(": ")?;
-        if let Some(column) = &self.column {
-            write!(f, "{column}: ")?;
-        }
-        f.write_str(&self.message)
+        let line = self.line.map(|line| format!(":{line}")).unwrap_or_default();
+        let column = self.column.as_ref().map(|column| format!("{column}: ")).unwrap_or_default();
+        write!(f, "{}{line}: {column}{}", self.file, self.message)
     }
 }
 
@@ -81,16 +74,12 @@ impl<'a> Diagnostics<'a> {
         self.push(Severity::Warning, line, column, message);
     }
 
-    /// Reports that the file is missing or cannot be read.
     pub fn unreadable(&mut self, error: &io::Error) {
-        self.error(
-            None,
-            None,
-            match error.kind() {
-                io::ErrorKind::NotFound => "file is missing".to_owned(),
-                _ => format!("file cannot be read: {error}"),
-            },
-        );
+        let message = match error.kind() {
+            io::ErrorKind::NotFound => "file is missing".to_owned(),
+            _ => format!("file cannot be read: {error}"),
+        };
+        self.error(None, None, message);
     }
 
     fn push(&mut self, severity: Severity, line: Option<u64>, column: Option<&str>, message: String) {
@@ -99,21 +88,16 @@ impl<'a> Diagnostics<'a> {
     }
 }
 
-/// Receives the progress of a compile.
 pub trait Progress: Sync {
     /// A step starts; `total` is its size in rows or bytes, 0 if unknown.
-    fn step(&self, name: &str, total: u64);
-    fn advance(&self, done: u64);
-    fn done(&self);
-}
-
-pub struct NoProgress;
-
-impl Progress for NoProgress {
     fn step(&self, _name: &str, _total: u64) {}
     fn advance(&self, _done: u64) {}
     fn done(&self) {}
 }
+
+pub struct NoProgress;
+
+impl Progress for NoProgress {}
 
 /// Quotes a value for a message, truncated to 60 characters.
 pub fn quoted(value: &str) -> String {

@@ -1,5 +1,6 @@
 //! `identifiers.csv`: the identifiers of firms, startups and people in registers and on the web. A dataset may lack it.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -12,7 +13,6 @@ use crate::import::csv_table::{CsvFolder, TableRow};
 use crate::import::diagnostics::{Diagnostics, quoted};
 use crate::import::referable::Referable;
 
-/// An identifier in its normal form.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NormalIdentifier {
     pub scheme: Arc<str>,
@@ -25,7 +25,6 @@ impl fmt::Display for NormalIdentifier {
     }
 }
 
-/// An identifier of a record.
 pub struct RecordIdentifier {
     table: Table,
     row: u32,
@@ -37,7 +36,6 @@ impl TableRow for RecordIdentifier {
     const NOUN: &'static str = "identifier";
     const FILE: &'static str = "identifiers.csv";
     const HEADER: &'static str = "kind,slug,scheme,value";
-    const REQUIRED: &'static str = Self::HEADER;
 }
 
 /// The identifiers of the file, each once and without placeholders; empty if there is no such file.
@@ -45,39 +43,34 @@ pub(crate) fn read(files: &mut CsvFolder<'_>, records: &Referable<'_>) -> Vec<Re
     let mut carried = files.read(|row| RecordIdentifier::read(row, records)).rows;
     carried.sort_by(|left, right| (&left.identifier, left.line).cmp(&(&right.identifier, right.line)));
     let mut diagnostics = Diagnostics::new(RecordIdentifier::FILE, files.report);
+    let mut warn = |line, message| diagnostics.warning(Some(line), Some("value"), message);
     let mut kept = Vec::with_capacity(carried.len());
     for group in carried.chunk_by(|left, right| left.identifier == right.identifier) {
-        let [first, others @ ..] = group else { continue };
-        let NormalIdentifier { scheme, value } = &first.identifier;
-        if !others.is_empty()
-            && unlike_names(group.iter().filter_map(|carried| Some(records.names(carried.table, carried.row)?.0)))
-                > MAX_UNLIKE_NAMES
-        {
+        let first = &group[0];
+        let value = || quoted(&first.identifier.value);
+        let names = group.iter().filter_map(|carried| Some(records.names(carried.table, carried.row)?.0));
+        if group.len() > 1 && unlike_names(names) > MAX_UNLIKE_NAMES {
             let message = format!(
                 "{} is carried by {} records of unlike names: it is taken for a placeholder and left out; remove it",
-                quoted(value),
+                value(),
                 group.len()
             );
-            diagnostics.warning(Some(first.line), Some("value"), message);
+            warn(first.line, message);
             continue;
         }
         for (at, carried) in group.iter().enumerate() {
             let is_same = |other: &&RecordIdentifier| (other.table, other.row) == (carried.table, carried.row);
-            match group[..at].iter().find(is_same) {
-                Some(other) => {
-                    let message = format!("{} is already in line {}; remove one", quoted(value), other.line);
-                    diagnostics.warning(Some(carried.line), Some("value"), message);
-                    continue;
-                }
-                None if at > 0 && identifier::strength(scheme) == Strength::Strong => {
-                    let message = format!(
-                        "{} identifies one record only, and is also in line {}; merge the records or remove one",
-                        quoted(value),
-                        first.line
-                    );
-                    diagnostics.warning(Some(carried.line), Some("value"), message);
-                }
-                None => {}
+            if let Some(other) = group[..at].iter().find(is_same) {
+                warn(carried.line, format!("{} is already in line {}; remove one", value(), other.line));
+                continue;
+            }
+            if at > 0 && identifier::strength(&first.identifier.scheme) == Strength::Strong {
+                let message = format!(
+                    "{} identifies one record only, and is also in line {}; merge the records or remove one",
+                    value(),
+                    first.line
+                );
+                warn(carried.line, message);
             }
             kept.push(RecordIdentifier { identifier: carried.identifier.clone(), ..*carried });
         }
@@ -89,10 +82,7 @@ pub(crate) fn read(files: &mut CsvFolder<'_>, records: &Referable<'_>) -> Vec<Re
 
 /// Counts the names that do not share their first word: `Alder Capital` and `Alder Fund II` are alike.
 fn unlike_names<'a>(names: impl Iterator<Item = &'a str>) -> usize {
-    let mut beginnings: Vec<String> =
-        names.map(|name| fold(name).split(' ').next().unwrap_or_default().to_owned()).collect();
-    beginnings.sort_unstable();
-    beginnings.dedup();
+    let beginnings: HashSet<String> = names.map(|name| fold(name).split(' ').take(1).collect()).collect();
     beginnings.len()
 }
 
@@ -102,8 +92,7 @@ impl RecordIdentifier {
         let (table, at) = records.reference(row)?;
         let scheme = row.required("scheme", |row, column| {
             let scheme = row.field(column).to_lowercase();
-            let is_name = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-            if !is_name(&scheme) {
+            if !scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
                 let message = format!("{} is not the name of a scheme: letters a-z, digits and `-`", quoted(&scheme));
                 row.error(column, message);
                 return None;

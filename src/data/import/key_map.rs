@@ -5,26 +5,17 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher, RandomState};
+use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
 
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 pub struct KeyMap<V> {
     seed: u64,
-    values: HashMap<HashedKey, V, BuildHasherDefault<KeyHasher>>,
+    /// By the halves of the hash: together they would need more alignment than a value.
+    values: HashMap<(u64, u64), V, BuildHasherDefault<KeyHasher>>,
 }
 
-/// A hash in two halves, so that it needs no more alignment than a value.
-#[derive(PartialEq, Eq)]
-struct HashedKey(u64, u64);
-
-impl Hash for HashedKey {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u64(self.0);
-    }
-}
-
-/// Passes on the hash in a key.
+/// Passes on the second half of a key.
 #[derive(Default)]
 struct KeyHasher(u64);
 
@@ -49,9 +40,9 @@ impl<V> Default for KeyMap<V> {
 }
 
 impl<V: Copy> KeyMap<V> {
-    fn key(&self, text: &str) -> HashedKey {
+    fn key(&self, text: &str) -> (u64, u64) {
         let hash = xxh3_128_with_seed(text.as_bytes(), self.seed);
-        HashedKey((hash >> 64) as u64, hash as u64)
+        ((hash >> 64) as u64, hash as u64)
     }
 
     pub fn get(&self, text: &str) -> Option<V> {
@@ -61,12 +52,10 @@ impl<V: Copy> KeyMap<V> {
     /// Adds a text if it is new; otherwise returns its value.
     pub fn insert_new(&mut self, text: &str, value: V) -> Option<V> {
         match self.values.entry(self.key(text)) {
-            Entry::Occupied(known) => Some(*known.get()),
-            Entry::Vacant(place) => {
-                place.insert(value);
-                None
-            }
-        }
+            Entry::Occupied(known) => return Some(*known.get()),
+            Entry::Vacant(place) => place.insert(value),
+        };
+        None
     }
 }
 

@@ -12,7 +12,6 @@ use crate::{Table, word_file};
 
 static ENTRIES: Lazy<Vec<AliasEntry>> = Lazy::new(|| parse(include_str!("../known_aliases.txt")));
 
-/// The known aliases of one house or company.
 struct AliasEntry {
     table: Table,
     /// Slugs and hosts of its record; the first is the likeliest.
@@ -32,22 +31,19 @@ fn parse(text: &'static str) -> Vec<AliasEntry> {
     word_file::entries(text).filter_map(entry).collect()
 }
 
-/// Adds the known aliases to the records of a dataset, unless another record of the same kind has the name already.
-/// Returns their number.
+/// Adds the known aliases to the records of a dataset, unless another of the kind has the name. Returns their number.
 pub(crate) fn add(dataset: &mut Dataset) -> usize {
-    let entries = |table: Table| ENTRIES.iter().filter(|entry| entry.table == table).collect::<Vec<_>>();
-    add_to(&mut dataset.firms, &entries(Table::Firms), AliasTarget::of_firm, |firm| &mut firm.aliases)
-        + add_to(&mut dataset.startups, &entries(Table::Startups), AliasTarget::of_startup, |startup| {
-            &mut startup.aliases
-        })
+    add_to(&mut dataset.firms, &ENTRIES, Table::Firms, AliasTarget::of_firm)
+        + add_to(&mut dataset.startups, &ENTRIES, Table::Startups, AliasTarget::of_startup)
 }
 
 fn add_to<R>(
     rows: &mut [R],
-    entries: &[&AliasEntry],
-    names_of: impl Fn(&R) -> AliasTarget<'_>,
-    aliases_of: impl Fn(&mut R) -> &mut Vec<String>,
+    entries: &[AliasEntry],
+    table: Table,
+    target: impl Fn(&mut R) -> AliasTarget<'_>,
 ) -> usize {
+    let entries: Vec<&AliasEntry> = entries.iter().filter(|entry| entry.table == table).collect();
     let mut keys: HashMap<&str, (usize, usize)> = HashMap::new();
     let mut known: HashSet<String> = HashSet::new();
     for (index, entry) in entries.iter().enumerate() {
@@ -58,16 +54,16 @@ fn add_to<R>(
     let mut found: Vec<Option<(usize, usize)>> = vec![None; entries.len()];
     let mut taken: HashSet<String> = HashSet::new();
     let mut folded = String::new();
-    for (row, record) in rows.iter().enumerate() {
-        let names = names_of(record);
-        for name in std::iter::once(names.name).chain(names.aliases.iter().map(String::as_str)) {
+    for (row, record) in rows.iter_mut().enumerate() {
+        let AliasTarget { slug, name, website, aliases } = target(record);
+        for name in std::iter::once(name).chain(aliases.iter().map(String::as_str)) {
             fold_into(name, &mut folded);
             if known.contains(&folded) {
                 taken.insert(folded.clone());
             }
         }
-        let host = names.website.map(website::host);
-        for (entry, rank) in [Some(names.slug), host.as_deref()].into_iter().flatten().filter_map(|key| keys.get(key)) {
+        let host = website.map(website::host);
+        for (entry, rank) in [Some(slug), host.as_deref()].into_iter().flatten().filter_map(|key| keys.get(key)) {
             if found[*entry].is_none_or(|(best, _)| *rank < best) {
                 found[*entry] = Some((*rank, row));
             }
@@ -77,28 +73,27 @@ fn add_to<R>(
     for (entry, found) in entries.iter().zip(found) {
         let Some((_, row)) = found else { continue };
         for alias in entry.aliases.iter().filter(|alias| taken.insert(fold(alias))) {
-            aliases_of(&mut rows[row]).push((*alias).to_owned());
+            target(&mut rows[row]).aliases.push((*alias).to_owned());
             added += 1;
         }
     }
     added
 }
 
-/// Texts that identify a record.
 struct AliasTarget<'a> {
     slug: &'a str,
     name: &'a str,
     website: Option<&'a str>,
-    aliases: &'a [String],
+    aliases: &'a mut Vec<String>,
 }
 
 impl AliasTarget<'_> {
-    fn of_firm(firm: &DatasetFirm) -> AliasTarget<'_> {
+    fn of_firm(firm: &mut DatasetFirm) -> AliasTarget<'_> {
         let DatasetFirm { slug, name, website, aliases, .. } = firm;
         AliasTarget { slug, name, website: website.as_deref(), aliases }
     }
 
-    fn of_startup(startup: &DatasetStartup) -> AliasTarget<'_> {
+    fn of_startup(startup: &mut DatasetStartup) -> AliasTarget<'_> {
         let DatasetStartup { slug, name, website, aliases, .. } = startup;
         AliasTarget { slug, name, website: website.as_deref(), aliases }
     }
@@ -114,8 +109,7 @@ mod tests {
 
     fn added(firms: &mut [DatasetFirm]) -> usize {
         let entries = parse("# a comment\nfirm|alder-capital alder alder.example|AC;Alderway;Alder Cap\n");
-        let entries: Vec<&AliasEntry> = entries.iter().collect();
-        add_to(firms, &entries, AliasTarget::of_firm, |firm| &mut firm.aliases)
+        add_to(firms, &entries, Table::Firms, AliasTarget::of_firm)
     }
 
     #[test]

@@ -24,7 +24,6 @@ pub struct SnapshotMeta {
     pub invented: bool,
 }
 
-/// Maximum characters of a value.
 const MAX_VALUE: usize = 1_000;
 
 const KEYS: [&str; 6] = ["version", "released_on", "title", "source", "license", "invented"];
@@ -40,7 +39,6 @@ pub struct MetaValues {
 }
 
 impl MetaValues {
-    /// The given values in the form of the file.
     fn entries(&self) -> impl Iterator<Item = (&'static str, String)> {
         let version = self.version.map(|version| ("version", version.to_string()));
         let released_on = self.released_on.map(|date| ("released_on", date.to_string()));
@@ -63,33 +61,28 @@ pub(crate) fn read(folder: &Path, given: &MetaValues, report: &mut DiagnosticRep
             }
         },
         Err(error) if error.kind() == io::ErrorKind::NotFound && given.version.is_some() => String::new(),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+        Err(error) => {
             let message =
                 "file is missing; write it with a line such as `version = \"2026-11-20.1\"`, or give --release";
-            diagnostics.error(None, None, message.into());
-            return None;
-        }
-        Err(error) => {
-            diagnostics.unreadable(&error);
+            match error.kind() {
+                io::ErrorKind::NotFound => diagnostics.error(None, None, message.into()),
+                _ => diagnostics.unreadable(&error),
+            }
             return None;
         }
     };
-    let table: toml::Table = match text.parse::<toml::Table>() {
-        Ok(mut table) => {
-            table.extend(given.entries().map(|(key, value)| (key.to_owned(), toml::Value::String(value))));
-            table
-        }
+    let parsed: Result<toml::Table, toml::de::Error> = text.parse();
+    let mut table = match parsed {
+        Ok(table) => table,
         Err(error) => {
-            let error: toml::de::Error = error;
             let line = error.span().map(|span| lines_before(text.as_bytes(), span.start));
             diagnostics.error(line, None, format!("is not TOML: {}", error.message()));
             return None;
         }
     };
-    for key in table.keys() {
-        if !KEYS.contains(&key.as_str()) {
-            diagnostics.warning(line_of(&text, key), None, format!("unknown key {}", quoted(key)));
-        }
+    table.extend(given.entries().map(|(key, value)| (key.to_owned(), toml::Value::String(value))));
+    for key in table.keys().filter(|key| !KEYS.contains(&key.as_str())) {
+        diagnostics.warning(line_of(&text, key), None, format!("unknown key {}", quoted(key)));
     }
     let mut value = |key: &'static str, required: bool| -> Option<String> {
         let string = match table.get(key) {
@@ -106,9 +99,7 @@ pub(crate) fn read(folder: &Path, given: &MetaValues, report: &mut DiagnosticRep
             diagnostics.error(line_of(&text, key), Some(key), too_long(&string, MAX_VALUE));
             return None;
         }
-        if let Some(toml::Value::String(value)) = table.get(key)
-            && hidden_count(value) > 0
-        {
+        if let Some(value) = table.get(key).and_then(toml::Value::as_str).filter(|value| hidden_count(value) > 0) {
             let message = format!("{}: invisible or control characters were removed", quoted(value));
             diagnostics.warning(line_of(&text, key), Some(key), message);
         }
@@ -121,48 +112,39 @@ pub(crate) fn read(folder: &Path, given: &MetaValues, report: &mut DiagnosticRep
     };
     let (version, released_on) = (value("version", true), value("released_on", false));
     let (title, source, license) = (value("title", false), value("source", false), value("license", false));
-    let mut invalid = |key: &str, value: &str, expected: &str| {
-        diagnostics.error(line_of(&text, key), Some(key), format!("{} is not {expected}", quoted(value)));
-    };
+    let mut error = |key: &str, message| diagnostics.error(line_of(&text, key), Some(key), message);
     let version = version.and_then(|version| {
-        let parsed = version.parse();
-        parsed.map_err(|_| invalid("version", &version, "a version of the form YYYY-MM-DD.N")).ok()
+        let message = || format!("{} is not a version of the form YYYY-MM-DD.N", quoted(&version));
+        version.parse::<SnapshotVersion>().map_err(|_| error("version", message())).ok()
     });
     let released_on = released_on.and_then(|date| {
         if date.is_empty() {
-            return version.map(|version: SnapshotVersion| version.date);
+            return version.map(|version| version.date);
         }
-        let parsed = date.parse();
-        parsed.map_err(|_| invalid("released_on", &date, "a date of the form YYYY-MM-DD")).ok()
+        let message = || format!("{} is not a date of the form YYYY-MM-DD", quoted(&date));
+        date.parse::<Date>().map_err(|_| error("released_on", message())).ok()
     });
     let invented = match table.get("invented") {
-        None => Some(false),
-        Some(toml::Value::Boolean(invented)) => Some(*invented),
+        None => false,
+        Some(toml::Value::Boolean(invented)) => *invented,
         Some(other) => {
             let message = format!("is of type {}; expected true or false without quotes", other.type_str());
-            diagnostics.error(line_of(&text, "invented"), Some("invented"), message);
-            None
+            error("invented", message);
+            return None;
         }
     };
-    Some(SnapshotMeta {
-        version: version?,
-        released_on: released_on?,
-        title: title?,
-        source: source?,
-        license: license?,
-        invented: invented?,
-    })
+    let (version, released_on) = (version?, released_on?);
+    Some(SnapshotMeta { version, released_on, title: title?, source: source?, license: license?, invented })
 }
 
 fn lines_before(text: &[u8], end: usize) -> u64 {
     1 + text.iter().take(end).filter(|byte| **byte == b'\n').count() as u64
 }
 
-/// The line of `key`.
 fn line_of(text: &str, key: &str) -> Option<u64> {
-    let index = text.lines().position(|line| {
+    let is_of_key = |line: &str| {
         let line = line.trim_start().trim_start_matches('"');
         line.strip_prefix(key).is_some_and(|rest| rest.trim_start_matches('"').trim_start().starts_with('='))
-    });
-    index.map(|index| index as u64 + 1)
+    };
+    (1..).zip(text.lines()).find_map(|(number, line)| is_of_key(line).then_some(number))
 }

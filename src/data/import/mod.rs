@@ -36,17 +36,16 @@ use crate::import::rows::{DatasetFirm, DatasetPerson, DatasetReview, DatasetRoun
 use crate::import::text_store::TextStore;
 use crate::{DiagnosticReport, Progress};
 
-/// The tables, in reading order. A dataset has at least one of them; the others are empty.
-const TABLES: [&str; 6] = [
-    DatasetSector::FILE,
-    DatasetFirm::FILE,
-    DatasetStartup::FILE,
-    DatasetRound::FILE,
-    DatasetPerson::FILE,
-    DatasetReview::FILE,
+/// The files of the tables and their required columns. A dataset has at least one of them; the others are empty.
+const TABLES: [(&str, &str); 6] = [
+    (DatasetFirm::FILE, DatasetFirm::REQUIRED),
+    (DatasetStartup::FILE, DatasetStartup::REQUIRED),
+    (DatasetRound::FILE, DatasetRound::REQUIRED),
+    (DatasetPerson::FILE, DatasetPerson::REQUIRED),
+    (DatasetReview::FILE, DatasetReview::REQUIRED),
+    (DatasetSector::FILE, DatasetSector::REQUIRED),
 ];
 
-/// Optional files about the records of the tables.
 const OPTIONAL_FILES: [&str; 5] =
     [Alias::FILE, RecordIdentifier::FILE, Redirect::FILE, Source::FILE, SourceStatement::FILE];
 
@@ -65,7 +64,6 @@ impl FileList {
 /// Beginning of a list of files while they are replaced.
 pub const UNFINISHED: &str = "Files of this folder are being replaced. If nobody does it now, run the command again.\n";
 
-/// A dataset to read.
 #[derive(Debug)]
 pub struct DatasetInput<'a> {
     pub folder: &'a Path,
@@ -120,7 +118,8 @@ pub fn read<'a>(input: impl Into<DatasetInput<'a>>, progress: &dyn Progress) -> 
     let identifiers = identifiers::read(&mut files, &records);
     let redirects = redirects::read(&mut files, &records);
     let provenance = provenance::read(&mut files, &records);
-    let dataset = meta.filter(|_| !report.has_errors()).map(|meta| Dataset {
+    let Some(meta) = meta.filter(|_| !report.has_errors()) else { return (None, report) };
+    let mut dataset = Dataset {
         meta,
         sectors: sectors.rows,
         firms: firms.rows,
@@ -131,29 +130,17 @@ pub fn read<'a>(input: impl Into<DatasetInput<'a>>, progress: &dyn Progress) -> 
         provenance,
         redirects,
         texts,
-    });
-    let dataset = dataset.map(|mut dataset| {
-        aliases.into_iter().for_each(|alias| alias.add_to(&mut dataset));
-        identifiers.into_iter().for_each(|carried| carried.add_to(&mut dataset));
-        dataset
-    });
-    (dataset, report)
+    };
+    aliases.into_iter().for_each(|alias| alias.add_to(&mut dataset));
+    identifiers.into_iter().for_each(|carried| carried.add_to(&mut dataset));
+    (Some(dataset), report)
 }
 
-/// Reports a folder without tables, a folder with files that are being replaced, and files that belong to no table: a
-/// mistyped name would make a table empty.
+/// Reports a folder without tables or with files that are being replaced, and files with a mistyped name.
 fn check_files(folder: &Path, report: &mut DiagnosticReport) {
-    let is_file = |file: &&str| folder.join(file).exists();
-    if !TABLES.iter().any(is_file) {
-        let required = [
-            (DatasetFirm::FILE, DatasetFirm::REQUIRED),
-            (DatasetStartup::FILE, DatasetStartup::REQUIRED),
-            (DatasetRound::FILE, DatasetRound::REQUIRED),
-            (DatasetPerson::FILE, DatasetPerson::REQUIRED),
-            (DatasetReview::FILE, DatasetReview::REQUIRED),
-            (DatasetSector::FILE, DatasetSector::REQUIRED),
-        ];
-        let required = required.map(|(file, columns)| format!("{file} ({columns})")).join(", ");
+    let is_file = |file: &str| folder.join(file).exists();
+    if !TABLES.iter().any(|(file, _)| is_file(file)) {
+        let required = TABLES.map(|(file, columns)| format!("{file} ({columns})")).join(", ");
         let message = format!(
             "folder has no table; a dataset has at least one of these files, with these columns and any of the others: \
              {required}"
@@ -169,11 +156,12 @@ fn check_files(folder: &Path, report: &mut DiagnosticReport) {
     let stem = |file: &str| letters(file.trim_end_matches(".csv"));
     let Ok(entries) = folder.read_dir() else { return };
     let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
-    let is_known = |name: &String| TABLES.contains(&name.as_str()) || OPTIONAL_FILES.contains(&name.as_str());
-    let mut unknown: Vec<String> = names.filter(|name| name.ends_with(".csv") && !is_known(name)).collect();
+    let known = || TABLES.into_iter().map(|(file, _)| file).chain(OPTIONAL_FILES);
+    let is_unknown = |name: &String| name.ends_with(".csv") && known().all(|file| file != name);
+    let mut unknown: Vec<String> = names.filter(is_unknown).collect();
     unknown.sort_unstable();
     for name in unknown {
-        let meant = TABLES.iter().chain(&OPTIONAL_FILES).find(|file| stem(file) == stem(&name) && !is_file(file));
+        let meant = known().find(|file| stem(file) == stem(&name) && !is_file(file));
         let mut diagnostics = Diagnostics::new(&name, report);
         match meant {
             Some(file) => diagnostics.error(None, None, format!("is no file of a dataset; rename it to {file}")),

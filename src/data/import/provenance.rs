@@ -1,5 +1,4 @@
-//! `sources.csv` and `provenance.csv`: the sources of a dataset, and their statements about its records. A dataset may
-//! lack both.
+//! `sources.csv` and `provenance.csv`: the sources of a dataset, and their statements about its records.
 
 use std::collections::HashMap;
 
@@ -38,15 +37,13 @@ impl TableRow for Source {
     const REQUIRED: &'static str = "id,license";
 }
 
-/// A source's statement about a field of a record. It is stored as a JSON array of its fields, see
-/// [`SourceStatement::json`].
+/// A source's statement about a field of a record. It is stored as a JSON array of its fields.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct SourceStatement {
     pub field: String,
     pub value: String,
     /// The value as written in the source, if that differs.
     pub original: Option<String>,
-    /// An index into the sources.
     pub source: u32,
     /// The record's key in the source.
     pub source_key: Option<String>,
@@ -91,9 +88,8 @@ impl RowTexts {
 
     fn of_row(&self, row: u32) -> impl Iterator<Item = &[u8]> {
         let start = self.by_row.partition_point(|index| self.ends[*index as usize].0 < row);
-        let indexes = self.by_row[start..].iter().take_while(move |index| self.ends[**index as usize].0 == row);
-        indexes.map(|index| {
-            let index = *index as usize;
+        let indexes = self.by_row[start..].iter().map(|index| *index as usize);
+        indexes.take_while(move |index| self.ends[*index].0 == row).map(|index| {
             let begin = index.checked_sub(1).map_or(0, |before| self.ends[before].1);
             &self.text[begin as usize..self.ends[index].1 as usize]
         })
@@ -101,13 +97,11 @@ impl RowTexts {
 }
 
 impl Provenance {
-    /// True if the table's records have statements.
     pub(crate) fn covers(&self, table: Table) -> bool {
         self.statements.contains_key(&table)
     }
 
-    /// The statements about a row as the archive has them: JSON arrays of their fields, each with a flag from `used`
-    /// that is true if the record has the value.
+    /// The statements about a row as the archive has them, each with a flag that is true if the record has the value.
     pub(crate) fn stored(&self, table: Table, row: u32, used: &mut impl Iterator<Item = bool>) -> Vec<u8> {
         let mut text = Vec::new();
         for statement in self.texts(table, row) {
@@ -166,14 +160,13 @@ impl SourceStatement {
         let Some(index) = table.fields().iter().position(|known| known.name == field) else { return false };
         let value = serde_json::from_slice::<Value>(record.value(table, index)).unwrap_or_default();
         let items = if let Value::Array(items) = &value { items.as_slice() } else { std::slice::from_ref(&value) };
+        let scheme = self.field.strip_prefix(identifier::FIELD);
         items.iter().any(|item| match item {
             Value::String(text) => *text == self.value,
             Value::Number(number) => number.to_string() == self.value,
             Value::Object(parts) => {
-                let is_of_scheme = parts
-                    .get("scheme")
-                    .is_none_or(|scheme| self.field.strip_prefix(identifier::FIELD) == scheme.as_str());
-                is_of_scheme && parts.get(part).and_then(Value::as_str) == Some(self.value.as_str())
+                parts.get("scheme").is_none_or(|known| known.as_str() == scheme)
+                    && parts.get(part).is_some_and(|value| *value == self.value)
             }
             _ => false,
         })

@@ -3,17 +3,15 @@
 use std::collections::HashMap;
 
 use crate::Table;
-use crate::import::csv_row::CsvRow;
 use crate::import::csv_table::{CsvFolder, TableRow};
 use crate::import::diagnostics::quoted;
 use crate::import::referable::{self, Referable};
 
-/// The slug of a merged record, with the record that replaces it.
+/// The slug of a merged record, with the row that replaces it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Redirect {
     pub table: Table,
     pub slug: String,
-    /// The row of the record.
     pub target: u32,
 }
 
@@ -21,23 +19,11 @@ impl TableRow for Redirect {
     const NOUN: &'static str = "redirect";
     const FILE: &'static str = "redirects.csv";
     const HEADER: &'static str = "kind,slug,target";
-    const REQUIRED: &'static str = Self::HEADER;
 }
 
 pub(crate) fn read(files: &mut CsvFolder<'_>, records: &Referable<'_>) -> Vec<Redirect> {
     let mut lines: HashMap<(Table, String), u64> = HashMap::new();
     let redirects = files.read(|row| {
-        let redirect = Redirect::read(row, records)?;
-        if let Some(line) = lines.insert((redirect.table, redirect.slug.clone()), row.line) {
-            row.error("slug", format!("{} is already redirected in line {line}", quoted(&redirect.slug)));
-        }
-        Some(redirect)
-    });
-    redirects.rows
-}
-
-impl Redirect {
-    fn read(row: &mut CsvRow<'_, '_>, records: &Referable<'_>) -> Option<Self> {
         let table = referable::kind(row, &referable::TABLES_WITH_ROUNDS);
         let slug = row.required("slug", |row, column| Some(row.field(column).to_owned()));
         let (table, slug) = (table?, slug?);
@@ -47,6 +33,10 @@ impl Redirect {
             row.error("slug", message);
             return None;
         }
-        Some(Self { table, slug, target })
-    }
+        if let Some(line) = lines.insert((table, slug.clone()), row.line) {
+            row.error("slug", format!("{} is already redirected in line {line}", quoted(&slug)));
+        }
+        Some(Redirect { table, slug, target })
+    });
+    redirects.rows
 }

@@ -26,7 +26,6 @@ pub(crate) fn kind(row: &mut CsvRow<'_, '_>, tables: &[Table]) -> Option<Table> 
     })
 }
 
-/// The tables that were read.
 pub(crate) struct Referable<'a> {
     pub firms: &'a CsvTable<DatasetFirm>,
     pub startups: &'a CsvTable<DatasetStartup>,
@@ -63,12 +62,11 @@ impl Referable<'_> {
     /// Name and aliases of a record; `None` for one that has a slug but could not be used.
     pub(crate) fn names(&self, table: Table, row: u32) -> Option<(&str, &[String])> {
         let row = row as usize;
-        match table {
-            Table::Firms => self.firms.rows.get(row).map(|firm| (firm.name.as_str(), firm.aliases.as_slice())),
-            Table::Startups => {
-                self.startups.rows.get(row).map(|startup| (startup.name.as_str(), startup.aliases.as_slice()))
-            }
-            _ => self.people.rows.get(row).map(|person| (person.name.as_str(), person.aliases.as_slice())),
-        }
+        let (name, aliases) = match table {
+            Table::Firms => self.firms.rows.get(row).map(|firm| (&firm.name, &firm.aliases)),
+            Table::Startups => self.startups.rows.get(row).map(|startup| (&startup.name, &startup.aliases)),
+            _ => self.people.rows.get(row).map(|person| (&person.name, &person.aliases)),
+        }?;
+        Some((name.as_str(), aliases.as_slice()))
     }
 }

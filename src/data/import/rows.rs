@@ -1,7 +1,8 @@
 //! The rows of a dataset, before anything is derived: the type of each file, its columns, and the parsing of a row.
 //!
 //! Datasets have tens of millions of rows: vectors have no spare capacity, and values that many rows have are shared.
-//! References between rows are indexes into the tables. Amounts are whole US dollars, ratings 1–5.
+//! References between rows are indexes into the tables. Amounts are whole US dollars, ratings 1–5. A row is `None` if a
+//! required value is missing or invalid, which is reported.
 
 use std::sync::Arc;
 
@@ -92,13 +93,9 @@ impl DatasetFirm {
             aum_usd: row.raised_dollars("aum_usd"),
             identifiers: Vec::new(),
         };
-        if firm.slug == "facets" {
-            row.error("slug", "`facets` is a path of the API; choose another slug".into());
-        }
-        reject_path(row, &firm.slug);
-        if let (Some(min), Some(max)) = (firm.check_min_usd, firm.check_max_usd)
-            && min > max
-        {
+        reject_path(row, &firm.slug, "facets");
+        reject_path(row, &firm.slug, "aggregate");
+        if let Some((min, max)) = firm.check_min_usd.zip(firm.check_max_usd).filter(|(min, max)| min > max) {
             row.warning("check_min_usd", format!("{min} is above check_max_usd, {max}"));
         }
         firm
@@ -136,7 +133,7 @@ impl DatasetStartup {
         released_on: Option<Date>,
     ) -> Self {
         let slug = row.slug("slug");
-        reject_path(row, &slug);
+        reject_path(row, &slug, "aggregate");
         Self {
             slug,
             name: row.name("name"),
@@ -154,15 +151,13 @@ impl DatasetStartup {
     }
 }
 
-/// Rejects the slug of a firm, startup or person that is also a path of the API.
-fn reject_path(row: &mut CsvRow<'_, '_>, slug: &str) {
-    if slug == "aggregate" {
-        row.error("slug", "`aggregate` is a path of the API; choose another slug".into());
+fn reject_path(row: &mut CsvRow<'_, '_>, slug: &str, path: &str) {
+    if slug == path {
+        row.error("slug", format!("`{path}` is a path of the API; choose another slug"));
     }
 }
 
-/// Parses a date, with a warning if it is after the release: a planned round may be known, but a mistyped year is more
-/// likely.
+/// Parses a date, with a warning if it is after the release: it may be planned, but a mistyped year is more likely.
 fn past_date(row: &mut CsvRow<'_, '_>, column: &'static str, released_on: Option<Date>) -> Option<PartialDate> {
     let date = row.date(column)?;
     if let Some(released_on) = released_on.filter(|released_on| date.first_day() > *released_on) {
@@ -205,7 +200,6 @@ impl TableRow for DatasetRound {
 }
 
 impl DatasetRound {
-    /// Returns `None` and reports it if a required value is missing or invalid.
     pub(crate) fn read(
         row: &mut CsvRow<'_, '_>,
         startups: &CsvTable<DatasetStartup>,
@@ -215,12 +209,10 @@ impl DatasetRound {
         let id = row.id("id");
         let startup = startups.reference(row, "startup");
         let stage = row.required("stage", CsvRow::word);
-        let (amount_usd, announced_on) =
-            (row.raised_dollars("amount_usd"), past_date(row, "announced_on", released_on));
-        let mut investors: Vec<DatasetInvestor> = Vec::new();
-        for firm in firms.references(row, "lead_investors") {
-            investors.push(DatasetInvestor { firm, lead: Some(true) });
-        }
+        let amount_usd = row.raised_dollars("amount_usd");
+        let announced_on = past_date(row, "announced_on", released_on);
+        let leads = firms.references(row, "lead_investors").into_iter();
+        let mut investors: Vec<_> = leads.map(|firm| DatasetInvestor { firm, lead: Some(true) }).collect();
         // A firm that is not among the leads did not lead, but only if the leads are known.
         let lead = (!investors.is_empty()).then_some(false);
         for firm in firms.references(row, "investors") {
@@ -230,9 +222,8 @@ impl DatasetRound {
         }
         investors.shrink_to_fit();
         let (startup, stage) = (startup?, stage?);
-        if let (Some(date), Some(founded)) = (announced_on, startups.rows[startup as usize].founded_year)
-            && date.year() < i32::from(founded)
-        {
+        let dates = announced_on.zip(startups.rows[startup as usize].founded_year);
+        if let Some((date, founded)) = dates.filter(|(date, founded)| date.year() < i32::from(*founded)) {
             row.warning("announced_on", format!("{date} is before the startup was founded, {founded}"));
         }
         Some(Self { id, startup, stage, amount_usd, announced_on, investors })
@@ -260,14 +251,13 @@ impl TableRow for DatasetPerson {
 }
 
 impl DatasetPerson {
-    /// Returns `None` and reports it if a required value is missing or invalid.
     pub(crate) fn read(
         row: &mut CsvRow<'_, '_>,
         startups: &CsvTable<DatasetStartup>,
         firms: &CsvTable<DatasetFirm>,
     ) -> Option<Self> {
         let (slug, name, title) = (row.slug("slug"), row.name("name"), row.shared_phrase("title"));
-        reject_path(row, &slug);
+        reject_path(row, &slug, "aggregate");
         let organization_kind = row.required("organization_kind", CsvRow::word);
         let organization = match organization_kind {
             Some(OrganizationKind::Firm) => firms.reference(row, "organization"),
@@ -275,16 +265,9 @@ impl DatasetPerson {
             None => row.required("organization", |_, _| None),
         };
         let country = row.country("country");
-        Some(Self {
-            slug,
-            name,
-            aliases: Vec::new(),
-            title,
-            organization_kind: organization_kind?,
-            organization: organization?,
-            country,
-            identifiers: Vec::new(),
-        })
+        let (organization_kind, organization) = (organization_kind?, organization?);
+        let (aliases, identifiers) = (Vec::new(), Vec::new());
+        Some(Self { slug, name, aliases, title, organization_kind, organization, country, identifiers })
     }
 }
 
@@ -321,7 +304,6 @@ impl TableRow for DatasetReview {
 }
 
 impl DatasetReview {
-    /// Returns `None` and reports it if a required value is missing or invalid.
     pub(crate) fn read(
         row: &mut CsvRow<'_, '_>,
         texts: &mut TextStore,
@@ -347,17 +329,6 @@ impl DatasetReview {
         Some(Self { id, firm: firm?, status: status?, created_on: created_on?, content })
     }
 
-    #[cfg(test)]
-    pub(crate) fn new(
-        id: String,
-        firm: u32,
-        status: ReviewStatus,
-        created_on: PartialDate,
-        content: ReviewContent,
-    ) -> Self {
-        Self { id, firm, status, created_on, content }
-    }
-
     /// The content for a release: `None` until the review is approved.
     pub(crate) fn published(&self) -> Option<&ReviewContent> {
         (self.status == ReviewStatus::Approved).then_some(&self.content)
@@ -374,5 +345,22 @@ impl DatasetReview {
     /// The content and the date of any review, for checks that only the operator sees.
     pub(crate) fn unpublished(&self) -> (&ReviewContent, PartialDate) {
         (&self.content, self.created_on)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl DatasetReview {
+        pub(crate) fn new(
+            id: String,
+            firm: u32,
+            status: ReviewStatus,
+            created_on: PartialDate,
+            content: ReviewContent,
+        ) -> Self {
+            Self { id, firm, status, created_on, content }
+        }
     }
 }

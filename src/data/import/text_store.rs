@@ -1,5 +1,4 @@
-//! The texts of a dataset that nothing is derived from, descriptions and reviews. They are stored apart from the rows,
-//! in a file if there is one, so that the memory of a build does not grow with them.
+//! The descriptions and reviews of a dataset, apart from its rows: the memory of a build does not grow with them.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -8,7 +7,6 @@ use std::num::NonZeroU32;
 
 use crate::read_at::read_exact_at;
 
-/// Position of a text in its [`TextStore`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoredText {
     start: u64,
@@ -50,17 +48,13 @@ impl TextStore {
         Some(StoredText { start, length })
     }
 
-    /// Flushes the texts.
     pub(crate) fn finish(&mut self) {
         if let TextStorage::File(file) = &mut self.place {
             self.failed = self.failed.take().or(file.flush().err());
         }
     }
 
-    /// Reads a text. Call it after [`TextStore::finish`].
-    ///
-    /// # Errors
-    /// If the file could not be written or cannot be read.
+    /// Reads a text. Call it after [`TextStore::finish`]. Fails if the file could not be written or cannot be read.
     pub(crate) fn read(&self, text: StoredText) -> io::Result<Cow<'_, str>> {
         if let Some(error) = &self.failed {
             return Err(io::Error::new(error.kind(), format!("descriptions and reviews cannot be kept: {error}")));

@@ -3,40 +3,33 @@
 //! A website is therefore an `http` or `https` URL with a host. User information is refused:
 //! `https://bank.example@evil.example` leads elsewhere than it seems to, and a password has no place in published data.
 
-/// Reason to leave out a website.
 #[derive(Debug, PartialEq, Eq)]
 pub enum WebsiteProblem {
-    /// Says what to do.
     Invalid(&'static str),
     /// A harmless URL except for a plain user name, usually the rest of an e-mail address.
     HasUserName,
 }
 
 pub fn check(url: &str) -> Result<(), WebsiteProblem> {
+    let invalid = |problem| Err(WebsiteProblem::Invalid(problem));
     if url.chars().any(char::is_whitespace) {
-        return Err(WebsiteProblem::Invalid("contains a space; give a single URL and write a space in it as `%20`"));
+        return invalid("contains a space; give a single URL and write a space in it as `%20`");
     }
     // Browsers read `\` as `/`; the others end a link early in HTML or markdown.
     if url.contains(['"', '<', '>', '\\', '^', '`', '{', '|', '}']) {
-        return Err(WebsiteProblem::Invalid(
-            "contains a character that no URL has, such as `<` or `\\`; percent-encode it",
-        ));
+        return invalid("contains a character that no URL has, such as `<` or `\\`; percent-encode it");
     }
     let (scheme, rest) = url.split_once("://").unwrap_or_default();
     if !["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
-        return Err(WebsiteProblem::Invalid("is not a web address; write it as `https://www.example.com`"));
+        return invalid("is not a web address; write it as `https://www.example.com`");
     }
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    match authority.rsplit_once('@') {
-        None => check_host(authority),
-        Some((user, host)) => {
-            check_host(host)?;
-            if user.chars().all(|char| char.is_alphanumeric() || "-_+".contains(char)) {
-                return Err(WebsiteProblem::HasUserName);
-            }
-            Err(WebsiteProblem::Invalid("has user information before `@`; remove it, as in `https://www.example.com`"))
-        }
+    let Some((user, host)) = authority.rsplit_once('@') else { return check_host(authority) };
+    check_host(host)?;
+    if user.chars().all(|char| char.is_alphanumeric() || "-_+".contains(char)) {
+        return Err(WebsiteProblem::HasUserName);
     }
+    invalid("has user information before `@`; remove it, as in `https://www.example.com`")
 }
 
 /// The host of a web address in lowercase, without `www.` and port; the same for all spellings of an address.
@@ -68,10 +61,9 @@ fn check_host(authority: &str) -> Result<(), WebsiteProblem> {
                 && host.chars().all(|char| char.is_alphanumeric() || "-._".contains(char))
         }
     };
-    if is_host {
-        Ok(())
-    } else {
-        Err(WebsiteProblem::Invalid("has no valid host; write it as `https://www.example.com`"))
+    match is_host {
+        true => Ok(()),
+        false => Err(WebsiteProblem::Invalid("has no valid host; write it as `https://www.example.com`")),
     }
 }
 

@@ -8,7 +8,6 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::fold::fold;
 use crate::name::words::{WordList, short_form};
 
-/// The bit of each generic word.
 static GENERIC_BITS: Lazy<HashMap<&str, u32>> =
     Lazy::new(|| WordList::GenericWords.words().zip(0..).map(|(word, index)| (word, 1 << index)).collect());
 
@@ -28,41 +27,34 @@ pub(crate) enum NameSimilarity {
     Misspelled,
 }
 
-/// A folded name, split into its parts.
 pub struct CoreName {
     /// The words without the legal form, separated by spaces.
-    words: String,
-    /// The distinctive words, separated by spaces.
-    core: String,
-    /// A bit for each generic word in the name.
-    generic: u32,
+    pub words: String,
+    pub core: String,
+    /// A bit for each generic word next to the core.
+    pub generic: u32,
 }
 
-/// Kind of a word in a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WordKind {
     /// The legal form, an article, a connecting word.
     Legal,
     /// Says what the record is; with the bit of the word.
     Generic(u32),
-    /// Says which record it is.
     Core,
 }
 
 impl WordKind {
-    /// Classifies the words of a folded name. Legal words count as generic if there are no others, because then they
-    /// distinguish nothing.
+    /// Classifies the words of a folded name. Legal words are generic if there are no others: they distinguish nothing.
     pub fn classify(words: &[&str]) -> Vec<Self> {
-        let mut is_legal = vec![false; words.len()];
-        let mut start = 0;
+        let mut is_legal: Vec<bool> = Vec::with_capacity(words.len());
         for run in words.chunk_by(|left, right| left.len() == 1 && right.len() == 1) {
-            let end = start + run.len();
-            is_legal[start..end].fill(match run {
+            let is_legal_run = match run {
                 [word] => is_legal_word(word),
                 // A legal form of single letters is one word: `alder l l c`.
-                letters => start > 0 && is_legal_word(&letters.concat()),
-            });
-            start = end;
+                letters => !is_legal.is_empty() && is_legal_word(&letters.concat()),
+            };
+            is_legal.extend(run.iter().map(|_| is_legal_run));
         }
         let has_others = is_legal.contains(&false);
         let kind = |(word, is_legal): (&&str, bool)| match GENERIC_BITS.get(singular(word)) {
@@ -95,7 +87,6 @@ impl CoreName {
         Self::from_words(&words, &WordKind::classify(&words))
     }
 
-    /// Builds a name from folded words and their kinds.
     pub fn from_words(all: &[&str], kinds: &[WordKind]) -> Self {
         let (mut words, mut core, mut generic) = (String::new(), String::new(), 0);
         for (word, kind) in all.iter().zip(kinds).filter(|(_, kind)| **kind != WordKind::Legal) {
@@ -112,22 +103,6 @@ impl CoreName {
         Self { words, core, generic }
     }
 
-    /// The words without the legal form, separated by spaces.
-    pub fn words(&self) -> &str {
-        &self.words
-    }
-
-    /// The distinctive words, separated by spaces.
-    pub fn core(&self) -> &str {
-        &self.core
-    }
-
-    /// A bit for each generic word next to the core.
-    pub fn generic(&self) -> u32 {
-        self.generic
-    }
-
-    /// The core without spaces.
     pub fn joined(&self) -> String {
         self.core.replace(' ', "")
     }
@@ -153,14 +128,12 @@ impl CoreName {
 
     /// Passes the keys of the name. Similar names share at least one key.
     pub fn each_key(&self, mut each: impl FnMut(u64)) {
-        let joined = self.joined();
-        if joined.is_empty() {
+        let mut letters = self.joined().into_bytes();
+        if letters.is_empty() {
             return;
         }
-        let mut letters = joined.clone().into_bytes();
         letters.sort_unstable();
-        // Keys of equal or swapped letters, of doubled letters and plurals, and of beginnings, each of which may be the
-        // core of another name.
+        // Keys of equal or swapped letters, of doubled letters and plurals, and of beginnings that may be other cores.
         each(xxh3_64(&letters));
         each(xxh3_64(self.squeezed().as_bytes()) ^ 1);
         let ends = self.core.match_indices(' ').map(|(end, _)| end).skip(1).chain([self.core.len()]);
@@ -186,7 +159,6 @@ impl CoreName {
     }
 }
 
-/// The word without the `s` of a plural.
 fn singular(word: &str) -> &str {
     word.strip_suffix('s').filter(|singular| singular.len() >= 3).unwrap_or(word)
 }

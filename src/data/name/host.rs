@@ -2,7 +2,6 @@
 
 use crate::name::words::WordList;
 
-/// The part of a host that its owner chose.
 #[derive(Debug, PartialEq, Eq)]
 pub struct OwnName<'a> {
     /// With the ending, without subdomains.

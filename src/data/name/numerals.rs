@@ -1,65 +1,17 @@
 //! Numbers in English words, in digits and in Roman numerals: `twenty three` is `23`, `second` is `2nd`, `iii` is 3.
 
-/// The numbers below twenty, then those of the ordinals.
-const SMALL: [&str; 20] = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-];
-const SMALL_ORDINALS: [&str; 20] = [
-    "zeroth",
-    "first",
-    "second",
-    "third",
-    "fourth",
-    "fifth",
-    "sixth",
-    "seventh",
-    "eighth",
-    "ninth",
-    "tenth",
-    "eleventh",
-    "twelfth",
-    "thirteenth",
-    "fourteenth",
-    "fifteenth",
-    "sixteenth",
-    "seventeenth",
-    "eighteenth",
-    "nineteenth",
-];
-const TENS: [&str; 8] = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
-const ORDINAL_TENS: [&str; 8] =
-    ["twentieth", "thirtieth", "fortieth", "fiftieth", "sixtieth", "seventieth", "eightieth", "ninetieth"];
+const SMALL: &str = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen \
+                     sixteen seventeen eighteen nineteen";
+const SMALL_ORDINALS: &str = "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth \
+                              thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth";
+const TENS: &str = "twenty thirty forty fifty sixty seventy eighty ninety";
+const ORDINAL_TENS: &str = "twentieth thirtieth fortieth fiftieth sixtieth seventieth eightieth ninetieth";
+const ROMAN: &str = "i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx";
 
-const ROMAN: [&str; 20] = [
-    "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii", "xiii", "xiv", "xv", "xvi", "xvii",
-    "xviii", "xix", "xx",
-];
-
-/// A number at the beginning of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct SpelledNumber {
     value: u32,
     is_ordinal: bool,
-    /// The number of words it takes.
     words: usize,
 }
 
@@ -68,45 +20,35 @@ pub fn to_digits(words: &[String]) -> Option<Vec<String>> {
     let mut read = Vec::with_capacity(words.len());
     let mut rest = words;
     while let Some(word) = rest.first() {
-        match number(rest) {
-            Some(number) => {
-                read.push(digits(number));
-                rest = &rest[number.words..];
-            }
-            None => {
-                read.push(word.clone());
-                rest = &rest[1..];
-            }
-        }
+        let number = number(rest);
+        read.push(number.map_or_else(|| word.clone(), digits));
+        rest = &rest[number.map_or(1, |number| number.words)..];
     }
     (read != words).then_some(read)
 }
 
 /// Replaces the digits among folded words by words, below a million; `None` if there are none.
 pub fn to_words(words: &[String]) -> Option<Vec<String>> {
-    let read: Vec<String> = words
-        .iter()
-        .flat_map(|word| match parse_digits(word) {
-            Some((value, is_ordinal)) => spell(value, is_ordinal).split(' ').map(str::to_owned).collect(),
-            None => vec![word.clone()],
-        })
-        .collect();
+    let read = words.iter().flat_map(|word| match parse_digits(word) {
+        Some((value, is_ordinal)) => spell(value, is_ordinal).split(' ').map(str::to_owned).collect(),
+        None => vec![word.clone()],
+    });
+    let read: Vec<String> = read.collect();
     (read != words).then_some(read)
 }
 
 /// A Roman numeral up to twenty, in small letters.
 pub(super) fn parse_roman(word: &str) -> Option<u16> {
-    ROMAN.iter().position(|roman| *roman == word).map(|index| index as u16 + 1)
+    position(ROMAN, word).map(|index| index as u16 + 1)
 }
 
 /// A number up to twenty in one word.
 pub fn up_to_twenty(word: &str) -> Option<u32> {
-    let known = SMALL.iter().chain(&TENS[..1]).position(|known| *known == word);
-    known.map(|value| value as u32)
+    if word == "twenty" { Some(20) } else { position(SMALL, word) }
 }
 
-fn position(words: &[&str], word: &str) -> Option<u32> {
-    words.iter().position(|known| *known == word).map(|index| index as u32)
+fn position(words: &str, word: &str) -> Option<u32> {
+    words.split(' ').position(|known| known == word).map(|index| index as u32)
 }
 
 fn cardinal(value: u32, words: usize) -> SpelledNumber {
@@ -149,16 +91,16 @@ fn multiple(
 fn below_hundred(words: &[String]) -> Option<SpelledNumber> {
     let word = words.first()?;
     let small = |word: &str| {
-        let ordinal = || position(&SMALL_ORDINALS, word).map(|value| (value, true));
-        position(&SMALL, word).map(|value| (value, false)).or_else(ordinal)
+        let ordinal = || position(SMALL_ORDINALS, word).map(|value| (value, true));
+        position(SMALL, word).map(|value| (value, false)).or_else(ordinal)
     };
     if let Some((value, is_ordinal)) = small(word) {
         return Some(SpelledNumber { value, is_ordinal, words: 1 });
     }
-    if let Some(tens) = position(&ORDINAL_TENS, word) {
+    if let Some(tens) = position(ORDINAL_TENS, word) {
         return Some(SpelledNumber { value: 20 + 10 * tens, is_ordinal: true, words: 1 });
     }
-    let tens = 20 + 10 * position(&TENS, word)?;
+    let tens = 20 + 10 * position(TENS, word)?;
     let unit = words.get(1).and_then(|word| small(word)).filter(|(unit, _)| (1..10).contains(unit));
     Some(unit.map_or(cardinal(tens, 1), |(unit, is_ordinal)| SpelledNumber {
         value: tens + unit,
@@ -189,8 +131,9 @@ fn parse_digits(word: &str) -> Option<(u32, bool)> {
 }
 
 fn spell(value: u32, is_ordinal: bool) -> String {
-    let name = |index: u32, cardinals: &[&'static str], ordinals: &[&'static str]| -> String {
-        (if is_ordinal { ordinals } else { cardinals })[index as usize].to_owned()
+    let name = |index: u32, cardinals: &str, ordinals: &str| -> String {
+        let names = if is_ordinal { ordinals } else { cardinals };
+        names.split(' ').nth(index as usize).expect("a name for each index").to_owned()
     };
     let of_unit = |size: u32, unit: &str| {
         let count = spell(value / size, false);
@@ -200,9 +143,9 @@ fn spell(value: u32, is_ordinal: bool) -> String {
         }
     };
     match value {
-        0..20 => name(value, &SMALL, &SMALL_ORDINALS),
-        20..100 if value.is_multiple_of(10) => name(value / 10 - 2, &TENS, &ORDINAL_TENS),
-        20..100 => format!("{} {}", TENS[(value / 10 - 2) as usize], spell(value % 10, is_ordinal)),
+        0..20 => name(value, SMALL, SMALL_ORDINALS),
+        20..100 if value.is_multiple_of(10) => name(value / 10 - 2, TENS, ORDINAL_TENS),
+        20..100 => format!("{} {}", spell(value - value % 10, false), spell(value % 10, is_ordinal)),
         100..1_000 => of_unit(100, "hundred"),
         _ => of_unit(1_000, "thousand"),
     }

@@ -4,47 +4,31 @@ use std::collections::BTreeMap;
 
 use once_cell::sync::Lazy;
 
+use crate::vocabulary::{Vocabulary, vocabulary};
 use crate::word_file;
 
-/// A section of `words.txt`, which says what each is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WordList {
-    LegalForms,
-    ConnectingWords,
-    Particles,
-    GenericWords,
-    Vehicles,
-    BeforeNumbers,
-    SecondLevelDomains,
-    PageHosts,
-    ProfileHosts,
-    ProfilePaths,
-    HostEndings,
-    MailProviders,
-    RoleAccounts,
-    HandlePrefixes,
-    HandleSuffixes,
+vocabulary! {
+    /// A section of `words.txt`, which says what each is.
+    WordList, "word list", {
+        LegalForms = "legal forms",
+        ConnectingWords = "connecting words",
+        Particles = "particles",
+        GenericWords = "generic words",
+        Vehicles = "vehicles",
+        BeforeNumbers = "before numbers",
+        SecondLevelDomains = "second-level domains",
+        PageHosts = "page hosts",
+        ProfileHosts = "profile hosts",
+        ProfilePaths = "profile paths",
+        HostEndings = "host endings",
+        MailProviders = "mail providers",
+        RoleAccounts = "role accounts",
+        HandlePrefixes = "handle prefixes",
+        HandleSuffixes = "handle suffixes",
+    }
 }
 
 impl WordList {
-    const ALL: [(&'static str, Self); 15] = [
-        ("legal forms", Self::LegalForms),
-        ("connecting words", Self::ConnectingWords),
-        ("particles", Self::Particles),
-        ("generic words", Self::GenericWords),
-        ("vehicles", Self::Vehicles),
-        ("before numbers", Self::BeforeNumbers),
-        ("second-level domains", Self::SecondLevelDomains),
-        ("page hosts", Self::PageHosts),
-        ("profile hosts", Self::ProfileHosts),
-        ("profile paths", Self::ProfilePaths),
-        ("host endings", Self::HostEndings),
-        ("mail providers", Self::MailProviders),
-        ("role accounts", Self::RoleAccounts),
-        ("handle prefixes", Self::HandlePrefixes),
-        ("handle suffixes", Self::HandleSuffixes),
-    ];
-
     pub fn contains(self, word: &str) -> bool {
         WORDS.lists.get(word).is_some_and(|lists| lists & self.bit() != 0)
     }
@@ -61,7 +45,6 @@ impl WordList {
         WORDS.lists.get(word).is_some_and(|lists| lists & STOP_WORDS != 0)
     }
 
-    /// All stop words.
     pub fn stop_words() -> impl Iterator<Item = &'static str> {
         WORDS.lists.keys().copied().filter(|word| Self::is_stop_word(word))
     }
@@ -78,37 +61,27 @@ pub(super) fn short_form(word: &str) -> Option<&'static str> {
 
 #[derive(Default)]
 struct Words {
-    /// A bit for each list that has the word.
     lists: BTreeMap<&'static str, u32>,
     short_forms: BTreeMap<&'static str, &'static str>,
 }
 
-static WORDS: Lazy<Words> = Lazy::new(|| Words::parse(include_str!("words.txt")));
-
-impl Words {
-    fn parse(text: &'static str) -> Self {
-        let mut words = Self::default();
-        let mut list = None;
-        for line in word_file::entries(text) {
-            if let Some(heading) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
-                list = WordList::ALL.iter().find(|(known, _)| *known == heading).map(|(_, list)| *list);
-                continue;
-            }
-            let bit = list.map_or(0, WordList::bit);
-            let line = match line.split_once(" = ") {
-                Some((full, short)) => {
-                    words.short_forms.insert(full, short);
-                    full
-                }
-                None => line,
-            };
-            for word in line.split_whitespace() {
-                *words.lists.entry(word).or_default() |= bit;
-            }
+static WORDS: Lazy<Words> = Lazy::new(|| {
+    let mut words = Words::default();
+    let mut list = None;
+    for line in word_file::entries(include_str!("words.txt")) {
+        if let Some(heading) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+            list = WordList::ALL.iter().copied().find(|list| list.name() == heading);
+            continue;
         }
-        words
+        let bit = list.map_or(0, WordList::bit);
+        let (full, short) = line.split_once(" = ").map_or((line, None), |(full, short)| (full, Some(short)));
+        words.short_forms.extend(short.map(|short| (full, short)));
+        for word in full.split_whitespace() {
+            *words.lists.entry(word).or_default() |= bit;
+        }
     }
-}
+    words
+});
 
 #[cfg(test)]
 mod tests {
@@ -118,10 +91,10 @@ mod tests {
     #[test]
     fn every_section_has_a_list_and_every_list_has_words() {
         let headings = include_str!("words.txt").lines().filter(|line| line.starts_with('['));
-        let known = WordList::ALL.iter().map(|(heading, _)| format!("[{heading}]"));
+        let known = WordList::ALL.iter().map(|list| format!("[{list}]"));
         assert!(headings.eq(known));
-        for (heading, list) in WordList::ALL {
-            assert!(list.words().count() > 1, "{heading}");
+        for list in WordList::ALL {
+            assert!(list.words().count() > 1, "{list}");
         }
         assert!(WORDS.lists.values().all(|lists| *lists != 0));
         assert!(WordList::GenericWords.words().count() <= 32, "each has a bit");

@@ -85,8 +85,7 @@ impl ParsedName {
             Table::People => vec![WordKind::Core; folded.len()],
             _ => WordKind::classify(&folded),
         };
-        let name = CoreName::from_words(&folded, &kinds);
-        let (all, core, generic) = (name.words().to_owned(), name.core().to_owned(), name.generic());
+        let CoreName { words: all, core, generic } = CoreName::from_words(&folded, &kinds);
         if core.is_empty() {
             return None;
         }

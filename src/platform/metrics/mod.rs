@@ -1,5 +1,4 @@
-//! Counters and histograms. Each crate counts its own work; `app::metrics` of the server exports all of it to
-//! Prometheus.
+//! Counters and histograms. Each crate counts its own work; `app::metrics` exports all of it to Prometheus.
 
 mod histogram;
 pub mod panics;

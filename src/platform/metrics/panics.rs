@@ -11,11 +11,9 @@ use futures_util::FutureExt;
 static CAUGHT: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
-    /// Location of the last panic of this thread.
     static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// A caught panic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Panic {
     /// File, line and column; `None` before [`log_panics`].
@@ -35,25 +33,21 @@ impl fmt::Display for Panic {
 }
 
 impl Panic {
-    /// The panic that this thread caught last.
     pub(crate) fn caught(payload: &(dyn Any + Send)) -> Self {
         CAUGHT.fetch_add(1, Ordering::Relaxed);
         Self { place: PLACE.take(), message: constant_message(payload) }
     }
 }
 
-/// Runs `work` and catches its panic. The caller is responsible for the state that a panic leaves behind: poisoned
-/// locks, half-changed values.
+/// Runs `work` and catches its panic. The caller is responsible for poisoned locks and half-changed values.
 pub fn catch<T>(work: impl FnOnce() -> T) -> Result<T, Panic> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|payload| Panic::caught(payload.as_ref()))
 }
 
-/// Like [`catch`], for a future.
 pub async fn catch_async<T>(work: impl Future<Output = T>) -> Result<T, Panic> {
     AssertUnwindSafe(work).catch_unwind().await.map_err(|payload| Panic::caught(payload.as_ref()))
 }
 
-/// Number of caught panics of this process.
 pub fn count() -> u64 {
     CAUGHT.load(Ordering::Relaxed)
 }

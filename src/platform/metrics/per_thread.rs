@@ -7,8 +7,7 @@ use std::thread::available_parallelism;
 /// Maximum number of parts; further threads share them.
 const MAX_PARTS: usize = 16;
 
-/// One `T` per runtime thread. State changed by all threads would move between processors with every request, which
-/// takes longer than the change.
+/// One `T` per runtime thread. State changed by all threads would move between processors with every request.
 pub struct PerThread<T>(Box<[Padded<T>]>);
 
 /// Two cache lines, because processors fetch them in pairs.
@@ -31,12 +30,10 @@ impl<T> PerThread<T> {
         Self((0..parts).map(|_| Padded(part(parts))).collect())
     }
 
-    /// The part of this thread.
     pub fn own(&self) -> &T {
         &self.0[self.own_position()].0
     }
 
-    /// The parts of the other threads.
     pub fn others(&self) -> impl Iterator<Item = &T> {
         let own = self.own_position();
         self.0.iter().enumerate().filter(move |(position, _)| *position != own).map(|(_, part)| &part.0)
