@@ -25,7 +25,6 @@ pub mod password;
 mod postgres;
 pub mod quota;
 pub(crate) mod rate_limits;
-mod rules;
 mod service;
 pub mod session;
 mod sql;
@@ -51,6 +50,6 @@ pub use sqlite::database_file::{DatabaseFile, StoreCounts, has_database, install
 pub use sqlite::files as private_files;
 pub(crate) use store::REVOKED_NAME_DAYS;
 pub use store::{
-    CounterStore, Credentials, DayUsage, KeyChanges, KeyState, PasswordVersion, RevokedKeys, Store, StoreMeasurements,
-    Totp, USAGE_DAYS,
+    CounterStore, Credentials, DayUsage, Durability, KeyChanges, KeyState, PasswordVersion, ReadKind, RevokedKeys,
+    Statements, Store, StoreMeasurements, Totp, USAGE_DAYS,
 };

@@ -1,9 +1,9 @@
 //! Saved searches and lists of records, the alerts that releases bring them, and the outbox of messages and requested
 //! links.
 
-use crate::StoreError;
 use crate::account::{Account, AccountId, Email, KeyName};
 use crate::link::Purpose;
+pub use crate::store::Store as WatchStore;
 use data::{SnapshotVersion, Table};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -179,100 +179,4 @@ pub struct DeliveryResult {
     pub outcome: String,
     /// Unix seconds of the next attempt; `None` if there is none.
     pub due_at: Option<i64>,
-}
-
-/// The part of [`Store`](crate::Store) for saved searches, lists, alerts and the outbox; the same rules apply.
-pub trait WatchStore: Send + Sync {
-    /// [`StoreError::AccountGone`], [`StoreError::TooManyWatches`], [`StoreError::TooManyListed`].
-    fn add_watch(&self, account: AccountId, watch: NewWatch<'_>, now: i64) -> Result<Watch, StoreError>;
-
-    /// The searches and lists of an account, the newest first.
-    fn watches(&self, account: AccountId) -> Result<Vec<Watch>, StoreError>;
-
-    /// [`StoreError::NoSuchWatch`].
-    fn watch(&self, watch: WatchId) -> Result<Watch, StoreError>;
-
-    /// The records of a list, ascending.
-    fn listed(&self, watch: WatchId) -> Result<Vec<String>, StoreError>;
-
-    /// [`StoreError::NoSuchWatch`], also if it is another account's; [`StoreError::NoSuchWebhook`], likewise;
-    /// [`StoreError::TooManyListed`].
-    fn change_watch(&self, account: AccountId, watch: WatchId, change: WatchChange<'_>) -> Result<Watch, StoreError>;
-
-    /// Also deletes its alerts. False if the account has no such search or list.
-    fn delete_watch(&self, account: AccountId, watch: WatchId) -> Result<bool, StoreError>;
-
-    /// The searches and lists of the accounts after `after` that were not evaluated up to `version`, by account: all of an
-    /// account, and no further account once there are `limit`.
-    fn unevaluated(&self, after: AccountId, version: SnapshotVersion, limit: usize) -> Result<Vec<Watch>, StoreError>;
-
-    /// Stores evaluations of release `version`, their alerts and the messages to send, atomically; returns the number
-    /// of alerts. An evaluation is left out if the search or list is gone or was evaluated in the meantime.
-    fn add_evaluations(
-        &self,
-        version: SnapshotVersion,
-        evaluations: &[Evaluation],
-        now: i64,
-    ) -> Result<usize, StoreError>;
-
-    /// The alerts of a search or list before alert `before`, the newest first.
-    fn alerts(&self, watch: WatchId, before: Option<AlertId>, limit: u32) -> Result<Vec<Alert>, StoreError>;
-
-    /// The alerts of all searches and lists of an account, or of one, after alert `after`, the oldest first.
-    fn alerts_after(
-        &self,
-        account: AccountId,
-        watch: Option<WatchId>,
-        after: AlertId,
-        limit: u32,
-    ) -> Result<Vec<Alert>, StoreError>;
-
-    /// An address that the account has already is no error. [`StoreError::AccountGone`], [`StoreError::TooManyWebhooks`].
-    fn add_webhook(&self, account: AccountId, url: &str, now: i64) -> Result<Webhook, StoreError>;
-
-    /// The webhooks of an account, the oldest first.
-    fn webhooks(&self, account: AccountId) -> Result<Vec<Webhook>, StoreError>;
-
-    /// [`StoreError::NoSuchWebhook`], also if it is another account's.
-    fn change_webhook(
-        &self,
-        account: AccountId,
-        webhook: WebhookId,
-        change: WebhookChange<'_>,
-    ) -> Result<Webhook, StoreError>;
-
-    /// Also deletes its due messages. False if the account has no such webhook.
-    fn delete_webhook(&self, account: AccountId, webhook: WebhookId) -> Result<bool, StoreError>;
-
-    /// Claims messages that are due at `now`, for up to `receivers`: up to `messages` for each webhook, all for an
-    /// e-mail. Nobody else gets them before `until` (Unix seconds).
-    fn claim_due(
-        &self,
-        now: i64,
-        until: i64,
-        receivers: usize,
-        messages: u32,
-    ) -> Result<Vec<DueDeliveries>, StoreError>;
-
-    /// Makes messages that were claimed and not settled due at `now`, and returns their number: for a starting server
-    /// that is alone, as its lock of the data folder shows. A store that several servers share releases nothing: claims
-    /// end by themselves.
-    fn release_claims(&self, now: i64) -> Result<usize, StoreError>;
-
-    /// Puts off the due messages of a webhook that is not stopped to `due_at` (Unix seconds).
-    fn put_off(&self, webhook: WebhookId, due_at: i64) -> Result<(), StoreError>;
-
-    /// Makes messages that were claimed and not tried due at `now`.
-    fn put_back(&self, claimed: &[DeliveryId], now: i64) -> Result<(), StoreError>;
-
-    /// Stores the results of attempts. A link without a next attempt is deleted.
-    fn settle(&self, settled: &[DeliveryResult]) -> Result<(), StoreError>;
-
-    /// Stores a request for a link to an address, until `expires_at` (Unix seconds). It does the same with and without
-    /// an account, so that its duration does not tell.
-    fn request_link(&self, email: &Email, purpose: Purpose, expires_at: i64, now: i64) -> Result<(), StoreError>;
-
-    /// Claims up to `limit` links that are due at `now`, oldest first. Nobody else gets them before `until` (Unix
-    /// seconds). Those for addresses without an account are deleted.
-    fn claim_links(&self, now: i64, until: i64, limit: u32) -> Result<Vec<DueLink>, StoreError>;
 }

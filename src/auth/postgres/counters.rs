@@ -7,8 +7,8 @@ use once_cell::sync::Lazy;
 use crate::postgres::{LOOK_UP_LIMIT, PostgresStore};
 use crate::quota::lease::{MAX_UNITS, SHARE};
 use crate::quota::{CountedWindow, Grant, LeaseRequest, SharedCounter, SharedWindow, UnusedUnits};
-use crate::sql::{Durability, Failure, Sql, SqlError, params};
-use crate::{CounterStore, StoreError};
+use crate::sql::{Failure, Sql, SqlError, params};
+use crate::{CounterStore, Durability, StoreError};
 use data::Date;
 
 /// Timeout of a lease, from waiting for a connection to the commit: a request waits for it.

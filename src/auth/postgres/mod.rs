@@ -15,6 +15,7 @@ pub(crate) mod server;
 #[cfg(test)]
 mod tests;
 
+use std::ops::Deref;
 use std::path::Path;
 use std::time::Duration;
 use std::{fmt, fs};
@@ -28,8 +29,10 @@ use crate::postgres::connection::{Connection, PostgresError, Transaction};
 pub use crate::postgres::copy::CopiedTable;
 pub use crate::postgres::inspection::{PostgresInspection, PostgresTables};
 use crate::postgres::pool::{CallKind, ConnectionPool, PooledConnection};
-use crate::sql::{Database, Durability, Failure, ReadKind, Sql, SqlError, Statements, keys};
-use crate::{CounterStore, KeyChanges, StoreError, random};
+use crate::sql::{Failure, Sql, SqlError, keys};
+use crate::{
+    CounterStore, Durability, KeyChanges, ReadKind, Statements, Store, StoreError, StoreMeasurements, random,
+};
 use data::Date;
 
 /// Attempts at a transaction that conflicts with others.
@@ -198,7 +201,16 @@ impl fmt::Debug for PostgresStore {
     }
 }
 
-impl Database for PostgresStore {
+/// The operations are methods of `dyn Store`.
+impl Deref for PostgresStore {
+    type Target = dyn Store;
+
+    fn deref(&self) -> &Self::Target {
+        self
+    }
+}
+
+impl Store for PostgresStore {
     fn read(&self, reading: ReadKind, operation: &'static str, read: Statements<'_>) -> Result<(), StoreError> {
         match reading {
             ReadKind::LookUp => self.call(CallKind::Short, operation, |connection| {
@@ -212,7 +224,7 @@ impl Database for PostgresStore {
         self.transact(durability, operation, |connection| change(connection))
     }
 
-    fn read_changes(&self, since: i64) -> Result<KeyChanges, StoreError> {
+    fn changes(&self, since: i64) -> Result<KeyChanges, StoreError> {
         self.call(CallKind::Short, "read the changed keys", |connection| {
             let last = connection.with_limit(LOOK_UP_LIMIT, || keys::last_change(connection))?;
             keys::changes(connection, since, last)
@@ -220,15 +232,15 @@ impl Database for PostgresStore {
     }
 
     /// A connection always leads to the database that the next start would open.
-    fn check_location(&self) -> Result<(), StoreError> {
+    fn check(&self) -> Result<(), StoreError> {
         Ok(())
     }
 
-    fn calls(&self) -> &MeasuredCalls {
-        &self.calls
+    fn measurements(&self) -> StoreMeasurements {
+        self.calls.measurements()
     }
 
-    fn shared_counters(&self) -> Option<&dyn CounterStore> {
+    fn counters(&self) -> Option<&dyn CounterStore> {
         Some(self)
     }
 

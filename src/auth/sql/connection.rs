@@ -10,7 +10,7 @@ pub(crate) type EachResult<'e> = &'e mut dyn FnMut(usize, &dyn SqlRow) -> Result
 
 /// A connection, usually within a transaction. Statements have numbered parameters (`?1`); PostgreSQL must be able to
 /// infer their types.
-pub(crate) trait Sql {
+pub trait Sql {
     /// Calls `each` with the rows of a query.
     fn query(&self, sql: &str, params: &[SqlValue<'_>], each: EachRow<'_>) -> Result<(), SqlError> {
         self.query_each(sql, &[params], &mut |_, row| each(row))

@@ -4,7 +4,7 @@
 //! no new quota. The address is stored as an HMAC only.
 
 use crate::account::{AccountId, Email};
-use crate::rules;
+use crate::derived_secret::DerivedSecret;
 use crate::service::random;
 use crate::sql::keys::RECENT;
 use crate::sql::{Sql, SqlError, params, service_secret};
@@ -42,15 +42,8 @@ pub(crate) fn free_counter(
     )
 }
 
-/// Deletes the records of earlier days, and the usage of their keys.
-pub(crate) fn purge(sql: &dyn Sql, today: Date) -> Result<usize, SqlError> {
-    let today = params![today.days()];
-    let delete = "DELETE FROM usage WHERE (day, key) IN (SELECT day, key FROM deleted_keys WHERE day < ?1)";
-    let usage = sql.execute(delete, &today)?;
-    Ok(usage + sql.execute("DELETE FROM deleted_keys WHERE day < ?1", &today)?)
-}
-
+/// HMAC of the address of a deleted account, which is stored in its place.
 fn hash_owner(sql: &dyn Sql, email: &Email) -> Result<[u8; 32], SqlError> {
     let secret = service_secret(sql, random()?)?;
-    Ok(rules::deleted_owner(&secret, email))
+    Ok(DerivedSecret::new(&secret, "deleted accounts").tag(email.as_str().as_bytes()))
 }

@@ -6,7 +6,7 @@ use crate::StoreError;
 
 /// A violated rule of the store, or an error of the database.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum SqlError {
+pub enum SqlError {
     #[error(transparent)]
     Rule(#[from] StoreError),
     #[error("unexpected value in the database: {0}")]
@@ -17,7 +17,7 @@ pub(crate) enum SqlError {
 
 /// Kind of a failure; decides how the call goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Failure {
+pub enum Failure {
     /// Others held a lock or a connection for too long.
     Busy,
     /// The transaction was rolled back because of another one; it may succeed if repeated.

@@ -8,24 +8,55 @@
 pub(crate) mod accounts;
 mod alerts;
 mod connection;
-mod database;
 mod deleted_keys;
 mod error;
 pub(crate) mod keys;
 mod links;
 mod sessions;
-mod store;
 mod totp;
 mod usage;
 mod value;
-mod watch_store;
 mod watches;
 mod webhooks;
 
 pub(crate) use connection::{EachResult, EachRow, Sql};
-pub(crate) use database::{Database, Durability, ReadKind, Statements};
 pub(crate) use error::{Failure, SqlError};
 pub(crate) use value::{SqlRow, SqlValue, params};
+
+use crate::watch::ALERT_DAYS;
+use crate::{REVOKED_NAME_DAYS, Store, StoreError, USAGE_DAYS};
+use data::Date;
+
+impl dyn Store + '_ {
+    /// The secret that signs cursors; set to `fresh` on the first call.
+    pub fn cursor_secret(&self, fresh: [u8; 32]) -> Result<[u8; 32], StoreError> {
+        self.change("store the cursor secret", |sql| service_secret(sql, fresh))
+    }
+
+    /// Deletes usage older than [`USAGE_DAYS`], alerts older than [`ALERT_DAYS`], the names of keys revoked more than
+    /// [`REVOKED_NAME_DAYS`] ago, links of e-mails that expired before `today`, and the remains of accounts that were
+    /// deleted before it; returns the number of rows that changed.
+    pub fn purge(&self, today: Date) -> Result<usize, StoreError> {
+        let before = |age: i32| Date::from_days(today.days() - age);
+        let statements = [
+            ("DELETE FROM usage WHERE day < ?1", i64::from(before(USAGE_DAYS).days())),
+            (
+                "DELETE FROM usage WHERE (day, key) IN (SELECT day, key FROM deleted_keys WHERE day < ?1)",
+                today.days().into(),
+            ),
+            ("DELETE FROM deleted_keys WHERE day < ?1", today.days().into()),
+            ("DELETE FROM links WHERE expires_at <= ?1", today.unix()),
+            ("DELETE FROM outbox WHERE expires_at <= ?1", today.unix()),
+            ("DELETE FROM alerts WHERE created_at < ?1", before(ALERT_DAYS).unix()),
+            ("UPDATE keys SET name = '' WHERE revoked_at < ?1 AND name <> ''", before(REVOKED_NAME_DAYS).unix()),
+        ];
+        self.change_quickly("delete old usage", |sql| {
+            self.purge_counters(sql, today)?;
+            let purge = |(statement, time): (&str, i64)| sql.execute(statement, &params![time]);
+            statements.into_iter().map(purge).sum()
+        })
+    }
+}
 
 /// Number of the next change. Locks the row of the counter until the transaction ends; always the last lock of a
 /// transaction.

@@ -186,7 +186,7 @@ fn escaped(path: &Path) -> String {
 mod tests {
     use super::*;
     use crate::quota::Tier;
-    use crate::{SqliteStore, Store};
+    use crate::SqliteStore;
 
     /// Names and contents of the files in a folder, except for memory that processes share.
     fn content(folder: &Path) -> Vec<(OsString, Vec<u8>)> {

@@ -10,6 +10,7 @@ mod schema;
 #[cfg(test)]
 mod tests;
 
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -19,10 +20,10 @@ use rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::measured::MeasuredCalls;
-use crate::sql::{Database, Durability, Failure, ReadKind, SqlError, Statements, keys};
+use crate::sql::{Failure, SqlError, keys};
 use crate::sqlite::files::FileId;
 use crate::sqlite::schema::MigrationError;
-use crate::{KeyChanges, StoreError};
+use crate::{Durability, KeyChanges, ReadKind, Statements, Store, StoreError, StoreMeasurements};
 
 /// Timeout of a call that waits for other processes.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -47,7 +48,7 @@ pub struct SqliteStore {
 /// Its `data_version` shows cheaply whether another connection has committed.
 struct IdentityReader {
     connection: Connection,
-    /// The `data_version` and the last change at the last call of [`Database::read_changes`].
+    /// The `data_version` and the last change at the last call of [`Store::changes`].
     seen: Option<(i64, i64)>,
 }
 
@@ -102,7 +103,16 @@ impl SqliteStore {
     }
 }
 
-impl Database for SqliteStore {
+/// The operations are methods of `dyn Store`.
+impl Deref for SqliteStore {
+    type Target = dyn Store;
+
+    fn deref(&self) -> &Self::Target {
+        self
+    }
+}
+
+impl Store for SqliteStore {
     fn read(&self, reading: ReadKind, operation: &'static str, read: Statements<'_>) -> Result<(), StoreError> {
         self.calls.measure(|| {
             let read = match reading {
@@ -115,7 +125,7 @@ impl Database for SqliteStore {
 
     fn write(&self, durability: Durability, operation: &'static str, change: Statements<'_>) -> Result<(), StoreError> {
         self.calls.measure(|| {
-            self.check_location()?;
+            self.check()?;
             let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
             let mut run = || {
                 writer.pragma_update(None, "synchronous", synchronous(durability))?;
@@ -127,7 +137,7 @@ impl Database for SqliteStore {
         })
     }
 
-    fn read_changes(&self, since: i64) -> Result<KeyChanges, StoreError> {
+    fn changes(&self, since: i64) -> Result<KeyChanges, StoreError> {
         let read = || -> Result<KeyChanges, SqlError> {
             let mut reader = self.identities();
             // Read first: a later commit shows as a new version at the next call.
@@ -142,12 +152,12 @@ impl Database for SqliteStore {
             Ok(changes)
         };
         self.calls.measure(|| {
-            self.check_location()?;
+            self.check()?;
             read().map_err(|error| error.into_store_error("read the changed keys"))
         })
     }
 
-    fn check_location(&self) -> Result<(), StoreError> {
+    fn check(&self) -> Result<(), StoreError> {
         match files::file_id(&self.path) {
             Ok(file) if file == self.file => Ok(()),
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -157,8 +167,8 @@ impl Database for SqliteStore {
         }
     }
 
-    fn calls(&self) -> &MeasuredCalls {
-        &self.calls
+    fn measurements(&self) -> StoreMeasurements {
+        self.calls.measurements()
     }
 
     /// Moves the log into the file, so that the log contains no deleted data. If another process is reading, the log is

@@ -74,7 +74,7 @@ fn fill(store: &SqliteStore) -> Filled {
     store.enable_totp(ada, &Totp { secret: TotpSecret::from_bytes([7; 20]), step: 5 }, &codes, NOON).unwrap();
     store.verify_account(ada, NOON + 1).unwrap();
     store.set_operator(ada, true).unwrap();
-    let watches = crate::Store::watch_store(store);
+    let watches = store.watch_store();
     let webhook = watches.add_webhook(ada, "https://example.com/a", NOON).unwrap();
     let stopped = watches.add_webhook(ada, "https://example.com/b", NOON).unwrap();
     watches.change_webhook(ada, webhook.id, WebhookChange::RenewSecret { previous_until: NOON + 9 }).unwrap();
