@@ -119,6 +119,22 @@ impl Connection {
         usize::try_from(changed).map_err(|_| SqlError::Data("too many rows".to_owned()))
     }
 
+    /// Runs `work` in a transaction; `begin` is `BEGIN` and any settings sent with it.
+    pub(crate) fn transact<T>(
+        &self,
+        begin: &str,
+        work: impl FnOnce(&Self) -> Result<T, SqlError>,
+    ) -> Result<T, SqlError> {
+        let transaction = Transaction::begin(self, begin)?;
+        match work(self) {
+            Ok(result) => transaction.commit().map(|()| result),
+            Err(error) => {
+                transaction.roll_back();
+                Err(error)
+            }
+        }
+    }
+
     /// Runs statements without parameters, in one message.
     pub(crate) fn batch(&self, sql: &str) -> Result<(), SqlError> {
         self.run(self.client.batch_execute(sql))
@@ -214,6 +230,8 @@ impl ToSql for SqlValue<'_> {
     fn to_sql(&self, of: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
         match *self {
             SqlValue::Null => Ok(IsNull::Yes),
+            // A flag of SQLite.
+            SqlValue::Number(number) if *of == Type::BOOL => (number != 0).to_sql(of, out),
             SqlValue::Number(number) => number.to_sql_checked(of, out),
             SqlValue::Flag(flag) => flag.to_sql_checked(of, out),
             SqlValue::Text(json) if *of == Type::JSON => {

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::StoreError;
 use crate::postgres::address::PostgresAddress;
-use crate::postgres::connection::{Connection, Transaction};
+use crate::postgres::connection::Connection;
 use crate::sql::{Sql, SqlError, SqlRow, params};
 
 /// A migration.
@@ -59,16 +59,7 @@ pub(crate) fn migrate(
         return check(address, found, supported);
     }
     connection.set_limit(LIMIT);
-    let transaction = Transaction::begin(connection, BEGIN)?;
-    let migrated = migrate_within(&transaction, address, steps);
-    match migrated {
-        Ok(()) => transaction.commit()?,
-        Err(error) => {
-            transaction.roll_back();
-            return Err(error);
-        }
-    }
-    Ok(())
+    connection.transact(BEGIN, |connection| migrate_within(connection, address, steps))
 }
 
 fn migrate_within(connection: &Connection, address: &PostgresAddress, steps: &[MigrationStep]) -> Result<(), SqlError> {
