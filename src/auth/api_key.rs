@@ -32,7 +32,7 @@ pub struct MalformedKey;
 
 impl ApiKey {
     pub fn generate() -> Result<Self, StoreError> {
-        Ok(Self::from_seed(&Zeroizing::new(random()?)))
+        Ok(Self::from_seed(&Zeroizing::new(random::<32>()?)))
     }
 
     /// `seed` is random.
@@ -158,11 +158,7 @@ impl PartialEq for KeyDigest {
 
 impl Eq for KeyDigest {}
 
-impl fmt::Debug for KeyDigest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("KeyDigest(…)")
-    }
-}
+hide_debug!(KeyDigest);
 
 /// The first 8 and last 4 characters of a key: `vdx_aB3d…9xYz`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

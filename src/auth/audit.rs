@@ -54,106 +54,61 @@ pub(crate) fn origin() -> Option<RequestOrigin> {
     ORIGIN.try_with(RequestOrigin::clone).ok()
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AuditEvent {
-    SignIn,
-    SignUp,
-    /// The owner signed out, or ended the session on the account page.
-    SessionEnd,
-    PasswordChange,
-    /// The password was requested again before a sensitive change.
-    PasswordConfirmation,
-    /// By an operator; otherwise it is a sign-up.
-    AccountCreation,
-    AccountVerification,
-    AccountDeletion,
-    AccountBlock,
-    AccountUnblock,
-    /// By the link of an e-mail, as the next two.
-    AddressVerification,
-    PasswordResetRequest,
-    PasswordReset,
-    TotpActivation,
-    TotpDeactivation,
-    /// Instead of a code of the app.
-    RecoveryCodeUse,
-    RecoveryCodeRenewal,
-    KeyCreation,
-    /// The key is the rotated one.
-    KeyRotation,
-    KeyRevocation,
-    TierChange,
-    /// An account became an operator, or is one no longer.
-    OperatorGrant,
-    OperatorRevocation,
-    QuotaReached,
-    /// A client has sent [`REJECTED_KEYS`] keys that are not accepted.
-    KeysRejected,
-    /// More refusals in one second than are written.
-    RefusalsDropped,
+macro_rules! events {
+    ($($(#[$doc:meta])* $event:ident => $name:literal,)*) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum AuditEvent {
+            $($(#[$doc])* $event,)*
+        }
+
+        impl AuditEvent {
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$event),*];
+
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$event => $name,)*
+                }
+            }
+        }
+    };
 }
 
-impl AuditEvent {
-    pub const ALL: [Self; 26] = [
-        Self::SignIn,
-        Self::SignUp,
-        Self::SessionEnd,
-        Self::PasswordChange,
-        Self::PasswordConfirmation,
-        Self::AccountCreation,
-        Self::AccountVerification,
-        Self::AccountDeletion,
-        Self::AccountBlock,
-        Self::AccountUnblock,
-        Self::AddressVerification,
-        Self::PasswordResetRequest,
-        Self::PasswordReset,
-        Self::TotpActivation,
-        Self::TotpDeactivation,
-        Self::RecoveryCodeUse,
-        Self::RecoveryCodeRenewal,
-        Self::KeyCreation,
-        Self::KeyRotation,
-        Self::KeyRevocation,
-        Self::TierChange,
-        Self::OperatorGrant,
-        Self::OperatorRevocation,
-        Self::QuotaReached,
-        Self::KeysRejected,
-        Self::RefusalsDropped,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::SignIn => "sign_in",
-            Self::SignUp => "sign_up",
-            Self::SessionEnd => "session_end",
-            Self::PasswordChange => "password_change",
-            Self::PasswordConfirmation => "password_confirmation",
-            Self::AccountCreation => "account_creation",
-            Self::AccountVerification => "account_verification",
-            Self::AccountDeletion => "account_deletion",
-            Self::AccountBlock => "account_block",
-            Self::AccountUnblock => "account_unblock",
-            Self::AddressVerification => "address_verification",
-            Self::PasswordResetRequest => "password_reset_request",
-            Self::PasswordReset => "password_reset",
-            Self::TotpActivation => "totp_activation",
-            Self::TotpDeactivation => "totp_deactivation",
-            Self::RecoveryCodeUse => "recovery_code_use",
-            Self::RecoveryCodeRenewal => "recovery_code_renewal",
-            Self::KeyCreation => "key_creation",
-            Self::KeyRotation => "key_rotation",
-            Self::KeyRevocation => "key_revocation",
-            Self::TierChange => "tier_change",
-            Self::OperatorGrant => "operator_grant",
-            Self::OperatorRevocation => "operator_revocation",
-            Self::QuotaReached => "quota_reached",
-            Self::KeysRejected => "keys_rejected",
-            Self::RefusalsDropped => "refusals_dropped",
-        }
-    }
+events! {
+    SignIn => "sign_in",
+    SignUp => "sign_up",
+    /// The owner signed out, or ended the session on the account page.
+    SessionEnd => "session_end",
+    PasswordChange => "password_change",
+    /// The password was requested again before a sensitive change.
+    PasswordConfirmation => "password_confirmation",
+    /// By an operator; otherwise it is a sign-up.
+    AccountCreation => "account_creation",
+    AccountVerification => "account_verification",
+    AccountDeletion => "account_deletion",
+    AccountBlock => "account_block",
+    AccountUnblock => "account_unblock",
+    /// By the link of an e-mail, as the next two.
+    AddressVerification => "address_verification",
+    PasswordResetRequest => "password_reset_request",
+    PasswordReset => "password_reset",
+    TotpActivation => "totp_activation",
+    TotpDeactivation => "totp_deactivation",
+    /// Instead of a code of the app.
+    RecoveryCodeUse => "recovery_code_use",
+    RecoveryCodeRenewal => "recovery_code_renewal",
+    KeyCreation => "key_creation",
+    /// The key is the rotated one.
+    KeyRotation => "key_rotation",
+    KeyRevocation => "key_revocation",
+    TierChange => "tier_change",
+    /// An account became an operator, or is one no longer.
+    OperatorGrant => "operator_grant",
+    OperatorRevocation => "operator_revocation",
+    QuotaReached => "quota_reached",
+    /// A client has sent [`REJECTED_KEYS`] keys that are not accepted.
+    KeysRejected => "keys_rejected",
+    /// More refusals in one second than are written.
+    RefusalsDropped => "refusals_dropped",
 }
 
 /// An event to be logged.
@@ -177,10 +132,10 @@ impl AuditEntry {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct LoggedEvent<'a> {
     time: String,
-    event: AuditEvent,
+    event: &'static str,
     /// `ok`, or the reason for the refusal.
     outcome: &'a str,
     account: Option<i64>,
@@ -292,7 +247,7 @@ impl AuditLog {
         let AuditEntry { event, account, key, tier, by_operator, operator } = entry;
         let line = LoggedEvent {
             time: rfc3339(now),
-            event,
+            event: event.name(),
             outcome,
             account: account.map(|account| account.0),
             key: key.map(|key| key.0),
@@ -308,16 +263,10 @@ impl AuditLog {
             if out.dropped > 0 {
                 let dropped = LoggedEvent {
                     time: rfc3339(out.second),
-                    event: AuditEvent::RefusalsDropped,
+                    event: AuditEvent::RefusalsDropped.name(),
                     outcome: "ok",
-                    account: None,
-                    key: None,
-                    request: None,
-                    address: None,
-                    tier: None,
-                    by: None,
-                    operator: None,
                     count: Some(out.dropped),
+                    ..LoggedEvent::default()
                 };
                 out.append(&dropped);
             }
@@ -388,13 +337,6 @@ mod tests {
 
     fn origin(address: &str) -> RequestOrigin {
         RequestOrigin { request: "0123456789abcdef".into(), address: address.parse().unwrap() }
-    }
-
-    #[test]
-    fn names_are_those_in_the_lines() {
-        for event in AuditEvent::ALL {
-            assert_eq!(serde_json::to_value(event).unwrap(), event.name());
-        }
     }
 
     #[test]

@@ -6,6 +6,17 @@
 //! several; both pass the same conformance suite.
 #![warn(unreachable_pub)]
 
+/// Implements `Debug` for secrets: it shows the name of the type only.
+macro_rules! hide_debug {
+    ($($secret:ident),*) => {
+        $(impl std::fmt::Debug for $secret {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(concat!(stringify!($secret), "(…)"))
+            }
+        })*
+    };
+}
+
 pub mod account;
 mod api_key;
 mod api_key_cache;

@@ -413,8 +413,8 @@ fn first_of_days(today: Date, days: u16) -> Date {
     Date::from_days(today.days() - i32::from(days.max(1)) + 1)
 }
 
-pub(crate) fn random() -> Result<[u8; 32], StoreError> {
-    let mut bytes = [0; 32];
+pub(crate) fn random<const N: usize>() -> Result<[u8; N], StoreError> {
+    let mut bytes = [0; N];
     getrandom::fill(&mut bytes)?;
     Ok(bytes)
 }

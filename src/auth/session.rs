@@ -1,6 +1,5 @@
 //! Sessions of signed-in browsers, identified by a random token.
 
-use std::fmt;
 use std::str::FromStr;
 
 use base64::Engine;
@@ -8,7 +7,9 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
+use crate::StoreError;
 use crate::account::Account;
+use crate::service::random;
 
 /// Seconds from sign-in to the end of a session, used or not: 30 days.
 pub const SESSION_SECONDS: i64 = 30 * 86_400;
@@ -30,6 +31,10 @@ pub(crate) const MAX_SESSIONS: u32 = 20;
 pub struct SessionToken(Zeroizing<[u8; 32]>);
 
 impl SessionToken {
+    pub(crate) fn generate() -> Result<Self, StoreError> {
+        Ok(Self::from_seed(random()?))
+    }
+
     /// `seed` is random.
     pub(crate) fn from_seed(seed: [u8; 32]) -> Self {
         Self(Zeroizing::new(seed))
@@ -42,12 +47,6 @@ impl SessionToken {
 
     pub fn digest(&self) -> SessionDigest {
         SessionDigest(Sha256::digest(*self.0).into())
-    }
-}
-
-impl fmt::Debug for SessionToken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SessionToken(…)")
     }
 }
 
@@ -83,11 +82,7 @@ impl SessionDigest {
     }
 }
 
-impl fmt::Debug for SessionDigest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SessionDigest(…)")
-    }
-}
+hide_debug!(SessionToken, SessionDigest);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {

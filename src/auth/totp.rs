@@ -4,7 +4,6 @@
 //! The standard's HMAC is short enough to need no crate of its own. The secret must be readable to verify a code, so it is stored
 //! in clear, in a file that only the service's user can read; recovery codes are stored as digests.
 
-use std::fmt;
 use std::str::FromStr;
 
 use hmac::{Hmac, KeyInit, Mac};
@@ -46,9 +45,7 @@ pub struct ParseTotpSecretError;
 
 impl TotpSecret {
     pub fn generate() -> Result<Self, StoreError> {
-        let random = Zeroizing::new(random()?);
-        let (secret, _) = random.split_first_chunk().expect("32 bytes are more than 20");
-        Ok(Self(Zeroizing::new(*secret)))
+        Ok(Self(Zeroizing::new(random()?)))
     }
 
     pub(crate) fn from_bytes(bytes: [u8; SECRET_BYTES]) -> Self {
@@ -89,12 +86,6 @@ impl FromStr for TotpSecret {
     }
 }
 
-impl fmt::Debug for TotpSecret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("TotpSecret(…)")
-    }
-}
-
 impl SecondFactorCode {
     /// `None` if the text is of neither form.
     pub(crate) fn parse(text: &str) -> Option<Self> {
@@ -114,9 +105,7 @@ pub struct RecoveryCode(Zeroizing<[u8; RECOVERY_BYTES]>);
 
 impl RecoveryCode {
     pub(crate) fn generate() -> Result<Self, StoreError> {
-        let random = Zeroizing::new(random()?);
-        let (code, _) = random.split_first_chunk().expect("32 bytes are more than 10");
-        Ok(Self(Zeroizing::new(*code)))
+        Ok(Self(Zeroizing::new(random()?)))
     }
 
     /// Four groups of four characters.
@@ -127,12 +116,6 @@ impl RecoveryCode {
 
     pub(crate) fn digest(&self) -> RecoveryDigest {
         RecoveryDigest::new(&self.0)
-    }
-}
-
-impl fmt::Debug for RecoveryCode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("RecoveryCode(…)")
     }
 }
 
@@ -150,11 +133,7 @@ impl RecoveryDigest {
     }
 }
 
-impl fmt::Debug for RecoveryDigest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("RecoveryDigest(…)")
-    }
-}
+hide_debug!(TotpSecret, RecoveryCode, RecoveryDigest);
 
 /// The length of `bytes` is a multiple of five.
 fn base32(bytes: &[u8]) -> String {

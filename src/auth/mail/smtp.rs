@@ -16,6 +16,7 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc2822;
 
 use crate::mail::{Mail, MailSender};
+use crate::service::random;
 use data::hex;
 
 /// Timeout of each reply of the server.
@@ -174,11 +175,7 @@ fn domain(address: &str) -> &str {
 
 /// Empty if the system returns no random bytes: the mail server adds an id then.
 fn message_id() -> String {
-    let mut bytes = [0; 16];
-    match getrandom::fill(&mut bytes) {
-        Ok(()) => hex::digits(&bytes),
-        Err(_) => String::new(),
-    }
+    random::<16>().map_or_else(|_| String::new(), |bytes| hex::digits(&bytes))
 }
 
 /// Bytes in an encoded word of RFC 2047, which has at most 75 characters.

@@ -1,12 +1,12 @@
 //! Password hashes: argon2id in PHC format, which includes parameters and salt.
 
-use std::fmt;
 
 use argon2::password_hash::{Error, phc};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
 
 use crate::StoreError;
 use crate::password::Secret;
+use crate::service::random;
 
 /// OWASP's recommendation for argon2id: 19 MiB, two passes, one lane.
 const MEMORY_KIB: u32 = 19_456;
@@ -36,8 +36,7 @@ impl PasswordHash {
 
     /// Takes about 50 ms.
     pub(crate) fn compute(secret: &Secret, memory: &mut HashMemory) -> Result<Self, StoreError> {
-        let mut salt = [0; 16];
-        getrandom::fill(&mut salt)?;
+        let salt: [u8; 16] = random()?;
         let params = Params::new(MEMORY_KIB, PASSES, LANES, None).map_err(Error::from);
         let hash = params.and_then(|params| hash(Algorithm::Argon2id, params, secret, &salt, memory));
         hash.map(|hash| Self(hash.to_string())).map_err(|error| StoreError::Hashing(error.to_string()))
@@ -106,11 +105,7 @@ fn hash(
     })
 }
 
-impl fmt::Debug for PasswordHash {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("PasswordHash(…)")
-    }
-}
+hide_debug!(PasswordHash);
 
 #[cfg(test)]
 mod tests {

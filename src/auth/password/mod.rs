@@ -7,7 +7,6 @@ mod common;
 pub mod hash;
 pub(crate) mod hasher;
 
-use std::fmt;
 
 use unicode_normalization::UnicodeNormalization;
 use zeroize::Zeroizing;
@@ -46,17 +45,7 @@ impl Secret {
     }
 }
 
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret(…)")
-    }
-}
-
-impl fmt::Debug for Password {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Password(…)")
-    }
-}
+hide_debug!(Secret, Password);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WeakPassword {

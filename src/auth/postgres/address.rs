@@ -41,11 +41,7 @@ impl FromStr for StoreUrl {
     }
 }
 
-impl fmt::Debug for StoreUrl {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("StoreUrl(…)")
-    }
-}
+hide_debug!(StoreUrl);
 
 /// A parsed URL. `Debug` and `Display` show neither password nor parameters.
 #[derive(Clone)]

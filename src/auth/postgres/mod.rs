@@ -104,7 +104,7 @@ impl PostgresStore {
         let unusable = |reason| StoreError::Unusable { place: "--store".to_owned(), reason };
         let address = PostgresAddress::parse(&settings.url, password).map_err(unusable)?;
         let pool = ConnectionPool::new(address, settings.connections as usize)?;
-        let server = random()?.first_chunk().map_or(0, |bytes| i64::from_le_bytes(*bytes));
+        let server = i64::from_le_bytes(random()?);
         Ok(Self { server, pool, calls: MeasuredCalls::default() })
     }
 

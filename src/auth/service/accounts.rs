@@ -15,7 +15,6 @@ use crate::audit::{AuditEntry, AuditEvent};
 use crate::password::hasher::EnteredBy;
 use crate::password::{Password, Secret};
 use crate::quota::Tier;
-use crate::service::random;
 use crate::session::{
     CONFIRMED_SECONDS, ListedSession, NewSession, OPERATOR_SECONDS, SESSION_SECONDS, Session, SessionDigest, SessionId,
     SessionToken,
@@ -370,7 +369,7 @@ impl AuthService {
 }
 
 pub(crate) fn new_session(now: i64) -> Result<(SessionToken, NewSession), AccountError> {
-    let token = SessionToken::from_seed(random()?);
+    let token = SessionToken::generate()?;
     let (digest, expires_at) = (token.digest(), now.saturating_add(SESSION_SECONDS));
     Ok((token, NewSession { digest, created_at: now, expires_at }))
 }

@@ -7,7 +7,6 @@
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
 use std::sync::Arc;
 
 use crate::account::AccountId;
@@ -51,11 +50,7 @@ impl PendingSignIn {
     }
 }
 
-impl fmt::Debug for PendingSignIn {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("PendingSignIn(…)")
-    }
-}
+hide_debug!(PendingSignIn);
 
 impl AuthService {
     /// [`AccountError::CodeRequired`] if the account uses an app.
