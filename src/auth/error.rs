@@ -295,11 +295,7 @@ impl From<StoreError> for AccountError {
             | StoreError::NoSuchWatch
             | StoreError::NoSuchWebhook => Self::Watch(error),
             StoreError::Busy => Self::Busy(RetryAfter { seconds: 1 }),
-            StoreError::Replaced(_)
-            | StoreError::Full(_)
-            | StoreError::File { .. }
-            | StoreError::Unreachable { .. }
-            | StoreError::Database { .. } => Self::Unavailable(error),
+            error if error.is_failure() => Self::Unavailable(error),
             error => Self::Store(error),
         }
     }

@@ -198,29 +198,10 @@ impl RateLimits {
         self.sign_ins_of_account.give_back(store, &attempt.of_account);
     }
 
-    /// Counts a sign-in in a known browser of this account.
-    pub(crate) fn count_known_browser(
-        &self,
-        store: SharedStore<'_>,
-        account: i64,
-        now: i64,
-    ) -> Result<(), AccountError> {
-        self.passwords_of_owner.take(store, Client::KnownBrowsers(account), now).map(drop)
-    }
-
-    /// Counts a password entered in the session with this digest.
-    pub(crate) fn count_session_password(
-        &self,
-        store: SharedStore<'_>,
-        digest: [u8; 32],
-        now: i64,
-    ) -> Result<(), AccountError> {
-        self.passwords_of_owner.take(store, Client::Session(digest), now).map(drop)
-    }
-
-    /// Counts a code entered for this account, from all addresses together: the password is known already.
-    pub(crate) fn count_code(&self, store: SharedStore<'_>, account: i64, now: i64) -> Result<(), AccountError> {
-        self.passwords_of_owner.take(store, Client::Codes(account), now).map(drop)
+    /// Counts a password entered in a known browser or a session of an account, or a code entered for it, from all
+    /// addresses together: the password is known already.
+    pub(crate) fn count_password(&self, store: SharedStore<'_>, owner: Client, now: i64) -> Result<(), AccountError> {
+        self.passwords_of_owner.take(store, owner, now).map(drop)
     }
 
     /// Counts an e-mail to `email` that a client requests, with or without an account.
@@ -235,22 +216,24 @@ impl RateLimits {
         self.mails_of_account.take(store, Client::Mailbox(email.into()), now).map(drop)
     }
 
-    /// Number of refusals by each kind of limit.
-    pub(crate) fn denied(&self) -> [(&'static str, u64); 4] {
-        let sum = |limits: &[&RateLimit]| limits.iter().map(|limit| limit.denied.load(Ordering::Relaxed)).sum();
+    fn by_kind(&self) -> [(&'static str, Vec<&RateLimit>); 4] {
         [
-            ("pages", sum(&[&self.pages])),
-            ("sign_ups", sum(&[&self.sign_ups])),
-            ("sign_ins", sum(&[&self.sign_ins_of_account, &self.sign_ins_of_address, &self.passwords_of_owner])),
-            ("mails", sum(&[&self.mails_of_account, &self.mails_of_address])),
+            ("pages", vec![&self.pages]),
+            ("sign_ups", vec![&self.sign_ups]),
+            ("sign_ins", vec![&self.sign_ins_of_account, &self.sign_ins_of_address, &self.passwords_of_owner]),
+            ("mails", vec![&self.mails_of_account, &self.mails_of_address]),
         ]
     }
 
+    /// Number of refusals by each kind of limit.
+    pub(crate) fn denied(&self) -> [(&'static str, u64); 4] {
+        let denied = |limit: &RateLimit| limit.denied.load(Ordering::Relaxed);
+        self.by_kind().map(|(kind, limits)| (kind, limits.into_iter().map(denied).sum()))
+    }
+
     pub(crate) fn remove_expired(&self, now: i64) {
-        let sign_ins = [&self.sign_ins_of_account, &self.sign_ins_of_address, &self.passwords_of_owner];
-        let mails = [&self.mails_of_account, &self.mails_of_address];
-        for limit in [&self.pages, &self.sign_ups].into_iter().chain(sign_ins).chain(mails) {
-            limit.counter.remove_expired(now);
+        for (_, limits) in self.by_kind() {
+            limits.iter().for_each(|limit| limit.counter.remove_expired(now));
         }
     }
 }

@@ -176,6 +176,12 @@ impl AuthService {
         }
     }
 
+    /// Logs an event with its result, which is returned.
+    pub(crate) fn audited<T>(&self, entry: AuditEntry, result: Result<T, AccountError>) -> Result<T, AccountError> {
+        self.audit(entry, result.as_ref().err());
+        result
+    }
+
     /// The lines of the audit log about an account, the oldest first; none if they are not kept in a file. It blocks.
     pub fn audit_lines(&self, account: AccountId) -> std::io::Result<Vec<serde_json::Value>> {
         self.audit.get().map_or_else(|| Ok(Vec::new()), |log| log.lines_of(account))

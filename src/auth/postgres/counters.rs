@@ -87,25 +87,18 @@ impl CounterStore for PostgresStore {
     }
 
     fn end_leases(&self, unused: &[UnusedUnits]) -> Result<(), StoreError> {
-        let mut columns: [Vec<i64>; 4] = Default::default();
         // In one order, so that servers do not deadlock.
         let mut unused = unused.to_vec();
         unused.sort_unstable_by_key(|unused| (unused.day, kind_and_number(unused.counter)));
-        for UnusedUnits { counter, day, units } in unused {
-            let (kind, counter) = kind_and_number(counter);
-            for (column, value) in columns.iter_mut().zip([kind, counter, day.days().into(), units.into()]) {
-                column.push(value);
-            }
-        }
-        let [kinds, counters, days, units] = columns;
         self.transact(Durability::Normal, "give back quotas", |transaction| {
-            transaction.execute(
-                "UPDATE leases SET taken = greatest(leases.taken - unused.units, 0) FROM \
-                 unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) AS unused (kind, counter, day, units) \
-                 WHERE leases.day = unused.day AND leases.kind = unused.kind AND leases.counter = unused.counter",
-                &[&kinds, &counters, &days, &units],
-            )?;
-            Ok(())
+            let sql: &dyn Sql = transaction;
+            sql.execute_each(
+                "UPDATE leases SET taken = greatest(taken - ?4, 0) WHERE kind = ?1 AND counter = ?2 AND day = ?3",
+                unused.iter().map(|UnusedUnits { counter, day, units }| {
+                    let (kind, counter) = kind_and_number(*counter);
+                    params![kind, counter, day.days(), *units]
+                }),
+            )
         })
     }
 
@@ -150,11 +143,8 @@ impl CounterStore for PostgresStore {
 }
 
 fn uncount(sql: &dyn Sql, counted: &[CountedWindow]) -> Result<(), SqlError> {
-    for CountedWindow { counter, started_at } in counted {
-        let update = "UPDATE windows SET count = count - 1 WHERE counter = ?1 AND started_at = ?2 AND count > 0";
-        sql.execute(update, &params![counter.cast_signed(), *started_at])?;
-    }
-    Ok(())
+    let update = "UPDATE windows SET count = count - 1 WHERE counter = ?1 AND started_at = ?2 AND count > 0";
+    sql.execute_each(update, counted.iter().map(|window| params![window.counter.cast_signed(), window.started_at]))
 }
 
 /// Deletes the counters of past days, and servers that no longer run.

@@ -14,7 +14,7 @@ use crate::account::{Account, AccountId, Email};
 use crate::audit::{AuditEntry, AuditEvent};
 use crate::password::hasher::EnteredBy;
 use crate::password::{Password, Secret};
-use crate::quota::Tier;
+use crate::quota::{Client, Tier};
 use crate::session::{
     CONFIRMED_SECONDS, ListedSession, NewSession, OPERATOR_SECONDS, SESSION_SECONDS, Session, SessionDigest, SessionId,
     SessionToken,
@@ -129,18 +129,27 @@ impl AuthService {
             let found = self.verify(email, secret, origin, now, &mut account).await?;
             let Credentials { account, version, .. } = found.ok_or(AccountError::WrongCredentials)?;
             self.require_code(account, version, now).await?;
-            let (token, session) = new_session(now)?;
-            let added = self.blocking(move |service| service.store.add_session(account, version, &session)).await;
-            added.map_err(|error| match error {
-                // The password changed after it was verified.
-                AccountError::SignedOut => AccountError::WrongCredentials,
-                error => error,
-            })?;
-            Ok::<_, AccountError>(self.started(token, &session, account, version))
+            // The password may have changed after it was verified.
+            self.start_session(account, version, AccountError::WrongCredentials, now).await
         }
         .await;
-        self.audit(AuditEntry::new(AuditEvent::SignIn, account), started.as_ref().err());
-        started
+        self.audited(AuditEntry::new(AuditEvent::SignIn, account), started)
+    }
+
+    /// Starts a session of an account whose password still has this version; `changed` is the error if not.
+    pub(crate) async fn start_session(
+        self: &Arc<Self>,
+        account: AccountId,
+        version: PasswordVersion,
+        changed: AccountError,
+        now: i64,
+    ) -> Result<StartedSession, AccountError> {
+        let (token, session) = new_session(now)?;
+        match self.blocking(move |service| service.store.add_session(account, version, &session)).await {
+            Ok(()) => Ok(self.started(token, &session, account, version)),
+            Err(AccountError::SignedOut) => Err(changed),
+            Err(error) => Err(error),
+        }
     }
 
     /// No effect if the session has already ended.
@@ -201,11 +210,7 @@ impl AuthService {
             Err(error) => Err(error),
         };
         let confirmed = confirmed.and_then(|exists| if exists { Ok(()) } else { Err(AccountError::SignedOut) });
-        self.audit(
-            AuditEntry::new(AuditEvent::PasswordConfirmation, Some(visitor.account.id)),
-            confirmed.as_ref().err(),
-        );
-        confirmed
+        self.audited(AuditEntry::new(AuditEvent::PasswordConfirmation, Some(visitor.account.id)), confirmed)
     }
 
     /// Sets another password, ends all sessions, the visitor's included, and starts another one: a copy of the visitor's token
@@ -235,8 +240,7 @@ impl AuthService {
             Ok(self.started(token, &session, account, PasswordVersion(version.0 + 1)))
         }
         .await;
-        self.audit(AuditEntry::new(AuditEvent::PasswordChange, Some(visitor.account.id)), changed.as_ref().err());
-        changed
+        self.audited(AuditEntry::new(AuditEvent::PasswordChange, Some(visitor.account.id)), changed)
     }
 
     /// Deletes the visitor's account. Its keys are rejected as revoked when this returns.
@@ -249,19 +253,16 @@ impl AuthService {
         password: Secret,
         now: i64,
     ) -> Result<(), AccountError> {
-        let verified = self.verify_visitor(visitor, password, now).await;
-        let deleted = match verified {
-            Ok(Credentials { account, version, .. }) => {
-                self.blocking(move |service| {
-                    service.store.delete_account(account, Some(version), now)?;
-                    service.refresh().map(|_| ())
-                })
-                .await
-            }
-            Err(error) => Err(error),
-        };
-        self.audit(AuditEntry::new(AuditEvent::AccountDeletion, Some(visitor.account.id)), deleted.as_ref().err());
-        deleted
+        let deleted = async {
+            let Credentials { account, version, .. } = self.verify_visitor(visitor, password, now).await?;
+            let delete = move |service: &Self| {
+                service.store.delete_account(account, Some(version), now)?;
+                service.refresh().map(|_| ())
+            };
+            self.blocking(delete).await
+        }
+        .await;
+        self.audited(AuditEntry::new(AuditEvent::AccountDeletion, Some(visitor.account.id)), deleted)
     }
 
     /// Verifies the password of a visitor. Counted by session, so that strangers who guess passwords do not hinder a signed-in
@@ -272,7 +273,8 @@ impl AuthService {
         secret: Secret,
         now: i64,
     ) -> Result<Credentials, AccountError> {
-        self.rate_limits.count_session_password(self.store.counters(), *visitor.session.bytes(), now)?;
+        let session = Client::Session(*visitor.session.bytes());
+        self.rate_limits.count_password(self.store.counters(), session, now)?;
         let found = self.credentials(visitor.account.email.clone()).await?;
         // The address may belong to another account by now.
         let own = found.filter(|found| found.account == visitor.account.id).ok_or(AccountError::SignedOut)?;
@@ -296,8 +298,9 @@ impl AuthService {
         *account = found.as_ref().map(|found| found.account);
         // A known browser that has used up its own limit is counted like any other.
         let is_known = found.as_ref().zip(origin.browser).is_some_and(|(found, browser)| {
+            let browsers = Client::KnownBrowsers(found.account.0);
             self.browser_secret.is_known(&browser, found, now)
-                && self.rate_limits.count_known_browser(self.store.counters(), found.account.0, now).is_ok()
+                && self.rate_limits.count_password(self.store.counters(), browsers, now).is_ok()
         });
         if is_known {
             let matches = self.matches(found.as_ref(), secret, EnteredBy::Owner).await?;
@@ -346,7 +349,7 @@ impl AuthService {
     }
 
     /// The session of an owner who entered the password of this version.
-    pub(crate) fn started(
+    fn started(
         &self,
         token: SessionToken,
         session: &NewSession,
@@ -368,7 +371,7 @@ impl AuthService {
     }
 }
 
-pub(crate) fn new_session(now: i64) -> Result<(SessionToken, NewSession), AccountError> {
+fn new_session(now: i64) -> Result<(SessionToken, NewSession), AccountError> {
     let token = SessionToken::generate()?;
     let (digest, expires_at) = (token.digest(), now.saturating_add(SESSION_SECONDS));
     Ok((token, NewSession { digest, created_at: now, expires_at }))

@@ -77,11 +77,7 @@ impl AuthService {
         });
         let created = created.await;
         let key = created.as_ref().ok().map(|new| new.record.id);
-        self.audit(
-            AuditEntry { key, ..AuditEntry::new(AuditEvent::KeyCreation, Some(account)) },
-            created.as_ref().err(),
-        );
-        created
+        self.audited(AuditEntry { key, ..AuditEntry::new(AuditEvent::KeyCreation, Some(account)) }, created)
     }
 
     /// Creates a successor of a key, and returns it with the rotated key, which is accepted until the overlap ends.
@@ -104,10 +100,8 @@ impl AuthService {
             let _ = service.refresh();
             Ok((rotated, NewKey { key, record }))
         });
-        let rotated = rotated.await;
         let entry = AuditEntry { key: Some(key), ..AuditEntry::new(AuditEvent::KeyRotation, Some(account)) };
-        self.audit(entry, rotated.as_ref().err());
-        rotated
+        self.audited(entry, rotated.await)
     }
 
     /// Revokes a key, which is rejected when this returns. `operator` is the account of the acting operator; `None` if
@@ -127,11 +121,9 @@ impl AuthService {
             service.refresh()?;
             Ok(record)
         });
-        let revoked = revoked.await;
         let entry =
             AuditEntry { key: Some(key), operator, ..AuditEntry::new(AuditEvent::KeyRevocation, Some(account)) };
-        self.audit(entry, revoked.as_ref().err());
-        revoked
+        self.audited(entry, revoked.await)
     }
 
     /// An active key of an account.

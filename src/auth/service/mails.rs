@@ -7,7 +7,7 @@ use std::thread::Thread;
 
 use crate::account::{Account, Email};
 use crate::audit::{self, AuditEntry, AuditEvent};
-use crate::link::{LINK_SECONDS, LinkToken, Purpose};
+use crate::link::{LINK_SECONDS, LinkDigest, LinkToken, Purpose};
 use crate::mail::Mail;
 use crate::password::Password;
 use crate::password::hasher::EnteredBy;
@@ -73,16 +73,12 @@ impl AuthService {
     /// # Errors
     /// [`AccountError::NoSuchLink`].
     pub async fn verify_by_link(self: &Arc<Self>, token: &str, now: i64) -> Result<Account, AccountError> {
-        let verified = match token.parse::<LinkToken>() {
-            Ok(token) => {
-                let link = token.digest();
-                self.blocking(move |service| service.store.verify_by_link(&link, now)).await
-            }
-            Err(_) => Err(AccountError::NoSuchLink),
+        let verified = match parse_link(token) {
+            Ok(link) => self.blocking(move |service| service.store.verify_by_link(&link, now)).await,
+            Err(error) => Err(error),
         };
         let account = verified.as_ref().ok().map(|account| account.id);
-        self.audit(AuditEntry::new(AuditEvent::AddressVerification, account), verified.as_ref().err());
-        verified
+        self.audited(AuditEntry::new(AuditEvent::AddressVerification, account), verified)
     }
 
     /// Sends a link to set a new password if the address has an account. Neither the result nor its duration reveals
@@ -126,7 +122,7 @@ impl AuthService {
     /// # Errors
     /// [`AccountError::NoSuchLink`].
     pub async fn account_of_reset(self: &Arc<Self>, token: &str, now: i64) -> Result<Account, AccountError> {
-        let link = token.parse::<LinkToken>().map_err(|_| AccountError::NoSuchLink)?.digest();
+        let link = parse_link(token)?;
         self.blocking(move |service| service.store.account_of_link(Purpose::Reset, &link, now)).await
     }
 
@@ -143,7 +139,7 @@ impl AuthService {
         now: i64,
     ) -> Result<Account, AccountError> {
         let reset = async {
-            let link = token.parse::<LinkToken>().map_err(|_| AccountError::NoSuchLink)?.digest();
+            let link = parse_link(token)?;
             // Before the costly hash.
             self.blocking(move |service| service.store.account_of_link(Purpose::Reset, &link, now)).await?;
             let hash = self.hasher.hash(new.secret().clone(), EnteredBy::Owner).await?;
@@ -156,9 +152,12 @@ impl AuthService {
         }
         .await;
         let account = reset.as_ref().ok().map(|account| account.id);
-        self.audit(AuditEntry::new(AuditEvent::PasswordReset, account), reset.as_ref().err());
-        reset
+        self.audited(AuditEntry::new(AuditEvent::PasswordReset, account), reset)
     }
+}
+
+fn parse_link(token: &str) -> Result<LinkDigest, AccountError> {
+    token.parse::<LinkToken>().map(|token| token.digest()).map_err(|_| AccountError::NoSuchLink)
 }
 
 /// Makes the due link, in place of an earlier one of the account for the same purpose, and the e-mail that carries it.

@@ -68,10 +68,8 @@ impl AuthService {
             service.store.set_tier(&email, tier)?;
             service.refresh().map(|_| ())
         });
-        let changed = changed.await;
         let entry = AuditEntry { tier: Some(tier), ..operator_entry(operator, AuditEvent::TierChange, account.id) };
-        self.audit(entry, changed.as_ref().err());
-        changed
+        self.audited(entry, changed.await)
     }
 
     /// Marks an account as verified.
@@ -82,8 +80,7 @@ impl AuthService {
         now: i64,
     ) -> Result<(), AccountError> {
         let verified = self.blocking(move |service| service.store.verify_account(account, now).map(|_| ())).await;
-        self.audit(operator_entry(operator, AuditEvent::AccountVerification, account), verified.as_ref().err());
-        verified
+        self.audited(operator_entry(operator, AuditEvent::AccountVerification, account), verified)
     }
 
     /// Blocks or unblocks an account. While it is blocked, sign-in is refused and its keys are rejected; the change
@@ -99,10 +96,8 @@ impl AuthService {
             service.store.set_blocked(account, is_blocked, now)?;
             service.refresh().map(|_| ())
         });
-        let changed = changed.await;
         let event = if is_blocked { AuditEvent::AccountBlock } else { AuditEvent::AccountUnblock };
-        self.audit(operator_entry(operator, event, account), changed.as_ref().err());
-        changed
+        self.audited(operator_entry(operator, event, account), changed.await)
     }
 }
 

@@ -13,8 +13,8 @@ use crate::account::AccountId;
 use crate::audit::{AuditEntry, AuditEvent};
 use crate::derived_secret::DerivedSecret;
 use crate::password::Secret;
-use crate::service::accounts::new_session;
-use crate::totp::{RECOVERY_CODES, RecoveryCode, SecondFactorCode, TotpSecret};
+use crate::quota::Client;
+use crate::totp::{RECOVERY_CODES, RecoveryCode, RecoveryDigest, SecondFactorCode, TotpSecret};
 use crate::{AccountError, AuthService, PasswordVersion, StartedSession, StoreError, Totp, Visitor};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -80,27 +80,18 @@ impl AuthService {
     ) -> Result<StartedSession, AccountError> {
         let opened = PendingSignIn::open(pending, now, &self.sign_in_secret);
         let (account, version) = opened.ok_or(AccountError::SignInExpired)?;
-        let verified = self.verify_code(account, code, now).await;
-        let started = match verified {
-            Ok(()) => {
-                let (token, session) = new_session(now)?;
-                let added = self.blocking(move |service| service.store.add_session(account, version, &session)).await;
-                let started = |()| self.started(token, &session, account, version);
-                added.map(started).map_err(|error| match error {
-                    // The password changed after it was entered.
-                    AccountError::SignedOut => AccountError::SignInExpired,
-                    error => error,
-                })
-            }
-            Err(error) => Err(error),
-        };
-        self.audit(AuditEntry::new(AuditEvent::SignIn, Some(account)), started.as_ref().err());
-        started
+        let started = async {
+            self.verify_code(account, code, now).await?;
+            // The password may have changed after it was entered.
+            self.start_session(account, version, AccountError::SignInExpired, now).await
+        }
+        .await;
+        self.audited(AuditEntry::new(AuditEvent::SignIn, Some(account)), started)
     }
 
     /// Accepts a code once. An account without an app has no valid code.
     async fn verify_code(self: &Arc<Self>, account: AccountId, code: &str, now: i64) -> Result<(), AccountError> {
-        self.rate_limits.count_code(self.store.counters(), account.0, now)?;
+        self.rate_limits.count_password(self.store.counters(), Client::Codes(account.0), now)?;
         let parsed = SecondFactorCode::parse(code);
         let accepted = self.blocking(move |service| {
             let Some(Totp { secret, step }) = service.store.totp(account)? else { return Ok(false) };
@@ -143,16 +134,14 @@ impl AuthService {
             None => Err(AccountError::WrongCode),
             Some(step) => {
                 self.blocking(move |service| {
-                    let codes = recovery_codes()?;
-                    let digests: Vec<_> = codes.iter().map(RecoveryCode::digest).collect();
+                    let (codes, digests) = recovery_codes()?;
                     service.store.enable_totp(account, &Totp { secret, step }, &digests, now)?;
                     Ok(codes)
                 })
                 .await
             }
         };
-        self.audit(AuditEntry::new(AuditEvent::TotpActivation, Some(account)), enabled.as_ref().err());
-        enabled
+        self.audited(AuditEntry::new(AuditEvent::TotpActivation, Some(account)), enabled)
     }
 
     /// Replaces the recovery codes, used or not.
@@ -161,14 +150,11 @@ impl AuthService {
     /// [`AccountError::TotpChanged`], [`AccountError::SignedOut`].
     pub async fn renew_recovery_codes(self: &Arc<Self>, account: AccountId) -> Result<Vec<RecoveryCode>, AccountError> {
         let renewed = self.blocking(move |service| {
-            let codes = recovery_codes()?;
-            let digests: Vec<_> = codes.iter().map(RecoveryCode::digest).collect();
+            let (codes, digests) = recovery_codes()?;
             service.store.renew_recovery_codes(account, &digests)?;
             Ok(codes)
         });
-        let renewed = renewed.await;
-        self.audit(AuditEntry::new(AuditEvent::RecoveryCodeRenewal, Some(account)), renewed.as_ref().err());
-        renewed
+        self.audited(AuditEntry::new(AuditEvent::RecoveryCodeRenewal, Some(account)), renewed.await)
     }
 
     /// No longer requires codes at sign-in.
@@ -190,11 +176,12 @@ impl AuthService {
             self.blocking(move |service| service.store.disable_totp(account, Some(version))).await.map(|_| ())
         }
         .await;
-        self.audit(AuditEntry::new(AuditEvent::TotpDeactivation, Some(account)), disabled.as_ref().err());
-        disabled
+        self.audited(AuditEntry::new(AuditEvent::TotpDeactivation, Some(account)), disabled)
     }
 }
 
-fn recovery_codes() -> Result<Vec<RecoveryCode>, StoreError> {
-    (0..RECOVERY_CODES).map(|_| RecoveryCode::generate()).collect()
+fn recovery_codes() -> Result<(Vec<RecoveryCode>, Vec<RecoveryDigest>), StoreError> {
+    let codes: Vec<RecoveryCode> = (0..RECOVERY_CODES).map(|_| RecoveryCode::generate()).collect::<Result<_, _>>()?;
+    let digests = codes.iter().map(RecoveryCode::digest).collect();
+    Ok((codes, digests))
 }
