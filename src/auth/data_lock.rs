@@ -20,8 +20,6 @@ pub struct DataLock {
 
 impl DataLock {
     /// The server that holds the lock of the folder `data`, if there is one. Writes nothing.
-    ///
-    /// # Errors
     /// [`StoreError::File`] if the lock file cannot be read.
     pub fn holder(data: &Path) -> Result<Option<LockHolder>, StoreError> {
         let path = data.join(FILE);
@@ -38,10 +36,7 @@ impl DataLock {
         }
     }
 
-    /// Locks the folder `data`, which is created if missing.
-    ///
-    /// # Errors
-    /// [`StoreError::InUse`], [`StoreError::File`].
+    /// Locks the folder `data`, which is created if missing. [`StoreError::InUse`], [`StoreError::File`].
     pub fn acquire(data: &Path) -> Result<Self, StoreError> {
         files::create_folder(data)?;
         let path = data.join(FILE);

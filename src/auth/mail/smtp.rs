@@ -154,8 +154,7 @@ impl MailTransport {
         }
     }
 
-    /// # Errors
-    /// The server did not accept the message, as far as is known.
+    /// Fails if the server did not accept the message, as far as is known.
     pub fn send(&self, mail: &Mail) -> Result<(), SmtpError> {
         let smtp = self.smtp.as_ref().map_err(Clone::clone)?;
         let address = |text: &str| {

@@ -53,8 +53,7 @@ pub(crate) struct PostgresAddress {
 }
 
 impl PostgresAddress {
-    /// # Errors
-    /// Describes the mistake, without the URL.
+    /// An error describes the mistake, without the URL.
     pub(crate) fn parse(url: &StoreUrl, password: Option<&str>) -> Result<Self, String> {
         let text: &str = &url.0;
         if !["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme)) {

@@ -43,7 +43,6 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// # Errors
     /// [`StoreError::Unreachable`], which says how to fix it.
     pub(crate) fn open(
         runtime: &Handle,

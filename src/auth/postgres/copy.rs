@@ -45,8 +45,6 @@ pub struct CopiedTable {
 
 impl PostgresStore {
     /// Copies everything from the store in the folder `from`, which no server may use meanwhile.
-    ///
-    /// # Errors
     /// [`StoreError::InUse`], [`StoreError::Unusable`] if the target is not empty, and those of opening both.
     pub fn copy_from(from: &Path, settings: &PostgresSettings) -> Result<Vec<CopiedTable>, StoreError> {
         // Opening the store would create a missing one.

@@ -39,18 +39,12 @@ pub struct PostgresTables {
 }
 
 impl PostgresStore {
-    /// URL of the store, without its password.
-    ///
-    /// # Errors
-    /// [`StoreError::Unusable`] if the URL cannot be read.
+    /// URL of the store, without its password. [`StoreError::Unusable`] if the URL cannot be read.
     pub fn display_url(settings: &PostgresSettings) -> Result<String, StoreError> {
         Ok(Self::unmigrated(settings)?.pool.address().to_string())
     }
 
-    /// Reads the state of the store, and writes nothing.
-    ///
-    /// # Errors
-    /// [`StoreError::Unreachable`], [`StoreError::Unusable`].
+    /// Reads the state of the store, and writes nothing. [`StoreError::Unreachable`], [`StoreError::Unusable`].
     pub fn inspect(settings: &PostgresSettings) -> Result<PostgresInspection, StoreError> {
         let store = Self::unmigrated(settings)?;
         store.read_state().map_err(|error| store.open_error(error))

@@ -53,8 +53,6 @@ pub struct PostgresSettings {
 
 impl PostgresSettings {
     /// The password is the only line of `password_file`, if there is one.
-    ///
-    /// # Errors
     /// [`StoreError::Unusable`] if it cannot be read.
     pub fn read(url: StoreUrl, password_file: Option<&Path>, connections: u32) -> Result<Self, StoreError> {
         let read = |path: &Path| {
@@ -77,10 +75,7 @@ pub struct PostgresStore {
 
 impl PostgresStore {
     /// Connects, and migrates the tables if needed. Blocks, like every method: none may be called within an async
-    /// runtime.
-    ///
-    /// # Errors
-    /// [`StoreError::Unreachable`], [`StoreError::Unusable`], [`StoreError::NewerDatabase`].
+    /// runtime. [`StoreError::Unreachable`], [`StoreError::Unusable`], [`StoreError::NewerDatabase`].
     pub fn open(settings: &PostgresSettings) -> Result<Self, StoreError> {
         Self::open_with(settings, schema::STEPS)
     }

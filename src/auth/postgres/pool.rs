@@ -55,10 +55,7 @@ struct PoolState {
 }
 
 impl ConnectionPool {
-    /// Opens no connection yet.
-    ///
-    /// # Errors
-    /// [`StoreError::Unusable`] if `sslrootcert` cannot be used or no thread can be started.
+    /// Opens no connection yet. [`StoreError::Unusable`] if `sslrootcert` cannot be used or no thread can be started.
     pub(crate) fn new(address: PostgresAddress, size: usize) -> Result<Self, StoreError> {
         let unusable = |reason: String| StoreError::Unusable { place: address.setting(), reason };
         let tls = match address.encryption {
@@ -88,18 +85,13 @@ impl ConnectionPool {
         self.size
     }
 
-    /// Takes a connection for one call.
-    ///
-    /// # Errors
-    /// [`StoreError::Busy`] if none is free in time, [`StoreError::Unreachable`].
+    /// Takes a connection for one call. [`StoreError::Busy`] if none is free in time, [`StoreError::Unreachable`].
     pub(crate) fn take(&self, work: CallKind) -> Result<PooledConnection<'_>, SqlError> {
         self.take_by(work, WAIT, self.address.connect_limit())
     }
 
     /// Takes a connection for a short call; `wait` also limits the time to open one.
-    ///
-    /// # Errors
-    /// As [`ConnectionPool::take`].
+    /// Errors as [`ConnectionPool::take`].
     pub(crate) fn take_within(&self, wait: Duration) -> Result<PooledConnection<'_>, SqlError> {
         self.take_by(CallKind::Short, wait, wait)
     }

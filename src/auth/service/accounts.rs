@@ -73,10 +73,7 @@ impl Visitor {
 
 impl AuthService {
     /// Creates an account of the free tier and starts its first session. `now` is Unix seconds in all operations; each can fail
-    /// with [`AccountError::Busy`].
-    ///
-    /// # Errors
-    /// [`AccountError::NotCreated`], [`AccountError::Throttled`].
+    /// with [`AccountError::Busy`]. [`AccountError::NotCreated`], [`AccountError::Throttled`].
     pub async fn sign_up(
         self: &Arc<Self>,
         email: Email,
@@ -113,7 +110,6 @@ impl AuthService {
         Ok((account, self.started(token, &session, account, version)))
     }
 
-    /// # Errors
     /// [`AccountError::WrongCredentials`], [`AccountError::CodeRequired`], [`AccountError::Throttled`].
     pub async fn sign_in(
         self: &Arc<Self>,
@@ -200,8 +196,6 @@ impl AuthService {
     }
 
     /// Verifies the visitor's password before a sensitive change; the session is confirmed for some hours then.
-    ///
-    /// # Errors
     /// [`AccountError::WrongPassword`], [`AccountError::SignedOut`], [`AccountError::Throttled`].
     pub async fn confirm(self: &Arc<Self>, visitor: &Visitor, password: Secret, now: i64) -> Result<(), AccountError> {
         let session = visitor.session;
@@ -215,8 +209,6 @@ impl AuthService {
 
     /// Sets another password, ends all sessions, the visitor's included, and starts another one: a copy of the visitor's token
     /// is worthless afterwards, and only the visitor's browser remains known.
-    ///
-    /// # Errors
     /// [`AccountError::WrongPassword`], [`AccountError::SamePassword`], [`AccountError::SignedOut`],
     /// [`AccountError::Throttled`].
     pub async fn change_password(
@@ -244,8 +236,6 @@ impl AuthService {
     }
 
     /// Deletes the visitor's account. Its keys are rejected as revoked when this returns.
-    ///
-    /// # Errors
     /// [`AccountError::WrongPassword`], [`AccountError::SignedOut`], [`AccountError::Throttled`].
     pub async fn delete_account(
         self: &Arc<Self>,

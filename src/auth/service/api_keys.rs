@@ -58,8 +58,6 @@ impl AccountUsage {
 
 impl AuthService {
     /// Creates a key, which is accepted when this returns, until `expires_at` (Unix seconds).
-    ///
-    /// # Errors
     /// [`AccountError::KeyLimitReached`], [`AccountError::NewKeysUsedUp`], [`AccountError::SignedOut`].
     pub async fn create_key(
         self: &Arc<Self>,
@@ -81,8 +79,6 @@ impl AuthService {
     }
 
     /// Creates a successor of a key, and returns it with the rotated key, which is accepted until the overlap ends.
-    ///
-    /// # Errors
     /// [`AccountError::NoSuchKey`], also for a key of another account and one that is not active,
     /// [`AccountError::KeyOverlaps`], [`AccountError::NewKeysUsedUp`].
     pub async fn rotate_key(
@@ -105,10 +101,7 @@ impl AuthService {
     }
 
     /// Revokes a key, which is rejected when this returns. `operator` is the account of the acting operator; `None` if
-    /// the owner acts.
-    ///
-    /// # Errors
-    /// [`AccountError::NoSuchKey`], also for a key of another account.
+    /// the owner acts. [`AccountError::NoSuchKey`], also for a key of another account.
     pub async fn revoke_key(
         self: &Arc<Self>,
         account: AccountId,
@@ -127,8 +120,6 @@ impl AuthService {
     }
 
     /// An active key of an account.
-    ///
-    /// # Errors
     /// [`AccountError::NoSuchKey`], also for a key of another account and for one that was revoked or has expired.
     pub async fn active_key(
         self: &Arc<Self>,

@@ -25,10 +25,7 @@ impl AuthService {
         self.link_sender.get().is_some()
     }
 
-    /// Sends the link that verifies the address of an account.
-    ///
-    /// # Errors
-    /// [`AccountError::Throttled`], [`AccountError::Busy`].
+    /// Sends the link that verifies the address of an account. [`AccountError::Throttled`], [`AccountError::Busy`].
     pub async fn send_verification(
         self: &Arc<Self>,
         account: &Account,
@@ -68,10 +65,7 @@ impl AuthService {
         .await
     }
 
-    /// Marks the account of a link as verified.
-    ///
-    /// # Errors
-    /// [`AccountError::NoSuchLink`].
+    /// Marks the account of a link as verified. [`AccountError::NoSuchLink`].
     pub async fn verify_by_link(self: &Arc<Self>, token: &str, now: i64) -> Result<Account, AccountError> {
         let verified = match parse_link(token) {
             Ok(link) => self.blocking(move |service| service.store.verify_by_link(&link, now)).await,
@@ -82,10 +76,7 @@ impl AuthService {
     }
 
     /// Sends a link to set a new password if the address has an account. Neither the result nor its duration reveals
-    /// that: the account is looked up in the background.
-    ///
-    /// # Errors
-    /// [`AccountError::Throttled`], [`AccountError::Busy`].
+    /// that: the account is looked up in the background. [`AccountError::Throttled`], [`AccountError::Busy`].
     pub async fn request_reset(self: &Arc<Self>, email: Email, address: IpAddr, now: i64) -> Result<(), AccountError> {
         if !self.sends_mail() {
             return Ok(());
@@ -117,20 +108,14 @@ impl AuthService {
         Ok(())
     }
 
-    /// Account of a link that resets its password.
-    ///
-    /// # Errors
-    /// [`AccountError::NoSuchLink`].
+    /// Account of a link that resets its password. [`AccountError::NoSuchLink`].
     pub async fn account_of_reset(self: &Arc<Self>, token: &str, now: i64) -> Result<Account, AccountError> {
         let link = parse_link(token)?;
         self.blocking(move |service| service.store.account_of_link(Purpose::Reset, &link, now)).await
     }
 
     /// Sets the password of a link's account, ends all its sessions and, unless it `keeps_keys`, revokes its keys. The account is
-    /// verified then: its owner has read the e-mail.
-    ///
-    /// # Errors
-    /// [`AccountError::NoSuchLink`].
+    /// verified then: its owner has read the e-mail. [`AccountError::NoSuchLink`].
     pub async fn reset_by_link(
         self: &Arc<Self>,
         token: &str,

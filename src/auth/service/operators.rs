@@ -54,8 +54,6 @@ impl AuthService {
     }
 
     /// Moves an account to a tier. Its keys have the tier when this returns.
-    ///
-    /// # Errors
     /// [`AccountError::Store`] of [`StoreError::TooManyKeys`].
     pub async fn set_tier_for(
         self: &Arc<Self>,

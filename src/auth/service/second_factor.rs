@@ -69,8 +69,6 @@ impl AuthService {
     }
 
     /// Completes a sign-in with a code.
-    ///
-    /// # Errors
     /// [`AccountError::WrongCode`], [`AccountError::SignInExpired`], [`AccountError::Throttled`].
     pub async fn sign_in_with_code(
         self: &Arc<Self>,
@@ -114,10 +112,7 @@ impl AuthService {
     }
 
     /// Requires codes from an app at sign-in from now on, and returns the recovery codes, to be shown once. `code` proves that the
-    /// app has the secret.
-    ///
-    /// # Errors
-    /// [`AccountError::WrongCode`], [`AccountError::TotpChanged`], [`AccountError::SignedOut`].
+    /// app has the secret. [`AccountError::WrongCode`], [`AccountError::TotpChanged`], [`AccountError::SignedOut`].
     pub async fn enable_totp(
         self: &Arc<Self>,
         account: AccountId,
@@ -144,10 +139,7 @@ impl AuthService {
         self.audited(AuditEntry::new(AuditEvent::TotpActivation, Some(account)), enabled)
     }
 
-    /// Replaces the recovery codes, used or not.
-    ///
-    /// # Errors
-    /// [`AccountError::TotpChanged`], [`AccountError::SignedOut`].
+    /// Replaces the recovery codes, used or not. [`AccountError::TotpChanged`], [`AccountError::SignedOut`].
     pub async fn renew_recovery_codes(self: &Arc<Self>, account: AccountId) -> Result<Vec<RecoveryCode>, AccountError> {
         let renewed = self.blocking(move |service| {
             let (codes, digests) = recovery_codes()?;
@@ -158,8 +150,6 @@ impl AuthService {
     }
 
     /// No longer requires codes at sign-in.
-    ///
-    /// # Errors
     /// [`AccountError::WrongPassword`], [`AccountError::WrongCode`], [`AccountError::SignedOut`],
     /// [`AccountError::Throttled`].
     pub async fn disable_totp(

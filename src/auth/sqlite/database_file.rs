@@ -27,8 +27,6 @@ pub struct StoreCounts {
 
 impl DatabaseFile {
     /// Opens the database in the folder `data` and changes no file in it.
-    ///
-    /// # Errors
     /// [`StoreError::File`] if there is none, [`StoreError::ForeignDatabase`], [`StoreError::NewerDatabase`].
     pub fn open(data: &Path) -> Result<Self, StoreError> {
         let path = files::database_path(data);
@@ -38,9 +36,7 @@ impl DatabaseFile {
     }
 
     /// Opens the database in the folder `data` to copy it, also while others write to it.
-    ///
-    /// # Errors
-    /// As [`DatabaseFile::open`].
+    /// Errors as [`DatabaseFile::open`].
     pub fn open_shared(data: &Path) -> Result<Self, StoreError> {
         Self::open_uri(files::database_path(data), "?mode=rw")
     }
@@ -90,8 +86,6 @@ impl DatabaseFile {
     }
 
     /// Checks the structure of all tables; reads the whole file.
-    ///
-    /// # Errors
     /// [`StoreError::Damaged`] with a description of the damage.
     pub fn check(&self) -> Result<(), StoreError> {
         let found: Result<String, _> = self.connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0));

@@ -54,8 +54,6 @@ struct IdentityReader {
 
 impl SqliteStore {
     /// Opens the store in the folder `data`; creates folder (0700) and file (0600) if missing.
-    ///
-    /// # Errors
     /// [`StoreError::File`], [`StoreError::ForeignDatabase`], [`StoreError::NewerDatabase`], [`StoreError::Busy`].
     pub fn open(data: &Path) -> Result<Self, StoreError> {
         let path = files::prepare_database(data)?;
