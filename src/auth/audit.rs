@@ -202,15 +202,16 @@ impl AuditLog {
 
     /// Logs an event of the current request; `refusal` is the reason if it was refused.
     pub fn write(&self, entry: AuditEntry, refusal: Option<&AccountError>) {
-        self.write_at((self.clock)(), entry, origin().as_ref(), refusal.map_or("ok", AccountError::outcome));
+        self.write_at(self.now(), entry, origin().as_ref(), refusal.map_or("ok", AccountError::outcome));
+    }
+
+    /// Unix seconds.
+    pub(crate) fn now(&self) -> i64 {
+        (self.clock)()
     }
 
     /// Logs that a key's quota is used up, once for each key and day.
-    pub(crate) fn quota_reached(&self, account: Option<AccountId>, key: KeyId, origin: impl FnOnce() -> RequestOrigin) {
-        self.quota_reached_at((self.clock)(), account, key, origin);
-    }
-
-    fn quota_reached_at(
+    pub(crate) fn quota_reached(
         &self,
         now: i64,
         account: Option<AccountId>,
@@ -232,11 +233,7 @@ impl AuditLog {
     }
 
     /// Logs, once an hour, that the keys of a client are not accepted, when it has sent [`REJECTED_KEYS`].
-    pub(crate) fn key_rejected(&self, error: AuthError, origin: &RequestOrigin) {
-        self.key_rejected_at((self.clock)(), error, origin);
-    }
-
-    fn key_rejected_at(&self, now: i64, error: AuthError, origin: &RequestOrigin) {
+    pub(crate) fn key_rejected(&self, now: i64, error: AuthError, origin: &RequestOrigin) {
         let client = Client::Address(origin.address);
         if self.rejected_keys.take(&client, REJECTED_KEYS, now) == Ok(REJECTED_KEYS) {
             self.write_at(now, AuditEntry::new(AuditEvent::KeysRejected, None), Some(origin), error.code());
@@ -393,12 +390,12 @@ mod tests {
             ("192.0.2.2", 500, NOW + 3_600),
         ] {
             for _ in 0..count {
-                log.key_rejected_at(now, AuthError::Invalid, &origin(address));
+                log.key_rejected(now, AuthError::Invalid, &origin(address));
             }
         }
         for subnet in 0..1_000 {
             for _ in 0..REJECTED_KEYS {
-                log.key_rejected_at(NOW, AuthError::Revoked, &origin(&format!("2001:db8:1:{subnet:x}::1")));
+                log.key_rejected(NOW, AuthError::Revoked, &origin(&format!("2001:db8:1:{subnet:x}::1")));
             }
         }
         let read = lines.read();
@@ -413,7 +410,7 @@ mod tests {
         let lines = Lines::default();
         let log = AuditLog::with_file(LogFile::Other(Box::new(lines.clone())), || NOW).unwrap();
         for (key, now) in [(1, NOW), (1, NOW + 1), (2, NOW + 1), (1, NOW + 86_400)] {
-            log.quota_reached_at(now, Some(AccountId(7)), KeyId(key), || origin("192.0.2.1"));
+            log.quota_reached(now, Some(AccountId(7)), KeyId(key), || origin("192.0.2.1"));
         }
         let keys: Vec<Value> = lines.read().iter().map(|line| line["key"].clone()).collect();
         assert_eq!(keys, [1, 2, 1]);

@@ -22,6 +22,6 @@ impl DerivedSecret {
     }
 }
 
-fn mac(secret: &[u8; 32]) -> Hmac<Sha256> {
+pub(crate) fn mac(secret: &[u8; 32]) -> Hmac<Sha256> {
     <Hmac<Sha256> as KeyInit>::new_from_slice(secret).expect("HMAC accepts keys of any length")
 }

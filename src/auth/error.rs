@@ -73,7 +73,7 @@ pub enum StoreError {
     KeyEnded,
     #[error("the key was rotated, and both keys are still accepted; revoke one of them first")]
     KeyOverlaps,
-    #[error("several keys have this short form; use the number of one:{}", numbers(.0))]
+    #[error("several keys have this short form; use the number of one:{}", .0.iter().map(|id| format!(" {}", id.0)).collect::<String>())]
     AmbiguousKey(Vec<KeyId>),
     #[error("{}: {source}", path.display())]
     File { path: PathBuf, source: io::Error },
@@ -117,10 +117,6 @@ pub enum StoreError {
     Thread(io::Error),
     #[error("could not hash the password: {0}")]
     Hashing(String),
-}
-
-fn numbers(ids: &[KeyId]) -> String {
-    ids.iter().map(|id| format!(" {}", id.0)).collect()
 }
 
 impl StoreError {

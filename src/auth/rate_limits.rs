@@ -7,8 +7,7 @@ use std::fmt;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::quota::{Client, ClientHasher, CountedWindow, WindowCounter};
-use crate::service::blocking;
+use crate::quota::{Client, ClientHasher, CountedWindow, WindowCounter, run_in_place};
 use crate::{AccountError, CounterStore};
 
 /// Failed sign-ins of one account from one network (IPv4 /24, IPv6 /48) per [`SIGN_IN_WINDOW`], whether the account
@@ -100,7 +99,7 @@ impl RateLimit {
             return self.take_here(client, now).map_err(AccountError::Throttled);
         };
         let windows = self.counter.shared(&client, self.limit);
-        let counted = blocking(|| store.count(&windows))?;
+        let counted = run_in_place(|| store.count(&windows))?;
         counted.map(CountedRequest::InStore).map_err(|seconds| AccountError::Throttled(self.deny(seconds)))
     }
 
@@ -121,7 +120,7 @@ impl RateLimit {
         match (counted, store) {
             (CountedRequest::Here { client, at }, _) => self.counter.give_back(client, *at),
             // If it fails, the request remains counted until its window ends.
-            (CountedRequest::InStore(windows), Some(store)) => drop(blocking(|| store.uncount(windows))),
+            (CountedRequest::InStore(windows), Some(store)) => drop(run_in_place(|| store.uncount(windows))),
             (CountedRequest::InStore(_), None) => {}
         }
     }

@@ -16,7 +16,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Thread;
 
 use once_cell::sync::OnceCell;
-use tokio::runtime::{Handle, RuntimeFlavor};
 use zeroize::Zeroizing;
 
 use crate::account::AccountId;
@@ -44,13 +43,6 @@ pub struct Caller {
     pub tier: Tier,
     pub masked: MaskedKey,
     counter: CounterId,
-}
-
-impl From<KeyState> for Caller {
-    fn from(state: KeyState) -> Self {
-        let KeyState { id, counter, account, tier, masked, .. } = state;
-        Self { key: id, account, tier, masked, counter }
-    }
 }
 
 /// Owner of the daily quota that a request counts on.
@@ -190,14 +182,14 @@ impl AuthService {
     /// Logs that a caller's quota is used up, once for each key and day.
     pub fn audit_quota(&self, caller: &Caller, origin: impl FnOnce() -> RequestOrigin) {
         if let Some(log) = self.audit.get() {
-            log.quota_reached(caller.account, caller.key, origin);
+            log.quota_reached(log.now(), caller.account, caller.key, origin);
         }
     }
 
     /// Logs a rejected key, if its client has sent several.
     pub fn audit_rejected_key(&self, error: AuthError, origin: impl FnOnce() -> RequestOrigin) {
         if let Some(log) = self.audit.get().filter(|_| !matches!(error, AuthError::Missing | AuthError::StoreAway)) {
-            log.key_rejected(error, &origin());
+            log.key_rejected(log.now(), error, &origin());
         }
     }
 
@@ -213,7 +205,8 @@ impl AuthService {
     pub fn authenticate(&self, authorization: Option<&str>, now: i64) -> Result<Caller, AuthError> {
         let token = bearer_token(authorization)?.ok_or(AuthError::Malformed)?;
         let key: ApiKey = token.parse().map_err(|_| AuthError::Malformed)?;
-        self.keys.find(&key, now).map(Caller::from)
+        let KeyState { id, counter, account, tier, masked, .. } = self.keys.find(&key, now)?;
+        Ok(Caller { key: id, account, tier, masked, counter })
     }
 
     /// Like [`AuthService::authenticate`], but looks up an unknown key in the store before it is rejected.
@@ -255,7 +248,12 @@ impl AuthService {
         authorization: Option<&str>,
         now: i64,
     ) -> Result<Option<Caller>, AuthError> {
-        if sends_key(authorization) { self.authenticate_fresh(authorization, now).await.map(Some) } else { Ok(None) }
+        match bearer_token(authorization) {
+            Ok(Some(token)) if token.starts_with(KEY_PREFIX) => {
+                self.authenticate_fresh(authorization, now).await.map(Some)
+            }
+            _ => Ok(None),
+        }
     }
 
     /// Number of refusals by each quota and each rate limit.
@@ -391,11 +389,6 @@ fn failure_of(failure: &Mutex<Option<&'static str>>) -> Option<&'static str> {
     *failure.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// True if the `Authorization` header holds a key of this service, well-formed or not.
-fn sends_key(authorization: Option<&str>) -> bool {
-    matches!(bearer_token(authorization), Ok(Some(token)) if token.starts_with(KEY_PREFIX))
-}
-
 /// `Ok(None)` if the header has another scheme.
 fn bearer_token(authorization: Option<&str>) -> Result<Option<&str>, AuthError> {
     let header = authorization.map(str::trim).filter(|header| !header.is_empty()).ok_or(AuthError::Missing)?;
@@ -404,14 +397,6 @@ fn bearer_token(authorization: Option<&str>) -> Result<Option<&str>, AuthError> 
         return Ok(None);
     }
     Some(token.trim()).filter(|token| !token.is_empty()).map(Some).ok_or(AuthError::Missing)
-}
-
-/// Runs a call that blocks; on a thread of the runtime, other tasks go on.
-pub(crate) fn blocking<T>(call: impl FnOnce() -> T) -> T {
-    match Handle::try_current().map(|handle| handle.runtime_flavor()) {
-        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(call),
-        _ => call(),
-    }
 }
 
 /// The first of so many days including today, at least one.

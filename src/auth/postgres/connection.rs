@@ -18,7 +18,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::StoreError;
 use crate::postgres::address::{PostgresAddress, with_causes};
-use crate::sql::{EachResult, EachRow, Failure, Sql, SqlError, SqlRow, SqlValue};
+use crate::sql::{EachResult, Failure, Sql, SqlError, SqlRow, SqlValue};
 
 pub(crate) type Params<'p> = &'p [&'p (dyn ToSql + Sync)];
 
@@ -68,12 +68,10 @@ impl Connection {
             client.batch_execute(SESSION).await?;
             Ok(client)
         };
-        let client = runtime.block_on(async { timeout(limit, connecting).await });
-        let client = match client {
-            Ok(connected) => connected,
-            Err(_) => return Err(unreachable(address, "no answer; check host, port and firewall".to_owned())),
-        };
-        let client = client.map_err(|error| unreachable(address, explain_failure(address, &error)))?;
+        let client = runtime
+            .block_on(async { timeout(limit, connecting).await })
+            .map_err(|_| unreachable(address, "no answer; check host, port and firewall".to_owned()))?
+            .map_err(|error| unreachable(address, explain_failure(address, &error)))?;
         Ok(Self {
             client,
             runtime: runtime.clone(),
@@ -191,10 +189,6 @@ impl Deref for Transaction<'_> {
 }
 
 impl Sql for Connection {
-    fn query(&self, sql: &str, params: &[SqlValue<'_>], each: EachRow<'_>) -> Result<(), SqlError> {
-        self.rows(sql, &as_params(params))?.iter().try_for_each(|row| each(row))
-    }
-
     fn query_each(&self, sql: &str, params: &[&[SqlValue<'_>]], each: EachResult<'_>) -> Result<(), SqlError> {
         let statement = self.statement(sql)?;
         let params: Vec<_> = params.iter().map(|params| as_params(params)).collect();

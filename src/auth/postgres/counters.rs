@@ -7,7 +7,7 @@ use once_cell::sync::Lazy;
 use crate::postgres::{LOOK_UP_LIMIT, PostgresStore};
 use crate::quota::lease::{MAX_UNITS, SHARE};
 use crate::quota::{CountedWindow, Grant, LeaseRequest, SharedCounter, SharedWindow, UnusedUnits};
-use crate::sql::{Failure, Sql, SqlError, params};
+use crate::sql::{Sql, SqlError, params};
 use crate::{CounterStore, Durability, StoreError};
 use data::Date;
 
@@ -73,17 +73,8 @@ impl CounterStore for PostgresStore {
                 sql.one(&LEASE, &params, |row| Ok(Grant { units: row.get(0)?, left: row.get(1)? }))
             })
         };
-        self.calls.measure(|| {
-            // Units leased by a lost connection are lost too, which only lowers the number of admitted requests.
-            let leased = match lease() {
-                Err(error) if error.is(Failure::Lost) => {
-                    self.pool.drop_idle();
-                    lease()
-                }
-                leased => leased,
-            };
-            leased.map_err(|error| error.into_store_error("lease a quota"))
-        })
+        // Units leased by a lost connection are lost too, which only lowers the number of admitted requests.
+        self.calls.measure(|| self.retry(lease).map_err(|error| error.into_store_error("lease a quota")))
     }
 
     fn end_leases(&self, unused: &[UnusedUnits]) -> Result<(), StoreError> {

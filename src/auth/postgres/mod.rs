@@ -28,7 +28,7 @@ pub use crate::postgres::address::StoreUrl;
 use crate::postgres::connection::{Connection, PostgresError, Transaction};
 pub use crate::postgres::copy::CopiedTable;
 pub use crate::postgres::inspection::{PostgresInspection, PostgresTables};
-use crate::postgres::pool::{CallKind, ConnectionPool, PooledConnection};
+use crate::postgres::pool::{CallKind, ConnectionPool};
 use crate::sql::{Failure, Sql, SqlError, keys};
 use crate::{
     CounterStore, Durability, KeyChanges, ReadKind, Statements, Store, StoreError, StoreMeasurements, random,
@@ -124,14 +124,25 @@ impl PostgresStore {
         mut read: impl FnMut(&Connection) -> Result<T, SqlError>,
     ) -> Result<T, StoreError> {
         self.calls.measure(|| {
-            let mut attempt = || read(&*self.pool.take(work)?);
-            let mut result = attempt();
-            if result.as_ref().is_err_and(|error| error.is(Failure::Lost)) {
-                self.pool.drop_idle();
-                result = attempt();
-            }
+            let result = self.retry(|| read(&*self.pool.take(work)?));
             result.map_err(|error| self.failed(error, operation))
         })
+    }
+
+    /// Repeats a call that conflicts with others, and once a call whose connection was lost.
+    fn retry<T>(&self, mut attempt: impl FnMut() -> Result<T, SqlError>) -> Result<T, SqlError> {
+        let (mut conflicts, mut was_lost) = (0, false);
+        loop {
+            match attempt() {
+                // Any failure before the commit was sent is rolled back; a conflict is rolled back even after that.
+                Err(error) if error.is(Failure::Conflict) && conflicts + 1 < CONFLICTS => conflicts += 1,
+                Err(error) if error.is(Failure::Lost) && !was_lost => {
+                    was_lost = true;
+                    self.pool.drop_idle();
+                }
+                result => return result,
+            }
+        }
     }
 
     fn failed(&self, error: SqlError, operation: &'static str) -> StoreError {
@@ -149,22 +160,8 @@ impl PostgresStore {
         mut change: impl FnMut(&Connection) -> Result<T, SqlError>,
     ) -> Result<T, StoreError> {
         self.calls.measure(|| {
-            let (mut conflicts, mut was_lost) = (0, false);
-            loop {
-                let error = match self.attempt(durability, &mut change) {
-                    Ok(result) => return Ok(result),
-                    Err(error) => error,
-                };
-                // Any failure before the commit was sent is rolled back; a conflict is rolled back even after that.
-                if error.is(Failure::Conflict) && conflicts + 1 < CONFLICTS {
-                    conflicts += 1;
-                } else if error.is(Failure::Lost) && !was_lost {
-                    was_lost = true;
-                    self.pool.drop_idle();
-                } else {
-                    return Err(self.failed(error, operation));
-                }
-            }
+            let result = self.retry(|| self.attempt(durability, &mut change));
+            result.map_err(|error| self.failed(error, operation))
         })
     }
 
@@ -173,7 +170,7 @@ impl PostgresStore {
         durability: Durability,
         change: impl FnOnce(&Connection) -> Result<T, SqlError>,
     ) -> Result<T, SqlError> {
-        let connection: PooledConnection<'_> = self.pool.take(CallKind::Short)?;
+        let connection = self.pool.take(CallKind::Short)?;
         let transaction = Transaction::begin(&connection, begin(durability))?;
         match change(&transaction) {
             Ok(result) => match transaction.commit() {

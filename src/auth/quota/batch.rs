@@ -8,8 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use thiserror::Error;
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::quota::work_queue::run_in_place;
-use crate::quota::{ClientNetwork, KeyId, WorkQueue, client_networks};
+use crate::quota::{ClientNetwork, KeyId, WorkQueue, client_networks, run_in_place};
 
 /// Batches of one caller that may wait for a turn.
 pub const MAX_WAITING: usize = 4;

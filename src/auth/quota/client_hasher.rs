@@ -2,9 +2,10 @@
 
 use std::net::IpAddr;
 
-use hmac::{Hmac, KeyInit, Mac};
+use hmac::{Hmac, Mac};
 use sha2::Sha256;
 
+use crate::derived_secret::mac;
 use crate::quota::Client;
 use crate::quota::ip_range::{ClientNetwork, client_networks, network};
 
@@ -37,10 +38,7 @@ pub(crate) struct ClientHasher(Hmac<Sha256>);
 
 impl ClientHasher {
     pub(crate) fn new(secret: &[u8; 32]) -> Self {
-        // Padded to the block length, as RFC 2104 does.
-        let mut block = [0; 64];
-        block[..32].copy_from_slice(secret);
-        Self(<Hmac<Sha256> as KeyInit>::new(&block.into()))
+        Self(mac(secret))
     }
 
     /// A hasher with a secret derived from this one and `salt`.

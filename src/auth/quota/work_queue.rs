@@ -122,11 +122,10 @@ impl WorkQueue {
     }
 }
 
-/// Runs work on this thread.
-pub(super) fn run_in_place<T>(work: impl FnOnce() -> T) -> T {
-    match Handle::current().runtime_flavor() {
-        // The other tasks of this worker continue on another thread.
-        RuntimeFlavor::MultiThread => block_in_place(work),
+/// Runs work that blocks on this thread; the other tasks of a worker of the runtime continue on another.
+pub(crate) fn run_in_place<T>(work: impl FnOnce() -> T) -> T {
+    match Handle::try_current().map(|handle| handle.runtime_flavor()) {
+        Ok(RuntimeFlavor::MultiThread) => block_in_place(work),
         _ => work(),
     }
 }

@@ -81,33 +81,25 @@ impl AuthService {
         address: IpAddr,
         now: i64,
     ) -> Result<StartedSession, AccountError> {
-        let signed_up = self.create_account(email, password, address, now).await;
+        let signed_up = async {
+            self.rate_limits.count_sign_up(self.store.counters(), address, now)?;
+            let hash = self.hasher.hash(password.secret().clone(), EnteredBy::Anybody).await?;
+            let (token, session) = new_session(now)?;
+            let created = self.blocking(move |service| {
+                service.store.create_account(&email, Tier::Free, Some(&hash), now)?;
+                let credentials = service.store.credentials(&email)?;
+                service.store.add_session(credentials.account, credentials.version, &session)?;
+                Ok(credentials)
+            });
+            let Credentials { account, version, .. } = created.await.map_err(|error| match error {
+                AccountError::Store(StoreError::AccountExists(_)) => AccountError::NotCreated,
+                error => error,
+            })?;
+            Ok::<_, AccountError>((account, self.started(token, &session, account, version)))
+        }
+        .await;
         let account = signed_up.as_ref().ok().map(|(account, _)| *account);
-        self.audit(AuditEntry::new(AuditEvent::SignUp, account), signed_up.as_ref().err());
-        signed_up.map(|(_, started)| started)
-    }
-
-    async fn create_account(
-        self: &Arc<Self>,
-        email: Email,
-        password: Password,
-        address: IpAddr,
-        now: i64,
-    ) -> Result<(AccountId, StartedSession), AccountError> {
-        self.rate_limits.count_sign_up(self.store.counters(), address, now)?;
-        let hash = self.hasher.hash(password.secret().clone(), EnteredBy::Anybody).await?;
-        let (token, session) = new_session(now)?;
-        let created = self.blocking(move |service| {
-            service.store.create_account(&email, Tier::Free, Some(&hash), now)?;
-            let credentials = service.store.credentials(&email)?;
-            service.store.add_session(credentials.account, credentials.version, &session)?;
-            Ok(credentials)
-        });
-        let Credentials { account, version, .. } = created.await.map_err(|error| match error {
-            AccountError::Store(StoreError::AccountExists(_)) => AccountError::NotCreated,
-            error => error,
-        })?;
-        Ok((account, self.started(token, &session, account, version)))
+        self.audited(AuditEntry::new(AuditEvent::SignUp, account), signed_up).map(|(_, started)| started)
     }
 
     /// [`AccountError::WrongCredentials`], [`AccountError::CodeRequired`], [`AccountError::Throttled`].
@@ -324,18 +316,14 @@ impl AuthService {
         let hash = found.and_then(|found| found.password.clone());
         let outdated = hash.as_ref().is_some_and(|hash| hash.is_outdated());
         let matches = self.hasher.verify(secret.clone(), hash, by).await?;
-        if let (true, true, Some(found)) = (matches, outdated, found) {
-            self.rehash(found, secret).await;
-        }
-        Ok(matches)
-    }
-
-    /// Replaces a hash with outdated parameters. If this fails, the next sign-in tries again.
-    async fn rehash(self: &Arc<Self>, credentials: &Credentials, secret: Secret) {
-        let (account, version) = (credentials.account, credentials.version);
-        if let Ok(hash) = self.hasher.hash(secret, EnteredBy::Owner).await {
+        // A hash with outdated parameters is replaced. If this fails, the next sign-in tries again.
+        if let Some(Credentials { account, version, .. }) = found.filter(|_| matches && outdated)
+            && let Ok(hash) = self.hasher.hash(secret, EnteredBy::Owner).await
+        {
+            let (account, version) = (*account, *version);
             let _ = self.blocking(move |service| service.store.rehash_password(account, version, &hash)).await;
         }
+        Ok(matches)
     }
 
     /// The session of an owner who entered the password of this version.

@@ -2,12 +2,13 @@
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::quota::lease::LeasedCounters;
-use crate::quota::{Client, ClientHasher, CountedKey, Denied, Grant, LeaseRequest, Quota, SharedCounter, StoreAway};
-use crate::service::blocking;
+use crate::quota::{
+    Client, ClientHasher, CountedKey, Denied, Grant, LeaseRequest, Quota, SharedCounter, StoreAway, run_in_place,
+};
 use crate::{AuthService, Caller, CounterStore, QuotaSubject, StoreError};
 use data::Date;
 
@@ -34,7 +35,7 @@ pub(super) struct SharedQuotas {
 }
 
 impl SharedQuotas {
-    /// Also returns the receiver for [`AuthService::renew_leases`].
+    /// Also returns the receiver for [`start_renewals`].
     pub(super) fn new(secret: &[u8; 32]) -> (Self, Receiver<Renewal>) {
         let (renewals, received) = channel();
         let shared = Self {
@@ -54,7 +55,7 @@ impl SharedQuotas {
         if away_until().is_some_and(|until| Instant::now() < until) {
             return Err(StoreAway);
         }
-        let leased = blocking(|| store.lease(request));
+        let leased = run_in_place(|| store.lease(request));
         let calls = if leased.is_ok() { &self.leased } else { &self.failed };
         calls.fetch_add(1, Ordering::Relaxed);
         *away_until() = leased.is_err().then(|| Instant::now() + AWAY);
@@ -87,14 +88,6 @@ impl AuthService {
         let Some(shared) = &self.shared else { return LeaseCounts::default() };
         let [leased, failed] = [&shared.leased, &shared.failed].map(|count| count.load(Ordering::Relaxed));
         LeaseCounts { leased, failed, unleased: shared.leases.unleased() }
-    }
-
-    /// Takes requested leases for as long as there is a service.
-    pub(super) fn renew_leases(service: &Weak<Self>, renewals: &Receiver<Renewal>) {
-        while let Ok(renewal) = renewals.recv() {
-            let Some(service) = service.upgrade() else { return };
-            service.renew_lease(renewal);
-        }
     }
 
     fn renew_lease(&self, renewal: Renewal) {
@@ -279,9 +272,14 @@ fn client_quota(ranges: impl IntoIterator<Item = Quota>, limit: u32, day: Date) 
     Quota::new(Some(limit), limit - left, day)
 }
 
-/// Starts the thread that renews leases.
+/// Starts the thread that renews leases for as long as there is a service.
 pub(super) fn start_renewals(service: &Arc<AuthService>, renewals: Receiver<Renewal>) -> std::io::Result<()> {
     let service = Arc::downgrade(service);
-    let run = move || AuthService::renew_leases(&service, &renewals);
+    let run = move || {
+        while let Ok(renewal) = renewals.recv() {
+            let Some(service) = service.upgrade() else { return };
+            service.renew_lease(renewal);
+        }
+    };
     std::thread::Builder::new().name("leases".to_owned()).spawn(run).map(drop)
 }

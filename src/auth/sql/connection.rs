@@ -2,20 +2,12 @@
 
 use crate::sql::{SqlError, SqlRow, SqlValue};
 
-/// Takes the rows of a query.
-pub(crate) type EachRow<'e> = &'e mut dyn FnMut(&dyn SqlRow) -> Result<(), SqlError>;
-
 /// Takes the rows that a statement returns, each with the index of the list of parameters.
 pub(crate) type EachResult<'e> = &'e mut dyn FnMut(usize, &dyn SqlRow) -> Result<(), SqlError>;
 
 /// A connection, usually within a transaction. Statements have numbered parameters (`?1`); PostgreSQL must be able to
 /// infer their types.
 pub trait Sql {
-    /// Calls `each` with the rows of a query.
-    fn query(&self, sql: &str, params: &[SqlValue<'_>], each: EachRow<'_>) -> Result<(), SqlError> {
-        self.query_each(sql, &[params], &mut |_, row| each(row))
-    }
-
     /// Runs a statement once per list of parameters, in order and in one round trip. Calls `each` with the index of the
     /// list and each returned row.
     fn query_each(&self, sql: &str, params: &[&[SqlValue<'_>]], each: EachResult<'_>) -> Result<(), SqlError>;
@@ -50,7 +42,7 @@ impl dyn Sql + '_ {
         mut read: impl FnMut(&dyn SqlRow) -> Result<T, SqlError>,
     ) -> Result<Vec<T>, SqlError> {
         let mut rows = Vec::new();
-        self.query(sql, params, &mut |row| {
+        self.query_each(sql, &[params], &mut |_, row| {
             rows.push(read(row)?);
             Ok(())
         })?;
@@ -115,10 +107,7 @@ impl dyn Sql + '_ {
 
     /// Keeps others from changing the rows of a query, if there are any, until the transaction ends.
     pub(crate) fn lock(&self, sql: &str, params: &[SqlValue<'_>]) -> Result<(), SqlError> {
-        if !self.locks_rows() {
-            return Ok(());
-        }
-        self.query(&format!("{sql}{}", self.for_no_key_update()), params, &mut |_| Ok(()))
+        if self.locks_rows() { self.lock_row(sql, params, |_| Ok(())).map(drop) } else { Ok(()) }
     }
 
     /// Suffix of a query that keeps others from changing its rows; they may add rows that refer to them.

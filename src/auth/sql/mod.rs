@@ -19,7 +19,7 @@ mod value;
 mod watches;
 mod webhooks;
 
-pub(crate) use connection::{EachResult, EachRow, Sql};
+pub(crate) use connection::{EachResult, Sql};
 pub(crate) use error::{Failure, SqlError};
 pub(crate) use value::{SqlRow, SqlValue, params};
 
