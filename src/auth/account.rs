@@ -76,7 +76,6 @@ pub struct Account {
     pub verified_at: Option<i64>,
     /// Unix seconds from which codes of an app are required at sign-in; `None` if they are not.
     pub totp_enabled_at: Option<i64>,
-    /// Remaining recovery codes.
     pub recovery_codes: u32,
     /// True if it sees and changes all accounts on the pages below `/admin`.
     pub is_operator: bool,
@@ -108,7 +107,6 @@ pub struct KeyRecord {
 }
 
 impl KeyRecord {
-    /// True if the key is accepted at `now` (Unix seconds).
     pub fn is_active(&self, now: i64) -> bool {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|end| end > now)
     }
@@ -120,14 +118,12 @@ impl KeyRecord {
     }
 }
 
-/// Days for which a new key can be valid.
 pub const KEY_DAYS: RangeInclusive<u32> = 1..=3_650;
 
 /// Hours for which a rotated key can remain valid, by default a day.
 pub const OVERLAP_HOURS: RangeInclusive<u32> = 0..=720;
 pub const DEFAULT_OVERLAP_HOURS: u32 = 24;
 
-/// End of a rotated key and of its successor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rotation {
     /// Unix seconds until which the rotated key is accepted, unless it expires earlier.

@@ -55,7 +55,6 @@ impl ApiKey {
         Self(key)
     }
 
-    /// The full key, to be shown once to its owner.
     pub fn reveal(&self) -> &str {
         std::str::from_utf8(&self.0).expect("a key consists of ASCII letters and digits")
     }

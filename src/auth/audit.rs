@@ -37,7 +37,6 @@ tokio::task_local! {
     static ORIGIN: RequestOrigin;
 }
 
-/// The request that causes an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestOrigin {
     pub request: String,
@@ -93,7 +92,6 @@ events! {
     PasswordReset => "password_reset",
     TotpActivation => "totp_activation",
     TotpDeactivation => "totp_deactivation",
-    /// Instead of a code of the app.
     RecoveryCodeUse => "recovery_code_use",
     RecoveryCodeRenewal => "recovery_code_renewal",
     KeyCreation => "key_creation",
@@ -101,21 +99,17 @@ events! {
     KeyRotation => "key_rotation",
     KeyRevocation => "key_revocation",
     TierChange => "tier_change",
-    /// An account became an operator, or is one no longer.
     OperatorGrant => "operator_grant",
     OperatorRevocation => "operator_revocation",
     QuotaReached => "quota_reached",
     /// A client has sent [`REJECTED_KEYS`] keys that are not accepted.
     KeysRejected => "keys_rejected",
-    /// More refusals in one second than are written.
     RefusalsDropped => "refusals_dropped",
 }
 
-/// An event to be logged.
 #[derive(Clone, Copy, Debug)]
 pub struct AuditEntry {
     pub event: AuditEvent,
-    /// `None` if it is unknown.
     pub account: Option<AccountId>,
     pub key: Option<KeyId>,
     /// The new tier.
@@ -152,14 +146,12 @@ struct LoggedEvent<'a> {
     count: Option<u32>,
 }
 
-/// Writer of the audit log.
 pub struct AuditLog {
     hasher: ClientHasher,
     /// Returns Unix seconds.
     clock: fn() -> i64,
     /// Rejected keys by client, in windows of an hour.
     rejected_keys: WindowCounter,
-    /// `None` if the log is not a file.
     path: Option<PathBuf>,
     out: Mutex<AuditOutput>,
 }
@@ -200,7 +192,6 @@ impl AuditLog {
         self.out.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Logs an event of the current request; `refusal` is the reason if it was refused.
     pub fn write(&self, entry: AuditEntry, refusal: Option<&AccountError>) {
         self.write_at(self.now(), entry, origin().as_ref(), refusal.map_or("ok", AccountError::outcome));
     }

@@ -63,10 +63,8 @@ fn read_process_id(file: File) -> Option<u32> {
     process.trim().parse().ok()
 }
 
-/// The server that holds a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LockHolder {
-    /// Its process id, if the lock file has one.
     pub process: Option<u32>,
 }
 

@@ -3,7 +3,6 @@
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-/// Authenticates bytes with HMAC-SHA-256.
 pub struct DerivedSecret(Hmac<Sha256>);
 
 impl DerivedSecret {

@@ -92,10 +92,8 @@ pub enum StoreError {
     NewerDatabase { path: PathBuf, found: i64, supported: i64 },
     #[error("{}: the database is damaged ({reason}); stop the server and restore a backup with `venturedex restore`", path.display())]
     Damaged { path: PathBuf, reason: String },
-    /// A PostgreSQL store to which no connection can be made.
     #[error("{place}: {reason}")]
     Unreachable { place: String, reason: String },
-    /// A PostgreSQL store that this program cannot use.
     #[error("{place}: {reason}")]
     Unusable { place: String, reason: String },
     #[error("the database is locked by another process; try again")]
@@ -197,7 +195,6 @@ pub enum AccountError {
     /// The password is right, and a code is needed too.
     #[error("enter a code from your authenticator app")]
     CodeRequired(PendingSignIn),
-    /// Also a code that was used before.
     #[error("this code is not valid; wait for the next one in your app, or use a recovery code that you have not used")]
     WrongCode,
     #[error("the sign-in took too long; enter your password again")]
@@ -207,7 +204,6 @@ pub enum AccountError {
     /// The password is right, and the code too if one is needed.
     #[error("this account is blocked; write to the operator of the service to have it unblocked")]
     Blocked,
-    /// The session has ended, or the account was deleted.
     #[error("you are signed out; sign in again")]
     SignedOut,
     #[error("all {allowed} keys of the {tier} tier are in use; revoke one that you no longer need")]
@@ -220,16 +216,13 @@ pub enum AccountError {
     NoSuchKey,
     #[error("this key was rotated, and both keys are still accepted; revoke one of them before you rotate again")]
     KeyOverlaps,
-    /// A saved search, list or webhook that is not there, or too many of them.
     #[error(transparent)]
     Watch(StoreError),
-    /// Too many attempts from the client address, or for the account.
     #[error("too many attempts: {0}")]
     Throttled(RetryAfter),
     /// Too many passwords wait to be hashed, the database is locked, or the server is shutting down.
     #[error("the service is busy: {0}")]
     Busy(RetryAfter),
-    /// The store cannot be used until the operator fixes it.
     #[error("accounts cannot be used at the moment and nothing was changed: {}", Self::UNAVAILABLE)]
     Unavailable(#[source] StoreError),
     #[error("an internal error occurred and nothing was changed; try again later")]
@@ -239,7 +232,6 @@ pub enum AccountError {
 impl AccountError {
     const UNAVAILABLE: RetryAfter = RetryAfter { seconds: 60 };
 
-    /// The outcome in the audit log.
     pub(crate) fn outcome(&self) -> &'static str {
         match self {
             Self::NotCreated => "not_created",

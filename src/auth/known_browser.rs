@@ -24,7 +24,6 @@ const TAG_LEN: usize = 16;
 pub struct BrowserToken([u8; CONTENT_LEN + TAG_LEN]);
 
 impl BrowserToken {
-    /// The token as 54 characters that are valid in a cookie.
     pub fn reveal(&self) -> String {
         URL_SAFE_NO_PAD.encode(self.0)
     }
@@ -46,11 +45,9 @@ impl FromStr for BrowserToken {
     }
 }
 
-/// Issues and checks tokens.
 pub(crate) struct BrowserSecret(DerivedSecret);
 
 impl BrowserSecret {
-    /// Derived from the secret of the store.
     pub(crate) fn derived(secret: &[u8; 32]) -> Self {
         Self(DerivedSecret::new(secret, "known browsers"))
     }

@@ -5,12 +5,9 @@ use crate::session::{SessionDigest, SessionToken};
 /// Seconds for which a link is valid: 24 hours.
 pub(crate) const LINK_SECONDS: i64 = 86_400;
 
-/// Purpose of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// To prove that the address belongs to the account's owner.
     Verification,
-    /// To set a password without the old one.
     Reset,
 }
 

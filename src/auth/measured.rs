@@ -13,7 +13,6 @@ pub(crate) struct MeasuredCalls {
 }
 
 impl MeasuredCalls {
-    /// Runs `call` and measures it.
     pub(crate) fn measure<T>(&self, call: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
         let started = Instant::now();
         let result = call();

@@ -36,7 +36,6 @@ pub(crate) const SIGN_IN_WINDOW: u32 = 15 * 60;
 /// 131,072 entries for each limit.
 const BUCKETS: usize = 1 << 13;
 
-/// Bytes of the table of one limit.
 const MAX_BYTES: usize = 1_800_000;
 
 const _: () = assert!(WindowCounter::max_bytes(BUCKETS) <= MAX_BYTES);
@@ -78,7 +77,6 @@ struct RateLimit {
     denied: AtomicU64,
 }
 
-/// A counted request, which can be uncounted.
 #[derive(Debug)]
 enum CountedRequest {
     Here {
@@ -93,7 +91,6 @@ enum CountedRequest {
 type SharedStore<'s> = Option<&'s dyn CounterStore>;
 
 impl RateLimit {
-    /// Waits for a shared store.
     fn take(&self, store: SharedStore<'_>, client: Client, now: i64) -> Result<CountedRequest, AccountError> {
         let Some(store) = store else {
             return self.take_here(client, now).map_err(AccountError::Throttled);
@@ -103,7 +100,6 @@ impl RateLimit {
         counted.map(CountedRequest::InStore).map_err(|seconds| AccountError::Throttled(self.deny(seconds)))
     }
 
-    /// Counts in the memory of this server.
     fn take_here(&self, client: Client, now: i64) -> Result<CountedRequest, RetryAfter> {
         match self.counter.take(&client, self.limit, now) {
             Ok(_) => Ok(CountedRequest::Here { client, at: now }),
@@ -137,7 +133,6 @@ pub(crate) struct RateLimits {
     mails_of_address: RateLimit,
 }
 
-/// A sign-in counted as failed.
 #[derive(Debug)]
 pub(crate) struct Attempt {
     of_account: CountedRequest,
@@ -185,7 +180,6 @@ impl RateLimits {
         Ok(Attempt { of_account, of_address })
     }
 
-    /// Uncounts a sign-in that succeeded.
     pub(crate) fn uncount_sign_in(&self, store: SharedStore<'_>, attempt: &Attempt) {
         self.sign_ins_of_account.give_back(store, &attempt.of_account);
         self.sign_ins_of_address.give_back(store, &attempt.of_address);
@@ -203,7 +197,6 @@ impl RateLimits {
         self.passwords_of_owner.take(store, owner, now).map(drop)
     }
 
-    /// Counts an e-mail to `email` that a client requests, with or without an account.
     pub(crate) fn count_mail(
         &self,
         store: SharedStore<'_>,
@@ -224,7 +217,6 @@ impl RateLimits {
         ]
     }
 
-    /// Number of refusals by each kind of limit.
     pub(crate) fn denied(&self) -> [(&'static str, u64); 4] {
         let denied = |limit: &RateLimit| limit.denied.load(Ordering::Relaxed);
         self.by_kind().map(|(kind, limits)| (kind, limits.into_iter().map(denied).sum()))

@@ -33,7 +33,6 @@ use crate::{
 };
 use data::Date;
 
-/// The owner of a valid key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caller {
     pub key: KeyId,
@@ -75,11 +74,9 @@ pub struct AuthService {
     hasher: PasswordHasher,
     cursor_secret: Zeroizing<[u8; 32]>,
     browser_secret: BrowserSecret,
-    /// Signs sign-ins that wait for a code.
     sign_in_secret: DerivedSecret,
     /// The last change of the store that is in `keys`; locked during a refresh.
     last_change: Mutex<i64>,
-    /// Refreshes that were started.
     refreshes: AtomicU64,
     /// Locked by the request that looks up an unknown key, while others wait for its result.
     key_lookup: tokio::sync::Mutex<()>,
@@ -168,7 +165,6 @@ impl AuthService {
         }
     }
 
-    /// Logs an event with its result, which is returned.
     pub(crate) fn audited<T>(&self, entry: AuditEntry, result: Result<T, AccountError>) -> Result<T, AccountError> {
         self.audit(entry, result.as_ref().err());
         result
@@ -193,7 +189,6 @@ impl AuthService {
         }
     }
 
-    /// Calls to the store block.
     pub fn store(&self) -> &dyn Store {
         self.store.as_ref()
     }
@@ -256,13 +251,11 @@ impl AuthService {
         }
     }
 
-    /// Number of refusals by each quota and each rate limit.
     pub fn denied(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let quotas = [("key", &self.denied_keys), ("client", &self.denied_clients)];
         quotas.map(|(name, count)| (name, count.load(Ordering::Relaxed))).into_iter().chain(self.rate_limits.denied())
     }
 
-    /// The queue of passwords to hash.
     pub fn password_queue(&self) -> QueueUsage {
         self.hasher.queue_usage()
     }
@@ -399,7 +392,6 @@ fn bearer_token(authorization: Option<&str>) -> Result<Option<&str>, AuthError> 
     Some(token.trim()).filter(|token| !token.is_empty()).map(Some).ok_or(AuthError::Missing)
 }
 
-/// The first of so many days including today, at least one.
 fn first_of_days(today: Date, days: u16) -> Date {
     Date::from_days(today.days() - i32::from(days.max(1)) + 1)
 }

@@ -86,7 +86,6 @@ hide_debug!(SessionToken, SessionDigest);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
-    /// As it is now, not as it was at sign-in.
     pub account: Account,
     /// Unix seconds.
     pub created_at: i64,
@@ -98,7 +97,6 @@ pub struct Session {
     pub expires_at: i64,
 }
 
-/// A session to be stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewSession {
     pub digest: SessionDigest,
@@ -111,7 +109,6 @@ pub struct NewSession {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionId(pub i64);
 
-/// A session as shown to its owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListedSession {
     pub id: SessionId,

@@ -9,7 +9,6 @@ use crate::{KeyDigest, MaskedKey, StoreError};
 use data::Date;
 use platform::metrics::Observations;
 
-/// Kind of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadKind {
     /// Finds a row by an index; visitors wait for it.
@@ -42,7 +41,6 @@ pub type Statements<'s> = &'s mut dyn FnMut(&dyn Sql) -> Result<(), SqlError>;
 pub trait Store: Send + Sync {
     fn read(&self, reading: ReadKind, operation: &'static str, read: Statements<'_>) -> Result<(), StoreError>;
 
-    /// Runs `change` in one transaction.
     fn write(&self, durability: Durability, operation: &'static str, change: Statements<'_>) -> Result<(), StoreError>;
 
     /// [`StoreError::Replaced`] if the next start would open another store than this one. Every write checks this.
@@ -52,7 +50,6 @@ pub trait Store: Send + Sync {
     /// keys). Cheap if nothing changed. [`StoreError::Replaced`].
     fn changes(&self, since: i64) -> Result<KeyChanges, StoreError>;
 
-    /// Durations and failures of calls.
     fn measurements(&self) -> StoreMeasurements;
 
     /// Counters that several servers share; `None` if one server uses the store, and counts in memory.
@@ -110,7 +107,6 @@ impl dyn Store + '_ {
     }
 }
 
-/// Returns the result of the last run of the statements.
 fn returned<T>(
     call: impl FnOnce(Statements<'_>) -> Result<(), StoreError>,
     statements: impl Fn(&dyn Sql) -> Result<T, SqlError>,
@@ -130,7 +126,6 @@ pub trait CounterStore: Send + Sync {
     /// given back, no more than the limit of a day is ever granted, whatever is killed. It fails within a second.
     fn lease(&self, request: LeaseRequest) -> Result<Grant, StoreError>;
 
-    /// Gives units back.
     fn end_leases(&self, unused: &[UnusedUnits]) -> Result<(), StoreError>;
 
     /// Counts a request in each of these windows, largest range first, or in none if one has reached its limit: then it returns
@@ -145,7 +140,6 @@ pub trait CounterStore: Send + Sync {
     fn report_running(&self) -> Result<i64, StoreError>;
 }
 
-/// Measurements of a store's calls so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StoreMeasurements {
     /// Includes the time that they waited for others.
@@ -160,7 +154,6 @@ pub const USAGE_DAYS: i32 = 400;
 /// Days after which the name of a revoked key is deleted; its digest remains.
 pub(crate) const REVOKED_NAME_DAYS: i32 = 90;
 
-/// Selection of the revoked keys that an account is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RevokedKeys {
     /// Unix seconds of the earliest revocation.
@@ -169,7 +162,6 @@ pub struct RevokedKeys {
     pub max: u32,
 }
 
-/// State of a key for authentication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyState {
     pub id: KeyId,
@@ -193,7 +185,6 @@ pub struct Credentials {
     pub version: PasswordVersion,
 }
 
-/// An account's authenticator app.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Totp {
     pub secret: TotpSecret,

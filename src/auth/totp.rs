@@ -14,12 +14,10 @@ use zeroize::Zeroizing;
 use crate::StoreError;
 use crate::service::random;
 
-/// Seconds for which a code is valid.
 const STEP_SECONDS: i64 = 30;
 const DIGITS: u32 = 6;
 /// Steps by which the clocks of the app and the server may differ.
 const SKEW: i64 = 1;
-/// Recovery codes of an account.
 pub(crate) const RECOVERY_CODES: usize = 10;
 
 const SECRET_BYTES: usize = 20;
@@ -108,7 +106,6 @@ impl RecoveryCode {
         Ok(Self(Zeroizing::new(random()?)))
     }
 
-    /// Four groups of four characters.
     pub fn reveal(&self) -> String {
         let text = base32(self.0.as_slice());
         [&text[..4], &text[4..8], &text[8..12], &text[12..]].join("-")

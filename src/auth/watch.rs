@@ -18,17 +18,12 @@ pub struct WebhookId(pub i64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeliveryId(pub i64);
 
-/// Days for which alerts are stored.
 pub(crate) const ALERT_DAYS: i32 = 90;
-/// Records of one list.
 pub const MAX_LISTED: u32 = 10_000;
-/// Webhooks of one account.
 pub const MAX_WEBHOOKS: u32 = 10;
 
-/// Tables with records that can be watched.
 pub const WATCHED: [Table; 4] = [Table::Firms, Table::Startups, Table::Rounds, Table::People];
 
-/// A saved search or a list of records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Watch {
     pub id: WatchId,
@@ -38,7 +33,6 @@ pub struct Watch {
     pub table: Table,
     /// The filters of a search in canonical names and values, as the query of a URL; `None` for a list.
     pub query: Option<String>,
-    /// The number of records of a list.
     pub listed: u32,
     /// Unix seconds.
     pub created_at: i64,
@@ -48,12 +42,10 @@ pub struct Watch {
     pub problem: Option<String>,
     /// Number of the current address of its feed.
     pub feed: i64,
-    /// True if alerts are sent by e-mail.
     pub emails: bool,
     pub webhook: Option<WebhookId>,
 }
 
-/// A search or list to be saved.
 #[derive(Clone, Copy, Debug)]
 pub struct NewWatch<'a> {
     pub name: &'a KeyName,
@@ -79,7 +71,6 @@ pub enum WatchChange<'a> {
     RenewFeed,
 }
 
-/// News from a release for a search or list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alert {
     pub id: AlertId,
@@ -97,7 +88,6 @@ pub struct Alert {
     pub outcome: Option<String>,
 }
 
-/// The result of comparing two releases for one search or list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evaluation {
     pub watch: WatchId,
@@ -117,13 +107,11 @@ pub struct Webhook {
     pub id: WebhookId,
     pub account: AccountId,
     pub url: String,
-    /// Number of its current secret.
     pub secret: i64,
     /// Unix seconds until which the previous secret is used, too.
     pub previous_until: i64,
     /// Unix seconds.
     pub created_at: i64,
-    /// Reason that nothing more is sent.
     pub stopped: Option<String>,
 }
 
@@ -172,7 +160,6 @@ pub struct DueLink {
     pub expires_at: i64,
 }
 
-/// Result of an attempt.
 #[derive(Clone, Debug)]
 pub struct DeliveryResult {
     pub id: DeliveryId,

@@ -80,13 +80,11 @@ impl SmtpUrl {
         self.has_password
     }
 
-    /// True if a password is needed.
     pub fn has_user(&self) -> bool {
         self.user.is_some()
     }
 }
 
-/// Reason that a message was not sent, without its address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct SmtpError {
@@ -137,12 +135,10 @@ impl MailTransport {
         Self { smtp, from }
     }
 
-    /// Name of the sending service.
     pub fn service(&self) -> &str {
         &self.from.name
     }
 
-    /// Connects, signs in and disconnects.
     pub(crate) fn check(&self) -> Result<(), SmtpError> {
         let smtp = self.smtp.as_ref().map_err(Clone::clone)?;
         match smtp.test_connection() {
@@ -193,7 +189,6 @@ fn encoded(text: &str) -> String {
     words.collect::<Vec<_>>().join("\r\n ")
 }
 
-/// Formats the name of a sender: plain, quoted or encoded.
 fn phrase(name: &str) -> String {
     let is_plain = |char: char| char.is_ascii_alphanumeric() || matches!(char, ' ' | '-' | '_' | '&' | '\'');
     match name {

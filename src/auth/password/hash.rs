@@ -16,7 +16,6 @@ const LANES: u32 = 1;
 /// Verified for an account without a password, so that it takes as long. No password has this hash.
 const DUMMY: &str = "$argon2id$v=19$m=19456,t=2,p=1$bm9ib2R5IGhhcyB0aGlzIQ$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
-/// `Debug` hides it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PasswordHash(String);
 
@@ -61,7 +60,6 @@ impl PasswordHash {
         own().unwrap_or(false)
     }
 
-    /// True if it was created with other parameters than the current ones.
     pub(crate) fn is_outdated(&self) -> bool {
         let current = || {
             let hash = phc::PasswordHash::new(&self.0).ok()?;

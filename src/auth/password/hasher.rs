@@ -15,7 +15,6 @@ pub(crate) const QUEUE: usize = 32;
 /// Extra places for passwords from an account's owner: strangers who fill the queue do not keep owners out.
 const RESERVED: usize = 8;
 
-/// Origin of an entered password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EnteredBy {
     Anybody,
@@ -25,7 +24,6 @@ pub(crate) enum EnteredBy {
 
 pub(crate) struct PasswordHasher {
     queue: WorkQueue,
-    /// Memory for each hash that may run at once.
     memories: Arc<Mutex<Vec<HashMemory>>>,
     verified: AtomicU64,
 }

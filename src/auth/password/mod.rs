@@ -58,7 +58,6 @@ pub enum WeakPassword {
     Short(usize),
     #[error("the password is too long; use at most {MAX_LENGTH} characters")]
     Long,
-    /// The e-mail address, or the part before its `@`.
     #[error("the password is the e-mail address; use one that others do not know")]
     Email,
     #[error("the password is one of the most common; use another, such as a few words")]
@@ -86,7 +85,6 @@ impl WeakPassword {
 }
 
 impl Password {
-    /// Checks a new password of the account of `email`.
     pub fn new(text: &str, email: &Email) -> Result<Self, WeakPassword> {
         if text.len() > MAX_BYTES {
             return Err(WeakPassword::Long);

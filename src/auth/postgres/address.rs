@@ -109,12 +109,10 @@ impl PostgresAddress {
         host * self.config.get_hosts().len() as u32 + Duration::from_secs(1)
     }
 
-    /// The setting, as errors show it.
     pub(crate) fn setting(&self) -> String {
         format!("--store {}", self.place)
     }
 
-    /// True if the URL or a file gives a password.
     pub(crate) fn has_password(&self) -> bool {
         self.config.get_password().is_some()
     }
@@ -167,7 +165,6 @@ fn encryption(mode: Option<&str>, config: &Config) -> Result<SslMode, String> {
     }
 }
 
-/// Text of an error and its causes.
 pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -81,22 +81,18 @@ impl Connection {
         })
     }
 
-    /// True if another call can use it.
     pub(crate) fn is_usable(&self) -> bool {
         !self.is_broken.get() && !self.client.is_closed()
     }
 
-    /// Marks the state of the connection as unknown, so that it is not used again.
     pub(crate) fn mark_broken(&self) {
         self.is_broken.set(true);
     }
 
-    /// Sets the timeout of each of the following statements.
     pub(crate) fn set_limit(&self, limit: Duration) {
         self.limit.set(limit);
     }
 
-    /// Runs `call` with this timeout for each statement.
     pub(crate) fn with_limit<T>(&self, limit: Duration, call: impl FnOnce() -> T) -> T {
         let before = self.limit.replace(limit);
         let result = call();
@@ -109,7 +105,6 @@ impl Connection {
         self.run(self.client.query(&statement, params))
     }
 
-    /// Returns the number of changed rows.
     pub(crate) fn execute(&self, sql: &str, params: Params<'_>) -> Result<usize, SqlError> {
         let statement = self.statement(sql)?;
         let changed = self.run(self.client.execute(&statement, params))?;
@@ -159,11 +154,9 @@ impl Connection {
     }
 }
 
-/// A connection within a transaction.
 pub(crate) struct Transaction<'c>(&'c Connection);
 
 impl<'c> Transaction<'c> {
-    /// `begin` is `BEGIN` and any settings sent with it.
     pub(crate) fn begin(connection: &'c Connection, begin: &str) -> Result<Self, SqlError> {
         connection.batch(begin)?;
         Ok(Self(connection))
@@ -263,7 +256,6 @@ pub(crate) fn without_nul(text: &str) -> Cow<'_, str> {
     if text.contains('\0') { Cow::Owned(text.replace('\0', "\u{fffd}")) } else { Cow::Borrowed(text) }
 }
 
-/// Error of a call.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PostgresError {
     #[error("{}", describe(.0))]
@@ -341,7 +333,6 @@ fn unreachable(address: &PostgresAddress, reason: String) -> SqlError {
     StoreError::Unreachable { place: address.setting(), reason }.into()
 }
 
-/// Reason that a connection could not be opened, and a remedy.
 fn explain_failure(address: &PostgresAddress, error: &tokio_postgres::Error) -> String {
     let text = describe(error);
     let code = error.code();

@@ -36,7 +36,6 @@ const TABLES: [(&str, &str); 12] = [
     ("outbox", "id"),
 ];
 
-/// A copied table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopiedTable {
     pub name: &'static str,
@@ -143,7 +142,6 @@ impl<'c> TableCopy<'c> {
         Ok(Self { name, query, insert, target, source })
     }
 
-    /// Calls `each` with batches of rows of the source.
     fn read(&self, mut each: impl FnMut(Vec<Vec<Value>>) -> Result<(), SqlError>) -> Result<(), SqlError> {
         let mut statement = self.source.prepare(&self.query).map_err(unreadable)?;
         let columns = statement.column_count();
@@ -176,7 +174,6 @@ impl<'c> TableCopy<'c> {
         sql.one(set, &params![self.name, last], |_| Ok(()))
     }
 
-    /// Compares all rows of both and returns their number.
     fn compare(&self) -> Result<u64, SqlError> {
         // Prepared statements are cached by their text, so each table has a cursor of its own.
         let cursor = format!("copied_{}", self.name);

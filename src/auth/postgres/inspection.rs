@@ -15,12 +15,10 @@ pub struct PostgresInspection {
     pub place: String,
     pub server_version: String,
     pub is_encrypted: bool,
-    /// True for a standby, which is read-only.
     pub is_standby: bool,
     pub round_trip: Duration,
     /// Smallest limit of the server, the database and the role, without reserved connections.
     pub max_connections: u32,
-    /// Limit of this program on its own connections.
     pub budget: u32,
     /// `None` if the store was never used.
     pub tables: Option<PostgresTables>,
@@ -31,7 +29,6 @@ pub struct PostgresTables {
     pub version: i64,
     /// Schema version of the oldest program that can use the tables.
     pub oldest: i64,
-    /// Schema version of this program.
     pub supported: i64,
     pub counts: StoreCounts,
     /// The latest time of a past event, in Unix seconds; `None` without accounts.

@@ -35,19 +35,16 @@ use crate::{
 };
 use data::Date;
 
-/// Attempts at a transaction that conflicts with others.
 const CONFLICTS: u32 = 5;
 
 /// Timeout for interactive look-ups; a slower database counts as unavailable.
 const LOOK_UP_LIMIT: Duration = Duration::from_secs(1);
 
-/// Connection settings of a store.
 #[derive(Clone, Debug)]
 pub struct PostgresSettings {
     pub url: StoreUrl,
     /// Replaces the password of the URL.
     pub password: Option<Zeroizing<String>>,
-    /// Most connections at a time.
     pub connections: u32,
 }
 
@@ -103,7 +100,6 @@ impl PostgresStore {
         Ok(Self { server, pool, calls: MeasuredCalls::default() })
     }
 
-    /// The error of a store that could not be opened.
     fn open_error(&self, error: SqlError) -> StoreError {
         match error.into_store_error("open the store") {
             StoreError::Database { source, .. } => {
@@ -152,7 +148,6 @@ impl PostgresStore {
         error.into_store_error(operation)
     }
 
-    /// Runs `change` in one transaction.
     fn transact<T>(
         &self,
         durability: Durability,

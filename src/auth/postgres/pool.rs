@@ -18,12 +18,9 @@ use crate::postgres::connection::Connection;
 use crate::sql::SqlError;
 use platform::tls;
 
-/// Timeout for a connection that others use.
 const WAIT: Duration = Duration::from_secs(5);
-/// Pause after a failed attempt to open a connection.
 const AWAY: Duration = Duration::from_millis(500);
 
-/// Kind of call that takes a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CallKind {
     /// A look-up or a change.
@@ -48,7 +45,6 @@ struct PoolState {
     idle: Vec<Connection>,
     /// Open connections, including those in use.
     open: usize,
-    /// Connections in use for lists.
     lists: usize,
     /// Reason that no connection could be opened, and the time of the next attempt.
     away: Option<(String, Instant)>,
@@ -198,7 +194,6 @@ impl Drop for ConnectionPool {
     }
 }
 
-/// A connection in use.
 pub(crate) struct PooledConnection<'p> {
     pool: &'p ConnectionPool,
     work: CallKind,

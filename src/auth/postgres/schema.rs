@@ -13,7 +13,6 @@ use crate::postgres::address::PostgresAddress;
 use crate::postgres::connection::Connection;
 use crate::sql::{Sql, SqlError, SqlRow, params};
 
-/// A migration.
 #[derive(Clone, Copy)]
 pub(crate) struct MigrationStep {
     pub(crate) sql: &'static str,
@@ -37,10 +36,8 @@ const BEGIN: &str = "BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_time
      SET LOCAL idle_in_transaction_session_timeout = 0; \
      SELECT pg_advisory_xact_lock(1447314776, hashtext(current_schema()))";
 
-/// The versions that a database records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Versions {
-    /// Number of steps made.
     pub(crate) version: i64,
     pub(crate) oldest: i64,
 }

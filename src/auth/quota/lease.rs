@@ -25,7 +25,6 @@ use foldhash::fast::RandomState;
 use crate::quota::{CounterId, Quota, Tier};
 use data::Date;
 
-/// Units of one lease.
 pub(crate) const MAX_UNITS: u32 = 256;
 /// A lease is one part in this many of the units left, divided by the number of servers.
 pub(crate) const SHARE: u32 = 8;
@@ -38,7 +37,6 @@ const RECENT_USE: Duration = Duration::from_secs(600);
 /// Timeout of a request that waits for a lease that another one takes.
 const WAIT: Duration = Duration::from_secs(2);
 
-/// A counter that all servers share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SharedCounter {
     Key(CounterId),
@@ -46,7 +44,6 @@ pub enum SharedCounter {
     Client(u64),
 }
 
-/// Asks for units of a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeaseRequest {
     pub counter: SharedCounter,
@@ -66,7 +63,6 @@ pub struct Grant {
     pub left: u32,
 }
 
-/// Unused units of a lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnusedUnits {
     pub counter: SharedCounter,
@@ -74,11 +70,9 @@ pub struct UnusedUnits {
     pub units: u32,
 }
 
-/// The store could not be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoreAway;
 
-/// Reason that a request is not admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Denied {
     Exceeded(Quota),
@@ -114,7 +108,6 @@ pub(crate) fn allowance(limit: u32) -> u32 {
     (limit / 100).max(1)
 }
 
-/// An admitted request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AdmittedRequest {
     pub(crate) quota: Quota,
@@ -136,13 +129,10 @@ struct CounterSlot {
 
 #[derive(Debug)]
 struct LeasedUnits {
-    /// Limit at the last request.
     limit: u32,
-    /// Granted and not used.
     unused: u32,
     /// Units left for all servers at the last call.
     left: u32,
-    /// Size of the last lease.
     size: u32,
     is_renewing: bool,
     refused_at: Option<Instant>,
@@ -197,7 +187,6 @@ impl CounterSlot {
     }
 }
 
-/// Ends a call to the store when it is dropped.
 struct RenewalGuard<'a>(&'a CounterSlot);
 
 impl Drop for RenewalGuard<'_> {
@@ -213,7 +202,6 @@ impl LeasedUnits {
         Quota::new(Some(limit), limit - remaining, day)
     }
 
-    /// True if it was used recently enough to be served while the store is away.
     fn was_used_recently(&self, now: Instant) -> bool {
         self.is_known && now.duration_since(self.used_at) <= RECENT_USE
     }
@@ -300,7 +288,6 @@ impl LeasedCounters {
         self.slots.get(&(counter, before)).is_some_and(|slot| slot.lock().was_used_recently(now))
     }
 
-    /// Number of requests admitted without a lease while the store was away.
     pub(crate) fn unleased(&self) -> u64 {
         self.unleased.load(Ordering::Relaxed)
     }
@@ -370,7 +357,6 @@ impl LeasedCounters {
         }
     }
 
-    /// Counters that owe units, to be renewed as soon as the store answers.
     pub(crate) fn owing(&self) -> Vec<(SharedCounter, Date)> {
         let owing = self.slots.iter().filter(|entry| entry.lock().owed > 0);
         owing.map(|entry| *entry.key()).collect()

@@ -14,7 +14,6 @@ use crate::quota::batch::WaitingBatches;
 /// Pieces of work that may wait for each one that runs: some tens of milliseconds.
 const WAITING: usize = 32;
 
-/// Too much work is waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overloaded;
 
@@ -32,7 +31,6 @@ pub struct WorkQueue {
     pub(super) waiting_batches: WaitingBatches,
 }
 
-/// Load of a queue, and the number of rejections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueUsage {
     pub running: usize,
@@ -40,7 +38,6 @@ pub struct QueueUsage {
     pub rejected: u64,
 }
 
-/// Permission to work, until it is dropped.
 pub(crate) struct WorkTurn {
     _running: OwnedSemaphorePermit,
     _place: OwnedSemaphorePermit,
@@ -115,7 +112,6 @@ impl WorkQueue {
         places.try_acquire_many_owned(free).unwrap()
     }
 
-    /// Runs `work` when it is its turn.
     pub async fn run<T>(&self, work: impl FnOnce() -> T) -> Result<T, Overloaded> {
         let _turn = self.turn().await?;
         Ok(run_in_place(work))

@@ -26,15 +26,12 @@ const USE_IS_WRITTEN_AFTER: i64 = 3_600;
 
 #[derive(Debug)]
 pub struct StartedSession {
-    /// To be sent to the browser only.
     pub token: SessionToken,
     /// Unix seconds.
     pub expires_at: i64,
-    /// Makes the browser known to the account from now on.
     pub browser: BrowserToken,
 }
 
-/// Origin of a sign-in.
 #[derive(Clone, Copy, Debug)]
 pub struct SignInOrigin {
     pub address: IpAddr,
@@ -50,12 +47,10 @@ impl From<IpAddr> for SignInOrigin {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Visitor {
-    /// As it is now.
     pub account: Account,
     pub session: SessionDigest,
     /// Unix seconds at which the password was last entered in the session.
     pub authenticated_at: i64,
-    /// Unix seconds of the session's end.
     pub expires_at: i64,
 }
 
@@ -174,7 +169,6 @@ impl AuthService {
         }))
     }
 
-    /// The valid sessions of an account, the newest first.
     pub async fn sessions(self: &Arc<Self>, account: AccountId, now: i64) -> Result<Vec<ListedSession>, AccountError> {
         self.blocking(move |service| service.store.sessions(account, now)).await
     }
@@ -297,7 +291,6 @@ impl AuthService {
         Ok(None)
     }
 
-    /// `None` if the address is unknown.
     async fn credentials(self: &Arc<Self>, email: Email) -> Result<Option<Credentials>, AccountError> {
         let found = self.blocking(move |service| match service.store.credentials(&email) {
             Err(StoreError::NoSuchAccount { .. }) => Ok(None),
@@ -326,7 +319,6 @@ impl AuthService {
         Ok(matches)
     }
 
-    /// The session of an owner who entered the password of this version.
     fn started(
         &self,
         token: SessionToken,

@@ -17,7 +17,6 @@ const LISTED_REVOKED: u32 = 20;
 
 #[derive(Debug)]
 pub struct NewKey {
-    /// To be shown once.
     pub key: ApiKey,
     pub record: KeyRecord,
 }
@@ -43,13 +42,11 @@ pub struct KeyUsage {
 }
 
 impl AccountUsage {
-    /// The first of the days on which a key was used.
     pub fn first_day(&self, key: KeyId) -> Option<Date> {
         let usage = self.keys.iter().find(|usage| usage.key.id == key)?;
         self.days.iter().zip(&usage.requests).find(|(_, requests)| **requests > 0).map(|(day, _)| *day)
     }
 
-    /// The requests of all keys on each of the days.
     pub fn totals(&self) -> Vec<u64> {
         let listed = |day: usize| self.keys.iter().map(|key| u64::from(key.requests[day])).sum::<u64>();
         self.others.iter().enumerate().map(|(day, others)| listed(day) + others).collect()
@@ -173,7 +170,6 @@ impl AuthService {
         Ok(AccountUsage { days, keys, others })
     }
 
-    /// Adds the requests that are counted but not yet written.
     fn up_to_date(&self, key: KeyRecord, today: Date) -> KeyRecord {
         let counted = self.key_counter.peek(key.counter, None, today).used;
         KeyRecord { used_today: key.used_today.max(counted), ..key }

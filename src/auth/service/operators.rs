@@ -14,7 +14,6 @@ use data::Date;
 pub struct ServiceUsage {
     /// The oldest first, today last.
     pub days: Vec<(Date, u64)>,
-    /// Accounts with requests, most first.
     pub accounts: Vec<(AccountId, u64)>,
 }
 
@@ -31,7 +30,6 @@ impl AuthService {
         self.blocking(move |service| service.store.find_accounts(&part, start, limit)).await
     }
 
-    /// `None` if there is no such account.
     pub async fn find_account(self: &Arc<Self>, account: AccountId) -> Result<Option<Account>, AccountError> {
         self.blocking(move |service| match service.store.account_by_id(account) {
             Err(StoreError::AccountGone) => Ok(None),
@@ -70,7 +68,6 @@ impl AuthService {
         self.audited(entry, changed.await)
     }
 
-    /// Marks an account as verified.
     pub async fn verify_for(
         self: &Arc<Self>,
         operator: AccountId,

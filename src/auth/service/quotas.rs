@@ -16,15 +16,12 @@ use data::Date;
 /// other.
 const AWAY: Duration = Duration::from_secs(1);
 
-/// A counter that needs its next lease.
 type Renewal = (SharedCounter, Date);
 
-/// Quotas that the servers of one store share.
 pub(super) struct SharedQuotas {
     leases: LeasedCounters,
     /// The same on all servers.
     hasher: ClientHasher,
-    /// The time before which the store is not called again.
     away_until: Mutex<Option<Instant>>,
     renewals: Mutex<Sender<Renewal>>,
     /// Calls of the store that leased units, and calls that failed.
@@ -71,12 +68,9 @@ impl SharedQuotas {
     }
 }
 
-/// Statistics of leases so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeaseCounts {
-    /// Calls of the store that leased units.
     pub leased: u64,
-    /// Calls of the store that failed.
     pub failed: u64,
     /// Requests that were admitted while the store was away, without a lease.
     pub unleased: u64,
@@ -101,7 +95,6 @@ impl AuthService {
         Some((self.shared.as_ref()?, self.store.counters()?))
     }
 
-    /// Takes one request from the quota of `today`.
     pub fn take(&self, subject: impl Into<QuotaSubject>, today: Date) -> Result<Quota, Denied> {
         match subject.into() {
             QuotaSubject::Key(caller) => self.take_several(&caller, 1, today),
@@ -143,7 +136,6 @@ impl AuthService {
         Some((shared, store, caller.tier.daily_limit()?)).filter(|_| caller.counter.0 >= 0)
     }
 
-    /// The quota as far as this server knows it.
     pub fn peek(&self, subject: impl Into<QuotaSubject>, today: Date) -> Quota {
         match subject.into() {
             QuotaSubject::Key(caller) => {

@@ -44,7 +44,6 @@ impl PendingSignIn {
         (secret.verify(signed, tag) && number(2) > now).then(|| (AccountId(number(0)), PasswordVersion(number(1))))
     }
 
-    /// The text for the form.
     pub fn reveal(&self) -> &str {
         &self.0
     }

@@ -277,7 +277,6 @@ fn set_password(
     session.map_or(Ok(()), |session| sessions::add(sql, account, session))
 }
 
-/// Sets a password without knowledge of the old one, ends all sessions, and returns the number of revoked keys.
 pub(crate) fn reset_password(
     sql: &dyn Sql,
     account: AccountId,

@@ -17,7 +17,6 @@ pub struct DatabaseFile {
     connection: Connection,
 }
 
-/// Row counts of a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoreCounts {
     pub accounts: u64,
@@ -69,7 +68,6 @@ impl DatabaseFile {
         Ok(Self { path, connection })
     }
 
-    /// The database in the folder `data`.
     pub fn path_in(data: &Path) -> PathBuf {
         files::database_path(data)
     }
@@ -168,7 +166,6 @@ pub fn install_database(from: &Path, data: &Path, aside: &Path) -> Result<bool, 
     Ok(!old.is_empty())
 }
 
-/// A path in a URI.
 fn escaped(path: &Path) -> String {
     let bytes = path.as_os_str().as_encoded_bytes();
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-~".contains(&byte);

@@ -8,7 +8,6 @@ use crate::StoreError;
 
 const FILE: &str = "venturedex.sqlite";
 
-/// The database file in the folder `data`.
 pub(crate) fn database_path(data: &Path) -> PathBuf {
     data.join(FILE)
 }
@@ -60,7 +59,6 @@ pub(crate) fn file_id(path: &Path) -> io::Result<FileId> {
     Ok(drop(metadata))
 }
 
-/// Creates `data` with mode 0700 if missing.
 pub fn create_folder(data: &Path) -> Result<(), StoreError> {
     folder().recursive(true).create(data).map_err(|source| StoreError::File { path: data.to_owned(), source })
 }

@@ -25,16 +25,13 @@ use crate::sqlite::files::FileId;
 use crate::sqlite::schema::MigrationError;
 use crate::{Durability, KeyChanges, ReadKind, Statements, Store, StoreError, StoreMeasurements};
 
-/// Timeout of a call that waits for other processes.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Number of prepared statements that a connection keeps; enough for all that it runs.
 const STATEMENTS: usize = 128;
-/// Attempts to open a store that other processes are opening.
 const OPEN_ATTEMPTS: u32 = 6;
 
 pub struct SqliteStore {
     path: PathBuf,
-    /// Identity of the opened file.
     file: FileId,
     writer: Mutex<Connection>,
     /// Reads lists: the cost of a call depends on their length.
