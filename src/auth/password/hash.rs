@@ -41,13 +41,6 @@ impl PasswordHash {
         hash.map(|hash| Self(hash.to_string())).map_err(|error| StoreError::Hashing(error.to_string()))
     }
 
-    /// A hash with weaker parameters.
-    #[cfg(test)]
-    pub(crate) fn outdated(secret: &Secret) -> Self {
-        let params = Params::new(8_192, 1, 1, None).unwrap();
-        Self(hash(Algorithm::Argon2id, params, secret, &[7; 16], &mut HashMemory::default()).unwrap().to_string())
-    }
-
     /// Takes about 50 ms.
     pub(crate) fn matches(&self, secret: &Secret, memory: &mut HashMemory) -> bool {
         let mut own = || {
@@ -109,6 +102,14 @@ hide_debug!(PasswordHash);
 mod tests {
     use super::*;
     use crate::password::Password;
+
+    impl PasswordHash {
+        /// A hash with weaker parameters.
+        pub(crate) fn outdated(secret: &Secret) -> Self {
+            let params = Params::new(8_192, 1, 1, None).unwrap();
+            Self(hash(Algorithm::Argon2id, params, secret, &[7; 16], &mut HashMemory::default()).unwrap().to_string())
+        }
+    }
 
     fn password() -> Password {
         Password::new("glacier violin lantern", &"ada@example.com".parse().unwrap()).unwrap()

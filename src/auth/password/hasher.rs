@@ -71,18 +71,6 @@ impl PasswordHasher {
         self.queue.usage()
     }
 
-    /// Number of verifications, including those without a hash.
-    #[cfg(test)]
-    pub(crate) fn verified(&self) -> u64 {
-        self.verified.load(Ordering::Relaxed)
-    }
-
-    /// As [`WorkQueue::fill`].
-    #[cfg(test)]
-    pub(crate) fn fill(&self) -> impl Sized + use<> {
-        self.queue.fill()
-    }
-
     async fn run<T: Send + 'static>(
         &self,
         by: EnteredBy,
@@ -111,6 +99,18 @@ impl PasswordHasher {
 mod tests {
     use super::EnteredBy::*;
     use super::*;
+
+    impl PasswordHasher {
+        /// Number of verifications, including those without a hash.
+        pub(crate) fn verified(&self) -> u64 {
+            self.verified.load(Ordering::Relaxed)
+        }
+
+        /// As [`WorkQueue::fill`].
+        pub(crate) fn fill(&self) -> impl Sized + use<> {
+            self.queue.fill()
+        }
+    }
 
     fn secret() -> Secret {
         Secret::new("glacier violin lantern")

@@ -184,11 +184,6 @@ impl DailyCounter {
         });
     }
 
-    #[cfg(test)]
-    fn len(&self) -> usize {
-        self.counts.len()
-    }
-
     /// Queues a counter for writing; `count` is its locked entry. Demo keys are never written.
     fn queue(&self, id: (CounterId, Date), count: &mut DayCount) {
         if !count.queued && id.0.0 >= 0 {

@@ -166,18 +166,6 @@ impl WindowCounter {
         lock(&self.slots[index as usize])
     }
 
-    #[cfg(test)]
-    pub(crate) fn hasher(&self) -> &ClientHasher {
-        &self.hasher
-    }
-
-    /// The entries in use at `now`.
-    #[cfg(test)]
-    fn entries(&self, now: i64) -> usize {
-        let now = timestamp(now);
-        let current = |bucket: &Bucket| bucket.iter().filter(|entry| self.is_current(entry, now)).count();
-        self.slots.iter().map(|slot| lock(slot).as_deref().map_or(0, current)).sum()
-    }
 }
 
 fn lock(slot: &BucketSlot) -> MutexGuard<'_, Option<Box<Bucket>>> {
@@ -198,6 +186,19 @@ mod tests {
 
     use super::*;
     use crate::quota::ClientPool;
+
+    impl WindowCounter {
+        pub(crate) fn hasher(&self) -> &ClientHasher {
+            &self.hasher
+        }
+
+        /// The entries in use at `now`.
+        fn entries(&self, now: i64) -> usize {
+            let now = timestamp(now);
+            let current = |bucket: &Bucket| bucket.iter().filter(|entry| self.is_current(entry, now)).count();
+            self.slots.iter().map(|slot| lock(slot).as_deref().map_or(0, current)).sum()
+        }
+    }
 
     const NOON: i64 = 1_795_262_400;
 

@@ -98,20 +98,6 @@ impl WorkQueue {
         }
     }
 
-    /// The number of callers that could enter now.
-    #[cfg(test)]
-    pub(crate) fn free_places(&self) -> usize {
-        self.places.available_permits()
-    }
-
-    /// Fills the queue, except for the reserved places, until the result is dropped.
-    #[cfg(test)]
-    pub(crate) fn fill(&self) -> OwnedSemaphorePermit {
-        let places = Arc::clone(&self.places);
-        let free = u32::try_from(places.available_permits()).unwrap();
-        places.try_acquire_many_owned(free).unwrap()
-    }
-
     pub async fn run<T>(&self, work: impl FnOnce() -> T) -> Result<T, Overloaded> {
         let _turn = self.turn().await?;
         Ok(run_in_place(work))
@@ -143,6 +129,20 @@ mod tests {
     use tokio::time::timeout;
 
     use super::*;
+
+    impl WorkQueue {
+        /// The number of callers that could enter now.
+        pub(crate) fn free_places(&self) -> usize {
+            self.places.available_permits()
+        }
+
+        /// Fills the queue, except for the reserved places, until the result is dropped.
+        pub(crate) fn fill(&self) -> OwnedSemaphorePermit {
+            let places = Arc::clone(&self.places);
+            let free = u32::try_from(places.available_permits()).unwrap();
+            places.try_acquire_many_owned(free).unwrap()
+        }
+    }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn a_few_run_at_once_some_wait_and_the_rest_is_rejected() {
