@@ -164,13 +164,10 @@ impl FromStr for KeyRef {
 
     fn from_str(text: &str) -> Result<Self, ParseKeyRefError> {
         let text = text.trim();
-        if let Ok(id) = text.parse() {
-            return Ok(Self::Id(KeyId(id)));
-        }
-        if let Ok(masked) = text.parse() {
-            return Ok(Self::Masked(masked));
-        }
-        text.parse::<ApiKey>().map(|key| Self::Digest(key.digest())).map_err(|_| ParseKeyRefError)
+        let id = text.parse().map(|id| Self::Id(KeyId(id)));
+        let id_or_short = id.or_else(|_| text.parse().map(Self::Masked));
+        let key = |_| text.parse::<ApiKey>().map(|key| Self::Digest(key.digest()));
+        id_or_short.or_else(key).map_err(|_| ParseKeyRefError)
     }
 }
 

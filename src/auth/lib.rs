@@ -17,6 +17,30 @@ macro_rules! hide_debug {
     };
 }
 
+/// Defines an enum, and a function that returns the code of each variant.
+macro_rules! coded {
+    (
+        $(#[$doc:meta])* $function_vis:vis fn $function:ident;
+        $(#[$meta:meta])* pub enum $name:ident {
+            $($(#[$of:meta])* $variant:ident $(($($tuple:tt)*))? $({$($field:tt)*})? => $code:literal,)*
+        }
+    ) => {
+        $(#[$meta])*
+        pub enum $name {
+            $($(#[$of])* $variant $(($($tuple)*))? $({$($field)*})?,)*
+        }
+
+        impl $name {
+            $(#[$doc])*
+            $function_vis fn $function(&self) -> &'static str {
+                match self {
+                    $(Self::$variant { .. } => $code,)*
+                }
+            }
+        }
+    };
+}
+
 pub mod account;
 mod api_key;
 mod api_key_cache;

@@ -47,40 +47,31 @@ impl Secret {
 
 hide_debug!(Secret, Password);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum WeakPassword {
-    #[error("the password is empty; use at least {MIN_LENGTH} characters")]
-    Empty,
-    #[error(
-        "the password is too short, {0} of at least {MIN_LENGTH} characters; three or four words together are easy to \
-         remember"
-    )]
-    Short(usize),
-    #[error("the password is too long; use at most {MAX_LENGTH} characters")]
-    Long,
-    #[error("the password is the e-mail address; use one that others do not know")]
-    Email,
-    #[error("the password is one of the most common; use another, such as a few words")]
-    Common,
-    /// A few characters repeated, or a sequence of the alphabet or the keyboard.
-    #[error("the password is a pattern that is easy to guess; use another, such as a few words")]
-    Pattern,
-    /// Most likely an accident.
-    #[error("the password contains a line break or another control character; leave it out")]
-    Control,
-}
-
-impl WeakPassword {
+coded! {
     /// The code in the commands' `--json` output.
-    pub fn code(self) -> &'static str {
-        match self {
-            Self::Empty | Self::Short(_) => "password_too_short",
-            Self::Long => "password_too_long",
-            Self::Email => "password_is_email",
-            Self::Common => "password_too_common",
-            Self::Pattern => "password_is_pattern",
-            Self::Control => "password_unreadable",
-        }
+    pub fn code;
+
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+    pub enum WeakPassword {
+        #[error("the password is empty; use at least {MIN_LENGTH} characters")]
+        Empty => "password_too_short",
+        #[error(
+            "the password is too short, {0} of at least {MIN_LENGTH} characters; three or four words together are easy to \
+             remember"
+        )]
+        Short(usize) => "password_too_short",
+        #[error("the password is too long; use at most {MAX_LENGTH} characters")]
+        Long => "password_too_long",
+        #[error("the password is the e-mail address; use one that others do not know")]
+        Email => "password_is_email",
+        #[error("the password is one of the most common; use another, such as a few words")]
+        Common => "password_too_common",
+        /// A few characters repeated, or a sequence of the alphabet or the keyboard.
+        #[error("the password is a pattern that is easy to guess; use another, such as a few words")]
+        Pattern => "password_is_pattern",
+        /// Most likely an accident.
+        #[error("the password contains a line break or another control character; leave it out")]
+        Control => "password_unreadable",
     }
 }
 
@@ -90,15 +81,11 @@ impl Password {
             return Err(WeakPassword::Long);
         }
         let secret = Secret::new(text);
-        let length = secret.0.chars().count();
-        if length == 0 {
-            return Err(WeakPassword::Empty);
-        }
-        if length < MIN_LENGTH {
-            return Err(WeakPassword::Short(length));
-        }
-        if length > MAX_LENGTH {
-            return Err(WeakPassword::Long);
+        match secret.0.chars().count() {
+            0 => return Err(WeakPassword::Empty),
+            length @ 1..MIN_LENGTH => return Err(WeakPassword::Short(length)),
+            MIN_LENGTH..=MAX_LENGTH => {}
+            _ => return Err(WeakPassword::Long),
         }
         if secret.0.chars().any(char::is_control) {
             return Err(WeakPassword::Control);

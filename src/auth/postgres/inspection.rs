@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::postgres::pool::CallKind;
 use crate::postgres::{PostgresSettings, PostgresStore, schema};
-use crate::sql::{Sql, SqlError, SqlRow};
+use crate::sql::{Sql, SqlError, SqlRow, inspect};
 use crate::{StoreCounts, StoreError};
 
 /// Calls to measure; the fastest is the round-trip time.
@@ -84,19 +84,7 @@ impl PostgresStore {
 }
 
 fn inspect_tables(sql: &dyn Sql, versions: schema::Versions) -> Result<PostgresTables, SqlError> {
-    sql.one(
-        "SELECT (SELECT count(*) FROM accounts), (SELECT count(*) FROM keys), \
-         (SELECT max(time) FROM (SELECT created_at AS time FROM accounts \
-         UNION ALL SELECT greatest(created_at, last_used_at) FROM keys UNION ALL SELECT day * 86400 FROM usage) AS times)",
-        &[],
-        |row| {
-            Ok(PostgresTables {
-                version: versions.version,
-                oldest: versions.oldest,
-                supported: schema::STEPS.len() as i64,
-                counts: StoreCounts { accounts: row.get(0)?, keys: row.get(1)? },
-                newest_time: row.get(2)?,
-            })
-        },
-    )
+    let schema::Versions { version, oldest } = versions;
+    let (counts, newest_time) = inspect(sql)?;
+    Ok(PostgresTables { version, oldest, supported: schema::STEPS.len() as i64, counts, newest_time })
 }

@@ -166,7 +166,11 @@ impl PostgresStore {
         change: impl FnOnce(&Connection) -> Result<T, SqlError>,
     ) -> Result<T, SqlError> {
         let connection = self.pool.take(CallKind::Short)?;
-        let transaction = Transaction::begin(&connection, begin(durability))?;
+        let begin = match durability {
+            Durability::Full => "BEGIN",
+            Durability::Normal => "BEGIN; SET LOCAL synchronous_commit = off",
+        };
+        let transaction = Transaction::begin(&connection, begin)?;
         match change(&transaction) {
             Ok(result) => match transaction.commit() {
                 Err(error) if error.is(Failure::Lost) || error.is(Failure::Timeout) => {
@@ -233,12 +237,5 @@ impl Store for PostgresStore {
 
     fn purge_counters(&self, sql: &dyn Sql, today: Date) -> Result<(), SqlError> {
         counters::purge(sql, today)
-    }
-}
-
-fn begin(durability: Durability) -> &'static str {
-    match durability {
-        Durability::Full => "BEGIN",
-        Durability::Normal => "BEGIN; SET LOCAL synchronous_commit = off",
     }
 }

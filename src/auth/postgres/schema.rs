@@ -65,11 +65,9 @@ fn migrate_within(connection: &Connection, address: &PostgresAddress, steps: &[M
         Some(found) if found.version >= supported => return check(address, found, supported),
         Some(found) => found.version,
         None if has_tables(connection)? => {
-            return Err(unusable(
-                address,
-                "the database contains tables of another program; name an empty one, or a schema of its own with \
-                 ?options=-csearch_path%3DNAME",
-            ));
+            let reason = "the database contains tables of another program; name an empty one, or a schema of its own with \
+                          ?options=-csearch_path%3DNAME";
+            return Err(StoreError::Unusable { place: address.setting(), reason: reason.to_owned() }.into());
         }
         None => 0,
     };
@@ -79,8 +77,7 @@ fn migrate_within(connection: &Connection, address: &PostgresAddress, steps: &[M
     }
     let oldest = steps.last().map_or(0, |step| step.oldest);
     let sql: &dyn Sql = connection;
-    sql.execute("UPDATE store_version SET version = ?1, oldest = ?2", &params![supported, oldest])?;
-    Ok(())
+    sql.execute("UPDATE store_version SET version = ?1, oldest = ?2", &params![supported, oldest]).map(|_| ())
 }
 
 fn check(address: &PostgresAddress, found: Versions, supported: i64) -> Result<(), SqlError> {
@@ -106,8 +103,4 @@ pub(crate) fn versions(sql: &dyn Sql) -> Result<Option<Versions>, SqlError> {
 fn has_tables(sql: &dyn Sql) -> Result<bool, SqlError> {
     let query = "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = current_schema())";
     sql.one(query, &[], |row| row.get(0))
-}
-
-fn unusable(address: &PostgresAddress, reason: &str) -> SqlError {
-    StoreError::Unusable { place: address.setting(), reason: reason.to_owned() }.into()
 }

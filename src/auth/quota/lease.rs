@@ -170,7 +170,7 @@ impl CounterSlot {
         now: Instant,
     ) -> Result<(), StoreAway> {
         // `is_renewing` is cleared even if the store panics, so that nobody waits for ever.
-        let ended = RenewalGuard(self);
+        let _ended = RenewalGuard(self);
         let granted = lease(request);
         let mut units = self.lock();
         if let Ok(grant) = granted {
@@ -181,8 +181,6 @@ impl CounterSlot {
             units.is_known = true;
             units.refused_at = (grant.units < request.needed).then_some(now);
         }
-        drop(units);
-        drop(ended);
         granted.map(|_| ())
     }
 }

@@ -24,7 +24,7 @@ pub(crate) use error::{Failure, SqlError};
 pub(crate) use value::{SqlRow, SqlValue, params};
 
 use crate::watch::ALERT_DAYS;
-use crate::{REVOKED_NAME_DAYS, Store, StoreError, USAGE_DAYS};
+use crate::{REVOKED_NAME_DAYS, Store, StoreCounts, StoreError, USAGE_DAYS};
 use data::Date;
 
 impl dyn Store + '_ {
@@ -56,6 +56,17 @@ impl dyn Store + '_ {
             statements.into_iter().map(purge).sum()
         })
     }
+}
+
+/// Row counts, and the latest time of a past event in Unix seconds; `None` without accounts.
+pub(crate) fn inspect(sql: &dyn Sql) -> Result<(StoreCounts, Option<i64>), SqlError> {
+    sql.one(
+        "SELECT (SELECT count(*) FROM accounts), (SELECT count(*) FROM keys), (SELECT max(time) FROM \
+         (SELECT created_at AS time FROM accounts UNION ALL SELECT created_at FROM keys \
+         UNION ALL SELECT last_used_at FROM keys UNION ALL SELECT day * 86400 FROM usage) AS times)",
+        &[],
+        |row| Ok((StoreCounts { accounts: row.get(0)?, keys: row.get(1)? }, row.get(2)?)),
+    )
 }
 
 /// Number of the next change. Locks the row of the counter until the transaction ends; always the last lock of a

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OpenFlags};
 
 use crate::StoreError;
+use crate::sql::inspect;
 use crate::sqlite::{BUSY_TIMEOUT, database_error, files, schema};
 
 pub struct DatabaseFile {
@@ -99,17 +100,14 @@ impl DatabaseFile {
     }
 
     pub fn counts(&self) -> Result<StoreCounts, StoreError> {
-        let sql = "SELECT (SELECT count(*) FROM accounts), (SELECT count(*) FROM keys)";
-        let count = |row: &rusqlite::Row<'_>, column| row.get::<_, i64>(column).map(i64::unsigned_abs);
-        let counts = |row: &rusqlite::Row<'_>| Ok(StoreCounts { accounts: count(row, 0)?, keys: count(row, 1)? });
-        self.connection.query_row(sql, [], counts).map_err(database_error("count accounts and keys"))
+        let inspected = inspect(&self.connection).map_err(|error| error.into_store_error("count accounts and keys"));
+        inspected.map(|(counts, _)| counts)
     }
 
     /// The latest time of a past event, in Unix seconds; `None` without accounts.
     pub fn newest_time(&self) -> Result<Option<i64>, StoreError> {
-        let sql = "SELECT max(time) FROM (SELECT created_at AS time FROM accounts \
-             UNION ALL SELECT max(created_at, coalesce(last_used_at, 0)) FROM keys UNION ALL SELECT day * 86400 FROM usage)";
-        self.connection.query_row(sql, [], |row| row.get(0)).map_err(database_error("read the newest time"))
+        let inspected = inspect(&self.connection).map_err(|error| error.into_store_error("read the newest time"));
+        inspected.map(|(_, newest)| newest)
     }
 
     /// Writes all current content to the folder `to`, readable by its owner only and without deleted data, and syncs

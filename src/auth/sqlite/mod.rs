@@ -123,7 +123,8 @@ impl Store for SqliteStore {
             self.check()?;
             let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
             let mut run = || {
-                writer.pragma_update(None, "synchronous", synchronous(durability))?;
+                let synchronous = if durability == Durability::Full { "full" } else { "normal" };
+                writer.pragma_update(None, "synchronous", synchronous)?;
                 let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
                 change(&*transaction)?;
                 Ok(transaction.commit()?)
@@ -192,13 +193,6 @@ fn connect(path: &Path) -> Result<Connection, rusqlite::Error> {
     // Deleted data is overwritten in the file.
     connection.pragma_update(None, "secure_delete", true)?;
     Ok(connection)
-}
-
-fn synchronous(durability: Durability) -> &'static str {
-    match durability {
-        Durability::Full => "full",
-        Durability::Normal => "normal",
-    }
 }
 
 fn database_error(operation: &'static str) -> impl Fn(rusqlite::Error) -> StoreError {
