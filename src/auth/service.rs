@@ -9,6 +9,7 @@ pub(crate) mod second_factor;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -108,10 +109,7 @@ impl AuthService {
     /// As [`AuthService::open`], with any store.
     pub fn with_store(store: Box<dyn Store>, rate_limits: RateLimitConfig, now: i64) -> Result<Arc<Self>, StoreError> {
         let cursor_secret = Zeroizing::new(store.cursor_secret(random()?)?);
-        let (shared, renewals) = match store.counters() {
-            Some(_) => Some(SharedQuotas::new(&cursor_secret)).unzip(),
-            None => (None, None),
-        };
+        let (shared, renewals) = store.counters().map(|_| SharedQuotas::new(&cursor_secret)).unzip();
         // The same on all servers that share the store.
         let limits_hasher = match &shared {
             Some(_) => ClientHasher::new(&cursor_secret).derived(b"rate limits"),
@@ -298,14 +296,12 @@ impl AuthService {
         self.refreshes.fetch_add(1, Ordering::AcqRel);
         let changes = self.store.changes(*last_change)?;
         let changed = changes.keys.len();
-        let mut moved: Vec<(AccountId, Tier)> = Vec::new();
+        let mut moved = BTreeSet::new();
         for state in changes.keys {
             let before = self.keys.put(state);
             let is_moved = before.is_some_and(|before| before.tier != state.tier);
             moved.extend(state.account.filter(|_| is_moved).map(|account| (account, state.tier)));
         }
-        moved.sort_unstable_by_key(|(account, _)| *account);
-        moved.dedup();
         for (account, tier) in moved {
             self.audit(AuditEntry { tier: Some(tier), ..AuditEntry::new(AuditEvent::TierChange, Some(account)) }, None);
         }

@@ -54,15 +54,11 @@ impl PasswordHash {
     }
 
     pub(crate) fn is_outdated(&self) -> bool {
-        let current = || {
-            let hash = phc::PasswordHash::new(&self.0).ok()?;
-            let params = Params::try_from(&hash).ok()?;
-            let same = hash.algorithm == argon2::ARGON2ID_IDENT
-                && hash.version == Some(Version::V0x13.into())
-                && (params.m_cost(), params.t_cost(), params.p_cost()) == (MEMORY_KIB, PASSES, LANES);
-            same.then_some(())
-        };
-        current().is_none()
+        let Ok(hash) = phc::PasswordHash::new(&self.0) else { return true };
+        let Ok(params) = Params::try_from(&hash) else { return true };
+        hash.algorithm != argon2::ARGON2ID_IDENT
+            || hash.version != Some(Version::V0x13.into())
+            || (params.m_cost(), params.t_cost(), params.p_cost()) != (MEMORY_KIB, PASSES, LANES)
     }
 }
 

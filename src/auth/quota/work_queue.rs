@@ -38,10 +38,8 @@ pub struct QueueUsage {
     pub rejected: u64,
 }
 
-pub(crate) struct WorkTurn {
-    _running: OwnedSemaphorePermit,
-    _place: OwnedSemaphorePermit,
-}
+/// The permissions to work and to have a place, until they are dropped.
+pub(crate) type WorkTurn = (OwnedSemaphorePermit, OwnedSemaphorePermit);
 
 impl WorkQueue {
     pub(crate) fn new(running: usize, waiting: usize) -> Self {
@@ -70,11 +68,11 @@ impl WorkQueue {
     }
 
     async fn wait(&self, place: Result<OwnedSemaphorePermit, TryAcquireError>) -> Result<WorkTurn, Overloaded> {
-        let _place = place.map_err(|_| {
+        let place = place.map_err(|_| {
             self.count_rejection();
             Overloaded
         })?;
-        Ok(WorkTurn { _running: self.next_turn().await, _place })
+        Ok((self.next_turn().await, place))
     }
 
     /// Waits until it is the turn of a caller that has a place, behind all who wait already.

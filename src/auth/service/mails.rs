@@ -163,14 +163,8 @@ pub fn link_mail(
         Err(StoreError::AccountGone) => return Ok(None),
         added => added?,
     }
-    let (subject, text) = compose_link_mail(purpose, service, public_url, &token);
-    let to = account.email.as_str().to_owned();
-    Ok(Some(Mail { to, account: account.id.0, subject: subject.into(), text }))
-}
-
-fn compose_link_mail(purpose: Purpose, service: &str, public_url: &str, token: &LinkToken) -> (&'static str, String) {
-    let token = token.reveal();
-    match purpose {
+    let (to, token) = (account.email.as_str().to_owned(), token.reveal());
+    let (subject, text) = match purpose {
         Purpose::Verification => (
             "Verify your e-mail address",
             format!(
@@ -187,5 +181,6 @@ fn compose_link_mail(purpose: Purpose, service: &str, public_url: &str, token: &
                  ignore this message: nothing has changed.\n"
             ),
         ),
-    }
+    };
+    Ok(Some(Mail { to, account: account.id.0, subject: subject.into(), text }))
 }

@@ -23,7 +23,7 @@ pub(super) struct SharedQuotas {
     /// The same on all servers.
     hasher: ClientHasher,
     away_until: Mutex<Option<Instant>>,
-    renewals: Mutex<Sender<Renewal>>,
+    renewals: Sender<Renewal>,
     /// Calls of the store that leased units, and calls that failed.
     leased: AtomicU64,
     failed: AtomicU64,
@@ -39,7 +39,7 @@ impl SharedQuotas {
             leases: LeasedCounters::default(),
             hasher: ClientHasher::new(secret).derived(b"daily counters"),
             away_until: Mutex::default(),
-            renewals: Mutex::new(renewals),
+            renewals,
             leased: AtomicU64::new(0),
             failed: AtomicU64::new(0),
             clock_ahead: AtomicI64::new(0),
@@ -229,7 +229,7 @@ fn take_from_lease(
     let taken = shared.leases.take(counter, requests, limit, day, |request| shared.lease(store, request))?;
     if taken.renews {
         // The thread ends with the service.
-        let _ = shared.renewals.lock().unwrap_or_else(PoisonError::into_inner).send((counter, day));
+        let _ = shared.renewals.send((counter, day));
     }
     Ok(taken.quota)
 }

@@ -1,6 +1,6 @@
 //! Alerts for searches and lists, and the messages that announce them.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use crate::account::{AccountId, Email};
 use crate::sql::{Sql, SqlError, SqlRow, params, watches, webhooks};
@@ -135,8 +135,7 @@ impl dyn Store + '_ {
             // One server claims all messages of a receiver, so that one e-mail has them all.
             sql.lock_claims()?;
             let found = find_receivers(sql, now, receivers)?;
-            let mut emails: HashMap<i64, Option<Email>> = HashMap::new();
-            let claims = found.into_iter().map(|receiver| claim_for(sql, receiver, messages, now, until, &mut emails));
+            let claims = found.into_iter().map(|receiver| claim_for(sql, receiver, messages, now, until));
             // Due messages may have been deleted or stopped between the two statements.
             claims.filter(|claim| claim.as_ref().map_or(true, |claim| !claim.deliveries.is_empty())).collect()
         })
@@ -241,7 +240,6 @@ fn claim_for(
     messages: u32,
     now: i64,
     until: i64,
-    emails: &mut HashMap<i64, Option<Email>>,
 ) -> Result<DueDeliveries, SqlError> {
     let claim = format!(
         "UPDATE outbox SET due_at = ?1, claimed = TRUE WHERE due_at <= ?4 AND id IN (SELECT id FROM outbox \
@@ -270,14 +268,7 @@ fn claim_for(
     });
     let deliveries: Vec<Delivery> = deliveries.collect::<Result<_, SqlError>>()?;
     let webhook = webhook.map(|webhook| webhooks::find_owned(sql, account_id, WebhookId(webhook))).transpose()?;
-    let email = match emails.get(&account) {
-        Some(email) => email.clone(),
-        None => {
-            let query = "SELECT email FROM accounts WHERE id = ?1 AND verified_at IS NOT NULL";
-            let email = sql.row(query, &params![account], |row| Ok(Email::from_stored(row.get(0)?)))?;
-            emails.insert(account, email.clone());
-            email
-        }
-    };
+    let query = "SELECT email FROM accounts WHERE id = ?1 AND verified_at IS NOT NULL";
+    let email = sql.row(query, &params![account], |row| Ok(Email::from_stored(row.get(0)?)))?;
     Ok(DueDeliveries { account: account_id, email, webhook, deliveries })
 }
